@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/index.hpp"
+#include "core/roles.hpp"
+#include "core/units.hpp"
+
+namespace mapsim {
+
+// Capacity of one instance of a storage level.
+struct Capacity {
+  // Exactly one of: unlimited (both empty), one pool shared by all tensors, or a partition per role.
+  std::optional<Bits> shared;
+  std::map<Role, Bits> per_role;  // a role that is not named has no room: it bypasses
+  bool unlimited() const { return !shared && per_role.empty(); }
+  friend bool operator==(const Capacity&, const Capacity&) = default;
+};
+
+// Ports of one instance. An absent bandwidth is infinite.
+struct Bandwidth {
+  std::optional<BitsPerCycle> read;    // reads + read-backs + drains
+  std::optional<BitsPerCycle> write;   // fills + updates
+  std::optional<BitsPerCycle> shared;  // all of them through one port; excludes read and write
+  friend bool operator==(const Bandwidth&, const Bandwidth&) = default;
+};
+
+// Energies per bit moved. Reads, read-backs and drains pay read; fills pay write; updates pay update.
+struct StorageEnergy {
+  PicojoulesPerBit read{0};
+  PicojoulesPerBit write{0};
+  PicojoulesPerBit update{0};  // the file's `update`, or `write` where it names none
+  friend bool operator==(const StorageEnergy&, const StorageEnergy&) = default;
+};
+
+struct Storage {
+  std::string name;
+  Capacity capacity;
+  Bits word{1};  // width of one access; energies and bandwidths may be given per word
+  Bandwidth bandwidth;
+  StorageEnergy energy;
+  bool double_buffered = false;  // half of the capacity for tiles; fills hide behind compute
+  bool sliding = true;           // a moving window fetches only its new points into this level
+  RoleSet keep;                  // must be kept here
+  RoleSet bypass;                // must not be kept here; what is in neither is free
+  friend bool operator==(const Storage&, const Storage&) = default;
+};
+
+// Which dims may be unrolled along an axis: by GEMM axis or by name. Empty = all.
+struct AxisConstraint {
+  std::vector<GemmAxis> gemm_axes;
+  std::vector<std::string> dims;
+  bool unconstrained() const { return gemm_axes.empty() && dims.empty(); }
+  friend bool operator==(const AxisConstraint&, const AxisConstraint&) = default;
+};
+
+enum class Axis : std::uint8_t { kX, kY };
+
+// Spatial copies of everything below. x * y instances.
+struct Fanout {
+  std::string name;
+  std::int64_t x = 1;
+  std::int64_t y = 1;
+  RoleSet multicast;               // operands that one read serves to many instances
+  bool spatial_reduction = false;  // outputs of instances are summed on the way up
+  bool forwarding = true;          // a sliding union tile moves as one (neighbours pass halos on)
+  Picojoules reduction_energy{0};  // per addition in the reduction network
+  AxisConstraint x_dims;
+  AxisConstraint y_dims;
+  std::int64_t size(Axis axis) const { return axis == Axis::kX ? x : y; }
+  const AxisConstraint& dims(Axis axis) const { return axis == Axis::kX ? x_dims : y_dims; }
+  friend bool operator==(const Fanout&, const Fanout&) = default;
+};
+
+struct Compute {
+  std::string name;
+  Picojoules energy{0};            // per MAC
+  std::int64_t issue_interval = 1;  // cycles between two MACs of one instance
+  RoleSet register_reuse;  // operands (and sums) latched at the MAC: no access while they stay
+  friend bool operator==(const Compute&, const Compute&) = default;
+};
+
+// A machine, outermost node first. Invariants of every loaded value: at least one level; the
+// outermost level keeps everything and is above every fanout; sizes positive; names distinct.
+struct Arch {
+  std::string name;
+  Hertz clock{1e9};
+  PerLevel<Storage> levels;
+  PerFanout<Fanout> fanouts;
+  // Number of storage levels above each fanout (1..levels): fanout f lies between level
+  // levels_above[f]-1 and level levels_above[f] (or the compute units). Never decreasing.
+  PerFanout<std::size_t> levels_above;
+  Compute compute;
+
+  bool is_above(LevelId level, FanoutId fanout) const {
+    return index_of(level) < levels_above[fanout];
+  }
+  std::int64_t instances(LevelId level) const;  // product of the fanouts above it
+  std::int64_t mac_units() const;               // product of all fanouts
+  std::optional<LevelId> find_level(const std::string& level_name) const;
+  std::optional<FanoutId> find_fanout(const std::string& fanout_name) const;
+  friend bool operator==(const Arch&, const Arch&) = default;
+};
+
+const char* to_string(Axis axis);  // "X", "Y"
+
+}  // namespace mapsim

@@ -1,0 +1,22 @@
+# mapsim_library(NAME SOURCES... [PUBLIC libs...] [PRIVATE libs...]): the one library of a folder.
+function(mapsim_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(mapsim_${name} STATIC ${ARG_SOURCES})
+  add_library(mapsim::${name} ALIAS mapsim_${name})
+  target_include_directories(mapsim_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(mapsim_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  mapsim_options(mapsim_${name})
+endfunction()
+
+# Warnings and sanitizers, the same for every target of ours.
+function(mapsim_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+  if(MAPSIM_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(MAPSIM_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${MAPSIM_SANITIZE}
+                           -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${MAPSIM_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping.hpp"
+
+namespace mapsim {
+
+// Dense values of a tensor over its box of coordinates, row-major, rank by rank: rank r has
+// 1 + sum coefficient * (bound - 1) coordinates. Points that the einsum never touches stay 0.
+struct DenseTensor {
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+  friend bool operator==(const DenseTensor&, const DenseTensor&) = default;
+};
+
+// Small whole numbers, so that sums are exact in double whatever the order; from `seed`.
+PerTensor<DenseTensor> random_operands(const Workload& workload, std::uint64_t seed);
+
+struct Simulation {
+  Counts counts;       // every field of the closed form's, found by walking
+  DenseTensor output;  // computed from values that were really in the innermost buffers
+};
+
+// The definition of what a mapping does (docs/model.md, design section 3): walks the nest step by
+// step, moves point sets between buffers, and multiplies what it finds there. Slow and obviously
+// right; shares no counting code with count(). Throws SimulationFault when a value is missing where
+// the nest needs it, which is a fault of the simulator itself. `max_steps` bounds the walk:
+// std::length_error beyond it.
+class SimulationFault : public std::logic_error {
+  using std::logic_error::logic_error;
+};
+Simulation simulate(const Problem& problem, const Mapping& mapping,
+                    const PerTensor<DenseTensor>& operands, std::int64_t max_steps);
+
+}  // namespace mapsim

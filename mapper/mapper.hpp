@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "costmodel/evaluate.hpp"
+#include "mapper/mapspace.hpp"
+
+namespace mapsim {
+
+// What to minimise; ties go to the second figure, then to the first mapping in a fixed order.
+enum class Objective : std::uint8_t {
+  kEnergy,   // then steady latency
+  kLatency,  // steady cycles, then energy
+  kEdp,      // pJ x steady cycles, then energy
+};
+double objective_value(Objective objective, const Cost& cost);
+// Is `a` better than `b`? A strict weak order without tolerances.
+bool better(Objective objective, const Cost& a, const Cost& b);
+
+// How far the proof goes. kOptimal: nothing in the mapspace is better. kBounded: nothing is better
+// than lower_bound. kNone: no claim (samples).
+enum class Proof : std::uint8_t { kOptimal, kBounded, kNone };
+struct Certificate {
+  Proof status = Proof::kNone;
+  double lower_bound = 0;      // of the objective, over the whole mapspace
+  double gap = 0;              // objective / lower_bound - 1; 0 when optimal
+  std::string mapspace_size;   // before capacity, exact, decimal
+};
+
+struct Statistics {
+  double seconds = 0;
+  std::int64_t evaluations = 0;  // closed-form evaluations of whole mappings
+  std::int64_t labels = 0;       // partial mappings expanded (exact)
+  std::int64_t states = 0;       // lattice states bounded (exact)
+  std::int64_t unrollings = 0;   // spatial unrollings looked into
+  std::int64_t unrollings_total = 0;
+};
+
+// Why mappings did not fit: "GLB: capacity" -> how many, and the least capacity seen that would have
+// been enough for the mapping at hand to fit.
+struct InfeasibleReport {
+  std::map<std::string, std::int64_t> reasons;
+  std::map<std::string, std::int64_t> smallest_need;  // bits, or instances
+};
+
+struct SearchOptions {
+  Objective objective = Objective::kEnergy;
+  int threads = 1;
+  std::int64_t samples = 10'000;    // strategy sample
+  std::uint64_t seed = 1;           // strategy sample
+  const std::atomic<bool>* stop = nullptr;  // set by the caller: return the best so far
+};
+
+struct SearchResult {
+  std::optional<Mapping> best;
+  std::optional<Cost> cost;  // of best, by evaluate()
+  Certificate certificate;
+  Statistics statistics;
+  InfeasibleReport infeasible;  // filled when nothing fits (exact) or as met (others)
+  bool interrupted = false;
+};
+
+// Strategies by name: "exact", "exhaustive", "sample". nullopt: no such strategy.
+using Mapper = SearchResult (*)(const Mapspace&, const SearchOptions&);
+std::optional<Mapper> find_mapper(const std::string& name);
+
+SearchResult search_exact(const Mapspace& space, const SearchOptions& options);
+SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options);
+SearchResult search_sample(const Mapspace& space, const SearchOptions& options);
+
+}  // namespace mapsim

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/index.hpp"
+#include "core/roles.hpp"
+#include "core/units.hpp"
+
+namespace mapsim {
+
+struct Dim {
+  std::string name;
+  std::int64_t bound = 1;  // iterations, >= 1
+  friend bool operator==(const Dim&, const Dim&) = default;
+};
+
+// coefficient * dim, coefficient >= 1.
+struct Term {
+  DimId dim{};
+  std::int64_t coefficient = 1;
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+// One axis of a tensor: its coordinate is the sum of the terms, e.g. 2*p + r. Two terms or more
+// make a sliding window.
+struct Rank {
+  std::vector<Term> terms;
+  friend bool operator==(const Rank&, const Rank&) = default;
+};
+
+struct Tensor {
+  std::string name;
+  Role role = Role::kInput;
+  std::vector<Rank> ranks;  // a dim occurs in at most one rank of a tensor
+  Bits bits{8};             // width of an element; of a finished one, if the tensor is the output
+  Bits partial_bits{8};     // width of a partial sum; output only, >= bits; operands: == bits
+  // Elements of the tensor as it lies in memory, where that differs from the points that the einsum
+  // touches (a padded convolution reads its halo from nowhere). Used by the roofline only.
+  std::optional<std::int64_t> stored_elements;
+
+  DimSet dims() const;  // every dim that indexes it: the relevant ones
+  friend bool operator==(const Tensor&, const Tensor&) = default;
+};
+
+// An extended einsum: output[...] += product of operands[...]. Invariants hold for every value that
+// a factory of this folder returns: 1 <= dims <= kMaxDims, 2 <= tensors <= kMaxTensors, each dim
+// indexes at least one tensor, no dim twice in one tensor, product of bounds <= 2^53.
+struct Workload {
+  std::string name;
+  PerDim<Dim> dims;
+  PerTensor<Tensor> tensors;  // operands in the order of the equation, the output last
+  bool bias = false;          // one more addition and one more parameter per output channel: roofline
+  std::string note;           // what the shorthand assumed, for people (e.g. padding)
+
+  TensorId output() const { return tensors.last(); }
+  std::int64_t macs() const;              // product of all bounds
+  std::string equation() const;           // O[n][k] += I[n][c] * W[k][c]
+  GemmAxis gemm_axis(DimId dim) const;
+  std::optional<DimId> find_dim(const std::string& dim_name) const;
+  std::optional<TensorId> find_tensor(const std::string& tensor_name) const;
+  friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+}  // namespace mapsim
