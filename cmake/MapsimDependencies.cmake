@@ -1,4 +1,8 @@
 # Every third-party dependency, named once. tools/setup-debian.sh installs the packages.
+# A static build finds archives only: libgomp, GMP and yaml-cpp.
+if(MAPSIM_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
@@ -7,14 +11,15 @@ find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_path(GMP_INCLUDE_DIR gmpxx.h REQUIRED)
-if(MAPSIM_STATIC)
-  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-endif()
 find_library(GMP_LIBRARY gmp REQUIRED)
 find_library(GMPXX_LIBRARY gmpxx REQUIRED)
 
-# yaml-cpp 0.7 (Debian 12) exports the plain target name only.
-if(NOT TARGET yaml-cpp::yaml-cpp)
+# yaml-cpp 0.7 (Debian 12) exports the plain target name only, and never its archive.
+if(MAPSIM_STATIC)
+  find_library(YAML_CPP_ARCHIVE yaml-cpp REQUIRED)
+  add_library(yaml-cpp::yaml-cpp STATIC IMPORTED)
+  set_target_properties(yaml-cpp::yaml-cpp PROPERTIES IMPORTED_LOCATION ${YAML_CPP_ARCHIVE})
+elseif(NOT TARGET yaml-cpp::yaml-cpp)
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()
 add_library(mapsim_gmp INTERFACE)

@@ -20,3 +20,15 @@ function(mapsim_options target)
     target_link_options(${target} PUBLIC -fsanitize=${MAPSIM_SANITIZE})
   endif()
 endfunction()
+
+# mapsim_program(NAME SOURCES... LIBS...): an executable of ours.
+function(mapsim_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS})
+  mapsim_options(${name})
+  # libc stays shared: it must match the machine, and a static one cannot load the CUDA libraries.
+  if(MAPSIM_STATIC)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()

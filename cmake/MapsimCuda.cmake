@@ -1,0 +1,20 @@
+# MAPSIM_CUDA decides about kernels compiled ahead of time: AUTO takes nvcc where there is one, ON
+# demands it. Kernels generated at run time need no toolkit at build time, and no test needs a GPU.
+if(NOT MAPSIM_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "MAPSIM_CUDA is '${MAPSIM_CUDA}'; it may be AUTO, ON or OFF")
+endif()
+set(MAPSIM_HAVE_CUDA FALSE)
+if(NOT MAPSIM_CUDA STREQUAL "OFF")
+  # nvcc is seldom on the PATH; the hint is where NVIDIA's packages put it.
+  find_program(MAPSIM_NVCC nvcc HINTS /usr/local/cuda/bin)
+  if(MAPSIM_NVCC)
+    set(MAPSIM_HAVE_CUDA TRUE)
+  elseif(MAPSIM_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "MAPSIM_CUDA is ON, but nvcc is neither on the PATH nor in /usr/local/cuda/bin")
+  endif()
+endif()
+if(MAPSIM_HAVE_CUDA)
+  message(STATUS "CUDA: ${MAPSIM_NVCC}")
+else()
+  message(STATUS "CUDA: none (MAPSIM_CUDA=${MAPSIM_CUDA})")
+endif()

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Says which includes break the arrows between the folders (docs/decisions/0001); exit 1 if any.
+
+usage: arrows_check.py ROOT
+"""
+import re
+import sys
+from pathlib import Path
+
+MODEL = {"core", "arch", "workloads", "costmodel"}
+MAY_INCLUDE = {
+    "core": set(),
+    "arch": {"core"},
+    "workloads": {"core"},
+    "costmodel": {"core", "arch", "workloads"},
+    "interop": MODEL,
+    "mapper": MODEL,
+    "validate": MODEL,  # never the mapper: the command line hands it the mappings
+    "report": MODEL | {"mapper"},
+    "campaign": MODEL | {"mapper", "report", "interop"},
+    "app": MODEL | {"interop", "mapper", "validate", "report", "campaign"},
+}
+# What comes from outside has a home; nothing else may name it.
+HOMES = [
+    (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
+    (r"#include <CLI/", ("app/",)),
+    (r"#include <nlohmann/", ("report/json.cpp", "validate/", "campaign/")),
+    (r"#include <omp\.h>|#pragma omp", ("mapper/", "campaign/")),
+    (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
+    (r"#include <gmp", ("mapper/",)),
+]
+
+
+def problems(root):
+    for folder, allowed in MAY_INCLUDE.items():
+        for path in sorted((root / folder).rglob("*.[ch]*")):
+            name = path.relative_to(root).as_posix()
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                own = re.match(r'#include "(\w+)/', line)
+                if own and own[1] != folder and own[1] not in allowed:
+                    yield f"{name}:{number}: {folder} may not include {own[1]}"
+                for pattern, homes in HOMES:
+                    if re.match(pattern, line.strip()) and not name.startswith(homes):
+                        yield f"{name}:{number}: {line.strip()} belongs in {' or '.join(homes)}"
+
+
+if __name__ == "__main__":
+    found = list(problems(Path(sys.argv[1])))
+    print("\n".join(found) or "all arrows point the right way")
+    sys.exit(bool(found))

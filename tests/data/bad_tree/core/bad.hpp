@@ -1,0 +1,3 @@
+#pragma once
+#include "app/anything.hpp"
+#include <yaml-cpp/yaml.h>
