@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -132,11 +132,10 @@ class Problem {
 Counts count(const Problem& problem, const Mapping& mapping);
 
 // The first thing that does not fit, outermost first: fanout axes, then capacities.
-std::optional<Infeasible> check_feasible(const Problem& problem, const Mapping& mapping,
-                                         const Counts& counts);
+std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts);
 
 Energy energy(const Problem& problem, const Counts& counts);
-Latency latency(const Problem& problem, const Mapping& mapping, const Counts& counts);
+Latency latency(const Problem& problem, const Counts& counts);
 
 // All of the above. `mapping` must satisfy check_structure().
 Evaluation evaluate(const Problem& problem, const Mapping& mapping);

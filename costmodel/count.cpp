@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <vector>
+
+#include "costmodel/crossing.hpp"
+#include "costmodel/evaluate.hpp"
+#include "costmodel/nest.hpp"
+#include "costmodel/widths.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// A tensor's child node (or the compute units) and its parent node.
+struct Boundary {
+  TensorId tensor{};
+  std::optional<LevelId> child;  // nullopt: the compute units
+  LevelId parent{};
+  std::size_t child_position = 0;  // loops above the child
+  std::size_t parent_position = 0;
+};
+
+// Counts one boundary from every side that is asked for; holds the scratch for loop uses.
+class BoundaryCounter {
+ public:
+  BoundaryCounter(const Problem& problem, const Nest& nest, const Boundary& boundary)
+      : workload_{problem.workload()},
+        tensor_{workload_.tensors[boundary.tensor]},
+        boundary_{boundary},
+        loops_{std::span(nest.loops).first(boundary.child_position)},
+        uses_(loops_.size()) {
+    const DimSet relevant = tensor_.dims();
+    const bool holds = boundary.child ||
+                       problem.arch().compute.register_reuse.contains(tensor_.role);
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      const NestLoop& loop = loops_[i];
+      if (!loop.fanout && relevant.contains(loop.dim)) {
+        moving_ = i;
+      }
+      if (loop.fanout && i >= boundary.parent_position &&
+          problem.is_merged(*loop.fanout, boundary.tensor)) {
+        merged_.insert(*loop.fanout);
+        together_ = together_ && problem.arch().fanouts[*loop.fanout].forwarding;
+      }
+    }
+    if (!holds) {
+      moving_ = loops_.size();  // nothing stays: every step counts
+    }
+    slides_ = holds && moving_ != kNoLoop &&
+              (!boundary.child || problem.arch().levels[*boundary.child].sliding);
+  }
+
+  // Elements that cross at the parent's end; `merged`: fanouts whose instances share a transfer.
+  std::int64_t crossing(std::size_t first_above, LoopUse above, IdSet<FanoutId> merged) {
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      if (!loops_[i].fanout) {
+        const bool counted = moving_ != kNoLoop && i <= moving_;
+        uses_[i] = counted ? LoopUse::kSum : LoopUse::kFirst;
+      } else if (i < first_above) {
+        uses_[i] = above;
+      } else {
+        uses_[i] = merged.contains(*loops_[i].fanout) ? LoopUse::kMerge : LoopUse::kSum;
+      }
+    }
+    return volume(workload_, tensor_,
+                  {loops_, uses_, slides_ ? moving_ : kNoLoop, together_ || merged.empty()});
+  }
+  std::int64_t parent_side(LoopUse above) {
+    return crossing(boundary_.parent_position, above, merged_);
+  }
+  std::int64_t child_side(LoopUse above) { return crossing(loops_.size(), above, {}); }
+
+  // X: distinct elements that an instance meets in the whole run; `instance_position` loops are
+  // above it. Summed over instances, or of the first one.
+  std::int64_t distinct(std::size_t instance_position, LoopUse above) {
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      uses_[i] = loops_[i].fanout && i < instance_position ? above : LoopUse::kMerge;
+    }
+    return volume(workload_, tensor_, {loops_, uses_, kNoLoop, true});
+  }
+
+  IdSet<FanoutId> merged() const { return merged_; }
+
+ private:
+  const Workload& workload_;
+  const Tensor& tensor_;
+  const Boundary& boundary_;
+  std::span<const NestLoop> loops_;
+  std::vector<LoopUse> uses_;
+  std::size_t moving_ = kNoLoop;  // j: the innermost temporal loop that moves the tile
+  bool slides_ = false;
+  bool together_ = true;
+  IdSet<FanoutId> merged_;
+};
+
+void count_operand(BoundaryCounter& counter, const Boundary& boundary, Counts& counts) {
+  TensorCounts& parent = counts.levels[boundary.parent][boundary.tensor];
+  parent.total.reads = counter.parent_side(LoopUse::kSum);
+  parent.busiest.reads = counter.parent_side(LoopUse::kFirst);
+  if (boundary.child) {
+    TensorCounts& child = counts.levels[*boundary.child][boundary.tensor];
+    child.total.fills = counter.child_side(LoopUse::kSum);
+    child.busiest.fills = counter.child_side(LoopUse::kFirst);
+  }
+}
+
+void count_output(BoundaryCounter& counter, const Boundary& boundary, Counts& counts) {
+  TensorCounts& parent = counts.levels[boundary.parent][boundary.tensor];
+  const auto up = [&](AccessCounts& at, LoopUse above) {
+    at.updates = counter.parent_side(above);
+    at.readbacks = at.updates - counter.distinct(boundary.parent_position, above);
+  };
+  up(parent.total, LoopUse::kSum);
+  up(parent.busiest, LoopUse::kFirst);
+  if (boundary.child) {
+    TensorCounts& child = counts.levels[*boundary.child][boundary.tensor];
+    const auto down = [&](AccessCounts& at, LoopUse above) {
+      at.drains = counter.child_side(above);
+      at.fills = at.drains - counter.distinct(boundary.child_position, above);
+    };
+    down(child.total, LoopUse::kSum);
+    down(child.busiest, LoopUse::kFirst);
+  }
+  // On the way up each merging fanout adds what enters it to what leaves it, innermost first.
+  IdSet<FanoutId> merged;
+  std::int64_t entering = -1;
+  for (std::size_t f = counts.reductions.size(); f-- > 0;) {
+    const auto fanout = static_cast<FanoutId>(f);
+    if (counter.merged().contains(fanout)) {
+      if (entering < 0) {
+        entering = counter.child_side(LoopUse::kSum);
+      }
+      merged.insert(fanout);
+      const std::int64_t leaving =
+          counter.crossing(boundary.parent_position, LoopUse::kSum, merged);
+      counts.reductions[fanout] += entering - leaving;
+      entering = leaving;
+    }
+  }
+}
+
+void count_tensor(const Problem& problem, const Nest& nest, TensorId tensor, Counts& counts) {
+  const Workload& workload = problem.workload();
+  const auto& placements = nest.placements[tensor];
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    const Placement& parent = placements[static_cast<LevelId>(i)];
+    TensorCounts& at = counts.levels[parent.level][tensor];
+    at.kept = true;
+    at.footprint =
+        footprint(workload.tensors[tensor], nest.extents_at(workload, parent.position));
+    Boundary boundary{tensor, std::nullopt, parent.level, nest.loops.size(), parent.position};
+    if (i + 1 < placements.size()) {
+      const Placement& child = placements[static_cast<LevelId>(i + 1)];
+      boundary.child = child.level;
+      boundary.child_position = child.position;
+    }
+    BoundaryCounter counter(problem, nest, boundary);
+    if (tensor == workload.output()) {
+      count_output(counter, boundary, counts);
+    } else {
+      count_operand(counter, boundary, counts);
+    }
+  }
+}
+
+// Temporal steps of the first compute instance: design section 4.
+std::int64_t steps_of_first(const Workload& workload, const Nest& nest) {
+  std::vector<LoopUse> uses;
+  uses.reserve(nest.loops.size());
+  for (const NestLoop& loop : nest.loops) {
+    uses.push_back(loop.fanout ? LoopUse::kFirst : LoopUse::kSum);
+  }
+  std::int64_t steps = 1;
+  for (const DimId d : workload.dims.ids()) {
+    steps *= visits(workload, d, {nest.loops, uses, kNoLoop, true});
+  }
+  return steps;
+}
+
+}  // namespace
+
+Counts count(const Problem& problem, const Mapping& mapping) {
+  const Workload& workload = problem.workload();
+  const Arch& arch = problem.arch();
+  const Nest nest = make_nest(workload, mapping);
+  Counts counts;
+  counts.levels = PerLevel<PerTensor<TensorCounts>>(
+      arch.levels.size(), PerTensor<TensorCounts>(workload.tensors.size()));
+  counts.reductions = PerFanout<std::int64_t>(arch.fanouts.size(), 0);
+  counts.used_x = PerFanout<std::int64_t>(arch.fanouts.size(), 1);
+  counts.used_y = counts.used_x;
+  counts.macs = workload.macs();
+  counts.steps = steps_of_first(workload, nest);
+  for (const NestLoop& loop : nest.loops) {
+    if (loop.fanout) {
+      (loop.axis == Axis::kX ? counts.used_x : counts.used_y)[*loop.fanout] *= loop.bound();
+    }
+  }
+  for (const TensorId t : workload.tensors.ids()) {
+    count_tensor(problem, nest, t, counts);
+  }
+  assign_widths(workload, counts);
+  return counts;
+}
+
+}  // namespace mapsim

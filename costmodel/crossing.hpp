@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "core/index.hpp"
+#include "costmodel/nest.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// How a loop above a child takes part in a count of what crosses into it.
+enum class LoopUse : std::uint8_t {
+  kSum,    // every index counts by itself
+  kFirst,  // only index 0: inside the innermost moving loop, or the busiest instance's path
+  kMerge,  // the indices share one union tile
+};
+
+inline constexpr std::size_t kNoLoop = std::numeric_limits<std::size_t>::max();
+
+// One side of a boundary of one tensor: docs/model.md#counts.
+struct Crossing {
+  std::span<const NestLoop> loops;  // those above the child
+  std::span<const LoopUse> uses;    // one per loop
+  std::size_t moving = kNoLoop;     // j: index of the loop over which the tile slides
+  bool together = true;             // a union tile that slides moves as one (forwarding)
+};
+
+// V = prod_{d not in t} n_d * prod_{ranks not moved by j} A_rank * B_rank(j), elements. Exact for
+// any extents (docs/model.md#counts; references there).
+std::int64_t volume(const Workload& workload, const Tensor& tensor, const Crossing& crossing);
+
+// Distinct elements in a tile of these nominal extents: product over ranks.
+std::int64_t footprint(const Tensor& tensor, const PerDim<std::int64_t>& extents);
+
+// n_d: non-empty index combinations of the summed loops over `dim`, the others at index 0.
+std::int64_t visits(const Workload& workload, DimId dim, const Crossing& crossing);
+
+}  // namespace mapsim

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/evaluate.hpp"
+
+#include <map>
+#include <utility>
+
+namespace mapsim {
+
+Problem::Problem(Arch arch, Workload workload)
+    : arch_{std::move(arch)}, workload_{std::move(workload)} {}
+
+std::optional<Bits> Problem::room(LevelId level, Role role) const {
+  const Storage& storage = arch_.levels[level];
+  std::optional<Bits> room = storage.capacity.shared;
+  if (!storage.capacity.per_role.empty()) {
+    const auto partition = storage.capacity.per_role.find(role);
+    room = partition == storage.capacity.per_role.end() ? Bits{0} : partition->second;
+  }
+  if (room && storage.double_buffered) {
+    room = Bits{room->count() / 2};
+  }
+  return room;
+}
+
+bool Problem::may_keep(LevelId level, TensorId tensor) const {
+  const Storage& storage = arch_.levels[level];
+  const Role role = workload_.tensors[tensor].role;
+  return !storage.bypass.contains(role) &&
+         (storage.capacity.per_role.empty() || storage.capacity.per_role.contains(role));
+}
+
+bool Problem::must_keep(LevelId level, TensorId tensor) const {
+  return level == LevelId{0} || arch_.levels[level].keep.contains(workload_.tensors[tensor].role);
+}
+
+bool Problem::is_merged(FanoutId fanout, TensorId tensor) const {
+  const Fanout& network = arch_.fanouts[fanout];
+  const Role role = workload_.tensors[tensor].role;
+  return role == Role::kOutput ? network.spatial_reduction : network.multicast.contains(role);
+}
+
+namespace {
+
+std::optional<Infeasible> check_fanouts(const Arch& arch, const Counts& counts) {
+  for (const FanoutId f : arch.fanouts.ids()) {
+    if (counts.used_x[f] > arch.fanouts[f].x) {
+      return FanoutExceeded{f, Axis::kX, counts.used_x[f], arch.fanouts[f].x};
+    }
+    if (counts.used_y[f] > arch.fanouts[f].y) {
+      return FanoutExceeded{f, Axis::kY, counts.used_y[f], arch.fanouts[f].y};
+    }
+  }
+  return std::nullopt;
+}
+
+// Bits that the tiles of a level need, of all tensors or of one role.
+Bits need(const Workload& workload, const PerTensor<TensorCounts>& counts,
+          std::optional<Role> role) {
+  std::int64_t bits = 0;
+  for (const TensorId t : workload.tensors.ids()) {
+    if (counts[t].kept && (!role || workload.tensors[t].role == *role)) {
+      bits += counts[t].footprint * counts[t].bits.count();
+    }
+  }
+  return Bits{bits};
+}
+
+}  // namespace
+
+std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts) {
+  const Arch& arch = problem.arch();
+  if (auto exceeded = check_fanouts(arch, counts)) {
+    return exceeded;
+  }
+  for (const LevelId l : arch.levels.ids()) {
+    const Capacity& capacity = arch.levels[l].capacity;
+    if (capacity.unlimited()) {
+      continue;
+    }
+    if (capacity.shared) {
+      const Bits want = need(problem.workload(), counts.levels[l], std::nullopt);
+      const Bits have = *problem.room(l, Role::kInput);
+      if (want > have) {
+        return CapacityExceeded{l, std::nullopt, want, have};
+      }
+      continue;
+    }
+    for (const auto& [role, size] : capacity.per_role) {
+      const Bits want = need(problem.workload(), counts.levels[l], role);
+      const Bits have = *problem.room(l, role);
+      if (want > have) {
+        return CapacityExceeded{l, role, want, have};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Evaluation evaluate(const Problem& problem, const Mapping& mapping) {
+  const Counts counts = count(problem, mapping);
+  if (const auto infeasible = check_feasible(problem, counts)) {
+    return *infeasible;
+  }
+  Cost cost;
+  cost.energy = energy(problem, counts);
+  cost.latency = latency(problem, counts);
+  cost.utilization = static_cast<double>(counts.macs * problem.arch().compute.issue_interval) /
+                     (static_cast<double>(cost.latency.steady.count()) *
+                      static_cast<double>(problem.arch().mac_units()));
+  cost.counts = counts;
+  return cost;
+}
+
+}  // namespace mapsim
