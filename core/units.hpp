@@ -33,5 +33,6 @@ using Picojoules = Quantity<struct PicojoulesUnit, double>;
 using PicojoulesPerBit = Quantity<struct PicojoulesPerBitUnit, double>;
 using BitsPerCycle = Quantity<struct BitsPerCycleUnit, double>;
 using Hertz = Quantity<struct HertzUnit, double>;
+using Seconds = Quantity<struct SecondsUnit, double>;
 
 }  // namespace mapsim

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/roofline.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "costmodel/window.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kBitsPerByte = 8;
+
+// Distinct points that the einsum touches.
+std::int64_t touched_points(const Workload& workload, const Tensor& tensor) {
+  std::int64_t points = 1;
+  for (const Rank& rank : tensor.ranks) {
+    std::vector<Block> blocks;
+    for (const Term& term : rank.terms) {
+      blocks.push_back(Block{0, workload.dims[term.dim].bound});
+    }
+    std::vector<StridedBlocks> dims;
+    for (std::size_t i = 0; i < rank.terms.size(); ++i) {
+      dims.push_back(StridedBlocks{rank.terms[i].coefficient, {&blocks[i], 1}});
+    }
+    points *= union_points(dims);
+  }
+  return points;
+}
+
+std::int64_t volume(const Workload& workload, DimSet dims) {
+  std::int64_t product = 1;
+  for (const DimId dim : workload.dims.ids()) {
+    product *= dims.contains(dim) ? workload.dims[dim].bound : 1;
+  }
+  return product;
+}
+
+// One value per output channel: per index that the first weight and the output share.
+std::int64_t bias_values(const Workload& workload, TensorId weight) {
+  const DimSet output_dims = workload.tensors[workload.output()].dims();
+  return volume(workload, workload.tensors[weight].dims() & output_dims);
+}
+
+std::optional<TensorId> first_weight(const Workload& workload) {
+  for (const TensorId id : workload.tensors.ids()) {
+    if (workload.tensors[id].role == Role::kWeight) {
+      return id;
+    }
+  }
+  return std::nullopt;
+}
+
+// Time on the ports of the outermost level, for bits read and bits written, in any unit of time
+// that the bandwidth is given per.
+double port_time(const Bandwidth& bandwidth, double read_bits, double write_bits) {
+  const auto time = [](double bits, const std::optional<BitsPerCycle>& port) {
+    return port ? bits / port->count() : 0.0;
+  };
+  if (bandwidth.shared) {
+    return time(read_bits + write_bits, bandwidth.shared);
+  }
+  return std::max(time(read_bits, bandwidth.read), time(write_bits, bandwidth.write));
+}
+
+PerTensor<TensorTraffic> traffic(const Arch& arch, const Workload& workload) {
+  const Bandwidth& ports = arch.levels[LevelId{0}].bandwidth;
+  const std::optional<TensorId> biased = workload.bias ? first_weight(workload) : std::nullopt;
+  PerTensor<TensorTraffic> result(workload.tensors.size());
+  for (const TensorId id : result.ids()) {
+    const Tensor& tensor = workload.tensors[id];
+    TensorTraffic& entry = result[id];
+    entry.elements = tensor.stored_elements.value_or(touched_points(workload, tensor));
+    entry.elements += biased == id ? bias_values(workload, id) : 0;
+    const double bits =
+        static_cast<double>(entry.elements) * static_cast<double>(tensor.bits.count());
+    entry.bytes = bits / kBitsPerByte;
+    const bool written = id == workload.output();
+    entry.transfer =
+        Seconds{port_time(ports, written ? 0 : bits, written ? bits : 0) / arch.clock.count()};
+  }
+  return result;
+}
+
+void add_least_cost(const Arch& arch, const Workload& workload, Roofline& result) {
+  const Storage& outermost = arch.levels[LevelId{0}];
+  double read_bits = 0;
+  double write_bits = 0;
+  for (const TensorId id : workload.tensors.ids()) {
+    const Tensor& tensor = workload.tensors[id];
+    const double bits = static_cast<double>(touched_points(workload, tensor)) *
+                        static_cast<double>(tensor.bits.count());
+    (id == workload.output() ? write_bits : read_bits) += bits;
+  }
+  const std::int64_t units = arch.mac_units();
+  const std::int64_t macs = workload.macs();
+  const Cycles compute{(macs + units - 1) / units * arch.compute.issue_interval};
+  const double transfer = std::ceil(port_time(outermost.bandwidth, read_bits, write_bits));
+  result.least_cycles = std::max(compute, Cycles{static_cast<std::int64_t>(transfer)});
+  result.least_energy = Picojoules{static_cast<double>(macs) * arch.compute.energy.count() +
+                                   read_bits * outermost.energy.read.count() +
+                                   write_bits * outermost.energy.update.count()};
+}
+
+}  // namespace
+
+const char* to_string(Limiter limiter) { return limiter == Limiter::kMath ? "math" : "memory"; }
+
+RooflineBound roofline_bound(double ops, double bytes, Peak peak) {
+  RooflineBound bound;
+  bound.intensity = ops / bytes;
+  bound.ridge = peak.ops_per_second / peak.bytes_per_second;
+  bound.compute = Seconds{ops / peak.ops_per_second};
+  bound.transfer = Seconds{bytes / peak.bytes_per_second};
+  bound.limiter = bound.intensity < bound.ridge ? Limiter::kMemory : Limiter::kMath;
+  bound.math_utilization = bound.compute.count() / bound.time().count();
+  bound.memory_utilization = bound.transfer.count() / bound.time().count();
+  return bound;
+}
+
+Roofline roofline(const Arch& arch, const Workload& workload) {
+  Roofline result;
+  result.tensors = traffic(arch, workload);
+  double read_bytes = 0;
+  double write_bytes = 0;
+  for (const TensorId id : result.tensors.ids()) {
+    (id == workload.output() ? write_bytes : read_bytes) += result.tensors[id].bytes;
+  }
+  result.bytes = read_bytes + write_bytes;
+  // n operands take n - 1 multiplications and an addition; a bias costs what a MAC costs.
+  result.ops_per_mac = static_cast<std::int64_t>(workload.tensors.size()) - 1;
+  const std::int64_t outputs = volume(workload, workload.tensors[workload.output()].dims());
+  result.ops = (workload.macs() + (workload.bias ? outputs : 0)) * result.ops_per_mac;
+  result.macs_per_second = static_cast<double>(arch.mac_units()) * arch.clock.count() /
+                           static_cast<double>(arch.compute.issue_interval);
+  const double seconds = port_time(arch.levels[LevelId{0}].bandwidth, read_bytes * kBitsPerByte,
+                                   write_bytes * kBitsPerByte) /
+                         arch.clock.count();
+  result.peak = {result.macs_per_second * static_cast<double>(result.ops_per_mac),
+                 seconds > 0 ? result.bytes / seconds : kInfinity};
+  result.bound = roofline_bound(static_cast<double>(result.ops), result.bytes, result.peak);
+  add_least_cost(arch, workload, result);
+  return result;
+}
+
+}  // namespace mapsim

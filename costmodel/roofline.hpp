@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "arch/arch.hpp"
+#include "core/index.hpp"
+#include "core/units.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// What a machine can do at best. Bandwidth counts bytes; infinite where nothing limits it.
+struct Peak {
+  double ops_per_second = 0;
+  double bytes_per_second = 0;
+};
+
+enum class Limiter : std::uint8_t { kMath, kMemory };
+const char* to_string(Limiter limiter);  // "math", "memory"
+
+// The roofline (Williams, Waterman, Patterson, CACM 52(4), 2009) of some operations on some bytes:
+// the slower of computing and moving decides, if the two overlap perfectly.
+struct RooflineBound {
+  double intensity = 0;  // operations per byte of the work
+  double ridge = 0;      // ... from which on the machine is limited by math
+  Seconds compute{0};
+  Seconds transfer{0};
+  Limiter limiter = Limiter::kMath;  // math where intensity >= ridge
+  double math_utilization = 0;       // share of the whole time; 1 for the limiter
+  double memory_utilization = 0;
+  Seconds time() const { return compute < transfer ? transfer : compute; }
+};
+RooflineBound roofline_bound(double ops, double bytes, Peak peak);
+
+// A resource this busy limits the whole, beside the slowest one.
+inline constexpr double kLimitingUtilization = 0.7;
+
+struct TensorTraffic {
+  std::int64_t elements = 0;  // as it lies in memory, without padding
+  double bytes = 0;
+  Seconds transfer{0};  // alone, through the port that serves it
+};
+
+// Bounds of a workload on a machine that no mapping can beat.
+struct Roofline {
+  std::int64_t ops = 0;              // bias included
+  std::int64_t ops_per_mac = 0;      // one per operand: multiplications, and the addition
+  PerTensor<TensorTraffic> tensors;  // weights include the bias
+  double bytes = 0;
+  double macs_per_second = 0;  // peak
+  Peak peak;                   // bandwidth: of this mix of reads and writes at the outermost level
+  RooflineBound bound;
+  // Of what evaluate() reports for any mapping. There padding counts as data and a bias as nothing:
+  Cycles least_cycles{0};  // full use of the MAC units; each point once through the outermost port
+  Picojoules least_energy{0};  // each MAC, and each point once at the outermost level
+};
+Roofline roofline(const Arch& arch, const Workload& workload);
+
+}  // namespace mapsim
