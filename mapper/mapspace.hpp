@@ -6,29 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "core/rng.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
+#include "mapper/unrolling.hpp"
 
 namespace mapsim {
-
-// One unrolled dim of a fanout axis: `factor` instances side by side along it.
-struct Unroll {
-  DimId dim{};
-  FanoutId fanout{};
-  Axis axis = Axis::kX;
-  std::int64_t factor = 1;  // > 1
-  friend bool operator==(const Unroll&, const Unroll&) = default;
-};
 
 enum class KeepRule : std::uint8_t { kFree, kKeep, kBypass };
 
 // What the user fixes, beyond what the architecture demands.
 struct Constraints {
-  bool even = false;  // the keeps of one level stand together
-  // Given spatial unrolling of a fanout (complete for every fanout it names an axis of), or free.
-  std::optional<std::vector<Unroll>> spatial;
-  // Per level and tensor; empty = all free. The architecture's own rules are added to it.
+  bool even = false;  // the keeps of one level stand together, levels in order
+  // Given spatial unrolling, complete for every fanout that it names an axis of (a factor 1 names an
+  // axis and leaves it idle); the fanouts that it does not name are free.
+  std::optional<Unrolling> spatial;
+  // Per level and tensor; empty = all free. The architecture's own rules are added to it, and win.
   PerLevel<PerTensor<KeepRule>> keeps;
   friend bool operator==(const Constraints&, const Constraints&) = default;
 };
@@ -40,29 +32,32 @@ struct Constraints {
 //  - keeps as the architecture and the constraints allow, each at any point of the nest that the
 //    structure rules allow (even: the keeps of one level at one point);
 //  - any loop order, at most one loop per dim between two keeps or fanouts or loops over other dims.
-// Capacities are not part of the structure.
+// Capacities are not part of the structure. Uniform samples: mapper/sampler.hpp.
 class Mapspace {
  public:
-  Mapspace(const Problem& problem, Constraints constraints);
+  Mapspace(const Problem& problem, Constraints constraints);  // `problem` outlives the mapspace
 
   const Problem& problem() const { return *problem_; }
   const Constraints& constraints() const { return constraints_; }
+  KeepRule keep_rule(LevelId level, TensorId tensor) const;  // outermost level: kKeep
 
-  // Every admissible spatial unrolling, in a fixed order (one, if it is given).
-  const std::vector<std::vector<Unroll>>& unrollings() const { return unrollings_; }
-  KeepRule keep_rule(LevelId level, TensorId tensor) const;
+  // The admissible spatial unrollings, grouped by what their costs depend on, in a fixed order.
+  const std::vector<UnrollingGroup>& group_by_factors() const { return groups_; }
+  std::vector<Unrolling> assignments(const UnrollingGroup& group) const;
+  // All of them, group by group.
+  std::vector<Unrolling> unrollings() const;
+  std::int64_t unrolling_count() const;
 
   // Exact number of mappings, as a decimal string. By a closed form: docs/mapper.md.
   std::string size() const;
-  // Calls `visit` with each mapping once, in a fixed order, until it returns false.
-  void enumerate(const std::function<bool(const Mapping&)>& visit) const;
-  // Uniform over the mapspace, feasible or not.
-  Mapping sample(Rng& rng) const;
+  // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false if
+  // `visit` did.
+  bool enumerate(const std::function<bool(const Mapping&)>& visit) const;
 
  private:
-  const Problem* problem_;  // outlives the mapspace
+  const Problem* problem_;
   Constraints constraints_;
-  std::vector<std::vector<Unroll>> unrollings_;
+  std::vector<UnrollingGroup> groups_;
 };
 
 }  // namespace mapsim

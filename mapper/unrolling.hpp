@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "arch/arch.hpp"
+#include "core/index.hpp"
+#include "costmodel/evaluate.hpp"
+
+namespace mapsim {
+
+// One unrolled dim of a fanout axis: `factor` instances side by side along it.
+struct Unroll {
+  DimId dim{};
+  FanoutId fanout{};
+  Axis axis = Axis::kX;
+  std::int64_t factor = 1;  // > 1; in Constraints, 1 names an axis that stays idle
+  friend bool operator==(const Unroll&, const Unroll&) = default;
+};
+
+// A whole spatial unrolling: fanouts in order, X before Y, dims in order, every factor > 1.
+using Unrolling = std::vector<Unroll>;
+
+// The unrollings that differ only in which axis takes which factor. Costs do not depend on that.
+struct UnrollingGroup {
+  PerFanout<PerDim<std::int64_t>> factors;  // instances per dim, both axes together
+  std::int64_t assignments = 0;             // ways to give the factors to the axes, >= 1
+  Unrolling first;                          // the first of them
+};
+
+// Every admissible unrolling, grouped, in a fixed order that begins with the fewest instances. A
+// fanout that `given` names is fixed to what it says, the others are free.
+std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
+                                             const std::optional<Unrolling>& given);
+
+// The members of a group, `group.first` first.
+std::vector<Unrolling> axis_assignments(const Problem& problem,
+                                        const std::optional<Unrolling>& given,
+                                        const UnrollingGroup& group);
+
+// What is left of each dim for temporal loops: its bound / its factors.
+PerDim<std::int64_t> temporal_bounds(const Workload& workload, const UnrollingGroup& group);
+
+}  // namespace mapsim
