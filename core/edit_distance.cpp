@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/edit_distance.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace mapsim {
+namespace {
+
+constexpr std::size_t kLongestTypo = 64;  // longer words are not typos, and would cost time
+constexpr std::size_t kFew = 12;
+
+std::string lower_case(std::string_view text) {
+  std::string lower{text};
+  for (char& c : lower) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return lower;
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // row[j] = distance between the first i characters of a and the first j of b.
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string suggestion(std::string_view word, const Words& known) {
+  const std::string typo = lower_case(word.substr(0, kLongestTypo + 1));
+  // One slip in three characters, and never all of the word.
+  std::size_t allowed = typo.size() > kLongestTypo ? 0 : (typo.size() + 1) / 3 + 1;
+  const std::string* nearest = nullptr;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(typo, lower_case(candidate));
+    if (distance < allowed && distance < candidate.size()) {
+      allowed = distance;
+      nearest = &candidate;
+    }
+  }
+  if (nearest != nullptr) {
+    return fmt::format("; did you mean '{}'?", *nearest);
+  }
+  if (known.empty() || known.size() > kFew) {
+    return "";
+  }
+  return fmt::format("; {}{}", known.size() == 1 ? "only " : "one of ", fmt::join(known, ", "));
+}
+
+}  // namespace mapsim

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mapsim {
+
+using Words = std::vector<std::string>;
+
+// Least number of characters inserted, deleted or replaced to turn `a` into `b` (Levenshtein).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// "; did you mean 'bytes'?" when a word of `known` is close to `word`; else "; one of a, b, c" when
+// there are few enough to list; else nothing.
+std::string suggestion(std::string_view word, const Words& known);
+
+// Names of a range of things that have one.
+template <class Range>
+Words names_of(const Range& things) {
+  Words names;
+  for (const auto& thing : things) {
+    names.push_back(thing.name);
+  }
+  return names;
+}
+
+}  // namespace mapsim

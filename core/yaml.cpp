@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that names yaml-cpp. It works from parser events, not from YAML::Node: a Node loses
+// the place of aliases and empty values, and lets an alias contain itself.
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/document.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNullWords{"~", "null", "Null", "NULL"};
+
+[[noreturn]] void fail(const std::string& file, const std::string& message) {
+  throw ConfigError{{{file, 0, 0, "", message, ""}}};
+}
+
+[[noreturn]] void fail_at(const std::string& file, const std::string& text, int line, int column,
+                          const std::string& message) {
+  throw ConfigError{{{file, line, column, "", message, line_of(text, line)}}};
+}
+
+std::size_t weight(const Node& node) { return sizeof(Node) + node.text.size(); }
+
+// What a copy of a subtree costs.
+struct Extent {
+  std::size_t bytes = 0;
+  int depth = 0;
+};
+Extent extent_of(const Node& node) {
+  Extent sum;
+  const auto add = [&sum](const Node& child) {
+    const Extent extent = extent_of(child);
+    sum.bytes += extent.bytes;
+    sum.depth = std::max(sum.depth, extent.depth);
+  };
+  for (const Node& item : node.items) {
+    add(item);
+  }
+  for (const Entry& entry : node.entries) {
+    add(entry.key);
+    add(entry.value);
+  }
+  return {sum.bytes + weight(node), sum.depth + 1};
+}
+
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(const std::string& file, const std::string& text) : file_{file}, text_{text} {}
+
+  Node take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (done_) {
+      refuse(mark, "a second document begins here; one document a file");
+    }
+  }
+  void OnDocumentEnd() override { done_ = true; }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Node node = located(Node::Kind::kNull, mark);
+    if (!is_written_null(mark)) {
+      // Nothing was written, and the mark is that of the next token, perhaps lines away.
+      const Node* before = predecessor();
+      node.line = before == nullptr ? node.line : before->line;
+      node.column = before == nullptr ? node.column : before->column;
+    }
+    add(std::move(node), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = anchors_.find(anchor);
+    if (known == anchors_.end()) {
+      refuse(mark, "this alias is part of what it stands for");
+    }
+    const Extent extent = extent_of(known->second);
+    charge(mark, extent.bytes, static_cast<int>(open_.size()) + extent.depth);
+    append(known->second);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    check_tag(mark, tag);
+    Node node = located(Node::Kind::kScalar, mark);
+    node.plain = tag == "?";
+    node.text = value;
+    charge(mark, weight(node), static_cast<int>(open_.size()) + 1);
+    add(std::move(node), anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(Node::Kind::kSequence, mark, tag, anchor);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(Node::Kind::kMap, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapEnd() override { close(); }
+
+ private:
+  // A container whose end has not come yet.
+  struct Open {
+    Node node;
+    YAML::anchor_t anchor = 0;
+    std::optional<Node> key;  // waits for its value
+  };
+
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& message) const {
+    fail_at(file_, text_, mark.line + 1, mark.column + 1, message);
+  }
+
+  static Node located(Node::Kind kind, const YAML::Mark& mark) {
+    Node node;
+    node.kind = kind;
+    node.line = mark.line + 1;
+    node.column = mark.column + 1;
+    return node;
+  }
+
+  bool is_written_null(const YAML::Mark& mark) const {
+    const std::string_view rest =
+        std::string_view{text_}.substr(std::min(static_cast<std::size_t>(mark.pos), text_.size()));
+    return std::any_of(kNullWords.begin(), kNullWords.end(),
+                       [rest](std::string_view word) { return rest.starts_with(word); });
+  }
+
+  // The key that waits for a value, the item before, or the container.
+  const Node* predecessor() const {
+    if (open_.empty()) {
+      return nullptr;
+    }
+    const Open& top = open_.back();
+    if (top.key) {
+      return &*top.key;
+    }
+    return top.node.items.empty() ? &top.node : &top.node.items.back();
+  }
+
+  void check_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      refuse(mark, "tags are not supported; remove " + quoted(tag));
+    }
+  }
+
+  void charge(const YAML::Mark& mark, std::size_t bytes, int depth) {
+    if (depth > kMaxDepth) {
+      refuse(mark, fmt::format("nested deeper than {} levels", kMaxDepth));
+    }
+    bytes_ += bytes;
+    if (bytes_ > kMaxTreeBytes) {
+      refuse(mark, fmt::format("the document takes more than {} MiB with its aliases expanded",
+                               kMaxTreeBytes >> 20));
+    }
+  }
+
+  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
+            YAML::anchor_t anchor) {
+    check_tag(mark, tag);
+    Open container{located(kind, mark), anchor, std::nullopt};
+    charge(mark, weight(container.node), static_cast<int>(open_.size()) + 1);
+    open_.push_back(std::move(container));
+  }
+
+  void close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    add(std::move(done.node), done.anchor);
+  }
+
+  void add(Node node, YAML::anchor_t anchor) {
+    if (anchor != 0) {
+      bytes_ += extent_of(node).bytes;
+      anchors_[anchor] = node;
+    }
+    append(std::move(node));
+  }
+
+  void append(Node node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& top = open_.back();
+    if (top.node.kind == Node::Kind::kSequence) {
+      top.node.items.push_back(std::move(node));
+    } else if (!top.key) {
+      top.key = std::move(node);
+    } else {
+      top.node.entries.push_back({std::move(*top.key), std::move(node)});
+      top.key.reset();
+    }
+  }
+
+  const std::string& file_;
+  const std::string& text_;
+  Node root_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, Node> anchors_;
+  std::size_t bytes_ = 0;
+  bool done_ = false;
+};
+
+// Refuses what is not text, with the place: yaml-cpp would guess at an encoding, or stop silently.
+class TextCheck {
+ public:
+  TextCheck(const std::string& file, const std::string& text) : file_{file}, text_{text} {}
+
+  void run() const {
+    for (std::size_t i = 0; i < text_.size();) {
+      const auto byte = static_cast<unsigned char>(text_[i]);
+      const bool control =
+          (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F;
+      const std::size_t length = control ? 0 : sequence_length(i);
+      if (length == 0) {
+        refuse(i, fmt::format("byte 0x{:02X} is not UTF-8 text; is this a binary file?", byte));
+      }
+      i += length;
+    }
+  }
+
+ private:
+  // Bytes of the UTF-8 character that begins at `at`; 0: there is none.
+  std::size_t sequence_length(std::size_t at) const {
+    const auto lead = static_cast<unsigned char>(text_[at]);
+    if (lead < 0x80) {
+      return 1;
+    }
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || at + length > text_.size()) {
+      return 0;
+    }
+    for (std::size_t i = at + 1; i < at + length; ++i) {
+      if ((static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U) {
+        return 0;
+      }
+    }
+    return length;
+  }
+
+  [[noreturn]] void refuse(std::size_t at, const std::string& message) const {
+    const auto begin = text_.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(at);
+    const auto line = std::count(begin, end, '\n') + 1;
+    const std::size_t line_begin = at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;
+    // Without the source line: it is no text.
+    throw ConfigError{
+        {{file_, static_cast<int>(line), static_cast<int>(at - line_begin) + 1, "", message, ""}}};
+  }
+
+  const std::string& file_;
+  const std::string& text_;
+};
+
+// What yaml-cpp says, and the usual reason where the line begins with a tab.
+std::string syntax_message(const std::string& what, const std::string& line) {
+  const std::size_t content = line.find_first_not_of(" \t");
+  const bool tab = line.substr(0, content).find('\t') != std::string::npos;
+  return "not valid YAML: " + what + (tab ? "; indent with spaces, not tabs" : "");
+}
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+Document parse_yaml(std::string text, const std::string& filename) {
+  if (text.size() > kMaxFileBytes) {
+    fail(filename, fmt::format("larger than {} MiB", kMaxFileBytes >> 20));
+  }
+  if (text.starts_with(kByteOrderMark)) {
+    text.erase(0, kByteOrderMark.size());
+  }
+  TextCheck{filename, text}.run();
+  TreeBuilder builder{filename, text};
+  try {
+    std::istringstream stream{text};
+    YAML::Parser parser{stream};
+    if (!parser.HandleNextDocument(builder)) {
+      fail(filename, "the file is empty");
+    }
+    parser.HandleNextDocument(builder);
+  } catch (const YAML::Exception& error) {
+    if (error.mark.is_null()) {
+      fail(filename, syntax_message(error.msg, ""));
+    }
+    fail_at(filename, text, error.mark.line + 1, error.mark.column + 1,
+            syntax_message(error.msg, line_of(text, error.mark.line + 1)));
+  }
+  Node root = builder.take();
+  return {filename, std::move(text), std::move(root)};
+}
+
+Document read_yaml(const std::string& path) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
+    fail(path, "is a directory, not a file");
+  }
+  errno = 0;
+  std::ifstream stream{path, std::ios::binary};
+  if (!stream) {
+    fail(path, "cannot be opened: " + std::generic_category().message(errno));
+  }
+  // One byte more than allowed, so that parse_yaml() sees the excess of a file without end.
+  std::string text(kMaxFileBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad()) {
+    fail(path, "cannot be read: " + std::generic_category().message(errno));
+  }
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return parse_yaml(std::move(text), path);
+}
+
+}  // namespace mapsim
