@@ -46,6 +46,7 @@ constexpr std::array kEnergies{Unit{"pJ"}, Unit{"fJ", 1, 1e3}, Unit{"nJ", 1e3}};
 constexpr std::array kFrequencies{Unit{"Hz"}, Unit{"kHz", 1e3}, Unit{"MHz", 1e6}, Unit{"GHz", 1e9}};
 constexpr std::array kAccesses{Unit{"b", 1}, Unit{"B", 8}};
 
+constexpr double kMaxNumber = 1e30;  // of any unit; keeps what is made of it finite
 constexpr double kMaxBits = 0x1p53;  // every whole number up to here is a double
 
 // What a kind of quantity looks like, for messages.
@@ -87,7 +88,7 @@ Parsed<Amount> parse_amount(std::string_view text, const Form& form) {
   Amount amount;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, amount.number);
-  if (error != std::errc{}) {
+  if (error != std::errc{} || amount.number > kMaxNumber) {
     return fmt::format("{} is out of range", whole(text));
   }
   amount.unit = std::string_view{stop, static_cast<std::size_t>(end - stop)};
@@ -216,8 +217,8 @@ Parsed<BitsPerCycle> parse_bandwidth(std::string_view text, std::optional<Bits> 
   }
   const double bits = rate.number * (in_words ? static_cast<double>(word->count()) : size->times);
   const double per_cycle = per_second ? bits / clock.count() : bits;
-  if (per_cycle == 0) {
-    return fmt::format("{} is not above zero", whole(text));
+  if (per_cycle == 0 || !std::isfinite(per_cycle)) {
+    return fmt::format("{} is {}", whole(text), per_cycle == 0 ? "not above zero" : "out of range");
   }
   return BitsPerCycle{per_cycle};
 }

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/reader.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::int64_t kMaxInstances = kMaxInteger;        // product of all fanouts
+constexpr std::int64_t kMaxIssueInterval = 1'000'000'000;  // cycles
+constexpr Bits kDefaultWord{8};
+
+const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
+const Words kOperandNames{"input", "weight"};
+const Words kGemmAxisNames{"gemm_m", "gemm_n", "gemm_k", "gemm_batch"};  // in the order of GemmAxis
+constexpr RoleSet kOperands{Role::kInput, Role::kWeight};
+
+const Words kNodeKinds{"storage", "fanout", "compute"};
+const Words kStorageKeys{"storage",         "word",    "capacity", "bandwidth", "energy",
+                         "double_buffered", "sliding", "keep",     "bypass"};
+const Words kFanoutKeys{"fanout",          "x", "y", "multicast", "spatial_reduction", "forwarding",
+                        "reduction_energy"};
+const Words kComputeKeys{"compute", "energy", "issue_interval", "register_reuse"};
+
+RoleSet read_roles(Reader& reader, const Node* list, const Words& names) {
+  RoleSet roles;
+  for (const std::size_t index : reader.choice_list(list, names, "role")) {
+    roles.insert(static_cast<Role>(index));
+  }
+  return roles;
+}
+
+// true: all of `names`; false: none; or a list of them.
+RoleSet read_role_switch(Reader& reader, const Node* node, const Words& names, RoleSet all,
+                         RoleSet absent) {
+  if (node == nullptr) {
+    return absent;
+  }
+  if (node->kind == Node::Kind::kSequence) {
+    return read_roles(reader, node, names);
+  }
+  return reader.boolean(node).value_or(false) ? all : RoleSet{};
+}
+
+Capacity read_capacity(Reader& reader, const Node* node) {
+  Capacity capacity;
+  if (node == nullptr || (node->kind == Node::Kind::kScalar && node->text == "unlimited")) {
+    return capacity;
+  }
+  if (node->kind != Node::Kind::kMap) {
+    capacity.shared = reader.quantity(node, parse_size);
+    return capacity;
+  }
+  const Fields fields = reader.fields(*node, kRoleNames);
+  if (node->entries.empty()) {
+    reader.error(*node, "no partition; name roles, or write 'unlimited'");
+  }
+  for (const Role role : IdRange<Role>{kRoleNames.size()}) {
+    if (const auto size = reader.quantity(fields.find(to_string(role)), parse_size)) {
+      capacity.per_role[role] = *size;
+    }
+  }
+  return capacity;
+}
+
+Bandwidth read_bandwidth(Reader& reader, const Node* node, std::optional<Bits> word, Hertz clock) {
+  Bandwidth bandwidth;
+  if (node == nullptr) {
+    return bandwidth;
+  }
+  const Fields fields = reader.fields(*node, {"read", "write", "shared"});
+  const auto parse = [word, clock](std::string_view text) {
+    return parse_bandwidth(text, word, clock);
+  };
+  bandwidth.read = reader.quantity(fields.find("read"), parse);
+  bandwidth.write = reader.quantity(fields.find("write"), parse);
+  bandwidth.shared = reader.quantity(fields.find("shared"), parse);
+  if (fields.has("shared") && (fields.has("read") || fields.has("write"))) {
+    reader.error(fields.place("shared"), "a shared port excludes 'read' and 'write'");
+  }
+  return bandwidth;
+}
+
+StorageEnergy read_storage_energy(Reader& reader, const Node* node, std::optional<Bits> word) {
+  StorageEnergy energy;
+  if (node == nullptr) {
+    return energy;
+  }
+  const Fields fields = reader.fields(*node, {"read", "write", "update"});
+  const auto parse = [word](std::string_view text) { return parse_access_energy(text, word); };
+  energy.read = reader.quantity(fields.require("read"), parse).value_or(energy.read);
+  energy.write = reader.quantity(fields.require("write"), parse).value_or(energy.write);
+  energy.update = reader.quantity(fields.find("update"), parse).value_or(energy.write);
+  return energy;
+}
+
+// What `keep` and `bypass` say must agree with each other and with the partitions.
+void check_keeps(Reader& reader, const Storage& storage, const Fields& fields, bool outermost) {
+  if (outermost && !storage.bypass.empty()) {
+    reader.error(fields.place("bypass"), "nothing bypasses the outermost level");
+    return;
+  }
+  for (const Role role : IdRange<Role>{kRoleNames.size()}) {
+    const bool keep = storage.keep.contains(role);
+    if (keep && storage.bypass.contains(role)) {
+      reader.error(fields.place("bypass"),
+                   fmt::format("{} cannot both be kept and bypass", to_string(role)));
+    }
+    if (keep && !storage.capacity.per_role.empty() && !storage.capacity.per_role.contains(role)) {
+      reader.error(fields.place("capacity"),
+                   fmt::format("{} must be kept{}, but has no partition", to_string(role),
+                               outermost ? " at the outermost level" : ""));
+    }
+  }
+}
+
+class ArchReader {
+ public:
+  explicit ArchReader(Reader& reader) : reader_{reader} {}
+
+  Arch read() {
+    const Fields fields = reader_.fields(reader_.root(), {"name", "clock", "nodes"});
+    arch_.name = reader_.name(fields.require("name")).value_or("");
+    arch_.clock = reader_.quantity(fields.find("clock"), parse_frequency).value_or(Hertz{1e9});
+    const Node* nodes = fields.require("nodes");
+    if (nodes == nullptr) {
+      return arch_;
+    }
+    const std::vector<const Node*> items = reader_.items(*nodes, "a list of nodes");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      read_node(*items[i], i == 0, i + 1 == items.size());
+    }
+    return arch_;
+  }
+
+ private:
+  void read_node(const Node& node, bool first, bool last) {
+    const std::optional<std::size_t> kind = kind_of(node);
+    if (!kind) {
+      return;
+    }
+    if (first && *kind != 0) {
+      reader_.error(node, "the outermost node must be a storage");
+    }
+    if (last && *kind != 2) {
+      reader_.error(node, "the innermost node must be the compute");
+    }
+    switch (*kind) {
+      case 0:
+        return read_storage(reader_.fields(node, kStorageKeys), first);
+      case 1:
+        return read_fanout(reader_.fields(node, kFanoutKeys));
+      default:
+        if (!last) {
+          reader_.error(node, "nothing may follow the compute; there is one, the innermost node");
+        }
+        return read_compute(reader_.fields(node, kComputeKeys));
+    }
+  }
+
+  // The index in kNodeKinds of the one key that says what the node is.
+  std::optional<std::size_t> kind_of(const Node& node) {
+    std::vector<std::size_t> kinds;
+    for (std::size_t i = 0; i < kNodeKinds.size(); ++i) {
+      if (std::any_of(node.entries.begin(), node.entries.end(),
+                      [i](const Entry& entry) { return entry.key.text == kNodeKinds[i]; })) {
+        kinds.push_back(i);
+      }
+    }
+    if (kinds.size() == 1) {
+      return kinds[0];
+    }
+    const bool empty = node.kind != Node::Kind::kMap || node.entries.empty();
+    const std::string guess = empty ? "" : suggestion(node.entries.front().key.text, kNodeKinds);
+    reader_.error(node, kinds.empty()
+                            ? "expected a node: a map with 'storage', 'fanout' or 'compute'" +
+                                  (guess.starts_with("; did") ? guess : "")
+                            : "a node is one of storage, fanout, compute");
+    return std::nullopt;
+  }
+
+  std::string read_name(const Node* node) {
+    const std::string name = reader_.name(node).value_or("");
+    if (name.empty()) {
+      return name;
+    }
+    const auto [known, fresh] = lines_.emplace(name, node->line);
+    if (!fresh) {
+      reader_.error(*node, fmt::format("the name {} is taken by the node of line {}", quoted(name),
+                                       known->second));
+    }
+    return name;
+  }
+
+  void read_storage(const Fields& fields, bool outermost) {
+    Storage storage;
+    storage.name = read_name(fields.find("storage"));
+    const std::optional<Bits> word = reader_.quantity(fields.find("word"), parse_size);
+    // A word that is there but wrong has been reported: once is enough.
+    const std::optional<Bits> usable = fields.has("word") ? word.value_or(kDefaultWord) : word;
+    storage.word = word.value_or(kDefaultWord);
+    storage.capacity = read_capacity(reader_, fields.require("capacity"));
+    storage.bandwidth = read_bandwidth(reader_, fields.find("bandwidth"), usable, arch_.clock);
+    storage.energy = read_storage_energy(reader_, fields.require("energy"), usable);
+    storage.double_buffered = reader_.boolean(fields.find("double_buffered")).value_or(false);
+    storage.sliding = reader_.boolean(fields.find("sliding")).value_or(true);
+    storage.keep = read_roles(reader_, fields.find("keep"), kRoleNames);
+    storage.bypass = read_roles(reader_, fields.find("bypass"), kRoleNames);
+    storage.keep = outermost ? kAllRoles : storage.keep;
+    check_keeps(reader_, storage, fields, outermost);
+    if (arch_.levels.size() == kMaxLevels) {
+      reader_.error(fields.node(), fmt::format("too many storages; at most {}", kMaxLevels));
+      return;
+    }
+    arch_.levels.push_back(storage);
+  }
+
+  // SIZE, or {size: SIZE, dims: [...]}.
+  std::int64_t read_axis(const Node* node, AxisConstraint& constraint) {
+    if (node == nullptr || node->kind != Node::Kind::kMap) {
+      return reader_.integer(node, 1, kMaxInstances).value_or(1);
+    }
+    const Fields fields = reader_.fields(*node, {"size", "dims"});
+    if (const Node* dims = fields.find("dims")) {
+      read_axis_dims(*dims, constraint);
+    }
+    return reader_.integer(fields.require("size"), 1, kMaxInstances).value_or(1);
+  }
+
+  void read_axis_dims(const Node& list, AxisConstraint& constraint) {
+    for (const Node* item : reader_.items(list, "a list of dims")) {
+      const std::optional<std::string> name = reader_.name(item);
+      if (!name) {
+        continue;
+      }
+      if (name->starts_with("gemm_")) {
+        if (const auto axis = reader_.choice(item, kGemmAxisNames, "GEMM axis")) {
+          constraint.gemm_axes.push_back(static_cast<GemmAxis>(*axis));
+        }
+      } else {
+        constraint.dims.push_back(*name);
+      }
+    }
+  }
+
+  void read_fanout(const Fields& fields) {
+    Fanout fanout;
+    fanout.name = read_name(fields.find("fanout"));
+    fanout.x = read_axis(fields.require("x"), fanout.x_dims);
+    fanout.y = read_axis(fields.find("y"), fanout.y_dims);
+    fanout.multicast =
+        read_role_switch(reader_, fields.find("multicast"), kOperandNames, kOperands, kOperands);
+    fanout.spatial_reduction = reader_.boolean(fields.find("spatial_reduction")).value_or(false);
+    fanout.forwarding = reader_.boolean(fields.find("forwarding")).value_or(true);
+    fanout.reduction_energy =
+        reader_.quantity(fields.find("reduction_energy"), parse_energy).value_or(Picojoules{0});
+    count_instances(fields, fanout);
+    if (arch_.fanouts.size() == kMaxFanouts) {
+      reader_.error(fields.node(), fmt::format("too many fanouts; at most {}", kMaxFanouts));
+      return;
+    }
+    arch_.fanouts.push_back(fanout);
+    arch_.levels_above.push_back(arch_.levels.size());
+  }
+
+  void count_instances(const Fields& fields, const Fanout& fanout) {
+    for (const std::int64_t size : {fanout.x, fanout.y}) {
+      if (size > kMaxInstances / instances_) {
+        reader_.error(fields.node(), "this makes more than 2^53 instances");
+        return;
+      }
+      instances_ *= size;
+    }
+  }
+
+  void read_compute(const Fields& fields) {
+    arch_.compute.name = read_name(fields.find("compute"));
+    arch_.compute.energy =
+        reader_.quantity(fields.require("energy"), parse_energy).value_or(Picojoules{0});
+    arch_.compute.issue_interval =
+        reader_.integer(fields.find("issue_interval"), 1, kMaxIssueInterval).value_or(1);
+    arch_.compute.register_reuse =
+        read_role_switch(reader_, fields.find("register_reuse"), kRoleNames, kAllRoles, RoleSet{});
+  }
+
+  Reader& reader_;
+  Arch arch_;
+  std::map<std::string, int> lines_;  // of the names so far
+  std::int64_t instances_ = 1;
+};
+
+Arch read_arch(const Document& document) {
+  Reader reader{document};
+  const Arch arch = ArchReader{reader}.read();
+  reader.finish();
+  return arch;
+}
+
+}  // namespace
+
+Arch load_arch(const std::string& path) { return read_arch(read_yaml(path)); }
+
+Arch parse_arch(const std::string& text, const std::string& filename) {
+  return read_arch(parse_yaml(text, filename));
+}
+
+}  // namespace mapsim
