@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+const std::filesystem::path kConfigs = std::filesystem::path{MAPSIM_SOURCE_DIR} / "configs";
+
+std::set<std::string> yaml_files(const std::filesystem::path& folder) {
+  std::set<std::string> stems;
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    stems.insert(entry.path().stem().string());
+  }
+  return stems;
+}
+
+// The comment at the head of a file, on one line.
+std::string head_comment(const std::filesystem::path& path) {
+  std::ifstream file{path};
+  std::string comment;
+  for (std::string line; std::getline(file, line) && line.starts_with('#');) {
+    comment += line.substr(std::min<std::size_t>(line.size(), 2)) + ' ';
+  }
+  return comment;
+}
+
+std::string times(int count) {
+  return count == 1 ? "once" : count == 2 ? "twice" : std::to_string(count) + " times";
+}
+
+struct Layer {
+  std::string_view name;
+  int count;  // layers of the network with this shape
+};
+
+struct Network {
+  std::string_view name;
+  std::vector<Layer> layers;
+  std::int64_t macs;  // of all its layers
+};
+
+constexpr std::int64_t kBertMacs =
+    12 * (512 * (4 * 768 * 768 + 2 * 768 * 3072) + 2 * 12 * 512 * 512 * 64) + 768 * 768;
+constexpr std::int64_t kLlamaLayer = 4LL * 4096 * 4096 + 3LL * 4096 * 11008;
+constexpr std::int64_t kLlamaMacs =
+    32 * (2048 * kLlamaLayer + 2LL * 32 * 2048 * 2048 * 128) +  // prefill
+    32 * (kLlamaLayer + 2LL * 32 * 2048 * 128) + 4096 * 32000;  // decode
+
+const std::vector<Network> kNetworks{
+    // 666 M in the convolutions (Eyeriss, JSSC 2017: 2.66 G for four images), 58.6 M behind them.
+    {"alexnet",
+     {{"conv1", 1},
+      {"conv2", 1},
+      {"conv3", 1},
+      {"conv4", 1},
+      {"conv5", 1},
+      {"fc6", 1},
+      {"fc7", 1},
+      {"fc8", 1}},
+     665'784'864 + 58'621'952},
+    // 15.47 G (torchvision's table of models).
+    {"vgg16",
+     {{"conv1_1", 1},
+      {"conv1_2", 1},
+      {"conv2_1", 1},
+      {"conv2_2", 1},
+      {"conv3_1", 1},
+      {"conv3_2", 2},
+      {"conv4_1", 1},
+      {"conv4_2", 2},
+      {"conv5_1", 3},
+      {"fc6", 1},
+      {"fc7", 1},
+      {"fc8", 1}},
+     15'470'264'320},
+    // 4.09 G in version 1.5 (torchvision's table of models); 3.86 G in version 1.
+    {"resnet50",
+     {{"conv1", 1},           {"conv2_1x1a_first", 1}, {"conv2_1x1a", 2},
+      {"conv2_3x3", 3},       {"conv2_1x1b", 4},       {"conv3_1x1a_first", 1},
+      {"conv3_3x3_first", 1}, {"conv3_projection", 1}, {"conv3_1x1a", 3},
+      {"conv3_3x3", 3},       {"conv3_1x1b", 4},       {"conv4_1x1a_first", 1},
+      {"conv4_3x3_first", 1}, {"conv4_projection", 1}, {"conv4_1x1a", 5},
+      {"conv4_3x3", 5},       {"conv4_1x1b", 6},       {"conv5_1x1a_first", 1},
+      {"conv5_3x3_first", 1}, {"conv5_projection", 1}, {"conv5_1x1a", 2},
+      {"conv5_3x3", 2},       {"conv5_1x1b", 3},       {"fc", 1}},
+     4'089'184'256},
+    // 300 M (the paper, table 4).
+    {"mobilenet_v2",
+     {{"conv1", 1},
+      {"depthwise_32_112", 1},
+      {"project_32_16", 1},
+      {"expand_16_112", 1},
+      {"depthwise_96_112_stride2", 1},
+      {"project_96_24", 1},
+      {"expand_24_56", 2},
+      {"depthwise_144_56", 1},
+      {"project_144_24", 1},
+      {"depthwise_144_56_stride2", 1},
+      {"project_144_32", 1},
+      {"expand_32_28", 3},
+      {"depthwise_192_28", 2},
+      {"project_192_32", 2},
+      {"depthwise_192_28_stride2", 1},
+      {"project_192_64", 1},
+      {"expand_64_14", 4},
+      {"depthwise_384_14", 4},
+      {"project_384_64", 3},
+      {"project_384_96", 1},
+      {"expand_96_14", 3},
+      {"depthwise_576_14", 2},
+      {"project_576_96", 2},
+      {"depthwise_576_14_stride2", 1},
+      {"project_576_160", 1},
+      {"expand_160_7", 3},
+      {"depthwise_960_7", 3},
+      {"project_960_160", 2},
+      {"project_960_320", 1},
+      {"conv_last", 1},
+      {"fc", 1}},
+     300'774'272},
+    {"bert_base",
+     {{"projection", 48},
+      {"scores", 12},
+      {"context", 12},
+      {"ffn_up", 12},
+      {"ffn_down", 12},
+      {"pooler", 1}},
+     kBertMacs},
+    {"llama_7b",
+     {{"prefill_projection", 128},
+      {"prefill_scores", 32},
+      {"prefill_context", 32},
+      {"prefill_ffn_up", 64},
+      {"prefill_ffn_down", 32},
+      {"decode_projection", 128},
+      {"decode_scores", 32},
+      {"decode_context", 32},
+      {"decode_ffn_up", 64},
+      {"decode_ffn_down", 32},
+      {"decode_head", 1}},
+     kLlamaMacs},
+};
+
+TEST(ShippedWorkloads, AddUpToTheMacsOfTheirNetworks) {
+  for (const Network& network : kNetworks) {
+    const std::filesystem::path folder = kConfigs / "workloads" / network.name;
+    std::int64_t macs = 0;
+    for (const Layer& layer : network.layers) {
+      const std::string path = (folder / layer.name).string() + ".yaml";
+      macs += layer.count * load_workload(path).macs();
+      EXPECT_THAT(head_comment(path), testing::HasSubstr("Occurs " + times(layer.count) + ". "));
+    }
+    EXPECT_EQ(macs, network.macs) << network.name;
+  }
+}
+
+TEST(ShippedWorkloads, HaveNoLayerBesidesThoseCounted) {
+  for (const Network& network : kNetworks) {
+    std::set<std::string> names;
+    for (const Layer& layer : network.layers) {
+      names.emplace(layer.name);
+    }
+    EXPECT_EQ(yaml_files(kConfigs / "workloads" / network.name), names) << network.name;
+  }
+}
+
+TEST(ShippedWorkloads, AreNamedAfterFolderAndFileAndDifferInShape) {
+  for (const std::string& folder : yaml_files(kConfigs / "workloads")) {
+    std::map<std::string, std::string> shapes;
+    for (const std::string& file : yaml_files(kConfigs / "workloads" / folder)) {
+      Workload workload =
+          load_workload((kConfigs / "workloads" / folder / file).string() + ".yaml");
+      EXPECT_EQ(workload.name, folder + "_" + file);
+      std::string shape = workload.equation();
+      for (const Dim& dim : workload.dims) {
+        shape += " " + dim.name + "=" + std::to_string(dim.bound);
+      }
+      const auto [other, is_new] = shapes.emplace(shape, file);
+      EXPECT_TRUE(is_new) << folder << ": " << file << " and " << other->second << ": " << shape;
+    }
+  }
+}
+
+TEST(ShippedWorkloads, HaveWellKnownOutputSizes) {
+  const auto bound = [](const char* file, const char* dim) {
+    const Workload workload = load_workload((kConfigs / "workloads" / file).string());
+    return workload.dims[workload.find_dim(dim).value()].bound;
+  };
+  EXPECT_EQ(bound("alexnet/conv1.yaml", "P"), 55);
+  EXPECT_EQ(bound("alexnet/conv2.yaml", "G"), 2);
+  EXPECT_EQ(bound("alexnet/conv2.yaml", "C"), 48);
+  EXPECT_EQ(bound("resnet50/conv1.yaml", "Q"), 112);
+  EXPECT_EQ(bound("resnet50/conv4_3x3_first.yaml", "P"), 14);
+  EXPECT_EQ(bound("mobilenet_v2/depthwise_576_14_stride2.yaml", "P"), 7);
+  EXPECT_EQ(bound("bert_base/scores.yaml", "H"), 12);
+}
+
+struct Machine {
+  std::string_view name;
+  std::size_t levels;
+  std::int64_t mac_units;
+  double gmacs_per_second;                         // peak
+  std::map<std::string_view, std::int64_t> pools;  // bytes of one instance of a level
+};
+
+constexpr std::int64_t kKi = 1024;
+const std::vector<Machine> kMachines{
+    {"eyeriss", 3, 168, 33.6, {{"GLB", 100 * kKi}}},
+    {"nvdla_like_1024", 4, 1024, 1024, {{"CBUF", 256 * kKi}, {"CACC", 16 * kKi}}},
+    {"shidiannao_like", 5, 64, 64, {{"NBin", 64 * kKi}, {"NBout", 64 * kKi}, {"SB", 128 * kKi}}},
+    {"simba_like",
+     6,
+     1024,
+     4010 / 2.0,
+     {{"GlobalBuffer", 64 * kKi},
+      {"InputBuffer", 8 * kKi},
+      {"WeightBuffer", 32 * kKi},
+      {"AccumulationBuffer", 3 * kKi}}},
+    {"teaching", 3, 64, 64, {{"Buffer", 32 * kKi}, {"Registers", 64}}},
+    {"tpu_v1_like",
+     5,
+     65536,
+     92'000 / 2.0,
+     {{"UnifiedBuffer", 24 * kKi* kKi}, {"WeightFIFO", 256 * kKi}, {"Accumulators", 4 * kKi* kKi}}},
+};
+
+TEST(ShippedMachines, HaveThePublishedSizesAndPeaks) {
+  std::set<std::string> names;
+  for (const Machine& machine : kMachines) {
+    names.emplace(machine.name);
+    const Arch arch = load_arch((kConfigs / "arch" / machine.name).string() + ".yaml");
+    EXPECT_EQ(arch.name, machine.name);
+    EXPECT_EQ(arch.levels.size(), machine.levels) << arch.name;
+    EXPECT_EQ(arch.mac_units(), machine.mac_units) << arch.name;
+    const double peak = static_cast<double>(arch.mac_units()) * arch.clock.count() / 1e9;
+    EXPECT_NEAR(peak, machine.gmacs_per_second, 0.005 * peak) << arch.name;
+    for (const auto& [level, bytes] : machine.pools) {
+      const std::optional<LevelId> id = arch.find_level(std::string{level});
+      ASSERT_TRUE(id.has_value()) << level;
+      EXPECT_EQ(arch.levels[*id].capacity.shared, Bits{8 * bytes}) << arch.name << " " << level;
+    }
+  }
+  EXPECT_EQ(yaml_files(kConfigs / "arch"), names);
+}
+
+TEST(ShippedMachines, EyerissHasItsArrayAndScratchpads) {
+  const Arch arch = load_arch((kConfigs / "arch/eyeriss.yaml").string());
+  const Fanout& pes = arch.fanouts[arch.find_fanout("PEs").value()];
+  EXPECT_EQ(std::pair(pes.x, pes.y), std::pair(std::int64_t{14}, std::int64_t{12}));
+  const std::map<Role, Bits> spads{
+      {Role::kInput, Bits{24 * 8}}, {Role::kWeight, Bits{448 * 8}}, {Role::kOutput, Bits{48 * 8}}};
+  EXPECT_EQ(arch.levels.begin()[2].capacity.per_role, spads);
+  // 64 b x 60 MHz at a clock of 200 MHz.
+  EXPECT_DOUBLE_EQ(arch.levels.begin()[0].bandwidth.shared.value().count(), 64 * 0.3);
+}
+
+TEST(ShippedMachines, CostMoreThatIsFurtherOut) {
+  for (const Machine& machine : kMachines) {
+    const Arch arch = load_arch((kConfigs / "arch" / machine.name).string() + ".yaml");
+    for (const Storage& level : arch.levels) {
+      EXPECT_GT(level.energy.read.count(), 0) << arch.name << " " << level.name;
+      EXPECT_EQ(level.energy.update, level.energy.write) << arch.name << " " << level.name;
+    }
+    const double outermost = arch.levels.begin()->energy.read.count();
+    const double innermost = arch.levels[arch.levels.last()].energy.read.count();
+    EXPECT_GT(outermost, 10 * innermost) << arch.name;
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
