@@ -9,7 +9,8 @@ namespace mapsim {
 
 using Words = std::vector<std::string>;
 
-// Least number of characters inserted, deleted or replaced to turn `a` into `b` (Levenshtein).
+// Least number of slips that turn `a` into `b`: a character inserted, deleted, replaced, or swapped
+// with its neighbour (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // "; did you mean 'bytes'?" when a word of `known` is close to `word`; else "; one of a, b, c" when

@@ -52,7 +52,7 @@ void Reader::error(const Node& at, std::size_t offset, const std::string& messag
 }
 
 void Reader::finish() const {
-  if (failed()) {
+  if (errors() > 0) {
     throw ConfigError{diagnostics_, unlisted_};
   }
 }

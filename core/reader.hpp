@@ -30,7 +30,7 @@ class Reader {
   void error(const Node& at, const std::string& message) { error(at, 0, message); }
   // At byte `offset` of a scalar's text.
   void error(const Node& at, std::size_t offset, const std::string& message);
-  bool failed() const { return !diagnostics_.empty(); }
+  std::size_t errors() const { return diagnostics_.size() + unlisted_; }  // so far
   void finish() const;  // throws ConfigError if there was an error
 
   // A map with these keys and no others. Not a map: an error, and a map without keys.

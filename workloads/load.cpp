@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/reader.hpp"
+#include "workloads/conv.hpp"
+#include "workloads/einsum.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/precision.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
+
+const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
+const Words kOperandRoles{"input", "weight"};
+
+// A form reads its part and gives a workload without name and widths, or reports why not.
+using Form = std::optional<Workload> (*)(Reader&, const Node&);
+struct NamedForm {
+  const char* key;
+  Form read;
+};
+
+std::int64_t extent(Reader& reader, const Node* node) {
+  return reader.integer(node, 1, kMaxExtent).value_or(1);
+}
+
+// VALUE for both axes, or [HEIGHT, WIDTH].
+std::optional<HeightWidth> read_pair(Reader& reader, const Node* node, std::int64_t least) {
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  if (node->kind != Node::Kind::kSequence) {
+    const std::optional<std::int64_t> value = reader.integer(node, least, kMaxExtent);
+    return value ? std::optional{HeightWidth{*value, *value}} : std::nullopt;
+  }
+  if (node->items.size() != 2) {
+    reader.error(*node,
+                 fmt::format("expected [height, width], not a list of {}", node->items.size()));
+    return std::nullopt;
+  }
+  const auto height = reader.integer(&node->items[0], least, kMaxExtent);
+  const auto width = reader.integer(&node->items[1], least, kMaxExtent);
+  return height && width ? std::optional{HeightWidth{*height, *width}} : std::nullopt;
+}
+
+void read_padding(Reader& reader, const Fields& fields, ConvShape& shape) {
+  const Node* node = fields.find("padding");
+  if (node == nullptr || node->kind != Node::Kind::kScalar || node->text != "same") {
+    shape.padding = read_pair(reader, node, 0).value_or(shape.padding);
+    return;
+  }
+  for (const std::size_t axis : {0, 1}) {
+    if (shape.kernel[axis] % 2 == 0) {
+      reader.error(*node,
+                   fmt::format("'same' is for odd kernels; give the padding of a kernel of {}",
+                               shape.kernel[axis]));
+      return;
+    }
+    shape.padding[axis] = shape.dilation[axis] * (shape.kernel[axis] - 1) / 2;
+  }
+}
+
+void read_input(Reader& reader, const Fields& fields, ConvShape& shape) {
+  if (fields.has("input") == fields.has("output")) {
+    reader.error(fields.node(), fields.has("input") ? "give 'input' or 'output', not both"
+                                                    : "missing key 'input' (or 'output')");
+    return;
+  }
+  shape.input = read_pair(reader, fields.find("input"), 1).value_or(shape.input);
+  if (const auto output = read_pair(reader, fields.find("output"), 1)) {
+    shape.input = input_for(shape, *output);
+    for (const std::int64_t size : shape.input) {
+      if (size < 1) {
+        reader.error(fields.place("output"),
+                     "so small an output lies wholly in the padding; no input gives it");
+        return;
+      }
+    }
+  }
+}
+
+// What a factory makes, or its complaint as an error at `node`.
+template <class Factory>
+std::optional<Workload> made(Reader& reader, const Node& node, const Factory& factory) {
+  try {
+    return factory();
+  } catch (const std::invalid_argument& problem) {
+    reader.error(node, problem.what());
+    return std::nullopt;
+  }
+}
+
+std::optional<Workload> read_conv2d(Reader& reader, const Node& node) {
+  const Fields fields =
+      reader.fields(node, {"batch", "in_channels", "out_channels", "input", "output", "kernel",
+                           "stride", "dilation", "padding", "groups", "bias"});
+  const std::size_t before = reader.errors();
+  ConvShape shape;
+  shape.batch = extent(reader, fields.find("batch"));
+  shape.in_channels = extent(reader, fields.require("in_channels"));
+  shape.out_channels = extent(reader, fields.require("out_channels"));
+  shape.kernel = read_pair(reader, fields.require("kernel"), 1).value_or(shape.kernel);
+  shape.stride = read_pair(reader, fields.find("stride"), 1).value_or(shape.stride);
+  shape.dilation = read_pair(reader, fields.find("dilation"), 1).value_or(shape.dilation);
+  read_padding(reader, fields, shape);
+  read_input(reader, fields, shape);
+  shape.groups = extent(reader, fields.find("groups"));
+  shape.bias = reader.boolean(fields.find("bias")).value_or(false);
+  if (reader.errors() > before) {
+    return std::nullopt;
+  }
+  if (const std::optional<ShapeProblem> problem = check(shape)) {
+    reader.error(fields.place(problem->key), problem->what);
+    return std::nullopt;
+  }
+  return made(reader, node, [&shape] { return conv2d("", shape); });
+}
+
+std::optional<Workload> read_any_gemm(Reader& reader, const Node& node, bool batched) {
+  const Fields fields = batched ? reader.fields(node, {"batch", "m", "n", "k"})
+                                : reader.fields(node, {"m", "n", "k", "bias"});
+  const std::size_t before = reader.errors();
+  GemmShape shape;
+  if (batched) {
+    shape.batch = extent(reader, fields.require("batch"));
+  }
+  shape.m = extent(reader, fields.require("m"));
+  shape.n = extent(reader, fields.require("n"));
+  shape.k = extent(reader, fields.require("k"));
+  shape.bias = reader.boolean(fields.find("bias")).value_or(false);
+  if (reader.errors() > before) {
+    return std::nullopt;
+  }
+  return made(reader, node, [&shape] { return gemm("", shape); });
+}
+
+std::optional<Workload> read_gemm(Reader& reader, const Node& node) {
+  return read_any_gemm(reader, node, false);
+}
+std::optional<Workload> read_batched_gemm(Reader& reader, const Node& node) {
+  return read_any_gemm(reader, node, true);
+}
+
+std::vector<Dim> read_dims(Reader& reader, const Node& node) {
+  const std::size_t before = reader.errors();
+  std::vector<Dim> dims;
+  for (const Entry* entry : reader.entries(node, "a map of dims to bounds")) {
+    const std::optional<std::string> name = reader.name(&entry->key);
+    const auto bound = reader.integer(&entry->value, 1, kMaxOperations);
+    if (name && name->starts_with("gemm_")) {
+      reader.error(entry->key, "names with gemm_ are for the axes of a GEMM");
+    } else if (name && bound) {
+      dims.push_back({*name, *bound});
+    }
+  }
+  if (dims.size() > kMaxDims) {
+    reader.error(node, fmt::format("{} dims; at most {}", dims.size(), kMaxDims));
+  } else if (dims.empty() && reader.errors() == before) {
+    reader.error(node, "no dims");
+  }
+  return dims;
+}
+
+void read_operand_roles(Reader& reader, const Node* node, Workload& workload) {
+  if (node == nullptr) {
+    return;
+  }
+  Words operands = names_of(workload.tensors);
+  operands.pop_back();
+  for (const Entry* entry : reader.entries(*node, "a map of operands to roles")) {
+    const auto operand = reader.choice(&entry->key, operands, "operand");
+    const auto role = reader.choice(&entry->value, kOperandRoles, "role of an operand");
+    if (operand && role) {
+      workload.tensors[static_cast<TensorId>(*operand)].role = static_cast<Role>(*role);
+    }
+  }
+}
+
+std::optional<Workload> read_einsum(Reader& reader, const Node& node) {
+  const Fields fields = reader.fields(node, {"equation", "dims", "roles"});
+  const std::size_t before = reader.errors();
+  const Node* equation = fields.require("equation");
+  const Node* dim_map = fields.require("dims");
+  const std::optional<std::string> text = reader.text(equation, "an equation");
+  if (dim_map == nullptr || !text) {
+    return std::nullopt;
+  }
+  const std::vector<Dim> dims = read_dims(reader, *dim_map);
+  if (reader.errors() > before) {
+    return std::nullopt;
+  }
+  auto parsed = parse_equation(*text, dims);
+  if (const auto* problems = std::get_if<std::vector<EquationProblem>>(&parsed)) {
+    for (const EquationProblem& problem : *problems) {
+      reader.error(*equation, problem.offset, problem.what);
+    }
+    return std::nullopt;
+  }
+  Workload workload = std::get<Workload>(std::move(parsed));
+  read_operand_roles(reader, fields.find("roles"), workload);
+  return workload;
+}
+
+constexpr std::array kForms{NamedForm{"conv2d", read_conv2d}, NamedForm{"gemm", read_gemm},
+                            NamedForm{"batched_gemm", read_batched_gemm},
+                            NamedForm{"einsum", read_einsum}};
+
+void read_precision(Reader& reader, const Node* node, Workload& workload) {
+  Precision precision;
+  if (node != nullptr) {
+    Words keys = names_of(workload.tensors);
+    const std::size_t tensors = keys.size();
+    keys.insert(keys.end(), kRoleNames.begin(), kRoleNames.end());
+    keys.emplace_back("partial");
+    const Fields fields = reader.fields(*node, keys);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto bits = reader.quantity(fields.find(keys[i]), parse_size);
+      if (!bits) {
+        continue;
+      }
+      if (*bits > kMaxElementBits) {
+        reader.error(fields.place(keys[i]),
+                     fmt::format("wider than {} b", kMaxElementBits.count()));
+      } else if (i < tensors) {
+        precision.tensors[keys[i]] = *bits;
+      } else if (i < tensors + kRoleNames.size()) {
+        precision.roles[static_cast<Role>(i - tensors)] = *bits;
+      } else {
+        precision.partial = *bits;
+      }
+    }
+  }
+  if (!apply(precision, workload)) {
+    reader.error(*node, "partial sums are narrower than the output");
+  }
+}
+
+Workload read_workload(const Document& document) {
+  Reader reader{document};
+  Words keys{"name", "precision"};
+  for (const NamedForm& form : kForms) {
+    keys.emplace_back(form.key);
+  }
+  const Fields fields = reader.fields(reader.root(), keys);
+  const std::optional<std::string> name = reader.name(fields.require("name"));
+  std::optional<Workload> workload;
+  int forms = 0;
+  for (const NamedForm& form : kForms) {
+    if (!fields.has(form.key)) {
+      continue;
+    }
+    ++forms;
+    if (const Node* node = fields.find(form.key)) {
+      workload = form.read(reader, *node);
+    }
+  }
+  if (forms != 1 && reader.root().kind == Node::Kind::kMap) {
+    reader.error(reader.root(), "expected one of conv2d, gemm, batched_gemm, einsum");
+  }
+  if (workload) {
+    workload->name = name.value_or("");
+    read_precision(reader, fields.find("precision"), *workload);
+  }
+  reader.finish();
+  return *workload;
+}
+
+}  // namespace
+
+Workload load_workload(const std::string& path) { return read_workload(read_yaml(path)); }
+
+Workload parse_workload(const std::string& text, const std::string& filename) {
+  return read_workload(parse_yaml(text, filename));
+}
+
+}  // namespace mapsim

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// Read a workload (docs/formats.md). What comes back satisfies the invariants of Workload; anything
+// else throws a ConfigError with all that is wrong with the file.
+Workload load_workload(const std::string& path);
+Workload parse_workload(const std::string& text, const std::string& filename);
+
+}  // namespace mapsim
