@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -55,7 +55,7 @@ struct Network {
 };
 
 constexpr std::int64_t kBertMacs =
-    12 * (512 * (4 * 768 * 768 + 2 * 768 * 3072) + 2 * 12 * 512 * 512 * 64) + 768 * 768;
+    12 * (512LL * (4 * 768 * 768 + 2 * 768 * 3072) + 2LL * 12 * 512 * 512 * 64) + 768 * 768;
 constexpr std::int64_t kLlamaLayer = 4LL * 4096 * 4096 + 3LL * 4096 * 11008;
 constexpr std::int64_t kLlamaMacs =
     32 * (2048 * kLlamaLayer + 2LL * 32 * 2048 * 2048 * 128) +  // prefill
