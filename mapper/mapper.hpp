@@ -46,7 +46,10 @@ struct Statistics {
 struct InfeasibleReport {
   std::map<std::string, std::int64_t> reasons;
   std::map<std::string, std::int64_t> smallest_need;  // bits, or instances
+  friend bool operator==(const InfeasibleReport&, const InfeasibleReport&) = default;
 };
+void add(InfeasibleReport& report, const Problem& problem, const Infeasible& reason);
+void add(InfeasibleReport& report, const InfeasibleReport& other);
 
 struct SearchOptions {
   Objective objective = Objective::kEnergy;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
+#include "mapper/factor.hpp"
+#include "mapper/mapspace.hpp"
+#include "mapper/nests/builder.hpp"
+#include "mapper/nests/placement.hpp"
+
+namespace mapsim {
+namespace {
+
+using Visit = std::function<bool(const Mapping&)>;
+
+// Walks all nests of one unrolling depth first: after a loop or at the start a point may come, then
+// loops, no two neighbours over one dim.
+class Enumerator {
+ public:
+  Enumerator(const Problem& problem, const nests::Placements& placements, const Unrolling& unrolling,
+             const PerDim<std::int64_t>& bounds, const Visit& visit)
+      : placements_{placements},
+        visit_{visit},
+        nest_{problem, placements, unrolling},
+        left_{bounds} {
+    for (const std::int64_t bound : bounds) {
+      divisors_.push_back(divisors(bound));
+    }
+  }
+
+  // False if `visit` asked to stop.
+  bool run() {
+    at_point(nests::Cursor{}, std::nullopt);
+    return !stopped_;
+  }
+
+ private:
+  // Between two loops, `last` being the dim of the one above.
+  void at_point(const nests::Cursor& cursor, std::optional<DimId> last) {
+    continue_below(cursor, last);
+    placements_.for_each_point(cursor, [&](const nests::Point& point, const nests::Cursor& next) {
+      if (stopped_) {
+        return;
+      }
+      const nests::NestBuilder::Mark mark = nest_.mark();
+      nest_.add_point(point);
+      continue_below(next, std::nullopt);
+      nest_.cut(mark);
+    });
+  }
+
+  // The point above is settled: ends the nest or adds a loop.
+  void continue_below(const nests::Cursor& cursor, std::optional<DimId> last) {
+    bool has_loops = false;
+    for (const DimId dim : left_.ids()) {
+      has_loops = has_loops || left_[dim] > 1;
+      if (dim != last) {
+        add_loops(cursor, dim);
+      }
+    }
+    if (!has_loops && !stopped_ && placements_.is_complete(cursor)) {
+      stopped_ = !visit_(nest_.mapping());
+    }
+  }
+
+  void add_loops(const nests::Cursor& cursor, DimId dim) {
+    const std::int64_t left = left_[dim];
+    for (const std::int64_t factor : divisors_[dim]) {
+      if (stopped_ || factor > left) {
+        break;
+      }
+      if (factor == 1 || left % factor != 0) {
+        continue;
+      }
+      const nests::NestBuilder::Mark mark = nest_.mark();
+      nest_.add_loop(dim, factor);
+      left_[dim] = left / factor;
+      at_point(cursor, dim);
+      left_[dim] = left;
+      nest_.cut(mark);
+    }
+  }
+
+  const nests::Placements& placements_;
+  const Visit& visit_;
+  nests::NestBuilder nest_;
+  PerDim<std::int64_t> left_;  // temporal factor still to be cut from each dim
+  PerDim<std::vector<std::int64_t>> divisors_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+bool Mapspace::enumerate(const Visit& visit) const {
+  for (const UnrollingGroup& group : groups_) {
+    const nests::Placements placements{*this, group};
+    const PerDim<std::int64_t> bounds = temporal_bounds(problem_->workload(), group);
+    for (const Unrolling& unrolling : assignments(group)) {
+      if (!Enumerator{*problem_, placements, unrolling, bounds, visit}.run()) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace mapsim

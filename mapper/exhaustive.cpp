@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "mapper/mapper.hpp"
+#include "mapper/tally.hpp"
+
+namespace mapsim {
+namespace {
+
+// Mappings that are made before they are evaluated together: enough to keep threads busy, few enough
+// to stay in the cache.
+constexpr std::size_t kBatch = 2048;
+
+}  // namespace
+
+SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Tally tally;
+  std::vector<Mapping> batch;
+  const auto flush = [&] {
+    tally.add(options.objective,
+              consider_all(space.problem(), options, static_cast<std::int64_t>(batch.size()),
+                           [&](std::int64_t i) { return batch[static_cast<std::size_t>(i)]; }));
+    batch.clear();
+  };
+  const bool completed = !is_stopped(options) && space.enumerate([&](const Mapping& mapping) {
+    batch.push_back(mapping);
+    if (batch.size() < kBatch) {
+      return true;
+    }
+    flush();
+    return !is_stopped(options);
+  });
+  flush();
+
+  SearchResult result;
+  result.best = std::move(tally.best);
+  result.cost = std::move(tally.cost);
+  result.infeasible = std::move(tally.infeasible);
+  result.interrupted = !completed;
+  result.certificate.mapspace_size = space.size();
+  if (completed) {
+    result.certificate.status = Proof::kOptimal;
+    result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)
+                                                 : std::numeric_limits<double>::infinity();
+  }
+  result.statistics.evaluations = tally.evaluations;
+  result.statistics.unrollings_total = space.unrolling_count();
+  result.statistics.unrollings = completed ? result.statistics.unrollings_total : 0;
+  result.statistics.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace mapsim

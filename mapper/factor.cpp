@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/factor.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace mapsim {
+namespace {
+
+// Calls visit(prime, exponent), primes ascending.
+template <class Visit>
+void for_each_prime(std::int64_t n, Visit visit) {
+  for (std::int64_t p = 2; p * p <= n; ++p) {
+    int exponent = 0;
+    for (; n % p == 0; n /= p) {
+      ++exponent;
+    }
+    if (exponent > 0) {
+      visit(p, exponent);
+    }
+  }
+  if (n > 1) {
+    visit(n, 1);
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> found{1};
+  for_each_prime(n, [&](std::int64_t prime, int exponent) {
+    const std::size_t before = found.size();
+    std::int64_t power = 1;
+    for (int e = 1; e <= exponent; ++e) {
+      power *= prime;
+      for (std::size_t i = 0; i < before; ++i) {
+        found.push_back(found[i] * power);
+      }
+    }
+  });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<int> prime_exponents(std::int64_t n) {
+  std::vector<int> exponents;
+  for_each_prime(n, [&](std::int64_t, int exponent) { exponents.push_back(exponent); });
+  std::sort(exponents.begin(), exponents.end(), std::greater<>{});
+  return exponents;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/mapspace.hpp"
+
+#include <utility>
+
+#include "mapper/nests/counting.hpp"
+
+namespace mapsim {
+
+Mapspace::Mapspace(const Problem& problem, Constraints constraints)
+    : problem_{&problem},
+      constraints_{std::move(constraints)},
+      groups_{mapsim::group_by_factors(problem, constraints_.spatial)} {}
+
+KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
+  if (index_of(level) == 0 || problem_->must_keep(level, tensor)) {
+    return KeepRule::kKeep;
+  }
+  if (!problem_->may_keep(level, tensor)) {
+    return KeepRule::kBypass;
+  }
+  const bool is_given = index_of(level) < constraints_.keeps.size() &&
+                        index_of(tensor) < constraints_.keeps[level].size();
+  return is_given ? constraints_.keeps[level][tensor] : KeepRule::kFree;
+}
+
+std::vector<Unrolling> Mapspace::assignments(const UnrollingGroup& group) const {
+  if (group.assignments == 1) {
+    return {group.first};
+  }
+  return axis_assignments(*problem_, constraints_.spatial, group);
+}
+
+std::vector<Unrolling> Mapspace::unrollings() const {
+  std::vector<Unrolling> all;
+  for (const UnrollingGroup& group : groups_) {
+    for (Unrolling& unrolling : assignments(group)) {
+      all.push_back(std::move(unrolling));
+    }
+  }
+  return all;
+}
+
+std::int64_t Mapspace::unrolling_count() const {
+  std::int64_t count = 0;
+  for (const UnrollingGroup& group : groups_) {
+    count += group.assignments;
+  }
+  return count;
+}
+
+std::string Mapspace::size() const {
+  nests::MappingCounter counter{*this};
+  mpz_class size;
+  for (const UnrollingGroup& group : groups_) {
+    size += counter.count(group) * mpz_class{static_cast<long>(group.assignments)};
+  }
+  return size.get_str();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "costmodel/mapping.hpp"
+#include "mapper/mapspace.hpp"
+#include "mapper/nests/placement.hpp"
+
+namespace mapsim::nests {
+
+// A mapping in the making, from the outside in, in canonical order. Begins with the outermost level
+// keeping everything.
+class NestBuilder {
+ public:
+  // All of them outlive the nest.
+  NestBuilder(const Problem& problem, const Placements& placements, const Unrolling& unrolling);
+
+  void add_loop(DimId dim, std::int64_t factor);
+  void add_point(const Point& point);
+  const Mapping& mapping() const { return mapping_; }
+
+  // To go back to where the nest has been.
+  struct Mark {
+    std::size_t nodes = 0;
+    PerDim<std::int64_t> extents;
+  };
+  Mark mark() const { return {mapping_.nodes.size(), extents_}; }
+  void cut(const Mark& mark);
+
+ private:
+  void add_keeps(const Point& point, std::size_t begin, std::size_t end);
+
+  const Problem* problem_;
+  const Placements* placements_;
+  const Unrolling* unrolling_;
+  Mapping mapping_;
+  PerDim<std::int64_t> extents_;
+};
+
+}  // namespace mapsim::nests

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/index.hpp"
+#include "core/rng.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim::nests {
+
+// A loop that cuts a dim into `factor` > 1 tiles.
+struct Loop {
+  DimId dim{};
+  std::int64_t factor = 1;
+};
+using Block = std::vector<Loop>;
+
+// Draws loop nests uniformly: non-empty blocks of loops, no two neighbours in a block over one dim,
+// the factors of each dim having a given product.
+//
+// A word of loops is built dim by dim, most loops first. It starts as blocks + 1 barriers, whose gaps
+// are all bad: equal neighbours. The c loops of a dim enter in m runs, in i of the b bad gaps and
+// m - i of the g - b good ones; a run of s adds s gaps, s - 1 of them bad. At the end no gap is bad.
+// Counting backwards gives the exact weights for drawing c, m and i forwards.
+class LoopWords {
+ public:
+  explicit LoopWords(const Workload& workload);  // tables for every divisor of its bounds
+
+  // `bounds` divide the workload's; at least one is > 1, and there are enough loops for the blocks.
+  std::vector<Block> draw(const PerDim<std::int64_t>& bounds, std::size_t blocks, Rng& rng) const;
+
+ private:
+  struct Factorizations {
+    std::vector<double> counts;           // by the number of factors
+    std::vector<std::int64_t> divisors;  // ascending
+    std::size_t most() const { return counts.size() - 1; }
+  };
+  struct Insertion;  // c loops in m runs, i of them in bad gaps
+  class Table;
+
+  std::vector<std::int64_t> draw_factors(std::int64_t bound, std::size_t count, Rng& rng) const;
+
+  std::unordered_map<std::int64_t, Factorizations> factorizations_;
+  std::vector<std::vector<double>> binomials_;
+};
+
+}  // namespace mapsim::nests

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/rng.hpp"
+#include "mapper/nests/loop_words.hpp"
+#include "mapper/mapspace.hpp"
+#include "mapper/nests/placement.hpp"
+
+namespace mapsim {
+
+// Draws mappings of a mapspace, each with the same probability (up to the rounding of the weights to
+// double), feasible or not. All tables are built once; sample() may be called from many threads.
+class Sampler {
+ public:
+  explicit Sampler(const Mapspace& space);  // `space` outlives the sampler
+
+  bool empty() const { return cumulative_.empty() || cumulative_.back() == 0; }
+  Mapping sample(Rng& rng) const;  // not if empty()
+
+ private:
+  // Ways to arrange keeps and fanouts, for one set of used fanouts.
+  struct Arrangements {
+    nests::Placements placements;
+    std::vector<double> counts;  // by the number of occupied points
+    // From each cursor on: ways to finish with k more occupied points, by k.
+    std::unordered_map<std::uint64_t, std::vector<double>> ways;
+  };
+  // The shape of a nest: how many points are occupied, and whether the first and the last one are.
+  struct Shape {
+    std::size_t points = 0;
+    bool first = false;
+    bool last = false;
+  };
+  struct Member {
+    std::size_t arrangements = 0;  // index of the tables
+    std::size_t words = 0;
+  };
+
+  std::size_t add_arrangements(const UnrollingGroup& group);
+  const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
+  Shape draw_shape(const Member& member, Rng& rng) const;
+  std::vector<nests::Point> draw_points(const Arrangements& table, std::size_t count, Rng& rng) const;
+
+  const Mapspace* space_;
+  nests::LoopWords loop_words_;
+  std::vector<Arrangements> arrangements_;
+  std::vector<std::vector<double>> words_;  // by the number of interior barriers
+  std::vector<Member> members_;             // per unrolling group
+  std::vector<double> cumulative_;          // weights of the groups, summed
+};
+
+}  // namespace mapsim

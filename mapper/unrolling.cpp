@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/unrolling.hpp"
+
+#include <algorithm>
+
+#include "mapper/factor.hpp"
+
+namespace mapsim {
+namespace {
+
+using Factors = PerDim<std::int64_t>;
+
+// One fanout of a problem, with what its unrollings are made of.
+struct Scope {
+  FanoutId fanout{};
+  std::int64_t x_size = 1;
+  std::int64_t y_size = 1;
+  DimSet x_dims;
+  DimSet y_dims;
+  PerDim<std::vector<std::int64_t>> divisors;  // of the bounds
+  std::optional<Unrolling> given;              // of this fanout only, sorted, factors > 1
+};
+
+bool is_allowed(const Workload& workload, const AxisConstraint& constraint, DimId dim) {
+  if (constraint.unconstrained()) {
+    return true;
+  }
+  const auto& axes = constraint.gemm_axes;
+  const auto& names = constraint.dims;
+  return std::find(axes.begin(), axes.end(), workload.gemm_axis(dim)) != axes.end() ||
+         std::find(names.begin(), names.end(), workload.dims[dim].name) != names.end();
+}
+
+DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
+  DimSet set;
+  for (const DimId d : workload.dims.ids()) {
+    if (is_allowed(workload, constraint, d)) {
+      set.insert(d);
+    }
+  }
+  return set;
+}
+
+bool by_axis_and_dim(const Unroll& a, const Unroll& b) {
+  return a.axis != b.axis ? a.axis < b.axis : index_of(a.dim) < index_of(b.dim);
+}
+
+Scope scope_of(const Problem& problem, FanoutId fanout, const std::optional<Unrolling>& given) {
+  const Fanout& node = problem.arch().fanouts[fanout];
+  const Workload& workload = problem.workload();
+  Scope scope{fanout, node.x, node.y, allowed_dims(workload, node.x_dims),
+              allowed_dims(workload, node.y_dims), {}, {}};
+  for (const Dim& dim : workload.dims) {
+    scope.divisors.push_back(divisors(dim.bound));
+  }
+  for (const Unroll& unroll : given.value_or(Unrolling{})) {
+    if (unroll.fanout == fanout) {
+      scope.given = scope.given.value_or(Unrolling{});
+      if (unroll.factor > 1) {
+        scope.given->push_back(unroll);
+      }
+    }
+  }
+  if (scope.given) {
+    std::sort(scope.given->begin(), scope.given->end(), by_axis_and_dim);
+  }
+  return scope;
+}
+
+// Every way to give `factors` to the two axes.
+class AxisSplitter {
+ public:
+  AxisSplitter(const Scope& scope, const Factors& factors)
+      : scope_{scope}, factors_{factors}, along_x_(factors.size(), 1) {}
+
+  // Calls `visit()` at each way; current() says which.
+  template <class Visit>
+  void for_each(Visit visit) {
+    split(0, scope_.x_size, scope_.y_size, visit);
+  }
+
+  Unrolling current() const {
+    Unrolling unrolling;
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      for (const DimId d : factors_.ids()) {
+        const std::int64_t factor = axis == Axis::kX ? along_x_[d] : factors_[d] / along_x_[d];
+        if (factor > 1) {
+          unrolling.push_back({d, scope_.fanout, axis, factor});
+        }
+      }
+    }
+    return unrolling;
+  }
+
+ private:
+  template <class Visit>
+  void split(std::size_t index, std::int64_t x_room, std::int64_t y_room, Visit& visit) {
+    if (index == factors_.size()) {
+      if (!scope_.given || *scope_.given == current()) {
+        visit();
+      }
+      return;
+    }
+    const auto dim = static_cast<DimId>(index);
+    const std::int64_t factor = factors_[dim];
+    for (const std::int64_t x : scope_.divisors[dim]) {
+      if (x > std::min(factor, x_room)) {
+        break;
+      }
+      const std::int64_t y = factor / x;
+      const bool divides = factor % x == 0 && y <= y_room;
+      if (divides && (x == 1 || scope_.x_dims.contains(dim)) &&
+          (y == 1 || scope_.y_dims.contains(dim))) {
+        along_x_[dim] = x;
+        split(index + 1, x_room / x, y_room / y, visit);
+      }
+    }
+  }
+
+  const Scope& scope_;
+  const Factors& factors_;
+  Factors along_x_;
+};
+
+// What one fanout may do, whatever the others do.
+struct Choice {
+  Factors factors;
+  std::int64_t assignments = 0;
+  Unrolling first;
+};
+
+// Adds `factors` to `found` if there is a way to give them to the axes.
+void add_choice(const Scope& scope, const Factors& factors, std::vector<Choice>& found) {
+  Choice choice{factors, 0, {}};
+  AxisSplitter splitter{scope, factors};
+  splitter.for_each([&] {
+    if (choice.assignments++ == 0) {
+      choice.first = splitter.current();
+    }
+  });
+  if (choice.assignments > 0) {
+    found.push_back(std::move(choice));
+  }
+}
+
+void add_choices(const Scope& scope, std::size_t index, std::int64_t room, Factors& factors,
+                 std::vector<Choice>& found) {
+  if (index == factors.size()) {
+    add_choice(scope, factors, found);
+    return;
+  }
+  const auto dim = static_cast<DimId>(index);
+  const bool allowed = (scope.x_dims | scope.y_dims).contains(dim);
+  for (const std::int64_t factor : scope.divisors[dim]) {
+    if (factor > (allowed ? room : 1)) {
+      break;
+    }
+    factors[dim] = factor;
+    add_choices(scope, index + 1, room / factor, factors, found);
+  }
+  factors[dim] = 1;
+}
+
+std::vector<Choice> choices(const Scope& scope) {
+  Factors factors(scope.divisors.size(), 1);
+  std::vector<Choice> found;
+  if (!scope.given) {
+    add_choices(scope, 0, scope.x_size * scope.y_size, factors, found);
+    return found;
+  }
+  for (const Unroll& unroll : *scope.given) {
+    factors[unroll.dim] *= unroll.factor;
+  }
+  add_choice(scope, factors, found);
+  return found;
+}
+
+std::int64_t instances(const UnrollingGroup& group) {
+  std::int64_t product = 1;
+  for (const Factors& factors : group.factors) {
+    for (const std::int64_t factor : factors) {
+      product *= factor;
+    }
+  }
+  return product;
+}
+
+// Do the factors of all fanouts together divide the bounds?
+bool divides(const Workload& workload, const UnrollingGroup& group, const Choice& choice) {
+  for (const DimId d : workload.dims.ids()) {
+    std::int64_t product = choice.factors[d];
+    for (const Factors& factors : group.factors) {
+      product *= factors[d];
+    }
+    if (workload.dims[d].bound % product != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
+                                             const std::optional<Unrolling>& given) {
+  std::vector<UnrollingGroup> groups{UnrollingGroup{{}, 1, {}}};
+  for (const FanoutId f : problem.arch().fanouts.ids()) {
+    const std::vector<Choice> here = choices(scope_of(problem, f, given));
+    std::vector<UnrollingGroup> extended;
+    for (const UnrollingGroup& group : groups) {
+      for (const Choice& choice : here) {
+        if (divides(problem.workload(), group, choice)) {
+          UnrollingGroup& added = extended.emplace_back(group);
+          added.factors.push_back(choice.factors);
+          added.assignments *= choice.assignments;
+          added.first.insert(added.first.end(), choice.first.begin(), choice.first.end());
+        }
+      }
+    }
+    groups = std::move(extended);
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const UnrollingGroup& a, const UnrollingGroup& b) {
+                     return instances(a) < instances(b);
+                   });
+  return groups;
+}
+
+std::vector<Unrolling> axis_assignments(const Problem& problem,
+                                        const std::optional<Unrolling>& given,
+                                        const UnrollingGroup& group) {
+  std::vector<Unrolling> all{{}};
+  for (const FanoutId f : group.factors.ids()) {
+    const Scope scope = scope_of(problem, f, given);
+    std::vector<Unrolling> extended;
+    AxisSplitter splitter{scope, group.factors[f]};
+    for (const Unrolling& above : all) {
+      splitter.for_each([&] {
+        const Unrolling here = splitter.current();
+        Unrolling& added = extended.emplace_back(above);
+        added.insert(added.end(), here.begin(), here.end());
+      });
+    }
+    all = std::move(extended);
+  }
+  return all;
+}
+
+PerDim<std::int64_t> temporal_bounds(const Workload& workload, const UnrollingGroup& group) {
+  PerDim<std::int64_t> bounds;
+  for (const DimId d : workload.dims.ids()) {
+    std::int64_t bound = workload.dims[d].bound;
+    for (const Factors& factors : group.factors) {
+      bound /= factors[d];
+    }
+    bounds.push_back(bound);
+  }
+  return bounds;
+}
+
+}  // namespace mapsim
