@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+// The command line as values.
+struct Output {
+  bool json = false;
+  std::string file;  // empty: standard output
+};
+
+struct SearchArguments {
+  std::string arch, workload;
+  std::string constraints;  // empty: none
+  Objective objective = Objective::kEnergy;
+  std::string strategy = "exact";
+  bool even = false;
+  std::int64_t samples = 10'000;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::string mapping_file;  // the best mapping goes here too, unless empty
+  Output output;
+};
+
+struct EvalArguments {
+  std::string arch, workload, mapping;
+  Output output;
+};
+
+struct SimulateArguments {
+  std::string arch, workload, mapping;
+  std::uint64_t seed = 1;
+  std::int64_t max_steps = 10'000'000;
+  Output output;
+};
+
+struct RooflineArguments {
+  std::string arch, workload;
+  Output output;
+};
+
+using Command = std::variant<SearchArguments, EvalArguments, SimulateArguments, RooflineArguments>;
+
+// What was asked cannot be done as it was asked: exit code 2.
+class UsageError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// --help or --version: the text that answers it.
+struct Information {
+  std::string text;
+};
+
+// Throws UsageError.
+std::variant<Command, Information> parse_arguments(int argc, const char* const* argv);
+
+}  // namespace mapsim

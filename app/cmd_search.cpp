@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "app/watch.hpp"
+#include "arch/load.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "mapper/constraints.hpp"
+#include "mapper/mapper.hpp"
+#include "report/json.hpp"
+#include "report/text.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+Answer run(const SearchArguments& arguments) {
+  const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
+  Provenance origin{
+      "search", {input_file("arch", arguments.arch), input_file("workload", arguments.workload)}};
+  Constraints constraints;
+  if (!arguments.constraints.empty()) {
+    constraints = load_constraints(arguments.constraints, problem);
+    origin.inputs.push_back(input_file("constraints", arguments.constraints));
+  }
+  constraints.even = constraints.even || arguments.even;
+  OutputFile mapping_file{arguments.mapping_file};
+
+  SearchOptions options;
+  options.objective = arguments.objective;
+  options.threads = arguments.threads;
+  options.samples = arguments.samples;
+  options.seed = arguments.seed;
+  const Watch watch;
+  options.stop = &watch.stop();
+  const Mapspace space{problem, constraints};
+  const SearchResult result = (*find_mapper(arguments.strategy))(space, options);
+
+  if (result.best) {
+    mapping_file.write(print_mapping(problem.arch(), problem.workload(), *result.best));
+  }
+  Answer answer;
+  answer.text = arguments.output.json
+                    ? search_json(origin, space, arguments.strategy, options, result)
+                    : search_text(space, arguments.objective, result);
+  answer.code = result.interrupted ? kInterrupted : (result.best ? kDone : kNegative);
+  return answer;
+}
+
+}  // namespace mapsim

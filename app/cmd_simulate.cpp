@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "arch/load.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "costmodel/reference/simulate.hpp"
+#include "report/figures.hpp"
+#include "report/names.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+#include "validate/agreement.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::string counts_text(const Agreement& agreement) {
+  const auto agreeing =
+      agreement.compared - static_cast<std::int64_t>(agreement.differences.size());
+  std::string text = fmt::format("{} of {} counts agree\n", agreeing, agreement.compared);
+  if (agreement.differences.empty()) {
+    return text;
+  }
+  std::vector<Row> rows{{"", "closed form", "simulated"}};
+  for (const CountDifference& difference : agreement.differences) {
+    rows.push_back({difference.name, grouped(difference.model), grouped(difference.simulated)});
+  }
+  return text + table(rows);
+}
+
+}  // namespace
+
+Answer run(const SimulateArguments& arguments) {
+  const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
+  const Arch& arch = problem.arch();
+  const Workload& workload = problem.workload();
+  const Mapping mapping = load_mapping(arguments.mapping, arch, workload);
+  // Every MAC is a step of some unit; the walk takes time in proportion.
+  if (workload.macs() > arguments.max_steps) {
+    throw UsageError(
+        fmt::format("'{}' has {} MACs, a walk of as many steps; allow it with --max-steps {}, or "
+                    "take a smaller "
+                    "workload",
+                    workload.name, grouped(workload.macs()), workload.macs()));
+  }
+  const Counts model = count(problem, mapping);
+  std::string text = title_text(arch, workload) + "\n";
+  if (const auto reason = check_feasible(problem, mapping, model)) {
+    return {kNegative, text + "does not fit: " + infeasible_text(arch, *reason) + "\n"};
+  }
+  const PerTensor<DenseTensor> operands = random_operands(workload, arguments.seed);
+  const Simulation simulation = simulate(problem, mapping, operands, arguments.max_steps);
+  const Agreement agreement = compare_counts(arch, workload, model, simulation.counts);
+  const DenseTensor expected = plain_loops(workload, operands);
+  const std::int64_t wrong = count_wrong(expected, simulation.output);
+  const auto elements = static_cast<std::int64_t>(expected.values.size());
+  text += fmt::format("simulated {} steps of the first of {} MAC units\n",
+                      grouped(simulation.counts.steps), arch.mac_units());
+  text += counts_text(agreement);
+  text += fmt::format("{} of {} output elements equal those of plain loops\n",
+                      grouped(elements - wrong), grouped(elements));
+  return {agreement.differences.empty() && wrong == 0 ? kDone : kNegative, text};
+}
+
+}  // namespace mapsim

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "app/arguments.hpp"
+
+namespace mapsim {
+
+enum ExitCode : int {
+  kDone = 0,
+  kNegative = 1,  // nothing fits, or the simulation differs
+  kBadInput = 2,
+  kInternal = 4,
+  kInterrupted = 130,
+};
+
+// What a command has to say, where, and how the process ends.
+struct Answer {
+  ExitCode code = kDone;
+  std::string text;
+};
+
+Answer run(const SearchArguments& arguments);
+Answer run(const EvalArguments& arguments);
+Answer run(const SimulateArguments& arguments);
+Answer run(const RooflineArguments& arguments);
+
+}  // namespace mapsim

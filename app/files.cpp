@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "app/arguments.hpp"
+#include "core/hash.hpp"
+
+namespace mapsim {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw UsageError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
+}
+
+// A device or a pipe cannot be replaced by a rename; it is written in place.
+bool is_special(const std::string& path) {
+  struct stat status{};
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path) : path_{path} {
+  if (path.empty()) {
+    return;
+  }
+  if (is_special(path)) {
+    descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = fmt::format("{}.{}.tmp", path, getpid());
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
+  if (descriptor_ < 0) {
+    temporary_.clear();
+    refuse(path);
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
+  }
+  if (!temporary_.empty()) {
+    unlink(temporary_.c_str());
+  }
+}
+
+void OutputFile::write(const std::string& text) {
+  if (path_.empty()) {
+    return;
+  }
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
+    if (count < 0 && errno != EINTR) {
+      refuse(path_);
+    }
+    done += count < 0 ? 0 : static_cast<std::size_t>(count);
+  }
+  const bool closed = close(descriptor_) == 0;
+  descriptor_ = -1;
+  if (!closed) {
+    refuse(path_);
+  }
+  if (!temporary_.empty()) {
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+      refuse(path_);
+    }
+    temporary_.clear();
+  }
+}
+
+InputFile input_file(const std::string& role, const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  return {role, path, fnv1a(bytes)};
+}
+
+}  // namespace mapsim

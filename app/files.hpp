@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "report/json.hpp"
+
+namespace mapsim {
+
+// A file that appears whole or not at all: written beside its place and renamed over it. Opening
+// fails at once where the place cannot be written (UsageError), so that nobody searches in vain.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);  // "": none; write() does nothing
+  ~OutputFile();                                 // drops what was not written
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  void write(const std::string& text);  // throws UsageError
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+// The file's name and hash, for the record. Call it after a loader has found the file readable.
+InputFile input_file(const std::string& role, const std::string& path);
+
+}  // namespace mapsim

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "app/arguments.hpp"
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "core/diagnostic.hpp"
+
+namespace mapsim {
+
+namespace {
+
+void print(const std::string& text) {
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!whole || std::fflush(stdout) != 0) {
+    throw UsageError("cannot write to standard output");
+  }
+}
+
+int run_command(int argc, const char* const* argv) {
+  const auto parsed = parse_arguments(argc, argv);
+  if (const auto* information = std::get_if<Information>(&parsed)) {
+    print(information->text);
+    return kDone;
+  }
+  return std::visit(
+      [](const auto& arguments) -> int {
+        OutputFile file{arguments.output.file};
+        const Answer answer = run(arguments);
+        if (arguments.output.file.empty()) {
+          print(answer.text);
+        } else {
+          file.write(answer.text);
+        }
+        return answer.code;
+      },
+      std::get<Command>(parsed));
+}
+
+}  // namespace
+
+}  // namespace mapsim
+
+// The only catch.
+int main(int argc, char** argv) {
+  try {
+    return mapsim::run_command(argc, argv);
+  } catch (const mapsim::ConfigError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return mapsim::kBadInput;
+  } catch (const mapsim::UsageError& error) {
+    fmt::print(stderr, "mapsim: {}\n", error.what());
+    return mapsim::kBadInput;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mapsim: internal error: {}\n", error.what());
+    return mapsim::kInternal;
+  }
+}

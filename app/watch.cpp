@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/watch.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "app/command.hpp"
+
+namespace mapsim {
+
+namespace {
+
+sigset_t interrupts() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+Watch::Watch() {
+  const sigset_t set = interrupts();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  thread_ = std::jthread{[this](const std::stop_token& finished) { look(finished); }};
+}
+
+Watch::~Watch() {
+  thread_.request_stop();
+  thread_.join();
+  const sigset_t set = interrupts();
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+void Watch::look(const std::stop_token& finished) {
+  using Clock = std::chrono::steady_clock;
+  constexpr timespec kPeriod{0, 50'000'000};
+  const bool visible = isatty(STDERR_FILENO) == 1;
+  const sigset_t set = interrupts();
+  const Clock::time_point start = Clock::now();
+  std::int64_t shown = 0;
+  while (!finished.stop_requested()) {
+    if (sigtimedwait(&set, nullptr, &kPeriod) > 0 && stop_.exchange(true)) {
+      _exit(kInterrupted);
+    }
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
+    if (visible && seconds > shown) {
+      shown = seconds;
+      fmt::print(stderr, "\rsearching, {} s (Ctrl-C: stop and show the best so far)", seconds);
+      std::fflush(stderr);
+    }
+  }
+  if (shown > 0) {
+    fmt::print(stderr, "\r\033[K");
+  }
+}
+
+}  // namespace mapsim

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <thread>
+
+namespace mapsim {
+
+// While it lives: SIGINT and SIGTERM set a flag instead of ending the process (the second one ends
+// it), and after a second a terminal on standard error shows how long the work has been going on.
+// Signals are taken by a thread of its own, so there is no handler and nothing global; threads
+// started before do not get them.
+class Watch {
+ public:
+  Watch();
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  const std::atomic<bool>& stop() const { return stop_; }
+
+ private:
+  void look(const std::stop_token& finished);
+
+  std::atomic<bool> stop_{false};
+  std::jthread thread_;
+};
+
+}  // namespace mapsim

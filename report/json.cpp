@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "costmodel/mapping_text.hpp"
+#include "report/names.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json head(const Provenance& origin, const Arch& arch, const Workload& workload) {
+  Json json;
+  json["schema"] = kResultSchema;
+  json["tool"] = {{"name", "mapsim"}, {"version", tool_version()}};
+  json["command"] = origin.command;
+  json["inputs"] = Json::object();
+  for (const InputFile& input : origin.inputs) {
+    json["inputs"][input.role] = {{"path", input.path},
+                                  {"fnv1a", fmt::format("{:016x}", input.hash)}};
+  }
+  json["arch"] = arch.name;
+  json["workload"] = workload.name;
+  json["equation"] = workload.equation();
+  return json;
+}
+
+Json cost_json(const Problem& problem, const Cost& cost) {
+  const Latency& latency = cost.latency;
+  return {{"energy_pj", cost.energy.total.count()},
+          {"latency_cycles", latency.steady.count()},
+          {"latency_cycles_ramped", latency.ramped.count()},
+          {"edp", cost.edp()},
+          {"macs", cost.counts.macs},
+          {"utilization", cost.utilization},
+          {"bottleneck", resource_name(problem.arch(), latency.resources[latency.bottleneck])}};
+}
+
+Json resources_json(const Arch& arch, const Latency& latency) {
+  Json json = Json::array();
+  for (const Resource& resource : latency.resources) {
+    json.push_back({{"name", resource_name(arch, resource)},
+                    {"cycles", resource.time.count()},
+                    {"utilization", resource.utilization},
+                    {"limits", resource.utilization >= kLimitingUtilization}});
+  }
+  return json;
+}
+
+Json tensor_json(const TensorCounts& at, const TensorEnergy& energy) {
+  return {{"kept", at.kept},
+          {"reads", at.total.reads},
+          {"fills", at.total.fills},
+          {"updates", at.total.updates},
+          {"readbacks", at.total.readbacks},
+          {"drains", at.total.drains},
+          {"energy_pj", energy.total.count()},
+          {"footprint", at.footprint},
+          {"bits", at.bits.count()}};
+}
+
+Json levels_json(const Problem& problem, const Cost& cost) {
+  Json json = Json::array();
+  for (const LevelId level : problem.arch().levels.ids()) {
+    Json tensors = Json::object();
+    for (const TensorId id : problem.workload().tensors.ids()) {
+      tensors[problem.workload().tensors[id].name] =
+          tensor_json(cost.counts.levels[level][id], cost.energy.levels[level][id]);
+    }
+    json.push_back({{"name", problem.arch().levels[level].name}, {"tensors", tensors}});
+  }
+  return json;
+}
+
+Json fanouts_json(const Arch& arch, const Cost& cost) {
+  Json json = Json::array();
+  for (const FanoutId fanout : arch.fanouts.ids()) {
+    json.push_back({{"name", arch.fanouts[fanout].name},
+                    {"used_x", cost.counts.used_x[fanout]},
+                    {"used_y", cost.counts.used_y[fanout]},
+                    {"reductions", cost.counts.reductions[fanout]},
+                    {"energy_pj", cost.energy.fanouts[fanout].count()}});
+  }
+  return json;
+}
+
+Json bounds_json(const Workload& workload, const Roofline& bounds) {
+  const RooflineBound& bound = bounds.bound;
+  Json tensors = Json::object();
+  for (const TensorId id : workload.tensors.ids()) {
+    const TensorTraffic& entry = bounds.tensors[id];
+    tensors[workload.tensors[id].name] = {{"elements", entry.elements},
+                                          {"bytes", entry.bytes},
+                                          {"transfer_seconds", entry.transfer.count()}};
+  }
+  return {{"ops", bounds.ops},
+          {"ops_per_mac", bounds.ops_per_mac},
+          {"bytes", bounds.bytes},
+          {"tensors", tensors},
+          {"intensity", bound.intensity},
+          {"ridge", bound.ridge},
+          {"limiter", to_string(bound.limiter)},
+          {"peak_macs_per_second", bounds.macs_per_second},
+          {"peak_ops_per_second", bounds.peak.ops_per_second},
+          {"peak_bytes_per_second", bounds.peak.bytes_per_second},  // null: unlimited
+          {"compute_seconds", bound.compute.count()},
+          {"transfer_seconds", bound.transfer.count()},
+          {"math_utilization", bound.math_utilization},
+          {"memory_utilization", bound.memory_utilization},
+          {"least_cycles", bounds.least_cycles.count()},
+          {"least_energy_pj", bounds.least_energy.count()}};
+}
+
+void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const Cost& cost) {
+  json["cost"] = cost_json(problem, cost);
+  json["resources"] = resources_json(problem.arch(), cost.latency);
+  json["levels"] = levels_json(problem, cost);
+  json["fanouts"] = fanouts_json(problem.arch(), cost);
+  json["compute"] = {{"name", problem.arch().compute.name},
+                     {"energy_pj", cost.energy.compute.count()}};
+  json["roofline"] = bounds_json(problem.workload(), roofline(problem.arch(), problem.workload()));
+  json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
+}
+
+Json infeasible_json(const InfeasibleReport& report) {
+  Json json = Json::array();
+  for (const auto& [reason, times] : report.reasons) {
+    Json entry{{"reason", reason}, {"mappings", times}};
+    if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
+      entry["smallest_need"] = need->second;
+    }
+    json.push_back(entry);
+  }
+  return json;
+}
+
+std::string finish(const Json& json) { return json.dump(2) + "\n"; }
+
+}  // namespace
+
+std::string tool_version() { return MAPSIM_VERSION; }
+
+std::string search_json(const Provenance& origin, const Mapspace& space,
+                        const std::string& strategy, const SearchOptions& options,
+                        const SearchResult& result) {
+  const Problem& problem = space.problem();
+  Json json = head(origin, problem.arch(), problem.workload());
+  json["objective"] = to_string(options.objective);
+  json["strategy"] = strategy;
+  json["seed"] = options.seed;
+  json["even"] = space.constraints().even;
+  json["interrupted"] = result.interrupted;
+  json["feasible"] = result.best.has_value();
+  if (result.best && result.cost) {
+    add_cost(json, problem, *result.best, *result.cost);
+  }
+  json["certificate"] = {{"status", to_string(result.certificate.status)},
+                         {"lower_bound", result.certificate.lower_bound},
+                         {"gap", result.certificate.gap},
+                         {"mapspace_size", result.certificate.mapspace_size}};
+  json["mapspace_size"] = result.certificate.mapspace_size;
+  json["infeasible"] = infeasible_json(result.infeasible);
+  json["statistics"] = {{"seconds", result.statistics.seconds},
+                        {"evaluations", result.statistics.evaluations},
+                        {"states", result.statistics.states},
+                        {"labels", result.statistics.labels},
+                        {"unrollings", result.statistics.unrollings},
+                        {"unrollings_total", result.statistics.unrollings_total}};
+  return finish(json);
+}
+
+std::string evaluation_json(const Provenance& origin, const Problem& problem,
+                            const Mapping& mapping, const Evaluation& evaluation) {
+  Json json = head(origin, problem.arch(), problem.workload());
+  const Cost* cost = std::get_if<Cost>(&evaluation);
+  json["feasible"] = cost != nullptr;
+  if (cost != nullptr) {
+    add_cost(json, problem, mapping, *cost);
+  } else {
+    json["reason"] = infeasible_text(problem.arch(), std::get<Infeasible>(evaluation));
+    json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
+  }
+  return finish(json);
+}
+
+std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
+                          const Roofline& bounds) {
+  Json json = head(origin, arch, workload);
+  json["roofline"] = bounds_json(workload, bounds);
+  return finish(json);
+}
+
+}  // namespace mapsim

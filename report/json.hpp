@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping.hpp"
+#include "costmodel/roofline.hpp"
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+// Results for programs: docs/results.md. Keys keep their order and meaning within a schema version;
+// new ones may be added. Equal inputs give equal bytes, but for statistics.seconds.
+inline constexpr int kResultSchema = 1;
+
+std::string tool_version();  // "0.1.0"
+
+// Where a result comes from.
+struct InputFile {
+  std::string role;  // arch, workload, mapping, constraints
+  std::string path;
+  std::uint64_t hash = 0;  // FNV-1a of its bytes
+};
+struct Provenance {
+  std::string command;  // search, eval, roofline
+  std::vector<InputFile> inputs;
+};
+
+std::string search_json(const Provenance& origin, const Mapspace& space,
+                        const std::string& strategy, const SearchOptions& options,
+                        const SearchResult& result);
+std::string evaluation_json(const Provenance& origin, const Problem& problem,
+                            const Mapping& mapping, const Evaluation& evaluation);
+std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
+                          const Roofline& bounds);
+
+}  // namespace mapsim

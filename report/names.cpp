@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/names.hpp"
+
+#include <fmt/format.h>
+
+#include "report/figures.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::string describe(const Arch& arch, const CapacityExceeded& reason) {
+  const std::string room =
+      reason.partition ? fmt::format("{} room", to_string(*reason.partition)) : std::string{"room"};
+  return fmt::format("{}: the tiles need {} of {}, there are {}", arch.levels[reason.level].name,
+                     bytes_text(reason.need), room, bytes_text(reason.have));
+}
+
+std::string describe(const Arch& arch, const FanoutExceeded& reason) {
+  return fmt::format("{}: the mapping uses {} instances along {}, there are {}",
+                     arch.fanouts[reason.fanout].name, reason.need, to_string(reason.axis),
+                     reason.have);
+}
+
+}  // namespace
+
+const char* to_string(Objective objective) {
+  for (const auto& [name, value] : kObjectives) {
+    if (value == objective) {
+      return name;
+    }
+  }
+  return "";
+}
+
+const char* to_string(Proof proof) {
+  switch (proof) {
+    case Proof::kOptimal:
+      return "optimal";
+    case Proof::kBounded:
+      return "bounded";
+    case Proof::kNone:
+      return "none";
+  }
+  return "";
+}
+
+std::string resource_name(const Arch& arch, const Resource& resource) {
+  switch (resource.kind) {
+    case PortKind::kCompute:
+      return arch.compute.name;
+    case PortKind::kRead:
+      return arch.levels[resource.level].name + " read";
+    case PortKind::kWrite:
+      return arch.levels[resource.level].name + " write";
+    case PortKind::kShared:
+      return arch.levels[resource.level].name;
+  }
+  return "";
+}
+
+std::string infeasible_text(const Arch& arch, const Infeasible& reason) {
+  return std::visit([&](const auto& known) { return describe(arch, known); }, reason);
+}
+
+}  // namespace mapsim

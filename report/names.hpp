@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <string>
+
+#include "costmodel/evaluate.hpp"
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+// Words for values, the same on the command line, in text and in JSON.
+template <class T>
+struct Named {
+  const char* name;
+  T value;
+};
+inline constexpr std::array kObjectives{Named<Objective>{"energy", Objective::kEnergy},
+                                        Named<Objective>{"latency", Objective::kLatency},
+                                        Named<Objective>{"edp", Objective::kEdp}};
+const char* to_string(Objective objective);  // energy, latency, edp
+const char* to_string(Proof proof);          // optimal, bounded, none
+
+// "MAC", "DRAM", "GLB read", "GLB write": a resource by the node that it belongs to.
+std::string resource_name(const Arch& arch, const Resource& resource);
+// "GLB: needs 120 KiB for its tiles, has 108 KiB"
+std::string infeasible_text(const Arch& arch, const Infeasible& reason);
+
+}  // namespace mapsim

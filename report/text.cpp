@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "report/figures.hpp"
+#include "report/names.hpp"
+#include "report/nest.hpp"
+#include "report/table.hpp"
+
+namespace mapsim {
+
+namespace {
+
+Row tensor_names(const Workload& workload) {
+  Row row{""};
+  for (const Tensor& tensor : workload.tensors) {
+    row.push_back(tensor.name);
+  }
+  return row;
+}
+
+double seconds(const Arch& arch, Cycles cycles) {
+  return static_cast<double>(cycles.count()) / arch.clock.count();
+}
+
+std::string cycles_text(const Arch& arch, Cycles cycles) {
+  return fmt::format("{} cycles ({})", grouped(cycles.count()), scaled(seconds(arch, cycles), "s"));
+}
+
+std::string objective_text(Objective objective, double value) {
+  switch (objective) {
+    case Objective::kEnergy:
+      return energy_text(Picojoules{value});
+    case Objective::kLatency:
+      return fmt::format("{} cycles", grouped(static_cast<std::int64_t>(value)));
+    case Objective::kEdp:
+      return fmt::format("{:.4g} pJ x cycles", value);
+  }
+  return "";
+}
+
+Row energy_row(const std::string& name, const Row& parts, Picojoules sum, Picojoules total) {
+  Row row{name};
+  row.insert(row.end(), parts.begin(), parts.end());
+  row.push_back(energy_text(sum));
+  row.push_back(percent(total.count() > 0 ? sum.count() / total.count() : 0));
+  return row;
+}
+
+}  // namespace
+
+std::string title_text(const Arch& arch, const Workload& workload) {
+  std::string text = fmt::format("{} on {}\n  {}\n  {} MACs", workload.name, arch.name,
+                                 workload.equation(), grouped(workload.macs()));
+  for (const Dim& dim : workload.dims) {
+    text += fmt::format("; {} {}", dim.name, dim.bound);
+  }
+  return text + "\n" + (workload.note.empty() ? "" : "  " + workload.note + "\n");
+}
+
+std::string energy_text(const Problem& problem, const Cost& cost) {
+  const Arch& arch = problem.arch();
+  const Energy& energy = cost.energy;
+  Row head = tensor_names(problem.workload());
+  head.insert(head.end(), {"all", "share"});
+  std::vector<Row> rows{head};
+  const Row blanks(problem.workload().tensors.size());
+  for (const LevelId level : arch.levels.ids()) {
+    Row parts;
+    Picojoules sum{0};
+    for (const TensorId id : problem.workload().tensors.ids()) {
+      const Picojoules part = energy.levels[level][id].total;
+      parts.push_back(cost.counts.levels[level][id].kept ? energy_text(part) : "-");
+      sum += part;
+    }
+    rows.push_back(energy_row(arch.levels[level].name, parts, sum, energy.total));
+  }
+  for (const FanoutId fanout : arch.fanouts.ids()) {
+    rows.push_back(
+        energy_row(arch.fanouts[fanout].name, blanks, energy.fanouts[fanout], energy.total));
+  }
+  rows.push_back(energy_row(arch.compute.name, blanks, energy.compute, energy.total));
+  const double macs = static_cast<double>(cost.counts.macs);
+  return fmt::format("energy: {}, {} per MAC\n{}", energy_text(energy.total),
+                     energy_text(Picojoules{energy.total.count() / macs}), table(rows));
+}
+
+std::string latency_text(const Problem& problem, const Cost& cost) {
+  const Arch& arch = problem.arch();
+  const Latency& latency = cost.latency;
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < latency.resources.size(); ++i) {
+    const Resource& resource = latency.resources[i];
+    const bool limits = resource.utilization >= kLimitingUtilization;
+    rows.push_back({resource_name(arch, resource), grouped(resource.time.count()) + " cycles",
+                    percent(resource.utilization),
+                    i == latency.bottleneck ? "<- bottleneck" : (limits ? "<- limits too" : "")});
+  }
+  std::string text =
+      fmt::format("latency: {}; {} with first fill and last drain\n{}",
+                  cycles_text(arch, latency.steady), grouped(latency.ramped.count()), table(rows));
+  text +=
+      fmt::format("  {} of the peak of {} MAC units", percent(cost.utilization), arch.mac_units());
+  for (const FanoutId fanout : arch.fanouts.ids()) {
+    const Fanout& node = arch.fanouts[fanout];
+    text += fmt::format("; {}: {} x {} of {} x {} in use", node.name, cost.counts.used_x[fanout],
+                        cost.counts.used_y[fanout], node.x, node.y);
+  }
+  return text + "\n";
+}
+
+std::string access_text(const Problem& problem, const Counts& counts) {
+  std::vector<Row> rows{{"", "reads", "fills", "updates", "read-backs", "drains"}};
+  for (const LevelId level : counts.levels.ids()) {
+    for (const TensorId id : counts.levels[level].ids()) {
+      const TensorCounts& at = counts.levels[level][id];
+      if (at.kept) {
+        rows.push_back(
+            {problem.arch().levels[level].name + " " + problem.workload().tensors[id].name,
+             grouped(at.total.reads), grouped(at.total.fills), grouped(at.total.updates),
+             grouped(at.total.readbacks), grouped(at.total.drains)});
+      }
+    }
+  }
+  return "accesses: elements, all instances\n" + table(rows);
+}
+
+std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
+  return "mapping:\n" + draw_nest(problem, mapping, cost.counts) + "\n" +
+         energy_text(problem, cost) + "\n" + latency_text(problem, cost) + "\n" +
+         access_text(problem, cost.counts);
+}
+
+std::string certificate_text(const Mapspace& space, Objective objective,
+                             const SearchResult& result) {
+  const Certificate& proof = result.certificate;
+  const std::string over =
+      fmt::format("of the {} {}mappings (perfect factors) in the mapspace",
+                  short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "");
+  const char* name = to_string(objective);
+  switch (proof.status) {
+    case Proof::kOptimal:
+      return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
+                         objective_text(objective, proof.lower_bound));
+    case Proof::kBounded:
+      return fmt::format("not proven optimal: none {} has a lower {} than {}; a gap of {}\n", over,
+                         name, objective_text(objective, proof.lower_bound), percent(proof.gap));
+    case Proof::kNone:
+      return fmt::format("no proof: the best seen {}\n", over);
+  }
+  return "";
+}
+
+std::string infeasible_text(const InfeasibleReport& report) {
+  std::vector<std::pair<std::string, std::int64_t>> reasons(report.reasons.begin(),
+                                                            report.reasons.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<Row> rows{{"", "mappings", "the smallest that would do"}};
+  for (const auto& [reason, times] : reasons) {
+    Row row{reason, grouped(times)};
+    if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
+      const bool is_capacity = reason.find("capacity") != std::string::npos;
+      row.push_back(is_capacity ? bytes_text(Bits{need->second})
+                                : grouped(need->second) + " instances");
+    }
+    rows.push_back(row);
+  }
+  return "why mappings do not fit:\n" + table(rows);
+}
+
+std::string statistics_text(const Statistics& statistics) {
+  std::string text = fmt::format("searched in {}: {} mappings evaluated",
+                                 scaled(statistics.seconds, "s"), grouped(statistics.evaluations));
+  if (statistics.states > 0) {
+    text += fmt::format(", {} states, {} labels", grouped(statistics.states),
+                        grouped(statistics.labels));
+  }
+  if (statistics.unrollings_total > 0) {
+    text += fmt::format(", {} of {} spatial unrollings", grouped(statistics.unrollings),
+                        grouped(statistics.unrollings_total));
+  }
+  return text + "\n";
+}
+
+std::string search_text(const Mapspace& space, Objective objective, const SearchResult& result) {
+  const Problem& problem = space.problem();
+  std::string text = title_text(problem.arch(), problem.workload()) + "\n";
+  if (result.interrupted) {
+    text += "interrupted; the best so far:\n\n";
+  }
+  if (result.best && result.cost) {
+    text += cost_text(problem, *result.best, *result.cost) + "\n" +
+            certificate_text(space, objective, result);
+  } else {
+    text += fmt::format("no feasible mapping {} the {} in the mapspace\n",
+                        result.interrupted ? "found among" : "among",
+                        short_decimal(result.certificate.mapspace_size));
+    text += infeasible_text(result.infeasible);
+  }
+  return text + statistics_text(result.statistics);
+}
+
+std::string roofline_text(const Arch& arch, const Workload& workload, const Roofline& bounds) {
+  const RooflineBound& bound = bounds.bound;
+  std::vector<Row> rows{{"", "elements", "size", "transfer"}};
+  for (const TensorId id : workload.tensors.ids()) {
+    const TensorTraffic& entry = bounds.tensors[id];
+    rows.push_back({workload.tensors[id].name, grouped(entry.elements),
+                    bytes_text(Bits{static_cast<std::int64_t>(entry.bytes * 8)}),
+                    scaled(entry.transfer.count(), "s")});
+  }
+  const Storage& outermost = arch.levels[LevelId{0}];
+  std::string text = title_text(arch, workload) + "\n";
+  text += fmt::format("tensors as they lie in {}{}\n", outermost.name,
+                      workload.bias ? ", weights with the bias" : "");
+  text += table(rows) + "\nroofline\n";
+  const auto limits = [](double utilization) {
+    return utilization >= kLimitingUtilization ? "limits" : "";
+  };
+  text += table({
+      {"math", grouped(bounds.ops) + " op", scaled(bounds.peak.ops_per_second, "op/s"),
+       scaled(bound.compute.count(), "s"), percent(bound.math_utilization),
+       limits(bound.math_utilization)},
+      {"memory", grouped(static_cast<std::int64_t>(bounds.bytes)) + " B",
+       scaled(bounds.peak.bytes_per_second, "B/s"), scaled(bound.transfer.count(), "s"),
+       percent(bound.memory_utilization), limits(bound.memory_utilization)},
+  });
+  text += fmt::format("  {} op/B, the ridge is at {} op/B: {}-limited; {} at best\n",
+                      ratio(bound.intensity), ratio(bound.ridge), to_string(bound.limiter),
+                      scaled(bounds.macs_per_second, "MAC/s"));
+  text += fmt::format("\nno mapping takes less than {} or {}\n",
+                      cycles_text(arch, bounds.least_cycles), energy_text(bounds.least_energy));
+  return text;
+}
+
+}  // namespace mapsim

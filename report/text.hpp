@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping.hpp"
+#include "costmodel/roofline.hpp"
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+// Reports for people. Each is whole lines; sections are parted by an empty line.
+
+// "NAME on ARCH: equation, MACs", and what the reader of the workload assumed.
+std::string title_text(const Arch& arch, const Workload& workload);
+
+// Energy per level and tensor, with the shares of the total.
+std::string energy_text(const Problem& problem, const Cost& cost);
+
+// Steady and ramped latency, every resource with its busy time, and what limits.
+std::string latency_text(const Problem& problem, const Cost& cost);
+
+// Elements that cross each level, per tensor, total over the instances.
+std::string access_text(const Problem& problem, const Counts& counts);
+
+// The nest, then the tables above.
+std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost);
+
+// What is proven about the best mapping of a search, and over what.
+std::string certificate_text(const Mapspace& space, Objective objective,
+                             const SearchResult& result);
+
+// Why mappings did not fit, most frequent reason first, and what would have been enough.
+std::string infeasible_text(const InfeasibleReport& report);
+
+std::string statistics_text(const Statistics& statistics);
+
+// Everything about a search.
+std::string search_text(const Mapspace& space, Objective objective, const SearchResult& result);
+
+std::string roofline_text(const Arch& arch, const Workload& workload, const Roofline& bounds);
+
+}  // namespace mapsim
