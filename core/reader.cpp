@@ -19,17 +19,13 @@ bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-std::string not_an_integer(const Node& node) {
-  const std::string_view text = node.text;
-  if (!node.plain) {
-    return fmt::format("expected a whole number, not the text {}{}", quoted(node.text),
-                       all_digits(text) ? "; remove the quotes" : "");
+std::string not_an_integer(const std::string& word) {
+  if (all_digits(word)) {
+    const std::size_t zeros = std::min(word.find_first_not_of('0'), word.size() - 1);
+    return fmt::format("{} is not a whole number; write {}", quoted(word),
+                       quoted(word.substr(zeros)));
   }
-  if (all_digits(text)) {
-    const std::size_t zeros = std::min(text.find_first_not_of('0'), text.size() - 1);
-    return fmt::format("{} is not a whole number; write {}", quoted(node.text), text.substr(zeros));
-  }
-  return fmt::format("{} is not a whole number; decimal digits only", quoted(node.text));
+  return fmt::format("{} is not a whole number; decimal digits only", quoted(word));
 }
 
 }  // namespace
@@ -116,22 +112,32 @@ std::optional<std::int64_t> Reader::integer(const Node* node, std::int64_t least
     error(*node, fmt::format("expected a whole number, not {}", describe(*node)));
     return std::nullopt;
   }
-  std::string_view digits = node->text;
+  if (!node->plain) {
+    error(*node, fmt::format("expected a whole number, not the text {}{}", quoted(node->text),
+                             all_digits(node->text) ? "; remove the quotes" : ""));
+    return std::nullopt;
+  }
+  return integer_in(*node, 0, node->text, least, most);
+}
+
+std::optional<std::int64_t> Reader::integer_in(const Node& node, std::size_t offset,
+                                               const std::string& word, std::int64_t least,
+                                               std::int64_t most) {
+  std::string_view digits = word;
   const bool negative = digits.starts_with('-');
   digits.remove_prefix(negative ? 1 : 0);
-  const bool leading_zero = digits.size() > 1 && digits[0] == '0';
-  if (!node->plain || !all_digits(digits) || leading_zero) {
-    error(*node, not_an_integer(*node));
+  if (!all_digits(digits) || (digits.size() > 1 && digits[0] == '0')) {
+    error(node, offset, not_an_integer(word));
     return std::nullopt;
   }
   std::int64_t value = 0;
   const auto [stop, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (negative || (failure == std::errc{} && value < least)) {
-    error(*node, fmt::format("{} is too small; at least {}", quoted(node->text), least));
+    error(node, offset, fmt::format("{} is too small; at least {}", quoted(word), least));
     return std::nullopt;
   }
   if (failure != std::errc{} || value > most) {
-    error(*node, fmt::format("{} is too large; at most {}", quoted(node->text), most));
+    error(node, offset, fmt::format("{} is too large; at most {}", quoted(word), most));
     return std::nullopt;
   }
   return value;
@@ -174,12 +180,16 @@ std::optional<std::string> Reader::name(const Node* node) {
 std::optional<std::size_t> Reader::choice(const Node* node, const Words& choices,
                                           std::string_view what) {
   const std::optional<std::string> word = text(node, fmt::format("the name of a {}", what));
-  if (!word) {
-    return std::nullopt;
-  }
-  const auto found = std::find(choices.begin(), choices.end(), *word);
+  return word ? choice_in(*node, 0, *word, choices, what) : std::nullopt;
+}
+
+std::optional<std::size_t> Reader::choice_in(const Node& node, std::size_t offset,
+                                             const std::string& word, const Words& choices,
+                                             std::string_view what) {
+  const auto found = std::find(choices.begin(), choices.end(), word);
   if (found == choices.end()) {
-    error(*node, fmt::format("unknown {} {}{}", what, quoted(*word), suggestion(*word, choices)));
+    error(node, offset,
+          fmt::format("unknown {} {}{}", what, quoted(word), suggestion(word, choices)));
     return std::nullopt;
   }
   return static_cast<std::size_t>(found - choices.begin());

@@ -47,6 +47,13 @@ class Reader {
   std::optional<std::string> name(const Node* node);  // [A-Za-z_][A-Za-z0-9_.-]*
   // The index of a word in `choices`.
   std::optional<std::size_t> choice(const Node* node, const Words& choices, std::string_view what);
+  // The same for a part of a scalar, `word` at byte `offset` of its text.
+  std::optional<std::int64_t> integer_in(const Node& node, std::size_t offset,
+                                         const std::string& word, std::int64_t least,
+                                         std::int64_t most);
+  std::optional<std::size_t> choice_in(const Node& node, std::size_t offset,
+                                       const std::string& word, const Words& choices,
+                                       std::string_view what);
   // The indices of a list of distinct words, in the order of the file.
   std::vector<std::size_t> choice_list(const Node* list, const Words& choices,
                                        std::string_view what);

@@ -6,6 +6,17 @@
 #include "mapper/factor.hpp"
 
 namespace mapsim {
+
+bool may_unroll(const Workload& workload, const AxisConstraint& constraint, DimId dim) {
+  if (constraint.unconstrained()) {
+    return true;
+  }
+  const auto& axes = constraint.gemm_axes;
+  const auto& names = constraint.dims;
+  return std::find(axes.begin(), axes.end(), workload.gemm_axis(dim)) != axes.end() ||
+         std::find(names.begin(), names.end(), workload.dims[dim].name) != names.end();
+}
+
 namespace {
 
 using Factors = PerDim<std::int64_t>;
@@ -21,20 +32,10 @@ struct Scope {
   std::optional<Unrolling> given;              // of this fanout only, sorted, factors > 1
 };
 
-bool is_allowed(const Workload& workload, const AxisConstraint& constraint, DimId dim) {
-  if (constraint.unconstrained()) {
-    return true;
-  }
-  const auto& axes = constraint.gemm_axes;
-  const auto& names = constraint.dims;
-  return std::find(axes.begin(), axes.end(), workload.gemm_axis(dim)) != axes.end() ||
-         std::find(names.begin(), names.end(), workload.dims[dim].name) != names.end();
-}
-
 DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
   DimSet set;
   for (const DimId d : workload.dims.ids()) {
-    if (is_allowed(workload, constraint, d)) {
+    if (may_unroll(workload, constraint, d)) {
       set.insert(d);
     }
   }
@@ -48,8 +49,13 @@ bool by_axis_and_dim(const Unroll& a, const Unroll& b) {
 Scope scope_of(const Problem& problem, FanoutId fanout, const std::optional<Unrolling>& given) {
   const Fanout& node = problem.arch().fanouts[fanout];
   const Workload& workload = problem.workload();
-  Scope scope{fanout, node.x, node.y, allowed_dims(workload, node.x_dims),
-              allowed_dims(workload, node.y_dims), {}, {}};
+  Scope scope{fanout,
+              node.x,
+              node.y,
+              allowed_dims(workload, node.x_dims),
+              allowed_dims(workload, node.y_dims),
+              {},
+              {}};
   for (const Dim& dim : workload.dims) {
     scope.divisors.push_back(divisors(dim.bound));
   }
@@ -219,10 +225,9 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
     }
     groups = std::move(extended);
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const UnrollingGroup& a, const UnrollingGroup& b) {
-                     return instances(a) < instances(b);
-                   });
+  std::stable_sort(
+      groups.begin(), groups.end(),
+      [](const UnrollingGroup& a, const UnrollingGroup& b) { return instances(a) < instances(b); });
   return groups;
 }
 

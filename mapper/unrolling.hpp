@@ -10,6 +10,9 @@
 
 namespace mapsim {
 
+// May `dim` be unrolled along an axis with this constraint?
+bool may_unroll(const Workload& workload, const AxisConstraint& constraint, DimId dim);
+
 // One unrolled dim of a fanout axis: `factor` instances side by side along it.
 struct Unroll {
   DimId dim{};

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/mapping_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "core/reader.hpp"
+
+namespace mapsim {
+namespace {
+
+const Words kKinds{"keep", "for", "parallel"};
+const Words kAxes{"X", "Y"};  // in the order of Axis
+
+class Printer {
+ public:
+  Printer(const Arch& arch, const Workload& workload) : arch_{arch}, workload_{workload} {}
+
+  std::string operator()(const Keep& keep) const {
+    Words names;
+    for (const TensorId t : workload_.tensors.ids()) {
+      if (keep.tensors.contains(t)) {
+        names.push_back(workload_.tensors[t].name);
+      }
+    }
+    return fmt::format("keep {}: [{}]", arch_.levels[keep.level].name, fmt::join(names, ", "));
+  }
+  std::string operator()(const Temporal& loop) const {
+    return fmt::format("for {}: {}", workload_.dims[loop.dim].name, loop.extent);
+  }
+  std::string operator()(const Parallel& loop) const {
+    return fmt::format("parallel {}: {} over {} of {}", workload_.dims[loop.dim].name, loop.extent,
+                       to_string(loop.axis), arch_.fanouts[loop.fanout].name);
+  }
+
+ private:
+  const Arch& arch_;
+  const Workload& workload_;
+};
+
+// A word of a scalar's text.
+struct Word {
+  std::string text;
+  std::size_t offset = 0;
+};
+
+std::vector<Word> words_of(const std::string& text) {
+  std::vector<Word> words;
+  for (std::size_t begin = text.find_first_not_of(' '); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    words.push_back({text.substr(begin, end - begin), begin});
+    begin = text.find_first_not_of(' ', end);
+  }
+  return words;
+}
+
+class MappingReader {
+ public:
+  MappingReader(Reader& reader, const Arch& arch, const Workload& workload)
+      : reader_{reader},
+        levels_{names_of(arch.levels)},
+        fanouts_{names_of(arch.fanouts)},
+        dims_{names_of(workload.dims)},
+        tensors_{names_of(workload.tensors)} {}
+
+  // One node: a map with one entry, `KIND NAME: value`. Nothing, if an error has been reported.
+  std::optional<MappingNode> read(const Node& node) {
+    const std::vector<const Entry*> entries =
+        reader_.entries(node, "a node like 'for DIM: EXTENT'");
+    if (node.entries.size() > 1) {
+      reader_.error(node, "a node has one entry; begin each with '-'");
+      return std::nullopt;
+    }
+    if (entries.empty()) {
+      return std::nullopt;
+    }
+    const auto& [key, value] = *entries.front();
+    const std::vector<Word> words = words_of(key.text);
+    const std::string kind = words.empty() ? "" : words[0].text;
+    const std::optional<std::size_t> known = reader_.choice_in(key, 0, kind, kKinds, "node");
+    if (!known) {
+      return std::nullopt;
+    }
+    if (words.size() != 2) {
+      reader_.error(key, fmt::format("expected '{} {}', not {}", kind,
+                                     *known == 0 ? "LEVEL" : "DIM", quoted(key.text)));
+      return std::nullopt;
+    }
+    switch (*known) {
+      case 0:
+        return read_keep(key, words[1], value);
+      case 1:
+        return read_temporal(key, words[1], value);
+      default:
+        return read_parallel(key, words[1], value);
+    }
+  }
+
+ private:
+  std::optional<MappingNode> read_keep(const Node& key, const Word& level, const Node& value) {
+    const auto id = reader_.choice_in(key, level.offset, level.text, levels_, "level");
+    Keep keep;
+    for (const std::size_t tensor : reader_.choice_list(&value, tensors_, "tensor")) {
+      keep.tensors.insert(static_cast<TensorId>(tensor));
+    }
+    if (!id) {
+      return std::nullopt;
+    }
+    keep.level = static_cast<LevelId>(*id);
+    return keep;
+  }
+
+  std::optional<DimId> read_dim(const Node& key, const Word& dim) {
+    const auto id = reader_.choice_in(key, dim.offset, dim.text, dims_, "dim");
+    return id ? std::optional{static_cast<DimId>(*id)} : std::nullopt;
+  }
+
+  std::optional<MappingNode> read_temporal(const Node& key, const Word& word, const Node& value) {
+    const std::optional<DimId> dim = read_dim(key, word);
+    const auto extent = reader_.integer(&value, 1, kMaxInteger);
+    if (!dim || !extent) {
+      return std::nullopt;
+    }
+    return Temporal{*dim, *extent};
+  }
+
+  // EXTENT over AXIS of FANOUT
+  std::optional<MappingNode> read_parallel(const Node& key, const Word& word, const Node& value) {
+    const std::optional<DimId> dim = read_dim(key, word);
+    const auto text = reader_.text(&value, "'EXTENT over AXIS of FANOUT'");
+    if (!text) {
+      return std::nullopt;
+    }
+    const std::vector<Word> words = words_of(*text);
+    if (words.size() != 5 || words[1].text != "over" || words[3].text != "of") {
+      reader_.error(value,
+                    fmt::format("expected 'EXTENT over AXIS of FANOUT', not {}", quoted(*text)));
+      return std::nullopt;
+    }
+    const auto extent = reader_.integer_in(value, words[0].offset, words[0].text, 1, kMaxInteger);
+    const auto axis = reader_.choice_in(value, words[2].offset, words[2].text, kAxes, "axis");
+    const auto fanout =
+        reader_.choice_in(value, words[4].offset, words[4].text, fanouts_, "fanout");
+    if (!dim || !extent || !axis || !fanout) {
+      return std::nullopt;
+    }
+    return Parallel{*dim, *extent, static_cast<FanoutId>(*fanout), static_cast<Axis>(*axis)};
+  }
+
+  Reader& reader_;
+  Words levels_;
+  Words fanouts_;
+  Words dims_;
+  Words tensors_;
+};
+
+Mapping read_mapping(const Document& document, const Arch& arch, const Workload& workload) {
+  Reader reader{document};
+  const Fields fields = reader.fields(reader.root(), {"mapping"});
+  Mapping mapping;
+  if (const Node* list = fields.require("mapping")) {
+    MappingReader node_reader{reader, arch, workload};
+    const std::vector<const Node*> items = reader.items(*list, "a list of nodes");
+    for (const Node* item : items) {
+      if (const std::optional<MappingNode> node = node_reader.read(*item)) {
+        mapping.nodes.push_back(*node);
+      }
+    }
+    reader.finish();  // the structure of half a mapping says nothing
+    for (const StructureProblem& problem : check_structure(arch, workload, mapping)) {
+      reader.error(problem.node < items.size() ? *items[problem.node] : *list, problem.what);
+    }
+  }
+  reader.finish();
+  return mapping;
+}
+
+}  // namespace
+
+std::string print_mapping(const Arch& arch, const Workload& workload, const Mapping& mapping) {
+  std::string text = "mapping:\n";
+  for (const MappingNode& node : mapping.nodes) {
+    text += fmt::format("  - {}\n", std::visit(Printer{arch, workload}, node));
+  }
+  return text;
+}
+
+Mapping load_mapping(const std::string& path, const Arch& arch, const Workload& workload) {
+  return read_mapping(read_yaml(path), arch, workload);
+}
+
+Mapping parse_mapping(const std::string& text, const std::string& filename, const Arch& arch,
+                      const Workload& workload) {
+  return read_mapping(parse_yaml(text, filename), arch, workload);
+}
+
+}  // namespace mapsim

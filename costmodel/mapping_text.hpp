@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "costmodel/mapping.hpp"
+
+namespace mapsim {
+
+// A mapping as YAML (docs/formats.md), with a newline at the end. parse_mapping() reads it back to
+// the same value.
+std::string print_mapping(const Arch& arch, const Workload& workload, const Mapping& mapping);
+
+// Read a mapping of `workload` on `arch`. What comes back satisfies check_structure(); anything
+// else throws a ConfigError with all that is wrong with the file.
+Mapping load_mapping(const std::string& path, const Arch& arch, const Workload& workload);
+Mapping parse_mapping(const std::string& text, const std::string& filename, const Arch& arch,
+                      const Workload& workload);
+
+}  // namespace mapsim

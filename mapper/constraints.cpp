@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/constraints.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "core/reader.hpp"
+#include "mapper/unrolling.hpp"
+
+namespace mapsim {
+namespace {
+
+const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
+const Words kAxes{"X", "Y"};                          // in the order of Axis
+
+class ConstraintsReader {
+ public:
+  ConstraintsReader(Reader& reader, const Problem& problem)
+      : reader_{reader},
+        problem_{problem},
+        arch_{problem.arch()},
+        workload_{problem.workload()},
+        dims_{names_of(workload_.dims)},
+        levels_{names_of(arch_.levels)},
+        used_(workload_.dims.size(), 1) {}
+
+  Constraints read() {
+    Constraints constraints;
+    const Node* node = reader_.fields(reader_.root(), {"mapspace"}).require("mapspace");
+    if (node == nullptr) {
+      return constraints;
+    }
+    const Fields fields = reader_.fields(*node, {"tiling", "spatial", "keep", "bypass"});
+    constraints.even =
+        reader_.choice(fields.find("tiling"), {"uneven", "even"}, "tiling").value_or(0) == 1;
+    if (const Node* spatial = fields.find("spatial")) {
+      constraints.spatial = read_spatial(*spatial);
+    }
+    read_rules(fields.find("keep"), KeepRule::kKeep, constraints);
+    read_rules(fields.find("bypass"), KeepRule::kBypass, constraints);
+    return constraints;
+  }
+
+ private:
+  Unrolling read_spatial(const Node& spatial) {
+    const Words fanouts = names_of(arch_.fanouts);
+    Unrolling unrolling;
+    for (const Entry* entry : reader_.entries(spatial, "a map of fanouts")) {
+      if (const auto id = reader_.choice(&entry->key, fanouts, "fanout")) {
+        read_fanout(static_cast<FanoutId>(*id), entry->value, unrolling);
+      }
+    }
+    std::sort(unrolling.begin(), unrolling.end(), in_canonical_order);
+    return unrolling;
+  }
+
+  static bool in_canonical_order(const Unroll& a, const Unroll& b) {
+    return std::tuple{index_of(a.fanout), a.axis, index_of(a.dim)} <
+           std::tuple{index_of(b.fanout), b.axis, index_of(b.dim)};
+  }
+
+  void read_fanout(FanoutId fanout, const Node& node, Unrolling& unrolling) {
+    const Fields axes = reader_.fields(node, kAxes);
+    const std::size_t before = unrolling.size();
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      if (const Node* dims = axes.find(to_string(axis))) {
+        read_axis(fanout, axis, *dims, unrolling);
+      }
+    }
+    if (unrolling.size() == before) {
+      // Named without factors: idle, which a factor of 1 says.
+      unrolling.push_back({DimId{0}, fanout, Axis::kX, 1});
+    }
+  }
+
+  void read_axis(FanoutId fanout, Axis axis, const Node& node, Unrolling& unrolling) {
+    const Fanout& hardware = arch_.fanouts[fanout];
+    std::int64_t room = hardware.size(axis);
+    for (const Entry* entry : reader_.entries(node, "a map of dims to factors")) {
+      const auto index = reader_.choice(&entry->key, dims_, "dim");
+      const auto factor = reader_.integer(&entry->value, 1, kMaxInteger);
+      if (!index || !factor) {
+        continue;
+      }
+      const auto dim = static_cast<DimId>(*index);
+      if (*factor > 1 && !may_unroll(workload_, hardware.dims(axis), dim)) {
+        reader_.error(entry->key, fmt::format("{} may not be unrolled along {} of {}",
+                                              dims_[*index], to_string(axis), hardware.name));
+      }
+      if (*factor > room) {
+        reader_.error(entry->value,
+                      fmt::format("{} of {} has {} instances; this takes more", to_string(axis),
+                                  hardware.name, hardware.size(axis)));
+        return;
+      }
+      room /= *factor;
+      check_divides(dim, *factor, entry->value);
+      unrolling.push_back({dim, fanout, axis, *factor});
+    }
+  }
+
+  // All factors of a dim together, whatever their fanouts, divide its bound.
+  void check_divides(DimId dim, std::int64_t factor, const Node& at) {
+    const std::int64_t bound = workload_.dims[dim].bound;
+    const bool fits = factor <= bound / used_[dim];
+    used_[dim] = fits ? used_[dim] * factor : bound;
+    if (!fits || bound % used_[dim] != 0) {
+      reader_.error(at, fmt::format("the factors of {} do not divide its bound {}",
+                                    workload_.dims[dim].name, bound));
+      used_[dim] = 1;
+    }
+  }
+
+  // The tensors that an item of a list means: one by name, or all of a role. A name wins.
+  TensorSet tensors_of(std::size_t choice) const {
+    if (choice < workload_.tensors.size()) {
+      return {static_cast<TensorId>(choice)};
+    }
+    const auto role = static_cast<Role>(choice - workload_.tensors.size());
+    TensorSet set;
+    for (const TensorId t : workload_.tensors.ids()) {
+      if (workload_.tensors[t].role == role) {
+        set.insert(t);
+      }
+    }
+    return set;
+  }
+
+  void read_rules(const Node* node, KeepRule rule, Constraints& constraints) {
+    if (node == nullptr) {
+      return;
+    }
+    Words names = names_of(workload_.tensors);
+    names.insert(names.end(), kRoleNames.begin(), kRoleNames.end());
+    constraints.keeps = constraints.keeps.empty() ? all_free() : constraints.keeps;
+    for (const Entry* entry : reader_.entries(*node, "a map of levels to tensors")) {
+      const auto index = reader_.choice(&entry->key, levels_, "level");
+      TensorSet tensors;
+      for (const std::size_t name : reader_.choice_list(&entry->value, names, "tensor")) {
+        tensors = tensors | tensors_of(name);
+      }
+      if (!index) {
+        continue;
+      }
+      const auto level = static_cast<LevelId>(*index);
+      for (const TensorId t : workload_.tensors.ids()) {
+        if (tensors.contains(t)) {
+          set_rule(level, t, rule, entry->value, constraints);
+        }
+      }
+    }
+  }
+
+  PerLevel<PerTensor<KeepRule>> all_free() const {
+    const PerTensor<KeepRule> free(workload_.tensors.size(), KeepRule::kFree);
+    return PerLevel<PerTensor<KeepRule>>(arch_.levels.size(), free);
+  }
+
+  void set_rule(LevelId level, TensorId tensor, KeepRule rule, const Node& at,
+                Constraints& constraints) {
+    const std::string& level_name = arch_.levels[level].name;
+    const std::string& tensor_name = workload_.tensors[tensor].name;
+    if (rule == KeepRule::kKeep && !problem_.may_keep(level, tensor)) {
+      reader_.error(
+          at, fmt::format("the architecture does not let {} keep {}", level_name, tensor_name));
+    } else if (rule == KeepRule::kBypass && problem_.must_keep(level, tensor)) {
+      reader_.error(
+          at, fmt::format("the architecture demands that {} keeps {}", level_name, tensor_name));
+    } else if (constraints.keeps[level][tensor] != KeepRule::kFree &&
+               constraints.keeps[level][tensor] != rule) {
+      reader_.error(
+          at, fmt::format("{} cannot both keep {} and be bypassed by it", level_name, tensor_name));
+    }
+    constraints.keeps[level][tensor] = rule;
+  }
+
+  Reader& reader_;
+  const Problem& problem_;
+  const Arch& arch_;
+  const Workload& workload_;
+  Words dims_;
+  Words levels_;
+  PerDim<std::int64_t> used_;  // product of the factors of a dim so far
+};
+
+Constraints read_constraints(const Document& document, const Problem& problem) {
+  Reader reader{document};
+  const Constraints constraints = ConstraintsReader{reader, problem}.read();
+  reader.finish();
+  return constraints;
+}
+
+}  // namespace
+
+Constraints load_constraints(const std::string& path, const Problem& problem) {
+  return read_constraints(read_yaml(path), problem);
+}
+
+Constraints parse_constraints(const std::string& text, const std::string& filename,
+                              const Problem& problem) {
+  return read_constraints(parse_yaml(text, filename), problem);
+}
+
+}  // namespace mapsim
