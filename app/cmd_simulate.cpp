@@ -47,7 +47,7 @@ Answer run(const SimulateArguments& arguments) {
   }
   const Counts model = count(problem, mapping);
   std::string text = title_text(arch, workload) + "\n";
-  if (const auto reason = check_feasible(problem, mapping, model)) {
+  if (const auto reason = check_feasible(problem, model)) {
     return {kNegative, text + "does not fit: " + infeasible_text(arch, *reason) + "\n"};
   }
   const PerTensor<DenseTensor> operands = random_operands(workload, arguments.seed);

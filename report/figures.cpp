@@ -32,7 +32,7 @@ std::string grouped(std::int64_t value) {
   std::string text = std::to_string(value);
   const std::size_t first = text.front() == '-' ? 1 : 0;
   for (std::size_t end = text.size(); end > first + 3; end -= 3) {
-    text.insert(end - 3, ",");
+    text.insert(end - 3, 1, ',');
   }
   return text;
 }

@@ -27,23 +27,25 @@ class Drawing {
   }
 
   void add(const Keep& keep) {
+    const Storage& level = problem_.arch().levels[keep.level];
     std::string names;
     std::string note;
-    Bits sum{0};
     for (const TensorId id : problem_.workload().tensors.ids()) {
       if (!keep.tensors.contains(id)) {
         continue;
       }
-      const std::string& name = problem_.workload().tensors[id].name;
+      const Tensor& tensor = problem_.workload().tensors[id];
       const TensorCounts& at = counts_.levels[keep.level][id];
-      const Bits size = at.bits * at.footprint;
-      names += (names.empty() ? "" : ", ") + name;
-      note += fmt::format("{}{} {}", note.empty() ? "" : ", ", name, bytes_text(size));
-      sum += size;
+      names += (names.empty() ? "" : ", ") + tensor.name;
+      note += fmt::format("{}{} {}", note.empty() ? "" : ", ", tensor.name,
+                          bytes_text(at.bits * at.footprint));
+      if (const auto part = level.capacity.per_role.find(tensor.role);
+          part != level.capacity.per_role.end()) {
+        note += " of " + bytes_text(part->second);
+      }
     }
-    const Storage& level = problem_.arch().levels[keep.level];
     if (level.capacity.shared) {
-      note += fmt::format(" of {}", bytes_text(*level.capacity.shared));
+      note += fmt::format("; {} has {}", level.name, bytes_text(*level.capacity.shared));
     }
     put(fmt::format("keep {}: {}", level.name, names), note);
   }
@@ -62,7 +64,7 @@ class Drawing {
   }
 
   std::string finish() {
-    put(fmt::format("{} {}", problem_.arch().compute.name, "multiplies and adds"), "");
+    put(problem_.arch().compute.name, "");
     std::size_t width = 0;
     for (const Line& line : lines_) {
       width = std::max(width, line.note.empty() ? 0 : line.text.size());

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/report/small_problem.hpp"
+
+namespace mapsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Provenance origin() {
+  return {"eval", {{"arch", "a.yaml", 0x0123456789ABCDEFULL}, {"workload", "w.yaml", 1}}};
+}
+
+SearchResult found(const Problem& problem, const Mapping& mapping) {
+  SearchResult result;
+  result.best = mapping;
+  result.cost = std::get<Cost>(evaluate(problem, mapping));
+  result.certificate = {Proof::kOptimal, result.cost->energy.total.count(), 0,
+                        "123456789012345678901"};
+  result.statistics.seconds = 0.5;
+  result.statistics.evaluations = 7;
+  return result;
+}
+
+TEST(EvaluationJson, HoldsTheCostUnderStableKeys) {
+  const Problem problem = testing::small_problem();
+  const Mapping mapping = testing::small_mapping();
+  const Evaluation evaluation = evaluate(problem, mapping);
+  const Cost& cost = std::get<Cost>(evaluation);
+  const Json json = Json::parse(evaluation_json(origin(), problem, mapping, evaluation));
+  EXPECT_EQ(json["schema"], kResultSchema);
+  EXPECT_EQ(json["feasible"], true);
+  EXPECT_EQ(json["cost"]["energy_pj"].get<double>(), cost.energy.total.count());
+  EXPECT_EQ(json["cost"]["latency_cycles"], cost.latency.steady.count());
+  EXPECT_EQ(json["cost"]["latency_cycles_ramped"], cost.latency.ramped.count());
+  EXPECT_EQ(json["cost"]["edp"].get<double>(), cost.edp());
+  EXPECT_EQ(json["cost"]["macs"], 192);
+  EXPECT_EQ(json["cost"]["utilization"].get<double>(), cost.utilization);
+  EXPECT_EQ(json["cost"]["bottleneck"], "DRAM");
+  EXPECT_NE(json["mapping"].get<std::string>().find("keep GLB"), std::string::npos);
+}
+
+TEST(EvaluationJson, HoldsTheCountsOfEveryLevelAndTensor) {
+  const Problem problem = testing::small_problem();
+  const Mapping mapping = testing::small_mapping();
+  const Evaluation evaluation = evaluate(problem, mapping);
+  const Cost& cost = std::get<Cost>(evaluation);
+  const Json json = Json::parse(evaluation_json(origin(), problem, mapping, evaluation));
+  ASSERT_EQ(json["levels"].size(), 2);
+  double sum = 0;
+  for (const LevelId level : problem.arch().levels.ids()) {
+    const Json& entry = json["levels"][index_of(level)];
+    EXPECT_EQ(entry["name"], problem.arch().levels[level].name);
+    for (const TensorId id : problem.workload().tensors.ids()) {
+      const Json& tensor = entry["tensors"][problem.workload().tensors[id].name];
+      const AccessCounts& total = cost.counts.levels[level][id].total;
+      EXPECT_EQ(tensor["reads"], total.reads);
+      EXPECT_EQ(tensor["fills"], total.fills);
+      EXPECT_EQ(tensor["updates"], total.updates);
+      EXPECT_EQ(tensor["readbacks"], total.readbacks);
+      EXPECT_EQ(tensor["drains"], total.drains);
+      EXPECT_EQ(tensor["footprint"], cost.counts.levels[level][id].footprint);
+      sum += tensor["energy_pj"].get<double>();
+    }
+  }
+  sum += json["fanouts"][0]["energy_pj"].get<double>();
+  sum += json["compute"]["energy_pj"].get<double>();
+  EXPECT_EQ(sum, json["cost"]["energy_pj"].get<double>());
+}
+
+TEST(EvaluationJson, SaysWhyAMappingDoesNotFit) {
+  const Problem problem = testing::small_problem();
+  const Mapping mapping = testing::small_mapping(8);
+  const Json json =
+      Json::parse(evaluation_json(origin(), problem, mapping, evaluate(problem, mapping)));
+  EXPECT_EQ(json["feasible"], false);
+  EXPECT_EQ(json["reason"], "PEs: the mapping uses 8 instances along Y, there are 2");
+  EXPECT_FALSE(json.contains("cost"));
+}
+
+TEST(SearchJson, HoldsCertificateStatisticsAndOrigin) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  const SearchResult result = found(problem, testing::small_mapping());
+  const Json json = Json::parse(search_json(origin(), space, "exact", {.seed = 9}, result));
+  EXPECT_EQ(json["certificate"]["status"], "optimal");
+  EXPECT_EQ(json["certificate"]["lower_bound"], json["cost"]["energy_pj"]);
+  EXPECT_EQ(json["certificate"]["gap"], 0.0);
+  EXPECT_EQ(json["certificate"]["mapspace_size"], "123456789012345678901");
+  EXPECT_EQ(json["mapspace_size"], "123456789012345678901");
+  EXPECT_EQ(json["statistics"]["seconds"], 0.5);
+  EXPECT_EQ(json["statistics"]["evaluations"], 7);
+  EXPECT_EQ(json["inputs"]["arch"]["path"], "a.yaml");
+  EXPECT_EQ(json["inputs"]["arch"]["fnv1a"], "0123456789abcdef");
+  EXPECT_EQ(json["seed"], 9);
+  EXPECT_EQ(json["objective"], "energy");
+  EXPECT_EQ(json["strategy"], "exact");
+  EXPECT_EQ(json["tool"]["version"], tool_version());
+}
+
+TEST(SearchJson, WithoutAMappingListsTheReasons) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  SearchResult result;
+  result.infeasible.reasons["GLB: capacity"] = 3;
+  result.infeasible.smallest_need["GLB: capacity"] = 640;
+  const Json json = Json::parse(search_json(origin(), space, "exact", {}, result));
+  EXPECT_EQ(json["feasible"], false);
+  EXPECT_FALSE(json.contains("cost"));
+  EXPECT_EQ(json["infeasible"][0]["reason"], "GLB: capacity");
+  EXPECT_EQ(json["infeasible"][0]["mappings"], 3);
+  EXPECT_EQ(json["infeasible"][0]["smallest_need"], 640);
+}
+
+TEST(SearchJson, IsTheSameBytesForTheSameResult) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  const SearchResult result = found(problem, testing::small_mapping());
+  EXPECT_EQ(search_json(origin(), space, "exact", {}, result),
+            search_json(origin(), space, "exact", {}, result));
+}
+
+TEST(RooflineJson, WritesAnUnlimitedBandwidthAsNull) {
+  const Problem problem = testing::small_problem();
+  Arch arch = problem.arch();
+  arch.levels[LevelId{0}].bandwidth = {};
+  const Json json = Json::parse(
+      roofline_json(origin(), arch, problem.workload(), roofline(arch, problem.workload())));
+  EXPECT_TRUE(json["roofline"]["peak_bytes_per_second"].is_null());
+  EXPECT_EQ(json["roofline"]["ops"], 384);
+  EXPECT_EQ(json["roofline"]["limiter"], "math");
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/names.hpp"
+#include "report/nest.hpp"
+#include "report/table.hpp"
+#include "tests/report/small_problem.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Table, AlignsTheFirstColumnLeftAndOthersRight) {
+  EXPECT_EQ(table({{"", "x", "y"}, {"longer", "1"}, {"b", "20", "300"}}),
+            "           x    y\n"
+            "  longer   1\n"
+            "  b       20  300\n");
+}
+
+TEST(DrawNest, IndentsLoopsAndSizesTiles) {
+  const Problem problem = testing::small_problem();
+  const Mapping mapping = testing::small_mapping();
+  EXPECT_EQ(draw_nest(problem, mapping, count(problem, mapping)),
+            "  keep DRAM: A, B, Z     # A 48 B, B 32 B, Z 24 B\n"
+            "  for M in 2 tiles of 4, the last of 2\n"
+            "    for K in 4 tiles of 2\n"
+            "      keep GLB: A, B, Z  # A 8 B, B 8 B, Z 16 B; GLB has 64 B\n"
+            "      parallel N in 2 blocks of 2 over X of PEs\n"
+            "        parallel K in 2 blocks of 1 over Y of PEs\n"
+            "          for N in 2 tiles of 1\n"
+            "            for M in 4 tiles of 1\n"
+            "              MAC\n");
+}
+
+TEST(EnergyText, ListsEveryNodeAndTheWhole) {
+  const Problem problem = testing::small_problem();
+  const Evaluation evaluation = evaluate(problem, testing::small_mapping());
+  const std::string text = energy_text(problem, std::get<Cost>(evaluation));
+  for (const char* name : {"DRAM", "GLB", "PEs", "MAC", "A", "B", "Z", "all", "share"}) {
+    EXPECT_THAT(text, HasSubstr(name));
+  }
+  EXPECT_THAT(text, HasSubstr("\n  MAC                                 768.0 pJ   4.1 %\n"));
+}
+
+TEST(LatencyText, PointsAtTheBottleneckAlone) {
+  const Problem problem = testing::small_problem();
+  const Evaluation evaluation = evaluate(problem, testing::small_mapping());
+  const std::string text = latency_text(problem, std::get<Cost>(evaluation));
+  const std::size_t mark = text.find("<- bottleneck");
+  ASSERT_NE(mark, std::string::npos);
+  EXPECT_EQ(text.find("<- bottleneck", mark + 1), std::string::npos);
+  const std::size_t line = text.rfind('\n', mark) + 1;
+  EXPECT_EQ(text.substr(line, 6), "  DRAM");
+  EXPECT_THAT(text, HasSubstr("100.0 %  <- bottleneck"));
+  EXPECT_THAT(text, HasSubstr("PEs: 2 x 2 of 2 x 2 in use"));
+}
+
+TEST(InfeasibleText, NamesTheLevelAndBothSizes) {
+  const Problem problem = testing::small_problem();
+  const Evaluation evaluation = evaluate(problem, testing::small_mapping(8));
+  ASSERT_TRUE(std::holds_alternative<Infeasible>(evaluation));
+  EXPECT_EQ(infeasible_text(problem.arch(), std::get<Infeasible>(evaluation)),
+            "PEs: the mapping uses 8 instances along Y, there are 2");
+  EXPECT_EQ(infeasible_text(problem.arch(),
+                            CapacityExceeded{LevelId{1}, Role::kWeight, Bits{640}, Bits{512}}),
+            "GLB: the tiles need 80 B of weight room, there are 64 B");
+}
+
+TEST(InfeasibleText, PutsTheCommonestReasonFirst) {
+  InfeasibleReport report;
+  report.reasons = {{"GLB: capacity", 3}, {"PEs: X", 1000}};
+  report.smallest_need = {{"GLB: capacity", 640}, {"PEs: X", 4}};
+  EXPECT_EQ(infeasible_text(report),
+            "why mappings do not fit:\n"
+            "                 mappings  the smallest that would do\n"
+            "  PEs: X            1,000                 4 instances\n"
+            "  GLB: capacity         3                        80 B\n");
+}
+
+TEST(CertificateText, ClaimsNoMoreThanIsProven) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  SearchResult result;
+  result.certificate = {Proof::kOptimal, 1500, 0, "12345678901"};
+  EXPECT_EQ(certificate_text(space, Objective::kEnergy, result),
+            "proven optimal: none of the 1.23e+10 mappings (perfect factors) in the mapspace has a "
+            "lower energy than 1.500 nJ\n");
+  result.certificate = {Proof::kBounded, 100, 0.25, "12"};
+  EXPECT_EQ(certificate_text(space, Objective::kLatency, result),
+            "not proven optimal: none of the 12 mappings (perfect factors) in the mapspace has a "
+            "lower latency than 100 cycles; a gap of 25.0 %\n");
+  result.certificate = {Proof::kNone, 0, 0, "12"};
+  EXPECT_EQ(certificate_text(space, Objective::kEdp, result),
+            "no proof: the best seen of the 12 mappings (perfect factors) in the mapspace\n");
+}
+
+TEST(RooflineText, SaysWhatLimits) {
+  const Problem problem = testing::small_problem();
+  const std::string text = roofline_text(problem.arch(), problem.workload(),
+                                         roofline(problem.arch(), problem.workload()));
+  EXPECT_THAT(text, HasSubstr("memory-limited"));
+  EXPECT_THAT(text, HasSubstr("no mapping takes less than 104 cycles"));
+}
+
+}  // namespace
+}  // namespace mapsim
