@@ -15,8 +15,8 @@ using Visit = std::function<bool(const Mapping&)>;
 // loops, no two neighbours over one dim.
 class Enumerator {
  public:
-  Enumerator(const Problem& problem, const nests::Placements& placements, const Unrolling& unrolling,
-             const PerDim<std::int64_t>& bounds, const Visit& visit)
+  Enumerator(const Problem& problem, const nests::Placements& placements,
+             const Unrolling& unrolling, const PerDim<std::int64_t>& bounds, const Visit& visit)
       : placements_{placements},
         visit_{visit},
         nest_{problem, placements, unrolling},

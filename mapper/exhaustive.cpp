@@ -10,8 +10,8 @@
 namespace mapsim {
 namespace {
 
-// Mappings that are made before they are evaluated together: enough to keep threads busy, few enough
-// to stay in the cache.
+// Mappings that are made before they are evaluated together: enough to keep threads busy, few
+// enough to stay in the cache.
 constexpr std::size_t kBatch = 2048;
 
 }  // namespace

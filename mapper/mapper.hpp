@@ -27,9 +27,9 @@ bool better(Objective objective, const Cost& a, const Cost& b);
 enum class Proof : std::uint8_t { kOptimal, kBounded, kNone };
 struct Certificate {
   Proof status = Proof::kNone;
-  double lower_bound = 0;      // of the objective, over the whole mapspace
-  double gap = 0;              // objective / lower_bound - 1; 0 when optimal
-  std::string mapspace_size;   // before capacity, exact, decimal
+  double lower_bound = 0;     // of the objective, over the whole mapspace
+  double gap = 0;             // objective / lower_bound - 1; 0 when optimal
+  std::string mapspace_size;  // before capacity, exact, decimal
 };
 
 struct Statistics {
@@ -41,8 +41,8 @@ struct Statistics {
   std::int64_t unrollings_total = 0;
 };
 
-// Why mappings did not fit: "GLB: capacity" -> how many, and the least capacity seen that would have
-// been enough for the mapping at hand to fit.
+// Why mappings did not fit: "GLB: capacity" -> how many, and the least capacity seen that would
+// have been enough for the mapping at hand to fit.
 struct InfeasibleReport {
   std::map<std::string, std::int64_t> reasons;
   std::map<std::string, std::int64_t> smallest_need;  // bits, or instances
@@ -54,8 +54,8 @@ void add(InfeasibleReport& report, const InfeasibleReport& other);
 struct SearchOptions {
   Objective objective = Objective::kEnergy;
   int threads = 1;
-  std::int64_t samples = 10'000;    // strategy sample
-  std::uint64_t seed = 1;           // strategy sample
+  std::int64_t samples = 10'000;            // strategy sample
+  std::uint64_t seed = 1;                   // strategy sample
   const std::atomic<bool>* stop = nullptr;  // set by the caller: return the best so far
 };
 

@@ -17,8 +17,8 @@ enum class KeepRule : std::uint8_t { kFree, kKeep, kBypass };
 // What the user fixes, beyond what the architecture demands.
 struct Constraints {
   bool even = false;  // the keeps of one level stand together, levels in order
-  // Given spatial unrolling, complete for every fanout that it names an axis of (a factor 1 names an
-  // axis and leaves it idle); the fanouts that it does not name are free.
+  // Given spatial unrolling, complete for every fanout that it names an axis of (a factor 1 names
+  // an axis and leaves it idle); the fanouts that it does not name are free.
   std::optional<Unrolling> spatial;
   // Per level and tensor; empty = all free. The architecture's own rules are added to it, and win.
   PerLevel<PerTensor<KeepRule>> keeps;
@@ -27,11 +27,13 @@ struct Constraints {
 
 // The declared mapspace: every canonical mapping (costmodel/mapping.hpp) with
 //  - perfect factors: every extent divides the extent above it;
-//  - per fanout axis a product of factors <= its size, dims as the architecture allows; the parallel
+//  - per fanout axis a product of factors <= its size, dims as the architecture allows; the
+//  parallel
 //    nodes of one fanout stand together, X before Y, dims in order;
 //  - keeps as the architecture and the constraints allow, each at any point of the nest that the
 //    structure rules allow (even: the keeps of one level at one point);
-//  - any loop order, at most one loop per dim between two keeps or fanouts or loops over other dims.
+//  - any loop order, at most one loop per dim between two keeps or fanouts or loops over other
+//  dims.
 // Capacities are not part of the structure. Uniform samples: mapper/sampler.hpp.
 class Mapspace {
  public:
@@ -50,8 +52,8 @@ class Mapspace {
 
   // Exact number of mappings, as a decimal string. By a closed form: docs/mapper.md.
   std::string size() const;
-  // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false if
-  // `visit` did.
+  // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false
+  // if `visit` did.
   bool enumerate(const std::function<bool(const Mapping&)>& visit) const;
 
  private:

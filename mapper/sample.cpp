@@ -29,8 +29,7 @@ SearchResult search_sample(const Mapspace& space, const SearchOptions& options) 
   std::int64_t drawn = 0;
   while (drawn < samples && !is_stopped(options)) {
     const std::int64_t count = std::min(kBatch, samples - drawn);
-    tally.add(options.objective,
-              consider_all(space.problem(), options, count, [&](std::int64_t i) {
+    tally.add(options.objective, consider_all(space.problem(), options, count, [&](std::int64_t i) {
                 Rng rng = stream(options.seed, drawn + i);
                 return sampler.sample(rng);
               }));

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "mapper/nests/counting.hpp"
 #include "mapper/nests/builder.hpp"
+#include "mapper/nests/counting.hpp"
 
 namespace mapsim {
 namespace {
@@ -23,8 +23,7 @@ double at_or_zero(const std::vector<double>& counts, std::size_t i) {
 
 }  // namespace
 
-Sampler::Sampler(const Mapspace& space)
-    : space_{&space}, loop_words_{space.problem().workload()} {
+Sampler::Sampler(const Mapspace& space) : space_{&space}, loop_words_{space.problem().workload()} {
   nests::MappingCounter counter{space};
   double sum = 0;
   for (const UnrollingGroup& group : space.group_by_factors()) {
@@ -89,7 +88,7 @@ Sampler::Shape Sampler::draw_shape(const Member& member, Rng& rng) const {
 }
 
 std::vector<nests::Point> Sampler::draw_points(const Arrangements& table, std::size_t count,
-                                        Rng& rng) const {
+                                               Rng& rng) const {
   std::vector<nests::Point> points;
   nests::Cursor cursor;
   for (std::size_t left = count; left > 0; --left) {
@@ -97,15 +96,16 @@ std::vector<nests::Point> Sampler::draw_points(const Arrangements& table, std::s
     nests::Point drawn;
     nests::Cursor behind;
     bool is_drawn = false;
-    table.placements.for_each_point(cursor, [&](const nests::Point& point, const nests::Cursor& next) {
-      const double weight = is_drawn ? 0.0 : table.ways.at(next.key())[left - 1];
-      if (weight > 0) {
-        drawn = point;  // the last one possible, should rounding leave a rest
-        behind = next;
-        is_drawn = rest < weight;
-        rest -= weight;
-      }
-    });
+    table.placements.for_each_point(
+        cursor, [&](const nests::Point& point, const nests::Cursor& next) {
+          const double weight = is_drawn ? 0.0 : table.ways.at(next.key())[left - 1];
+          if (weight > 0) {
+            drawn = point;  // the last one possible, should rounding leave a rest
+            behind = next;
+            is_drawn = rest < weight;
+            rest -= weight;
+          }
+        });
     points.push_back(drawn);
     cursor = behind;
   }
@@ -127,7 +127,8 @@ Mapping Sampler::sample(Rng& rng) const {
   std::vector<nests::Block> blocks;
   if (!words_[member.words].empty()) {
     const std::size_t inside = shape.points - (shape.first ? 1U : 0U) - (shape.last ? 1U : 0U);
-    blocks = loop_words_.draw(temporal_bounds(space_->problem().workload(), group), inside + 1, rng);
+    blocks =
+        loop_words_.draw(temporal_bounds(space_->problem().workload(), group), inside + 1, rng);
   }
 
   nests::NestBuilder nest{space_->problem(), table.placements, unrolling};

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "core/rng.hpp"
-#include "mapper/nests/loop_words.hpp"
 #include "mapper/mapspace.hpp"
+#include "mapper/nests/loop_words.hpp"
 #include "mapper/nests/placement.hpp"
 
 namespace mapsim {
 
-// Draws mappings of a mapspace, each with the same probability (up to the rounding of the weights to
-// double), feasible or not. All tables are built once; sample() may be called from many threads.
+// Draws mappings of a mapspace, each with the same probability (up to the rounding of the weights
+// to double), feasible or not. All tables are built once; sample() may be called from many threads.
 class Sampler {
  public:
   explicit Sampler(const Mapspace& space);  // `space` outlives the sampler
@@ -43,7 +43,8 @@ class Sampler {
   std::size_t add_arrangements(const UnrollingGroup& group);
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;
-  std::vector<nests::Point> draw_points(const Arrangements& table, std::size_t count, Rng& rng) const;
+  std::vector<nests::Point> draw_points(const Arrangements& table, std::size_t count,
+                                        Rng& rng) const;
 
   const Mapspace* space_;
   nests::LoopWords loop_words_;

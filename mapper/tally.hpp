@@ -20,8 +20,8 @@ struct Tally {
   void add(Objective objective, Tally other);
 };
 
-// Considers `count` mappings, the i-th being `mapping_at(i)`, on several threads; the result is that
-// of one thread.
+// Considers `count` mappings, the i-th being `mapping_at(i)`, on several threads; the result is
+// that of one thread.
 using MappingAt = std::function<Mapping(std::int64_t)>;
 Tally consider_all(const Problem& problem, const SearchOptions& options, std::int64_t count,
                    const MappingAt& mapping_at);

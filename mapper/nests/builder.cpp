@@ -3,7 +3,8 @@
 
 namespace mapsim::nests {
 
-NestBuilder::NestBuilder(const Problem& problem, const Placements& placements, const Unrolling& unrolling)
+NestBuilder::NestBuilder(const Problem& problem, const Placements& placements,
+                         const Unrolling& unrolling)
     : problem_{&problem}, placements_{&placements}, unrolling_{&unrolling} {
   TensorSet all;
   for (const TensorId t : problem.workload().tensors.ids()) {

@@ -71,9 +71,9 @@ std::size_t most_points(const Placements& placements) {
   return most;
 }
 
-// R(k): ways to put keeps and fanouts on k points, which may stay empty. With the points of the used
-// fanouts fixed, phase p has an interval of n_p >= 1 points, and intervals share their ends, so that
-// sum n_p = k + fanouts; a phase is a product over chains.
+// R(k): ways to put keeps and fanouts on k points, which may stay empty. With the points of the
+// used fanouts fixed, phase p has an interval of n_p >= 1 points, and intervals share their ends,
+// so that sum n_p = k + fanouts; a phase is a product over chains.
 Series count_loose(const Placements& placements) {
   const std::size_t fanouts = placements.used_fanouts().size();
   const std::size_t size = most_points(placements) + fanouts + 1;
@@ -100,7 +100,8 @@ const mpz_class& at_or_zero(const Series& counts, std::size_t i) {
 
 }  // namespace
 
-// H(n, c) = sum_i (-1)^(c-i) C(c, i) prod_primes C(e + i - 1, e): factors >= 1, less those with a 1.
+// H(n, c) = sum_i (-1)^(c-i) C(c, i) prod_primes C(e + i - 1, e): factors >= 1, less those with
+// a 1.
 std::vector<mpz_class> ordered_factorizations(std::int64_t n) {
   const std::vector<int> exponents = prime_exponents(n);
   std::size_t most = 0;
@@ -120,10 +121,10 @@ std::vector<mpz_class> ordered_factorizations(std::int64_t n) {
   return counts;
 }
 
-// Words without equal neighbours have the generating function 1 / (1 - u), u = sum_d x_d / (1 + x_d)
-// (Carlitz), non-empty ones G = u / (1 - u), and j barriers between j + 1 of them
-// G^(j+1) = sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c), which
-// turns u^N into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
+// Words without equal neighbours have the generating function 1 / (1 - u), u = sum_d x_d / (1 +
+// x_d) (Carlitz), non-empty ones G = u / (1 - u), and j barriers between j + 1 of them G^(j+1) =
+// sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c), which turns u^N
+// into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds) {
   Series powers{1};  // of u, under the functional
   for (const std::int64_t bound : bounds) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "mapper/nests/counting.hpp"
 #include "mapper/factor.hpp"
+#include "mapper/nests/counting.hpp"
 
 namespace mapsim::nests {
 namespace {
@@ -103,8 +103,7 @@ class LoopWords::Table {
   }
 
   template <class Visit>
-  void for_each_insertion(std::size_t stage, std::size_t gaps, std::size_t bad,
-                          Visit visit) const {
+  void for_each_insertion(std::size_t stage, std::size_t gaps, std::size_t bad, Visit visit) const {
     const auto& choose = owner_.binomials_;
     const Factorizations& dim = *dims_[stage];
     for (std::size_t loops = 1; loops <= dim.most(); ++loops) {

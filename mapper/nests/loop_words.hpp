@@ -21,10 +21,10 @@ using Block = std::vector<Loop>;
 // Draws loop nests uniformly: non-empty blocks of loops, no two neighbours in a block over one dim,
 // the factors of each dim having a given product.
 //
-// A word of loops is built dim by dim, most loops first. It starts as blocks + 1 barriers, whose gaps
-// are all bad: equal neighbours. The c loops of a dim enter in m runs, in i of the b bad gaps and
-// m - i of the g - b good ones; a run of s adds s gaps, s - 1 of them bad. At the end no gap is bad.
-// Counting backwards gives the exact weights for drawing c, m and i forwards.
+// A word of loops is built dim by dim, most loops first. It starts as blocks + 1 barriers, whose
+// gaps are all bad: equal neighbours. The c loops of a dim enter in m runs, in i of the b bad gaps
+// and m - i of the g - b good ones; a run of s adds s gaps, s - 1 of them bad. At the end no gap is
+// bad. Counting backwards gives the exact weights for drawing c, m and i forwards.
 class LoopWords {
  public:
   explicit LoopWords(const Workload& workload);  // tables for every divisor of its bounds
@@ -34,7 +34,7 @@ class LoopWords {
 
  private:
   struct Factorizations {
-    std::vector<double> counts;           // by the number of factors
+    std::vector<double> counts;          // by the number of factors
     std::vector<std::int64_t> divisors;  // ascending
     std::size_t most() const { return counts.size() - 1; }
   };

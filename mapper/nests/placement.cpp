@@ -101,8 +101,7 @@ bool Placements::requires_any(std::size_t chain, std::size_t begin, std::size_t 
 // Chooses the levels of `chain` from `level` on, then those of the chains behind it.
 void Placements::choose(Step& step, std::size_t chain, std::size_t level) const {
   if (chain == chains_.size()) {
-    const bool has_keeps =
-        step.next.last != step.from.last;  // each kept level advances its chain
+    const bool has_keeps = step.next.last != step.from.last;  // each kept level advances its chain
     if (has_keeps || step.next.fanouts > step.from.fanouts) {
       step.visit(step.point, step.next);
     }

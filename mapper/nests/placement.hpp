@@ -37,8 +37,8 @@ struct Point {
 };
 
 // Where keeps and fanouts may stand, for one set of used fanouts. An unused fanout has no nodes, so
-// the levels around it belong to one phase. Phases lie between used fanouts: a level is placed after
-// the fanouts above it and before those below it, at the same point or at different ones.
+// the levels around it belong to one phase. Phases lie between used fanouts: a level is placed
+// after the fanouts above it and before those below it, at the same point or at different ones.
 class Placements {
  public:
   Placements(const Mapspace& space, const UnrollingGroup& group);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "mapper/mapper.hpp"
+#include "random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr Objective kObjectives[] = {Objective::kEnergy, Objective::kLatency, Objective::kEdp};
+
+Cost cost_of(double energy, std::int64_t cycles) {
+  Cost cost;
+  cost.energy.total = Picojoules{energy};
+  cost.latency.steady = Cycles{cycles};
+  return cost;
+}
+
+// A 2-level machine whose inner level holds `bits`.
+Problem tight_problem(std::int64_t bits) {
+  SearchCase any = random_space(1);
+  Arch arch;
+  arch.levels.push_back(Storage{});
+  Storage inner;
+  inner.name = "inner";
+  inner.capacity.shared = Bits{bits};
+  inner.keep = kAllRoles;
+  arch.levels.push_back(inner);
+  Workload workload = any.problem.workload();
+  for (Tensor& tensor : workload.tensors) {
+    tensor.bits = Bits{8};
+    tensor.partial_bits = Bits{8};
+  }
+  return Problem{arch, workload};
+}
+
+TEST(Better, ComparesTheObjectiveThenTheOtherFigure) {
+  EXPECT_TRUE(better(Objective::kEnergy, cost_of(1, 9), cost_of(2, 1)));
+  EXPECT_TRUE(better(Objective::kEnergy, cost_of(2, 1), cost_of(2, 9)));
+  EXPECT_TRUE(better(Objective::kLatency, cost_of(9, 1), cost_of(1, 2)));
+  EXPECT_TRUE(better(Objective::kLatency, cost_of(1, 2), cost_of(9, 2)));
+  EXPECT_TRUE(better(Objective::kEdp, cost_of(4, 2), cost_of(3, 3)));
+  EXPECT_TRUE(better(Objective::kEdp, cost_of(2, 6), cost_of(3, 4)));
+  for (const Objective objective : kObjectives) {
+    EXPECT_FALSE(better(objective, cost_of(2, 3), cost_of(2, 3)));
+  }
+}
+
+TEST(InfeasibleReport, CountsReasonsAndKeepsTheSmallestNeed) {
+  const Problem problem = tight_problem(16);
+  InfeasibleReport report;
+  add(report, problem, CapacityExceeded{LevelId{1}, std::nullopt, Bits{40}, Bits{16}});
+  add(report, problem, CapacityExceeded{LevelId{1}, Role::kWeight, Bits{8}, Bits{4}});
+  InfeasibleReport other;
+  add(other, problem, CapacityExceeded{LevelId{1}, std::nullopt, Bits{24}, Bits{16}});
+  add(report, other);
+  EXPECT_THAT(report.reasons, testing::ElementsAre(testing::Pair("inner: capacity", 2),
+                                                   testing::Pair("inner: capacity for weight", 1)));
+  EXPECT_THAT(report.smallest_need,
+              testing::ElementsAre(testing::Pair("inner: capacity", 24),
+                                   testing::Pair("inner: capacity for weight", 8)));
+}
+
+TEST(Mappers, AreFoundByName) {
+  EXPECT_EQ(find_mapper("exhaustive"), &search_exhaustive);
+  EXPECT_EQ(find_mapper("sample"), &search_sample);
+  EXPECT_EQ(find_mapper("exact"), &search_exact);
+  EXPECT_FALSE(find_mapper("genetic").has_value());
+}
+
+TEST(Exhaustive, FindsTheFirstOfTheBestMappings) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const SearchCase random = random_space(seed, 3'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective objective : kObjectives) {
+      std::optional<std::tuple<double, Mapping>> best;
+      std::optional<Cost> best_cost;
+      std::int64_t count = 0;
+      space.enumerate([&](const Mapping& mapping) {
+        ++count;
+        const Evaluation evaluation = evaluate(random.problem, mapping);
+        const Cost* cost = std::get_if<Cost>(&evaluation);
+        if (cost != nullptr && (!best_cost || better(objective, *cost, *best_cost))) {
+          best = {objective_value(objective, *cost), mapping};
+          best_cost = *cost;
+        }
+        return true;
+      });
+      const SearchResult result = search_exhaustive(space, {objective, 1, 0, 0, nullptr});
+      ASSERT_EQ(result.best.has_value(), best.has_value());
+      EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+      EXPECT_EQ(result.certificate.mapspace_size, std::to_string(count));
+      EXPECT_EQ(result.statistics.evaluations, count);
+      if (best) {
+        EXPECT_TRUE(*result.best == std::get<Mapping>(*best)) << "seed " << seed;
+        EXPECT_EQ(result.certificate.lower_bound, std::get<double>(*best));
+        EXPECT_EQ(objective_value(objective, *result.cost), std::get<double>(*best));
+      }
+    }
+  }
+}
+
+void expect_equal(const SearchResult& a, const SearchResult& b) {
+  EXPECT_TRUE(a.best == b.best);
+  EXPECT_EQ(a.cost.has_value(), b.cost.has_value());
+  if (a.cost && b.cost) {
+    EXPECT_EQ(a.cost->energy.total, b.cost->energy.total);
+    EXPECT_EQ(a.cost->latency.steady, b.cost->latency.steady);
+  }
+  EXPECT_EQ(a.infeasible, b.infeasible);
+  EXPECT_EQ(a.statistics.evaluations, b.statistics.evaluations);
+  EXPECT_EQ(a.certificate.lower_bound, b.certificate.lower_bound);
+}
+
+TEST(Exhaustive, GivesTheSameAnswerOnAnyNumberOfThreads) {
+  for (std::uint64_t seed = 100; seed < 110; ++seed) {
+    const SearchCase random = random_space(seed, 10'000);
+    const Mapspace space{random.problem, random.constraints};
+    const SearchResult one = search_exhaustive(space, {Objective::kEdp, 1, 0, 0, nullptr});
+    for (const int threads : {2, 3, 8}) {
+      expect_equal(one, search_exhaustive(space, {Objective::kEdp, threads, 0, 0, nullptr}));
+    }
+  }
+}
+
+TEST(Exhaustive, ClaimsNothingWhenInterrupted) {
+  const SearchCase random = random_space(5);
+  const std::atomic<bool> stop{true};
+  const SearchResult result = search_exhaustive(Mapspace{random.problem, random.constraints},
+                                                {Objective::kEnergy, 1, 0, 0, &stop});
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.certificate.status, Proof::kNone);
+}
+
+TEST(Exhaustive, SaysWhyNothingFits) {
+  const Problem problem = tight_problem(16);  // three tensors of 8 bits each do not fit
+  const Mapspace space{problem, {}};
+  const SearchResult result = search_exhaustive(space, {});
+  EXPECT_FALSE(result.best.has_value());
+  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  EXPECT_EQ(result.infeasible.reasons.at("inner: capacity"), result.statistics.evaluations);
+  EXPECT_EQ(result.infeasible.smallest_need.at("inner: capacity"), 24);
+}
+
+TEST(Sample, IsNeverBetterThanTheOptimumAndClaimsNothing) {
+  int optimal = 0;
+  int feasible = 0;
+  for (std::uint64_t seed = 200; seed < 220; ++seed) {
+    const SearchCase random = random_space(seed, 2'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective objective : kObjectives) {
+      const SearchResult all = search_exhaustive(space, {objective, 1, 0, 0, nullptr});
+      const SearchResult some = search_sample(space, {objective, 2, 3'000, seed, nullptr});
+      EXPECT_EQ(some.certificate.status, Proof::kNone);
+      EXPECT_EQ(some.statistics.evaluations, 3'000);
+      if (some.cost) {
+        ASSERT_TRUE(all.cost.has_value());
+        ++feasible;
+        const double best = objective_value(objective, *all.cost);
+        EXPECT_GE(objective_value(objective, *some.cost), best);
+        optimal += objective_value(objective, *some.cost) == best ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(optimal, feasible / 2);  // so many samples of so few mappings find the best ones
+}
+
+TEST(Sample, GivesTheSameAnswerOnAnyNumberOfThreads) {
+  const SearchCase random = random_space(300, 50'000);
+  const Mapspace space{random.problem, random.constraints};
+  const SearchResult one = search_sample(space, {Objective::kEnergy, 1, 3'000, 9, nullptr});
+  for (const int threads : {2, 5}) {
+    expect_equal(one, search_sample(space, {Objective::kEnergy, threads, 3'000, 9, nullptr}));
+  }
+}
+
+TEST(Sample, StopsWhenAsked) {
+  const SearchCase random = random_space(5);
+  const std::atomic<bool> stop{true};
+  const SearchResult result = search_sample(Mapspace{random.problem, random.constraints},
+                                            {Objective::kEnergy, 1, 100, 1, &stop});
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.statistics.evaluations, 0);
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "random_space.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/rng.hpp"
+#include "workloads/conv.hpp"
+#include "workloads/einsum.hpp"
+#include "workloads/gemm.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::array kRoles{Role::kInput, Role::kWeight, Role::kOutput};
+
+// Dice.
+bool one_in(Rng& rng, std::uint64_t n) { return rng.below(n) == 0; }
+
+std::int64_t pick(Rng& rng, const std::vector<std::int64_t>& values) {
+  return values[rng.below(values.size())];
+}
+
+RoleSet random_roles(Rng& rng, std::uint64_t one_in_n) {
+  RoleSet roles;
+  for (const Role role : kRoles) {
+    if (one_in(rng, one_in_n)) {
+      roles.insert(role);
+    }
+  }
+  return roles;
+}
+
+Precision random_precision(Rng& rng) {
+  Precision precision;
+  if (one_in(rng, 2)) {
+    precision.roles[Role::kInput] = Bits{pick(rng, {4, 8, 16})};
+    precision.roles[Role::kWeight] = Bits{pick(rng, {4, 8})};
+    precision.roles[Role::kOutput] = Bits{pick(rng, {8, 16})};
+    precision.partial = Bits{pick(rng, {16, 32})};
+  }
+  return precision;
+}
+
+// `heights`: of the output and of the kernel.
+Workload random_conv(Rng& rng, const Precision& precision, HeightWidth heights, bool depthwise) {
+  ConvShape shape;
+  shape.in_channels = pick(rng, {1, 2, 4});
+  shape.out_channels = depthwise ? shape.in_channels : pick(rng, {1, 2, 3});
+  shape.groups = depthwise ? shape.in_channels : 1;
+  shape.kernel = {heights[1], pick(rng, {2, 3})};
+  shape.stride = {pick(rng, {1, 2}), pick(rng, {1, 1, 2, 3})};
+  shape.dilation = {1, pick(rng, {1, 1, 2})};
+  shape.input = input_for(shape, {heights[0], pick(rng, {2, 3, 4, 6})});
+  return conv2d("conv", shape, precision);
+}
+
+Workload random_workload(Rng& rng) {
+  const Precision precision = random_precision(rng);
+  switch (rng.below(6)) {
+    case 0:
+      return gemm("gemm",
+                  {pick(rng, {2, 4, 6}), pick(rng, {2, 3, 4, 8}), pick(rng, {2, 4, 5}), {}, false},
+                  precision);
+    case 1:
+      return gemm(
+          "batched_gemm",
+          {pick(rng, {2, 4}), pick(rng, {2, 3}), pick(rng, {2, 4}), pick(rng, {2, 3}), false},
+          precision);
+    case 2:
+      return random_conv(rng, precision, {1, 1}, false);
+    case 3:
+      return random_conv(rng, precision, {pick(rng, {2, 3}), pick(rng, {2, 3})}, false);
+    case 4:
+      return random_conv(rng, precision, {pick(rng, {1, 2}), pick(rng, {1, 2})}, true);
+    default:
+      return einsum("three_operands", "Z[i][j] += A[i][k] * B[k][j] * C[k]",
+                    {{"i", pick(rng, {2, 4})}, {"j", pick(rng, {2, 3})}, {"k", pick(rng, {2, 4})}},
+                    precision);
+  }
+}
+
+// Tight: a few elements per tensor.
+Capacity random_capacity(Rng& rng, RoleSet keep) {
+  Capacity capacity;
+  const std::uint64_t kind = rng.below(5);
+  if (kind == 0) {
+    for (const Role role : kRoles) {
+      if (keep.contains(role) || !one_in(rng, 4)) {
+        capacity.per_role[role] = Bits{pick(rng, {8, 16, 32, 64, 128, 256})};
+      }
+    }
+  }
+  if (kind >= 2 || (kind == 0 && capacity.per_role.empty())) {
+    capacity.shared = Bits{pick(rng, {24, 48, 64, 96, 128, 192, 256, 384, 512, 1024})};
+  }
+  return capacity;
+}
+
+Bandwidth random_bandwidth(Rng& rng) {
+  Bandwidth bandwidth;
+  const auto rate = [&rng] {
+    return BitsPerCycle{static_cast<double>(pick(rng, {2, 4, 8, 12, 16, 32, 64}))};
+  };
+  switch (rng.below(4)) {
+    case 0:
+      break;
+    case 1:
+      bandwidth.read = rate();
+      break;
+    case 2:
+      bandwidth.read = rate();
+      bandwidth.write = rate();
+      break;
+    default:
+      bandwidth.shared = rate();
+  }
+  return bandwidth;
+}
+
+Storage random_storage(Rng& rng, std::size_t level) {
+  Storage storage;
+  storage.name = fmt::format("L{}", level);
+  const double scale = level == 0 ? 16.0 : level == 1 ? 2.0 : 0.25;
+  const auto energy = [&] {
+    return PicojoulesPerBit{scale * static_cast<double>(pick(rng, {1, 2, 3}))};
+  };
+  storage.energy = {energy(), energy(), energy()};
+  storage.bandwidth = random_bandwidth(rng);
+  storage.double_buffered = one_in(rng, 4);
+  storage.sliding = !one_in(rng, 4);
+  if (level > 0) {
+    storage.keep = random_roles(rng, 8);
+    for (const Role role : kRoles) {
+      if (!storage.keep.contains(role) && one_in(rng, 6)) {
+        storage.bypass.insert(role);
+      }
+    }
+    storage.capacity = random_capacity(rng, storage.keep);
+  }
+  return storage;
+}
+
+AxisConstraint random_axis(Rng& rng) {
+  AxisConstraint constraint;
+  if (one_in(rng, 3)) {
+    for (const GemmAxis axis : {GemmAxis::kM, GemmAxis::kN, GemmAxis::kK, GemmAxis::kBatch}) {
+      if (one_in(rng, 2)) {
+        constraint.gemm_axes.push_back(axis);
+      }
+    }
+    constraint.dims = {"P"};  // ignored where there is no such dim
+  }
+  return constraint;
+}
+
+Fanout random_fanout(Rng& rng, std::size_t index) {
+  Fanout fanout;
+  fanout.name = fmt::format("F{}", index);
+  fanout.x = pick(rng, {2, 3, 4});
+  fanout.y = pick(rng, {1, 1, 2});
+  fanout.multicast = random_roles(rng, 2);
+  fanout.spatial_reduction = one_in(rng, 2);
+  fanout.forwarding = !one_in(rng, 3);
+  fanout.reduction_energy = Picojoules{static_cast<double>(rng.below(3))};
+  fanout.x_dims = random_axis(rng);
+  fanout.y_dims = random_axis(rng);
+  return fanout;
+}
+
+Arch random_arch(Rng& rng) {
+  Arch arch;
+  arch.name = "random";
+  const std::size_t levels = 2 + rng.below(2);
+  for (std::size_t level = 0; level < levels; ++level) {
+    arch.levels.push_back(random_storage(rng, level));
+  }
+  std::size_t above = 1;
+  for (std::size_t index = rng.below(3); index > 0; --index) {
+    above += rng.below(levels + 1 - above);
+    arch.fanouts.push_back(random_fanout(rng, arch.fanouts.size()));
+    arch.levels_above.push_back(above);
+  }
+  arch.compute.name = "MAC";
+  arch.compute.energy = Picojoules{1.0};
+  arch.compute.issue_interval = pick(rng, {1, 1, 2});
+  arch.compute.register_reuse = one_in(rng, 3) ? random_roles(rng, 2) : RoleSet{};
+  return arch;
+}
+
+Constraints random_constraints(Rng& rng, const Problem& problem) {
+  Constraints constraints;
+  constraints.even = one_in(rng, 3);
+  if (one_in(rng, 3)) {
+    const std::vector<Unrolling> all = Mapspace{problem, {}}.unrollings();
+    constraints.spatial = all[rng.below(all.size())];
+  }
+  if (one_in(rng, 3)) {
+    const PerTensor<KeepRule> free(problem.workload().tensors.size(), KeepRule::kFree);
+    constraints.keeps = PerLevel<PerTensor<KeepRule>>(problem.arch().levels.size(), free);
+    for (PerTensor<KeepRule>& rules : constraints.keeps) {
+      for (KeepRule& rule : rules) {
+        rule = one_in(rng, 6) ? KeepRule::kKeep : one_in(rng, 6) ? KeepRule::kBypass : rule;
+      }
+    }
+  }
+  return constraints;
+}
+
+}  // namespace
+
+SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
+  Rng rng{seed};
+  while (true) {
+    Arch arch = random_arch(rng);
+    SearchCase found{Problem{std::move(arch), random_workload(rng)}, {}};
+    found.constraints = random_constraints(rng, found.problem);
+    const std::string size = Mapspace{found.problem, found.constraints}.size();
+    if (size.size() < 19 && std::stoll(size) <= max_size && size != "0") {
+      return found;
+    }
+  }
+}
+
+}  // namespace mapsim
