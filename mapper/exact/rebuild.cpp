@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/rebuild.hpp"
+
+#include <algorithm>
+
+namespace mapsim::exact {
+
+namespace {
+
+TensorSet all_tensors(const Workload& workload) {
+  TensorSet all;
+  for (const TensorId t : workload.tensors.ids()) {
+    all.insert(t);
+  }
+  return all;
+}
+
+class Rebuilder {
+ public:
+  Rebuilder(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
+            const Unrolling& unrolling)
+      : skeleton_{skeleton}, lattice_{lattice}, unrolled_{unrolled}, unrolling_{unrolling} {
+    const Workload& workload = skeleton.problem().workload();
+    extents_ = PerDim<std::int64_t>(workload.dims.size());
+    for (const DimId d : workload.dims.ids()) {
+      extents_[d] = workload.dims[d].bound;
+    }
+    mapping_.nodes.emplace_back(Keep{LevelId{0}, all_tensors(workload)});
+  }
+
+  Mapping follow(const std::vector<Step>& steps) {
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const Node& before = steps[i - 1].node;
+      switch (steps[i].kind) {
+        case Step::Kind::kStart:
+        case Step::Kind::kEnd:
+          break;
+        case Step::Kind::kLoop:
+          loop(before, steps[i].node);
+          break;
+        case Step::Kind::kCross:
+          cross(before.phase);
+          break;
+        case Step::Kind::kPlace:
+          place(before, skeleton_.places(before.phase, before.pointers)[steps[i].move].placing);
+          break;
+        case Step::Kind::kJump: {
+          loop(before, steps[i].node);
+          const auto& jump = skeleton_.jumps(before.phase, before.pointers)[steps[i].move];
+          for (const std::size_t placing : jump.placings) {
+            place(before, placing);
+          }
+          break;
+        }
+      }
+    }
+    return canonical(skeleton_.problem().workload(), mapping_);
+  }
+
+ private:
+  struct Pending {
+    std::size_t phase = 0;
+    Keep keep;
+  };
+
+  void loop(const Node& from, const Node& to) {
+    for (std::size_t i = 0; i < lattice_.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      const std::int64_t before = lattice_.extent(d, from.tile);
+      const std::int64_t after = lattice_.extent(d, to.tile);
+      if (before != after) {
+        extents_[d] = extents_[d] / before * after;  // the factors of fanouts below stay in it
+        mapping_.nodes.emplace_back(Temporal{d, extents_[d]});
+      }
+    }
+  }
+
+  void place(const Node& at, std::size_t index) {
+    const Placing& placing = skeleton_.placings()[index];
+    const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
+    if (stop.latch) {
+      return;  // the compute unit's own; no node
+    }
+    const Keep keep{stop.level, TensorSet{placing.tensor}};
+    if (stop.phase > at.phase) {
+      pending_.push_back({stop.phase, keep});
+    } else {
+      mapping_.nodes.emplace_back(keep);
+    }
+  }
+
+  void cross(std::size_t phase) {
+    if (const auto fanout = skeleton_.event_after(phase).fanout) {
+      for (const Unroll& unroll : unrolling_) {
+        if (unroll.fanout == unrolled_.used[*fanout]) {
+          extents_[unroll.dim] /= unroll.factor;
+          mapping_.nodes.emplace_back(
+              Parallel{unroll.dim, extents_[unroll.dim], unroll.fanout, unroll.axis});
+        }
+      }
+    }
+    for (const Pending& pending : pending_) {
+      if (pending.phase == phase + 1) {
+        mapping_.nodes.emplace_back(pending.keep);
+      }
+    }
+  }
+
+  const Skeleton& skeleton_;
+  const Lattice& lattice_;
+  const Unrolled& unrolled_;
+  const Unrolling& unrolling_;
+  PerDim<std::int64_t> extents_;
+  std::vector<Pending> pending_;
+  Mapping mapping_;
+};
+
+}  // namespace
+
+Mapping rebuild(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
+                const Unrolling& unrolling, const std::vector<Step>& steps) {
+  return Rebuilder(skeleton, lattice, unrolled, unrolling).follow(steps);
+}
+
+Mapping leanest(const Mapspace& space, const UnrollingGroup& group) {
+  const Workload& workload = space.problem().workload();
+  const Arch& arch = space.problem().arch();
+  Mapping mapping;
+  mapping.nodes.emplace_back(Keep{LevelId{0}, all_tensors(workload)});
+  PerDim<std::int64_t> extents(workload.dims.size());
+  const PerDim<std::int64_t> temporal = temporal_bounds(workload, group);
+  for (const DimId d : workload.dims.ids()) {
+    extents[d] = workload.dims[d].bound / temporal[d];
+    mapping.nodes.emplace_back(Temporal{d, extents[d]});
+  }
+  FanoutId f{0};
+  for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
+    for (; index_of(f) < arch.fanouts.size() && arch.levels_above[f] == l;
+         f = static_cast<FanoutId>(index_of(f) + 1)) {
+      for (const Unroll& unroll : group.first) {
+        if (unroll.fanout == f) {
+          extents[unroll.dim] /= unroll.factor;
+          mapping.nodes.emplace_back(Parallel{unroll.dim, extents[unroll.dim], f, unroll.axis});
+        }
+      }
+    }
+    Keep keep{static_cast<LevelId>(l), {}};
+    for (const TensorId t : workload.tensors.ids()) {
+      if (l < arch.levels.size() && space.keep_rule(keep.level, t) == KeepRule::kKeep) {
+        keep.tensors.insert(t);
+      }
+    }
+    if (!keep.tensors.empty()) {
+      mapping.nodes.emplace_back(keep);
+    }
+  }
+  return canonical(workload, mapping);
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/skeleton.hpp"
+
+#include <algorithm>
+
+namespace mapsim::exact {
+
+bool slides_along(const Tensor& tensor, DimId d) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
+    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
+                                                [d](const Term& term) { return term.dim == d; });
+  });
+}
+
+namespace {
+
+bool has_window(const Tensor& tensor) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
+                     [](const Rank& rank) { return rank.terms.size() > 1; });
+}
+
+bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
+  return space.keep_rule(level, t) != KeepRule::kBypass;
+}
+
+}  // namespace
+
+Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used)
+    : space_{&space},
+      used_{used},
+      stops_(problem().workload().tensors.size()),
+      radix_(problem().workload().tensors.size()) {
+  make_events();
+  for (const TensorId t : stops_.ids()) {
+    make_stops(t);
+    radix_[t] = pointers_;
+    pointers_ *= stops_[t].size();
+  }
+  make_rooms();
+  make_ports();
+  make_moves();
+}
+
+void Skeleton::make_events() {
+  const Arch& arch = problem().arch();
+  std::size_t f = 0;
+  for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
+    for (; f < used_.size() && arch.levels_above[used_[f]] == l; ++f) {
+      events_.push_back({f, LevelId{}});
+    }
+    if (space_->constraints().even && l < arch.levels.size()) {
+      events_.push_back({std::nullopt, static_cast<LevelId>(l)});
+    }
+  }
+}
+
+void Skeleton::make_stops(TensorId t) {
+  const Arch& arch = problem().arch();
+  const Tensor& tensor = problem().workload().tensors[t];
+  const bool widths = tensor.bits != tensor.partial_bits;
+  std::size_t phase = 0;
+  for (const LevelId l : arch.levels.ids()) {
+    std::size_t fanouts = 0;
+    while (fanouts < used_.size() && !arch.is_above(l, used_[fanouts])) {
+      ++fanouts;
+    }
+    if (space_->constraints().even) {
+      phase = index_of(l) == 0 ? 0 : index_of(l) + fanouts;  // its own closing event is above it
+    } else {
+      phase = fanouts;
+    }
+    if (may_keep(*space_, l, t)) {
+      stops_[t].push_back({l, false, false, phase, fanouts});
+      if (widths) {
+        stops_[t].push_back({l, false, true, phase, fanouts});
+      }
+    }
+  }
+  if (arch.compute.register_reuse.contains(tensor.role)) {
+    stops_[t].push_back({LevelId{}, true, false, events_.size(), used_.size()});
+  }
+}
+
+void Skeleton::make_rooms() {
+  const Arch& arch = problem().arch();
+  const Workload& workload = problem().workload();
+  for (const LevelId l : arch.levels.ids()) {
+    const Capacity& capacity = arch.levels[l].capacity;
+    std::vector<std::optional<Role>> roles;
+    if (capacity.shared) {
+      roles.emplace_back(std::nullopt);
+    }
+    for (const auto& partition : capacity.per_role) {
+      roles.emplace_back(partition.first);
+    }
+    for (const auto& role : roles) {
+      Room room{l, role, kInfinity, false, 0};
+      room.bits = static_cast<double>(problem().room(l, role.value_or(Role::kInput))->count());
+      int tenants = 0;
+      for (const TensorId t : workload.tensors.ids()) {
+        const bool fits_role = !role || workload.tensors[t].role == *role;
+        tenants += fits_role && may_keep(*space_, l, t) ? 1 : 0;
+        for (const Stop& stop : stops_[t]) {
+          if (!stop.latch && stop.level == l) {
+            const bool closes = space_->constraints().even && index_of(l) > 0;
+            room.last_phase = closes ? stop.phase - 1 : stop.phase;
+          }
+        }
+      }
+      room.contended = tenants > 1;
+      rooms_.push_back(room);
+    }
+  }
+}
+
+std::optional<std::size_t> Skeleton::room_of(const Placing& placing) const {
+  if (placing.to == Placing::kMac || stops_[placing.tensor][placing.to].latch) {
+    return std::nullopt;
+  }
+  const Stop& stop = stops_[placing.tensor][placing.to];
+  for (std::size_t r = 0; r < rooms_.size(); ++r) {
+    const bool same_role =
+        !rooms_[r].role || *rooms_[r].role == problem().workload().tensors[placing.tensor].role;
+    if (rooms_[r].level == stop.level && same_role) {
+      return r;
+    }
+  }
+  return std::nullopt;
+}
+
+void Skeleton::make_ports() {
+  for (const LevelId l : problem().arch().levels.ids()) {
+    const Bandwidth& bandwidth = problem().arch().levels[l].bandwidth;
+    if (bandwidth.shared) {
+      ports_.push_back({l, true, true, bandwidth.shared->count()});
+    }
+    if (bandwidth.read) {
+      ports_.push_back({l, true, false, bandwidth.read->count()});
+    }
+    if (bandwidth.write) {
+      ports_.push_back({l, false, true, bandwidth.write->count()});
+    }
+  }
+}
+
+std::optional<std::size_t> Skeleton::port(LevelId level, bool reads) const {
+  for (std::size_t q = 0; q < ports_.size(); ++q) {
+    if (ports_[q].level == level && (reads ? ports_[q].reads : ports_[q].writes)) {
+      return q;
+    }
+  }
+  return std::nullopt;
+}
+
+DimSet Skeleton::frozen(std::size_t phase, std::size_t pointers) const {
+  DimSet dims;
+  for (const TensorId t : stops_.ids()) {
+    if (stop(pointers, t).phase > phase) {
+      dims = dims | problem().workload().tensors[t].dims();
+    }
+  }
+  return dims;
+}
+
+// No level that the tensor must be kept at lies between the stops; `to` null: the compute units.
+bool Skeleton::may_pass(TensorId t, const Stop& from, const Stop* to) const {
+  if (from.latch) {
+    return to == nullptr;
+  }
+  const bool latched = stops_[t].back().latch;
+  if (to == nullptr && latched) {
+    return false;
+  }
+  const std::size_t end =
+      to != nullptr && !to->latch ? index_of(to->level) : problem().arch().levels.size();
+  for (std::size_t l = index_of(from.level) + 1; l < end; ++l) {
+    if (space_->keep_rule(static_cast<LevelId>(l), t) == KeepRule::kKeep) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Skeleton::may_place(std::size_t phase, const Stop& to) const {
+  const bool closes = space_->constraints().even && !to.latch;
+  return closes ? phase < to.phase : phase <= to.phase;
+}
+
+std::size_t Skeleton::find_placing(Placing placing) {
+  if (!has_window(problem().workload().tensors[placing.tensor])) {
+    placing.crossed = 0;  // makes no difference
+  }
+  const auto [entry, is_new] = placing_index_.try_emplace(placing, placings_.size());
+  if (is_new) {
+    placings_.push_back(placing);
+  }
+  return entry->second;
+}
+
+std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t pointers, TensorId t) {
+  std::size_t crossed = 0;
+  for (std::size_t p = 0; p < phase; ++p) {
+    crossed += events_[p].fanout ? 1 : 0;
+  }
+  const std::size_t from = stop_index(pointers, t);
+  const Stop& above = stops_[t][from];
+  std::vector<Place> found;
+  for (std::size_t to = from + 1; to < stops_[t].size(); ++to) {
+    const Stop& below = stops_[t][to];
+    const bool inwards = !above.latch && (below.latch || index_of(below.level) > index_of(above.level));
+    if (inwards && may_place(phase, below) && may_pass(t, above, &below)) {
+      found.push_back(
+          {find_placing({t, from, to, crossed}), pointers + (to - from) * radix_[t]});
+    }
+  }
+  return found;
+}
+
+// Adds to `found` every way to place tensors from t on that slide along `dim`, one or several levels
+// each.
+void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far,
+                           std::vector<Jump>& found) {
+  if (index_of(t) == stops_.size()) {
+    if (!so_far.placings.empty()) {
+      found.push_back(std::move(so_far));
+    }
+    return;
+  }
+  if (slides_along(problem().workload().tensors[t], dim)) {
+    for (const Place& place : steps(phase, so_far.target, t)) {
+      Jump longer = so_far;
+      longer.placings.push_back(place.placing);
+      longer.target = place.target;
+      extend_jump(phase, dim, t, std::move(longer), found);
+    }
+  }
+  extend_jump(phase, dim, static_cast<TensorId>(index_of(t) + 1), std::move(so_far), found);
+}
+
+void Skeleton::make_end(std::size_t pointers) {
+  std::vector<std::size_t> accesses;
+  for (const TensorId t : stops_.ids()) {
+    if (!may_pass(t, stop(pointers, t), nullptr)) {
+      return;
+    }
+    if (!stop(pointers, t).latch) {
+      accesses.push_back(
+          find_placing({t, stop_index(pointers, t), Placing::kMac, used_.size()}));
+    }
+  }
+  ends_[pointers] = std::move(accesses);
+}
+
+void Skeleton::make_moves() {
+  places_.resize(phases() * pointers_);
+  jumps_.resize(phases() * pointers_);
+  ends_.resize(pointers_);
+  for (std::size_t pointers = 0; pointers < pointers_; ++pointers) {
+    make_end(pointers);
+    bool start = true;
+    for (const TensorId t : stops_.ids()) {
+      start = start && !stop(pointers, t).latch && index_of(stop(pointers, t).level) == 0;
+    }
+    if (start) {
+      starts_.push_back(pointers);
+    }
+    for (std::size_t phase = 0; phase < phases(); ++phase) {
+      for (const TensorId t : stops_.ids()) {
+        for (const Place& place : steps(phase, pointers, t)) {
+          places_[phase * pointers_ + pointers].push_back(place);
+        }
+      }
+      for (const DimId d : problem().workload().dims.ids()) {
+        if (!frozen(phase, pointers).contains(d)) {
+          extend_jump(phase, d, TensorId{0}, {d, {}, pointers},
+                      jumps_[phase * pointers_ + pointers]);
+        }
+      }
+    }
+  }
+  mark_reachable();
+}
+
+// Moves go to a later phase or to larger pointers: one sweep in that order sees all of them.
+void Skeleton::mark_reachable() {
+  reachable_.assign(phases() * pointers_, false);
+  for (const std::size_t start : starts_) {
+    reachable_[start] = true;
+  }
+  for (std::size_t phase = 0; phase < phases(); ++phase) {
+    for (std::size_t pointers = 0; pointers < pointers_; ++pointers) {
+      const std::size_t node = phase * pointers_ + pointers;
+      if (!reachable_[node]) {
+        continue;
+      }
+      if (phase + 1 < phases()) {
+        reachable_[node + pointers_] = true;
+      }
+      for (const Place& place : places_[node]) {
+        reachable_[phase * pointers_ + place.target] = true;
+      }
+    }
+  }
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "mapper/mapspace.hpp"
+
+namespace mapsim::exact {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Where a tensor can be on its way from the outermost level to the compute units.
+struct Stop {
+  LevelId level{};
+  bool latch = false;      // the register of the compute unit; `level` is meaningless
+  bool narrow = false;     // an output whose sums arrive final: stored at its final width
+  std::size_t phase = 0;   // events that lie above the tile
+  std::size_t fanouts = 0;  // used fanouts that lie above it
+};
+
+// What ends a phase: a used fanout is crossed or, in even mappings, a level is closed: its keeps
+// stand here.
+struct Event {
+  std::optional<std::size_t> fanout;  // index in the list of used fanouts
+  LevelId level{};                    // otherwise
+};
+
+// A room that tiles share: a level, or the partition of a role.
+struct Room {
+  LevelId level{};
+  std::optional<Role> role;
+  double bits = kInfinity;
+  bool contended = false;      // two tensors or more may be kept here: labels carry what is used
+  std::size_t last_phase = 0;  // the last phase in which a tile can still be placed here
+};
+
+// A port of finite bandwidth.
+struct Port {
+  LevelId level{};
+  bool reads = false;
+  bool writes = false;
+  double bits_per_cycle = 0;
+};
+
+// Placing a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above the loops
+// that end in the tile. to = kMac: the accesses of the compute units.
+struct Placing {
+  static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
+  TensorId tensor{};
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::size_t crossed = 0;
+  friend auto operator<=>(const Placing&, const Placing&) = default;
+};
+
+// What the search graph looks like before any extent is known: stops, pointers (one stop per tensor:
+// where it was placed last, packed in one number), phases and moves. docs/mapper.md.
+class Skeleton {
+ public:
+  // `used`: the fanouts with a factor > 1, outermost first.
+  Skeleton(const Mapspace& space, const std::vector<FanoutId>& used);
+
+  struct Place {
+    std::size_t placing = 0;  // index
+    std::size_t target = 0;   // pointers after it
+  };
+  // One loop over `dim` and, right below, tiles that slide along it.
+  struct Jump {
+    DimId dim{};
+    std::vector<std::size_t> placings;
+    std::size_t target = 0;
+  };
+
+  const Mapspace& space() const { return *space_; }
+  const Problem& problem() const { return space_->problem(); }
+  const std::vector<FanoutId>& used() const { return used_; }
+  std::size_t phases() const { return events_.size() + 1; }
+  const Event& event_after(std::size_t phase) const { return events_[phase]; }
+  std::size_t pointers() const { return pointers_; }
+  const std::vector<std::size_t>& starts() const { return starts_; }
+  const std::vector<Stop>& stops(TensorId t) const { return stops_[t]; }
+  std::size_t stop_index(std::size_t pointers, TensorId t) const {
+    return pointers / radix_[t] % stops_[t].size();
+  }
+  const Stop& stop(std::size_t pointers, TensorId t) const {
+    return stops_[t][stop_index(pointers, t)];
+  }
+  const std::vector<Placing>& placings() const { return placings_; }
+  const std::vector<Place>& places(std::size_t phase, std::size_t pointers) const {
+    return places_[phase * pointers_ + pointers];
+  }
+  const std::vector<Jump>& jumps(std::size_t phase, std::size_t pointers) const {
+    return jumps_[phase * pointers_ + pointers];
+  }
+  // The accesses of the compute units, one placing per tensor without a latch; nullopt: not an end.
+  const std::optional<std::vector<std::size_t>>& end(std::size_t pointers) const {
+    return ends_[pointers];
+  }
+  // Can a nest get here? The rest of the graph is not worth bounding.
+  bool reachable(std::size_t phase, std::size_t pointers) const {
+    return reachable_[phase * pointers_ + pointers];
+  }
+  // Dims that no loop may cut: those of tensors that were placed ahead of their phase.
+  DimSet frozen(std::size_t phase, std::size_t pointers) const;
+
+  const std::vector<Room>& rooms() const { return rooms_; }
+  std::optional<std::size_t> room_of(const Placing& placing) const;
+  const std::vector<Port>& ports() const { return ports_; }
+  // Index of the port of `level` that reads (or writes); nullopt: infinitely fast.
+  std::optional<std::size_t> port(LevelId level, bool reads) const;
+
+ private:
+  void make_events();
+  void make_stops(TensorId t);
+  void make_rooms();
+  void make_ports();
+  void make_moves();
+  void make_end(std::size_t pointers);
+  void mark_reachable();
+  bool may_pass(TensorId t, const Stop& from, const Stop* to) const;
+  bool may_place(std::size_t phase, const Stop& to) const;
+  std::size_t find_placing(Placing placing);
+  std::vector<Place> steps(std::size_t phase, std::size_t pointers, TensorId t);
+  void extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far, std::vector<Jump>& found);
+
+  const Mapspace* space_;
+  std::vector<FanoutId> used_;
+  std::vector<Event> events_;
+  PerTensor<std::vector<Stop>> stops_;
+  PerTensor<std::size_t> radix_;
+  std::size_t pointers_ = 1;
+  std::vector<std::size_t> starts_;
+  std::map<Placing, std::size_t> placing_index_;
+  std::vector<Placing> placings_;
+  std::vector<std::vector<Place>> places_;
+  std::vector<std::vector<Jump>> jumps_;
+  std::vector<bool> reachable_;
+  std::vector<std::optional<std::vector<std::size_t>>> ends_;
+  std::vector<Room> rooms_;
+  std::vector<Port> ports_;
+};
+
+// Is dim d of `tensor` one of several in a rank: does its tile slide along d?
+bool slides_along(const Tensor& tensor, DimId d);
+
+}  // namespace mapsim::exact
