@@ -64,8 +64,9 @@ Capacity read_capacity(Reader& reader, const Node* node) {
     reader.error(*node, "no partition; name roles, or write 'unlimited'");
   }
   for (const Role role : IdRange<Role>{kRoleNames.size()}) {
-    if (const auto size = reader.quantity(fields.find(to_string(role)), parse_size)) {
-      capacity.per_role[role] = *size;
+    if (fields.has(to_string(role))) {
+      const auto size = reader.quantity(fields.find(to_string(role)), parse_size);
+      capacity.per_role[role] = size.value_or(Bits{1});  // a partition, if a wrong one
     }
   }
   return capacity;

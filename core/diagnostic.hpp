@@ -19,9 +19,9 @@ struct Diagnostic {
 };
 
 // As compilers print it, without a newline at the end:
-//   arch.yaml:3:8: nodes[0].word: '16' has no unit; write it like '16 b'
-//       word: 16
-//             ^
+//   arch.yaml:5:5: nodes[0]: unknown key 'wrod'; did you mean 'word'?
+//       wrod: 16 b
+//       ^
 std::string to_string(const Diagnostic& diagnostic);
 
 // Bad input. Holds everything that is wrong with the file, in the order of the file; what() is all

@@ -78,7 +78,7 @@ std::string describe(const Node& node) {
     case Node::Kind::kNull:
       return "nothing";
     case Node::Kind::kScalar:
-      return quoted(node.text);
+      return (node.plain ? "" : "the text ") + quoted(node.text);
     case Node::Kind::kSequence:
       return "a list";
     case Node::Kind::kMap:

@@ -30,7 +30,7 @@ struct Entry {
 };
 
 // Limits of one file. Far beyond any real one, low enough that no file can exhaust the machine.
-inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kMaxTreeBytes = std::size_t{256} << 20;  // with aliases expanded
 inline constexpr int kMaxDepth = 64;
 
@@ -57,7 +57,7 @@ Diagnostic diagnose(const Document& document, const Node& node, std::size_t offs
 // The line of `text` with this 1-based number, without its end; empty if there is none.
 std::string line_of(const std::string& text, int number);
 
-// "a map", "a list", "'16 KiB'", "nothing".
+// "a map", "a list", "'16 KiB'", "the text '12'" (in quotes), "nothing".
 std::string describe(const Node& node);
 
 }  // namespace mapsim

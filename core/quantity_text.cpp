@@ -54,12 +54,11 @@ struct Form {
   std::string_view units;
   std::string_view example;
 };
-constexpr Form kSizeForm{
-    "b, B, kb, kB, Mb, MB, Gb, GB, Tb, TB, Kib, KiB, Mib, MiB, Gib, GiB, Tib, TiB", "64 KiB"};
+constexpr Form kSizeForm{"b or B, after k, M, G, T (1000s) or Ki, Mi, Gi, Ti (1024s)", "64 KiB"};
 constexpr Form kEnergyForm{"pJ, fJ, nJ", "1.2 pJ"};
 constexpr Form kFrequencyForm{"Hz, kHz, MHz, GHz", "200 MHz"};
 constexpr Form kAccessForm{"pJ, fJ or nJ per word, B or b", "1.2 pJ/word"};
-constexpr Form kBandwidthForm{"word, B, b, kB, GiB, ... per cycle or s", "4 word/cycle"};
+constexpr Form kBandwidthForm{"word, B, b, kB, KiB, ... per cycle or s", "4 word/cycle"};
 
 struct Amount {
   double number = 0;
@@ -94,7 +93,7 @@ Parsed<Amount> parse_amount(std::string_view text, const Form& form) {
   amount.unit = std::string_view{stop, static_cast<std::size_t>(end - stop)};
   amount.unit.remove_prefix(std::min(amount.unit.find_first_not_of(' '), amount.unit.size()));
   if (amount.unit.empty()) {
-    return fmt::format("{} has no unit; write it like '{}'", whole(text), form.example);
+    return fmt::format("{} has no unit; units here: {}", whole(text), form.units);
   }
   return amount;
 }

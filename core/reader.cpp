@@ -113,7 +113,7 @@ std::optional<std::int64_t> Reader::integer(const Node* node, std::int64_t least
     return std::nullopt;
   }
   if (!node->plain) {
-    error(*node, fmt::format("expected a whole number, not the text {}{}", quoted(node->text),
+    error(*node, fmt::format("expected a whole number, not {}{}", describe(*node),
                              all_digits(node->text) ? "; remove the quotes" : ""));
     return std::nullopt;
   }

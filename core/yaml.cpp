@@ -166,8 +166,8 @@ class TreeBuilder : public YAML::EventHandler {
     }
     bytes_ += bytes;
     if (bytes_ > kMaxTreeBytes) {
-      refuse(mark, fmt::format("the document takes more than {} MiB with its aliases expanded",
-                               kMaxTreeBytes >> 20));
+      refuse(mark,
+             fmt::format("more than {} MiB of values, with aliases expanded", kMaxTreeBytes >> 20));
     }
   }
 

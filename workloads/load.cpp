@@ -181,7 +181,7 @@ void read_operand_roles(Reader& reader, const Node* node, Workload& workload) {
   operands.pop_back();
   for (const Entry* entry : reader.entries(*node, "a map of operands to roles")) {
     const auto operand = reader.choice(&entry->key, operands, "operand");
-    const auto role = reader.choice(&entry->value, kOperandRoles, "role of an operand");
+    const auto role = reader.choice(&entry->value, kOperandRoles, "operand role");
     if (operand && role) {
       workload.tensors[static_cast<TensorId>(*operand)].role = static_cast<Role>(*role);
     }
