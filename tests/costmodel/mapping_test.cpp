@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "workloads/gemm.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -46,21 +48,12 @@ Arch machine() {
   return arch;
 }
 
-Workload gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Workload workload;
-  workload.dims.push_back({"M", m});
-  workload.dims.push_back({"N", n});
-  workload.dims.push_back({"K", k});
-  workload.tensors.push_back({"A", Role::kInput, {{{{kM}}}, {{{kK}}}}, Bits{8}, Bits{8}, {}});
-  workload.tensors.push_back({"B", Role::kWeight, {{{{kK}}}, {{{kN}}}}, Bits{8}, Bits{8}, {}});
-  workload.tensors.push_back({"Z", Role::kOutput, {{{{kM}}}, {{{kN}}}}, Bits{8}, Bits{32}, {}});
-  return workload;
-}
+Workload cube() { return gemm("cube", {4, 4, 4, {}, false}); }
 
 // "node: what" of every problem.
 std::vector<std::string> problems(const Arch& arch, const Mapping& mapping) {
   std::vector<std::string> texts;
-  for (const StructureProblem& problem : check_structure(arch, gemm(4, 4, 4), mapping)) {
+  for (const StructureProblem& problem : check_structure(arch, cube(), mapping)) {
     texts.push_back(std::to_string(problem.node) + ": " + problem.what);
   }
   return texts;
@@ -138,13 +131,13 @@ TEST(Canonical, DropsLoopsThatDoNothingAndJoinsWhatThenMeets) {
                          Temporal{kM, 1}, Parallel{kN, 1, kPes, Axis::kX}}};
   const Mapping expected{{Keep{kDram, kAll}, Temporal{kK, 1}, Keep{kGlb, kAll}, Temporal{kM, 1},
                           Parallel{kN, 1, kPes, Axis::kX}}};
-  EXPECT_EQ(canonical(gemm(4, 4, 4), mapping), expected);
+  EXPECT_EQ(canonical(cube(), mapping), expected);
 }
 
 TEST(Canonical, SeparatesLoopsByKeepsAndByOtherLoops) {
   const Mapping mapping{{Keep{kDram, kAll}, Temporal{kK, 2}, Keep{kGlb, {kA}}, Temporal{kK, 1},
                          Temporal{kM, 2}, Temporal{kN, 1}, Temporal{kM, 1}}};
-  EXPECT_EQ(canonical(gemm(4, 4, 4), mapping), mapping);
+  EXPECT_EQ(canonical(cube(), mapping), mapping);
 }
 
 TEST(Canonical, SortsAndJoinsKeepsThatStandTogether) {
@@ -153,7 +146,7 @@ TEST(Canonical, SortsAndJoinsKeepsThatStandTogether) {
                          Temporal{kK, 1}}};
   const Mapping expected{{Keep{kDram, kAll}, Keep{kGlb, {kA, kZ}}, Keep{kSpad, {kB}},
                           Temporal{kM, 1}, Temporal{kN, 1}, Temporal{kK, 1}}};
-  EXPECT_EQ(canonical(gemm(4, 4, 4), mapping), expected);
+  EXPECT_EQ(canonical(cube(), mapping), expected);
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The closed form against its definition, count for count.
+#include <gtest/gtest.h>
+
+#include "tests/costmodel/case_text.hpp"
+#include "tests/costmodel/random_case.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::uint64_t kShards = 20;
+constexpr std::uint64_t kCasesPerShard = 1500;
+
+class CountOracle : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(CountOracle, CountsWhatTheSimulatorCounts) {
+  for (std::uint64_t i = 0; i < kCasesPerShard; ++i) {
+    const std::uint64_t seed = GetParam() * kCasesPerShard + i;
+    const RandomCase random = random_case(seed);
+    ASSERT_EQ(count_mismatch(random), "") << "seed " << seed << '\n' << describe(random);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shard, CountOracle, testing::Range(std::uint64_t{0}, kShards));
+
+}  // namespace
+}  // namespace mapsim
