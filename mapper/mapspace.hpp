@@ -50,7 +50,7 @@ class Mapspace {
   std::vector<Unrolling> unrollings() const;
   std::int64_t unrolling_count() const;
 
-  // Exact number of mappings, as a decimal string. By a closed form: docs/mapper.md.
+  // Exact number of mappings, as a decimal string. By a closed form: docs/mapspace.md.
   std::string size() const;
   // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false
   // if `visit` did.

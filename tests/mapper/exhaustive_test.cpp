@@ -9,6 +9,7 @@
 
 #include "mapper/mapper.hpp"
 #include "random_space.hpp"
+#include "workloads/gemm.hpp"
 
 namespace mapsim {
 namespace {
@@ -22,9 +23,8 @@ Cost cost_of(double energy, std::int64_t cycles) {
   return cost;
 }
 
-// A 2-level machine whose inner level holds `bits`.
+// A GEMM of 8-bit elements on a machine whose inner level holds `bits`.
 Problem tight_problem(std::int64_t bits) {
-  SearchCase any = random_space(1);
   Arch arch;
   arch.levels.push_back(Storage{});
   Storage inner;
@@ -32,12 +32,7 @@ Problem tight_problem(std::int64_t bits) {
   inner.capacity.shared = Bits{bits};
   inner.keep = kAllRoles;
   arch.levels.push_back(inner);
-  Workload workload = any.problem.workload();
-  for (Tensor& tensor : workload.tensors) {
-    tensor.bits = Bits{8};
-    tensor.partial_bits = Bits{8};
-  }
-  return Problem{arch, workload};
+  return Problem{arch, gemm("g", {4, 2, 3, {}, false})};
 }
 
 TEST(Better, ComparesTheObjectiveThenTheOtherFigure) {

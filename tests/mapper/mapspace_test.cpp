@@ -110,16 +110,26 @@ TEST(Mapspace, EnumeratesCanonicalMappingsOnceEach) {
 
 // Brute force knows the rules only from check_structure() and canonical().
 TEST(Mapspace, EnumeratesWhatBruteForceFinds) {
-  int with_fanouts = 0;
+  std::map<std::size_t, int> spaces_by_fanouts;
   for (std::uint64_t seed = 2000; seed < 2080; ++seed) {
     const SearchCase random = random_space(seed, 300);
     const Mapspace space{random.problem, random.constraints};
     const std::vector<std::string> keys = enumerated_keys(space);
     EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()), brute_force_keys(space))
         << "seed " << seed;
-    with_fanouts += space.unrolling_count() > 1 ? 1 : 0;
+    std::size_t most = 0;
+    for (const Unrolling& unrolling : space.unrollings()) {
+      std::set<FanoutId> used;
+      for (const Unroll& unroll : unrolling) {
+        used.insert(unroll.fanout);
+      }
+      most = std::max(most, used.size());
+    }
+    ++spaces_by_fanouts[most];
   }
-  EXPECT_GT(with_fanouts, 20);
+  for (const std::size_t fanouts : {0, 1, 2}) {
+    EXPECT_GT(spaces_by_fanouts[fanouts], 10) << fanouts << " fanouts";
+  }
 }
 
 TEST(Mapspace, StopsEnumeratingWhenAsked) {
