@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <functional>
 #include <limits>
 #include <map>
 #include <thread>
-#include <vector>
 
 #include "core/edit_distance.hpp"
 #include "report/json.hpp"
@@ -22,6 +23,7 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 done; 1 a negative answer (nothing fits, or the counts differ); 2 bad input or\n"
     "usage; 4 an error of mapsim's own; 130 interrupted, the best so far written.";
 constexpr int kMaxThreads = 1024;
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 void add_output(CLI::App& command, Output& output, bool with_json = true) {
   if (with_json) {
@@ -35,69 +37,88 @@ void add_inputs(CLI::App& command, std::string& arch, std::string& workload) {
   command.add_option("WORKLOAD", workload, "Workload (YAML)")->required()->type_name("");
 }
 
-CLI::App& add_search(CLI::App& app, SearchArguments& a) {
+// A whole number. CLI11 lets what overflows saturate, so the digits are read here first.
+template <class Number>
+void add_number(CLI::App& command, const std::string& name, Number& number, Number least,
+                Number most, const std::string& help) {
+  command.add_option(name, number, help)
+      ->check([least, most](const std::string& text) {
+        Number value{};
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool whole = error == std::errc{} && end == text.data() + text.size();
+        return whole && value >= least && value <= most
+                   ? std::string{}
+                   : fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+      })
+      ->type_name("N");
+}
+
+// One of a few words; `take` gets it.
+void add_choice(CLI::App& command, const std::string& name, const Words& words,
+                const std::function<void(const std::string&)>& take, const std::string& help) {
+  command.add_option_function<std::string>("--" + name, take, help)
+      ->check([name, words](const std::string& word) {
+        const bool known = std::find(words.begin(), words.end(), word) != words.end();
+        return known ? std::string{}
+                     : fmt::format("no {} '{}'{}", name, word, suggestion(word, words));
+      })
+      ->type_name("NAME");
+}
+
+void add_search(CLI::App& app, SearchArguments& a) {
   CLI::App& command = *app.add_subcommand("search", "The best mapping, and the proof that it is");
   add_inputs(command, a.arch, a.workload);
   command.add_option("--constraints", a.constraints, "What mappings must look like (YAML)")
       ->type_name("FILE");
-  std::map<std::string, Objective> objectives;
-  for (const auto& [name, value] : kObjectives) {
-    objectives.emplace(name, value);
-  }
-  command.add_option("--objective", a.objective, "energy (default), latency or edp")
-      ->transform(CLI::Transformer(objectives))
-      ->type_name("NAME");
-  command.add_option("--strategy", a.strategy, "exact (default), exhaustive or sample")
-      ->check([](const std::string& name) {
-        return find_mapper(name) ? std::string{}
-                                 : "no strategy '" + name + "'" +
-                                       suggestion(name, {"exact", "exhaustive", "sample"});
-      })
-      ->type_name("NAME");
+  add_choice(
+      command, "objective", names_of(kObjectives),
+      [&a](const std::string& word) {
+        for (const auto& [name, value] : kObjectives) {
+          a.objective = word == name ? value : a.objective;
+        }
+      },
+      "energy (default), latency or edp");
+  add_choice(
+      command, "strategy", {"exact", "exhaustive", "sample"},
+      [&a](const std::string& word) { a.strategy = word; },
+      "exact (default), exhaustive or sample");
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
-  command.add_option("--samples", a.samples, "How many mappings to sample [10000]")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
-      ->type_name("N");
-  command.add_option("--seed", a.seed, "Seed of the samples [1]")->type_name("N");
-  command.add_option("--threads", a.threads, "Threads; the answer does not depend on it [all]")
-      ->check(CLI::Range(1, kMaxThreads))
-      ->type_name("N");
+  add_number(command, "--samples", a.samples, std::int64_t{1}, kMost,
+             "How many mappings to sample [10000]");
+  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of the samples [1]");
+  add_number(command, "--threads", a.threads, 1, kMaxThreads,
+             "Threads; the answer does not depend on it [all]");
   command.add_option("--save-mapping", a.mapping_file, "Write the best mapping to FILE (YAML)")
       ->type_name("FILE");
   add_output(command, a.output);
-  return command;
 }
 
-CLI::App& add_eval(CLI::App& app, EvalArguments& a) {
+void add_eval(CLI::App& app, EvalArguments& a) {
   CLI::App& command = *app.add_subcommand("eval", "The cost of one mapping");
   add_inputs(command, a.arch, a.workload);
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
   add_output(command, a.output);
-  return command;
 }
 
-CLI::App& add_simulate(CLI::App& app, SimulateArguments& a) {
+void add_simulate(CLI::App& app, SimulateArguments& a) {
   CLI::App& command = *app.add_subcommand(
       "simulate", "Walk a mapping step by step; compare counts and results with eval's");
   add_inputs(command, a.arch, a.workload);
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
-  command.add_option("--seed", a.seed, "Seed of the operands [1]")->type_name("N");
-  command.add_option("--max-steps", a.max_steps, "Refuse walks of more steps [10000000]")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
-      ->type_name("N");
+  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of the operands [1]");
+  add_number(command, "--max-steps", a.max_steps, std::int64_t{1}, kMost,
+             "Refuse walks of more steps of MAC units [10000000]");
   add_output(command, a.output, false);
-  return command;
 }
 
-CLI::App& add_roofline(CLI::App& app, RooflineArguments& a) {
+void add_roofline(CLI::App& app, RooflineArguments& a) {
   CLI::App& command = *app.add_subcommand("roofline", "Bounds that no mapping can beat");
   add_inputs(command, a.arch, a.workload);
   add_output(command, a.output);
-  return command;
 }
 
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> names;
+Words option_names(const CLI::App& command) {
+  Words names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) {
       names.push_back("--" + name);
@@ -106,25 +127,38 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// CLI11 says of a misspelt command only that one is required.
-void check_command_name(const CLI::App& app, const std::string& name) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) {
+Words command_names(const CLI::App& app) {
+  Words names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
   }
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw UsageError(fmt::format("no command '{}'{}", name, suggestion(name, names)));
-  }
+  return names;
 }
 
-std::string unknown_arguments(const CLI::App& command) {
-  for (const std::string& extra : command.remaining()) {
-    if (extra.size() > 1 && extra.front() == '-') {
-      const std::string name = extra.substr(0, extra.find('='));
-      return fmt::format("no option '{}'{}", name, suggestion(name, option_names(command)));
+// Misspelt commands and options, before CLI11 sees them: it says only that something is missing.
+void check_spelling(const CLI::App& app, const Words& words) {
+  const Words commands = command_names(app);
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (word == "--") {
+      return;
+    }
+    if (word.starts_with("--")) {
+      const Words known = option_names(*command);
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        throw UsageError(fmt::format("no option '{}'{}", name, suggestion(name, known)));
+      }
+    } else if (command == &app && !word.starts_with("-")) {
+      if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
+        throw UsageError(fmt::format("no command '{}'{}", word, suggestion(word, commands)));
+      }
+      command = app.get_subcommand(word);
     }
   }
-  return fmt::format("'{}' is one argument too many", command.remaining().front());
+  if (words.empty()) {
+    throw UsageError(fmt::format("a command is missing{}", suggestion("", commands)));
+  }
 }
 
 }  // namespace
@@ -140,14 +174,11 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   EvalArguments eval;
   SimulateArguments simulate;
   RooflineArguments roofline;
-  CLI::App* const commands[] = {&add_search(app, search), &add_eval(app, eval),
-                                &add_simulate(app, simulate), &add_roofline(app, roofline)};
-  for (CLI::App* command : commands) {
-    command->allow_extras();
-  }
-  if (argc > 1 && argv[1][0] != '-') {
-    check_command_name(app, argv[1]);
-  }
+  add_search(app, search);
+  add_eval(app, eval);
+  add_simulate(app, simulate);
+  add_roofline(app, roofline);
+  check_spelling(app, Words(argv + 1, argv + argc));
   // CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
   try {
     app.parse(argc, argv);
@@ -158,13 +189,9 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const CLI::App& chosen = *app.get_subcommands().front();
-  if (chosen.remaining_size() > 0) {
-    throw UsageError(unknown_arguments(chosen));
-  }
   const std::map<std::string, Command> parsed{
       {"search", search}, {"eval", eval}, {"simulate", simulate}, {"roofline", roofline}};
-  return parsed.at(chosen.get_name());
+  return parsed.at(app.get_subcommands().front()->get_name());
 }
 
 }  // namespace mapsim

@@ -22,7 +22,7 @@ struct SearchArguments {
   std::string strategy = "exact";
   bool even = false;
   std::int64_t samples = 10'000;
-  std::uint64_t seed = 1;
+  std::int64_t seed = 1;
   int threads = 1;
   std::string mapping_file;  // the best mapping goes here too, unless empty
   Output output;
@@ -35,7 +35,7 @@ struct EvalArguments {
 
 struct SimulateArguments {
   std::string arch, workload, mapping;
-  std::uint64_t seed = 1;
+  std::int64_t seed = 1;
   std::int64_t max_steps = 10'000'000;
   Output output;
 };

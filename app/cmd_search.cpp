@@ -28,7 +28,7 @@ Answer run(const SearchArguments& arguments) {
   options.objective = arguments.objective;
   options.threads = arguments.threads;
   options.samples = arguments.samples;
-  options.seed = arguments.seed;
+  options.seed = static_cast<std::uint64_t>(arguments.seed);
   const Watch watch;
   options.stop = &watch.stop();
   const Mapspace space{problem, constraints};

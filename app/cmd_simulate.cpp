@@ -50,7 +50,8 @@ Answer run(const SimulateArguments& arguments) {
   if (const auto reason = check_feasible(problem, model)) {
     return {kNegative, text + "does not fit: " + infeasible_text(arch, *reason) + "\n"};
   }
-  const PerTensor<DenseTensor> operands = random_operands(workload, arguments.seed);
+  const PerTensor<DenseTensor> operands =
+      random_operands(workload, static_cast<std::uint64_t>(arguments.seed));
   const Simulation simulation = simulate(problem, mapping, operands, arguments.max_steps);
   const Agreement agreement = compare_counts(arch, workload, model, simulation.counts);
   const DenseTensor expected = plain_loops(workload, operands);

@@ -67,6 +67,16 @@ double port_time(const Bandwidth& bandwidth, double read_bits, double write_bits
   return std::max(time(read_bits, bandwidth.read), time(write_bits, bandwidth.write));
 }
 
+// Bytes per second that this mix of reads and writes can reach; infinite without a limit.
+double reachable_bandwidth(const Arch& arch, double read_bytes, double write_bytes) {
+  const Bandwidth& ports = arch.levels[LevelId{0}].bandwidth;
+  if (ports.shared) {
+    return ports.shared->count() * arch.clock.count() / kBitsPerByte;
+  }
+  const double cycles = port_time(ports, read_bytes * kBitsPerByte, write_bytes * kBitsPerByte);
+  return cycles > 0 ? (read_bytes + write_bytes) / cycles * arch.clock.count() : kInfinity;
+}
+
 PerTensor<TensorTraffic> traffic(const Arch& arch, const Workload& workload) {
   const Bandwidth& ports = arch.levels[LevelId{0}].bandwidth;
   const std::optional<TensorId> biased = workload.bias ? first_weight(workload) : std::nullopt;
@@ -137,11 +147,8 @@ Roofline roofline(const Arch& arch, const Workload& workload) {
   result.ops = (workload.macs() + (workload.bias ? outputs : 0)) * result.ops_per_mac;
   result.macs_per_second = static_cast<double>(arch.mac_units()) * arch.clock.count() /
                            static_cast<double>(arch.compute.issue_interval);
-  const double seconds = port_time(arch.levels[LevelId{0}].bandwidth, read_bytes * kBitsPerByte,
-                                   write_bytes * kBitsPerByte) /
-                         arch.clock.count();
   result.peak = {result.macs_per_second * static_cast<double>(result.ops_per_mac),
-                 seconds > 0 ? result.bytes / seconds : kInfinity};
+                 reachable_bandwidth(arch, read_bytes, write_bytes)};
   result.bound = roofline_bound(static_cast<double>(result.ops), result.bytes, result.peak);
   add_least_cost(arch, workload, result);
   return result;

@@ -175,14 +175,14 @@ std::string infeasible_text(const InfeasibleReport& report) {
 }
 
 std::string statistics_text(const Statistics& statistics) {
-  std::string text = fmt::format("searched in {}: {} mappings evaluated",
+  std::string text = fmt::format("searched in {}; mappings evaluated: {}",
                                  scaled(statistics.seconds, "s"), grouped(statistics.evaluations));
   if (statistics.states > 0) {
-    text += fmt::format(", {} states, {} labels", grouped(statistics.states),
+    text += fmt::format("; states: {}; labels: {}", grouped(statistics.states),
                         grouped(statistics.labels));
   }
   if (statistics.unrollings_total > 0) {
-    text += fmt::format(", {} of {} spatial unrollings", grouped(statistics.unrollings),
+    text += fmt::format("; spatial unrollings: {} of {}", grouped(statistics.unrollings),
                         grouped(statistics.unrollings_total));
   }
   return text + "\n";

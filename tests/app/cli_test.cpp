@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+const std::string kRoot = MAPSIM_SOURCE_DIR;
+const std::string kData = kRoot + "/tests/app/data";
+const std::string kTeaching = kRoot + "/configs/arch/teaching.yaml";
+const std::string kLayer = kRoot + "/configs/workloads/teaching/conv.yaml";
+const std::string kMapping = kRoot + "/configs/mappings/teaching_weight_stationary.yaml";
+
+std::string contents(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+// The program as users start it, in a folder of its own for what it writes.
+class CommandLine : public ::testing::Test {
+ protected:
+  CommandLine() {
+    std::string pattern = (fs::temp_directory_path() / "mapsim_cli_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~CommandLine() override { fs::remove_all(folder_); }
+
+  Outcome run(const std::string& arguments, const std::string& prefix = "") const {
+    const std::string command =
+        fmt::format("cd '{0}' && {1} '{2}' {3} >'{0}/stdout' 2>'{0}/stderr'", folder_.string(),
+                    prefix, MAPSIM_PROGRAM, arguments);
+    const int status = std::system(command.c_str());
+    Outcome result{WEXITSTATUS(status), contents(folder_ / "stdout"), contents(folder_ / "stderr")};
+    fs::remove(folder_ / "stdout");
+    fs::remove(folder_ / "stderr");
+    return result;
+  }
+  const fs::path& folder() const { return folder_; }
+  bool is_empty() const { return fs::is_empty(folder_); }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(CommandLine, SearchesAndProves) {
+  const Outcome result = run(fmt::format("search {} {} --json", kTeaching, kLayer));
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err, "");
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["certificate"]["status"], "optimal");
+  EXPECT_EQ(json["cost"]["energy_pj"], json["certificate"]["lower_bound"]);
+  EXPECT_EQ(json["cost"]["macs"], 18'432);
+}
+
+TEST_F(CommandLine, SaysTheSameInTextForPeople) {
+  const Outcome result = run(fmt::format("search {} {}", kTeaching, kLayer));
+  EXPECT_EQ(result.code, 0);
+  for (const char* part : {"keep DRAM", "energy: ", "<- bottleneck", "proven optimal"}) {
+    EXPECT_THAT(result.out, HasSubstr(part));
+  }
+}
+
+TEST_F(CommandLine, FindsTheSameForAnyNumberOfThreads) {
+  const auto found = [&](int threads) {
+    Json json = Json::parse(run(fmt::format("search {} {} --objective edp --json --threads {}",
+                                            kTeaching, kLayer, threads))
+                                .out);
+    json["statistics"].erase("seconds");
+    return json.dump();
+  };
+  const std::string alone = found(1);
+  EXPECT_EQ(found(2), alone);
+  EXPECT_EQ(found(5), alone);
+}
+
+TEST_F(CommandLine, EvaluatesTheMappingThatItFound) {
+  const Outcome search = run(fmt::format(
+      "search {} {} --objective edp --json --save-mapping best.yaml", kTeaching, kLayer));
+  const Outcome eval = run(fmt::format("eval {} {} best.yaml --json", kTeaching, kLayer));
+  EXPECT_EQ(eval.code, 0);
+  const Json found = Json::parse(search.out);
+  const Json evaluated = Json::parse(eval.out);
+  EXPECT_EQ(evaluated["cost"], found["cost"]);
+  EXPECT_EQ(evaluated["levels"], found["levels"]);
+  EXPECT_EQ(evaluated["mapping"], contents(folder() / "best.yaml"));
+}
+
+TEST_F(CommandLine, SimulatesAndAgreesWithTheClosedForm) {
+  const Outcome result = run(fmt::format("simulate {} {} {}", kTeaching, kLayer, kMapping));
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, HasSubstr("82 of 82 counts agree"));
+  EXPECT_THAT(result.out, HasSubstr("512 of 512 output elements equal those of plain loops"));
+}
+
+TEST_F(CommandLine, RefusesAWalkThatIsTooLong) {
+  const Outcome result =
+      run(fmt::format("simulate {} {} {} --max-steps 100", kTeaching, kLayer, kMapping));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "mapsim: 'teaching_conv' has 18,432 MACs, a walk of as many steps; allow it with "
+            "--max-steps 18432, or take a smaller workload\n");
+}
+
+TEST_F(CommandLine, AnswersNoWithTheReasonsAndWhatWouldDo) {
+  const Outcome result = run(fmt::format("search {0}/cramped.yaml {0}/small_gemm.yaml", kData));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("no feasible mapping"));
+  EXPECT_THAT(result.out, ::testing::ContainsRegex("Buffer: capacity +[0-9,]+ +6 B"));
+}
+
+TEST_F(CommandLine, StopsWhenInterruptedWithTheBestSoFar) {
+  // More mappings than anyone can enumerate.
+  const Outcome result = run(
+      fmt::format("search {} {} --strategy exhaustive --json --out best.json", kTeaching, kLayer),
+      "timeout --preserve-status -s INT 1");
+  EXPECT_EQ(result.code, 130);
+  EXPECT_EQ(Json::parse(contents(folder() / "best.json"))["interrupted"], true);
+}
+
+struct Fact {
+  const char* arch;
+  const char* workload;
+  double intensity;
+  const char* limiter;
+};
+TEST_F(CommandLine, DrawsThePublishedRooflines) {
+  for (const Fact& fact :
+       {Fact{"one_top", "conv_bias", 8.0, "math"},
+        Fact{"v100_fp16", "linear_batch512", 315.1, "math"},
+        Fact{"v100_fp16", "linear_batch1", 0.999, "memory"},
+        Fact{"v100_fp16", "max_pool", 2.25, "memory"}, Fact{"v100_fp16", "relu", 0.25, "memory"}}) {
+    const Outcome result = run(
+        fmt::format("roofline {0}/{1}.yaml {0}/{2}.yaml --json", kData, fact.arch, fact.workload));
+    ASSERT_EQ(result.code, 0) << result.err;
+    const Json bounds = Json::parse(result.out)["roofline"];
+    EXPECT_NEAR(bounds["intensity"].get<double>(), fact.intensity, 0.002 * fact.intensity);
+    EXPECT_EQ(bounds["limiter"], fact.limiter) << fact.workload;
+  }
+}
+
+TEST_F(CommandLine, CountsTheTensorsOfThePublishedConvolution) {
+  const Outcome result =
+      run(fmt::format("roofline {0}/one_top.yaml {0}/conv_bias.yaml --json", kData));
+  const Json bounds = Json::parse(result.out)["roofline"];
+  EXPECT_EQ(bounds["ops"], 44'728'320);
+  EXPECT_EQ(bounds["tensors"]["I"]["bytes"], 2'396'160.0);
+  EXPECT_EQ(bounds["tensors"]["W"]["elements"], 448);
+  EXPECT_EQ(bounds["tensors"]["O"]["bytes"], 3'194'880.0);
+  EXPECT_NEAR(bounds["compute_seconds"].get<double>(), 44.728e-6, 1e-9);
+}
+
+struct Misuse {
+  std::string arguments;
+  std::string message;
+};
+TEST_F(CommandLine, ExplainsMisuse) {
+  const std::string inputs = kTeaching + " " + kLayer + " ";
+  for (const auto& [arguments, message] : {
+           Misuse{"", "a command is missing; one of search, eval, simulate, roofline"},
+           Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
+           Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
+           Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},
+           Misuse{"search " + kTeaching, "WORKLOAD is required"},
+           Misuse{"search " + inputs + "--objective enrgy",
+                  "--objective: no objective 'enrgy'; did you mean 'energy'?"},
+           Misuse{"search " + inputs + "--strategy exat",
+                  "--strategy: no strategy 'exat'; did you mean 'exact'?"},
+           Misuse{"search " + inputs + "--threads 0",
+                  "--threads: '0' is not a whole number from 1 to 1024"},
+           Misuse{"search " + inputs + "--seed 99999999999999999999",
+                  "--seed: '99999999999999999999' is not a whole number from 0 to "
+                  "9223372036854775807"},
+           Misuse{"search " + inputs + "--samples 1e4",
+                  "--samples: '1e4' is not a whole number from 1 to 9223372036854775807"},
+           Misuse{"roofline " + inputs + "--out no/such/folder",
+                  "cannot write 'no/such/folder': No such file or directory"},
+           Misuse{"search " + inputs + "--save-mapping no/such/folder",
+                  "cannot write 'no/such/folder': No such file or directory"},
+       }) {
+    const Outcome result = run(arguments);
+    EXPECT_EQ(result.code, 2) << arguments;
+    EXPECT_EQ(result.err, "mapsim: " + message + "\n") << arguments;
+    EXPECT_EQ(result.out, "") << arguments;
+  }
+}
+
+TEST_F(CommandLine, ReportsBadInputWithItsPlace) {
+  std::ofstream{folder() / "bad.yaml"} << "name: bad\ngemm: {m: 4, n: 4, j: 4}\n";
+  const Outcome result = run(fmt::format("search {} bad.yaml", kTeaching));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("bad.yaml:2:"));
+  EXPECT_THAT(result.err, HasSubstr("unknown key 'j'"));
+}
+
+TEST_F(CommandLine, WritesFilesWholeOrNotAtAll) {
+  EXPECT_EQ(run(fmt::format("search {} missing.yaml --out result.txt", kTeaching)).code, 2);
+  EXPECT_TRUE(is_empty());
+  EXPECT_EQ(run(fmt::format("roofline {} {} --out result.txt", kTeaching, kLayer)).code, 0);
+  EXPECT_THAT(contents(folder() / "result.txt"), HasSubstr("roofline"));
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder()}, {}), 1);
+}
+
+TEST_F(CommandLine, ReportsAFullDisk) {
+  const Outcome result = run(fmt::format("roofline {} {} --out /dev/full", kTeaching, kLayer));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err, "mapsim: cannot write '/dev/full': No space left on device\n");
+}
+
+TEST_F(CommandLine, KnowsItsVersionAndHelpsEveryCommand) {
+  EXPECT_THAT(run("--version").out, ::testing::StartsWith("mapsim 0."));
+  for (const char* command : {"", "search", "eval", "simulate", "roofline"}) {
+    const Outcome result = run(fmt::format("{} --help", command));
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, HasSubstr("Usage: mapsim"));
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
