@@ -156,7 +156,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
     if (!tag.empty() && tag != "?" && tag != "!") {
-      refuse(mark, "tags are not supported; remove " + quoted(tag));
+      refuse(mark, "tags are not supported; remove it");
     }
   }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/edit_distance.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/rng.hpp"
+
+namespace mapsim {
+namespace {
+
+TEST(EditDistance, CountsSlips) {
+  EXPECT_EQ(edit_distance("word", "word"), 0U);
+  EXPECT_EQ(edit_distance("word", "wrod"), 1U);
+  EXPECT_EQ(edit_distance("word", "words"), 1U);
+  EXPECT_EQ(edit_distance("word", "ward"), 1U);
+  EXPECT_EQ(edit_distance("", "word"), 4U);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+}
+
+std::string random_word(Rng& rng) {
+  std::string word;
+  for (std::uint64_t length = rng.below(7); length > 0; --length) {
+    word += static_cast<char>('a' + rng.below(3));
+  }
+  return word;
+}
+
+TEST(EditDistance, IsSymmetricAndZeroOnlyForEquals) {
+  Rng rng{1};
+  for (int i = 0; i < 2000; ++i) {
+    const std::string a = random_word(rng);
+    const std::string b = random_word(rng);
+    EXPECT_EQ(edit_distance(a, b), edit_distance(b, a)) << a << ' ' << b;
+    EXPECT_EQ(edit_distance(a, b) == 0, a == b) << a << ' ' << b;
+    EXPECT_LE(edit_distance(a, b), std::max(a.size(), b.size())) << a << ' ' << b;
+  }
+}
+
+TEST(Suggestion, NamesTheNearestWordWhateverItsCase) {
+  const Words known{"bandwidth", "energy", "Capacity"};
+  EXPECT_EQ(suggestion("bandwith", known), "; did you mean 'bandwidth'?");
+  EXPECT_EQ(suggestion("ENERGY", known), "; did you mean 'energy'?");
+  EXPECT_EQ(suggestion("capasity", known), "; did you mean 'Capacity'?");
+}
+
+TEST(Suggestion, ListsTheWordsWhereNoneIsNear) {
+  EXPECT_EQ(suggestion("colour", {"x", "y"}), "; one of x, y");
+  EXPECT_EQ(suggestion("colour", {"x"}), "; only x");
+  EXPECT_EQ(suggestion("colour", {}), "");
+  EXPECT_EQ(suggestion(std::string(1'000'000, 'x'), {"x"}), "; only x");
+}
+
+}  // namespace
+}  // namespace mapsim

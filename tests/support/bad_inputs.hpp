@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/diagnostic.hpp"
+
+namespace mapsim {
+
+// One case of a file of bad inputs. Such a file is made of cases
+//   === NAME
+//   INPUT
+//   =>
+//   EXPECTED TEXT OF THE ERROR
+// where INPUT may also be OLD >>> NEW (each on its own lines): the input of the first case with OLD
+// replaced by NEW, once.
+struct BadInput {
+  std::string name;
+  std::string input;
+  std::string expected;
+};
+
+inline void append_line(std::string& text, const std::string& line) {
+  text += (text.empty() ? "" : "\n") + line;
+}
+
+inline std::vector<BadInput> read_bad_inputs(const std::string& file) {
+  std::ifstream stream{std::string{MAPSIM_SOURCE_DIR} + "/tests/" + file};
+  std::vector<BadInput> cases;
+  std::string old;  // what an edit replaces
+  std::string* part = nullptr;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("=== ")) {
+      cases.push_back({line.substr(4), "", ""});
+      part = &cases.back().input;
+    } else if (line == ">>>") {
+      old = std::move(cases.back().input);
+      cases.back().input.clear();
+    } else if (line == "=>") {
+      if (!old.empty()) {
+        std::string edited = cases.front().input;
+        const std::size_t at = edited.find(old);
+        EXPECT_NE(at, std::string::npos) << cases.back().name;
+        cases.back().input = edited.replace(at, old.size(), cases.back().input);
+        old.clear();
+      }
+      part = &cases.back().expected;
+    } else if (part != nullptr) {
+      append_line(*part, line);
+    }
+  }
+  return cases;
+}
+
+// The text of the ConfigError that `read` throws; empty if it throws none.
+template <class Read>
+std::string error_text(const Read& read) {
+  try {
+    read();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Every case of the file gives exactly its error; `parse` takes the text of an input.
+template <class Parse>
+void expect_errors(const std::string& file, std::size_t at_least, const Parse& parse) {
+  const std::vector<BadInput> cases = read_bad_inputs(file);
+  EXPECT_GE(cases.size(), at_least);
+  for (const BadInput& bad : cases) {
+    EXPECT_EQ(error_text([&] { parse(bad.input + "\n"); }), bad.expected) << bad.name;
+  }
+}
+
+}  // namespace mapsim
