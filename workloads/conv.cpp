@@ -52,29 +52,19 @@ bool is_depthwise(const ConvShape& shape) {
 }
 
 std::string note(const ConvShape& shape) {
-  std::vector<std::string> parts;
   const HeightWidth whole{padded(shape, 0), padded(shape, 1)};
-  if (shape.padding != HeightWidth{0, 0}) {
-    const auto [height, width] = shape.padding;
-    parts.push_back(
-        fmt::format("padding {}: counted on the padded {} input; the roofline uses the stored {}",
-                    height == width ? fmt::format("{}", height) : by(shape.padding), by(whole),
-                    by(shape.input)));
-  }
   const HeightWidth output = shape.output();
   const HeightWidth used{(output[0] - 1) * shape.stride[0] + window(shape, 0),
                          (output[1] - 1) * shape.stride[1] + window(shape, 1)};
-  if (used != whole) {
-    parts.push_back(
-        fmt::format("the stride leaves the last {} rows and {} columns of the {}input "
-                    "unused",
-                    whole[0] - used[0], whole[1] - used[1], parts.empty() ? "" : "padded "));
+  const auto [height, width] = shape.padding;
+  if (height == 0 && width == 0) {
+    return used == whole ? ""
+                         : fmt::format("the stride uses {} of the {} input", by(used), by(whole));
   }
-  std::string text;
-  for (const std::string& part : parts) {
-    text += (text.empty() ? "" : "; ") + part;
-  }
-  return text;
+  return fmt::format(
+      "padding {}: counted on the padded {} input{}; the roofline uses the stored {}",
+      height == width ? fmt::format("{}", height) : by(shape.padding), by(whole),
+      used == whole ? "" : fmt::format(", of which the stride uses {}", by(used)), by(shape.input));
 }
 
 std::vector<Dim> dims_of(const ConvShape& shape) {
