@@ -12,8 +12,8 @@
 
 namespace mapsim {
 
-// keep LEVEL: tensors. Their tiles at this point of the nest live in the level. Tensors of one level
-// may be kept at different points (an uneven mapping).
+// keep LEVEL: tensors. Their tiles at this point of the nest live in the level. Tensors of one
+// level may be kept at different points (an uneven mapping).
 struct Keep {
   LevelId level{};
   TensorSet tensors;
@@ -66,8 +66,9 @@ std::vector<StructureProblem> check_structure(const Arch& arch, const Workload& 
 
 // The same mapping in canonical form: loops and parallels that do nothing (bound 1) dropped,
 // adjacent loops over one dim joined, keeps of one level that stand together joined, and each group
-// of adjacent keeps sorted by level. Counts are unchanged, but for joined loops over a sliding window,
-// which are *defined* as one loop (design section 2), so evaluation canonicalises first.
+// of adjacent keeps sorted by level. Counts are unchanged, but for joined loops over a sliding
+// window or of extents that do not divide each other (7, 3, 2), which are *defined* as one loop
+// (design section 2), so evaluation canonicalises first.
 Mapping canonical(const Workload& workload, const Mapping& mapping);
 
 }  // namespace mapsim
