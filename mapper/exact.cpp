@@ -19,106 +19,37 @@ namespace {
 
 using exact::Key;
 
-// One lattice search: an unrolling, and the blocks at which its window dims are cut.
-struct Task {
-  std::size_t group = 0;
-  exact::Unrolled unrolled;
-  Key bound;
-};
-
-// The block of dim d at used fanout f matters where a union of instances slides along d, or where
-// sums of a window in the output are told apart by instance.
-bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    const bool output = t == problem.workload().output();
-    if (exact::slides_along(problem.workload().tensors[t], d) &&
-        (output || problem.is_merged(fanout, t))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Every way to choose the blocks: nested, each a divisor of the dim's temporal bound.
-std::vector<exact::Unrolled> choose_blocks(const Problem& problem, exact::Unrolled unrolled,
-                                           const exact::Lattice& lattice) {
-  std::vector<exact::Unrolled> all{std::move(unrolled)};
-  for (std::size_t f = 0; f < all.front().used.size(); ++f) {
-    for (const DimId d : problem.workload().dims.ids()) {
-      if (all.front().factors[f][d] == 1 ||
-          !block_matters(problem, all.front().used[f], d)) {
-        continue;
-      }
-      std::vector<exact::Unrolled> chosen;
-      for (const exact::Unrolled& so_far : all) {
-        std::int64_t outer = lattice.bound(d);
-        for (std::size_t g = 0; g < f; ++g) {
-          outer = so_far.blocks[g][d] != 0 ? so_far.blocks[g][d] : outer;
-        }
-        for (const std::int64_t block : lattice.divisors(d)) {
-          if (outer % block == 0) {
-            chosen.push_back(so_far);
-            chosen.back().blocks[f][d] = block;
-          }
-        }
-      }
-      all = std::move(chosen);
-    }
-  }
-  return all;
-}
-
-std::vector<Task> make_tasks(const Mapspace& space) {
-  const Problem& problem = space.problem();
-  std::vector<Task> tasks;
-  const auto& groups = space.group_by_factors();
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    exact::Unrolled unrolled;
-    for (const FanoutId f : groups[g].factors.ids()) {
-      const auto& factors = groups[g].factors[f];
-      if (std::any_of(factors.begin(), factors.end(), [](std::int64_t n) { return n > 1; })) {
-        unrolled.used.push_back(f);
-        unrolled.factors.push_back(factors);
-        unrolled.blocks.emplace_back(factors.size(), 0);
-      }
-    }
-    const exact::Lattice lattice(temporal_bounds(problem.workload(), groups[g]));
-    for (exact::Unrolled& choice : choose_blocks(problem, std::move(unrolled), lattice)) {
-      tasks.push_back({g, std::move(choice), {}});
-    }
-  }
-  return tasks;
-}
-
-// Everything that a lattice search needs, built for one task.
+// Everything that the search of one group of unrollings needs.
 struct Instance {
-  Instance(const exact::Skeleton& skeleton_in, const Task& task, Objective objective)
+  Instance(const exact::Skeleton& skeleton_in, exact::Unrolled unrolled_in, Objective objective)
       : skeleton{skeleton_in},
-        lattice(temporal_bounds(
-            skeleton.problem().workload(),
-            skeleton.space().group_by_factors()[task.group])),
-        unrolled{task.unrolled},
-        costs(skeleton, lattice, unrolled, objective != Objective::kEnergy),
-        bound(skeleton, lattice, unrolled, costs),
+        unrolled{std::move(unrolled_in)},
+        costs(skeleton, unrolled, objective != Objective::kEnergy),
+        bound(skeleton, unrolled, costs),
         valuation(skeleton.problem(), skeleton.ports(), objective, compute_cycles()) {}
 
   double compute_cycles() const {
     double steps = 1;
-    for (std::size_t d = 0; d < lattice.dims(); ++d) {
-      steps *= static_cast<double>(lattice.bound(static_cast<DimId>(d)));
+    for (const DimId d : skeleton.problem().workload().dims.ids()) {
+      steps *= static_cast<double>(unrolled.bound(d));
     }
     return steps * static_cast<double>(skeleton.problem().arch().compute.issue_interval);
   }
   Key root() const {
-    return root_key(skeleton, lattice, bound, valuation, costs.components());
+    return root_key(skeleton, unrolled, bound, valuation, costs.components());
   }
 
   const exact::Skeleton& skeleton;
-  exact::Lattice lattice;
-  const exact::Unrolled& unrolled;
+  exact::Unrolled unrolled;
   exact::Costs costs;
   exact::Bound bound;
   exact::Valuation valuation;
+};
+
+// A group of unrollings on its way: nothing of it is better than `bound`.
+struct Task {
+  Key bound{0, 0};
+  std::unique_ptr<Instance> instance;
 };
 
 // The best so far, shared by threads. Which of equals it is does not depend on who comes first.
@@ -166,15 +97,15 @@ class ExactSearch {
   ExactSearch(const Mapspace& space, const SearchOptions& options)
       : space_{space},
         options_{options},
-        tasks_{make_tasks(space)},
+        tasks_(space.group_by_factors().size()),
         incumbent_{space.problem(), options.objective} {
-    for (const Task& task : tasks_) {
-      auto& skeleton = skeletons_[task.unrolled.used];
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      const exact::Unrolled unrolled(space.problem(), group.factors);
+      auto& skeleton = skeletons_[unrolled.used];
       if (!skeleton) {
-        skeleton = std::make_unique<exact::Skeleton>(space, task.unrolled.used);
+        skeleton = std::make_unique<exact::Skeleton>(space, unrolled.used);
       }
     }
-    instances_.resize(tasks_.size());
   }
 
   SearchResult run() {
@@ -194,8 +125,10 @@ class ExactSearch {
   // Few instances stay built between the two passes; of many, only the bounds.
   static constexpr std::size_t kKept = 8;
 
-  const exact::Skeleton& skeleton_of(const Task& task) const {
-    return *skeletons_.at(task.unrolled.used);
+  std::unique_ptr<Instance> build(std::size_t task) const {
+    exact::Unrolled unrolled(space_.problem(), space_.group_by_factors()[task].factors);
+    const exact::Skeleton& skeleton = *skeletons_.at(unrolled.used);
+    return std::make_unique<Instance>(skeleton, std::move(unrolled), options_.objective);
   }
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
 
@@ -207,12 +140,12 @@ class ExactSearch {
         continue;
       }
       Task& task = tasks_[static_cast<std::size_t>(i)];
-      auto instance = std::make_unique<Instance>(skeleton_of(task), task, options_.objective);
+      auto instance = build(static_cast<std::size_t>(i));
       task.bound = instance->root();
 #pragma omp atomic
-      states_ += instance->bound.states();
+      states_ += static_cast<std::int64_t>(instance->bound.nodes().size());
       if (tasks_.size() <= kKept) {
-        instances_[static_cast<std::size_t>(i)] = std::move(instance);
+        task.instance = std::move(instance);
       }
     }
   }
@@ -222,7 +155,7 @@ class ExactSearch {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t index = order[static_cast<std::size_t>(i)];
-      Task& task = tasks_[index];
+      const Task& task = tasks_[index];
       if (stopped() || !(task.bound.first < exact::kInfinity) ||
           task.bound.first > incumbent_.limit().first * (1 + 1e-11)) {
         continue;
@@ -233,18 +166,14 @@ class ExactSearch {
 
   void search(std::size_t index) {
     Task& task = tasks_[index];
-    auto instance = std::move(instances_[index]);
-    if (!instance) {
-      instance = std::make_unique<Instance>(skeleton_of(task), task, options_.objective);
-    }
+    const auto instance = task.instance ? std::move(task.instance) : build(index);
     const exact::LabelResult found = exact::search_labels(
-        instance->skeleton, instance->lattice, instance->unrolled, instance->costs,
-        instance->bound, instance->valuation, [&] { return incumbent_.limit(); }, options_.stop);
+        instance->skeleton, instance->unrolled, instance->costs, instance->bound,
+        instance->valuation, [&] { return incumbent_.limit(); }, options_.stop);
     if (!found.steps.empty()) {
-      incumbent_.offer(
-          exact::rebuild(instance->skeleton, instance->lattice, instance->unrolled,
-                         space_.group_by_factors()[task.group].first, found.steps),
-          found.key, index);
+      incumbent_.offer(exact::rebuild(instance->skeleton, instance->unrolled,
+                                      space_.group_by_factors()[index].first, found.steps),
+                       found.key, index);
     }
     task.bound = found.stopped ? found.bound : std::max(task.bound, found.bound);
 #pragma omp atomic
@@ -282,8 +211,7 @@ class ExactSearch {
     }
     double bound = value;
     for (const Task& task : tasks_) {
-      // A task that was never bounded has an infinite bound here: nothing is known of it.
-      bound = std::min(bound, task.bound.first < exact::kInfinity ? task.bound.first : 0.0);
+      bound = std::min(bound, task.bound.first);
     }
     certificate.status = bound > 0 ? Proof::kBounded : Proof::kNone;
     certificate.lower_bound = bound;
@@ -303,7 +231,6 @@ class ExactSearch {
   const SearchOptions& options_;
   std::vector<Task> tasks_;
   std::map<std::vector<FanoutId>, std::unique_ptr<exact::Skeleton>> skeletons_;
-  std::vector<std::unique_ptr<Instance>> instances_;
   Incumbent incumbent_;
   std::int64_t states_ = 0;
   std::int64_t labels_ = 0;

@@ -5,62 +5,57 @@
 
 namespace mapsim::exact {
 
-bool may_cross(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-               std::size_t phase, std::size_t tile) {
-  const auto fanout = skeleton.event_after(phase).fanout;
-  if (!fanout) {
-    return true;
-  }
-  for (const DimId d : unrolled.blocks[*fanout].ids()) {
-    const std::int64_t block = unrolled.blocks[*fanout][d];
-    if (block != 0 && lattice.extent(d, tile) != block) {
-      return false;
-    }
-  }
-  return true;
+Node cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node) {
+  const auto fanout = skeleton.event_after(node.phase).fanout;
+  return {node.phase + 1, node.pointers,
+          fanout ? unrolled.crossings[*fanout][node.tile] : node.tile};
 }
 
-namespace {
-
-// One component's values over the tiles of one (phase, pointers).
-using Row = double*;
-
-// row[tile + (digit' - digit) * stride] = min(.., costs + below[tile]) for every run that ends in tile.
-void relax_jump(const Lattice& lattice, DimId dim,
-                const std::vector<const std::vector<double>*>& costs, std::size_t component,
-                const double* below, Row row) {
-  const std::size_t tiles = lattice.size();
-  const std::size_t digits = lattice.divisors(dim).size();
-  const std::size_t stride = lattice.stride(dim);
-  for (std::size_t from = 1; from < digits; ++from) {
-    for (const std::size_t to : lattice.below(dim, from)) {
-      const std::size_t up = (from - to) * stride;
-      const std::size_t table = (component * digits + from) * tiles;
-      for (std::size_t base = to * stride; base < tiles; base += digits * stride) {
-        for (std::size_t tile = base; tile < base + stride; ++tile) {
-          double value = below[tile];
-          for (const auto* cost : costs) {
-            value += (*cost)[table + tile];
-          }
-          row[tile + up] = std::min(row[tile + up], value);
-        }
+NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
+    : pointers_{skeleton.pointers()}, rows_(skeleton.phases() * skeleton.pointers(), 0) {
+  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+    for (std::size_t pointers = 0; pointers < pointers_; ++pointers) {
+      if (skeleton.reachable(phase, pointers)) {
+        rows_[phase * pointers_ + pointers] = size_;
+        size_ += unrolled.lattices[skeleton.crossed(phase)].size();
       }
     }
   }
 }
 
-// A loop costs nothing: the value of a tile is the least over the tiles that divide it.
-void relax_loops(const Lattice& lattice, DimId dim, Row row) {
+namespace {
+
+// row[from] = min(.., costs + below[to]) for every run of the lattice over `dim`.
+void relax_jump(const Lattice& lattice, DimId dim, const std::vector<const double*>& costs,
+                const double* below, double* row) {
   const std::size_t stride = lattice.stride(dim);
-  const std::size_t digits = lattice.divisors(dim).size();
-  for (std::size_t block = 0; block < lattice.size(); block += digits * stride) {
-    for (std::size_t digit = 1; digit < digits; ++digit) {
-      for (const std::size_t to : lattice.cover(dim, digit)) {
-        double* upper = row + block + digit * stride;
-        const double* lower = row + block + to * stride;
-        for (std::size_t i = 0; i < stride; ++i) {
-          upper[i] = std::min(upper[i], lower[i]);
+  const std::size_t block = stride * lattice.positions(dim).size();
+  std::size_t entry = 0;  // run-major, then rest: the order of Costs::sliding
+  for (const Lattice::Run& run : lattice.runs(dim)) {
+    for (std::size_t base = 0; base < lattice.size(); base += block) {
+      const double* lower = below + base + run.to * stride;
+      double* upper = row + base + run.from * stride;
+      for (std::size_t i = 0; i < stride; ++i, ++entry) {
+        double value = lower[i];
+        for (const double* cost : costs) {
+          value += cost[entry];
         }
+        upper[i] = std::min(upper[i], value);
+      }
+    }
+  }
+}
+
+// A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
+void relax_loops(const Lattice& lattice, DimId dim, double* row) {
+  const std::size_t stride = lattice.stride(dim);
+  const std::size_t block = stride * lattice.positions(dim).size();
+  for (std::size_t base = 0; base < lattice.size(); base += block) {
+    for (const Lattice::Run& run : lattice.primes(dim)) {
+      double* upper = row + base + run.from * stride;
+      const double* lower = row + base + run.to * stride;
+      for (std::size_t i = 0; i < stride; ++i) {
+        upper[i] = std::min(upper[i], lower[i]);
       }
     }
   }
@@ -68,51 +63,53 @@ void relax_loops(const Lattice& lattice, DimId dim, Row row) {
 
 }  // namespace
 
-Bound::Bound(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-             Costs& costs)
-    : pointers_{skeleton.pointers()}, tiles_{lattice.size()}, to_go_(costs.components()) {
+Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
+    : nodes_(skeleton, unrolled), to_go_(costs.components()) {
   for (std::size_t component = 0; component < costs.components(); ++component) {
-    std::vector<double>& to_go = to_go_[component];
-    to_go.assign(skeleton.phases() * pointers_ * tiles_, kInfinity);
-    for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
-      for (std::size_t pointers = pointers_; pointers-- > 0;) {
-        if (!skeleton.reachable(phase, pointers)) {
-          continue;
+    to_go_[component].assign(nodes_.size(), kInfinity);
+    fill(skeleton, unrolled, costs, component);
+  }
+}
+
+// Inside out: later phases first, and within one the pointers that moves lead to.
+void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+                 std::size_t component) {
+  double* to_go = to_go_[component].data();
+  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
+    const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
+    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
+      if (!skeleton.reachable(phase, pointers)) {
+        continue;
+      }
+      double* row = to_go + nodes_.row(phase, pointers);
+      if (phase + 1 < skeleton.phases()) {
+        for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+          row[tile] = to_go[nodes_.at(cross(skeleton, unrolled, {phase, pointers, tile}))];
         }
-        states_ += component == 0 ? static_cast<std::int64_t>(tiles_) : 0;
-        const Row row = &to_go[(phase * pointers_ + pointers) * tiles_];
-        if (phase + 1 == skeleton.phases()) {
-          if (const auto& end = skeleton.end(pointers)) {
-            row[0] = costs.mac(*end)[component];
-          }
-        } else {
-          const double* next = row + pointers_ * tiles_;
-          for (std::size_t tile = 0; tile < tiles_; ++tile) {
-            if (next[tile] < kInfinity && may_cross(skeleton, lattice, unrolled, phase, tile)) {
-              row[tile] = next[tile];
-            }
-          }
+      } else if (const auto& end = skeleton.end(pointers)) {
+        for (const std::size_t tile : lattice.ones()) {
+          row[tile] = costs.mac(*end, tile)[component];
         }
-        for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
-          const double* below = &to_go[(phase * pointers_ + place.target) * tiles_];
-          const double* cost = &costs.plain(place.placing)[component * tiles_];
-          for (std::size_t tile = 0; tile < tiles_; ++tile) {
-            row[tile] = std::min(row[tile], cost[tile] + below[tile]);
-          }
+      }
+      for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
+        const double* below = to_go + nodes_.row(phase, place.target);
+        const double* cost = &costs.plain(place.placing)[component * lattice.size()];
+        for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+          row[tile] = std::min(row[tile], cost[tile] + below[tile]);
         }
-        for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
-          std::vector<const std::vector<double>*> sum;
-          for (const std::size_t placing : jump.placings) {
-            sum.push_back(&costs.sliding(placing, jump.dim));
-          }
-          relax_jump(lattice, jump.dim, sum, component,
-                     &to_go[(phase * pointers_ + jump.target) * tiles_], row);
+      }
+      for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
+        std::vector<const double*> sum;
+        for (const std::size_t placing : jump.placings) {
+          const std::vector<double>& cost = costs.sliding(placing, jump.dim);
+          sum.push_back(cost.data() + cost.size() / costs.components() * component);
         }
-        const DimSet frozen = skeleton.frozen(phase, pointers);
-        for (std::size_t d = 0; d < lattice.dims(); ++d) {
-          if (!frozen.contains(static_cast<DimId>(d))) {
-            relax_loops(lattice, static_cast<DimId>(d), row);
-          }
+        relax_jump(lattice, jump.dim, sum, to_go + nodes_.row(phase, jump.target), row);
+      }
+      const DimSet frozen = skeleton.frozen(phase, pointers);
+      for (std::size_t d = 0; d < lattice.dims(); ++d) {
+        if (!frozen.contains(static_cast<DimId>(d))) {
+          relax_loops(lattice, static_cast<DimId>(d), row);
         }
       }
     }

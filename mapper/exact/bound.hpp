@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "mapper/exact/costs.hpp"
-#include "mapper/exact/lattice.hpp"
 #include "mapper/exact/skeleton.hpp"
+#include "mapper/exact/volume.hpp"
 
 namespace mapsim::exact {
 
@@ -16,25 +16,41 @@ struct Node {
   std::size_t tile = 0;
 };
 
-// Fanout f is crossed where the tile is the block that the unrolling says.
-bool may_cross(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-               std::size_t phase, std::size_t tile);
+// The node behind the event that ends a node's phase: the same tile, as the next lattice knows it.
+Node cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node);
+
+// Where the nodes of each (phase, pointers) begin in a flat array.
+class NodeIndex {
+ public:
+  NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled);
+  std::size_t row(std::size_t phase, std::size_t pointers) const {
+    return rows_[phase * pointers_ + pointers];
+  }
+  std::size_t at(const Node& node) const { return row(node.phase, node.pointers) + node.tile; }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::size_t pointers_;
+  std::vector<std::size_t> rows_;  // of reachable ones
+  std::size_t size_ = 0;
+};
 
 // The least that is still to pay from each node to the end, per component, when every tile has its
 // room for itself: the exact shortest path of that relaxed problem, found from the inside out. So it
 // never overestimates, and along an edge it falls by at most the edge's cost (admissible, consistent).
 class Bound {
  public:
-  Bound(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled, Costs& costs);
+  Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);
   double at(const Node& node, std::size_t component) const {
-    return to_go_[component][(node.phase * pointers_ + node.pointers) * tiles_ + node.tile];
+    return to_go_[component][nodes_.at(node)];
   }
-  std::int64_t states() const { return states_; }
+  const NodeIndex& nodes() const { return nodes_; }
 
  private:
-  std::size_t pointers_;
-  std::size_t tiles_;
-  std::int64_t states_ = 0;
+  void fill(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+            std::size_t component);
+
+  NodeIndex nodes_;
   std::vector<std::vector<double>> to_go_;
 };
 

@@ -7,32 +7,31 @@
 
 namespace mapsim::exact {
 
-Costs::Costs(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-             bool with_ports)
+namespace {
+
+PerDim<std::int64_t> whole(const Workload& workload) {
+  PerDim<std::int64_t> bounds(workload.dims.size());
+  for (const DimId d : bounds.ids()) {
+    bounds[d] = workload.dims[d].bound;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, bool with_ports)
     : skeleton_{skeleton},
-      lattice_{lattice},
       unrolled_{unrolled},
-      volumes_(skeleton.problem(), lattice, unrolled),
+      volumes_(skeleton.problem(), unrolled),
       components_{with_ports ? 1 + skeleton.ports().size() : 1},
       terms_(skeleton.placings().size()),
       plain_(skeleton.placings().size()),
-      sliding_(skeleton.placings().size(), PerDim<std::vector<double>>(lattice.dims())),
-      bits_(skeleton.placings().size()),
-      footprints_(skeleton.problem().workload().tensors.size()),
-      trips_(skeleton.problem().workload().tensors.size()) {
-  const Workload& workload = skeleton.problem().workload();
-  for (const TensorId t : workload.tensors.ids()) {
-    const DimSet relevant = workload.tensors[t].dims();
-    footprints_[t].resize(unrolled.used.size() + 1);
-    trips_[t].assign(lattice.size(), 1.0);
-    for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-      for (const DimId d : workload.dims.ids()) {
-        if (!relevant.contains(d)) {
-          trips_[t][tile] *= static_cast<double>(lattice.bound(d) / lattice.extent(d, tile));
-        }
-      }
-    }
-  }
+      sliding_(skeleton.placings().size(),
+               PerDim<std::vector<double>>(unrolled.lattices.front().dims())),
+      bits_(skeleton.placings().size()) {}
+
+const Lattice& Costs::lattice_of(std::size_t placing) const {
+  return unrolled_.lattices[skeleton_.placings()[placing].crossed];
 }
 
 Costs::Terms Costs::make_terms(const Placing& placing) {
@@ -71,11 +70,17 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
   terms.slides = latch || (terms.has_child &&
                            arch.levels[skeleton_.stops(placing.tensor)[placing.to].level].sliding);
   if (terms.output) {
-    terms.met_parent = volumes_.distinct(placing.tensor, from.fanouts, LoopUse::kSum);
-    terms.met_busy_parent = volumes_.distinct(placing.tensor, from.fanouts, LoopUse::kFirst);
-    terms.met_child = volumes_.distinct(placing.tensor, child_fanouts, LoopUse::kSum);
-    terms.met_busy_child = volumes_.distinct(placing.tensor, child_fanouts, LoopUse::kFirst);
-    terms.distinct = volumes_.distinct(placing.tensor, 0, LoopUse::kSum);
+    const auto met = [&](std::size_t instance_fanouts, LoopUse use) {
+      Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), parent.crossed, true,
+                      LoopUse::kMerge};
+      std::fill_n(sharing.uses.begin(), instance_fanouts, use);
+      return volumes_.make(placing.tensor, sharing);
+    };
+    terms.met_parent = met(from.fanouts, LoopUse::kSum);
+    terms.met_busy_parent = met(from.fanouts, LoopUse::kFirst);
+    terms.met_child = met(child_fanouts, LoopUse::kSum);
+    terms.met_busy_child = met(child_fanouts, LoopUse::kFirst);
+    terms.distinct = static_cast<double>(footprint(tensor, whole(problem.workload())));
     add_reductions(placing, child_fanouts, terms);
   }
   terms.parent_energy = arch.levels[from.level].energy;
@@ -158,14 +163,14 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
   }
   const double width = narrow ? terms.bits : terms.partial_bits;
   double energy = width * (up * terms.parent_energy.update.count() +
-                           (up - terms.met_parent) * terms.parent_energy.read.count());
+                           (up - terms.met_parent.at(1, tile, Slide{})) * terms.parent_energy.read.count());
   double child_width = 0;
   if (terms.has_child || !terms.reductions.empty()) {
     const double drains = terms.child.at(trips, tile, slide);
     child_width = drains == terms.distinct ? terms.bits : terms.partial_bits;
     if (terms.has_child) {
       energy += child_width * (drains * terms.child_energy.read.count() +
-                               (drains - terms.met_child) * terms.child_energy.write.count());
+                               (drains - terms.met_child.at(1, tile, Slide{})) * terms.child_energy.write.count());
     }
     double entering = drains;
     for (const auto& [per_addition, after] : terms.reductions) {
@@ -185,21 +190,23 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
   };
   const double busy_up = terms.busy_parent.at(trips, tile, slide);
   add(terms.parent_write, width * busy_up);
-  add(terms.parent_read, width * (busy_up - terms.met_busy_parent));
+  add(terms.parent_read, width * (busy_up - terms.met_busy_parent.at(1, tile, Slide{})));
   if (terms.has_child) {
     const double busy_down = terms.busy_child.at(trips, tile, slide);
     add(terms.child_read, child_width * busy_down);
-    add(terms.child_write, child_width * (busy_down - terms.met_busy_child));
+    add(terms.child_write, child_width * (busy_down - terms.met_busy_child.at(1, tile, Slide{})));
   }
 }
 
-const std::vector<double>& Costs::footprints(TensorId t, std::size_t fanouts_above) {
-  std::vector<double>& points = footprints_[t][fanouts_above];
+const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
+                                             std::size_t fanouts_above) {
+  std::vector<double>& points = footprints_[{t, crossed, fanouts_above}];
   if (points.empty()) {
-    points.resize(lattice_.size());
+    const Lattice& lattice = unrolled_.lattices[crossed];
     const Tensor& tensor = skeleton_.problem().workload().tensors[t];
-    for (std::size_t tile = 0; tile < lattice_.size(); ++tile) {
-      PerDim<std::int64_t> extents = lattice_.extents(tile);
+    points.resize(lattice.size());
+    for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+      PerDim<std::int64_t> extents = lattice.extents(tile);
       for (const DimId d : extents.ids()) {
         for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
           extents[d] *= unrolled_.factors[f][d];
@@ -211,6 +218,23 @@ const std::vector<double>& Costs::footprints(TensorId t, std::size_t fanouts_abo
   return points;
 }
 
+// prod_{d not in t} E_d/T_d
+const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
+  std::vector<double>& trips = trips_[{t, crossed}];
+  if (trips.empty()) {
+    const Lattice& lattice = unrolled_.lattices[crossed];
+    const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+    trips.assign(lattice.size(), 1.0);
+    for (std::size_t d = 0; d < lattice.dims(); ++d) {
+      const auto dim = static_cast<DimId>(d);
+      for (std::size_t tile = 0; tile < lattice.size() && !relevant.contains(dim); ++tile) {
+        trips[tile] *= static_cast<double>(lattice.bound(dim) / lattice.extent(dim, tile));
+      }
+    }
+  }
+  return trips;
+}
+
 const std::vector<double>& Costs::bits(std::size_t index) {
   std::vector<double>& bits = bits_[index];
   if (bits.empty()) {
@@ -219,7 +243,7 @@ const std::vector<double>& Costs::bits(std::size_t index) {
     const Tensor& tensor = skeleton_.problem().workload().tensors[placing.tensor];
     const auto width =
         static_cast<double>((stop.narrow ? tensor.bits : tensor.partial_bits).count());
-    bits = footprints(placing.tensor, stop.fanouts);
+    bits = footprints(placing.tensor, placing.crossed, stop.fanouts);
     for (double& b : bits) {
       b *= width;
     }
@@ -227,26 +251,31 @@ const std::vector<double>& Costs::bits(std::size_t index) {
   return bits;
 }
 
-// A latch holds one element; a room holds what it has bits for.
-bool Costs::fits(std::size_t index, std::size_t tile) {
+// What a tile may take at most: a latch holds one element, a room what it has bits for.
+double Costs::limit(std::size_t index) const {
   const Placing& placing = skeleton_.placings()[index];
-  if (placing.to != Placing::kMac && skeleton_.stops(placing.tensor)[placing.to].latch) {
-    return footprints(placing.tensor, unrolled_.used.size())[tile] == 1;
+  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
+  if (stop.latch) {
+    const Tensor& tensor = skeleton_.problem().workload().tensors[placing.tensor];
+    return static_cast<double>(tensor.partial_bits.count());
   }
   const auto room = skeleton_.room_of(placing);
-  return !room || bits(index)[tile] <= skeleton_.rooms()[*room].bits;
+  return room ? skeleton_.rooms()[*room].bits : kInfinity;
 }
 
 const std::vector<double>& Costs::plain(std::size_t index) {
   std::vector<double>& costs = plain_[index];
   if (costs.empty()) {
-    const std::size_t tiles = lattice_.size();
+    const Placing& placing = skeleton_.placings()[index];
+    const std::size_t tiles = lattice_of(index).size();
     const Terms& of = terms(index);
-    const std::vector<double>& trips = trips_[skeleton_.placings()[index].tensor];
+    const std::vector<double>& trips_of = trips(placing.tensor, placing.crossed);
+    const std::vector<double>& bits_of = bits(index);
+    const double most = limit(index);
     costs.assign(components_ * tiles, 0.0);
     for (std::size_t tile = 0; tile < tiles; ++tile) {
-      if (fits(index, tile)) {
-        evaluate(of, trips[tile], tile, Slide{}, &costs[tile], tiles);
+      if (bits_of[tile] <= most) {
+        evaluate(of, trips_of[tile], tile, Slide{}, &costs[tile], tiles);
       } else {
         for (std::size_t k = 0; k < components_; ++k) {
           costs[k * tiles + tile] = kInfinity;
@@ -260,22 +289,25 @@ const std::vector<double>& Costs::plain(std::size_t index) {
 const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
   std::vector<double>& costs = sliding_[index][dim];
   if (costs.empty()) {
-    const std::size_t tiles = lattice_.size();
-    const std::size_t digits = lattice_.divisors(dim).size();
+    const Lattice& lattice = lattice_of(index);
+    const auto& runs = lattice.runs(dim);
+    const std::size_t rests = lattice.size() / lattice.positions(dim).size();
+    const Placing& placing = skeleton_.placings()[index];
     const Terms& of = terms(index);
-    const std::vector<double>& trips = trips_[skeleton_.placings()[index].tensor];
-    costs.assign(components_ * digits * tiles, kInfinity);
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      if (!fits(index, tile)) {
-        continue;
-      }
-      for (std::size_t digit = lattice_.digit(dim, tile) + 1; digit < digits; ++digit) {
-        if (lattice_.divisors(dim)[digit] % lattice_.extent(dim, tile) == 0) {
-          double* out = &costs[digit * tiles + tile];
+    const std::vector<double>& trips_of = trips(placing.tensor, placing.crossed);
+    const std::vector<double>& bits_of = bits(index);
+    const double most = limit(index);
+    const std::size_t step = runs.size() * rests;
+    costs.assign(components_ * step, kInfinity);
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      for (std::size_t rest = 0; rest < rests; ++rest) {
+        const std::size_t tile = lattice.from_rest(dim, rest, runs[run].to);
+        if (bits_of[tile] <= most) {
+          double* out = &costs[run * rests + rest];
           for (std::size_t k = 0; k < components_; ++k) {
-            out[k * digits * tiles] = 0;
+            out[k * step] = 0;
           }
-          evaluate(of, trips[tile], tile, {index_of(dim), digit}, out, digits * tiles);
+          evaluate(of, trips_of[tile], tile, {index_of(dim), runs[run].from}, out, step);
         }
       }
     }
@@ -283,11 +315,13 @@ const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
   return costs;
 }
 
-std::vector<double> Costs::mac(const std::vector<std::size_t>& placings) {
+std::vector<double> Costs::mac(const std::vector<std::size_t>& placings, std::size_t tile) {
   std::vector<double> sum(components_, 0.0);
   for (const std::size_t index : placings) {
+    const Placing& placing = skeleton_.placings()[index];
     std::vector<double> one(components_, 0.0);
-    evaluate(terms(index), trips_[skeleton_.placings()[index].tensor][0], 0, Slide{}, one.data(), 1);
+    evaluate(terms(index), trips(placing.tensor, placing.crossed)[tile], tile, Slide{}, one.data(),
+             1);
     for (std::size_t k = 0; k < components_; ++k) {
       sum[k] += one[k];
     }

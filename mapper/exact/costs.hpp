@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "mapper/exact/lattice.hpp"
@@ -10,32 +13,33 @@
 
 namespace mapsim::exact {
 
-// What placements cost on the lattice of one unrolling: energy [pJ] and, for each port, the bits that
-// the busiest instance moves through it. The component 0 is the energy, 1 + q the port q.
+// What placements cost on the lattices of one unrolling: energy [pJ] and, for each port, the bits that
+// the busiest instance moves through it. Component 0 is the energy, 1 + q the port q. A placing's
+// tables are over the tiles of the lattice behind the fanouts that it has crossed.
 class Costs {
  public:
-  Costs(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-        bool with_ports);
+  Costs(const Skeleton& skeleton, const Unrolled& unrolled, bool with_ports);
 
   std::size_t components() const { return components_; }
   // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
   // itself, or the width of its sums contradicts the stop above.
   const std::vector<double>& plain(std::size_t placing);
-  // The same right below a loop that slides over `dim` from divisor `digit`, a proper multiple of the
-  // tile's own: [(component * digits + digit) * tiles + tile].
+  // The same right below a loop that slides along one of the lattice's runs over `dim`:
+  // [(component * runs + run) * rests + rest], where `rest` is Lattice::rest of the tile.
   const std::vector<double>& sliding(std::size_t placing, DimId dim);
   // Bits that a tile takes in its room: [tile].
   const std::vector<double>& bits(std::size_t placing);
-  // Of the compute units' accesses: infinite where a width contradicts.
-  std::vector<double> mac(const std::vector<std::size_t>& placings);
+  // Of the compute units: their operations and accesses, at a tile of the last lattice with all
+  // extents 1. Infinite where a width contradicts.
+  std::vector<double> mac(const std::vector<std::size_t>& placings, std::size_t tile);
 
  private:
   // Everything about a placing that does not depend on the tile.
   struct Terms {
     Volume parent, child;            // totals over instances
     Volume busy_parent, busy_child;  // of the first instance
-    double met_parent = 0, met_child = 0;            // distinct sums of the whole run, total
-    double met_busy_parent = 0, met_busy_child = 0;  // ... of the first instance
+    Volume met_parent, met_child;            // distinct sums of the whole run, total
+    Volume met_busy_parent, met_busy_child;  // ... of the first instance
     std::vector<std::pair<double, Volume>> reductions;  // pJ per addition, volume after the fanout
     bool output = false;
     bool has_child = false;
@@ -56,11 +60,13 @@ class Costs {
                 std::size_t step) const;
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide,
                        double* out, std::size_t step) const;
-  const std::vector<double>& footprints(TensorId t, std::size_t fanouts_above);
-  bool fits(std::size_t placing, std::size_t tile);
+  const std::vector<double>& footprints(TensorId t, std::size_t crossed,
+                                        std::size_t fanouts_above);
+  const std::vector<double>& trips(TensorId t, std::size_t crossed);
+  const Lattice& lattice_of(std::size_t placing) const;
+  double limit(std::size_t placing) const;
 
   const Skeleton& skeleton_;
-  const Lattice& lattice_;
   const Unrolled& unrolled_;
   VolumeFactory volumes_;
   std::size_t components_;
@@ -68,8 +74,8 @@ class Costs {
   std::vector<std::vector<double>> plain_;
   std::vector<PerDim<std::vector<double>>> sliding_;
   std::vector<std::vector<double>> bits_;
-  PerTensor<std::vector<std::vector<double>>> footprints_;  // [fanouts above][tile]
-  PerTensor<std::vector<double>> trips_;                    // prod_{d not in t} E_d/T_d
+  std::map<std::tuple<TensorId, std::size_t, std::size_t>, std::vector<double>> footprints_;
+  std::map<std::tuple<TensorId, std::size_t>, std::vector<double>> trips_;
 };
 
 }  // namespace mapsim::exact

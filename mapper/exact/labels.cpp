@@ -23,13 +23,13 @@ Key Valuation::key(const double* components) const {
                                            : Key{components[0] * cycles, components[0]};
 }
 
-Key root_key(const Skeleton& skeleton, const Lattice& lattice, const Bound& bound,
+Key root_key(const Skeleton& skeleton, const Unrolled& unrolled, const Bound& bound,
              const Valuation& valuation, std::size_t components) {
   Key best;
   std::vector<double> values(components);
   for (const std::size_t pointers : skeleton.starts()) {
     for (std::size_t k = 0; k < components; ++k) {
-      values[k] = bound.at({0, pointers, lattice.size() - 1}, k);
+      values[k] = bound.at({0, pointers, unrolled.lattices.front().size() - 1}, k);
     }
     best = std::min(best, valuation.key(values.data()));
   }
@@ -61,10 +61,9 @@ struct Queued {
 
 class LabelSearch {
  public:
-  LabelSearch(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-              Costs& costs, const Bound& bound, const Valuation& valuation)
+  LabelSearch(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+              const Bound& bound, const Valuation& valuation)
       : skeleton_{skeleton},
-        lattice_{lattice},
         unrolled_{unrolled},
         costs_{costs},
         bound_{bound},
@@ -72,7 +71,7 @@ class LabelSearch {
         components_{costs.components()},
         width_{components_},
         slot_of_room_(skeleton.rooms().size()),
-        labels_at_(skeleton.phases() * skeleton.pointers() * lattice.size(), kNone) {
+        labels_at_(bound.nodes().size(), kNone) {
     for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
       if (skeleton.rooms()[r].contended && skeleton.rooms()[r].bits < kInfinity) {
         slot_of_room_[r] = width_++;
@@ -120,8 +119,8 @@ class LabelSearch {
   static std::size_t index(std::int64_t label) { return static_cast<std::size_t>(label); }
   static double slack(double x) { return x * (1 + 1e-11); }
 
-  std::size_t node_index(const Node& node) const {
-    return (node.phase * skeleton_.pointers() + node.pointers) * lattice_.size() + node.tile;
+  const Lattice& lattice(std::size_t phase) const {
+    return unrolled_.lattices[skeleton_.crossed(phase)];
   }
 
   // A new label after `before`, with its values copied, to be amended and then offered.
@@ -144,7 +143,7 @@ class LabelSearch {
 
   void start() {
     for (const std::size_t pointers : skeleton_.starts()) {
-      const Node node{0, pointers, lattice_.size() - 1};
+      const Node node{0, pointers, unrolled_.lattices.front().size() - 1};
       const std::int64_t id = extend(kNone, {Step::Kind::kStart, node, 0});
       double* values = &values_[index(id) * width_];
       bool fits = true;
@@ -163,7 +162,7 @@ class LabelSearch {
   bool occupy_start(TensorId t, std::size_t pointers, double* values) {
     const Tensor& tensor = skeleton_.problem().workload().tensors[t];
     const bool narrow = skeleton_.stop(pointers, t).narrow;
-    PerDim<std::int64_t> bounds(lattice_.dims());
+    PerDim<std::int64_t> bounds(skeleton_.problem().workload().dims.size());
     for (const DimId d : bounds.ids()) {
       bounds[d] = skeleton_.problem().workload().dims[d].bound;
     }
@@ -213,7 +212,7 @@ class LabelSearch {
   // Is there a label at the same node that has paid no more and uses no more? If not, the new one
   // joins the node's list and strikes out what it dominates.
   bool dominated(std::int64_t id) {
-    std::int64_t& head = labels_at_[node_index(labels_[index(id)].step.node)];
+    std::int64_t& head = labels_at_[bound_.nodes().at(labels_[index(id)].step.node)];
     for (std::int64_t other = head; other != kNone; other = next_[index(other)]) {
       if (!labels_[index(other)].dominated && no_worse(other, id)) {
         return true;
@@ -244,24 +243,15 @@ class LabelSearch {
 
   void expand(std::int64_t id) {
     const Node at = labels_[index(id)].step.node;
-    if (at.phase + 1 == skeleton_.phases()) {
-      if (at.tile == 0 && skeleton_.end(at.pointers)) {
-        end(id, at);
-      }
-    } else if (may_cross(skeleton_, lattice_, unrolled_, at.phase, at.tile)) {
-      cross(id, at);
+    if (at.phase + 1 < skeleton_.phases()) {
+      cross_event(id, at);
+    } else {
+      end(id, at);
     }
     const DimSet frozen = skeleton_.frozen(at.phase, at.pointers);
-    for (std::size_t d = 0; d < lattice_.dims(); ++d) {
-      const auto dim = static_cast<DimId>(d);
-      if (!frozen.contains(dim)) {
-        const std::size_t digit = lattice_.digit(dim, at.tile);
-        for (const std::size_t to : lattice_.cover(dim, digit)) {
-          offer(extend(id, {Step::Kind::kLoop,
-                            {at.phase, at.pointers,
-                             at.tile - (digit - to) * lattice_.stride(dim)},
-                            0}));
-        }
+    for (std::size_t d = 0; d < lattice(at.phase).dims(); ++d) {
+      if (!frozen.contains(static_cast<DimId>(d))) {
+        loop(id, at, static_cast<DimId>(d));
       }
     }
     place(id, at);
@@ -269,7 +259,11 @@ class LabelSearch {
   }
 
   void end(std::int64_t id, const Node& at) {
-    const std::vector<double> mac = costs_.mac(*skeleton_.end(at.pointers));
+    const auto& ones = lattice(at.phase).ones();
+    if (!skeleton_.end(at.pointers) || !std::binary_search(ones.begin(), ones.end(), at.tile)) {
+      return;
+    }
+    const std::vector<double> mac = costs_.mac(*skeleton_.end(at.pointers), at.tile);
     const std::int64_t last = extend(id, {Step::Kind::kEnd, at, 0});
     for (std::size_t k = 0; k < components_; ++k) {
       values_[index(last) * width_ + k] += mac[k];
@@ -277,15 +271,26 @@ class LabelSearch {
     offer(last);
   }
 
-  void cross(std::int64_t id, const Node& at) {
+  void cross_event(std::int64_t id, const Node& at) {
     const std::int64_t next =
-        extend(id, {Step::Kind::kCross, {at.phase + 1, at.pointers, at.tile}, 0});
+        extend(id, {Step::Kind::kCross, cross(skeleton_, unrolled_, at), 0});
     for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
       if (slot_of_room_[r] && skeleton_.rooms()[r].last_phase <= at.phase) {
         values_[index(next) * width_ + *slot_of_room_[r]] = 0;  // nothing more can come here
       }
     }
     offer(next);
+  }
+
+  void loop(std::int64_t id, const Node& at, DimId dim) {
+    const Lattice& tiles = lattice(at.phase);
+    const std::size_t digit = tiles.digit(dim, at.tile);
+    for (const Lattice::Run& run : tiles.primes(dim)) {
+      if (run.from == digit) {
+        const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
+        offer(extend(id, {Step::Kind::kLoop, {at.phase, at.pointers, tile}, 0}));
+      }
+    }
   }
 
   // Adds a placing's costs and room to label `id`; false: it does not fit.
@@ -313,7 +318,7 @@ class LabelSearch {
       const std::int64_t next =
           extend(id, {Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m});
       const std::vector<double>& cost = costs_.plain(places[m].placing);
-      if (pay(next, places[m].placing, &cost[at.tile], lattice_.size(), at.tile)) {
+      if (pay(next, places[m].placing, &cost[at.tile], lattice(at.phase).size(), at.tile)) {
         offer(next);
       } else {
         retract();
@@ -323,19 +328,24 @@ class LabelSearch {
 
   void jump(std::int64_t id, const Node& at) {
     const auto& jumps = skeleton_.jumps(at.phase, at.pointers);
+    const Lattice& tiles = lattice(at.phase);
     for (std::size_t m = 0; m < jumps.size(); ++m) {
       const DimId dim = jumps[m].dim;
-      const std::size_t digits = lattice_.divisors(dim).size();
-      const std::size_t digit = lattice_.digit(dim, at.tile);
-      for (const std::size_t to : lattice_.below(dim, digit)) {
-        const std::size_t tile = at.tile - (digit - to) * lattice_.stride(dim);
+      const std::size_t digit = tiles.digit(dim, at.tile);
+      const auto& runs = tiles.runs(dim);
+      const std::size_t rests = tiles.size() / tiles.positions(dim).size();
+      for (std::size_t run = 0; run < runs.size(); ++run) {
+        if (runs[run].from != digit) {
+          continue;
+        }
+        const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
         const std::int64_t next =
             extend(id, {Step::Kind::kJump, {at.phase, jumps[m].target, tile}, m});
         bool fits = true;
         for (const std::size_t placing : jumps[m].placings) {
-          const std::vector<double>& cost = costs_.sliding(placing, dim);
-          fits = fits && pay(next, placing, &cost[digit * lattice_.size() + tile],
-                             digits * lattice_.size(), tile);
+          const double* cost =
+              &costs_.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
+          fits = fits && pay(next, placing, cost, runs.size() * rests, tile);
         }
         if (fits) {
           offer(next);
@@ -356,7 +366,6 @@ class LabelSearch {
   }
 
   const Skeleton& skeleton_;
-  const Lattice& lattice_;
   const Unrolled& unrolled_;
   Costs& costs_;
   const Bound& bound_;
@@ -375,11 +384,10 @@ class LabelSearch {
 
 }  // namespace
 
-LabelResult search_labels(const Skeleton& skeleton, const Lattice& lattice,
-                          const Unrolled& unrolled, Costs& costs, const Bound& bound,
-                          const Valuation& valuation, const std::function<Key()>& limit,
-                          const std::atomic<bool>* stop) {
-  return LabelSearch(skeleton, lattice, unrolled, costs, bound, valuation).run(limit, stop);
+LabelResult search_labels(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+                          const Bound& bound, const Valuation& valuation,
+                          const std::function<Key()>& limit, const std::atomic<bool>* stop) {
+  return LabelSearch(skeleton, unrolled, costs, bound, valuation).run(limit, stop);
 }
 
 }  // namespace mapsim::exact

@@ -52,13 +52,12 @@ struct LabelResult {
 // Best-first search over labels (a node, what has been paid, what is used of each contended room),
 // pruned by dominance and by the bound: the first label that ends is an optimum of the unrolling.
 // `limit`: keys above it are of no interest; it is read again and again.
-LabelResult search_labels(const Skeleton& skeleton, const Lattice& lattice,
-                          const Unrolled& unrolled, Costs& costs, const Bound& bound,
-                          const Valuation& valuation, const std::function<Key()>& limit,
-                          const std::atomic<bool>* stop);
+LabelResult search_labels(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+                          const Bound& bound, const Valuation& valuation,
+                          const std::function<Key()>& limit, const std::atomic<bool>* stop);
 
 // The best key that the bound allows from the start; infinite: nothing fits.
-Key root_key(const Skeleton& skeleton, const Lattice& lattice, const Bound& bound,
+Key root_key(const Skeleton& skeleton, const Unrolled& unrolled, const Bound& bound,
              const Valuation& valuation, std::size_t components);
 
 }  // namespace mapsim::exact

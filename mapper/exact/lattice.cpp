@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/lattice.hpp"
 
+#include <algorithm>
+
 namespace mapsim::exact {
 
 namespace {
@@ -29,39 +31,87 @@ bool is_prime(std::int64_t n) {
   return n > 1;
 }
 
+// Chains bound >= block >= block >= extent, each dividing the one before; for equal blocks the
+// extents ascend.
+void list_positions(std::size_t tracked, std::vector<std::int64_t> blocks, std::int64_t bound,
+                    std::vector<Position>& found) {
+  for (const std::int64_t extent : divisors_of(bound)) {
+    if (tracked == 0) {
+      found.push_back({blocks, extent});
+    } else {
+      std::vector<std::int64_t> longer = blocks;
+      longer.push_back(extent);
+      list_positions(tracked - 1, std::move(longer), extent, found);
+    }
+  }
+}
+
 }  // namespace
 
-Lattice::Lattice(const PerDim<std::int64_t>& bounds)
-    : divisors_(bounds.size()),
+Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked)
+    : bounds_{bounds},
+      positions_(bounds.size()),
       strides_(bounds.size()),
-      covers_(bounds.size()),
-      belows_(bounds.size()) {
+      primes_(bounds.size()),
+      runs_(bounds.size()) {
   for (const DimId d : bounds.ids()) {
-    divisors_[d] = divisors_of(bounds[d]);
+    list_positions(tracked[d], {}, bounds[d], positions_[d]);
     strides_[d] = size_;
-    size_ *= divisors_[d].size();
-    const auto& divisors = divisors_[d];
-    covers_[d].resize(divisors.size());
-    belows_[d].resize(divisors.size());
-    for (std::size_t i = 0; i < divisors.size(); ++i) {
-      for (std::size_t k = 0; k < i; ++k) {
-        if (divisors[i] % divisors[k] == 0) {
-          belows_[d][i].push_back(k);
-          if (is_prime(divisors[i] / divisors[k])) {
-            covers_[d][i].push_back(k);
+    size_ *= positions_[d].size();
+    const auto& positions = positions_[d];
+    for (std::size_t from = 0; from < positions.size(); ++from) {
+      for (std::size_t to = 0; to < from; ++to) {
+        if (positions[from].blocks == positions[to].blocks &&
+            positions[from].extent % positions[to].extent == 0) {
+          runs_[d].push_back({from, to});
+          if (is_prime(positions[from].extent / positions[to].extent)) {
+            primes_[d].push_back({from, to});
           }
         }
       }
     }
   }
+  for (std::size_t tile = 0; tile < size_; ++tile) {
+    bool one = true;
+    for (std::size_t d = 0; d < dims() && one; ++d) {
+      one = extent(static_cast<DimId>(d), tile) == 1;
+    }
+    if (one) {
+      ones_.push_back(tile);
+    }
+  }
 }
 
 PerDim<std::int64_t> Lattice::extents(std::size_t tile) const {
-  PerDim<std::int64_t> extents(divisors_.size());
-  for (const DimId d : divisors_.ids()) {
+  PerDim<std::int64_t> extents(positions_.size());
+  for (const DimId d : positions_.ids()) {
     extents[d] = extent(d, tile);
   }
   return extents;
+}
+
+std::vector<std::size_t> Lattice::crossing(const Lattice& inner) const {
+  PerDim<std::vector<std::size_t>> digits(dims());
+  for (const DimId d : positions_.ids()) {
+    for (const Position& here : positions_[d]) {
+      std::vector<std::int64_t> blocks = here.blocks;
+      if (inner.positions_[d].front().blocks.size() > blocks.size()) {
+        blocks.push_back(here.extent);
+      }
+      const auto there = std::find_if(
+          inner.positions_[d].begin(), inner.positions_[d].end(), [&](const Position& position) {
+            return position.blocks == blocks && position.extent == here.extent;
+          });
+      digits[d].push_back(static_cast<std::size_t>(there - inner.positions_[d].begin()));
+    }
+  }
+  std::vector<std::size_t> tiles(size_, 0);
+  for (std::size_t tile = 0; tile < size_; ++tile) {
+    for (const DimId d : positions_.ids()) {
+      tiles[tile] += digits[d][digit(d, tile)] * inner.strides_[d];
+    }
+  }
+  return tiles;
 }
 
 }  // namespace mapsim::exact

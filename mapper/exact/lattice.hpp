@@ -7,33 +7,65 @@
 
 namespace mapsim::exact {
 
-// The lattice of tile vectors: every vector of divisors of the temporal bounds E. A tile is an index,
-// mixed radix over the divisors in ascending order, so that index 0 is the all-ones tile, the last is
-// E itself, and a tile that divides another has the smaller index.
+// Where a dim stands on its way from its temporal bound down to 1: the extent now, and the extents at
+// which tracked fanouts were crossed (their blocks), outermost first.
+struct Position {
+  std::vector<std::int64_t> blocks;  // one per crossed fanout that the dim tracks
+  std::int64_t extent = 1;
+};
+
+// The lattice of tiles between two fanouts: every vector of positions. A tile is an index, mixed radix
+// over the positions; one that a loop leads to has a smaller index than where the loop starts.
 class Lattice {
  public:
-  explicit Lattice(const PerDim<std::int64_t>& bounds);
+  // `tracked[d]`: how many crossed fanouts' blocks dim d remembers.
+  Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked);
 
   std::size_t size() const { return size_; }
-  std::size_t dims() const { return divisors_.size(); }
-  const std::vector<std::int64_t>& divisors(DimId d) const { return divisors_[d]; }
-  std::int64_t bound(DimId d) const { return divisors_[d].back(); }
+  std::size_t dims() const { return positions_.size(); }
+  const std::vector<Position>& positions(DimId d) const { return positions_[d]; }
+  std::int64_t bound(DimId d) const { return bounds_[d]; }
   std::size_t stride(DimId d) const { return strides_[d]; }
   std::size_t digit(DimId d, std::size_t tile) const {
-    return tile / strides_[d] % divisors_[d].size();
+    return tile / strides_[d] % positions_[d].size();
   }
-  std::int64_t extent(DimId d, std::size_t tile) const { return divisors_[d][digit(d, tile)]; }
+  std::int64_t extent(DimId d, std::size_t tile) const {
+    return positions_[d][digit(d, tile)].extent;
+  }
   PerDim<std::int64_t> extents(std::size_t tile) const;
-  // Digits that digit i reaches by taking one prime factor away.
-  const std::vector<std::size_t>& cover(DimId d, std::size_t i) const { return covers_[d][i]; }
-  // Digits of the proper divisors of divisor i.
-  const std::vector<std::size_t>& below(DimId d, std::size_t i) const { return belows_[d][i]; }
+
+  // A loop over one dim: between the same blocks, from an extent to one that divides it.
+  struct Run {
+    std::size_t from = 0;  // digits
+    std::size_t to = 0;
+  };
+  // Runs that take one prime factor: from ascending.
+  const std::vector<Run>& primes(DimId d) const { return primes_[d]; }
+  // All runs.
+  const std::vector<Run>& runs(DimId d) const { return runs_[d]; }
+  // Index of a tile among those that differ in other dims only: 0 .. size / positions - 1.
+  std::size_t rest(DimId d, std::size_t tile) const {
+    const std::size_t block = strides_[d] * positions_[d].size();
+    return tile / block * strides_[d] + tile % strides_[d];
+  }
+  std::size_t from_rest(DimId d, std::size_t rest, std::size_t digit) const {
+    const std::size_t block = strides_[d] * positions_[d].size();
+    return rest / strides_[d] * block + digit * strides_[d] + rest % strides_[d];
+  }
+
+  // The tile in `inner`, the lattice below a fanout, at which one crosses it here: dims that `inner`
+  // tracks one block more of remember their extent.
+  std::vector<std::size_t> crossing(const Lattice& inner) const;
+  // Tiles with every extent 1.
+  const std::vector<std::size_t>& ones() const { return ones_; }
 
  private:
-  PerDim<std::vector<std::int64_t>> divisors_;
+  PerDim<std::int64_t> bounds_;
+  PerDim<std::vector<Position>> positions_;
   PerDim<std::size_t> strides_;
-  PerDim<std::vector<std::vector<std::size_t>>> covers_;
-  PerDim<std::vector<std::vector<std::size_t>>> belows_;
+  PerDim<std::vector<Run>> primes_;
+  PerDim<std::vector<Run>> runs_;
+  std::vector<std::size_t> ones_;
   std::size_t size_ = 1;
 };
 

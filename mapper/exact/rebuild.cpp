@@ -17,9 +17,8 @@ TensorSet all_tensors(const Workload& workload) {
 
 class Rebuilder {
  public:
-  Rebuilder(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-            const Unrolling& unrolling)
-      : skeleton_{skeleton}, lattice_{lattice}, unrolled_{unrolled}, unrolling_{unrolling} {
+  Rebuilder(const Skeleton& skeleton, const Unrolled& unrolled, const Unrolling& unrolling)
+      : skeleton_{skeleton}, unrolled_{unrolled}, unrolling_{unrolling} {
     const Workload& workload = skeleton.problem().workload();
     extents_ = PerDim<std::int64_t>(workload.dims.size());
     for (const DimId d : workload.dims.ids()) {
@@ -64,10 +63,10 @@ class Rebuilder {
   };
 
   void loop(const Node& from, const Node& to) {
-    for (std::size_t i = 0; i < lattice_.dims(); ++i) {
-      const auto d = static_cast<DimId>(i);
-      const std::int64_t before = lattice_.extent(d, from.tile);
-      const std::int64_t after = lattice_.extent(d, to.tile);
+    const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(from.phase)];
+    for (const DimId d : extents_.ids()) {
+      const std::int64_t before = lattice.extent(d, from.tile);
+      const std::int64_t after = lattice.extent(d, to.tile);
       if (before != after) {
         extents_[d] = extents_[d] / before * after;  // the factors of fanouts below stay in it
         mapping_.nodes.emplace_back(Temporal{d, extents_[d]});
@@ -107,7 +106,6 @@ class Rebuilder {
   }
 
   const Skeleton& skeleton_;
-  const Lattice& lattice_;
   const Unrolled& unrolled_;
   const Unrolling& unrolling_;
   PerDim<std::int64_t> extents_;
@@ -117,9 +115,9 @@ class Rebuilder {
 
 }  // namespace
 
-Mapping rebuild(const Skeleton& skeleton, const Lattice& lattice, const Unrolled& unrolled,
-                const Unrolling& unrolling, const std::vector<Step>& steps) {
-  return Rebuilder(skeleton, lattice, unrolled, unrolling).follow(steps);
+Mapping rebuild(const Skeleton& skeleton, const Unrolled& unrolled, const Unrolling& unrolling,
+                const std::vector<Step>& steps) {
+  return Rebuilder(skeleton, unrolled, unrolling).follow(steps);
 }
 
 Mapping leanest(const Mapspace& space, const UnrollingGroup& group) {

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/skeleton.hpp"
 
-#include <algorithm>
+#include "mapper/exact/volume.hpp"
 
 namespace mapsim::exact {
 
-bool slides_along(const Tensor& tensor, DimId d) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
-    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
-                                                [d](const Term& term) { return term.dim == d; });
-  });
-}
-
 namespace {
-
-bool has_window(const Tensor& tensor) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
-                     [](const Rank& rank) { return rank.terms.size() > 1; });
-}
 
 bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
   return space.keep_rule(level, t) != KeepRule::kBypass;
@@ -186,10 +174,15 @@ bool Skeleton::may_place(std::size_t phase, const Stop& to) const {
   return closes ? phase < to.phase : phase <= to.phase;
 }
 
-std::size_t Skeleton::find_placing(Placing placing) {
-  if (!has_window(problem().workload().tensors[placing.tensor])) {
-    placing.crossed = 0;  // makes no difference
+std::size_t Skeleton::crossed(std::size_t phase) const {
+  std::size_t crossed = 0;
+  for (std::size_t p = 0; p < phase; ++p) {
+    crossed += events_[p].fanout ? 1 : 0;
   }
+  return crossed;
+}
+
+std::size_t Skeleton::find_placing(const Placing& placing) {
   const auto [entry, is_new] = placing_index_.try_emplace(placing, placings_.size());
   if (is_new) {
     placings_.push_back(placing);
@@ -198,10 +191,6 @@ std::size_t Skeleton::find_placing(Placing placing) {
 }
 
 std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t pointers, TensorId t) {
-  std::size_t crossed = 0;
-  for (std::size_t p = 0; p < phase; ++p) {
-    crossed += events_[p].fanout ? 1 : 0;
-  }
   const std::size_t from = stop_index(pointers, t);
   const Stop& above = stops_[t][from];
   std::vector<Place> found;
@@ -210,7 +199,7 @@ std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t poin
     const bool inwards = !above.latch && (below.latch || index_of(below.level) > index_of(above.level));
     if (inwards && may_place(phase, below) && may_pass(t, above, &below)) {
       found.push_back(
-          {find_placing({t, from, to, crossed}), pointers + (to - from) * radix_[t]});
+          {find_placing({t, from, to, crossed(phase)}), pointers + (to - from) * radix_[t]});
     }
   }
   return found;

@@ -78,6 +78,8 @@ class Skeleton {
   const Problem& problem() const { return space_->problem(); }
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t phases() const { return events_.size() + 1; }
+  // Used fanouts that are crossed before a phase begins.
+  std::size_t crossed(std::size_t phase) const;
   const Event& event_after(std::size_t phase) const { return events_[phase]; }
   std::size_t pointers() const { return pointers_; }
   const std::vector<std::size_t>& starts() const { return starts_; }
@@ -122,7 +124,7 @@ class Skeleton {
   void mark_reachable();
   bool may_pass(TensorId t, const Stop& from, const Stop* to) const;
   bool may_place(std::size_t phase, const Stop& to) const;
-  std::size_t find_placing(Placing placing);
+  std::size_t find_placing(const Placing& placing);
   std::vector<Place> steps(std::size_t phase, std::size_t pointers, TensorId t);
   void extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far, std::vector<Jump>& found);
 
@@ -142,8 +144,5 @@ class Skeleton {
   std::vector<Room> rooms_;
   std::vector<Port> ports_;
 };
-
-// Is dim d of `tensor` one of several in a rank: does its tile slide along d?
-bool slides_along(const Tensor& tensor, DimId d);
 
 }  // namespace mapsim::exact

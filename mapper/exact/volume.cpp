@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/volume.hpp"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace mapsim::exact {
 
+bool slides_along(const Tensor& tensor, DimId d) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
+    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
+                                                [d](const Term& term) { return term.dim == d; });
+  });
+}
+
 namespace {
 
-// The loops of one dim, outermost first: temporal down to each crossed fanout's block, that fanout,
-// then temporal down to the tile, with the run of a sliding loop apart, then the fanouts that follow.
+// The block of dim d at a fanout matters where a union of instances slides along d, or where sums of
+// a window in the output are told apart by instance.
+bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    const bool output = t == problem.workload().output();
+    if (slides_along(problem.workload().tensors[t], d) &&
+        (output || problem.is_merged(fanout, t))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::int64_t real_bound(const Unrolled& unrolled, DimId d) {
+  std::int64_t bound = unrolled.bound(d);
+  for (const auto& factors : unrolled.factors) {
+    bound *= factors[d];
+  }
+  return bound;
+}
+
+// The loops of one dim, outermost first, as they are in the nest: extents of tiles below which
+// fanouts are still to come are larger by those fanouts' factors.
 class DimLoops {
  public:
-  DimLoops(const Unrolled& unrolled, DimId real, DimId id, std::int64_t bound)
-      : unrolled_{unrolled}, real_{real}, id_{id}, outer_{bound} {}
+  DimLoops(const Unrolled& unrolled, DimId real, DimId id)
+      : unrolled_{unrolled}, real_{real}, id_{id}, outer_{real_bound(unrolled, real)} {}
 
   void temporal(std::int64_t extent, std::size_t fanouts_below) {
     std::int64_t tile = extent;
@@ -22,10 +51,8 @@ class DimLoops {
     }
     push(tile, std::nullopt);
   }
-  void parallel(std::size_t f) {
-    push(outer_ / unrolled_.factors[f][real_], unrolled_.used[f]);
-  }
-  std::vector<NestLoop> take() { return std::move(loops_); }
+  void parallel(std::size_t f) { push(outer_ / unrolled_.factors[f][real_], unrolled_.used[f]); }
+  const std::vector<NestLoop>& loops() const { return loops_; }
 
  private:
   void push(std::int64_t tile, std::optional<FanoutId> fanout) {
@@ -42,109 +69,114 @@ class DimLoops {
   std::vector<NestLoop> loops_;
 };
 
-std::int64_t real_bound(const Unrolled& unrolled, DimId d, std::int64_t temporal_bound) {
-  std::int64_t bound = temporal_bound;
-  for (const auto& factors : unrolled.factors) {
-    bound *= factors[d];
-  }
-  return bound;
-}
-
-// The rank as a one-rank tensor over its own dims.
-struct RankProblem {
-  Workload workload;
-  Tensor tensor;
-};
-
-RankProblem isolate(const Lattice& lattice, const Unrolled& unrolled, const Rank& rank) {
-  RankProblem alone;
-  alone.tensor.ranks.resize(1);
-  for (const Term& term : rank.terms) {
-    const auto id = static_cast<DimId>(alone.workload.dims.size());
-    alone.workload.dims.push_back(
-        {"", real_bound(unrolled, term.dim, lattice.bound(term.dim))});
-    alone.tensor.ranks[0].terms.push_back({id, term.coefficient});
-  }
-  return alone;
-}
-
 }  // namespace
 
-WindowTable::WindowTable(const Lattice& lattice, const Unrolled& unrolled, const Rank& rank,
-                         Sharing sharing)
-    : lattice_{lattice}, unrolled_{unrolled}, rank_{rank}, sharing_{std::move(sharing)} {
+Unrolled::Unrolled(const Problem& problem, const PerFanout<PerDim<std::int64_t>>& all_factors) {
+  PerDim<std::int64_t> bounds(problem.workload().dims.size());
+  for (const DimId d : bounds.ids()) {
+    bounds[d] = problem.workload().dims[d].bound;
+  }
+  for (const FanoutId f : all_factors.ids()) {
+    const PerDim<std::int64_t>& along = all_factors[f];
+    if (std::all_of(along.begin(), along.end(), [](std::int64_t n) { return n == 1; })) {
+      continue;
+    }
+    used.push_back(f);
+    factors.push_back(along);
+    tracks.emplace_back(along.size(), false);
+    for (const DimId d : along.ids()) {
+      bounds[d] /= along[d];
+      tracks.back()[d] = along[d] > 1 && block_matters(problem, f, d);
+    }
+  }
+  PerDim<std::size_t> tracked(bounds.size(), 0);
+  lattices.emplace_back(bounds, tracked);
+  for (std::size_t f = 0; f < used.size(); ++f) {
+    for (const DimId d : bounds.ids()) {
+      tracked[d] += tracks[f][d] ? 1 : 0;
+    }
+    lattices.emplace_back(bounds, tracked);
+    crossings.push_back(lattices[f].crossing(lattices[f + 1]));
+  }
+}
+
+WindowTable::WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sharing,
+                         const std::vector<std::uint32_t>& tile_of_rank)
+    : unrolled_{unrolled},
+      lattice_{unrolled.lattices[sharing.crossed]},
+      rank_{rank},
+      sharing_{std::move(sharing)},
+      tile_of_rank_{tile_of_rank},
+      first_run_(lattice_.dims(), 0) {
   std::size_t runs = 1;
   for (const Term& term : rank_.terms) {
-    tiles_ *= lattice_.divisors(term.dim).size();
-    runs += lattice_.divisors(term.dim).size();
+    tiles_ *= lattice_.positions(term.dim).size();
+    first_run_[index_of(term.dim)] = runs;
+    runs += lattice_.positions(term.dim).size();
   }
-  entries_.assign(tiles_ * runs, std::numeric_limits<double>::quiet_NaN());
-}
-
-std::size_t WindowTable::index(std::size_t tile, Slide slide) const {
-  std::size_t index = 0;
-  std::size_t run = 0;
-  std::size_t first_run = 1;
-  for (const Term& term : rank_.terms) {
-    index = index * lattice_.divisors(term.dim).size() + lattice_.digit(term.dim, tile);
-    if (!slide.none() && index_of(term.dim) == slide.dim) {
-      run = first_run + slide.digit;
-    }
-    first_run += lattice_.divisors(term.dim).size();
-  }
-  return run * tiles_ + index;
-}
-
-double WindowTable::at(std::size_t tile, Slide slide) {
-  double& entry = entries_[index(tile, slide)];
-  if (std::isnan(entry)) {
-    entry = compute(tile, slide);
-  }
-  return entry;
+  entries_.assign(tiles_ * runs, -1.0);
 }
 
 double WindowTable::compute(std::size_t tile, Slide slide) const {
-  const RankProblem alone = isolate(lattice_, unrolled_, rank_);
+  Workload alone;  // the rank as a one-rank tensor over its own dims
+  Tensor tensor;
+  tensor.ranks.resize(1);
   std::vector<NestLoop> loops;
   std::vector<LoopUse> uses;
   std::size_t moving = kNoLoop;
-  for (std::size_t r = 0; r < rank_.terms.size(); ++r) {
-    const DimId d = rank_.terms[r].dim;
-    const auto id = static_cast<DimId>(r);
-    const std::int64_t extent = lattice_.extent(d, tile);
+  for (const Term& term : rank_.terms) {
+    const DimId d = term.dim;
+    const auto id = static_cast<DimId>(alone.dims.size());
+    alone.dims.push_back({"", real_bound(unrolled_, d)});
+    tensor.ranks[0].terms.push_back({id, term.coefficient});
+    const Position& position = lattice_.positions(d)[lattice_.digit(d, tile)];
     const bool slides = index_of(d) == slide.dim;
-    const std::int64_t start = slides ? lattice_.divisors(d)[slide.digit] : extent;
-    DimLoops dim(unrolled_, d, id, alone.workload.dims[id].bound);
-    for (std::size_t f = 0; f < sharing_.crossed; ++f) {
-      const std::int64_t block = unrolled_.blocks[f][d];
-      if (block % start != 0) {
-        return 0;  // no nest reaches this tile
-      }
-      if (block != 0) {  // otherwise it makes no difference where the loops stand
-        dim.temporal(block, f);
+    DimLoops dim(unrolled_, d, id);
+    for (std::size_t f = 0, block = 0; f < sharing_.crossed; ++f) {
+      if (unrolled_.tracks[f][d]) {  // otherwise it makes no difference where the loops stand
+        dim.temporal(position.blocks[block++], f);
       }
       dim.parallel(f);
     }
-    dim.temporal(start, sharing_.crossed);
-    dim.temporal(extent, sharing_.crossed);
+    if (slides) {
+      dim.temporal(lattice_.positions(d)[slide.from].extent, sharing_.crossed);
+    }
+    const std::size_t before_run = dim.loops().size();
+    dim.temporal(position.extent, sharing_.crossed);
+    if (slides && dim.loops().size() > before_run) {
+      moving = loops.size() + before_run;
+    }
     for (std::size_t f = sharing_.crossed; f < sharing_.uses.size(); ++f) {
       dim.parallel(f);
     }
-    for (const NestLoop& loop : dim.take()) {
-      // The sliding loop is the last temporal one of its dim.
-      if (slides && !loop.fanout && start != extent) {
-        moving = loops.size();
-      }
-      std::size_t f = 0;
-      while (loop.fanout && unrolled_.used[f] != *loop.fanout) {
-        ++f;
-      }
-      uses.push_back(loop.fanout ? sharing_.uses[f] : LoopUse::kSum);
+    for (const NestLoop& loop : dim.loops()) {
+      const auto f = static_cast<std::size_t>(
+          loop.fanout
+              ? std::find(unrolled_.used.begin(), unrolled_.used.end(), *loop.fanout) -
+                    unrolled_.used.begin()
+              : 0);
+      uses.push_back(loop.fanout ? sharing_.uses[f] : sharing_.temporal);
       loops.push_back(loop);
     }
   }
-  return static_cast<double>(
-      volume(alone.workload, alone.tensor, {loops, uses, moving, sharing_.together}));
+  return static_cast<double>(volume(alone, tensor, {loops, uses, moving, sharing_.together}));
+}
+
+const std::vector<std::uint32_t>& VolumeFactory::tiles_of_rank(TensorId tensor, std::size_t rank,
+                                                               std::size_t crossed) {
+  auto& index = tiles_of_rank_[{index_of(tensor), rank, crossed}];
+  if (!index) {
+    const Lattice& lattice = unrolled_.lattices[crossed];
+    index = std::make_unique<std::vector<std::uint32_t>>(lattice.size(), 0);
+    for (const Term& term : problem_.workload().tensors[tensor].ranks[rank].terms) {
+      const auto radix = static_cast<std::uint32_t>(lattice.positions(term.dim).size());
+      for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+        (*index)[tile] = (*index)[tile] * radix +
+                         static_cast<std::uint32_t>(lattice.digit(term.dim, tile));
+      }
+    }
+  }
+  return *index;
 }
 
 Volume VolumeFactory::make(TensorId tensor, const Sharing& sharing) {
@@ -164,15 +196,15 @@ Volume VolumeFactory::make(TensorId tensor, const Sharing& sharing) {
     if (rank.terms.size() > 1) {
       auto& table = tables_[{index_of(tensor), r, sharing}];
       if (!table) {
-        table = std::make_unique<WindowTable>(lattice_, unrolled_, rank, sharing);
+        table = std::make_unique<WindowTable>(unrolled_, rank, sharing,
+                                              tiles_of_rank(tensor, r, sharing.crossed));
       }
       made.windows_.push_back(table.get());
     } else if (rank.terms.size() == 1) {
       const DimId d = rank.terms.front().dim;
-      std::int64_t points = real_bound(unrolled_, d, lattice_.bound(d));
-      for (std::size_t f = 0; f < unrolled_.used.size(); ++f) {
-        // The first instance's share; fanouts below the child divide nothing.
-        if (f < sharing.uses.size() && sharing.uses[f] == LoopUse::kFirst) {
+      std::int64_t points = real_bound(unrolled_, d);
+      for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+        if (sharing.uses[f] == LoopUse::kFirst) {
           points /= unrolled_.factors[f][d];
         }
       }
@@ -180,31 +212,6 @@ Volume VolumeFactory::make(TensorId tensor, const Sharing& sharing) {
     }
   }
   return made;
-}
-
-double VolumeFactory::distinct(TensorId tensor, std::size_t above, LoopUse use) const {
-  const Tensor& shape = problem_.workload().tensors[tensor];
-  PerDim<std::int64_t> bounds(problem_.workload().dims.size());
-  std::vector<NestLoop> loops;
-  std::vector<LoopUse> uses;
-  Workload real;
-  for (const DimId d : problem_.workload().dims.ids()) {
-    bounds[d] = real_bound(unrolled_, d, lattice_.bound(d));
-    real.dims.push_back({"", bounds[d]});
-    DimLoops dim(unrolled_, d, d, bounds[d]);
-    for (std::size_t f = 0; f < above; ++f) {
-      const std::int64_t inner = unrolled_.blocks[f][d];
-      if (inner != 0) {
-        dim.temporal(inner, f);
-      }
-      dim.parallel(f);
-    }
-    for (const NestLoop& loop : dim.take()) {
-      uses.push_back(loop.fanout ? use : LoopUse::kMerge);
-      loops.push_back(loop);
-    }
-  }
-  return static_cast<double>(volume(real, shape, {loops, uses, kNoLoop, true}));
 }
 
 }  // namespace mapsim::exact

@@ -3,29 +3,34 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/evaluate.hpp"
 #include "mapper/exact/lattice.hpp"
-#include "mapper/unrolling.hpp"
 
 namespace mapsim::exact {
 
-// A spatial unrolling with the blocks of its window dims pinned down: what one lattice search holds
-// fixed. Only fanouts with a factor > 1 are in `used`.
+// A spatial unrolling over the fanouts that it uses (those with a factor > 1), and the lattices of
+// tiles before the first, between them, and after the last.
 struct Unrolled {
-  std::vector<FanoutId> used;                  // outermost first
-  std::vector<PerDim<std::int64_t>> factors;   // per used fanout
-  // Temporal extent at which a used fanout is crossed, for dims where it matters; 0 elsewhere.
-  std::vector<PerDim<std::int64_t>> blocks;
+  std::vector<FanoutId> used;                 // outermost first
+  std::vector<PerDim<std::int64_t>> factors;  // per used fanout
+  // Does the block of a dim at a used fanout matter to any count? Only such blocks are tracked.
+  std::vector<PerDim<bool>> tracks;
+  std::vector<Lattice> lattices;                   // used.size() + 1
+  std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
+
+  Unrolled(const Problem& problem, const PerFanout<PerDim<std::int64_t>>& all_factors);
+  std::int64_t bound(DimId d) const { return lattices.front().bound(d); }  // temporal
 };
 
-// Over which dim, and from which extent on, the tile slides: the loop just above runs from there.
+// Over which dim, and from which digit on, the tile slides: the loop just above runs from there.
 struct Slide {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::size_t dim = kNone;    // index of the DimId
-  std::size_t digit = 0;      // lattice digit of the extent at which the run starts
+  std::size_t dim = kNone;
+  std::size_t from = 0;
   bool none() const { return dim == kNone; }
 };
 
@@ -35,6 +40,7 @@ struct Sharing {
   std::vector<LoopUse> uses;  // one per used fanout above the child
   std::size_t crossed = 0;
   bool together = true;
+  LoopUse temporal = LoopUse::kSum;  // kMerge: distinct elements of the whole run
   friend auto operator<=>(const Sharing&, const Sharing&) = default;
 };
 
@@ -42,22 +48,34 @@ struct Sharing {
 // Entries are computed on first use by the closed form of costmodel/crossing.hpp on that rank alone.
 class WindowTable {
  public:
-  WindowTable(const Lattice& lattice, const Unrolled& unrolled, const Rank& rank, Sharing sharing);
-  double at(std::size_t tile, Slide slide);
+  WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sharing,
+              const std::vector<std::uint32_t>& tile_of_rank);
+  double at(std::size_t tile, Slide slide) {
+    std::size_t run = 0;
+    if (!slide.none()) {
+      run = first_run_[slide.dim] == 0 ? 0 : first_run_[slide.dim] + slide.from;
+    }
+    double& entry = entries_[run * tiles_ + tile_of_rank_[tile]];
+    if (entry < 0) {
+      entry = compute(tile, slide);
+    }
+    return entry;
+  }
 
  private:
   double compute(std::size_t tile, Slide slide) const;
-  std::size_t index(std::size_t tile, Slide slide) const;
 
-  const Lattice& lattice_;
   const Unrolled& unrolled_;
+  const Lattice& lattice_;
   const Rank& rank_;
   Sharing sharing_;
-  std::vector<double> entries_;  // NaN = not yet computed
-  std::size_t tiles_ = 1;        // of the rank
+  const std::vector<std::uint32_t>& tile_of_rank_;
+  std::vector<double> entries_;           // negative = not yet computed
+  std::size_t tiles_ = 1;                 // of the rank
+  std::vector<std::size_t> first_run_;    // per dim; 0 = not in the rank
 };
 
-// V of one tensor over the lattice: constant * prod_{d not in t} E_d/T_d * window tables.
+// V of one tensor over a lattice: constant * prod_{d not in t} E_d/T_d * window tables.
 class Volume {
  public:
   double at(double irrelevant_trips, std::size_t tile, Slide slide) const {
@@ -77,18 +95,23 @@ class Volume {
 // Makes volumes and owns the tables behind them.
 class VolumeFactory {
  public:
-  VolumeFactory(const Problem& problem, const Lattice& lattice, const Unrolled& unrolled)
-      : problem_{problem}, lattice_{lattice}, unrolled_{unrolled} {}
+  VolumeFactory(const Problem& problem, const Unrolled& unrolled)
+      : problem_{problem}, unrolled_{unrolled} {}
   Volume make(TensorId tensor, const Sharing& sharing);
-  // Distinct elements that the instances below the first `above` used fanouts meet in the whole run;
-  // `use` sums them over instances or takes the first one.
-  double distinct(TensorId tensor, std::size_t above, LoopUse use) const;
 
  private:
+  const std::vector<std::uint32_t>& tiles_of_rank(TensorId tensor, std::size_t rank,
+                                                  std::size_t crossed);
+
   const Problem& problem_;
-  const Lattice& lattice_;
   const Unrolled& unrolled_;
   std::map<std::tuple<std::size_t, std::size_t, Sharing>, std::unique_ptr<WindowTable>> tables_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>,
+           std::unique_ptr<std::vector<std::uint32_t>>>
+      tiles_of_rank_;
 };
+
+// Is dim d of `tensor` one of several in a rank: does its tile slide along d?
+bool slides_along(const Tensor& tensor, DimId d);
 
 }  // namespace mapsim::exact
