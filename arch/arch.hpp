@@ -14,7 +14,8 @@ namespace mapsim {
 
 // Capacity of one instance of a storage level.
 struct Capacity {
-  // Exactly one of: unlimited (both empty), one pool shared by all tensors, or a partition per role.
+  // Exactly one of: unlimited (both empty), one pool shared by all tensors, or a partition per
+  // role.
   std::optional<Bits> shared;
   std::map<Role, Bits> per_role;  // a role that is not named has no room: it bypasses
   bool unlimited() const { return !shared && per_role.empty(); }
@@ -29,7 +30,8 @@ struct Bandwidth {
   friend bool operator==(const Bandwidth&, const Bandwidth&) = default;
 };
 
-// Energies per bit moved. Reads, read-backs and drains pay read; fills pay write; updates pay update.
+// Energies per bit moved. Reads, read-backs and drains pay read; fills pay write; updates pay
+// update.
 struct StorageEnergy {
   PicojoulesPerBit read{0};
   PicojoulesPerBit write{0};
@@ -78,7 +80,7 @@ struct Fanout {
 
 struct Compute {
   std::string name;
-  Picojoules energy{0};            // per MAC
+  Picojoules energy{0};             // per MAC
   std::int64_t issue_interval = 1;  // cycles between two MACs of one instance
   RoleSet register_reuse;  // operands (and sums) latched at the MAC: no access while they stay
   friend bool operator==(const Compute&, const Compute&) = default;

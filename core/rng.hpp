@@ -4,8 +4,8 @@
 
 namespace mapsim {
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one word of state, the same stream on every machine,
-// which the distributions of <random> do not promise.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one word of state, the same stream on every
+// machine, which the distributions of <random> do not promise.
 class Rng {
  public:
   constexpr explicit Rng(std::uint64_t seed) : state_{seed} {}

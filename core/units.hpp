@@ -14,8 +14,12 @@ class Quantity {
   constexpr explicit Quantity(Rep value) : value_{value} {}
   constexpr Rep count() const { return value_; }
   friend constexpr auto operator<=>(Quantity, Quantity) = default;
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.value_ + b.value_}; }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity{a.value_ - b.value_}; }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity{a.value_ + b.value_};
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity{a.value_ - b.value_};
+  }
   friend constexpr Quantity operator*(Quantity a, Rep b) { return Quantity{a.value_ * b}; }
   friend constexpr Quantity operator*(Rep a, Quantity b) { return Quantity{a * b.value_}; }
   constexpr Quantity& operator+=(Quantity other) {

@@ -30,8 +30,8 @@ class BoundaryCounter {
         loops_{std::span(nest.loops).first(boundary.child_position)},
         uses_(loops_.size()) {
     const DimSet relevant = tensor_.dims();
-    const bool holds = boundary.child ||
-                       problem.arch().compute.register_reuse.contains(tensor_.role);
+    const bool holds =
+        boundary.child || problem.arch().compute.register_reuse.contains(tensor_.role);
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       const NestLoop& loop = loops_[i];
       if (!loop.fanout && relevant.contains(loop.dim)) {
@@ -146,8 +146,7 @@ void count_tensor(const Problem& problem, const Nest& nest, TensorId tensor, Cou
     const Placement& parent = placements[static_cast<LevelId>(i)];
     TensorCounts& at = counts.levels[parent.level][tensor];
     at.kept = true;
-    at.footprint =
-        footprint(workload.tensors[tensor], nest.extents_at(workload, parent.position));
+    at.footprint = footprint(workload.tensors[tensor], nest.extents_at(workload, parent.position));
     Boundary boundary{tensor, std::nullopt, parent.level, nest.loops.size(), parent.position};
     if (i + 1 < placements.size()) {
       const Placement& child = placements[static_cast<LevelId>(i + 1)];

@@ -17,8 +17,8 @@ std::size_t next_loop(const Crossing& crossing, DimId dim, std::size_t from) {
   return from;
 }
 
-// Walks the loops of one dim from the outermost: a tile of `size` is cut into full tiles and perhaps
-// a partial one. Leaves count 1 each (visits) or their size (elements).
+// Walks the loops of one dim from the outermost: a tile of `size` is cut into full tiles and
+// perhaps a partial one. Leaves count 1 each (visits) or their size (elements).
 enum class Leaf : std::uint8_t { kOne, kSize };
 
 std::int64_t walk(const Crossing& crossing, DimId dim, std::size_t from, std::int64_t size,
@@ -61,8 +61,8 @@ std::vector<Block> split(const std::vector<Block>& blocks, std::int64_t bound,
   std::vector<Block> tiles;
   for (const Block& block : blocks) {
     for (std::int64_t i = 0; i < bound; ++i) {
-      tiles.push_back({block.lo + i * extent,
-                       std::clamp<std::int64_t>(block.size - i * extent, 0, extent)});
+      tiles.push_back(
+          {block.lo + i * extent, std::clamp<std::int64_t>(block.size - i * extent, 0, extent)});
     }
   }
   return tiles;

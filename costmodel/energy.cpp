@@ -9,7 +9,8 @@ double bits_of(std::int64_t elements, Bits width) {
   return static_cast<double>(elements) * static_cast<double>(width.count());
 }
 
-// Reads, read-backs and drains pay `read`; fills pay `write`; updates pay `update`: design section 5.
+// Reads, read-backs and drains pay `read`; fills pay `write`; updates pay `update`: design
+// section 5.
 TensorEnergy tensor_energy(const StorageEnergy& per_bit, const TensorCounts& at) {
   const AccessCounts& n = at.total;
   TensorEnergy energy;

@@ -28,23 +28,24 @@ struct AccessCounts {
 struct TensorCounts {
   bool kept = false;
   std::int64_t footprint = 0;  // distinct elements of one instance's (largest) tile
-  // Widths of an element: as stored, as it crosses to the child below (reads, updates, read-backs), and
-  // as it crosses to the parent above (fills, drains). Operands: all the same. Sums: docs/model.md.
+  // Widths of an element: as stored, as it crosses to the child below (reads, updates, read-backs),
+  // and as it crosses to the parent above (fills, drains). Operands: all the same. Sums:
+  // docs/model.md.
   Bits bits{0};
   Bits down_bits{0};
   Bits up_bits{0};
-  AccessCounts total;          // over all instances
-  AccessCounts busiest;        // of the first instance, which is the busiest
-  Bits read_bits{0};           // the busiest instance's traffic through its read port
-  Bits write_bits{0};          // ... and through its write port
+  AccessCounts total;    // over all instances
+  AccessCounts busiest;  // of the first instance, which is the busiest
+  Bits read_bits{0};     // the busiest instance's traffic through its read port
+  Bits write_bits{0};    // ... and through its write port
   friend bool operator==(const TensorCounts&, const TensorCounts&) = default;
 };
 
 // Everything that a mapping makes a machine do.
 struct Counts {
   PerLevel<PerTensor<TensorCounts>> levels;
-  PerFanout<std::int64_t> reductions;    // additions in the reduction network, total
-  PerFanout<std::int64_t> used_x;        // instances used along X, of one parent instance
+  PerFanout<std::int64_t> reductions;  // additions in the reduction network, total
+  PerFanout<std::int64_t> used_x;      // instances used along X, of one parent instance
   PerFanout<std::int64_t> used_y;
   std::int64_t macs = 0;
   std::int64_t steps = 0;  // temporal steps of the first compute instance
@@ -56,8 +57,8 @@ struct TensorEnergy {
   Picojoules total;                // the three, added in this order
 };
 
-// total = (levels outermost first: tensors in order) + (fanouts outermost first) + compute, added in
-// this order: the breakdown adds up to it exactly.
+// total = (levels outermost first: tensors in order) + (fanouts outermost first) + compute, added
+// in this order: the breakdown adds up to it exactly.
 struct Energy {
   PerLevel<PerTensor<TensorEnergy>> levels;
   PerFanout<Picojoules> fanouts;
@@ -69,8 +70,8 @@ struct Energy {
 enum class PortKind : std::uint8_t { kCompute, kRead, kWrite, kShared };
 struct Resource {
   PortKind kind = PortKind::kCompute;
-  LevelId level{};   // meaningless for kCompute
-  Cycles time{0};    // busy cycles of the busiest instance
+  LevelId level{};         // meaningless for kCompute
+  Cycles time{0};          // busy cycles of the busiest instance
   double utilization = 0;  // time / steady latency
 };
 
@@ -108,8 +109,8 @@ struct FanoutExceeded {
 using Infeasible = std::variant<CapacityExceeded, FanoutExceeded>;
 using Evaluation = std::variant<Cost, Infeasible>;
 
-// One architecture bound to one workload: widths, energies and capacities per tensor, resolved once.
-// Cheap to copy, independent of what it was made from.
+// One architecture bound to one workload: widths, energies and capacities per tensor, resolved
+// once. Cheap to copy, independent of what it was made from.
 class Problem {
  public:
   Problem(Arch arch, Workload workload);

@@ -48,9 +48,9 @@ Cycles edge_time(const Arch& arch, LevelId parent, LevelId child, bool output,
                  const TensorCounts& at) {
   const Bandwidth& from = arch.levels[output ? child : parent].bandwidth;
   const Bandwidth& to = arch.levels[output ? parent : child].bandwidth;
-  return transfer_time(at.footprint * at.up_bits.count(),
-                       slower(from.shared ? from.shared : from.read,
-                              to.shared ? to.shared : to.write));
+  return transfer_time(
+      at.footprint * at.up_bits.count(),
+      slower(from.shared ? from.shared : from.read, to.shared ? to.shared : to.write));
 }
 
 Cycles edge_times(const Problem& problem, const Counts& counts) {
@@ -96,8 +96,8 @@ Latency latency(const Problem& problem, const Counts& counts) {
     }
   }
   for (Resource& resource : latency.resources) {
-    resource.utilization = static_cast<double>(resource.time.count()) /
-                           static_cast<double>(latency.steady.count());
+    resource.utilization =
+        static_cast<double>(resource.time.count()) / static_cast<double>(latency.steady.count());
   }
   latency.ramped = hidden + edge_times(problem, counts);
   for (const Cycles time : shown) {

@@ -55,8 +55,7 @@ Nest make_nest(const Workload& workload, const Mapping& mapping) {
       if (parallel.extent == extent) {
         continue;
       }
-      nest.loops.push_back(
-          {parallel.dim, extent, parallel.extent, parallel.fanout, parallel.axis});
+      nest.loops.push_back({parallel.dim, extent, parallel.extent, parallel.fanout, parallel.axis});
       extent = parallel.extent;
       joinable = false;
     }

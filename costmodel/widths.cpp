@@ -26,9 +26,9 @@ void assign_widths(const Workload& workload, Counts& counts) {
         // The outermost level keeps the whole output: its footprint is |O|.
         const std::int64_t distinct = counts.levels[LevelId{0}][t].footprint;
         at.down_bits = at.total.updates == distinct ? tensor.bits : tensor.partial_bits;
-        at.up_bits = l == LevelId{0} ? at.down_bits
-                                     : (at.total.drains == distinct ? tensor.bits
-                                                                    : tensor.partial_bits);
+        at.up_bits = l == LevelId{0}
+                         ? at.down_bits
+                         : (at.total.drains == distinct ? tensor.bits : tensor.partial_bits);
         at.bits = at.down_bits;
       }
       assign_ports(at);

@@ -75,7 +75,7 @@ std::string ratio(double value) {
 }
 
 std::string short_decimal(const std::string& digits) {
-  constexpr std::size_t kReadable = 7;
+  constexpr std::size_t kReadable = 12;
   if (digits.size() <= kReadable) {
     return grouped(std::stoll(digits));
   }

@@ -14,7 +14,7 @@ std::string energy_text(Picojoules energy);                 // 1.234 mJ
 std::string bytes_text(Bits bits);                          // 54.9 KiB; 12 b below a byte
 std::string percent(double share);                          // 92.3 %
 std::string ratio(double value);  // 10.72; three or four digits, no prefix
-// A whole number in decimal, however long: itself up to seven digits, then 1.23e+17.
+// A whole number in decimal, however long: itself up to twelve digits, then 1.23e+17.
 std::string short_decimal(const std::string& digits);
 
 }  // namespace mapsim

@@ -52,12 +52,12 @@ struct Workload {
   std::string name;
   PerDim<Dim> dims;
   PerTensor<Tensor> tensors;  // operands in the order of the equation, the output last
-  bool bias = false;          // one more addition and one more parameter per output channel: roofline
-  std::string note;           // what the shorthand assumed, for people (e.g. padding)
+  bool bias = false;  // one more addition and one more parameter per output channel: roofline
+  std::string note;   // what the shorthand assumed, for people (e.g. padding)
 
   TensorId output() const { return tensors.last(); }
-  std::int64_t macs() const;              // product of all bounds
-  std::string equation() const;           // O[n][k] += I[n][c] * W[k][c]
+  std::int64_t macs() const;     // product of all bounds
+  std::string equation() const;  // O[n][k] += I[n][c] * W[k][c]
   GemmAxis gemm_axis(DimId dim) const;
   std::optional<DimId> find_dim(const std::string& dim_name) const;
   std::optional<TensorId> find_tensor(const std::string& tensor_name) const;

@@ -36,7 +36,7 @@ TEST(BytesText, UsesBinaryPrefixesAndBitsBelowAByte) {
 }
 
 TEST(ShortDecimal, KeepsReadableNumbersWhole) {
-  EXPECT_EQ(short_decimal("1234567"), "1,234,567");
+  EXPECT_EQ(short_decimal("123456789012"), "123,456,789,012");
   EXPECT_EQ(short_decimal("12345678901234567890123"), "1.23e+22");
 }
 

@@ -86,9 +86,10 @@ TEST(CertificateText, ClaimsNoMoreThanIsProven) {
   const Mapspace space{problem, {}};
   SearchResult result;
   result.certificate = {Proof::kOptimal, 1500, 0, "12345678901"};
-  EXPECT_EQ(certificate_text(space, Objective::kEnergy, result),
-            "proven optimal: none of the 1.23e+10 mappings (perfect factors) in the mapspace has a "
-            "lower energy than 1.500 nJ\n");
+  EXPECT_EQ(
+      certificate_text(space, Objective::kEnergy, result),
+      "proven optimal: none of the 12,345,678,901 mappings (perfect factors) in the mapspace has a "
+      "lower energy than 1.500 nJ\n");
   result.certificate = {Proof::kBounded, 100, 0.25, "12"};
   EXPECT_EQ(certificate_text(space, Objective::kLatency, result),
             "not proven optimal: none of the 12 mappings (perfect factors) in the mapspace has a "
