@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "costmodel/crossing.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/exact/rebuild.hpp"
 #include "mapper/mapper.hpp"
@@ -46,11 +48,48 @@ struct Instance {
   exact::Valuation valuation;
 };
 
-// A group of unrollings on its way: nothing of it is better than `bound`.
-struct Task {
-  Key bound{0, 0};
-  std::unique_ptr<Instance> instance;
-};
+// Energy that no mapping can do without [pJ]: the operations, every element once through the outermost
+// level, and the compute units' accesses to whichever level could serve them most cheaply.
+double energy_floor(const Mapspace& space) {
+  const Problem& problem = space.problem();
+  const Arch& arch = problem.arch();
+  const auto macs = static_cast<double>(problem.workload().macs());
+  PerDim<std::int64_t> whole(problem.workload().dims.size());
+  for (const DimId d : whole.ids()) {
+    whole[d] = problem.workload().dims[d].bound;
+  }
+  const auto access = [&](LevelId l, bool output) {
+    const StorageEnergy& energy = arch.levels[l].energy;
+    return (output ? energy.update : energy.read).count();
+  };
+  double floor = macs * arch.compute.energy.count();
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    const Tensor& tensor = problem.workload().tensors[t];
+    const bool output = t == problem.workload().output();
+    const auto bits = static_cast<double>(tensor.bits.count());
+    const double once = static_cast<double>(footprint(tensor, whole)) * bits;
+    double least = exact::kInfinity;
+    for (std::size_t i = arch.levels.size(); i-- > 0;) {
+      const auto l = static_cast<LevelId>(i);
+      double served = arch.compute.register_reuse.contains(tensor.role) ? 0 : macs * bits;
+      for (const FanoutId f : arch.fanouts.ids()) {
+        if (arch.is_above(l, f) && problem.is_merged(f, t)) {
+          served /= static_cast<double>(arch.fanouts[f].x * arch.fanouts[f].y);
+        }
+      }
+      if (space.keep_rule(l, t) != KeepRule::kBypass) {
+        const double outermost = once * access(LevelId{0}, output);
+        least = std::min(least, i == 0 ? std::max(once, served) * access(l, output)
+                                       : outermost + served * access(l, output));
+      }
+      if (space.keep_rule(l, t) == KeepRule::kKeep) {
+        break;  // nothing further out can be the last
+      }
+    }
+    floor += least;
+  }
+  return floor;
+}
 
 // The best so far, shared by threads. Which of equals it is does not depend on who comes first.
 class Incumbent {
@@ -97,7 +136,8 @@ class ExactSearch {
   ExactSearch(const Mapspace& space, const SearchOptions& options)
       : space_{space},
         options_{options},
-        tasks_(space.group_by_factors().size()),
+        energy_floor_{energy_floor(space)},
+        bounds_(space.group_by_factors().size(), Key{0, 0}),
         incumbent_{space.problem(), options.objective} {
     for (const UnrollingGroup& group : space.group_by_factors()) {
       const exact::Unrolled unrolled(space.problem(), group.factors);
@@ -109,21 +149,37 @@ class ExactSearch {
   }
 
   SearchResult run() {
-    bound_all();
-    std::vector<std::size_t> order(tasks_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      order[i] = i;
+    const std::vector<std::size_t> order = most_parallel_first();
+    // Batches of a fixed size share the limit that stands when they begin, so that no result or
+    // statistic depends on which thread is first.
+    std::size_t batch = kFirstBatch;
+    for (std::size_t first = 0; first < order.size() && !stopped(); first += batch) {
+      batch = std::min(first == 0 ? kFirstBatch : 2 * batch, kLargestBatch);
+      const std::size_t last = std::min(first + batch, order.size());
+      search_batch(std::span(order).subspan(first, last - first));
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return tasks_[a].bound < tasks_[b].bound;
-    });
-    search_all(order);
     return result();
   }
 
  private:
-  // Few instances stay built between the two passes; of many, only the bounds.
-  static constexpr std::size_t kKept = 8;
+  static constexpr std::size_t kFirstBatch = 4;
+  static constexpr std::size_t kLargestBatch = 64;
+
+  // Unrollings that leave few steps first: they are good, and make short work of the rest.
+  std::vector<std::size_t> most_parallel_first() const {
+    const auto& groups = space_.group_by_factors();
+    std::vector<double> steps(groups.size(), 1.0);
+    std::vector<std::size_t> order(groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      order[g] = g;
+      for (const std::int64_t bound : temporal_bounds(space_.problem().workload(), groups[g])) {
+        steps[g] *= static_cast<double>(bound);
+      }
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return steps[a] < steps[b]; });
+    return order;
+  }
 
   std::unique_ptr<Instance> build(std::size_t task) const {
     exact::Unrolled unrolled(space_.problem(), space_.group_by_factors()[task].factors);
@@ -132,50 +188,52 @@ class ExactSearch {
   }
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(); }
 
-  void bound_all() {
-    const auto count = static_cast<std::int64_t>(tasks_.size());
+  // What the objective cannot go below whatever the tiles.
+  Key floor(std::size_t group) const {
+    double steps = static_cast<double>(space_.problem().arch().compute.issue_interval);
+    for (const std::int64_t bound :
+         temporal_bounds(space_.problem().workload(), space_.group_by_factors()[group])) {
+      steps *= static_cast<double>(bound);
+    }
+    const auto& ports = skeletons_.begin()->second->ports();
+    std::vector<double> components(1 + ports.size(), 0.0);
+    components[0] = energy_floor_;
+    return exact::Valuation(space_.problem(), ports, options_.objective, steps)
+        .key(components.data());
+  }
+
+  void search_batch(std::span<const std::size_t> batch) {
+    const Key limit = incumbent_.limit();
+    const auto count = static_cast<std::int64_t>(batch.size());
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
     for (std::int64_t i = 0; i < count; ++i) {
-      if (stopped()) {
-        continue;
+      if (!stopped()) {
+        search(batch[static_cast<std::size_t>(i)], limit);
       }
-      Task& task = tasks_[static_cast<std::size_t>(i)];
-      auto instance = build(static_cast<std::size_t>(i));
-      task.bound = instance->root();
+    }
+  }
+
+  void search(std::size_t group, Key limit) {
+    if (exact::beyond(floor(group), limit)) {
+      bounds_[group] = floor(group);
+      return;
+    }
+    const auto instance = build(group);
+    bounds_[group] = instance->root();
 #pragma omp atomic
-      states_ += static_cast<std::int64_t>(instance->bound.nodes().size());
-      if (tasks_.size() <= kKept) {
-        task.instance = std::move(instance);
-      }
+    states_ += static_cast<std::int64_t>(instance->bound.nodes().size());
+    if (!(bounds_[group].first < exact::kInfinity) || exact::beyond(bounds_[group], limit)) {
+      return;
     }
-  }
-
-  void search_all(const std::vector<std::size_t>& order) {
-    const auto count = static_cast<std::int64_t>(order.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::size_t index = order[static_cast<std::size_t>(i)];
-      const Task& task = tasks_[index];
-      if (stopped() || !(task.bound.first < exact::kInfinity) ||
-          task.bound.first > incumbent_.limit().first * (1 + 1e-11)) {
-        continue;
-      }
-      search(index);
-    }
-  }
-
-  void search(std::size_t index) {
-    Task& task = tasks_[index];
-    const auto instance = task.instance ? std::move(task.instance) : build(index);
     const exact::LabelResult found = exact::search_labels(
         instance->skeleton, instance->unrolled, instance->costs, instance->bound,
-        instance->valuation, [&] { return incumbent_.limit(); }, options_.stop);
+        instance->valuation, limit, options_.stop);
     if (!found.steps.empty()) {
       incumbent_.offer(exact::rebuild(instance->skeleton, instance->unrolled,
-                                      space_.group_by_factors()[index].first, found.steps),
-                       found.key, index);
+                                      space_.group_by_factors()[group].first, found.steps),
+                       found.key, group);
     }
-    task.bound = found.stopped ? found.bound : std::max(task.bound, found.bound);
+    bounds_[group] = found.stopped ? found.bound : std::max(bounds_[group], found.bound);
 #pragma omp atomic
     labels_ += found.expanded;
 #pragma omp atomic
@@ -191,7 +249,7 @@ class ExactSearch {
     result.statistics.labels = labels_;
     result.statistics.states = states_;
     result.statistics.unrollings = searched_;
-    result.statistics.unrollings_total = static_cast<std::int64_t>(tasks_.size());
+    result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
     certify(result);
     if (!result.best && !result.interrupted) {
       explain_infeasible(result.infeasible);
@@ -210,8 +268,8 @@ class ExactSearch {
       return;
     }
     double bound = value;
-    for (const Task& task : tasks_) {
-      bound = std::min(bound, task.bound.first);
+    for (const Key& key : bounds_) {
+      bound = std::min(bound, key.first);
     }
     certificate.status = bound > 0 ? Proof::kBounded : Proof::kNone;
     certificate.lower_bound = bound;
@@ -229,7 +287,8 @@ class ExactSearch {
 
   const Mapspace& space_;
   const SearchOptions& options_;
-  std::vector<Task> tasks_;
+  double energy_floor_;
+  std::vector<Key> bounds_;  // per group: nothing of it is better
   std::map<std::vector<FanoutId>, std::unique_ptr<exact::Skeleton>> skeletons_;
   Incumbent incumbent_;
   std::int64_t states_ = 0;

@@ -204,18 +204,51 @@ const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
   if (points.empty()) {
     const Lattice& lattice = unrolled_.lattices[crossed];
     const Tensor& tensor = skeleton_.problem().workload().tensors[t];
-    points.resize(lattice.size());
-    for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-      PerDim<std::int64_t> extents = lattice.extents(tile);
-      for (const DimId d : extents.ids()) {
-        for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
-          extents[d] *= unrolled_.factors[f][d];
-        }
-      }
-      points[tile] = static_cast<double>(footprint(tensor, extents));
+    points.assign(lattice.size(), 1.0);
+    for (const Rank& rank : tensor.ranks) {
+      multiply_rank(lattice, rank, fanouts_above, points);
     }
   }
   return points;
+}
+
+// points[tile] *= distinct coordinates of the rank in the tile as it is above the fanouts that are
+// still to come.
+void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
+                          std::vector<double>& points) const {
+  const auto real = [&](DimId d, std::size_t digit) {
+    std::int64_t extent = lattice.positions(d)[digit].extent;
+    for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
+      extent *= unrolled_.factors[f][d];
+    }
+    return extent;
+  };
+  if (rank.terms.size() == 1) {
+    const DimId d = rank.terms.front().dim;
+    lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      const auto extent = static_cast<double>(real(d, digit));
+      for (std::size_t tile = first; tile < last; ++tile) {
+        points[tile] *= extent;
+      }
+    });
+    return;
+  }
+  Tensor alone;
+  alone.ranks.push_back(rank);
+  std::vector<double> known;  // per tile of the rank; 0 = not yet computed
+  const std::vector<std::uint32_t> tile_of_rank = index_rank(lattice, rank);
+  for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+    known.resize(std::max<std::size_t>(known.size(), tile_of_rank[tile] + 1), 0.0);
+    double& entry = known[tile_of_rank[tile]];
+    if (entry == 0) {
+      PerDim<std::int64_t> extents(lattice.dims(), 1);
+      for (const Term& term : rank.terms) {
+        extents[term.dim] = real(term.dim, lattice.digit(term.dim, tile));
+      }
+      entry = static_cast<double>(footprint(alone, extents));
+    }
+    points[tile] *= entry;
+  }
 }
 
 // prod_{d not in t} E_d/T_d
@@ -225,11 +258,17 @@ const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
     const Lattice& lattice = unrolled_.lattices[crossed];
     const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
     trips.assign(lattice.size(), 1.0);
-    for (std::size_t d = 0; d < lattice.dims(); ++d) {
-      const auto dim = static_cast<DimId>(d);
-      for (std::size_t tile = 0; tile < lattice.size() && !relevant.contains(dim); ++tile) {
-        trips[tile] *= static_cast<double>(lattice.bound(dim) / lattice.extent(dim, tile));
+    for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+      if (relevant.contains(d)) {
+        continue;
       }
+      lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+        const auto count =
+            static_cast<double>(lattice.bound(d) / lattice.positions(d)[digit].extent);
+        for (std::size_t tile = first; tile < last; ++tile) {
+          trips[tile] *= count;
+        }
+      });
     }
   }
   return trips;

@@ -62,6 +62,8 @@ class Costs {
                        double* out, std::size_t step) const;
   const std::vector<double>& footprints(TensorId t, std::size_t crossed,
                                         std::size_t fanouts_above);
+  void multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
+                     std::vector<double>& points) const;
   const std::vector<double>& trips(TensorId t, std::size_t crossed);
   const Lattice& lattice_of(std::size_t placing) const;
   double limit(std::size_t placing) const;

@@ -80,22 +80,19 @@ class LabelSearch {
     scratch_.resize(components_);
   }
 
-  LabelResult run(const std::function<Key()>& limit, const std::atomic<bool>* stop) {
+  LabelResult run(Key limit, const std::atomic<bool>* stop) {
     LabelResult result;
-    limit_ = limit();
+    limit_ = limit;
     start();
     while (!queue_.empty()) {
       const Queued top = queue_.top();
       queue_.pop();
-      if ((result.expanded & 0xFF) == 0) {
-        limit_ = std::min(limit_, limit());
-        if (stop != nullptr && stop->load()) {
-          result.stopped = true;
-          result.bound = top.key;
-          return result;
-        }
+      if ((result.expanded & 0xFF) == 0 && stop != nullptr && stop->load()) {
+        result.stopped = true;
+        result.bound = top.key;
+        return result;
       }
-      if (top.key.first > slack(limit_.first)) {
+      if (beyond(top.key, limit_)) {
         break;
       }
       if (labels_[index(top.label)].dominated) {
@@ -117,7 +114,6 @@ class LabelSearch {
  private:
   static constexpr std::int64_t kNone = -1;
   static std::size_t index(std::int64_t label) { return static_cast<std::size_t>(label); }
-  static double slack(double x) { return x * (1 + 1e-11); }
 
   const Lattice& lattice(std::size_t phase) const {
     return unrolled_.lattices[skeleton_.crossed(phase)];
@@ -195,7 +191,7 @@ class LabelSearch {
       }
     }
     Key key = valuation_.key(scratch_.data());
-    if (!(key.first < kInfinity) || key.first > slack(limit_.first)) {
+    if (!(key.first < kInfinity) || beyond(key, limit_)) {
       retract();
       return;
     }
@@ -385,8 +381,8 @@ class LabelSearch {
 }  // namespace
 
 LabelResult search_labels(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                          const Bound& bound, const Valuation& valuation,
-                          const std::function<Key()>& limit, const std::atomic<bool>* stop) {
+                          const Bound& bound, const Valuation& valuation, Key limit,
+                          const std::atomic<bool>* stop) {
   return LabelSearch(skeleton, unrolled, costs, bound, valuation).run(limit, stop);
 }
 

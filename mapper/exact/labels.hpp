@@ -2,7 +2,6 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -17,6 +16,11 @@ struct Key {
   double second = 0;
   friend auto operator<=>(const Key&, const Key&) = default;
 };
+
+// Worse than the limit by more than rounding noise.
+inline bool beyond(const Key& key, const Key& limit) {
+  return key.first > limit.first * (1 + 1e-11);
+}
 
 // Objective of a whole or partial mapping: energy [pJ] and the bits through each port.
 class Valuation {
@@ -51,10 +55,10 @@ struct LabelResult {
 
 // Best-first search over labels (a node, what has been paid, what is used of each contended room),
 // pruned by dominance and by the bound: the first label that ends is an optimum of the unrolling.
-// `limit`: keys above it are of no interest; it is read again and again.
+// Keys beyond `limit` are of no interest.
 LabelResult search_labels(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                          const Bound& bound, const Valuation& valuation,
-                          const std::function<Key()>& limit, const std::atomic<bool>* stop);
+                          const Bound& bound, const Valuation& valuation, Key limit,
+                          const std::atomic<bool>* stop);
 
 // The best key that the bound allows from the start; infinite: nothing fits.
 Key root_key(const Skeleton& skeleton, const Unrolled& unrolled, const Bound& bound,

@@ -71,23 +71,19 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
       }
     }
   }
+  std::vector<bool> one(size_, true);
+  for (const DimId d : bounds.ids()) {
+    sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last && positions_[d][digit].extent != 1; ++tile) {
+        one[tile] = false;
+      }
+    });
+  }
   for (std::size_t tile = 0; tile < size_; ++tile) {
-    bool one = true;
-    for (std::size_t d = 0; d < dims() && one; ++d) {
-      one = extent(static_cast<DimId>(d), tile) == 1;
-    }
-    if (one) {
+    if (one[tile]) {
       ones_.push_back(tile);
     }
   }
-}
-
-PerDim<std::int64_t> Lattice::extents(std::size_t tile) const {
-  PerDim<std::int64_t> extents(positions_.size());
-  for (const DimId d : positions_.ids()) {
-    extents[d] = extent(d, tile);
-  }
-  return extents;
 }
 
 std::vector<std::size_t> Lattice::crossing(const Lattice& inner) const {
@@ -106,10 +102,12 @@ std::vector<std::size_t> Lattice::crossing(const Lattice& inner) const {
     }
   }
   std::vector<std::size_t> tiles(size_, 0);
-  for (std::size_t tile = 0; tile < size_; ++tile) {
-    for (const DimId d : positions_.ids()) {
-      tiles[tile] += digits[d][digit(d, tile)] * inner.strides_[d];
-    }
+  for (const DimId d : positions_.ids()) {
+    sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last; ++tile) {
+        tiles[tile] += digits[d][digit] * inner.strides_[d];
+      }
+    });
   }
   return tiles;
 }

@@ -32,7 +32,17 @@ class Lattice {
   std::int64_t extent(DimId d, std::size_t tile) const {
     return positions_[d][digit(d, tile)].extent;
   }
-  PerDim<std::int64_t> extents(std::size_t tile) const;
+  // Calls visit(digit, first, last) for the runs of neighbouring tiles that share a digit of d: a
+  // sweep over all tiles without a division.
+  template <class Visit>
+  void sweep(DimId d, const Visit& visit) const {
+    const std::size_t digits = positions_[d].size();
+    for (std::size_t first = 0; first < size_;) {
+      for (std::size_t digit = 0; digit < digits; ++digit, first += strides_[d]) {
+        visit(digit, first, first + strides_[d]);
+      }
+    }
+  }
 
   // A loop over one dim: between the same blocks, from an extent to one that divides it.
   struct Run {

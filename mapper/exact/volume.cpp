@@ -162,19 +162,25 @@ double WindowTable::compute(std::size_t tile, Slide slide) const {
   return static_cast<double>(volume(alone, tensor, {loops, uses, moving, sharing_.together}));
 }
 
+std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank) {
+  std::vector<std::uint32_t> index(lattice.size(), 0);
+  for (const Term& term : rank.terms) {
+    const auto radix = static_cast<std::uint32_t>(lattice.positions(term.dim).size());
+    lattice.sweep(term.dim, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last; ++tile) {
+        index[tile] = index[tile] * radix + static_cast<std::uint32_t>(digit);
+      }
+    });
+  }
+  return index;
+}
+
 const std::vector<std::uint32_t>& VolumeFactory::tiles_of_rank(TensorId tensor, std::size_t rank,
                                                                std::size_t crossed) {
   auto& index = tiles_of_rank_[{index_of(tensor), rank, crossed}];
   if (!index) {
-    const Lattice& lattice = unrolled_.lattices[crossed];
-    index = std::make_unique<std::vector<std::uint32_t>>(lattice.size(), 0);
-    for (const Term& term : problem_.workload().tensors[tensor].ranks[rank].terms) {
-      const auto radix = static_cast<std::uint32_t>(lattice.positions(term.dim).size());
-      for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-        (*index)[tile] = (*index)[tile] * radix +
-                         static_cast<std::uint32_t>(lattice.digit(term.dim, tile));
-      }
-    }
+    index = std::make_unique<std::vector<std::uint32_t>>(index_rank(
+        unrolled_.lattices[crossed], problem_.workload().tensors[tensor].ranks[rank]));
   }
   return *index;
 }

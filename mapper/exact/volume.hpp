@@ -111,6 +111,9 @@ class VolumeFactory {
       tiles_of_rank_;
 };
 
+// Index of each tile of the lattice among those of a rank's own dims.
+std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank);
+
 // Is dim d of `tensor` one of several in a rank: does its tile slide along d?
 bool slides_along(const Tensor& tensor, DimId d);
 
