@@ -5,7 +5,11 @@
 
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
+
+#include "costmodel/evaluate.hpp"
+#include "tests/costmodel/random_case.hpp"
 
 namespace mapsim {
 namespace {
@@ -207,6 +211,29 @@ TEST(Roofline, LeastCostCountsThePaddingThatMappingsRead) {
   const double outputs = 16.0 * 208 * 240;
   EXPECT_DOUBLE_EQ(bounds.least_energy.count(), 2.0 * static_cast<double>(conv.macs()) +
                                                     320 * (input + weights) + 960 * outputs);
+}
+
+TEST(Roofline, NoMappingBeatsTheLeastCost) {
+  std::size_t checked = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    RandomCase random = random_case(seed);
+    for (Storage& level : random.arch.levels) {
+      level.capacity = {};
+      level.energy = {PicojoulesPerBit{1}, PicojoulesPerBit{2}, PicojoulesPerBit{3}};
+    }
+    random.arch.levels[LevelId{0}].bandwidth =
+        seed % 2 == 0 ? shared(7) : Bandwidth{BitsPerCycle{5}, BitsPerCycle{3}, std::nullopt};
+    random.arch.compute.energy = Picojoules{1};
+    const Problem problem{random.arch, random.workload};
+    const Evaluation evaluation = evaluate(problem, random.mapping);
+    if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+      const Roofline bounds = roofline(problem.arch(), problem.workload());
+      ASSERT_LE(bounds.least_cycles, cost->latency.steady) << "seed " << seed;
+      ASSERT_LE(bounds.least_energy.count(), cost->energy.total.count()) << "seed " << seed;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 1000U);
 }
 
 }  // namespace
