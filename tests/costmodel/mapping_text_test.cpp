@@ -69,5 +69,12 @@ TEST(MappingText, TakesNamesInAnyOrderAndBlanksBetweenWords) {
 
 TEST(MappingText, TellsAllThatIsWrong) { expect_errors("costmodel/bad_mappings.txt", 22, parse); }
 
+TEST(MappingText, SurvivesDamagedFiles) {
+  expect_survival(
+      "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 4\n  - parallel M: 1 over X of PEs\n"
+      "  - for N: 1\n  - keep RF: [A, B]\n  - for K: 1\n",
+      parse);
+}
+
 }  // namespace
 }  // namespace mapsim

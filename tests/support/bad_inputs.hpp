@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/diagnostic.hpp"
+#include "core/rng.hpp"
 
 namespace mapsim {
 
@@ -74,6 +77,24 @@ void expect_errors(const std::string& file, std::size_t at_least, const Parse& p
   EXPECT_GE(cases.size(), at_least);
   for (const BadInput& bad : cases) {
     EXPECT_EQ(error_text([&] { parse(bad.input + "\n"); }), bad.expected) << bad.name;
+  }
+}
+
+// `text` cut anywhere, and with bytes of it changed: `parse` gives a value or a ConfigError, and
+// nothing else happens.
+template <class Parse>
+void expect_survival(const std::string& text, const Parse& parse) {
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    error_text([&] { parse(text.substr(0, length)); });
+  }
+  Rng rng{11};
+  const std::string alphabet = "012 9:-+[]{},\n\"'&*a~";
+  for (int i = 0; i < 3000; ++i) {
+    std::string damaged = text;
+    for (std::uint64_t changes = 1 + rng.below(3); changes > 0; --changes) {
+      damaged[rng.below(damaged.size())] = alphabet[rng.below(alphabet.size())];
+    }
+    error_text([&] { parse(damaged); });
   }
 }
 
