@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "core/document.hpp"
+#include "core/utf8.hpp"
 
 namespace mapsim {
 namespace {
@@ -218,56 +219,21 @@ class TreeBuilder : public YAML::EventHandler {
   bool done_ = false;
 };
 
-// Refuses what is not text, with the place: yaml-cpp would guess at an encoding, or stop silently.
-class TextCheck {
- public:
-  TextCheck(const std::string& file, const std::string& text) : file_{file}, text_{text} {}
-
-  void run() const {
-    for (std::size_t i = 0; i < text_.size();) {
-      const auto byte = static_cast<unsigned char>(text_[i]);
-      const bool control =
-          (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F;
-      const std::size_t length = control ? 0 : sequence_length(i);
-      if (length == 0) {
-        refuse(i, fmt::format("byte 0x{:02X} is not UTF-8 text; is this a binary file?", byte));
-      }
-      i += length;
-    }
+// Refuses what is not text: yaml-cpp would guess at an encoding, or stop silently.
+void check_text(const std::string& file, const std::string& text) {
+  const std::optional<std::size_t> bad = first_non_text_byte(text);
+  if (!bad) {
+    return;
   }
-
- private:
-  // Bytes of the UTF-8 character that begins at `at`; 0: there is none.
-  std::size_t sequence_length(std::size_t at) const {
-    const auto lead = static_cast<unsigned char>(text_[at]);
-    if (lead < 0x80) {
-      return 1;
-    }
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || at + length > text_.size()) {
-      return 0;
-    }
-    for (std::size_t i = at + 1; i < at + length; ++i) {
-      if ((static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U) {
-        return 0;
-      }
-    }
-    return length;
-  }
-
-  [[noreturn]] void refuse(std::size_t at, const std::string& message) const {
-    const auto begin = text_.begin();
-    const auto end = begin + static_cast<std::ptrdiff_t>(at);
-    const auto line = std::count(begin, end, '\n') + 1;
-    const std::size_t line_begin = at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;
-    // Without the source line: it is no text.
-    throw ConfigError{
-        {{file_, static_cast<int>(line), static_cast<int>(at - line_begin) + 1, "", message, ""}}};
-  }
-
-  const std::string& file_;
-  const std::string& text_;
-};
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(*bad);
+  const auto line = std::count(text.begin(), end, '\n') + 1;
+  const std::size_t line_begin = *bad == 0 ? 0 : text.rfind('\n', *bad - 1) + 1;
+  const std::string message = fmt::format("byte 0x{:02X} is not UTF-8 text; is this a binary file?",
+                                          static_cast<unsigned char>(text[*bad]));
+  // Without the source line: it is no text.
+  throw ConfigError{
+      {{file, static_cast<int>(line), static_cast<int>(*bad - line_begin) + 1, "", message, ""}}};
+}
 
 // What yaml-cpp says, and the usual reason where the line begins with a tab.
 std::string syntax_message(const std::string& what, const std::string& line) {
@@ -287,7 +253,7 @@ Document parse_yaml(std::string text, const std::string& filename) {
   if (text.starts_with(kByteOrderMark)) {
     text.erase(0, kByteOrderMark.size());
   }
-  TextCheck{filename, text}.run();
+  check_text(filename, text);
   TreeBuilder builder{filename, text};
   try {
     std::istringstream stream{text};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/reader.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/bad_inputs.hpp"
@@ -53,7 +54,7 @@ TEST(Reader, PointsIntoScalarsWhereTheFileShowsThemVerbatim) {
 TEST(Reader, ListsAHundredErrorsAndCountsTheRest) {
   std::string text;
   for (int i = 0; i < 150; ++i) {
-    text += "k" + std::to_string(i) + ": 1\n";
+    text += fmt::format("k{}: 1\n", i);
   }
   const Document document = parse_yaml(text, "f.yaml");
   Reader reader{document};
