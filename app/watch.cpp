@@ -41,13 +41,20 @@ Watch::~Watch() {
 void Watch::look(const std::stop_token& finished) {
   using Clock = std::chrono::steady_clock;
   constexpr timespec kPeriod{0, 50'000'000};
+  // timeout(1) signals the process and then its group: what follows at once is the same wish.
+  constexpr std::chrono::milliseconds kEcho{500};
   const bool visible = isatty(STDERR_FILENO) == 1;
   const sigset_t set = interrupts();
   const Clock::time_point start = Clock::now();
+  Clock::time_point stopped = start;
   std::int64_t shown = 0;
   while (!finished.stop_requested()) {
-    if (sigtimedwait(&set, nullptr, &kPeriod) > 0 && stop_.exchange(true)) {
+    const bool signalled = sigtimedwait(&set, nullptr, &kPeriod) > 0;
+    if (signalled && stop_ && Clock::now() - stopped > kEcho) {
       _exit(kInterrupted);
+    }
+    if (signalled && !stop_.exchange(true)) {
+      stopped = Clock::now();
     }
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
