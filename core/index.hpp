@@ -63,6 +63,11 @@ class IdArray {
       items_[i] = fill;
     }
   }
+  // Changes the size only: what is there stays, items that join keep what they had before.
+  constexpr void resize(std::size_t size) {
+    assert(size <= Capacity);
+    size_ = size;
+  }
   constexpr T& operator[](Id id) { return items_[index_of(id)]; }
   constexpr const T& operator[](Id id) const { return items_[index_of(id)]; }
   constexpr std::size_t size() const { return size_; }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <vector>
 
+#include "costmodel/count_perfect.hpp"
 #include "costmodel/crossing.hpp"
-#include "costmodel/evaluate.hpp"
+#include "costmodel/evaluate_into.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/widths.hpp"
+#include "costmodel/window.hpp"
 
 namespace mapsim {
 
@@ -144,9 +145,6 @@ void count_tensor(const Problem& problem, const Nest& nest, TensorId tensor, Cou
   const auto& placements = nest.placements[tensor];
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const Placement& parent = placements[static_cast<LevelId>(i)];
-    TensorCounts& at = counts.levels[parent.level][tensor];
-    at.kept = true;
-    at.footprint = footprint(workload.tensors[tensor], nest.extents_at(workload, parent.position));
     Boundary boundary{tensor, std::nullopt, parent.level, nest.loops.size(), parent.position};
     if (i + 1 < placements.size()) {
       const Placement& child = placements[static_cast<LevelId>(i + 1)];
@@ -164,41 +162,109 @@ void count_tensor(const Problem& problem, const Nest& nest, TensorId tensor, Cou
 
 // Temporal steps of the first compute instance: design section 4.
 std::int64_t steps_of_first(const Workload& workload, const Nest& nest) {
+  std::int64_t steps = 1;
+  if (nest.perfect) {
+    for (const NestLoop& loop : nest.loops) {
+      steps *= loop.fanout ? 1 : loop.bound;
+    }
+    return steps;
+  }
   std::vector<LoopUse> uses;
   uses.reserve(nest.loops.size());
   for (const NestLoop& loop : nest.loops) {
     uses.push_back(loop.fanout ? LoopUse::kFirst : LoopUse::kSum);
   }
-  std::int64_t steps = 1;
   for (const DimId d : workload.dims.ids()) {
     steps *= visits(workload, d, {nest.loops, uses, kNoLoop, true});
   }
   return steps;
 }
 
+void clear(const Problem& problem, Counts& counts) {
+  counts.levels.resize(problem.arch().levels.size());
+  for (auto& level : counts.levels) {
+    level.resize(problem.workload().tensors.size());
+    for (TensorCounts& at : level) {
+      at = TensorCounts{};
+    }
+  }
+  for (auto* per_fanout : {&counts.reductions, &counts.used_x, &counts.used_y}) {
+    per_fanout->resize(problem.arch().fanouts.size());
+    for (std::int64_t& n : *per_fanout) {
+      n = per_fanout == &counts.reductions ? 0 : 1;
+    }
+  }
+}
+
+// Tiles of a tensor, level by level.
+void place(const Problem& problem, const Nest& nest, TensorId t, Counts& counts) {
+  const Workload& workload = problem.workload();
+  const Tensor& tensor = workload.tensors[t];
+  const TensorShape& shape = problem.shape(t);
+  for (const Placement& placement : nest.placements[t]) {
+    TensorCounts& at = counts.levels[placement.level][t];
+    at.kept = true;
+    const auto extent = [&](DimId d) {
+      const std::size_t i = nest.last_before(d, placement.position);
+      return i == kNoLoop ? workload.dims[d].bound : nest.loops[i].extent;
+    };
+    at.footprint = 1;
+    for (const DimId d : workload.dims.ids()) {
+      at.footprint *= shape.single_dims.contains(d) ? extent(d) : 1;
+    }
+    for (const WindowRank& window : shape.windows) {
+      const std::vector<Term>& terms = tensor.ranks[window.rank].terms;
+      at.footprint *= terms.size() == 2
+                          ? coprime_window_points(window.stride_p, extent(terms[0].dim),
+                                                  window.stride_r, extent(terms[1].dim))
+                          : rank_points(tensor.ranks[window.rank],
+                                        nest.extents_at(workload, placement.position));
+    }
+  }
+}
+
+void count_accesses(const Problem& problem, const Nest& nest, TensorId t, Counts& counts) {
+  const PerFanout<std::int64_t> reductions = counts.reductions;
+  if (!nest.perfect || !count_perfect(problem, nest, t, counts)) {
+    counts.reductions = reductions;  // of a perfect count given up half way
+    count_tensor(problem, nest, t, counts);
+  }
+}
+
 }  // namespace
 
-Counts count(const Problem& problem, const Mapping& mapping) {
+void count_rooms_into(const Problem& problem, const Nest& nest, Counts& counts) {
   const Workload& workload = problem.workload();
-  const Arch& arch = problem.arch();
-  const Nest nest = make_nest(workload, mapping);
-  Counts counts;
-  counts.levels = PerLevel<PerTensor<TensorCounts>>(
-      arch.levels.size(), PerTensor<TensorCounts>(workload.tensors.size()));
-  counts.reductions = PerFanout<std::int64_t>(arch.fanouts.size(), 0);
-  counts.used_x = PerFanout<std::int64_t>(arch.fanouts.size(), 1);
-  counts.used_y = counts.used_x;
-  counts.macs = workload.macs();
-  counts.steps = steps_of_first(workload, nest);
+  clear(problem, counts);
+  counts.macs = problem.macs();
   for (const NestLoop& loop : nest.loops) {
     if (loop.fanout) {
-      (loop.axis == Axis::kX ? counts.used_x : counts.used_y)[*loop.fanout] *= loop.bound();
+      (loop.axis == Axis::kX ? counts.used_x : counts.used_y)[*loop.fanout] *= loop.bound;
     }
   }
   for (const TensorId t : workload.tensors.ids()) {
-    count_tensor(problem, nest, t, counts);
+    place(problem, nest, t, counts);
   }
+  count_accesses(problem, nest, workload.output(), counts);
   assign_widths(workload, counts);
+}
+
+void count_operands_into(const Problem& problem, const Nest& nest, Counts& counts) {
+  const Workload& workload = problem.workload();
+  counts.steps = steps_of_first(workload, nest);
+  for (const TensorId t : workload.tensors.ids()) {
+    if (t != workload.output()) {
+      count_accesses(problem, nest, t, counts);
+    }
+  }
+  assign_ports(counts);
+}
+
+Counts count(const Problem& problem, const Mapping& mapping) {
+  Counts counts;
+  const Nest nest = make_nest(problem.workload(), mapping);
+  count_rooms_into(problem, nest, counts);
+  count_operands_into(problem, nest, counts);
   return counts;
 }
 

@@ -92,8 +92,8 @@ class Situations {
     if (crossing_.uses[i] == LoopUse::kFirst) {
       descend(i + 1, {cut(at.now, 0, loop.extent), cut(at.before, 0, loop.extent), at.times});
     } else if (crossing_.uses[i] == LoopUse::kMerge) {
-      descend(i + 1, {split(at.now, loop.bound(), loop.extent),
-                      split(at.before, loop.bound(), loop.extent), at.times});
+      descend(i + 1, {split(at.now, loop.bound, loop.extent),
+                      split(at.before, loop.bound, loop.extent), at.times});
     } else if (i == crossing_.moving) {
       slide(i, at);
     } else {
@@ -212,23 +212,24 @@ std::int64_t volume(const Workload& workload, const Tensor& tensor, const Crossi
   return product;
 }
 
+std::int64_t rank_points(const Rank& rank, const PerDim<std::int64_t>& extents) {
+  std::vector<Block> blocks;
+  blocks.reserve(rank.terms.size());
+  std::vector<StridedBlocks> dims;
+  for (const Term& term : rank.terms) {
+    blocks.push_back({0, extents[term.dim]});
+    dims.push_back({term.coefficient, {&blocks.back(), 1}});
+  }
+  return union_points(dims);
+}
+
 std::int64_t footprint(const Tensor& tensor, const PerDim<std::int64_t>& extents) {
   std::int64_t product = 1;
   for (const Rank& rank : tensor.ranks) {
     if (rank.terms.size() == 1) {
       product *= extents[rank.terms.front().dim];
-    } else if (rank.terms.size() == 2) {
-      product *= window_points(rank.terms[0].coefficient, extents[rank.terms[0].dim],
-                               rank.terms[1].coefficient, extents[rank.terms[1].dim]);
     } else if (!rank.terms.empty()) {
-      std::vector<Block> blocks;
-      blocks.reserve(rank.terms.size());
-      std::vector<StridedBlocks> dims;
-      for (const Term& term : rank.terms) {
-        blocks.push_back({0, extents[term.dim]});
-        dims.push_back({term.coefficient, {&blocks.back(), 1}});
-      }
-      product *= union_points(dims);
+      product *= rank_points(rank, extents);
     }
   }
   return product;

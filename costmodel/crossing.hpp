@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "core/index.hpp"
@@ -18,8 +17,6 @@ enum class LoopUse : std::uint8_t {
   kMerge,  // the indices share one union tile
 };
 
-inline constexpr std::size_t kNoLoop = std::numeric_limits<std::size_t>::max();
-
 // One side of a boundary of one tensor: docs/model.md#counts.
 struct Crossing {
   std::span<const NestLoop> loops;  // those above the child
@@ -32,6 +29,8 @@ struct Crossing {
 // any extents (docs/model.md#counts; references there).
 std::int64_t volume(const Workload& workload, const Tensor& tensor, const Crossing& crossing);
 
+// Distinct coordinates of a rank in a tile of these nominal extents.
+std::int64_t rank_points(const Rank& rank, const PerDim<std::int64_t>& extents);
 // Distinct elements in a tile of these nominal extents: product over ranks.
 std::int64_t footprint(const Tensor& tensor, const PerDim<std::int64_t>& extents);
 

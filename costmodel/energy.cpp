@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "costmodel/evaluate.hpp"
+#include "costmodel/evaluate_into.hpp"
 
 namespace mapsim {
 
@@ -24,25 +24,30 @@ TensorEnergy tensor_energy(const StorageEnergy& per_bit, const TensorCounts& at)
 
 }  // namespace
 
-Energy energy(const Problem& problem, const Counts& counts) {
+void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
   const Arch& arch = problem.arch();
-  const std::size_t tensors = problem.workload().tensors.size();
-  Energy energy;
-  energy.levels =
-      PerLevel<PerTensor<TensorEnergy>>(arch.levels.size(), PerTensor<TensorEnergy>(tensors));
+  energy.total = Picojoules{0};
+  energy.levels.resize(arch.levels.size());
   for (const LevelId l : arch.levels.ids()) {
+    energy.levels[l].resize(counts.levels[l].size());
     for (const TensorId t : counts.levels[l].ids()) {
       energy.levels[l][t] = tensor_energy(arch.levels[l].energy, counts.levels[l][t]);
       energy.total += energy.levels[l][t].total;
     }
   }
+  energy.fanouts.resize(arch.fanouts.size());
   for (const FanoutId f : arch.fanouts.ids()) {
-    energy.fanouts.push_back(arch.fanouts[f].reduction_energy *
-                             static_cast<double>(counts.reductions[f]));
+    energy.fanouts[f] =
+        arch.fanouts[f].reduction_energy * static_cast<double>(counts.reductions[f]);
     energy.total += energy.fanouts[f];
   }
   energy.compute = arch.compute.energy * static_cast<double>(counts.macs);
   energy.total += energy.compute;
+}
+
+Energy energy(const Problem& problem, const Counts& counts) {
+  Energy energy;
+  energy_into(problem, counts, energy);
   return energy;
 }
 

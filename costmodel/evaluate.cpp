@@ -2,12 +2,44 @@
 #include "costmodel/evaluate.hpp"
 
 #include <map>
+#include <numeric>
 #include <utility>
+
+#include "costmodel/evaluate_into.hpp"
 
 namespace mapsim {
 
+namespace {
+
+TensorShape shape_of(const Workload& workload, TensorId t) {
+  const Tensor& tensor = workload.tensors[t];
+  TensorShape shape;
+  shape.dims = tensor.dims();
+  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
+    const std::vector<Term>& terms = tensor.ranks[r].terms;
+    if (terms.size() == 1) {
+      shape.single_dims.insert(terms.front().dim);
+      shape.single_points *= workload.dims[terms.front().dim].bound;
+    } else if (terms.size() > 1) {
+      const std::int64_t g = std::gcd(terms[0].coefficient, terms[1].coefficient);
+      shape.windows.push_back({r, terms[0].coefficient / g, terms[1].coefficient / g});
+      for (const Term& term : terms) {
+        shape.window_dims.insert(term.dim);
+      }
+      shape.simple = shape.simple && terms.size() == 2 && t != workload.output();
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
 Problem::Problem(Arch arch, Workload workload)
-    : arch_{std::move(arch)}, workload_{std::move(workload)} {}
+    : arch_{std::move(arch)}, workload_{std::move(workload)}, macs_{workload_.macs()} {
+  for (const TensorId t : workload_.tensors.ids()) {
+    shapes_.push_back(shape_of(workload_, t));
+  }
+}
 
 std::optional<Bits> Problem::room(LevelId level, Role role) const {
   const Storage& storage = arch_.levels[level];
@@ -96,19 +128,31 @@ std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& c
   return std::nullopt;
 }
 
+Evaluator::Evaluator(const Problem& problem) : problem_{problem}, nest_{std::make_unique<Nest>()} {}
+Evaluator::~Evaluator() = default;
+
+std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
+  make_nest(problem_.workload(), mapping, *nest_);
+  count_rooms_into(problem_, *nest_, cost_.counts);
+  if (auto infeasible = check_feasible(problem_, cost_.counts)) {
+    return infeasible;
+  }
+  count_operands_into(problem_, *nest_, cost_.counts);
+  energy_into(problem_, cost_.counts, cost_.energy);
+  latency_into(problem_, cost_.counts, cost_.latency);
+  cost_.utilization =
+      static_cast<double>(problem_.macs() * problem_.arch().compute.issue_interval) /
+      (static_cast<double>(cost_.latency.steady.count()) *
+       static_cast<double>(problem_.arch().mac_units()));
+  return std::nullopt;
+}
+
 Evaluation evaluate(const Problem& problem, const Mapping& mapping) {
-  const Counts counts = count(problem, mapping);
-  if (const auto infeasible = check_feasible(problem, counts)) {
+  Evaluator evaluator(problem);
+  if (const auto infeasible = evaluator.evaluate(mapping)) {
     return *infeasible;
   }
-  Cost cost;
-  cost.energy = energy(problem, counts);
-  cost.latency = latency(problem, counts);
-  cost.utilization = static_cast<double>(counts.macs * problem.arch().compute.issue_interval) /
-                     (static_cast<double>(cost.latency.steady.count()) *
-                      static_cast<double>(problem.arch().mac_units()));
-  cost.counts = counts;
-  return cost;
+  return evaluator.cost();
 }
 
 }  // namespace mapsim

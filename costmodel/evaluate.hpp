@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -109,6 +110,23 @@ struct FanoutExceeded {
 using Infeasible = std::variant<CapacityExceeded, FanoutExceeded>;
 using Evaluation = std::variant<Cost, Infeasible>;
 
+// A rank of two dims and more. The strides of the first two, divided by their gcd.
+struct WindowRank {
+  std::size_t rank = 0;
+  std::int64_t stride_p = 1;
+  std::int64_t stride_r = 1;
+};
+
+// What counting asks of a tensor again and again.
+struct TensorShape {
+  DimSet dims;                     // relevant ones
+  DimSet single_dims;              // those alone in their rank
+  DimSet window_dims;              // the others
+  std::int64_t single_points = 1;  // product of the bounds of single_dims
+  std::vector<WindowRank> windows;
+  bool simple = true;  // windows, if any, of two dims and in an operand
+};
+
 // One architecture bound to one workload: widths, energies and capacities per tensor, resolved
 // once. Cheap to copy, independent of what it was made from.
 class Problem {
@@ -116,6 +134,8 @@ class Problem {
   Problem(Arch arch, Workload workload);
   const Arch& arch() const { return arch_; }
   const Workload& workload() const { return workload_; }
+  std::int64_t macs() const { return macs_; }
+  const TensorShape& shape(TensorId tensor) const { return shapes_[tensor]; }
   // Bits of one instance of `level` that tiles may use (half of a double-buffered level); nullopt =
   // unlimited. With partitions, of the partition of `role`.
   std::optional<Bits> room(LevelId level, Role role) const;
@@ -127,6 +147,8 @@ class Problem {
  private:
   Arch arch_;
   Workload workload_;
+  std::int64_t macs_ = 0;
+  PerTensor<TensorShape> shapes_;
 };
 
 // Counts of a structurally valid mapping by the closed form (docs/model.md). No capacity check.
@@ -140,5 +162,20 @@ Latency latency(const Problem& problem, const Counts& counts);
 
 // All of the above. `mapping` must satisfy check_structure().
 Evaluation evaluate(const Problem& problem, const Mapping& mapping);
+
+// The same, for millions of mappings: holds what evaluations need, so that each allocates nothing.
+class Evaluator {
+ public:
+  explicit Evaluator(const Problem& problem);  // outlives the evaluator
+  ~Evaluator();
+  // nullopt: it fits, and cost() is what it costs until the next call.
+  std::optional<Infeasible> evaluate(const Mapping& mapping);
+  const Cost& cost() const { return cost_; }
+
+ private:
+  const Problem& problem_;
+  std::unique_ptr<struct Nest> nest_;
+  Cost cost_;
+};
 
 }  // namespace mapsim

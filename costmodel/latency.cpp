@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "costmodel/evaluate.hpp"
+#include "costmodel/evaluate_into.hpp"
 
 namespace mapsim {
 
@@ -73,9 +73,11 @@ Cycles edge_times(const Problem& problem, const Counts& counts) {
 
 }  // namespace
 
-Latency latency(const Problem& problem, const Counts& counts) {
+void latency_into(const Problem& problem, const Counts& counts, Latency& latency) {
   const Arch& arch = problem.arch();
-  Latency latency;
+  latency.steady = Cycles{0};
+  latency.bottleneck = 0;
+  latency.resources.clear();
   latency.resources.push_back(
       {PortKind::kCompute, LevelId{}, Cycles{counts.steps * arch.compute.issue_interval}, 0});
   for (const LevelId l : arch.levels.ids()) {
@@ -103,6 +105,11 @@ Latency latency(const Problem& problem, const Counts& counts) {
   for (const Cycles time : shown) {
     latency.ramped += time;
   }
+}
+
+Latency latency(const Problem& problem, const Counts& counts) {
+  Latency latency;
+  latency_into(problem, counts, latency);
   return latency;
 }
 

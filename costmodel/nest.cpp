@@ -25,45 +25,89 @@ PerDim<std::int64_t> Nest::extents_at(const Workload& workload, std::size_t posi
 
 Nest make_nest(const Workload& workload, const Mapping& mapping) {
   Nest nest;
-  nest.loops.reserve(mapping.nodes.size());
-  nest.placements = decltype(nest.placements)(workload.tensors.size());
-  PerDim<std::int64_t> extents = bounds(workload);
-  bool joinable = false;  // the node before is a temporal loop
-  for (const MappingNode& node : mapping.nodes) {
-    if (const auto* keep = std::get_if<Keep>(&node)) {
-      for (const TensorId t : workload.tensors.ids()) {
-        if (keep->tensors.contains(t)) {
-          nest.placements[t].push_back({keep->level, nest.loops.size()});
-        }
-      }
-      joinable = false;
-    } else if (const auto* temporal = std::get_if<Temporal>(&node)) {
-      std::int64_t& extent = extents[temporal->dim];
-      if (temporal->extent == extent) {
-        continue;
-      }
-      if (joinable && nest.loops.back().dim == temporal->dim) {
-        nest.loops.back().extent = temporal->extent;
-      } else {
-        nest.loops.push_back({temporal->dim, extent, temporal->extent, std::nullopt, Axis::kX});
-      }
-      extent = temporal->extent;
-      joinable = true;
-    } else {
-      const auto& parallel = std::get<Parallel>(node);
-      std::int64_t& extent = extents[parallel.dim];
-      if (parallel.extent == extent) {
-        continue;
-      }
-      nest.loops.push_back({parallel.dim, extent, parallel.extent, parallel.fanout, parallel.axis});
-      extent = parallel.extent;
-      joinable = false;
+  make_nest(workload, mapping, nest);
+  return nest;
+}
+
+namespace {
+
+// Appends loops as the nest is read from the outside in.
+class Builder {
+ public:
+  Builder(const Workload& workload, Nest& nest) : nest_{nest}, extents_{bounds(workload)} {
+    nest_.loops.clear();
+    nest_.placements.resize(workload.tensors.size());
+    for (auto& placements : nest_.placements) {
+      placements.resize(0);
+    }
+    nest_.innermost.resize(workload.dims.size());
+    for (std::size_t& loop : nest_.innermost) {
+      loop = kNoLoop;
     }
   }
-  for (const NestLoop& loop : nest.loops) {
-    nest.perfect = nest.perfect && loop.outer % loop.extent == 0;
+
+  void keep(const Keep& keep) {
+    for (const TensorId t : nest_.placements.ids()) {
+      if (keep.tensors.contains(t)) {
+        nest_.placements[t].push_back({keep.level, nest_.loops.size()});
+      }
+    }
+    joinable_ = false;
   }
-  return nest;
+  void temporal(const Temporal& loop) {
+    if (joinable_ && !nest_.loops.empty() && nest_.loops.back().dim == loop.dim) {
+      nest_.loops.back().extent = loop.extent;
+      extents_[loop.dim] = loop.extent;
+    } else if (loop.extent != extents_[loop.dim]) {
+      push({loop.dim, extents_[loop.dim], loop.extent, std::nullopt, Axis::kX});
+      joinable_ = true;
+    }
+  }
+  void parallel(const Parallel& loop) {
+    if (loop.extent != extents_[loop.dim]) {
+      push({loop.dim, extents_[loop.dim], loop.extent, loop.fanout, loop.axis});
+      joinable_ = false;
+    }
+  }
+  void finish() {
+    nest_.perfect = true;
+    nest_.parallel = DimSet{};
+    for (NestLoop& loop : nest_.loops) {
+      loop.bound = (loop.outer + loop.extent - 1) / loop.extent;
+      if (loop.fanout) {
+        nest_.parallel.insert(loop.dim);
+      }
+      nest_.perfect = nest_.perfect && loop.outer == loop.bound * loop.extent;
+    }
+  }
+
+ private:
+  void push(NestLoop loop) {
+    loop.previous = nest_.innermost[loop.dim];
+    nest_.innermost[loop.dim] = nest_.loops.size();
+    extents_[loop.dim] = loop.extent;
+    nest_.loops.push_back(loop);
+  }
+
+  Nest& nest_;
+  PerDim<std::int64_t> extents_;
+  bool joinable_ = false;  // the node before is a temporal loop
+};
+
+}  // namespace
+
+void make_nest(const Workload& workload, const Mapping& mapping, Nest& nest) {
+  Builder builder(workload, nest);
+  for (const MappingNode& node : mapping.nodes) {
+    if (const auto* keep = std::get_if<Keep>(&node)) {
+      builder.keep(*keep);
+    } else if (const auto* temporal = std::get_if<Temporal>(&node)) {
+      builder.temporal(*temporal);
+    } else {
+      builder.parallel(std::get<Parallel>(node));
+    }
+  }
+  builder.finish();
 }
 
 }  // namespace mapsim

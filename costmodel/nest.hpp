@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -9,14 +10,17 @@
 
 namespace mapsim {
 
-// A loop that does something: its nominal bound, ceil(outer / extent), exceeds 1.
+inline constexpr std::size_t kNoLoop = std::numeric_limits<std::size_t>::max();
+
+// A loop that does something: its nominal bound exceeds 1.
 struct NestLoop {
   DimId dim{};
   std::int64_t outer = 1;          // nominal extent of the tile that it cuts
   std::int64_t extent = 1;         // of the tiles that it makes
   std::optional<FanoutId> fanout;  // set: a parallel loop, over instances of this fanout
   Axis axis = Axis::kX;
-  std::int64_t bound() const { return (outer + extent - 1) / extent; }
+  std::size_t previous = kNoLoop;  // the next loop out over the same dim
+  std::int64_t bound = 1;          // ceil(outer / extent), > 1
 };
 
 // Where a tensor is kept: its tile is what the loops before `position` leave of it.
@@ -30,12 +34,25 @@ struct Placement {
 struct Nest {
   std::vector<NestLoop> loops;                                    // outermost first
   PerTensor<IdArray<LevelId, Placement, kMaxLevels>> placements;  // outermost first
-  bool perfect = true;  // every extent divides the one above
+  PerDim<std::size_t> innermost;  // per dim: its innermost loop, or kNoLoop
+  DimSet parallel;                // dims that some parallel loop cuts
+  bool perfect = true;            // every extent divides the one above
+
+  // The innermost loop over `dim` among the first `position`, or kNoLoop.
+  std::size_t last_before(DimId dim, std::size_t position) const {
+    std::size_t i = innermost[dim];
+    while (i != kNoLoop && i >= position) {
+      i = loops[i].previous;
+    }
+    return i;
+  }
 
   // Nominal extents of the tile below the first `position` loops.
   PerDim<std::int64_t> extents_at(const Workload& workload, std::size_t position) const;
 };
 
 Nest make_nest(const Workload& workload, const Mapping& mapping);
+// The same into a nest that has been used before: allocates nothing once it is large enough.
+void make_nest(const Workload& workload, const Mapping& mapping, Nest& nest);
 
 }  // namespace mapsim

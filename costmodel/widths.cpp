@@ -3,16 +3,6 @@
 
 namespace mapsim {
 
-namespace {
-
-void assign_ports(TensorCounts& at) {
-  const AccessCounts& n = at.busiest;
-  at.read_bits = (n.reads + n.readbacks) * at.down_bits + n.drains * at.up_bits;
-  at.write_bits = n.fills * at.up_bits + n.updates * at.down_bits;
-}
-
-}  // namespace
-
 void assign_widths(const Workload& workload, Counts& counts) {
   for (const LevelId l : counts.levels.ids()) {
     for (const TensorId t : workload.tensors.ids()) {
@@ -31,7 +21,16 @@ void assign_widths(const Workload& workload, Counts& counts) {
                          : (at.total.drains == distinct ? tensor.bits : tensor.partial_bits);
         at.bits = at.down_bits;
       }
-      assign_ports(at);
+    }
+  }
+}
+
+void assign_ports(Counts& counts) {
+  for (auto& level : counts.levels) {
+    for (TensorCounts& at : level) {
+      const AccessCounts& n = at.busiest;
+      at.read_bits = (n.reads + n.readbacks) * at.down_bits + n.drains * at.up_bits;
+      at.write_bits = n.fills * at.up_bits + n.updates * at.down_bits;
     }
   }
 }

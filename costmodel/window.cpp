@@ -10,8 +10,7 @@ namespace mapsim {
 std::int64_t window_points(std::int64_t stride_p, std::int64_t a, std::int64_t stride_r,
                            std::int64_t b) {
   const std::int64_t g = std::gcd(stride_p, stride_r);
-  return a * b -
-         std::max<std::int64_t>(0, a - stride_r / g) * std::max<std::int64_t>(0, b - stride_p / g);
+  return coprime_window_points(stride_p / g, a, stride_r / g, b);
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,6 +26,12 @@ struct StridedBlocks {
 //   F(a, b) = a*b - max(0, a - r') * max(0, b - p')
 std::int64_t window_points(std::int64_t stride_p, std::int64_t a, std::int64_t stride_r,
                            std::int64_t b);
+
+// The same, with the strides divided by their gcd already.
+constexpr std::int64_t coprime_window_points(std::int64_t stride_p, std::int64_t a,
+                                             std::int64_t stride_r, std::int64_t b) {
+  return a * b - std::max<std::int64_t>(0, a - stride_r) * std::max<std::int64_t>(0, b - stride_p);
+}
 
 // |U|: distinct values of sum stride_d * i_d, where each i_d runs over the union of its blocks.
 std::int64_t union_points(std::span<const StridedBlocks> dims);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "costmodel/crossing.hpp"
+#include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/exact/rebuild.hpp"
 #include "mapper/mapper.hpp"
@@ -37,9 +38,7 @@ struct Instance {
     }
     return steps * static_cast<double>(skeleton.problem().arch().compute.issue_interval);
   }
-  Key root() const {
-    return root_key(skeleton, unrolled, bound, valuation, costs.components());
-  }
+  Key root() const { return root_key(skeleton, unrolled, bound, valuation, costs.components()); }
 
   const exact::Skeleton& skeleton;
   exact::Unrolled unrolled;
@@ -48,8 +47,9 @@ struct Instance {
   exact::Valuation valuation;
 };
 
-// Energy that no mapping can do without [pJ]: the operations, every element once through the outermost
-// level, and the compute units' accesses to whichever level could serve them most cheaply.
+// Energy that no mapping can do without [pJ]: the operations, every element once through the
+// outermost level, and the compute units' accesses to whichever level could serve them most
+// cheaply.
 double energy_floor(const Mapspace& space) {
   const Problem& problem = space.problem();
   const Arch& arch = problem.arch();
@@ -225,9 +225,9 @@ class ExactSearch {
     if (!(bounds_[group].first < exact::kInfinity) || exact::beyond(bounds_[group], limit)) {
       return;
     }
-    const exact::LabelResult found = exact::search_labels(
-        instance->skeleton, instance->unrolled, instance->costs, instance->bound,
-        instance->valuation, limit, options_.stop);
+    const exact::LabelResult found =
+        exact::search_labels(instance->skeleton, instance->unrolled, instance->costs,
+                             instance->bound, instance->valuation, limit, options_.stop);
     if (!found.steps.empty()) {
       incumbent_.offer(exact::rebuild(instance->skeleton, instance->unrolled,
                                       space_.group_by_factors()[group].first, found.steps),
@@ -252,7 +252,7 @@ class ExactSearch {
     result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
     certify(result);
     if (!result.best && !result.interrupted) {
-      explain_infeasible(result.infeasible);
+      result.infeasible = exact::explain_infeasible(space_);
     }
     return result;
   }
@@ -274,15 +274,6 @@ class ExactSearch {
     certificate.status = bound > 0 ? Proof::kBounded : Proof::kNone;
     certificate.lower_bound = bound;
     certificate.gap = bound > 0 && result.cost ? value / bound - 1 : 0;
-  }
-
-  void explain_infeasible(InfeasibleReport& report) const {
-    for (const UnrollingGroup& group : space_.group_by_factors()) {
-      const Evaluation evaluation = evaluate(space_.problem(), exact::leanest(space_, group));
-      if (const auto* reason = std::get_if<Infeasible>(&evaluation)) {
-        add(report, space_.problem(), *reason);
-      }
-    }
   }
 
   const Mapspace& space_;

@@ -39,10 +39,12 @@ struct Need {
 };
 
 Need need_of(const Problem& problem, const CapacityExceeded& reason) {
-  const std::string& level = problem.arch().levels[reason.level].name;
-  return {reason.partition ? fmt::format("{}: capacity for {}", level, to_string(*reason.partition))
-                           : fmt::format("{}: capacity", level),
-          reason.need.count()};
+  const Storage& level = problem.arch().levels[reason.level];
+  const std::int64_t bits_per_bit = level.double_buffered ? 2 : 1;  // half of it is for tiles
+  return {reason.partition
+              ? fmt::format("{}: capacity for {}", level.name, to_string(*reason.partition))
+              : fmt::format("{}: capacity", level.name),
+          bits_per_bit * reason.need.count()};
 }
 
 Need need_of(const Problem& problem, const FanoutExceeded& reason) {

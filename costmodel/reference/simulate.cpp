@@ -212,6 +212,7 @@ Simulation Machine::result() const {
   result.counts.macs = macs_;
   result.counts.steps = steps_;
   assign_widths(workload_, result.counts);
+  assign_ports(result.counts);
   const Buffer& outermost = chains_.back().holders.front().buffers.front();
   for (std::size_t i = 0; i < outermost.points.size(); ++i) {
     result.output.values[static_cast<std::size_t>(outermost.points[i])] = outermost.values[i];

@@ -36,8 +36,9 @@ class NodeIndex {
 };
 
 // The least that is still to pay from each node to the end, per component, when every tile has its
-// room for itself: the exact shortest path of that relaxed problem, found from the inside out. So it
-// never overestimates, and along an edge it falls by at most the edge's cost (admissible, consistent).
+// room for itself: the exact shortest path of that relaxed problem, found from the inside out. So
+// it never overestimates, and along an edge it falls by at most the edge's cost (admissible,
+// consistent).
 class Bound {
  public:
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);

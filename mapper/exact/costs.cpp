@@ -143,8 +143,7 @@ void Costs::evaluate(const Terms& terms, double trips, std::size_t tile, Slide s
     return;
   }
   if (terms.parent_read) {
-    out[(1 + *terms.parent_read) * step] +=
-        terms.busy_parent.at(trips, tile, slide) * terms.bits;
+    out[(1 + *terms.parent_read) * step] += terms.busy_parent.at(trips, tile, slide) * terms.bits;
   }
   if (terms.child_write) {
     out[(1 + *terms.child_write) * step] += terms.busy_child.at(trips, tile, slide) * terms.bits;
@@ -162,15 +161,17 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
     return;
   }
   const double width = narrow ? terms.bits : terms.partial_bits;
-  double energy = width * (up * terms.parent_energy.update.count() +
-                           (up - terms.met_parent.at(1, tile, Slide{})) * terms.parent_energy.read.count());
+  double energy =
+      width * (up * terms.parent_energy.update.count() +
+               (up - terms.met_parent.at(1, tile, Slide{})) * terms.parent_energy.read.count());
   double child_width = 0;
   if (terms.has_child || !terms.reductions.empty()) {
     const double drains = terms.child.at(trips, tile, slide);
     child_width = drains == terms.distinct ? terms.bits : terms.partial_bits;
     if (terms.has_child) {
       energy += child_width * (drains * terms.child_energy.read.count() +
-                               (drains - terms.met_child.at(1, tile, Slide{})) * terms.child_energy.write.count());
+                               (drains - terms.met_child.at(1, tile, Slide{})) *
+                                   terms.child_energy.write.count());
     }
     double entering = drains;
     for (const auto& [per_addition, after] : terms.reductions) {

@@ -13,9 +13,9 @@
 
 namespace mapsim::exact {
 
-// What placements cost on the lattices of one unrolling: energy [pJ] and, for each port, the bits that
-// the busiest instance moves through it. Component 0 is the energy, 1 + q the port q. A placing's
-// tables are over the tiles of the lattice behind the fanouts that it has crossed.
+// What placements cost on the lattices of one unrolling: energy [pJ] and, for each port, the bits
+// that the busiest instance moves through it. Component 0 is the energy, 1 + q the port q. A
+// placing's tables are over the tiles of the lattice behind the fanouts that it has crossed.
 class Costs {
  public:
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, bool with_ports);
@@ -36,18 +36,18 @@ class Costs {
  private:
   // Everything about a placing that does not depend on the tile.
   struct Terms {
-    Volume parent, child;            // totals over instances
-    Volume busy_parent, busy_child;  // of the first instance
-    Volume met_parent, met_child;            // distinct sums of the whole run, total
-    Volume met_busy_parent, met_busy_child;  // ... of the first instance
+    Volume parent, child;                               // totals over instances
+    Volume busy_parent, busy_child;                     // of the first instance
+    Volume met_parent, met_child;                       // distinct sums of the whole run, total
+    Volume met_busy_parent, met_busy_child;             // ... of the first instance
     std::vector<std::pair<double, Volume>> reductions;  // pJ per addition, volume after the fanout
     bool output = false;
     bool has_child = false;
     bool slides = false;
-    double distinct = 0;     // elements of the output
-    double bits = 0;         // final width
+    double distinct = 0;  // elements of the output
+    double bits = 0;      // final width
     double partial_bits = 0;
-    bool widths = false;     // the two differ
+    bool widths = false;  // the two differ
     bool narrow_parent = false;
     StorageEnergy parent_energy, child_energy;
     std::optional<std::size_t> parent_read, parent_write, child_read, child_write;
@@ -58,10 +58,9 @@ class Costs {
   const Terms& terms(std::size_t placing);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;
-  void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide,
-                       double* out, std::size_t step) const;
-  const std::vector<double>& footprints(TensorId t, std::size_t crossed,
-                                        std::size_t fanouts_above);
+  void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
+                       std::size_t step) const;
+  const std::vector<double>& footprints(TensorId t, std::size_t crossed, std::size_t fanouts_above);
   void multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
                      std::vector<double>& points) const;
   const std::vector<double>& trips(TensorId t, std::size_t crossed);

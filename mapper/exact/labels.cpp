@@ -38,8 +38,8 @@ Key root_key(const Skeleton& skeleton, const Unrolled& unrolled, const Bound& bo
 
 namespace {
 
-// Drops the last bits of the mantissa, so that rounding noise does not order what is equal. Relative
-// 2^-42: an optimum is one to 12 digits.
+// Drops the last bits of the mantissa, so that rounding noise does not order what is equal.
+// Relative 2^-42: an optimum is one to 12 digits.
 double without_noise(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
 }
@@ -61,8 +61,8 @@ struct Queued {
 
 class LabelSearch {
  public:
-  LabelSearch(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-              const Bound& bound, const Valuation& valuation)
+  LabelSearch(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Bound& bound,
+              const Valuation& valuation)
       : skeleton_{skeleton},
         unrolled_{unrolled},
         costs_{costs},
@@ -162,9 +162,8 @@ class LabelSearch {
     for (const DimId d : bounds.ids()) {
       bounds[d] = skeleton_.problem().workload().dims[d].bound;
     }
-    const double bits =
-        static_cast<double>(footprint(tensor, bounds)) *
-        static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
+    const double bits = static_cast<double>(footprint(tensor, bounds)) *
+                        static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
     for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
       const Room& room = skeleton_.rooms()[r];
       if (room.level != LevelId{0} || (room.role && *room.role != tensor.role)) {
@@ -268,8 +267,7 @@ class LabelSearch {
   }
 
   void cross_event(std::int64_t id, const Node& at) {
-    const std::int64_t next =
-        extend(id, {Step::Kind::kCross, cross(skeleton_, unrolled_, at), 0});
+    const std::int64_t next = extend(id, {Step::Kind::kCross, cross(skeleton_, unrolled_, at), 0});
     for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
       if (slot_of_room_[r] && skeleton_.rooms()[r].last_phase <= at.phase) {
         values_[index(next) * width_ + *slot_of_room_[r]] = 0;  // nothing more can come here
@@ -339,8 +337,7 @@ class LabelSearch {
             extend(id, {Step::Kind::kJump, {at.phase, jumps[m].target, tile}, m});
         bool fits = true;
         for (const std::size_t placing : jumps[m].placings) {
-          const double* cost =
-              &costs_.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
+          const double* cost = &costs_.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
           fits = fits && pay(next, placing, cost, runs.size() * rests, tile);
         }
         if (fits) {

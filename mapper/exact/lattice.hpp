@@ -7,15 +7,16 @@
 
 namespace mapsim::exact {
 
-// Where a dim stands on its way from its temporal bound down to 1: the extent now, and the extents at
-// which tracked fanouts were crossed (their blocks), outermost first.
+// Where a dim stands on its way from its temporal bound down to 1: the extent now, and the extents
+// at which tracked fanouts were crossed (their blocks), outermost first.
 struct Position {
   std::vector<std::int64_t> blocks;  // one per crossed fanout that the dim tracks
   std::int64_t extent = 1;
 };
 
-// The lattice of tiles between two fanouts: every vector of positions. A tile is an index, mixed radix
-// over the positions; one that a loop leads to has a smaller index than where the loop starts.
+// The lattice of tiles between two fanouts: every vector of positions. A tile is an index, mixed
+// radix over the positions; one that a loop leads to has a smaller index than where the loop
+// starts.
 class Lattice {
  public:
   // `tracked[d]`: how many crossed fanouts' blocks dim d remembers.
@@ -63,8 +64,8 @@ class Lattice {
     return rest / strides_[d] * block + digit * strides_[d] + rest % strides_[d];
   }
 
-  // The tile in `inner`, the lattice below a fanout, at which one crosses it here: dims that `inner`
-  // tracks one block more of remember their extent.
+  // The tile in `inner`, the lattice below a fanout, at which one crosses it here: dims that
+  // `inner` tracks one block more of remember their extent.
   std::vector<std::size_t> crossing(const Lattice& inner) const;
   // Tiles with every extent 1.
   const std::vector<std::size_t>& ones() const { return ones_; }

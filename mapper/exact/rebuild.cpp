@@ -120,39 +120,4 @@ Mapping rebuild(const Skeleton& skeleton, const Unrolled& unrolled, const Unroll
   return Rebuilder(skeleton, unrolled, unrolling).follow(steps);
 }
 
-Mapping leanest(const Mapspace& space, const UnrollingGroup& group) {
-  const Workload& workload = space.problem().workload();
-  const Arch& arch = space.problem().arch();
-  Mapping mapping;
-  mapping.nodes.emplace_back(Keep{LevelId{0}, all_tensors(workload)});
-  PerDim<std::int64_t> extents(workload.dims.size());
-  const PerDim<std::int64_t> temporal = temporal_bounds(workload, group);
-  for (const DimId d : workload.dims.ids()) {
-    extents[d] = workload.dims[d].bound / temporal[d];
-    mapping.nodes.emplace_back(Temporal{d, extents[d]});
-  }
-  FanoutId f{0};
-  for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
-    for (; index_of(f) < arch.fanouts.size() && arch.levels_above[f] == l;
-         f = static_cast<FanoutId>(index_of(f) + 1)) {
-      for (const Unroll& unroll : group.first) {
-        if (unroll.fanout == f) {
-          extents[unroll.dim] /= unroll.factor;
-          mapping.nodes.emplace_back(Parallel{unroll.dim, extents[unroll.dim], f, unroll.axis});
-        }
-      }
-    }
-    Keep keep{static_cast<LevelId>(l), {}};
-    for (const TensorId t : workload.tensors.ids()) {
-      if (l < arch.levels.size() && space.keep_rule(keep.level, t) == KeepRule::kKeep) {
-        keep.tensors.insert(t);
-      }
-    }
-    if (!keep.tensors.empty()) {
-      mapping.nodes.emplace_back(keep);
-    }
-  }
-  return canonical(workload, mapping);
-}
-
 }  // namespace mapsim::exact

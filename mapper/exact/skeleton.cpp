@@ -196,7 +196,8 @@ std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t poin
   std::vector<Place> found;
   for (std::size_t to = from + 1; to < stops_[t].size(); ++to) {
     const Stop& below = stops_[t][to];
-    const bool inwards = !above.latch && (below.latch || index_of(below.level) > index_of(above.level));
+    const bool inwards =
+        !above.latch && (below.latch || index_of(below.level) > index_of(above.level));
     if (inwards && may_place(phase, below) && may_pass(t, above, &below)) {
       found.push_back(
           {find_placing({t, from, to, crossed(phase)}), pointers + (to - from) * radix_[t]});
@@ -205,8 +206,8 @@ std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t poin
   return found;
 }
 
-// Adds to `found` every way to place tensors from t on that slide along `dim`, one or several levels
-// each.
+// Adds to `found` every way to place tensors from t on that slide along `dim`, one or several
+// levels each.
 void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far,
                            std::vector<Jump>& found) {
   if (index_of(t) == stops_.size()) {
@@ -233,8 +234,7 @@ void Skeleton::make_end(std::size_t pointers) {
       return;
     }
     if (!stop(pointers, t).latch) {
-      accesses.push_back(
-          find_placing({t, stop_index(pointers, t), Placing::kMac, used_.size()}));
+      accesses.push_back(find_placing({t, stop_index(pointers, t), Placing::kMac, used_.size()}));
     }
   }
   ends_[pointers] = std::move(accesses);

@@ -15,9 +15,9 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Where a tensor can be on its way from the outermost level to the compute units.
 struct Stop {
   LevelId level{};
-  bool latch = false;      // the register of the compute unit; `level` is meaningless
-  bool narrow = false;     // an output whose sums arrive final: stored at its final width
-  std::size_t phase = 0;   // events that lie above the tile
+  bool latch = false;       // the register of the compute unit; `level` is meaningless
+  bool narrow = false;      // an output whose sums arrive final: stored at its final width
+  std::size_t phase = 0;    // events that lie above the tile
   std::size_t fanouts = 0;  // used fanouts that lie above it
 };
 
@@ -45,8 +45,8 @@ struct Port {
   double bits_per_cycle = 0;
 };
 
-// Placing a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above the loops
-// that end in the tile. to = kMac: the accesses of the compute units.
+// Placing a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above the
+// loops that end in the tile. to = kMac: the accesses of the compute units.
 struct Placing {
   static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
   TensorId tensor{};
@@ -56,8 +56,8 @@ struct Placing {
   friend auto operator<=>(const Placing&, const Placing&) = default;
 };
 
-// What the search graph looks like before any extent is known: stops, pointers (one stop per tensor:
-// where it was placed last, packed in one number), phases and moves. docs/mapper.md.
+// What the search graph looks like before any extent is known: stops, pointers (one stop per
+// tensor: where it was placed last, packed in one number), phases and moves. docs/mapper.md.
 class Skeleton {
  public:
   // `used`: the fanouts with a factor > 1, outermost first.

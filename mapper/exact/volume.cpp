@@ -16,8 +16,8 @@ bool slides_along(const Tensor& tensor, DimId d) {
 
 namespace {
 
-// The block of dim d at a fanout matters where a union of instances slides along d, or where sums of
-// a window in the output are told apart by instance.
+// The block of dim d at a fanout matters where a union of instances slides along d, or where sums
+// of a window in the output are told apart by instance.
 bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
   for (const TensorId t : problem.workload().tensors.ids()) {
     const bool output = t == problem.workload().output();
@@ -57,7 +57,7 @@ class DimLoops {
  private:
   void push(std::int64_t tile, std::optional<FanoutId> fanout) {
     if (tile != outer_) {
-      loops_.push_back({id_, outer_, tile, fanout, Axis::kX});
+      loops_.push_back({id_, outer_, tile, fanout, Axis::kX, kNoLoop, outer_ / tile});
       outer_ = tile;
     }
   }
@@ -151,10 +151,9 @@ double WindowTable::compute(std::size_t tile, Slide slide) const {
     }
     for (const NestLoop& loop : dim.loops()) {
       const auto f = static_cast<std::size_t>(
-          loop.fanout
-              ? std::find(unrolled_.used.begin(), unrolled_.used.end(), *loop.fanout) -
-                    unrolled_.used.begin()
-              : 0);
+          loop.fanout ? std::find(unrolled_.used.begin(), unrolled_.used.end(), *loop.fanout) -
+                            unrolled_.used.begin()
+                      : 0);
       uses.push_back(loop.fanout ? sharing_.uses[f] : sharing_.temporal);
       loops.push_back(loop);
     }
@@ -179,8 +178,8 @@ const std::vector<std::uint32_t>& VolumeFactory::tiles_of_rank(TensorId tensor, 
                                                                std::size_t crossed) {
   auto& index = tiles_of_rank_[{index_of(tensor), rank, crossed}];
   if (!index) {
-    index = std::make_unique<std::vector<std::uint32_t>>(index_rank(
-        unrolled_.lattices[crossed], problem_.workload().tensors[tensor].ranks[rank]));
+    index = std::make_unique<std::vector<std::uint32_t>>(
+        index_rank(unrolled_.lattices[crossed], problem_.workload().tensors[tensor].ranks[rank]));
   }
   return *index;
 }

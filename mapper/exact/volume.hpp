@@ -19,7 +19,7 @@ struct Unrolled {
   std::vector<PerDim<std::int64_t>> factors;  // per used fanout
   // Does the block of a dim at a used fanout matter to any count? Only such blocks are tracked.
   std::vector<PerDim<bool>> tracks;
-  std::vector<Lattice> lattices;                   // used.size() + 1
+  std::vector<Lattice> lattices;                    // used.size() + 1
   std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
 
   Unrolled(const Problem& problem, const PerFanout<PerDim<std::int64_t>>& all_factors);
@@ -45,7 +45,8 @@ struct Sharing {
 };
 
 // Factor of a volume that a sliding-window rank contributes, as a table over the rank's own tiles.
-// Entries are computed on first use by the closed form of costmodel/crossing.hpp on that rank alone.
+// Entries are computed on first use by the closed form of costmodel/crossing.hpp on that rank
+// alone.
 class WindowTable {
  public:
   WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sharing,
@@ -70,9 +71,9 @@ class WindowTable {
   const Rank& rank_;
   Sharing sharing_;
   const std::vector<std::uint32_t>& tile_of_rank_;
-  std::vector<double> entries_;           // negative = not yet computed
-  std::size_t tiles_ = 1;                 // of the rank
-  std::vector<std::size_t> first_run_;    // per dim; 0 = not in the rank
+  std::vector<double> entries_;         // negative = not yet computed
+  std::size_t tiles_ = 1;               // of the rank
+  std::vector<std::size_t> first_run_;  // per dim; 0 = not in the rank
 };
 
 // V of one tensor over a lattice: constant * prod_{d not in t} E_d/T_d * window tables.

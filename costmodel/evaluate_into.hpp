@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "costmodel/evaluate.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim {
+
+// The steps of an evaluation, into results that are used again: nothing is allocated, and only the
+// entries of this problem are touched.
+
+// First what decides whether a mapping fits: footprints, instances, and the accesses of the output,
+// on which the width of its sums depends. Then the rest.
+void count_rooms_into(const Problem& problem, const Nest& nest, Counts& counts);
+void count_operands_into(const Problem& problem, const Nest& nest, Counts& counts);
+
+void energy_into(const Problem& problem, const Counts& counts, Energy& energy);
+void latency_into(const Problem& problem, const Counts& counts, Latency& latency);
+
+}  // namespace mapsim

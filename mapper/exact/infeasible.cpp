@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/infeasible.hpp"
+
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace mapsim::exact {
+
+namespace {
+
+// What a mapping lacks: rooms that its tiles do not fit in.
+struct Lack {
+  std::vector<CapacityExceeded> rooms;
+  std::int64_t excess = 0;  // bits, all rooms
+};
+
+bool is_less(const Lack& a, const Lack& b) {
+  return std::tuple{a.rooms.size(), a.excess} < std::tuple{b.rooms.size(), b.excess};
+}
+
+void add_room(const Problem& problem, const Counts& counts, LevelId level,
+              std::optional<Role> partition, Lack& lack) {
+  const Workload& workload = problem.workload();
+  Bits need{0};
+  for (const TensorId t : workload.tensors.ids()) {
+    const TensorCounts& at = counts.levels[level][t];
+    if (at.kept && (!partition || workload.tensors[t].role == *partition)) {
+      need += at.footprint * at.bits;
+    }
+  }
+  const Bits have = *problem.room(level, partition.value_or(Role::kInput));
+  if (need > have) {
+    lack.rooms.push_back({level, partition, need, have});
+    lack.excess += (need - have).count();
+  }
+}
+
+Lack lack_of(const Problem& problem, const Mapping& mapping) {
+  const Counts counts = count(problem, mapping);
+  Lack lack;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    const Capacity& capacity = problem.arch().levels[l].capacity;
+    if (capacity.shared) {
+      add_room(problem, counts, l, std::nullopt, lack);
+    }
+    for (const auto& partition : capacity.per_role) {
+      add_room(problem, counts, l, partition.first, lack);
+    }
+  }
+  return lack;
+}
+
+// The mapping of an unrolling with the smallest tiles: all temporal loops outermost, and only what
+// must be kept is kept, but for the output at `output_levels`. Loops that do not index the output
+// are the inner ones, so that no sum leaves before it is finished where that can be helped.
+class Leanest {
+ public:
+  Leanest(const Mapspace& space, const UnrollingGroup& group, LevelSet output_levels)
+      : space_{space},
+        group_{group},
+        output_levels_{output_levels},
+        extents_(workload().dims.size()) {}
+
+  Mapping mapping() {
+    keep(LevelId{0});
+    const DimSet of_output = workload().tensors[workload().output()].dims();
+    for (const bool in_output : {true, false}) {
+      for (const DimId d : workload().dims.ids()) {
+        if (of_output.contains(d) == in_output) {
+          extents_[d] = workload().dims[d].bound / temporal_bounds(workload(), group_)[d];
+          mapping_.nodes.emplace_back(Temporal{d, extents_[d]});
+        }
+      }
+    }
+    for (std::size_t l = 1; l <= arch().levels.size(); ++l) {
+      for (const FanoutId f : arch().fanouts.ids()) {
+        if (arch().levels_above[f] == l) {
+          unroll(f);
+        }
+      }
+      if (l < arch().levels.size()) {
+        keep(static_cast<LevelId>(l));
+      }
+    }
+    return canonical(workload(), mapping_);
+  }
+
+ private:
+  const Arch& arch() const { return space_.problem().arch(); }
+  const Workload& workload() const { return space_.problem().workload(); }
+
+  void keep(LevelId level) {
+    Keep node{level, {}};
+    for (const TensorId t : workload().tensors.ids()) {
+      const bool chosen = t == workload().output() && output_levels_.contains(level);
+      if (space_.keep_rule(level, t) == KeepRule::kKeep || chosen) {
+        node.tensors.insert(t);
+      }
+    }
+    if (!node.tensors.empty()) {
+      mapping_.nodes.emplace_back(node);
+    }
+  }
+
+  void unroll(FanoutId fanout) {
+    for (const Unroll& unroll : group_.first) {
+      if (unroll.fanout == fanout) {
+        extents_[unroll.dim] /= unroll.factor;
+        mapping_.nodes.emplace_back(
+            Parallel{unroll.dim, extents_[unroll.dim], fanout, unroll.axis});
+      }
+    }
+  }
+
+  const Mapspace& space_;
+  const UnrollingGroup& group_;
+  LevelSet output_levels_;
+  PerDim<std::int64_t> extents_;
+  Mapping mapping_;
+};
+
+// Sets of levels at which the output may be kept though it need not: what is kept further in hands
+// on finished, narrower sums. Only the empty one if they are not narrower.
+std::vector<LevelSet> output_choices(const Mapspace& space) {
+  const Workload& workload = space.problem().workload();
+  const Tensor& output = workload.tensors[workload.output()];
+  std::vector<LevelSet> choices{LevelSet{}};
+  for (const LevelId l : space.problem().arch().levels.ids()) {
+    if (output.bits != output.partial_bits &&
+        space.keep_rule(l, workload.output()) == KeepRule::kFree) {
+      for (std::size_t i = 0, known = choices.size(); i < known; ++i) {
+        choices.push_back(choices[i] | LevelSet{l});
+      }
+    }
+  }
+  return choices;
+}
+
+}  // namespace
+
+InfeasibleReport explain_infeasible(const Mapspace& space) {
+  const std::vector<LevelSet> choices = output_choices(space);
+  InfeasibleReport report;
+  std::optional<Lack> least;
+  for (const UnrollingGroup& group : space.group_by_factors()) {
+    std::optional<Lack> of_group;
+    for (const LevelSet choice : choices) {
+      Lack lack = lack_of(space.problem(), Leanest{space, group, choice}.mapping());
+      if (!of_group || is_less(lack, *of_group)) {
+        of_group = std::move(lack);
+      }
+    }
+    for (const CapacityExceeded& room : of_group->rooms) {
+      add(report, space.problem(), room);
+    }
+    if (!least || is_less(*of_group, *least)) {
+      least = std::move(of_group);
+    }
+  }
+  InfeasibleReport needs;
+  for (std::size_t i = 0; least && i < least->rooms.size(); ++i) {
+    add(needs, space.problem(), least->rooms[i]);
+  }
+  report.smallest_need = needs.smallest_need;
+  return report;
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "mapper/mapper.hpp"
+
+namespace mapsim::exact {
+
+// For a space in which nothing fits: how many unrollings each room is too small for, and the least
+// enlargement (fewest rooms, then fewest bits) with which something does: with all the rooms that
+// have a smallest need enlarged to it a mapping fits, with one bit less in one of them none does.
+// The second half is not certain for an output with a window whose finished sums are narrower than
+// partial ones: a larger tile may then need less room.
+InfeasibleReport explain_infeasible(const Mapspace& space);
+
+}  // namespace mapsim::exact
