@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optima that an independent implementation of the lattice search, itself checked against brute
+// force, found on a machine of round numbers: DRAM 25 pJ/b, 1 Mb at 0.75 pJ/b, 4 kb at 0.0625 pJ/b,
+// 0.5 pJ per MAC, 8-bit words throughout.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "arch/load.hpp"
+#include "mapper/constraints.hpp"
+#include "mapper/mapper.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+std::string machine(bool array) {
+  std::string text = R"(
+name: round
+nodes:
+  - storage: DRAM
+    capacity: unlimited
+    energy: {read: 25 pJ/b, write: 25 pJ/b}
+  - storage: GLB
+    capacity: 1048576 b
+    energy: {read: 0.75 pJ/b, write: 0.75 pJ/b}
+)";
+  if (array) {
+    text += "  - fanout: PEs\n    x: 8\n    y: 8\n    spatial_reduction: true\n";
+  }
+  return text + R"(  - storage: RF
+    capacity: 4096 b
+    energy: {read: 0.0625 pJ/b, write: 0.0625 pJ/b}
+  - compute: MAC
+    energy: 0.5 pJ
+)";
+}
+
+std::string conv(int in_channels, int out_channels, int output, int kernel, int stride) {
+  return "name: conv\nconv2d: {in_channels: " + std::to_string(in_channels) +
+         ", out_channels: " + std::to_string(out_channels) + ", output: [" +
+         std::to_string(output) + ", " + std::to_string(output) +
+         "], kernel: " + std::to_string(kernel) + ", stride: " + std::to_string(stride) +
+         "}\nprecision: {partial: 8 b}\n";
+}
+
+struct Known {
+  std::string workload;
+  std::string unrolling;  // empty: no array
+  double energy_pj;
+};
+
+class PublishedOptima : public testing::TestWithParam<Known> {};
+
+TEST_P(PublishedOptima, AreFoundAndProven) {
+  const Known& known = GetParam();
+  const Problem problem(parse_arch(machine(!known.unrolling.empty()), "machine.yaml"),
+                        parse_workload(known.workload, "workload.yaml"));
+  Constraints constraints;
+  if (!known.unrolling.empty()) {
+    constraints = parse_constraints("mapspace:\n  spatial: {PEs: " + known.unrolling + "}\n",
+                                    "constraints.yaml", problem);
+  }
+  const SearchResult result = search_exact(Mapspace(problem, constraints), {});
+  ASSERT_TRUE(result.cost.has_value());
+  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  EXPECT_DOUBLE_EQ(result.cost->energy.total.count(), known.energy_pj);
+}
+
+const std::string kGemm = "name: gemm\ngemm: {m: 512, n: 512, k: 512}\nprecision: {partial: 8 b}\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Machine, PublishedOptima,
+    testing::Values(Known{kGemm, "", 726'401'024}, Known{conv(64, 64, 56, 3, 1), "", 413'687'296},
+                    Known{conv(64, 64, 56, 3, 1), "{X: {K: 8}, Y: {C: 8}}", 387'403'264},
+                    Known{conv(64, 64, 56, 3, 1), "{X: {P: 8}, Y: {Q: 7}}", 337'673'728},
+                    Known{conv(256, 256, 56, 3, 1), "", 6'291'535'872},
+                    Known{conv(256, 256, 56, 3, 1), "{X: {K: 8}, Y: {C: 8}}", 5'798'871'040},
+                    Known{conv(3, 64, 112, 7, 2), "", 532'261'850}));
+
+}  // namespace
+}  // namespace mapsim
