@@ -137,7 +137,6 @@ class ExactSearch {
       : space_{space},
         options_{options},
         energy_floor_{energy_floor(space)},
-        bounds_(space.group_by_factors().size(), Key{0, 0}),
         incumbent_{space.problem(), options.objective} {
     for (const UnrollingGroup& group : space.group_by_factors()) {
       const exact::Unrolled unrolled(space.problem(), group.factors);
@@ -145,6 +144,9 @@ class ExactSearch {
       if (!skeleton) {
         skeleton = std::make_unique<exact::Skeleton>(space, unrolled.used);
       }
+    }
+    for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
+      bounds_.push_back(floor(g));
     }
   }
 
@@ -214,8 +216,7 @@ class ExactSearch {
   }
 
   void search(std::size_t group, Key limit) {
-    if (exact::beyond(floor(group), limit)) {
-      bounds_[group] = floor(group);
+    if (exact::beyond(bounds_[group], limit)) {
       return;
     }
     const auto instance = build(group);

@@ -59,9 +59,29 @@ Workload random_conv(Rng& rng, const Precision& precision, HeightWidth heights, 
   return conv2d("conv", shape, precision);
 }
 
+// Ranks that no convolution has: windows in the output, on both sides, of three dims.
+Workload random_window(Rng& rng, const Precision& precision) {
+  switch (rng.below(3)) {
+    case 0:
+      return einsum(
+          "window_in_output",
+          one_in(rng, 2) ? "Z[n][2*p+r] += A[n][p] * B[r]" : "Z[n][p+r] += A[n][p] * B[r]",
+          {{"n", pick(rng, {1, 2, 3})}, {"p", pick(rng, {2, 3, 4, 6})}, {"r", pick(rng, {2, 3})}},
+          precision);
+    case 1:
+      return einsum("windows_on_both_sides", "Z[p+s] += A[p+2*r] * B[r][s]",
+                    {{"p", pick(rng, {2, 4})}, {"r", pick(rng, {2, 3})}, {"s", pick(rng, {2, 4})}},
+                    precision);
+    default:
+      return einsum("three_dims_in_a_rank", "Z[p] += A[2*p+r+2*u] * B[r][u]",
+                    {{"p", pick(rng, {2, 4})}, {"r", pick(rng, {2, 3})}, {"u", pick(rng, {2, 3})}},
+                    precision);
+  }
+}
+
 Workload random_workload(Rng& rng) {
   const Precision precision = random_precision(rng);
-  switch (rng.below(6)) {
+  switch (rng.below(7)) {
     case 0:
       return gemm("gemm",
                   {pick(rng, {2, 4, 6}), pick(rng, {2, 3, 4, 8}), pick(rng, {2, 4, 5}), {}, false},
@@ -77,6 +97,8 @@ Workload random_workload(Rng& rng) {
       return random_conv(rng, precision, {pick(rng, {2, 3}), pick(rng, {2, 3})}, false);
     case 4:
       return random_conv(rng, precision, {pick(rng, {1, 2}), pick(rng, {1, 2})}, true);
+    case 5:
+      return random_window(rng, precision);
     default:
       return einsum("three_operands", "Z[i][j] += A[i][k] * B[k][j] * C[k]",
                     {{"i", pick(rng, {2, 4})}, {"j", pick(rng, {2, 3})}, {"k", pick(rng, {2, 4})}},

@@ -13,8 +13,9 @@ struct SearchCase {
 };
 
 // A search problem that brute force can solve: a small workload (GEMM, convolutions in one and two
-// dims, strided, dilated, depthwise, three operands), a machine of 2 or 3 levels with capacities
-// that bind, and at most `max_size` mappings, at least one. The same for the same seed.
+// dims, strided, dilated, depthwise, windows in the output, three operands), a machine of 2 or 3
+// levels with capacities that bind, and at most `max_size` mappings, at least one. The same for the
+// same seed.
 SearchCase random_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 
 }  // namespace mapsim

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exact_check.hpp"
+#include "mapper/exact/skeleton.hpp"
+#include "random_space.hpp"
+#include "workloads/conv.hpp"
+#include "workloads/gemm.hpp"
+
+namespace mapsim {
+namespace {
+
+SearchOptions options_for(Objective objective, int threads = 1) {
+  SearchOptions options;
+  options.objective = objective;
+  options.threads = threads;
+  return options;
+}
+
+std::optional<double> optimum(const Problem& problem, const Constraints& constraints,
+                              Objective objective) {
+  const SearchResult result = search_exact(Mapspace{problem, constraints}, options_for(objective));
+  return result.cost ? std::optional{objective_value(objective, *result.cost)} : std::nullopt;
+}
+
+// 1: the optimum became better, 0: it stayed, -1: it became worse or there is none any more.
+int change(std::optional<double> before, std::optional<double> after) {
+  if (!before || !after) {
+    return after ? 1 : before ? -1 : 0;
+  }
+  return *after < *before * (1 - 1e-9) ? 1 : *after > *before * (1 + 1e-9) ? -1 : 0;
+}
+
+void grow(std::optional<BitsPerCycle>& rate) {
+  if (rate) {
+    rate = BitsPerCycle{rate->count() * 1.5};
+  }
+}
+
+// Every machine that has one limit of one level raised.
+std::vector<Arch> more_room(const Arch& arch) {
+  std::vector<Arch> larger;
+  for (const LevelId l : arch.levels.ids()) {
+    if (arch.levels[l].capacity.shared) {
+      larger.push_back(arch);
+      Bits& room = *larger.back().levels[l].capacity.shared;
+      room = Bits{room.count() + 24};
+    }
+    for (const auto& partition : arch.levels[l].capacity.per_role) {
+      larger.push_back(arch);
+      larger.back().levels[l].capacity.per_role[partition.first] += Bits{24};
+    }
+  }
+  return larger;
+}
+
+std::vector<Arch> more_bandwidth(const Arch& arch) {
+  std::vector<Arch> faster;
+  for (const LevelId l : arch.levels.ids()) {
+    faster.push_back(arch);
+    Bandwidth& bandwidth = faster.back().levels[l].bandwidth;
+    grow(bandwidth.read);
+    grow(bandwidth.write);
+    grow(bandwidth.shared);
+  }
+  return faster;
+}
+
+TEST(ExactOptimum, IsNeverWorseWithMoreRoom) {
+  int cases = 0;
+  int better = 0;
+  for (std::uint64_t seed = 30'000; seed < 30'120; ++seed) {
+    const SearchCase random = random_space(seed);
+    for (const Objective objective : kObjectives) {
+      const auto before = optimum(random.problem, random.constraints, objective);
+      for (const Arch& larger : more_room(random.problem.arch())) {
+        const Problem problem{larger, random.problem.workload()};
+        const int gain = change(before, optimum(problem, random.constraints, objective));
+        EXPECT_GE(gain, 0) << "seed " << seed;
+        ++cases;
+        better += gain;
+      }
+    }
+  }
+  EXPECT_GT(cases, 300);
+  EXPECT_GT(better, 30);  // room matters in these spaces
+}
+
+TEST(ExactOptimum, IsNeverWorseWithMoreBandwidth) {
+  int cases = 0;
+  int better = 0;
+  for (std::uint64_t seed = 31'000; seed < 31'120; ++seed) {
+    const SearchCase random = random_space(seed);
+    for (const Objective objective : {Objective::kLatency, Objective::kEdp}) {
+      const auto before = optimum(random.problem, random.constraints, objective);
+      for (const Arch& faster : more_bandwidth(random.problem.arch())) {
+        const Problem problem{faster, random.problem.workload()};
+        const int gain = change(before, optimum(problem, random.constraints, objective));
+        EXPECT_GE(gain, 0) << "seed " << seed;
+        ++cases;
+        better += gain;
+      }
+    }
+  }
+  EXPECT_GT(cases, 300);
+  EXPECT_GT(better, 30);
+}
+
+// Enough unrollings for several batches, and seconds of work: a convolution on 4 x 4 units.
+Problem large_problem() {
+  Arch arch;
+  arch.name = "array";
+  for (const double energy : {16.0, 2.0, 0.25}) {
+    Storage storage;
+    storage.name = fmt::format("L{}", arch.levels.size());
+    storage.energy = {PicojoulesPerBit{energy}, PicojoulesPerBit{energy}, PicojoulesPerBit{energy}};
+    storage.bandwidth.shared = BitsPerCycle{16 / energy * 4};
+    arch.levels.push_back(storage);
+  }
+  arch.levels[LevelId{1}].capacity.shared = Bits{16 * 1024 * 8};
+  arch.levels[LevelId{2}].capacity.shared = Bits{64 * 8};
+  Fanout fanout;
+  fanout.name = "PEs";
+  fanout.x = 4;
+  fanout.y = 4;
+  fanout.multicast = {Role::kInput, Role::kWeight};
+  fanout.spatial_reduction = true;
+  arch.fanouts.push_back(fanout);
+  arch.levels_above.push_back(2);
+  arch.compute.energy = Picojoules{1};
+  ConvShape shape;
+  shape.in_channels = 8;
+  shape.out_channels = 16;
+  shape.input = {12, 12};
+  shape.kernel = {3, 3};
+  shape.padding = {1, 1};
+  return Problem{arch, conv2d("conv", shape)};
+}
+
+TEST(ExactResult, IsTheSameOnAnyNumberOfThreads) {
+  for (std::uint64_t seed = 32'000; seed < 32'060; ++seed) {
+    const SearchCase random = random_space(seed);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective objective : kObjectives) {
+      const SearchResult one = search_exact(space, options_for(objective));
+      for (const int threads : {2, 8}) {
+        EXPECT_EQ(result_difference(one, search_exact(space, options_for(objective, threads))), "")
+            << "seed " << seed << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST(ExactResult, IsTheSameOnAnyNumberOfThreadsWithManyUnrollings) {
+  const Problem problem = large_problem();
+  const Mapspace space{problem, {}};
+  const SearchResult one = search_exact(space, options_for(Objective::kEnergy));
+  EXPECT_GT(one.statistics.unrollings_total, 100);
+  for (const int threads : {2, 8}) {
+    EXPECT_EQ(result_difference(one, search_exact(space, options_for(Objective::kEnergy, threads))),
+              "");
+  }
+}
+
+// What an interrupted search may say of a problem with this optimum.
+void expect_sound(const SearchResult& result, Objective objective, double optimum) {
+  const Certificate& certificate = result.certificate;
+  EXPECT_NE(certificate.status, Proof::kOptimal);
+  EXPECT_LE(certificate.lower_bound, optimum * (1 + 1e-9));
+  EXPECT_GE(certificate.lower_bound, 0);
+  EXPECT_EQ(certificate.status == Proof::kBounded, certificate.lower_bound > 0);
+  EXPECT_EQ(result.best.has_value(), result.cost.has_value());
+  if (result.cost && certificate.lower_bound > 0) {
+    const double value = objective_value(objective, *result.cost);
+    EXPECT_GE(value, optimum * (1 - 1e-9));
+    EXPECT_DOUBLE_EQ(certificate.gap, value / certificate.lower_bound - 1);
+  }
+}
+
+TEST(ExactInterrupted, ClaimsOnlyWhatIsSoundWhenStoppedBeforeItBegins) {
+  const std::atomic<bool> stop{true};
+  for (std::uint64_t seed = 33'000; seed < 33'050; ++seed) {
+    const SearchCase random = random_space(seed);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective objective : kObjectives) {
+      SearchOptions options = options_for(objective);
+      const SearchResult whole = search_exact(space, options);
+      options.stop = &stop;
+      const SearchResult result = search_exact(space, options);
+      EXPECT_TRUE(result.interrupted);
+      EXPECT_FALSE(result.best.has_value());
+      EXPECT_EQ(result.statistics.labels, 0);
+      expect_sound(result, objective,
+                   whole.cost ? objective_value(objective, *whole.cost) : exact::kInfinity);
+    }
+  }
+}
+
+TEST(ExactInterrupted, KeepsTheBestSoFarAndABound) {
+  const Problem problem = large_problem();
+  const Mapspace space{problem, {}};
+  SearchOptions options = options_for(Objective::kEdp);
+  const SearchResult whole = search_exact(space, options);
+  const double best = objective_value(Objective::kEdp, whole.cost.value());
+  int interrupted = 0;
+  int kept = 0;
+  for (const double part : {0.1, 0.2, 0.4, 0.6}) {
+    std::atomic<bool> stop{false};
+    options.stop = &stop;
+    SearchResult result;
+    std::thread search{[&] { result = search_exact(space, options); }};
+    std::this_thread::sleep_for(std::chrono::duration<double>(part * whole.statistics.seconds));
+    stop = true;
+    search.join();
+    if (result.interrupted) {
+      ++interrupted;
+      kept += result.best ? 1 : 0;
+      expect_sound(result, Objective::kEdp, best);
+      EXPECT_GT(result.certificate.lower_bound, 0);
+    }
+  }
+  EXPECT_GT(interrupted, 0);
+  EXPECT_GT(kept, 0);
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exact_check.hpp"
+#include "mapper/exact/labels.hpp"
+#include "membership.hpp"
+#include "random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+// Random spaces in shards, so that they run side by side.
+constexpr std::uint64_t kShards = 12;
+constexpr std::uint64_t kSpacesPerShard = 200;
+constexpr std::int64_t kMaxSize = 3'000;
+std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 10'000 + 1'000 * shard + i; }
+
+class ExactOnRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Shards, ExactOnRandomSpaces, testing::Range<std::uint64_t>(0, kShards));
+
+TEST_P(ExactOnRandomSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {
+  for (std::uint64_t i = 0; i < kSpacesPerShard; ++i) {
+    const std::uint64_t seed = seed_of(GetParam(), i);
+    EXPECT_EQ(exact_mismatch(random_space(seed, kMaxSize)), "") << "seed " << seed;
+  }
+}
+
+std::size_t fanouts_used(const Unrolling& unrolling) {
+  std::set<FanoutId> used;
+  for (const Unroll& unroll : unrolling) {
+    if (unroll.factor > 1) {
+      used.insert(unroll.fanout);
+    }
+  }
+  return used.size();
+}
+
+// Is a dim of a rank with several terms in use?
+bool has_window(const Workload& workload, const Tensor& tensor) {
+  for (const Rank& rank : tensor.ranks) {
+    int moving = 0;
+    for (const Term& term : rank.terms) {
+      moving += workload.dims[term.dim].bound > 1 ? 1 : 0;
+    }
+    if (moving > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool has_wide_window(const Workload& workload) {
+  for (const Tensor& tensor : workload.tensors) {
+    for (const Rank& rank : tensor.ranks) {
+      for (const Term& term : rank.terms) {
+        if (term.coefficient > 1 && has_window(workload, tensor)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+template <class Items, class Holds>
+bool any(const Items& items, const Holds& holds) {
+  for (const auto& item : items) {
+    if (holds(item)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::set<std::string> features(const SearchCase& random) {
+  const Arch& arch = random.problem.arch();
+  const Workload& workload = random.problem.workload();
+  const Constraints& constraints = random.constraints;
+  const std::vector<Unrolling> unrollings = Mapspace{random.problem, constraints}.unrollings();
+  const bool window =
+      any(workload.tensors, [&](const Tensor& t) { return has_window(workload, t); });
+  const Tensor& output = workload.tensors[workload.output()];
+  const std::map<std::string, bool> all{
+      {"two fanouts used", any(unrollings, [](const auto& u) { return fanouts_used(u) == 2; })},
+      {"two fanouts given", constraints.spatial && fanouts_used(*constraints.spatial) == 2},
+      {"given unrolling", constraints.spatial.has_value()},
+      {"given keeps", !constraints.keeps.empty()},
+      {"even", constraints.even},
+      {"wider partial sums", output.partial_bits > output.bits},
+      {"registers", !arch.compute.register_reuse.empty()},
+      {"window fetched whole",
+       window && any(arch.levels, [](const Storage& level) { return !level.sliding; })},
+      {"no forwarding", window && any(unrollings,
+                                      [&](const Unrolling& unrolling) {
+                                        return any(unrolling, [&](const Unroll& u) {
+                                          return !arch.fanouts[u.fanout].forwarding;
+                                        });
+                                      })},
+      {"partitions",
+       any(arch.levels, [](const Storage& level) { return !level.capacity.per_role.empty(); })},
+      {"double buffering", any(arch.levels,
+                               [](const Storage& level) {
+                                 return level.double_buffered && !level.capacity.unlimited();
+                               })},
+      {"stride or dilation", has_wide_window(workload)},
+      {"window in the output", has_window(workload, output)},
+      {"four tensors", workload.tensors.size() == 4},
+  };
+  std::set<std::string> found;
+  for (const auto& [name, holds] : all) {
+    if (holds) {
+      found.insert(name);
+    }
+  }
+  return found;
+}
+
+TEST(ExactMix, HasEverythingThatTheMapperTreatsByItself) {
+  std::map<std::string, int> counts;
+  for (std::uint64_t i = 0; i < kSpacesPerShard; ++i) {
+    const SearchCase random = random_space(seed_of(0, i), kMaxSize);
+    for (const std::string& feature : features(random)) {
+      ++counts[feature];
+    }
+    const Mapspace space{random.problem, random.constraints};
+    ++counts[search_exact(space, {}).best ? "feasible" : "infeasible"];
+  }
+  EXPECT_EQ(counts.size(), 16U);
+  for (const auto& [feature, count] : counts) {
+    EXPECT_GE(count, 3) << feature;
+  }
+}
+
+// The unrolling of a group and nothing else, every axis named.
+Constraints only(const SearchCase& random, const UnrollingGroup& group) {
+  Constraints constraints = random.constraints;
+  constraints.spatial = group.first;
+  for (const FanoutId f : random.problem.arch().fanouts.ids()) {
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      constraints.spatial->push_back({DimId{0}, f, axis, 1});
+    }
+  }
+  return constraints;
+}
+
+double root_bound(const Mapspace& space, const UnrollingGroup& group, Objective objective) {
+  const exact::Unrolled unrolled(space.problem(), group.factors);
+  const exact::Skeleton skeleton(space, unrolled.used);
+  exact::Costs costs(skeleton, unrolled, objective != Objective::kEnergy);
+  const exact::Bound bound(skeleton, unrolled, costs);
+  double cycles = static_cast<double>(space.problem().arch().compute.issue_interval);
+  for (const std::int64_t trips : temporal_bounds(space.problem().workload(), group)) {
+    cycles *= static_cast<double>(trips);
+  }
+  const exact::Valuation valuation(space.problem(), skeleton.ports(), objective, cycles);
+  return root_key(skeleton, unrolled, bound, valuation, costs.components()).first;
+}
+
+TEST_P(ExactOnRandomSpaces, BoundsNoUnrollingAboveItsOptimum) {
+  int bounded = 0;
+  int tight = 0;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const SearchCase random = random_space(seed_of(GetParam(), 500 + i), 1'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      const Mapspace part{random.problem, only(random, group)};
+      for (const Objective objective : kObjectives) {
+        const double bound = root_bound(space, group, objective);
+        const SearchResult best = search_exhaustive(part, {objective, 1, 0, 0, nullptr});
+        if (!best.cost) {
+          continue;  // infinity is a bound of nothing
+        }
+        const double optimum = objective_value(objective, *best.cost);
+        EXPECT_LE(bound, optimum * (1 + 1e-9)) << "seed " << seed_of(GetParam(), 500 + i);
+        EXPECT_GT(bound, 0);
+        ++bounded;
+        tight += bound >= optimum * (1 - 1e-9) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(bounded, 20);
+  EXPECT_GT(tight, bounded / 2);  // where no room binds, the bound is the optimum
+}
+
+// The membership test of the comparison accepts what is in a space ...
+TEST(Membership, HoldsForWhatIsEnumerated) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const SearchCase random = random_space(seed, 500);
+    const Mapspace space{random.problem, random.constraints};
+    space.enumerate([&](const Mapping& mapping) {
+      EXPECT_EQ(why_outside(space, mapping), "") << "seed " << seed;
+      return true;
+    });
+  }
+}
+
+// ... and, of the mappings of a space without constraints, refuses those that the constrained one
+// does not enumerate.
+TEST(Membership, IsRefusedToWhatIsNot) {
+  std::set<std::string> reasons;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const SearchCase random = random_space(seed, 500);
+    const Mapspace wide{random.problem, {}};
+    const Mapspace space{random.problem, random.constraints};
+    std::vector<Mapping> members;
+    space.enumerate([&](const Mapping& mapping) {
+      members.push_back(mapping);
+      return true;
+    });
+    int looked_at = 0;
+    wide.enumerate([&](const Mapping& mapping) {
+      const bool inside = std::find(members.begin(), members.end(), mapping) != members.end();
+      const std::string why = why_outside(space, mapping);
+      EXPECT_EQ(why.empty(), inside) << "seed " << seed << ": " << why;
+      reasons.insert(why);
+      return ++looked_at < 500;
+    });
+  }
+  EXPECT_THAT(reasons,
+              testing::IsSupersetOf({"keeps of one level stand apart", "a tensor that must be kept",
+                                     "a tensor that must bypass", "not the given unrolling"}));
+}
+
+}  // namespace
+}  // namespace mapsim

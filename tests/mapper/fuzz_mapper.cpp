@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuzz_mapper --seconds N --seed S --max-size M: compares the exact mapper with all mappings of
+// fresh random spaces for as long as one likes; stops at the first mismatch, shrinks it, exits
+// with 1.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "exact_check.hpp"
+#include "random_space.hpp"
+#include "shrink_space.hpp"
+#include "tests/costmodel/case_text.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A case that fails and is small enough to be looked through again and again.
+bool fails(const mapsim::SearchCase& random, std::int64_t max_size) {
+  const std::string size = mapsim::Mapspace{random.problem, random.constraints}.size();
+  return size.size() < 19 && std::stoll(size) <= max_size && size != "0" &&
+         !mapsim::exact_mismatch(random).empty();
+}
+
+// The best mapping of each objective by looking at all, and whether the simulator counts it alike.
+std::string oracle_text(const mapsim::SearchCase& random) {
+  const mapsim::Mapspace space{random.problem, random.constraints};
+  std::string text;
+  for (const mapsim::Objective objective : mapsim::kObjectives) {
+    mapsim::SearchOptions options;
+    options.objective = objective;
+    const mapsim::SearchResult result = mapsim::search_exhaustive(space, options);
+    if (result.best) {
+      const mapsim::RandomCase best{random.problem.arch(), random.problem.workload(), *result.best};
+      text += fmt::format("best: {}\n{}{}\n", mapsim::objective_value(objective, *result.cost),
+                          mapsim::describe(best), mapsim::count_mismatch(best));
+    }
+  }
+  return text;
+}
+
+int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size) {
+  constexpr std::uint64_t kReportEvery = 1'000;
+  const Clock::time_point start = Clock::now();
+  std::uint64_t cases = 0;
+  double elapsed = 0;
+  for (; elapsed < seconds; ++cases) {
+    const mapsim::SearchCase random = mapsim::random_space(seed + cases, max_size);
+    const std::string wrong = mapsim::exact_mismatch(random);
+    if (!wrong.empty()) {
+      const mapsim::SearchCase smallest = mapsim::shrink(
+          random, [max_size](const mapsim::SearchCase& c) { return fails(c, max_size); });
+      fmt::print("seed {}: {}\nshrunk to: {}\n{}{}", seed + cases, wrong,
+                 mapsim::exact_mismatch(smallest), mapsim::describe(smallest),
+                 oracle_text(smallest));
+      return 1;
+    }
+    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+    if ((cases + 1) % kReportEvery == 0) {
+      fmt::print("{} cases, {:.0f} cases/s\n", cases + 1, static_cast<double>(cases + 1) / elapsed);
+      std::fflush(stdout);
+    }
+  }
+  fmt::print("{} cases from seed {}\n", cases, seed);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Compares the exact mapper with every mapping of random spaces"};
+  double seconds = 60;
+  std::uint64_t seed = 1'000'000;
+  std::int64_t max_size = 50'000;
+  app.add_option("--seconds", seconds, "how long to run");
+  app.add_option("--seed", seed, "the first space's seed");
+  app.add_option("--max-size", max_size, "mappings of a space, at most");
+  CLI11_PARSE(app, argc, argv);
+  return fuzz(seconds, seed, max_size);
+}
