@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/cases.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "arch/load.hpp"
+#include "mapper/constraints.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim::bench {
+
+namespace {
+
+const std::filesystem::path kConfigs = std::filesystem::path{MAPSIM_SOURCE_DIR} / "configs";
+
+std::string config(const std::string& folder, const std::string& name) {
+  return (kConfigs / folder / (name + ".yaml")).string();
+}
+
+std::string unrolling_name(const std::string& machine, const std::string& layer) {
+  const bool eyeriss = machine == "eyeriss";
+  if (layer == "conv1") {
+    return eyeriss ? "eyeriss_7x7" : "nvdla_image";
+  }
+  if (layer == "fc") {
+    return eyeriss ? "eyeriss_fc1000" : "nvdla_fc1000";
+  }
+  if (!eyeriss) {
+    return "nvdla_conv";
+  }
+  const bool window = layer.find("3x3") != std::string::npos;
+  const bool at7 = layer.starts_with("conv5") && layer != "conv5_1x1a_first";
+  return std::string{"eyeriss_"} + (window ? "3x3" : "1x1") + (at7 ? "_at7" : "");
+}
+
+}  // namespace
+
+std::vector<std::string> resnet50_layers() {
+  std::vector<std::string> layers;
+  for (const auto& file : std::filesystem::directory_iterator{kConfigs / "workloads/resnet50"}) {
+    layers.push_back(file.path().stem().string());
+  }
+  std::sort(layers.begin(), layers.end());
+  return layers;
+}
+
+Problem shipped_problem(const std::string& machine, const std::string& layer) {
+  return Problem{load_arch(config("arch", machine)), load_workload(config("workloads", layer))};
+}
+
+Constraints given_unrolling(const Problem& problem, const std::string& layer) {
+  return load_constraints(config("constraints", unrolling_name(problem.arch().name, layer)),
+                          problem);
+}
+
+}  // namespace mapsim::bench

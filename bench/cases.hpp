@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "costmodel/evaluate.hpp"
+#include "mapper/mapspace.hpp"
+
+namespace mapsim::bench {
+
+// Every distinct layer of ResNet-50, by name, in alphabetical order.
+std::vector<std::string> resnet50_layers();
+
+// A shipped machine and a shipped layer ("resnet50/conv1").
+Problem shipped_problem(const std::string& machine, const std::string& layer);
+
+// The shipped unrolling of a ResNet-50 layer on Eyeriss or the NVDLA-like machine: the table in
+// configs/README.md.
+Constraints given_unrolling(const Problem& problem, const std::string& layer);
+
+}  // namespace mapsim::bench

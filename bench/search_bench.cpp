@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time to the proven optimum of every distinct ResNet-50 layer. given/...: spatial unrolling given,
+// one thread; searched/...: all unrollings, all threads.
+#include <benchmark/benchmark.h>
+#include <omp.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "bench/cases.hpp"
+#include "bench/summary.hpp"
+#include "mapper/mapper.hpp"
+
+namespace {
+
+using mapsim::Objective;
+
+struct Goal {
+  const char* name;
+  Objective objective;
+};
+constexpr Goal kGoals[]{{"energy", Objective::kEnergy}, {"edp", Objective::kEdp}};
+constexpr const char* kMachines[]{"eyeriss", "nvdla_like_1024"};
+
+void search(benchmark::State& state, const std::string& machine, const std::string& layer,
+            bool given, Objective objective) {
+  const mapsim::Problem problem = mapsim::bench::shipped_problem(machine, "resnet50/" + layer);
+  const mapsim::Constraints constraints =
+      given ? mapsim::bench::given_unrolling(problem, layer) : mapsim::Constraints{};
+  mapsim::SearchOptions options;
+  options.objective = objective;
+  options.threads = given ? 1 : omp_get_max_threads();
+  mapsim::SearchResult result;
+  for ([[maybe_unused]] auto _ : state) {
+    const mapsim::Mapspace space{problem, constraints};
+    result = mapsim::search_exact(space, options);
+  }
+  if (!result.cost || result.certificate.status != mapsim::Proof::kOptimal) {
+    state.SkipWithError("no proven optimum");
+    return;
+  }
+  state.counters["optimum"] = mapsim::objective_value(objective, *result.cost);
+  state.counters["labels"] = static_cast<double>(result.statistics.labels);
+  state.counters["states"] = static_cast<double>(result.statistics.states);
+  state.counters["unrollings"] = static_cast<double>(result.statistics.unrollings);
+  state.counters["mapspace"] = std::strtod(result.certificate.mapspace_size.c_str(), nullptr);
+}
+
+void register_searches() {
+  for (const bool given : {true, false}) {
+    for (const char* machine : kMachines) {
+      for (const Goal& goal : kGoals) {
+        for (const std::string& layer : mapsim::bench::resnet50_layers()) {
+          const std::string name =
+              std::string{given ? "given/" : "searched/"} + machine + "/" + goal.name + ":" + layer;
+          auto* registered = benchmark::RegisterBenchmark(
+              name.c_str(), [=, objective = goal.objective](benchmark::State& state) {
+                search(state, machine, layer, given, objective);
+              });
+          registered->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
+          if (given) {
+            registered->MinTime(0.2);
+          } else {
+            registered->Iterations(1);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 2;
+  }
+  register_searches();
+  mapsim::bench::SummaryReporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return 0;
+}

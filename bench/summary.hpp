@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <benchmark/benchmark.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mapsim::bench {
+
+// The usual report and, at the end, the median and the worst over the layers of each group of
+// benchmarks: those whose names, GROUP:LAYER, differ in the layer only. Of a rate that is a counter
+// (more is better) or, without one, of the time: real, and of all processors together.
+class SummaryReporter : public benchmark::ConsoleReporter {
+ public:
+  explicit SummaryReporter(std::string rate = "") : rate_{std::move(rate)} {}
+  void ReportRuns(const std::vector<Run>& runs) override;
+  void Finalize() override;
+
+ private:
+  struct Entry {
+    double value = 0;
+    std::string layer;
+  };
+  void summarise(const std::string& name, std::vector<Entry> entries);
+
+  std::string rate_;
+  std::map<std::string, std::vector<Entry>> groups_;
+};
+
+}  // namespace mapsim::bench
