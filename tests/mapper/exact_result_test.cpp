@@ -12,6 +12,7 @@
 
 #include "exact_check.hpp"
 #include "mapper/exact/skeleton.hpp"
+#include "membership.hpp"
 #include "random_space.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
@@ -113,6 +114,31 @@ TEST(ExactOptimum, IsNeverWorseWithMoreBandwidth) {
   }
   EXPECT_GT(cases, 300);
   EXPECT_GT(better, 30);
+}
+
+// Spaces too large to look through.
+TEST(ExactOptimum, IsNotBeatenBySamplesOfLargeSpaces) {
+  int compared = 0;
+  for (std::uint64_t seed = 34'000; seed < 34'060; ++seed) {
+    const SearchCase random = random_space(seed, 1'000'000'000'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective objective : kObjectives) {
+      SearchOptions options = options_for(objective);
+      options.samples = 2'000;
+      options.seed = seed;
+      const SearchResult some = search_sample(space, options);
+      const SearchResult best = search_exact(space, options);
+      if (some.cost) {
+        ASSERT_TRUE(best.cost.has_value()) << "seed " << seed;
+        EXPECT_LE(objective_value(objective, *best.cost),
+                  objective_value(objective, *some.cost) * (1 + 1e-9))
+            << "seed " << seed;
+        EXPECT_EQ(why_outside(space, *best.best), "") << "seed " << seed;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 60);
 }
 
 // Enough unrollings for several batches, and seconds of work: a convolution on 4 x 4 units.
