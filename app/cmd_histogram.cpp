@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "app/watch.hpp"
+#include "arch/load.hpp"
+#include "mapper/constraints.hpp"
+#include "report/histogram.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+Answer run(const HistogramArguments& arguments) {
+  const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
+  Constraints constraints;
+  if (!arguments.constraints.empty()) {
+    constraints = load_constraints(arguments.constraints, problem);
+  }
+  OutputFile picture{arguments.svg};
+  const Watch watch;
+  HistogramOptions options = arguments.options;
+  options.stop = &watch.stop();
+  const Mapspace space{problem, constraints};
+  const Histogram histogram = make_histogram(space, options);
+  if (!arguments.svg.empty()) {
+    picture.write(histogram_svg(space, options, histogram));
+  }
+  const ExitCode code =
+      histogram.interrupted ? kInterrupted : (histogram.points.empty() ? kNegative : kDone);
+  return {code, histogram_text(space, options, histogram)};
+}
+
+}  // namespace mapsim

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/why.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace mapsim {
+
+std::vector<EnergyShare> compare_energy(const Problem& problem, const Cost& given,
+                                        const Cost& best) {
+  std::vector<EnergyShare> shares;
+  const auto add = [&](std::optional<LevelId> level, std::optional<TensorId> tensor,
+                       const char* action, Picojoules a, Picojoules b) {
+    if (a != b) {
+      shares.push_back({level, tensor, action, (a - b).count()});
+    }
+  };
+  for (const LevelId l : problem.arch().levels.ids()) {
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      const TensorEnergy& a = given.energy.levels[l][t];
+      const TensorEnergy& b = best.energy.levels[l][t];
+      add(l, t, "read", a.read, b.read);
+      add(l, t, "write", a.write, b.write);
+      add(l, t, "update", a.update, b.update);
+    }
+  }
+  Picojoules rest_given = given.energy.compute;
+  Picojoules rest_best = best.energy.compute;
+  for (const FanoutId f : problem.arch().fanouts.ids()) {
+    rest_given += given.energy.fanouts[f];
+    rest_best += best.energy.fanouts[f];
+  }
+  add(std::nullopt, std::nullopt, "", rest_given, rest_best);
+  std::stable_sort(shares.begin(), shares.end(), [](const EnergyShare& a, const EnergyShare& b) {
+    return a.difference_pj > b.difference_pj;
+  });
+  return shares;
+}
+
+namespace {
+
+using Change = std::pair<std::string, std::function<void(Storage&)>>;
+
+void twice(std::optional<BitsPerCycle>& bandwidth) {
+  bandwidth = BitsPerCycle{2 * bandwidth->count()};
+}
+
+// Everything finite about a level, and how to double it.
+std::vector<Change> changes_of(const Storage& storage) {
+  std::vector<Change> changes;
+  if (storage.capacity.shared) {
+    changes.emplace_back(storage.name + " capacity", [](Storage& level) {
+      level.capacity.shared = Bits{2 * level.capacity.shared->count()};
+    });
+  }
+  for (const auto& partition : storage.capacity.per_role) {
+    const Role role = partition.first;
+    changes.emplace_back(storage.name + " capacity for " + to_string(role), [role](Storage& level) {
+      Bits& bits = level.capacity.per_role.at(role);
+      bits = Bits{2 * bits.count()};
+    });
+  }
+  if (storage.bandwidth.read) {
+    changes.emplace_back(storage.name + " read bandwidth",
+                         [](Storage& level) { twice(level.bandwidth.read); });
+  }
+  if (storage.bandwidth.write) {
+    changes.emplace_back(storage.name + " write bandwidth",
+                         [](Storage& level) { twice(level.bandwidth.write); });
+  }
+  if (storage.bandwidth.shared) {
+    changes.emplace_back(storage.name + " bandwidth",
+                         [](Storage& level) { twice(level.bandwidth.shared); });
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& options,
+                                    const Cost& now) {
+  const Problem& problem = space.problem();
+  const double optimum = objective_value(options.objective, now);
+  std::vector<Relief> reliefs;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    for (const auto& [resource, change] : changes_of(problem.arch().levels[l])) {
+      const bool is_bandwidth = resource.ends_with("bandwidth");
+      if (is_bandwidth && options.objective == Objective::kEnergy) {
+        continue;  // energy does not depend on it
+      }
+      Arch arch = problem.arch();
+      change(arch.levels[l]);
+      const Problem relieved(std::move(arch), problem.workload());
+      const SearchResult result = search_exact(Mapspace(relieved, space.constraints()), options);
+      if (result.interrupted || !result.cost) {
+        return reliefs;
+      }
+      const double value = objective_value(options.objective, *result.cost);
+      reliefs.push_back({resource, value, 1 - value / optimum});
+    }
+  }
+  std::stable_sort(reliefs.begin(), reliefs.end(),
+                   [](const Relief& a, const Relief& b) { return a.gain > b.gain; });
+  return reliefs;
+}
+
+}  // namespace mapsim

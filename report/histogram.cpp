@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/histogram.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "report/figures.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Bins of equal width in the logarithm of the energy.
+struct Bins {
+  double least = 0;   // pJ, lower edge of the first
+  double factor = 1;  // from one edge to the next
+  std::vector<std::int64_t> counts;
+  double edge(std::size_t i) const { return least * std::pow(factor, static_cast<double>(i)); }
+};
+
+Bins make_bins(const Histogram& histogram, std::size_t bins) {
+  const HistogramSummary summary = summarise(histogram);
+  const double spread = std::max(summary.most_pj / summary.least_pj, 1 + 1e-9);
+  Bins made{summary.least_pj, std::pow(spread, 1.0 / static_cast<double>(bins)),
+            std::vector<std::int64_t>(bins, 0)};
+  for (const HistogramPoint& point : histogram.points) {
+    const double place = std::log(point.energy_pj / made.least) / std::log(made.factor);
+    ++made.counts[std::min(bins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
+  }
+  return made;
+}
+
+std::string title(const Mapspace& space) {
+  return space.problem().workload().name + " on " + space.problem().arch().name;
+}
+
+std::string selection(const HistogramOptions& options) {
+  return fmt::format("within {} of the peak MAC rate{}", percent(options.within_peak),
+                     options.compute_only ? ", transfers apart" : "");
+}
+
+std::string findings(const Histogram& histogram) {
+  const HistogramSummary summary = summarise(histogram);
+  std::string text = fmt::format(
+      "energy from {} to {}: a spread of {}\n", energy_text(Picojoules{summary.least_pj}),
+      energy_text(Picojoules{summary.most_pj}), ratio(summary.most_pj / summary.least_pj));
+  if (histogram.optimum) {
+    text +=
+        fmt::format("the proven optimum of the mapspace is {}; {} of these are within 1 % of it\n",
+                    energy_text(histogram.optimum->energy.total), grouped(summary.near_optimum));
+  }
+  text += fmt::format(
+      "{} have the least accesses of the outermost level met ({} elements), and differ {} in "
+      "energy\n",
+      grouped(summary.tied), grouped(summary.least_accesses), ratio(summary.tied_spread) + "x");
+  return text;
+}
+
+}  // namespace
+
+std::string histogram_text(const Mapspace& space, const HistogramOptions& options,
+                           const Histogram& histogram) {
+  std::string text = title_text(space.problem().arch(), space.problem().workload()) + "\n";
+  if (histogram.points.empty()) {
+    return text + "no mapping met is " + selection(options) + "\n";
+  }
+  const Bins bins = make_bins(histogram, 20);
+  const std::int64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
+  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
+    const auto length = static_cast<std::size_t>(
+        std::ceil(50 * static_cast<double>(bins.counts[i]) / static_cast<double>(most)));
+    text += fmt::format("  {:>9} {:<50} {:>9}\n", energy_text(Picojoules{bins.edge(i)}),
+                        std::string(length, '#'), grouped(bins.counts[i]));
+  }
+  text += fmt::format("\n{} distinct mappings {}, of {} in the mapspace{}\n",
+                      grouped(std::ssize(histogram.points)), selection(options),
+                      short_decimal(space.size()), histogram.interrupted ? " (interrupted)" : "");
+  text += fmt::format("random walks over {} of {} spatial unrollings, {} steps\n",
+                      grouped(histogram.unrollings), grouped(histogram.unrollings_total),
+                      grouped(histogram.proposals));
+  return text + findings(histogram);
+}
+
+std::string histogram_svg(const Mapspace& space, const HistogramOptions& options,
+                          const Histogram& histogram) {
+  constexpr double kWidth = 720;
+  constexpr double kHeight = 360;
+  constexpr double kLeft = 60;
+  constexpr double kTop = 50;
+  constexpr double kPlotWidth = kWidth - kLeft - 20;
+  constexpr double kPlotHeight = kHeight - kTop - 60;
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "<text x=\"{}\" y=\"20\" font-size=\"15\">{}</text>\n<text x=\"{}\" y=\"38\">{} mappings {}"
+      "</text>\n",
+      kWidth, kHeight, kLeft, title(space), kLeft, grouped(std::ssize(histogram.points)),
+      selection(options));
+  if (histogram.points.empty()) {
+    return svg + "</svg>\n";
+  }
+  const Bins bins = make_bins(histogram, 60);
+  const std::int64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
+  const double bar = kPlotWidth / static_cast<double>(bins.counts.size());
+  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
+    const double height =
+        kPlotHeight * static_cast<double>(bins.counts[i]) / static_cast<double>(most);
+    svg += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4878a8\"/>\n",
+        kLeft + bar * static_cast<double>(i), kTop + kPlotHeight - height, bar - 1, height);
+  }
+  for (std::size_t i = 0; i <= bins.counts.size(); i += 15) {
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+                       kLeft + bar * static_cast<double>(i), kTop + kPlotHeight + 18,
+                       energy_text(Picojoules{bins.edge(i)}));
+  }
+  svg += fmt::format(
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">energy (logarithmic)</text>\n"
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+      kLeft + kPlotWidth / 2, kTop + kPlotHeight + 40, kLeft - 6, kTop + 10, grouped(most));
+  if (histogram.optimum) {
+    svg +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#b03030\">proven optimum {}</text>\n",
+                    kLeft + 4, kTop + 10, energy_text(histogram.optimum->energy.total));
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace mapsim

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/why.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/figures.hpp"
+#include "report/names.hpp"
+#include "report/table.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::string name_of(const Problem& problem, const EnergyShare& share) {
+  if (!share.level) {
+    return "fanouts and compute";
+  }
+  const std::string tensor = problem.workload().tensors[*share.tensor].name;
+  return fmt::format("{} {} {}", problem.arch().levels[*share.level].name, tensor, share.action);
+}
+
+std::string signed_percent(double share) {
+  return fmt::format("{}{}", share < 0 ? "-" : "+", percent(std::abs(share)));
+}
+
+}  // namespace
+
+std::string gap_text(const Problem& problem, Objective objective, const Cost& given,
+                     const Cost& best) {
+  const double optimum = best.energy.total.count();
+  std::string text = "why:\n";
+  text += fmt::format(
+      "  {} above the proven optimum in {}; energy {} against {}, {} against {} cycles\n",
+      percent(objective_value(objective, given) / objective_value(objective, best) - 1),
+      to_string(objective), energy_text(given.energy.total), energy_text(best.energy.total),
+      grouped(given.latency.steady.count()), grouped(best.latency.steady.count()));
+  std::vector<Row> rows;
+  for (const EnergyShare& share : compare_energy(problem, given, best)) {
+    rows.push_back({name_of(problem, share), signed_percent(share.difference_pj / optimum)});
+  }
+  if (rows.empty()) {
+    return text + "  it spends its energy exactly as the optimum does\n";
+  }
+  return text + "  of the optimum's energy, more (+) or less (-):\n" + table(rows);
+}
+
+std::string relief_text(Objective objective, const std::vector<Relief>& reliefs) {
+  std::vector<Row> rows;
+  for (const Relief& relief : reliefs) {
+    rows.push_back({relief.resource, fmt::format("-{}", percent(relief.gain))});
+  }
+  if (rows.empty()) {
+    return "nothing finite could be doubled\n";
+  }
+  return fmt::format("{} of the optimum, if one of these were twice as large:\n",
+                     to_string(objective)) +
+         table(rows);
+}
+
+}  // namespace mapsim
