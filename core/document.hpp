@@ -20,6 +20,7 @@ struct Node {
   int line = 0;                // 1-based
   int column = 0;              // 1-based, in bytes
   std::string text;            // of a scalar
+  std::string tag;             // !Name, where tags are kept
   std::vector<Node> items;     // of a sequence
   std::vector<Entry> entries;  // of a map, in file order, duplicates included
 };
@@ -40,10 +41,13 @@ struct Document {
   Node root;
 };
 
+// Our own files have no tags; those of other tools may.
+enum class Tags : std::uint8_t { kRefused, kKept };
+
 // Reads a document. Throws ConfigError with what is wrong: not readable, not text, not YAML, empty,
-// several documents, tags, aliases that loop, beyond the limits. Keys are the reader's business
-// (core/reader.hpp).
-Document parse_yaml(std::string text, const std::string& filename);
+// several documents, tags (unless kept), aliases that loop, beyond the limits. Keys are the reader's
+// business (core/reader.hpp).
+Document parse_yaml(std::string text, const std::string& filename, Tags tags = Tags::kRefused);
 Document read_yaml(const std::string& path);
 
 // Where `node` stands in its document, as people would write it: nodes[0].bandwidth.read. For a

@@ -63,7 +63,8 @@ Extent extent_of(const Node& node) {
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(const std::string& file, const std::string& text) : file_{file}, text_{text} {}
+  TreeBuilder(const std::string& file, const std::string& text, Tags tags)
+      : file_{file}, text_{text}, tags_{tags} {}
 
   Node take() { return std::move(root_); }
 
@@ -97,8 +98,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    check_tag(mark, tag);
     Node node = located(Node::Kind::kScalar, mark);
+    node.tag = kept_tag(mark, tag);
     node.plain = tag == "?";
     node.text = value;
     charge(mark, weight(node), static_cast<int>(open_.size()) + 1);
@@ -155,10 +156,15 @@ class TreeBuilder : public YAML::EventHandler {
     return top.node.items.empty() ? &top.node : &top.node.items.back();
   }
 
-  void check_tag(const YAML::Mark& mark, const std::string& tag) const {
-    if (!tag.empty() && tag != "?" && tag != "!") {
+  // The tag that a node keeps; "?" and "!" only say whether it is quoted.
+  std::string kept_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (tag.empty() || tag == "?" || tag == "!") {
+      return "";
+    }
+    if (tags_ == Tags::kRefused) {
       refuse(mark, "tags are not supported; remove it");
     }
+    return tag;
   }
 
   void charge(const YAML::Mark& mark, std::size_t bytes, int depth) {
@@ -174,8 +180,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
             YAML::anchor_t anchor) {
-    check_tag(mark, tag);
     Open container{located(kind, mark), anchor, std::nullopt};
+    container.node.tag = kept_tag(mark, tag);
     charge(mark, weight(container.node), static_cast<int>(open_.size()) + 1);
     open_.push_back(std::move(container));
   }
@@ -212,6 +218,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   const std::string& file_;
   const std::string& text_;
+  Tags tags_;
   Node root_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Node> anchors_;
@@ -246,7 +253,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
-Document parse_yaml(std::string text, const std::string& filename) {
+Document parse_yaml(std::string text, const std::string& filename, Tags tags) {
   if (text.size() > kMaxFileBytes) {
     fail(filename, fmt::format("larger than {} MiB", kMaxFileBytes >> 20));
   }
@@ -254,7 +261,7 @@ Document parse_yaml(std::string text, const std::string& filename) {
     text.erase(0, kByteOrderMark.size());
   }
   check_text(filename, text);
-  TreeBuilder builder{filename, text};
+  TreeBuilder builder{filename, text, tags};
   try {
     std::istringstream stream{text};
     YAML::Parser parser{stream};

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/foreign_yaml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+namespace mapsim {
+
+namespace {
+
+// Where a template begins in a line; comments do not count.
+std::size_t template_in(const std::string& line) {
+  const std::size_t comment = line.find('#');
+  const std::size_t at = std::min(line.find("{{"), line.find("{%"));
+  return comment != std::string::npos && comment < at ? std::string::npos : at;
+}
+
+void refuse_templates(const std::string& text, const std::string& filename,
+                      const std::string& hint) {
+  std::vector<Diagnostic> found;
+  const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1;
+  for (int number = 1; number <= lines; ++number) {
+    const std::string line = line_of(text, number);
+    const std::size_t at = template_in(line);
+    if (at != std::string::npos) {
+      found.push_back({filename, number, static_cast<int>(at) + 1, "",
+                       "an unresolved template; " + hint, line});
+    }
+  }
+  if (!found.empty()) {
+    throw ConfigError{std::move(found)};
+  }
+}
+
+}  // namespace
+
+Document parse_foreign(std::string text, const std::string& filename, const std::string& hint) {
+  refuse_templates(text, filename, hint);
+  return parse_yaml(std::move(text), filename, Tags::kKept);
+}
+
+Document read_foreign(const std::string& path, const std::string& hint) {
+  std::ifstream file{path, std::ios::binary};
+  std::string text{std::istreambuf_iterator<char>{file}, {}};
+  // What cannot be read at all is for read_yaml() to say.
+  return file ? parse_foreign(std::move(text), path, hint) : read_yaml(path);
+}
+
+const Node* value_of(const Node& map, std::string_view key) {
+  for (const Entry& entry : map.entries) {
+    if (entry.key.text == key) {
+      return &entry.value;
+    }
+  }
+  return nullptr;
+}
+
+std::optional<double> read_number(Reader& reader, const Node* node, double least) {
+  const std::optional<std::string> text = reader.text(node, "a number");
+  if (!text) {
+    return std::nullopt;
+  }
+  double number = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc{} || stop != end || !std::isfinite(number)) {
+    reader.error(*node, fmt::format("{} is not a number", quoted(*text)));
+    return std::nullopt;
+  }
+  if (number < least) {
+    reader.error(*node, fmt::format("{} is less than {}", quoted(*text), least));
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<std::int64_t> read_whole(Reader& reader, const Node* node, std::int64_t least) {
+  const std::optional<double> number = read_number(reader, node, static_cast<double>(least));
+  if (!number) {
+    return std::nullopt;
+  }
+  if (*number != std::floor(*number) || *number > static_cast<double>(kMaxInteger)) {
+    reader.error(*node, fmt::format("{} is not a whole number", quoted(node->text)));
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(*number);
+}
+
+std::vector<TextPiece> pieces(const std::string& text, std::string_view separators) {
+  std::vector<TextPiece> found;
+  for (std::size_t begin = text.find_first_not_of(separators); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    found.push_back({text.substr(begin, end - begin), begin});
+    begin = text.find_first_not_of(separators, end);
+  }
+  return found;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/reader.hpp"
+
+namespace mapsim {
+
+// A file of another tool. Templates ({{ }} and {% %}) are refused with `hint`, which says what to
+// read instead; throws ConfigError.
+Document read_foreign(const std::string& path, const std::string& hint);
+Document parse_foreign(std::string text, const std::string& filename, const std::string& hint);
+
+// The value of a key of a map, or nullptr. Unlike Fields, it asks nothing of the other keys.
+const Node* value_of(const Node& map, std::string_view key);
+
+// A plain decimal number, 1.5 or 1e-9, at least `least`.
+std::optional<double> read_number(Reader& reader, const Node* node, double least);
+// A whole number that may be written 16.0.
+std::optional<std::int64_t> read_whole(Reader& reader, const Node* node, std::int64_t least);
+
+// A piece of a scalar's text, and where it begins.
+struct TextPiece {
+  std::string text;
+  std::size_t offset = 0;
+};
+// The pieces between any of `separators`, empty ones left out.
+std::vector<TextPiece> pieces(const std::string& text, std::string_view separators);
+
+}  // namespace mapsim

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/arch.hpp"
+#include "core/index.hpp"
+#include "core/units.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// A Timeloop design as its files say it, in Timeloop's own words: the common ground of the
+// importer, the exporter and the comparison of counts.
+
+// Energies of one vector access (of `block` words), pJ.
+struct TimeloopEnergy {
+  double read = 0;
+  double write = 0;
+  double update = 0;
+  friend bool operator==(const TimeloopEnergy&, const TimeloopEnergy&) = default;
+};
+
+// One storage level. A word holds one element, whatever its width.
+struct TimeloopStorage {
+  std::string name;
+  std::optional<std::int64_t> words;  // of one instance, for all tensors; nullopt: unlimited
+  std::int64_t word_bits = 8;
+  std::int64_t block = 1;                // words of one vector access
+  double multiple_buffering = 1;         // divides the capacity
+  std::optional<double> read_bandwidth;  // words/cycle of one instance; nullopt: unlimited
+  std::optional<double> write_bandwidth;
+  std::optional<double> shared_bandwidth;
+  std::int64_t mesh_x = 1;  // instances along X and Y of the whole machine
+  std::int64_t mesh_y = 1;
+  TimeloopEnergy energy;
+  double energy_per_hop = 0;  // pJ per word and hop of the network below
+  friend bool operator==(const TimeloopStorage&, const TimeloopStorage&) = default;
+};
+
+struct TimeloopMachine {
+  std::string name;
+  std::vector<TimeloopStorage> storages;  // outermost first
+  std::string compute_name;
+  double compute_energy = 0;  // pJ per MAC
+  std::int64_t compute_bits = 8;
+  std::int64_t mesh_x = 1;
+  std::int64_t mesh_y = 1;
+  // Children along an axis below one instance of level `level`: the mesh of the next storage, or of
+  // the compute units, over its own.
+  std::int64_t fanout(std::size_t level, Axis axis) const;
+  friend bool operator==(const TimeloopMachine&, const TimeloopMachine&) = default;
+};
+
+// `bound` iterations; `residual` in the last iteration of all outer loops over the same dim.
+struct TimeloopLoop {
+  DimId dim{};
+  std::int64_t bound = 1;
+  std::int64_t residual = 1;
+  Axis axis = Axis::kX;  // of a spatial loop
+  friend bool operator==(const TimeloopLoop&, const TimeloopLoop&) = default;
+};
+
+// What a mapping says of one level. Loops with bound 1 are left out.
+struct TimeloopBlock {
+  TensorSet keep;
+  std::vector<TimeloopLoop> temporal;  // outermost first
+  std::vector<TimeloopLoop> spatial;   // outermost first: Y, then X
+  friend bool operator==(const TimeloopBlock&, const TimeloopBlock&) = default;
+};
+
+struct TimeloopDesign {
+  TimeloopMachine machine;
+  Workload workload;                  // the output last
+  std::vector<TimeloopBlock> blocks;  // one per storage, outermost first
+};
+
+// Rules of a mapspace for one storage, as far as they can be said in our constraints.
+struct TimeloopConstraint {
+  std::size_t level = 0;
+  TensorSet keep;
+  TensorSet bypass;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/reader.hpp"
+#include "interop/timeloop.hpp"
+
+namespace mapsim {
+
+// Constraints of a mapspace: what is kept and bypassed. Everything else that Timeloop can demand
+// (factors, permutations, splits, parallelism) has no counterpart in our constraints and is an
+// error that names it, unless it demands nothing.
+void read_timeloop_constraints(Reader& reader, const Node& section, const TimeloopMachine& machine,
+                               const Workload& workload,
+                               std::vector<TimeloopConstraint>& constraints);
+
+// The same as version 0.4 writes it, inside of the component that it is about.
+void read_component_constraints(Reader& reader, const std::string& target, const Node& section,
+                                const TimeloopMachine& machine, const Workload& workload,
+                                std::vector<TimeloopConstraint>& constraints);
+
+}  // namespace mapsim

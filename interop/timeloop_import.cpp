@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "interop/accelergy_ert.hpp"
+#include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_arch.hpp"
+#include "interop/timeloop_constraints.hpp"
+#include "interop/timeloop_mapping.hpp"
+#include "interop/timeloop_problem.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr const char* kTemplateHint =
+    "import the resolved parsed-processed-input.yaml that Timeloop's front end writes";
+
+enum class Section : std::uint8_t { kArch, kEnergies, kProblem, kMapping, kConstraints, kSkipped };
+struct SectionKey {
+  const char* key;
+  Section section;
+};
+constexpr std::array kSections{SectionKey{"arch", Section::kArch},
+                               SectionKey{"architecture", Section::kArch},
+                               SectionKey{"ERT", Section::kEnergies},
+                               SectionKey{"problem", Section::kProblem},
+                               SectionKey{"mapping", Section::kMapping},
+                               SectionKey{"constraints", Section::kConstraints},
+                               SectionKey{"mapspace", Section::kConstraints},
+                               SectionKey{"mapspace_constraints", Section::kConstraints},
+                               SectionKey{"architecture_constraints", Section::kConstraints},
+                               SectionKey{"mapper", Section::kSkipped},
+                               SectionKey{"ART", Section::kSkipped},
+                               SectionKey{"globals", Section::kSkipped},
+                               SectionKey{"variables", Section::kSkipped},
+                               SectionKey{"components", Section::kSkipped},
+                               SectionKey{"ERT_summary", Section::kSkipped},
+                               SectionKey{"ART_summary", Section::kSkipped}};
+
+// A file, and what is wrong with it so far.
+struct Source {
+  Document document;
+  Reader reader;
+  explicit Source(Document read) : document{std::move(read)}, reader{document} {}
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+};
+
+struct Found {
+  Source* source = nullptr;
+  const Node* node = nullptr;
+};
+
+class Importer {
+ public:
+  explicit Importer(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      sources_.emplace_back(read_foreign(path, kTemplateHint));
+      collect(sources_.back());
+    }
+    first_ = paths.empty() ? "" : paths.front();
+  }
+
+  TimeloopImport read() {
+    const TimeloopArchSection arch = read_arch();
+    read_problem();
+    finish();
+    read_mapping();
+    read_constraints(arch);
+    finish();
+    return std::move(import_);
+  }
+
+ private:
+  void collect(Source& source) {
+    for (const Entry* entry : source.reader.entries(source.reader.root(), "sections")) {
+      const auto known =
+          std::find_if(kSections.begin(), kSections.end(),
+                       [&](const SectionKey& each) { return entry->key.text == each.key; });
+      if (known == kSections.end()) {
+        source.reader.error(entry->key, fmt::format("{} is no section of a Timeloop design",
+                                                    quoted(entry->key.text)));
+      } else if (known->section == Section::kSkipped) {
+        import_.notes.push_back(fmt::format("{}: the section '{}' has no part in counts",
+                                            source.document.file, entry->key.text));
+      } else {
+        std::vector<Found>& found = sections_[known->section];
+        if (!found.empty() && known->section != Section::kConstraints) {
+          source.reader.error(entry->key, fmt::format("a second section '{}'", entry->key.text));
+        }
+        found.push_back({&source, &entry->value});
+      }
+    }
+  }
+
+  void finish() {
+    for (const Source& source : sources_) {
+      source.reader.finish();
+    }
+  }
+
+  // The one section of a kind; without it the import has failed.
+  Found need(Section section, const std::string& what) {
+    const auto found = sections_.find(section);
+    if (found == sections_.end()) {
+      finish();
+      throw ConfigError{{{first_, 0, 0, "", "no file has " + what, ""}}};
+    }
+    return found->second.front();
+  }
+
+  TimeloopArchSection read_arch() {
+    const Found at = need(Section::kArch, "an architecture");
+    const Found energies =
+        need(Section::kEnergies,
+             "the energies of accesses (a section 'ERT'); Accelergy writes them to ERT.yaml");
+    TimeloopArchSection arch = read_timeloop_arch(at.source->reader, *at.node);
+    const EnergyTable table = read_energy_table(energies.source->reader, *energies.node);
+    import_.notes.insert(import_.notes.end(), arch.notes.begin(), arch.notes.end());
+    TimeloopMachine& machine = import_.design.machine;
+    machine = arch.machine;
+    Reader& reader = energies.source->reader;
+    for (TimeloopStorage& storage : machine.storages) {
+      const auto read = table.action(storage.name, {"read"});
+      const auto write = table.action(storage.name, {"write", "fill"});
+      if (!read || !write) {
+        reader.error(*energies.node,
+                     fmt::format("no energy for {} of {}", read ? "write" : "read", storage.name));
+        continue;
+      }
+      storage.energy = {*read, *write, table.action(storage.name, {"update"}).value_or(*write)};
+      check_leak(table, storage.name, energies);
+    }
+    const auto compute = table.action(machine.compute_name, {"compute", "mac", "mac_random"});
+    if (!compute && !machine.compute_name.empty()) {
+      reader.error(*energies.node,
+                   fmt::format("no energy for compute of {}", machine.compute_name));
+    }
+    machine.compute_energy = compute.value_or(0);
+    check_leak(table, machine.compute_name, energies);
+    return arch;
+  }
+
+  void check_leak(const EnergyTable& table, const std::string& name, const Found& at) {
+    if (table.action(name, {"leak"}).value_or(0) != 0) {
+      import_.notes.push_back(fmt::format("{}: leakage is left out: {} pJ a cycle", name,
+                                          *table.action(name, {"leak"})));
+    }
+    static_cast<void>(at);
+  }
+
+  void read_problem() {
+    const Found at = need(Section::kProblem, "a problem");
+    const TimeloopMachine& machine = import_.design.machine;
+    const std::int64_t bits = machine.storages.empty() ? 8 : machine.storages.front().word_bits;
+    const auto workload = read_timeloop_problem(at.source->reader, *at.node, Bits{bits});
+    import_.design.workload = workload.value_or(Workload{});
+    for (const TimeloopStorage& storage : machine.storages) {
+      if (storage.word_bits != bits) {
+        import_.notes.push_back(fmt::format(
+            "{}: a word of {} b holds one element, as one of {} b does at {}; written "
+            "as {} b",
+            storage.name, storage.word_bits, bits, machine.storages.front().name, bits));
+      }
+      if (storage.energy_per_hop != 0) {
+        import_.notes.push_back(fmt::format("{}: network energy is left out: {} pJ a hop",
+                                            storage.name, storage.energy_per_hop));
+      }
+    }
+  }
+
+  void read_mapping() {
+    const auto found = sections_.find(Section::kMapping);
+    if (found != sections_.end()) {
+      const Found& at = found->second.front();
+      import_.design.blocks = read_timeloop_mapping(
+          at.source->reader, *at.node, import_.design.machine, import_.design.workload);
+    }
+  }
+
+  void read_constraints(const TimeloopArchSection& arch) {
+    const TimeloopMachine& machine = import_.design.machine;
+    for (const Found& at : sections_[Section::kConstraints]) {
+      read_timeloop_constraints(at.source->reader, *at.node, machine, import_.design.workload,
+                                import_.constraints);
+    }
+    const Found& section = sections_[Section::kArch].front();
+    for (const auto& each : arch.constraints) {
+      read_component_constraints(section.source->reader, each.target, *each.node, machine,
+                                 import_.design.workload, import_.constraints);
+    }
+  }
+
+  std::deque<Source> sources_;
+  std::map<Section, std::vector<Found>> sections_;
+  std::string first_;
+  TimeloopImport import_;
+};
+
+}  // namespace
+
+TimeloopImport read_timeloop(const std::vector<std::string>& paths) {
+  return Importer{paths}.read();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/mapping.hpp"
+#include "interop/timeloop.hpp"
+
+namespace mapsim {
+
+// What a set of Timeloop files says. Nothing is left out silently: what has no part in our model is
+// in `notes`, what contradicts it is an error.
+struct TimeloopImport {
+  TimeloopDesign design;  // blocks: empty without a mapping
+  std::vector<TimeloopConstraint> constraints;
+  std::vector<std::string> notes;
+};
+
+// Reads the sections of all files together: arch or architecture, ERT, problem, mapping, and
+// constraints of a mapspace. Architecture, energies and problem must be there. Throws ConfigError
+// with all that is wrong with a file.
+TimeloopImport read_timeloop(const std::vector<std::string>& paths);
+
+// The same design in our words. Words of Timeloop hold one element each, so every storage gets the
+// width of the outermost one's words, whatever its own.
+Arch to_arch(const TimeloopMachine& machine);
+Mapping to_mapping(const TimeloopDesign& design);
+// constraints.yaml; only meaningful if there are any.
+std::string constraints_text(const TimeloopImport& import);
+
+// And back: a mapping in Timeloop's blocks. Names of fanouts and storages are those of `arch`.
+// Throws std::invalid_argument with what Timeloop cannot express: tensors of one level kept at
+// different points, loops on the wrong side of a fanout, two loops over one dim in a level, extents
+// that do not divide each other.
+std::vector<TimeloopBlock> to_timeloop_blocks(const Arch& arch, const Workload& workload,
+                                              const Mapping& mapping);
+TimeloopMachine to_timeloop_machine(const Arch& arch);
+
+}  // namespace mapsim

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_mapping.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kMaxFactor = std::int64_t{1} << 30;
+
+struct Factor {
+  std::int64_t bound = 1;
+  std::int64_t residual = 1;
+  const Node* at = nullptr;  // where it is written
+};
+
+class MappingReader {
+ public:
+  MappingReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload)
+      : reader_{reader},
+        machine_{machine},
+        workload_{workload},
+        storages_{names_of(machine.storages)},
+        dims_{names_of(workload.dims)},
+        tensors_{names_of(workload.tensors)},
+        blocks_(machine.storages.size()),
+        seen_(machine.storages.size()) {}
+
+  std::vector<TimeloopBlock> read(const Node& section) {
+    for (TimeloopBlock& block : blocks_) {
+      block.keep = TensorSet::from_bits((1U << workload_.tensors.size()) - 1);
+    }
+    const std::size_t before = reader_.errors();
+    for (const Node* item : reader_.items(section, "a list of directives")) {
+      read_directive(*item);
+    }
+    if (reader_.errors() == before) {
+      check_products(section);
+      if (blocks_.front().keep.size() != static_cast<int>(workload_.tensors.size())) {
+        reader_.error(section, fmt::format("a tensor bypasses {}; here, the outermost storage "
+                                           "keeps every tensor",
+                                           storages_.front()));
+      }
+    }
+    return blocks_;
+  }
+
+ private:
+  void read_directive(const Node& node) {
+    const Fields fields = reader_.fields(
+        node, {"target", "type", "factors", "permutation", "split", "keep", "bypass"});
+    const auto level = reader_.choice(fields.require("target"), storages_, "storage");
+    const Words types{"temporal", "spatial", "datatype", "dataspace", "bypass"};
+    const auto type = reader_.choice(fields.require("type"), types, "type of directive");
+    if (!level || !type) {
+      return;
+    }
+    const std::size_t kind = std::min<std::size_t>(*type, 2);
+    if (std::exchange(seen_[*level][kind], true)) {
+      reader_.error(node,
+                    fmt::format("a second {} directive for {}", types[*type], storages_[*level]));
+      return;
+    }
+    if (kind == 2) {
+      read_keeps(fields, blocks_[*level]);
+    } else {
+      read_loops(fields, *level, kind == 1);
+    }
+  }
+
+  void read_keeps(const Fields& fields, TimeloopBlock& block) {
+    refuse(fields, {"factors", "permutation", "split"}, "a directive of data spaces");
+    TensorSet named[2];
+    for (const std::size_t which : {0, 1}) {
+      const Node* list = fields.find(which == 0 ? "keep" : "bypass");
+      if (list == nullptr || list->items.empty()) {
+        continue;
+      }
+      for (const std::size_t tensor : reader_.choice_list(list, tensors_, "data space")) {
+        named[which].insert(static_cast<TensorId>(tensor));
+      }
+    }
+    if (!(named[0] & named[1]).empty()) {
+      reader_.error(fields.node(), "a data space is both kept and bypassed");
+    }
+    for (const TensorId t : workload_.tensors.ids()) {
+      if (named[1].contains(t)) {
+        block.keep.erase(t);
+      }
+    }
+  }
+
+  void refuse(const Fields& fields, const Words& keys, const char* where) {
+    for (const std::string& key : keys) {
+      if (fields.has(key)) {
+        reader_.error(fields.place(key), fmt::format("'{}' has no place in {}", key, where));
+      }
+    }
+  }
+
+  void read_loops(const Fields& fields, std::size_t level, bool spatial) {
+    refuse(fields, {"keep", "bypass"}, "a directive of loops");
+    PerDim<Factor> factors(workload_.dims.size());
+    read_factors(fields.find("factors"), factors);
+    const std::vector<DimId> order = read_permutation(fields.find("permutation"));
+    const std::optional<std::size_t> split = read_split(fields, level, spatial, factors);
+    if (!split) {
+      return;
+    }
+    // The file lists the innermost loop first; along X first.
+    std::vector<TimeloopLoop>& loops = spatial ? blocks_[level].spatial : blocks_[level].temporal;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const Factor& factor = factors[order[i]];
+      if (factor.bound > 1) {
+        loops.push_back({order[i], factor.bound, factor.residual,
+                         spatial && i >= *split ? Axis::kY : Axis::kX});
+      }
+    }
+  }
+
+  // How many dims of the permutation go along X.
+  std::optional<std::size_t> read_split(const Fields& fields, std::size_t level, bool spatial,
+                                        const PerDim<Factor>& factors) {
+    if (fields.has("split")) {
+      if (!spatial) {
+        refuse(fields, {"split"}, "a temporal directive");
+        return std::nullopt;
+      }
+      const auto split = read_whole(reader_, fields.find("split"), 0);
+      return split ? std::optional{static_cast<std::size_t>(*split)} : std::nullopt;
+    }
+    const bool loops = std::any_of(factors.begin(), factors.end(),
+                                   [](const Factor& factor) { return factor.bound > 1; });
+    const bool x = machine_.fanout(level, Axis::kX) > 1;
+    const bool y = machine_.fanout(level, Axis::kY) > 1;
+    if (spatial && loops && x && y) {
+      reader_.error(fields.node(), "no 'split': which loops go along X is not said");
+      return std::nullopt;
+    }
+    return y && !x ? 0 : workload_.dims.size();
+  }
+
+  // R=3 S=1 P=5,3 or R3 S1 P5,3, as a text or as a list of texts.
+  void read_factors(const Node* node, PerDim<Factor>& factors) {
+    if (node == nullptr) {
+      return;
+    }
+    if (node->kind == Node::Kind::kSequence) {
+      for (const Node& item : node->items) {
+        read_factors(&item, factors);
+      }
+      return;
+    }
+    const auto text = reader_.text(node, "factors like 'R=3 S=1'");
+    if (!text) {
+      return;
+    }
+    for (const TextPiece& piece : pieces(*text, " ")) {
+      read_factor(*node, piece, factors);
+    }
+  }
+
+  void read_factor(const Node& node, const TextPiece& piece, PerDim<Factor>& factors) {
+    const std::size_t equals = piece.text.find('=');
+    const std::size_t name_end =
+        equals != std::string::npos ? equals : piece.text.find_first_of("0123456789");
+    const std::string name = piece.text.substr(0, name_end);
+    const auto dim = reader_.choice_in(node, piece.offset, name, dims_, "dimension");
+    if (!dim) {
+      return;
+    }
+    Factor& factor = factors[static_cast<DimId>(*dim)];
+    if (factor.at != nullptr) {
+      reader_.error(node, piece.offset, fmt::format("a second factor for {}", quoted(name)));
+      return;
+    }
+    factor.at = &node;
+    const std::size_t value = name_end + (equals != std::string::npos ? 1 : 0);
+    const std::vector<TextPiece> numbers =
+        pieces(name_end == std::string::npos ? "" : piece.text.substr(value), ",");
+    if (numbers.empty() || numbers.size() > 2) {
+      reader_.error(node, piece.offset,
+                    fmt::format("expected a factor like '{0}=5' or '{0}=5,3', not {1}", name,
+                                quoted(piece.text)));
+      return;
+    }
+    if (numbers[0].text == "0") {
+      reader_.error(node, piece.offset,
+                    fmt::format("factor 0 of {}, which means what is left; write it out", name));
+      return;
+    }
+    const auto number = [&](const TextPiece& at) {
+      return reader_.integer_in(node, piece.offset + value + at.offset, at.text, 1, kMaxFactor)
+          .value_or(1);
+    };
+    factor.bound = number(numbers[0]);
+    factor.residual = numbers.size() == 2 ? number(numbers[1]) : factor.bound;
+    if (factor.residual > factor.bound) {
+      reader_.error(node, piece.offset,
+                    fmt::format("{}: more in the last iteration than in the "
+                                "others",
+                                piece.text));
+    }
+  }
+
+  // All dims, innermost first; those that the file leaves out follow in their order. Names stand
+  // together (RSPQ) or apart (R, S, P, Q).
+  std::vector<DimId> read_permutation(const Node* node) {
+    std::vector<DimId> order;
+    PerDim<bool> named(workload_.dims.size(), false);
+    const auto take = [&](const Node& at, const TextPiece& word) {
+      const auto dim = reader_.choice_in(at, word.offset, word.text, dims_, "dimension");
+      if (dim && std::exchange(named[static_cast<DimId>(*dim)], true)) {
+        reader_.error(at, word.offset, fmt::format("{} stands twice", quoted(word.text)));
+      } else if (dim) {
+        order.push_back(static_cast<DimId>(*dim));
+      }
+    };
+    std::vector<const Node*> texts;
+    if (node != nullptr && node->kind == Node::Kind::kSequence) {
+      for (const Node& item : node->items) {
+        texts.push_back(&item);
+      }
+    } else if (node != nullptr) {
+      texts.push_back(node);
+    }
+    for (const Node* at : texts) {
+      for (const TextPiece& piece : pieces(reader_.text(at, "dimensions").value_or(""), " ,")) {
+        const bool one = std::find(dims_.begin(), dims_.end(), piece.text) != dims_.end();
+        for (std::size_t i = 0; i < (one ? 1 : piece.text.size()); ++i) {
+          take(*at, one ? piece : TextPiece{piece.text.substr(i, 1), piece.offset + i});
+        }
+      }
+    }
+    for (const DimId d : workload_.dims.ids()) {
+      if (!named[d]) {
+        order.push_back(d);
+      }
+    }
+    return order;
+  }
+
+  // The loops over a dim, outermost first, must count it out, and in the way that tiles of a fixed
+  // size do: a residual is what is left for the last one.
+  void check_products(const Node& section) {
+    for (const DimId d : workload_.dims.ids()) {
+      std::vector<TimeloopLoop> loops;
+      for (const TimeloopBlock& block : blocks_) {
+        for (const auto* list : {&block.temporal, &block.spatial}) {
+          std::copy_if(list->begin(), list->end(), std::back_inserter(loops),
+                       [d](const TimeloopLoop& loop) { return loop.dim == d; });
+        }
+      }
+      std::int64_t before_last = 0;  // iterations of the whole nest before the last one
+      for (const TimeloopLoop& loop : loops) {
+        before_last = before_last * loop.bound + loop.residual - 1;
+      }
+      const Dim& dim = workload_.dims[d];
+      if (before_last + 1 != dim.bound) {
+        reader_.error(section, fmt::format("the loops over {} make {} iterations, not {}", dim.name,
+                                           before_last + 1, dim.bound));
+      } else if (!loops.empty() && loops.front().residual != loops.front().bound) {
+        reader_.error(section, fmt::format("the outermost loop over {} never makes its {} "
+                                           "iterations",
+                                           dim.name, loops.front().bound));
+      }
+    }
+  }
+
+  Reader& reader_;
+  const TimeloopMachine& machine_;
+  const Workload& workload_;
+  Words storages_;
+  Words dims_;
+  Words tensors_;
+  std::vector<TimeloopBlock> blocks_;
+  std::vector<std::array<bool, 3>> seen_;  // temporal, spatial, data spaces
+};
+
+std::string factors_text(const Workload& workload, const std::vector<TimeloopLoop>& loops) {
+  std::vector<std::string> factors;
+  for (const DimId d : workload.dims.ids()) {
+    const auto loop = std::find_if(loops.begin(), loops.end(),
+                                   [d](const TimeloopLoop& each) { return each.dim == d; });
+    std::string text = fmt::format("{}=1", workload.dims[d].name);
+    if (loop != loops.end()) {
+      text = fmt::format("{}={}", workload.dims[d].name, loop->bound);
+      text += loop->residual != loop->bound ? fmt::format(",{}", loop->residual) : "";
+    }
+    factors.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(factors, " "));
+}
+
+// Innermost first, then the dims without a loop.
+std::string permutation_text(const Workload& workload, const std::vector<TimeloopLoop>& loops) {
+  std::vector<std::string> order;
+  DimSet named;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    order.push_back(workload.dims[loops[i].dim].name);
+    named.insert(loops[i].dim);
+  }
+  for (const DimId d : workload.dims.ids()) {
+    if (!named.contains(d)) {
+      order.push_back(workload.dims[d].name);
+    }
+  }
+  const bool letters = std::all_of(order.begin(), order.end(),
+                                   [](const std::string& name) { return name.size() == 1; });
+  return fmt::format("{}", fmt::join(order, letters ? "" : ","));
+}
+
+}  // namespace
+
+std::vector<TimeloopBlock> read_timeloop_mapping(Reader& reader, const Node& section,
+                                                 const TimeloopMachine& machine,
+                                                 const Workload& workload) {
+  return MappingReader{reader, machine, workload}.read(section);
+}
+
+std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workload& workload,
+                                   const std::vector<TimeloopBlock>& blocks) {
+  std::string text = "mapping:\n";
+  for (std::size_t l = 0; l < blocks.size(); ++l) {
+    const TimeloopBlock& block = blocks[l];
+    const std::string& name = machine.storages[l].name;
+    std::vector<std::string> lists[2];
+    for (const TensorId t : workload.tensors.ids()) {
+      lists[block.keep.contains(t) ? 0 : 1].push_back(workload.tensors[t].name);
+    }
+    text += fmt::format("- target: {}\n  type: datatype\n  keep: [{}]\n  bypass: [{}]\n", name,
+                        fmt::join(lists[0], ", "), fmt::join(lists[1], ", "));
+    text += fmt::format("- target: {}\n  type: temporal\n  factors: {}\n  permutation: {}\n", name,
+                        factors_text(workload, block.temporal),
+                        permutation_text(workload, block.temporal));
+    if (block.spatial.empty()) {
+      continue;
+    }
+    const auto along_x =
+        std::count_if(block.spatial.begin(), block.spatial.end(),
+                      [](const TimeloopLoop& loop) { return loop.axis == Axis::kX; });
+    text += fmt::format(
+        "- target: {}\n  type: spatial\n  factors: {}\n  permutation: {}\n  split: {}\n", name,
+        factors_text(workload, block.spatial), permutation_text(workload, block.spatial), along_x);
+  }
+  return text;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/reader.hpp"
+#include "costmodel/mapping.hpp"
+#include "interop/timeloop.hpp"
+
+namespace mapsim {
+
+// Directives of a mapping for machine and workload: keeps and bypasses, temporal and spatial loops
+// with permutation and split, imperfect factors (P=5,3). One block per storage, outermost first.
+std::vector<TimeloopBlock> read_timeloop_mapping(Reader& reader, const Node& section,
+                                                 const TimeloopMachine& machine,
+                                                 const Workload& workload);
+
+// The same, written: every storage with all its directives. Ends with a newline.
+std::string write_timeloop_mapping(const TimeloopMachine& machine, const Workload& workload,
+                                   const std::vector<TimeloopBlock>& blocks);
+
+}  // namespace mapsim

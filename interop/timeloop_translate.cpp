@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "interop/timeloop_import.hpp"
+#include "interop/timeloop_tiles.hpp"
+
+namespace mapsim {
+
+namespace {
+
+bool has_fanout(const TimeloopMachine& machine, std::size_t level) {
+  return machine.fanout(level, Axis::kX) * machine.fanout(level, Axis::kY) > 1;
+}
+
+Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
+  Storage storage;
+  storage.name = from.name;
+  storage.word = Bits{from.block * element_bits};
+  const double word = static_cast<double>(storage.word.count());
+  storage.energy = {PicojoulesPerBit{from.energy.read / word},
+                    PicojoulesPerBit{from.energy.write / word},
+                    PicojoulesPerBit{from.energy.update / word}};
+  storage.double_buffered = from.multiple_buffering == 2;
+  if (from.words) {
+    // Twice the capacity halves again; other divisors are applied here.
+    const double divisor = storage.double_buffered ? 1 : from.multiple_buffering;
+    const auto words =
+        static_cast<std::int64_t>(std::floor(static_cast<double>(*from.words) / divisor));
+    storage.capacity.shared = Bits{words * element_bits};
+  }
+  const auto bandwidth = [&](const std::optional<double>& words) {
+    return words ? std::optional{BitsPerCycle{*words * static_cast<double>(element_bits)}}
+                 : std::nullopt;
+  };
+  storage.bandwidth = {bandwidth(from.read_bandwidth), bandwidth(from.write_bandwidth),
+                       bandwidth(from.shared_bandwidth)};
+  return storage;
+}
+
+// What cannot be said in Timeloop's blocks.
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::invalid_argument("Timeloop has no word for " + what);
+}
+
+class Exporter {
+ public:
+  Exporter(const Arch& arch, const Workload& workload)
+      : arch_{arch}, workload_{workload}, blocks_(arch.levels.size()) {}
+
+  std::vector<TimeloopBlock> run(const Mapping& mapping) {
+    for (const DimId d : workload_.dims.ids()) {
+      extents_.push_back(workload_.dims[d].bound);
+    }
+    for (const MappingNode& node : canonical(workload_, mapping).nodes) {
+      std::visit([this](const auto& each) { add(each); }, node);
+    }
+    set_residuals();
+    return std::move(blocks_);
+  }
+
+ private:
+  // The block that takes loops now is that of the last level kept.
+  void add(const Keep& keep) {
+    const std::size_t level = index_of(keep.level);
+    if (level < current_ || !blocks_[level].keep.empty()) {
+      refuse(fmt::format("tensors that {} keeps at different points (an uneven mapping)",
+                         arch_.levels[keep.level].name));
+    }
+    blocks_[level].keep = keep.tensors;
+    current_ = level;
+    parallel_ = false;
+  }
+
+  void add(const Temporal& loop) {
+    if (parallel_) {
+      refuse(fmt::format("a loop over {} between a fanout and the next level kept",
+                         workload_.dims[loop.dim].name));
+    }
+    append(blocks_[current_].temporal, loop.dim, loop.extent, Axis::kX);
+  }
+
+  void add(const Parallel& loop) {
+    const std::size_t above = arch_.levels_above[loop.fanout] - 1;
+    if (above < current_) {
+      refuse(
+          fmt::format("loops over {} inside of levels below it", arch_.fanouts[loop.fanout].name));
+    }
+    current_ = above;
+    parallel_ = true;
+    std::vector<TimeloopLoop>& loops = blocks_[above].spatial;
+    if (loop.axis == Axis::kY && !loops.empty() && loops.back().axis == Axis::kX) {
+      refuse(fmt::format("loops along Y inside of loops along X of {}",
+                         arch_.fanouts[loop.fanout].name));
+    }
+    append(loops, loop.dim, loop.extent, loop.axis);
+  }
+
+  // The bound must be what tiles of fixed sizes need: extents that divide each other.
+  void append(std::vector<TimeloopLoop>& loops, DimId dim, std::int64_t extent, Axis axis) {
+    std::int64_t& outer = extents_[dim];
+    const bool outermost = outer == workload_.dims[dim].bound;
+    if (!outermost && outer % extent != 0) {
+      refuse(fmt::format("tiles of {} of {} in tiles of {}: they do not divide", extent,
+                         workload_.dims[dim].name, outer));
+    }
+    if (std::any_of(loops.begin(), loops.end(),
+                    [dim](const TimeloopLoop& loop) { return loop.dim == dim; })) {
+      refuse(fmt::format("two loops over {} in one level", workload_.dims[dim].name));
+    }
+    const std::int64_t bound = (outer + extent - 1) / extent;
+    loops.push_back({dim, bound, bound, axis});
+    outer = extent;
+  }
+
+  // Digits of the last index in the mixed radix of the bounds.
+  void set_residuals() {
+    for (const DimId d : workload_.dims.ids()) {
+      std::int64_t rest = workload_.dims[d].bound - 1;
+      for (std::size_t b = blocks_.size(); b-- > 0;) {
+        for (auto* loops : {&blocks_[b].spatial, &blocks_[b].temporal}) {
+          for (TimeloopLoop& loop : *loops) {
+            if (loop.dim == d) {
+              loop.residual = rest % loop.bound + 1;
+              rest /= loop.bound;
+            }
+          }
+        }
+      }
+    }
+  }
+
+  const Arch& arch_;
+  const Workload& workload_;
+  std::vector<TimeloopBlock> blocks_;
+  PerDim<std::int64_t> extents_;
+  std::size_t current_ = 0;
+  bool parallel_ = false;
+};
+
+}  // namespace
+
+Arch to_arch(const TimeloopMachine& machine) {
+  if (machine.storages.size() > kMaxLevels) {
+    throw std::invalid_argument(
+        fmt::format("{} storages; at most {} are known here", machine.storages.size(), kMaxLevels));
+  }
+  const std::int64_t bits = machine.storages.front().word_bits;
+  Arch arch;
+  arch.name = machine.name;
+  for (std::size_t l = 0; l < machine.storages.size(); ++l) {
+    arch.levels.push_back(to_storage(machine.storages[l], bits));
+    if (!has_fanout(machine, l)) {
+      continue;
+    }
+    if (arch.fanouts.size() == kMaxFanouts) {
+      throw std::invalid_argument(fmt::format("more than {} fanouts", kMaxFanouts));
+    }
+    Fanout fanout;
+    fanout.name = fmt::format(
+        "{}_to_{}", machine.storages[l].name,
+        l + 1 < machine.storages.size() ? machine.storages[l + 1].name : machine.compute_name);
+    fanout.x = machine.fanout(l, Axis::kX);
+    fanout.y = machine.fanout(l, Axis::kY);
+    fanout.multicast = {Role::kInput, Role::kWeight};
+    fanout.spatial_reduction = true;
+    arch.fanouts.push_back(fanout);
+    arch.levels_above.push_back(l + 1);
+  }
+  arch.levels[LevelId{0}].keep = kAllRoles;
+  arch.compute.name = machine.compute_name;
+  arch.compute.energy = Picojoules{machine.compute_energy};
+  return arch;
+}
+
+Mapping to_mapping(const TimeloopDesign& design) {
+  Mapping mapping;
+  Offsets extents = extents_from(design, 0);
+  std::size_t fanout = 0;
+  for (std::size_t b = 0; b < design.blocks.size(); ++b) {
+    const TimeloopBlock& block = design.blocks[b];
+    if (!block.keep.empty()) {
+      mapping.nodes.emplace_back(Keep{static_cast<LevelId>(b), block.keep});
+    }
+    for (const TimeloopLoop& loop : block.temporal) {
+      extents[loop.dim] /= loop.bound;
+      mapping.nodes.emplace_back(Temporal{loop.dim, extents[loop.dim]});
+    }
+    for (const TimeloopLoop& loop : block.spatial) {
+      extents[loop.dim] /= loop.bound;
+      mapping.nodes.emplace_back(
+          Parallel{loop.dim, extents[loop.dim], static_cast<FanoutId>(fanout), loop.axis});
+    }
+    fanout += has_fanout(design.machine, b) ? 1 : 0;
+  }
+  return mapping;
+}
+
+std::string constraints_text(const TimeloopImport& import) {
+  std::string lines[2];
+  for (const TimeloopConstraint& each : import.constraints) {
+    const TensorSet sets[2] = {each.keep, each.bypass};
+    for (const std::size_t which : {0, 1}) {
+      std::vector<std::string> names;
+      for (const TensorId t : import.design.workload.tensors.ids()) {
+        if (sets[which].contains(t)) {
+          names.push_back(import.design.workload.tensors[t].name);
+        }
+      }
+      if (!names.empty()) {
+        lines[which] +=
+            fmt::format("    {}: [{}]\n", import.design.machine.storages[each.level].name,
+                        fmt::join(names, ", "));
+      }
+    }
+  }
+  std::string text = "mapspace:\n  tiling: even\n";
+  text += lines[0].empty() ? "" : "  keep:\n" + lines[0];
+  text += lines[1].empty() ? "" : "  bypass:\n" + lines[1];
+  return text;
+}
+
+std::vector<TimeloopBlock> to_timeloop_blocks(const Arch& arch, const Workload& workload,
+                                              const Mapping& mapping) {
+  return Exporter{arch, workload}.run(mapping);
+}
+
+TimeloopMachine to_timeloop_machine(const Arch& arch) {
+  TimeloopMachine machine;
+  machine.name = arch.name;
+  for (const LevelId l : arch.levels.ids()) {
+    TimeloopStorage storage;
+    storage.name = arch.levels[l].name;
+    machine.storages.push_back(storage);
+  }
+  machine.compute_name = arch.compute.name;
+  return machine;
+}
+
+}  // namespace mapsim
