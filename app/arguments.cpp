@@ -97,6 +97,8 @@ void add_eval(CLI::App& app, EvalArguments& a) {
   CLI::App& command = *app.add_subcommand("eval", "The cost of one mapping");
   add_inputs(command, a.arch, a.workload);
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
+  command.add_flag("--explain-energy", a.explain_energy,
+                   "Every action with its count, its energy, and where that number comes from");
   add_output(command, a.output);
 }
 

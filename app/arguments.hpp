@@ -30,6 +30,7 @@ struct SearchArguments {
 
 struct EvalArguments {
   std::string arch, workload, mapping;
+  bool explain_energy = false;
   Output output;
 };
 

@@ -27,6 +27,7 @@ Answer run(const EvalArguments& arguments) {
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (cost != nullptr) {
     text += cost_text(problem, mapping, *cost);
+    text += arguments.explain_energy ? "\n" + explain_energy_text(problem, *cost) : "";
   } else {
     text += "mapping:\n" + draw_nest(problem, mapping, count(problem, mapping));
     text += "\ndoes not fit: " + infeasible_text(problem.arch(), std::get<Infeasible>(evaluation)) +

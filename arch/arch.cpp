@@ -3,6 +3,14 @@
 
 namespace mapsim {
 
+Bits Capacity::total() const {
+  Bits sum = shared.value_or(Bits{0});
+  for (const auto& [role, size] : per_role) {
+    sum += size;
+  }
+  return sum;
+}
+
 std::int64_t Arch::instances(LevelId level) const {
   std::int64_t product = 1;
   for (const FanoutId f : fanouts.ids()) {

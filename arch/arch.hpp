@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/technology.hpp"
 #include "core/index.hpp"
 #include "core/roles.hpp"
 #include "core/units.hpp"
@@ -19,6 +20,7 @@ struct Capacity {
   std::optional<Bits> shared;
   std::map<Role, Bits> per_role;  // a role that is not named has no room: it bypasses
   bool unlimited() const { return !shared && per_role.empty(); }
+  Bits total() const;  // of all partitions; 0 when unlimited
   friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
@@ -39,6 +41,12 @@ struct StorageEnergy {
   friend bool operator==(const StorageEnergy&, const StorageEnergy&) = default;
 };
 
+// Where the numbers of a node come from; empty: from the architecture file.
+struct StorageSources {
+  std::string read, write, update;
+  friend bool operator==(const StorageSources&, const StorageSources&) = default;
+};
+
 struct Storage {
   std::string name;
   Capacity capacity;
@@ -49,6 +57,8 @@ struct Storage {
   bool sliding = true;           // a moving window fetches only its new points into this level
   RoleSet keep;                  // must be kept here
   RoleSet bypass;                // must not be kept here; what is in neither is free
+  StorageKind kind = StorageKind::kSram;  // which entry of the technology table it takes
+  StorageSources sources;
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
@@ -73,6 +83,8 @@ struct Fanout {
   Picojoules reduction_energy{0};  // per addition in the reduction network
   AxisConstraint x_dims;
   AxisConstraint y_dims;
+  bool reduction_by_width = false;  // its energy depends on the sums: bind_widths()
+  std::string reduction_source;
   std::int64_t size(Axis axis) const { return axis == Axis::kX ? x : y; }
   const AxisConstraint& dims(Axis axis) const { return axis == Axis::kX ? x_dims : y_dims; }
   friend bool operator==(const Fanout&, const Fanout&) = default;
@@ -83,6 +95,9 @@ struct Compute {
   Picojoules energy{0};             // per MAC
   std::int64_t issue_interval = 1;  // cycles between two MACs of one instance
   RoleSet register_reuse;  // operands (and sums) latched at the MAC: no access while they stay
+  NumberFormat format = NumberFormat::kInteger;
+  bool energy_by_width = false;  // its energy depends on the operands: bind_widths()
+  std::string source;
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
@@ -97,6 +112,7 @@ struct Arch {
   // levels_above[f]-1 and level levels_above[f] (or the compute units). Never decreasing.
   PerFanout<std::size_t> levels_above;
   Compute compute;
+  std::optional<Technology> technology;  // gives the numbers that the file leaves out
 
   bool is_above(LevelId level, FanoutId fanout) const {
     return index_of(level) < levels_above[fanout];

@@ -24,11 +24,15 @@ const Words kGemmAxisNames{"gemm_m", "gemm_n", "gemm_k", "gemm_batch"};  // in t
 constexpr RoleSet kOperands{Role::kInput, Role::kWeight};
 
 const Words kNodeKinds{"storage", "fanout", "compute"};
+const Words kTechnologyNames{"45nm", "16nm", "7nm"};  // in the order of Technology
+const Words kKindNames{"sram",  "regfile", "dram",  "lpddr5", "gddr5",
+                       "gddr6", "hbm2",    "hbm2e", "hbm3",   "hbm3e"};  // of StorageKind
+const Words kFormatNames{"integer", "float", "bfloat"};                  // of NumberFormat
 const Words kStorageKeys{"storage",         "word",    "capacity", "bandwidth", "energy",
-                         "double_buffered", "sliding", "keep",     "bypass"};
+                         "double_buffered", "sliding", "keep",     "bypass",    "kind"};
 const Words kFanoutKeys{"fanout",          "x", "y", "multicast", "spatial_reduction", "forwarding",
                         "reduction_energy"};
-const Words kComputeKeys{"compute", "energy", "issue_interval", "register_reuse"};
+const Words kComputeKeys{"compute", "energy", "issue_interval", "register_reuse", "format"};
 
 RoleSet read_roles(Reader& reader, const Node* list, const Words& names) {
   RoleSet roles;
@@ -128,9 +132,13 @@ class ArchReader {
   explicit ArchReader(Reader& reader) : reader_{reader} {}
 
   Arch read() {
-    const Fields fields = reader_.fields(reader_.root(), {"name", "clock", "nodes"});
+    const Fields fields = reader_.fields(reader_.root(), {"name", "clock", "technology", "nodes"});
     arch_.name = reader_.name(fields.require("name")).value_or("");
     arch_.clock = reader_.quantity(fields.find("clock"), parse_frequency).value_or(Hertz{1e9});
+    if (const auto i = reader_.choice(fields.find("technology"), kTechnologyNames, "technology")) {
+      arch_.technology = static_cast<Technology>(*i);
+    }
+    wants_technology_ = fields.has("technology");
     const Node* nodes = fields.require("nodes");
     if (nodes == nullptr) {
       return arch_;
@@ -210,7 +218,12 @@ class ArchReader {
     storage.word = word.value_or(kDefaultWord);
     storage.capacity = read_capacity(reader_, fields.require("capacity"));
     storage.bandwidth = read_bandwidth(reader_, fields.find("bandwidth"), usable, arch_.clock);
-    storage.energy = read_storage_energy(reader_, fields.require("energy"), usable);
+    read_kind(fields, storage);
+    if (fields.has("energy") || !wants_technology_) {
+      storage.energy = read_storage_energy(reader_, fields.require("energy"), usable);
+    } else {
+      look_up_energy(fields, storage);
+    }
     storage.double_buffered = reader_.boolean(fields.find("double_buffered")).value_or(false);
     storage.sliding = reader_.boolean(fields.find("sliding")).value_or(true);
     storage.keep = read_roles(reader_, fields.find("keep"), kRoleNames);
@@ -222,6 +235,30 @@ class ArchReader {
       return;
     }
     arch_.levels.push_back(storage);
+  }
+
+  // Without a word of the file, what is unlimited lies off the chip.
+  void read_kind(const Fields& fields, Storage& storage) {
+    storage.kind = storage.capacity.unlimited() ? StorageKind::kDram : StorageKind::kSram;
+    if (const auto i = reader_.choice(fields.find("kind"), kKindNames, "kind")) {
+      storage.kind = static_cast<StorageKind>(*i);
+    }
+  }
+
+  void look_up_energy(const Fields& fields, Storage& storage) {
+    if (!arch_.technology) {
+      return;  // it has been reported
+    }
+    if (is_on_chip(storage.kind) && storage.capacity.unlimited()) {
+      reader_.error(fields.node(), fmt::format("an unlimited {} has no energy in the table; give "
+                                               "'capacity' or 'energy'",
+                                               to_string(storage.kind)));
+      return;
+    }
+    const Figure figure = storage_energy(*arch_.technology, storage.kind, storage.capacity.total());
+    const PicojoulesPerBit per_bit{figure.value};
+    storage.energy = {per_bit, per_bit, per_bit};  // writes cost what reads cost
+    storage.sources = {figure.source, figure.source, figure.source};
   }
 
   // SIZE, or {size: SIZE, dims: [...]}.
@@ -263,6 +300,8 @@ class ArchReader {
     fanout.forwarding = reader_.boolean(fields.find("forwarding")).value_or(true);
     fanout.reduction_energy =
         reader_.quantity(fields.find("reduction_energy"), parse_energy).value_or(Picojoules{0});
+    fanout.reduction_by_width =
+        fanout.spatial_reduction && arch_.technology.has_value() && !fields.has("reduction_energy");
     count_instances(fields, fanout);
     if (arch_.fanouts.size() == kMaxFanouts) {
       reader_.error(fields.node(), fmt::format("too many fanouts; at most {}", kMaxFanouts));
@@ -284,8 +323,14 @@ class ArchReader {
 
   void read_compute(const Fields& fields) {
     arch_.compute.name = read_name(fields.find("compute"));
-    arch_.compute.energy =
-        reader_.quantity(fields.require("energy"), parse_energy).value_or(Picojoules{0});
+    arch_.compute.energy_by_width = wants_technology_ && !fields.has("energy");
+    if (!arch_.compute.energy_by_width) {
+      arch_.compute.energy =
+          reader_.quantity(fields.require("energy"), parse_energy).value_or(Picojoules{0});
+    }
+    if (const auto i = reader_.choice(fields.find("format"), kFormatNames, "format")) {
+      arch_.compute.format = static_cast<NumberFormat>(*i);
+    }
     arch_.compute.issue_interval =
         reader_.integer(fields.find("issue_interval"), 1, kMaxIssueInterval).value_or(1);
     arch_.compute.register_reuse =
@@ -296,6 +341,7 @@ class ArchReader {
   Arch arch_;
   std::map<std::string, int> lines_;  // of the names so far
   std::int64_t instances_ = 1;
+  bool wants_technology_ = false;  // names one, known or not
 };
 
 Arch read_arch(const Document& document) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "costmodel/evaluate_into.hpp"
+#include "costmodel/technology.hpp"
 
 namespace mapsim {
 
@@ -35,7 +36,9 @@ TensorShape shape_of(const Workload& workload, TensorId t) {
 }  // namespace
 
 Problem::Problem(Arch arch, Workload workload)
-    : arch_{std::move(arch)}, workload_{std::move(workload)}, macs_{workload_.macs()} {
+    : arch_{bind_widths(std::move(arch), workload)},
+      workload_{std::move(workload)},
+      macs_{workload_.macs()} {
   for (const TensorId t : workload_.tensors.ids()) {
     shapes_.push_back(shape_of(workload_, t));
   }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "report/names.hpp"
 
@@ -89,6 +90,26 @@ Json fanouts_json(const Arch& arch, const Cost& cost) {
   return json;
 }
 
+Json energy_terms_json(const Problem& problem, const Cost& cost) {
+  Json json = Json::array();
+  for (const EnergyTerm& term : explain_energy(problem, cost)) {
+    Json entry{{"node", term.node}};
+    if (term.tensor) {
+      entry["tensor"] = problem.workload().tensors[*term.tensor].name;
+    }
+    entry["action"] = term.action;
+    entry["count"] = term.count;
+    if (term.width > Bits{0}) {
+      entry["bits"] = term.width.count();
+    }
+    entry[term.width > Bits{0} ? "pj_per_bit" : "pj"] = term.per_unit;
+    entry["energy_pj"] = term.energy.count();
+    entry["source"] = term.source.empty() ? "architecture file" : term.source;
+    json.push_back(entry);
+  }
+  return json;
+}
+
 Json bounds_json(const Workload& workload, const Roofline& bounds) {
   const RooflineBound& bound = bounds.bound;
   Json tensors = Json::object();
@@ -123,6 +144,7 @@ void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const 
   json["fanouts"] = fanouts_json(problem.arch(), cost);
   json["compute"] = {{"name", problem.arch().compute.name},
                      {"energy_pj", cost.energy.compute.count()}};
+  json["energy_terms"] = energy_terms_json(problem, cost);
   json["roofline"] = bounds_json(problem.workload(), roofline(problem.arch(), problem.workload()));
   json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
 }

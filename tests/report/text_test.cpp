@@ -46,6 +46,15 @@ TEST(EnergyText, ListsEveryNodeAndTheWhole) {
   EXPECT_THAT(text, HasSubstr("\n  MAC                                 768.0 pJ   4.1 %\n"));
 }
 
+TEST(ExplainEnergyText, GivesEachNumberItsSource) {
+  const Problem problem = testing::small_problem();
+  const Evaluation evaluation = evaluate(problem, testing::small_mapping());
+  const std::string text = explain_energy_text(problem, std::get<Cost>(evaluation));
+  EXPECT_THAT(text, HasSubstr("\n  MAC            MAC    192            4 pJ  768.0 pJ     [1]\n"));
+  EXPECT_THAT(text, HasSubstr("\n  [1] the architecture file\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("[2]")));
+}
+
 TEST(LatencyText, PointsAtTheBottleneckAlone) {
   const Problem problem = testing::small_problem();
   const Evaluation evaluation = evaluate(problem, testing::small_mapping());

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/units.hpp"
+
+namespace mapsim {
+
+// Built-in energies of a process, for machines whose file does not give them. What is and what is
+// not in them: docs/energy.md. The words of the format, in this order: kTechnologyNames and so on.
+enum class Technology : std::uint8_t { k45nm, k16nm, k7nm };
+
+// How far a number can be trusted.
+enum class Status : std::uint8_t {
+  kConfirmed,   // found in two independent places
+  kSecondHand,  // found in one place that quotes the source, or recalled from the source
+  kEstimate,    // derived or assumed; the source says how
+};
+
+struct Figure {
+  double value = 0;
+  Status status = Status::kEstimate;
+  std::string source;  // for people; names the table, what was interpolated, and the status
+};
+
+// What a storage is made of. All but the first two are off-chip memories.
+enum class StorageKind : std::uint8_t {
+  kSram,
+  kRegfile,
+  kDram,  // DDR3, DDR4
+  kLpddr5,
+  kGddr5,
+  kGddr6,
+  kHbm2,
+  kHbm2e,
+  kHbm3,
+  kHbm3e,
+};
+constexpr bool is_on_chip(StorageKind kind) { return kind <= StorageKind::kRegfile; }
+
+// How the bits of an element are read as a number.
+enum class NumberFormat : std::uint8_t { kInteger, kFloat, kBfloat };
+
+// pJ per bit read or written. On chip: of a memory of `capacity`; proportional to the width of the
+// access. The capacity of an off-chip memory does not matter.
+Figure storage_energy(Technology technology, StorageKind kind, Bits capacity);
+
+// pJ of one multiplication of `a` by `b` bits, and of one addition to a sum of `width`.
+Figure multiply_energy(Technology technology, NumberFormat format, Bits a, Bits b);
+Figure add_energy(Technology technology, NumberFormat format, Bits width);
+
+const char* to_string(Technology technology);  // "45nm"
+const char* to_string(Status status);          // "confirmed", "second-hand", "estimate"
+const char* to_string(StorageKind kind);       // "sram"
+const char* to_string(NumberFormat format);    // "integer", "float", "bfloat"
+
+}  // namespace mapsim

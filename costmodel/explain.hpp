@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/evaluate.hpp"
+
+namespace mapsim {
+
+// One thing that a machine does, and what it costs: count x width x per_unit.
+struct EnergyTerm {
+  std::string node;
+  std::optional<TensorId> tensor;  // of an access
+  std::string action;              // "read", "read-back", "drain", "fill", "update", "add", "MAC"
+  std::int64_t count = 0;          // elements, additions or MACs
+  Bits width{0};                   // of an element; 0: per_unit is per action
+  double per_unit = 0;             // pJ per bit, or per action
+  Picojoules energy{0};
+  std::string source;  // where per_unit comes from; empty: from the architecture file
+};
+
+// All of the energy of a mapping, in the order of the breakdown; what does not happen is left out.
+std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost);
+
+}  // namespace mapsim

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "arch/arch.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// The machine with the energies that depend on the widths of a workload filled in from its
+// technology: of a MAC (a multiplication per further operand, an addition to the partial sum) and
+// of an addition on the way up. Numbers that the file gives stay.
+Arch bind_widths(Arch arch, const Workload& workload);
+
+}  // namespace mapsim

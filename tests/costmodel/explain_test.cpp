@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "arch/load.hpp"
+#include "tests/costmodel/random_case.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr const char* kMachine = R"(name: bare
+technology: 45nm
+nodes:
+  - {storage: DRAM, capacity: unlimited}
+  - {fanout: PEs, x: 4, spatial_reduction: true}
+  - {compute: MAC}
+)";
+
+Problem bare(const std::string& format, const std::string& precision,
+             const std::string& work = "gemm: {m: 2, n: 3, k: 4}") {
+  std::string machine = kMachine;
+  machine.replace(machine.find("MAC"), 3, "MAC, format: " + format);
+  return {parse_arch(machine, "bare.yaml"),
+          parse_workload("name: w\n" + work + "\nprecision: " + precision + "\n", "w.yaml")};
+}
+
+TEST(BindWidths, TakesAMacByItsOperandsAndItsSum) {
+  const Problem narrow = bare("integer", "{input: 8 b, weight: 8 b, partial: 32 b}");
+  EXPECT_DOUBLE_EQ(narrow.arch().compute.energy.count(), 0.2 + 0.1);
+  const Problem half = bare("float", "{input: 16 b, weight: 16 b, partial: 32 b}");
+  EXPECT_DOUBLE_EQ(half.arch().compute.energy.count(), 1.1 + 0.9);
+  const Problem mixed = bare("integer", "{input: 32 b, weight: 32 b}");
+  EXPECT_DOUBLE_EQ(mixed.arch().compute.energy.count(), 3.1 + 0.1);
+}
+
+TEST(BindWidths, MultipliesEachFurtherOperand) {
+  const Problem three =
+      bare("integer", "{A: 8 b, B: 8 b, C: 8 b, partial: 32 b}",
+           "einsum: {equation: 'Z[i] += A[i][j] * B[j] * C[i]', dims: {i: 2, j: 3}}");
+  EXPECT_DOUBLE_EQ(three.arch().compute.energy.count(), 0.2 + 0.2 + 0.1);
+}
+
+TEST(BindWidths, PaysForAdditionsOnTheWayUp) {
+  const Problem problem = bare("float", "{input: 16 b, weight: 16 b, partial: 32 b}");
+  EXPECT_DOUBLE_EQ(problem.arch().fanouts[FanoutId{0}].reduction_energy.count(), 0.9);
+}
+
+TEST(BindWidths, LeavesTheNumbersOfTheFile) {
+  std::string machine = kMachine;
+  machine.replace(machine.find("MAC"), 3, "MAC, energy: 7 pJ");
+  const Problem problem{parse_arch(machine, "bare.yaml"),
+                        parse_workload("name: w\ngemm: {m: 2, n: 3, k: 4}\n", "w.yaml")};
+  EXPECT_EQ(problem.arch().compute.energy, Picojoules{7});
+  EXPECT_EQ(problem.arch().compute.source, "");
+}
+
+TEST(ExplainEnergy, AddsUpToTheBreakdown) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    RandomCase random = random_case(seed);
+    double energy = 1;
+    for (const LevelId l : random.arch.levels.ids()) {
+      random.arch.levels[l].energy = {PicojoulesPerBit{energy}, PicojoulesPerBit{energy + 0.3},
+                                      PicojoulesPerBit{energy + 0.7}};
+      energy *= 0.37;
+    }
+    for (Fanout& fanout : random.arch.fanouts) {
+      fanout.reduction_energy = Picojoules{0.11};
+    }
+    random.arch.compute.energy = Picojoules{0.19};
+    const Problem problem{random.arch, random.workload};
+    Cost cost;
+    cost.counts = count(problem, random.mapping);
+    cost.energy = mapsim::energy(problem, cost.counts);
+    double sum = 0;
+    for (const EnergyTerm& term : explain_energy(problem, cost)) {
+      EXPECT_GT(term.count, 0);
+      sum += term.energy.count();
+    }
+    EXPECT_NEAR(sum, cost.energy.total.count(), 1e-12 * sum) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
