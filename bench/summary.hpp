@@ -14,7 +14,8 @@ namespace mapsim::bench {
 // (more is better) or, without one, of the time: real, and of all processors together.
 class SummaryReporter : public benchmark::ConsoleReporter {
  public:
-  explicit SummaryReporter(std::string rate = "") : rate_{std::move(rate)} {}
+  explicit SummaryReporter(std::string rate = "")
+      : ConsoleReporter{OO_Tabular}, rate_{std::move(rate)} {}
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;
 
