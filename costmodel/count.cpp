@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
 #include <vector>
 
 #include "costmodel/count_perfect.hpp"
@@ -196,29 +197,40 @@ void clear(const Problem& problem, Counts& counts) {
   }
 }
 
-// Tiles of a tensor, level by level.
-void place(const Problem& problem, const Nest& nest, TensorId t, Counts& counts) {
+// Distinct points of a tensor's tile of these extents.
+std::int64_t tile_points(const Tensor& tensor, const TensorShape& shape,
+                         const PerDim<std::int64_t>& extents) {
+  std::int64_t points = 1;
+  for (std::uint32_t dims = shape.single_dims.bits(); dims != 0; dims &= dims - 1) {
+    points *= extents[static_cast<DimId>(std::countr_zero(dims))];
+  }
+  for (const WindowRank& window : shape.windows) {
+    const Rank& rank = tensor.ranks[window.rank];
+    points *= rank.terms.size() == 2
+                  ? coprime_window_points(window.stride_p, extents[rank.terms[0].dim],
+                                          window.stride_r, extents[rank.terms[1].dim])
+                  : rank_points(rank, extents);
+  }
+  return points;
+}
+
+// Tiles, in one sweep down the nest.
+void place(const Problem& problem, const Nest& nest, Counts& counts) {
   const Workload& workload = problem.workload();
-  const Tensor& tensor = workload.tensors[t];
-  const TensorShape& shape = problem.shape(t);
-  for (const Placement& placement : nest.placements[t]) {
-    TensorCounts& at = counts.levels[placement.level][t];
-    at.kept = true;
-    const auto extent = [&](DimId d) {
-      const std::size_t i = nest.last_before(d, placement.position);
-      return i == kNoLoop ? workload.dims[d].bound : nest.loops[i].extent;
-    };
-    at.footprint = 1;
-    for (const DimId d : workload.dims.ids()) {
-      at.footprint *= shape.single_dims.contains(d) ? extent(d) : 1;
+  PerDim<std::int64_t> extents;
+  for (const Dim& dim : workload.dims) {
+    extents.push_back(dim.bound);
+  }
+  std::size_t position = 0;
+  for (const KeepAt& keep : nest.keeps) {
+    for (; position < keep.position; ++position) {
+      extents[nest.loops[position].dim] = nest.loops[position].extent;
     }
-    for (const WindowRank& window : shape.windows) {
-      const std::vector<Term>& terms = tensor.ranks[window.rank].terms;
-      at.footprint *= terms.size() == 2
-                          ? coprime_window_points(window.stride_p, extent(terms[0].dim),
-                                                  window.stride_r, extent(terms[1].dim))
-                          : rank_points(tensor.ranks[window.rank],
-                                        nest.extents_at(workload, placement.position));
+    for (std::uint32_t tensors = keep.tensors.bits(); tensors != 0; tensors &= tensors - 1) {
+      const auto t = static_cast<TensorId>(std::countr_zero(tensors));
+      TensorCounts& at = counts.levels[keep.level][t];
+      at.kept = true;
+      at.footprint = tile_points(workload.tensors[t], problem.shape(t), extents);
     }
   }
 }
@@ -242,9 +254,7 @@ void count_rooms_into(const Problem& problem, const Nest& nest, Counts& counts) 
       (loop.axis == Axis::kX ? counts.used_x : counts.used_y)[*loop.fanout] *= loop.bound;
     }
   }
-  for (const TensorId t : workload.tensors.ids()) {
-    place(problem, nest, t, counts);
-  }
+  place(problem, nest, counts);
   count_accesses(problem, nest, workload.output(), counts);
   assign_widths(workload, counts);
 }

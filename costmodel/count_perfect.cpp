@@ -149,19 +149,22 @@ class PerfectCounter {
 
   bool run() {
     const auto& placements = nest_.placements[t_];
-    std::size_t next = 0;
-    for (std::size_t i = 0; i <= nest_.loops.size(); ++i) {
-      for (; next < placements.size() && placements[LevelId(next)].position == i; ++next) {
-        if (next > 0 && !cross(placements[LevelId(next)].level, i)) {
-          return false;
-        }
-        keep(placements[LevelId(next)].level, i);
-      }
-      if (i < nest_.loops.size()) {
+    keep(placements[LevelId{0}].level, 0);
+    std::size_t i = 0;
+    for (std::size_t next = 1; next < placements.size(); ++next) {
+      const Placement& child = placements[LevelId(next)];
+      for (; i < child.position; ++i) {
         pass(nest_.loops[i], i);
       }
+      if (!cross(child.level, i)) {
+        return false;
+      }
+      keep(child.level, i);
     }
-    return cross(std::nullopt, nest_.loops.size());
+    for (; i < nest_.loops.size(); ++i) {
+      pass(nest_.loops[i], i);
+    }
+    return cross(std::nullopt, i);
   }
 
  private:

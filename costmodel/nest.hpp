@@ -29,10 +29,18 @@ struct Placement {
   std::size_t position = 0;  // number of loops above
 };
 
+// A keep node that a mapping has at `position`.
+struct KeepAt {
+  LevelId level{};
+  TensorSet tensors;
+  std::size_t position = 0;  // number of loops above
+};
+
 // A mapping in the form that counting wants: loops and keeps apart, loops that do nothing dropped,
 // adjacent loops over one dim joined.
 struct Nest {
   std::vector<NestLoop> loops;                                    // outermost first
+  std::vector<KeepAt> keeps;                                      // outermost first
   PerTensor<IdArray<LevelId, Placement, kMaxLevels>> placements;  // outermost first
   PerDim<std::size_t> innermost;  // per dim: its innermost loop, or kNoLoop
   DimSet parallel;                // dims that some parallel loop cuts
