@@ -65,19 +65,29 @@ void add_choice(CLI::App& command, const std::string& name, const Words& words,
       ->type_name("NAME");
 }
 
+void add_objective(CLI::App& command, Objective& objective) {
+  add_choice(
+      command, "objective", names_of(kObjectives),
+      [&objective](const std::string& word) {
+        for (const auto& [name, value] : kObjectives) {
+          objective = word == name ? value : objective;
+        }
+      },
+      "energy (default), latency or edp");
+}
+
+void add_threads(CLI::App& command, int& threads) {
+  threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  add_number(command, "--threads", threads, 1, kMaxThreads,
+             "Threads; the answer does not depend on it [all]");
+}
+
 void add_search(CLI::App& app, SearchArguments& a) {
   CLI::App& command = *app.add_subcommand("search", "The best mapping, and the proof that it is");
   add_inputs(command, a.arch, a.workload);
   command.add_option("--constraints", a.constraints, "What mappings must look like (YAML)")
       ->type_name("FILE");
-  add_choice(
-      command, "objective", names_of(kObjectives),
-      [&a](const std::string& word) {
-        for (const auto& [name, value] : kObjectives) {
-          a.objective = word == name ? value : a.objective;
-        }
-      },
-      "energy (default), latency or edp");
+  add_objective(command, a.objective);
   add_choice(
       command, "strategy", {"exact", "exhaustive", "sample"},
       [&a](const std::string& word) { a.strategy = word; },
@@ -86,8 +96,8 @@ void add_search(CLI::App& app, SearchArguments& a) {
   add_number(command, "--samples", a.samples, std::int64_t{1}, kMost,
              "How many mappings to sample [10000]");
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of the samples [1]");
-  add_number(command, "--threads", a.threads, 1, kMaxThreads,
-             "Threads; the answer does not depend on it [all]");
+  add_threads(command, a.threads);
+  command.add_flag("--why", a.why, "Which capacity or bandwidth, doubled, would help first");
   command.add_option("--save-mapping", a.mapping_file, "Write the best mapping to FILE (YAML)")
       ->type_name("FILE");
   add_output(command, a.output);
@@ -99,6 +109,9 @@ void add_eval(CLI::App& app, EvalArguments& a) {
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
   command.add_flag("--explain-energy", a.explain_energy,
                    "Every action with its count, its energy, and where that number comes from");
+  command.add_flag("--why", a.why, "What sets it apart from the proven optimum of the machine");
+  add_objective(command, a.objective);
+  add_threads(command, a.threads);
   add_output(command, a.output);
 }
 
@@ -117,6 +130,38 @@ void add_roofline(CLI::App& app, RooflineArguments& a) {
   CLI::App& command = *app.add_subcommand("roofline", "Bounds that no mapping can beat");
   add_inputs(command, a.arch, a.workload);
   add_output(command, a.output);
+}
+
+void add_histogram(CLI::App& app, HistogramArguments& a) {
+  CLI::App& command =
+      *app.add_subcommand("histogram", "Energy over the mappings that keep the machine busy");
+  add_inputs(command, a.arch, a.workload);
+  command.add_option("--constraints", a.constraints, "What mappings must look like (YAML)")
+      ->type_name("FILE");
+  add_number(command, "--mappings", a.options.mappings, std::int64_t{1}, kMost,
+             "How many distinct mappings [480000]");
+  command.add_flag("--compute-only", a.options.compute_only, "Busy as if bandwidths were infinite");
+  command
+      .add_option_function<std::uint64_t>(
+          "--seed", [&a](std::uint64_t seed) { a.options.seed = seed; }, "Seed of the walks [1]")
+      ->type_name("N");
+  add_threads(command, a.options.threads);
+  command.add_option("--svg", a.svg, "Draw it to FILE (SVG)")->type_name("FILE");
+  add_output(command, a.output, false);
+}
+
+// The tool whose files are read or written; one so far.
+void add_format(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "FORMAT", [](const std::string&) {}, "Of the other tool: timeloop")
+      ->check([](const std::string& word) {
+        return word == "timeloop"
+                   ? std::string{}
+                   : fmt::format("no format '{}'{}", word, suggestion(word, {"timeloop"}));
+      })
+      ->required()
+      ->type_name("");
 }
 
 Words option_names(const CLI::App& command) {
@@ -172,14 +217,15 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   app.footer(kExitCodes);
   app.require_subcommand(1);
   SearchArguments search;
-  search.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   EvalArguments eval;
   SimulateArguments simulate;
   RooflineArguments roofline;
+  HistogramArguments histogram;
   add_search(app, search);
   add_eval(app, eval);
   add_simulate(app, simulate);
   add_roofline(app, roofline);
+  add_histogram(app, histogram);
   check_spelling(app, Words(argv + 1, argv + argc));
   // CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
   try {
@@ -191,8 +237,9 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const std::map<std::string, Command> parsed{
-      {"search", search}, {"eval", eval}, {"simulate", simulate}, {"roofline", roofline}};
+  const std::map<std::string, Command> parsed{{"search", search},        {"eval", eval},
+                                              {"simulate", simulate},    {"roofline", roofline},
+                                              {"histogram", histogram}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

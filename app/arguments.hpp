@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
@@ -25,11 +26,15 @@ struct SearchArguments {
   std::int64_t seed = 1;
   int threads = 1;
   std::string mapping_file;  // the best mapping goes here too, unless empty
+  bool why = false;          // what would help
   Output output;
 };
 
 struct EvalArguments {
   std::string arch, workload, mapping;
+  bool why = false;  // against the proven optimum
+  Objective objective = Objective::kEnergy;
+  int threads = 1;
   bool explain_energy = false;
   Output output;
 };
@@ -46,7 +51,16 @@ struct RooflineArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, EvalArguments, SimulateArguments, RooflineArguments>;
+struct HistogramArguments {
+  std::string arch, workload;
+  std::string constraints;  // empty: none
+  std::string svg;          // the picture goes here, unless empty
+  HistogramOptions options;
+  Output output;
+};
+
+using Command = std::variant<SearchArguments, EvalArguments, SimulateArguments, RooflineArguments,
+                             HistogramArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

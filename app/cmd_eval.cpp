@@ -7,9 +7,28 @@
 #include "report/names.hpp"
 #include "report/nest.hpp"
 #include "report/text.hpp"
+#include "report/why.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
+
+namespace {
+
+// Against the proven optimum of the same machine and workload, unrolling left free.
+std::string why_text(const Problem& problem, const EvalArguments& arguments, const Cost& given) {
+  SearchOptions options;
+  options.objective = arguments.objective;
+  options.threads = arguments.threads;
+  const Mapspace space{problem, {}};
+  const SearchResult best = search_exact(space, options);
+  if (!best.cost) {
+    return "why: nothing in the searched mapspace fits\n";
+  }
+  return gap_text(problem, options.objective, given, *best.cost) + '\n' +
+         relief_text(options.objective, what_would_help(space, options, *best.cost));
+}
+
+}  // namespace
 
 Answer run(const EvalArguments& arguments) {
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
@@ -27,6 +46,10 @@ Answer run(const EvalArguments& arguments) {
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (cost != nullptr) {
     text += cost_text(problem, mapping, *cost);
+    if (arguments.why) {
+      text += '\n';
+      text += why_text(problem, arguments, *cost);
+    }
     text += arguments.explain_energy ? "\n" + explain_energy_text(problem, *cost) : "";
   } else {
     text += "mapping:\n" + draw_nest(problem, mapping, count(problem, mapping));

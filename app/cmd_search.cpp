@@ -8,6 +8,7 @@
 #include "mapper/mapper.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
+#include "report/why.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -41,6 +42,10 @@ Answer run(const SearchArguments& arguments) {
   answer.text = arguments.output.json
                     ? search_json(origin, space, arguments.strategy, options, result)
                     : search_text(space, arguments.objective, result);
+  if (arguments.why && result.cost && !result.interrupted && !arguments.output.json) {
+    answer.text +=
+        '\n' + relief_text(arguments.objective, what_would_help(space, options, *result.cost));
+  }
   answer.code = result.interrupted ? kInterrupted : (result.best ? kDone : kNegative);
   return answer;
 }

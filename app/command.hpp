@@ -24,5 +24,6 @@ Answer run(const SearchArguments& arguments);
 Answer run(const EvalArguments& arguments);
 Answer run(const SimulateArguments& arguments);
 Answer run(const RooflineArguments& arguments);
+Answer run(const HistogramArguments& arguments);
 
 }  // namespace mapsim

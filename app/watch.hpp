@@ -5,9 +5,9 @@
 
 namespace mapsim {
 
-// While it lives: SIGINT and SIGTERM set a flag instead of ending the process (one more, later, ends
-// it), and after a second a terminal on standard error shows how long the work has been going on.
-// Signals are taken by a thread of its own, so there is no handler and nothing global; threads
+// While it lives: SIGINT and SIGTERM set a flag instead of ending the process (one more, later,
+// ends it), and after a second a terminal on standard error shows how long the work has been going
+// on. Signals are taken by a thread of its own, so there is no handler and nothing global; threads
 // started before do not get them.
 class Watch {
  public:
