@@ -180,6 +180,9 @@ class PerfectCounter {
       }
       return;
     }
+    if (problem_.is_merged(*loop.fanout, t_)) {
+      together_ = together_ && problem_.arch().fanouts[*loop.fanout].forwarding;
+    }
     if (single) {
       share_ *= loop.bound;
     } else if (!relevant) {
@@ -198,6 +201,7 @@ class PerfectCounter {
     parent_share_ = share_;
     parent_copies_ = copies_;
     unmerged_ = 1;
+    together_ = true;
     merged_.fill(1);
   }
 
@@ -312,7 +316,7 @@ class PerfectCounter {
       } else if (!dim.comb.merge(loop.bound, loop.extent)) {
         return false;
       } else {
-        forwards = forwards && problem_.arch().fanouts[*loop.fanout].forwarding;
+        forwards = together_;
       }
     }
     return forwards;
@@ -333,6 +337,7 @@ class PerfectCounter {
   std::int64_t share_ = 1;     // relevant (windowless) parallel bounds so far
   std::int64_t copies_ = 1;    // irrelevant ones
   std::int64_t unmerged_ = 1;  // irrelevant ones since the parent that do not merge
+  bool together_ = true;       // every merging fanout since the parent forwards
   std::array<std::int64_t, kMaxFanouts> merged_{};  // ... that do, per fanout
   LevelId parent_{};
   std::size_t parent_position_ = 0;
