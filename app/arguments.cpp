@@ -164,6 +164,26 @@ void add_format(CLI::App& command) {
       ->type_name("");
 }
 
+void add_import(CLI::App& app, ImportArguments& a) {
+  CLI::App& command = *app.add_subcommand("import", "Read the design of another tool");
+  add_format(command);
+  command.add_option("FILE", a.files, "Architecture, ERT, problem, mapping, constraints (YAML)")
+      ->required()
+      ->type_name("");
+  command.add_option("-o,--out", a.folder, "Write arch.yaml and so on to DIR")
+      ->required()
+      ->type_name("DIR");
+}
+
+void add_export(CLI::App& app, ExportArguments& a) {
+  CLI::App& command = *app.add_subcommand("export", "Write a mapping for another tool");
+  add_format(command);
+  add_inputs(command, a.arch, a.workload);
+  command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
+  command.add_option("-o,--out", a.output.file, "Write to FILE, whole or not at all")
+      ->type_name("FILE");
+}
+
 Words option_names(const CLI::App& command) {
   Words names;
   for (const CLI::Option* option : command.get_options()) {
@@ -221,11 +241,15 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   SimulateArguments simulate;
   RooflineArguments roofline;
   HistogramArguments histogram;
+  ImportArguments import;
+  ExportArguments export_mapping;
   add_search(app, search);
   add_eval(app, eval);
   add_simulate(app, simulate);
   add_roofline(app, roofline);
   add_histogram(app, histogram);
+  add_import(app, import);
+  add_export(app, export_mapping);
   check_spelling(app, Words(argv + 1, argv + argc));
   // CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
   try {
@@ -239,7 +263,8 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   }
   const std::map<std::string, Command> parsed{{"search", search},        {"eval", eval},
                                               {"simulate", simulate},    {"roofline", roofline},
-                                              {"histogram", histogram}};
+                                              {"histogram", histogram},  {"import", import},
+                                              {"export", export_mapping}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

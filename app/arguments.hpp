@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
@@ -59,8 +60,19 @@ struct HistogramArguments {
   Output output;
 };
 
+struct ImportArguments {
+  std::vector<std::string> files;  // of one Timeloop design
+  std::string folder;              // arch.yaml and the others go here
+  Output output;
+};
+
+struct ExportArguments {
+  std::string arch, workload, mapping;
+  Output output;
+};
+
 using Command = std::variant<SearchArguments, EvalArguments, SimulateArguments, RooflineArguments,
-                             HistogramArguments>;
+                             HistogramArguments, ImportArguments, ExportArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

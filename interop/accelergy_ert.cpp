@@ -74,40 +74,4 @@ EnergyTable read_energy_table(Reader& reader, const Node& section) {
   return table;
 }
 
-EnergyTable load_energy_table(const std::string& path) {
-  const Document document =
-      read_foreign(path, "run Accelergy and give the ERT.yaml that it writes");
-  Reader reader{document};
-  const Fields fields = reader.fields(reader.root(), {"ERT", "ert"});
-  const Node* section = fields.has("ert") ? fields.find("ert") : fields.require("ERT");
-  EnergyTable table;
-  if (section != nullptr) {
-    table = read_energy_table(reader, *section);
-  }
-  reader.finish();
-  return table;
-}
-
-Arch with_energies(const Arch& arch, const EnergyTable& table, std::vector<std::string>& missing) {
-  Arch priced = arch;
-  for (Storage& storage : priced.levels) {
-    const auto read = table.action(storage.name, {"read"});
-    const auto write = table.action(storage.name, {"write", "fill"});
-    if (!read || !write) {
-      missing.push_back(storage.name);
-      continue;
-    }
-    const double bits = static_cast<double>(storage.word.count());
-    const double update = table.action(storage.name, {"update"}).value_or(*write);
-    storage.energy = {PicojoulesPerBit{*read / bits}, PicojoulesPerBit{*write / bits},
-                      PicojoulesPerBit{update / bits}};
-  }
-  if (const auto energy = table.action(arch.compute.name, {"compute", "mac", "mac_random"})) {
-    priced.compute.energy = Picojoules{*energy};
-  } else {
-    missing.push_back(arch.compute.name);
-  }
-  return priced;
-}
-
 }  // namespace mapsim

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 
-#include "arch/arch.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
 
-// An Accelergy energy reference table: pJ of each action of each component. An action with several
-// arguments (as of a smart buffer) costs what its dearest choice costs, as in Timeloop.
+// The section `ERT` of a design: Accelergy's energies, pJ of each action of each component. An
+// action with several choices of arguments (as of a smart buffer) costs what its dearest one costs,
+// as in Timeloop. (An architecture file names a table of its own by `ert:`, arch/accelergy.hpp.)
 struct EnergyTable {
   // By the last part of the component's name, without its range: chip.PE[0..7].RF(1..8) is RF.
   std::map<std::string, std::map<std::string, double>> components;
@@ -20,12 +21,6 @@ struct EnergyTable {
                                std::initializer_list<const char*> names) const;
 };
 
-// The section that begins under the key ERT.
 EnergyTable read_energy_table(Reader& reader, const Node& section);
-EnergyTable load_energy_table(const std::string& path);
-
-// The same architecture with its energies from the table, which are those of one access of
-// `storage.word` bits; components that the table does not name are listed in `missing`.
-Arch with_energies(const Arch& arch, const EnergyTable& table, std::vector<std::string>& missing);
 
 }  // namespace mapsim

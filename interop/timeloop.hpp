@@ -77,11 +77,14 @@ struct TimeloopDesign {
   std::vector<TimeloopBlock> blocks;  // one per storage, outermost first
 };
 
-// Rules of a mapspace for one storage, as far as they can be said in our constraints.
+// Rules of a mapspace for one storage, as far as they can be said in our constraints and in our
+// architecture: what is kept, and which dims may be unrolled along the axes below.
 struct TimeloopConstraint {
   std::size_t level = 0;
   TensorSet keep;
   TensorSet bypass;
+  std::optional<DimSet> along_x;  // nullopt: any
+  std::optional<DimSet> along_y;
 };
 
 }  // namespace mapsim

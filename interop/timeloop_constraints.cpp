@@ -4,67 +4,80 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_loops.hpp"
 
 namespace mapsim {
 
 namespace {
+
+bool is_empty(const Node& node) {
+  return node.kind == Node::Kind::kNull ||
+         (node.kind == Node::Kind::kSequence && node.items.empty()) ||
+         (node.kind == Node::Kind::kMap && node.entries.empty());
+}
 
 class ConstraintReader {
  public:
   ConstraintReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload,
                    std::vector<TimeloopConstraint>& out)
       : reader_{reader},
+        workload_{workload},
         storages_{names_of(machine.storages)},
         tensors_{names_of(workload.tensors)},
         out_{out} {}
 
+  // [{type, target, ...}]
   void read_list(const Node& list) {
     for (const Node& item : list.items) {
       const Node* type = value_of(item, "type");
-      if (type == nullptr) {
-        reader_.error(item, "a constraint without a type");
+      const Node* target = value_of(item, "target");
+      if (type == nullptr || target == nullptr) {
+        reader_.error(item, "a constraint needs a type and a target");
         continue;
       }
-      const Node* target = value_of(item, "target");
-      const auto level =
-          target == nullptr ? std::nullopt : reader_.choice(target, storages_, "storage");
-      if (type->text == "datatype" || type->text == "dataspace" || type->text == "bypass") {
-        if (level) {
-          read_keeps(item, *level);
-        } else if (target == nullptr) {
-          reader_.error(item, "a constraint without a target");
-        }
-      } else {
-        refuse(item, type->text);
+      if (const auto level = reader_.choice(target, storages_, "storage")) {
+        read_one(type->text, item, *level);
       }
     }
   }
 
+  // {dataspace: {...}, temporal: {...}, spatial: {...}}
   void read_component(const std::string& target, const Node& section) {
     const auto level = std::find(storages_.begin(), storages_.end(), target);
     for (const Entry* entry : reader_.entries(section, "constraints")) {
-      const std::string& kind = entry->key.text;
-      if (kind == "dataspace" && level != storages_.end()) {
-        read_keeps(entry->value, static_cast<std::size_t>(level - storages_.begin()));
+      if (level == storages_.end()) {
+        refuse_all(entry->value, entry->key.text);
       } else {
-        refuse(entry->value, kind);
+        read_one(entry->key.text, entry->value,
+                 static_cast<std::size_t>(level - storages_.begin()));
       }
     }
   }
 
  private:
-  // A map of nothing but a type and a target, or of empty values, asks for nothing.
-  void refuse(const Node& node, const std::string& kind) {
+  void read_one(const std::string& type, const Node& node, std::size_t level) {
+    if (type == "datatype" || type == "dataspace" || type == "bypass") {
+      read_keeps(node, level);
+    } else if (type == "spatial") {
+      read_spatial(node, level);
+    } else {
+      refuse_all(node, type);
+    }
+  }
+
+  void refuse(const Node& at, const std::string& key, const std::string& type) {
+    reader_.error(at, fmt::format("'{}' of a {} constraint has no counterpart here", key, type));
+  }
+
+  // What asks for nothing is no constraint.
+  void refuse_all(const Node& node, const std::string& type) {
     for (const Entry& entry : node.entries) {
       const std::string& key = entry.key.text;
-      const bool empty = entry.value.kind == Node::Kind::kNull ||
-                         (entry.value.kind == Node::Kind::kSequence && entry.value.items.empty());
-      if (key != "type" && key != "target" && !empty) {
-        reader_.error(entry.key, fmt::format("the constraint '{}' of type {} has no counterpart "
-                                             "in our constraints",
-                                             key, quoted(kind)));
+      if (key != "type" && key != "target" && !is_empty(entry.value)) {
+        refuse(entry.key, key, type);
       }
     }
   }
@@ -74,32 +87,68 @@ class ConstraintReader {
     constraint.level = level;
     for (const Entry* entry : reader_.entries(node, "a map of keep and bypass")) {
       const std::string& key = entry->key.text;
-      if (key == "type" || key == "target") {
+      if (key == "type" || key == "target" || is_empty(entry->value)) {
         continue;
       }
-      const bool keep = key == "keep" || key == "keep_only";
-      if (!keep && key != "bypass") {
-        reader_.error(entry->key, fmt::format("the constraint '{}' has no counterpart in our "
-                                              "constraints",
-                                              key));
+      if (key != "keep" && key != "bypass" && key != "keep_only") {
+        refuse(entry->key, key, "dataspace");
         continue;
       }
-      const bool empty = entry->value.kind == Node::Kind::kSequence && entry->value.items.empty();
       TensorSet named;
-      if (!empty) {
-        for (const std::size_t t : reader_.choice_list(&entry->value, tensors_, "data space")) {
-          named.insert(static_cast<TensorId>(t));
-        }
+      for (const std::size_t t : reader_.choice_list(&entry->value, tensors_, "data space")) {
+        named.insert(static_cast<TensorId>(t));
       }
-      (keep ? constraint.keep : constraint.bypass) = named;
+      (key == "bypass" ? constraint.bypass : constraint.keep) = named;
       if (key == "keep_only") {
-        constraint.bypass = TensorSet::from_bits(((1U << tensors_.size()) - 1) & ~named.bits());
+        const std::uint32_t all = (1U << tensors_.size()) - 1;
+        constraint.bypass = TensorSet::from_bits(all & ~named.bits());
+      }
+    }
+    out_.push_back(constraint);
+  }
+
+  // Factors of 1 forbid a dim; a split says which dims go along X, and which along Y.
+  void read_spatial(const Node& node, std::size_t level) {
+    for (const Entry* entry : reader_.entries(node, "a spatial constraint")) {
+      constexpr std::array kKnown{"type", "target", "factors", "permutation", "split"};
+      const std::string& key = entry->key.text;
+      if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end() && !is_empty(entry->value)) {
+        refuse(entry->key, key, "spatial");
+      }
+    }
+    const auto factors = read_timeloop_factors(reader_, value_of(node, "factors"), workload_);
+    const TimeloopOrder order =
+        read_timeloop_order(reader_, value_of(node, "permutation"), workload_);
+    const Node* split = value_of(node, "split");
+    const auto along_x = read_whole(reader_, split, 0);
+    TimeloopConstraint constraint;
+    constraint.level = level;
+    constraint.along_x = DimSet{};
+    constraint.along_y = DimSet{};
+    for (std::size_t i = 0; i < order.dims.size(); ++i) {
+      const DimId d = order.dims[i];
+      const std::string& name = workload_.dims[d].name;
+      if (factors[d].bound > 1) {
+        reader_.error(node, fmt::format("a fixed factor of {} has no counterpart here", name));
+      } else if (!factors[d].given && workload_.dims[d].bound > 1) {
+        if (along_x && i >= order.given) {
+          reader_.error(node, fmt::format("the permutation leaves out {}: on which side of the "
+                                          "split it is, is not said",
+                                          name));
+        }
+        if (!along_x || i < static_cast<std::size_t>(*along_x)) {
+          constraint.along_x->insert(d);
+        }
+        if (!along_x || i >= static_cast<std::size_t>(*along_x)) {
+          constraint.along_y->insert(d);
+        }
       }
     }
     out_.push_back(constraint);
   }
 
   Reader& reader_;
+  const Workload& workload_;
   Words storages_;
   Words tensors_;
   std::vector<TimeloopConstraint>& out_;

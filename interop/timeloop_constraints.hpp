@@ -8,9 +8,10 @@
 
 namespace mapsim {
 
-// Constraints of a mapspace: what is kept and bypassed. Everything else that Timeloop can demand
-// (factors, permutations, splits, parallelism) has no counterpart in our constraints and is an
-// error that names it, unless it demands nothing.
+// Constraints of a mapspace: what is kept and bypassed, and which dims may be unrolled along an
+// axis (factors of 1 and a split). Everything else that Timeloop can demand (temporal factors and
+// permutations, fixed spatial factors, parallelism) has no counterpart here and is an error that
+// names it, unless it demands nothing.
 void read_timeloop_constraints(Reader& reader, const Node& section, const TimeloopMachine& machine,
                                const Workload& workload,
                                std::vector<TimeloopConstraint>& constraints);

@@ -62,12 +62,9 @@ struct Found {
 
 class Importer {
  public:
-  explicit Importer(const std::vector<std::string>& paths) {
-    for (const std::string& path : paths) {
-      sources_.emplace_back(read_foreign(path, kTemplateHint));
-      collect(sources_.back());
-    }
-    first_ = paths.empty() ? "" : paths.front();
+  void add(Document document) {
+    sources_.emplace_back(std::move(document));
+    collect(sources_.back());
   }
 
   TimeloopImport read() {
@@ -113,7 +110,7 @@ class Importer {
     const auto found = sections_.find(section);
     if (found == sections_.end()) {
       finish();
-      throw ConfigError{{{first_, 0, 0, "", "no file has " + what, ""}}};
+      throw ConfigError{{{sources_.front().document.file, 0, 0, "", "no file has " + what, ""}}};
     }
     return found->second.front();
   }
@@ -124,11 +121,15 @@ class Importer {
         need(Section::kEnergies,
              "the energies of accesses (a section 'ERT'); Accelergy writes them to ERT.yaml");
     TimeloopArchSection arch = read_timeloop_arch(at.source->reader, *at.node);
-    const EnergyTable table = read_energy_table(energies.source->reader, *energies.node);
+    Reader& reader = energies.source->reader;
+    const std::size_t before = reader.errors();
+    const EnergyTable table = read_energy_table(reader, *energies.node);
     import_.notes.insert(import_.notes.end(), arch.notes.begin(), arch.notes.end());
     TimeloopMachine& machine = import_.design.machine;
     machine = arch.machine;
-    Reader& reader = energies.source->reader;
+    if (reader.errors() > before) {
+      return arch;  // what is wrong with the table hides what is in it
+    }
     for (TimeloopStorage& storage : machine.storages) {
       const auto read = table.action(storage.name, {"read"});
       const auto write = table.action(storage.name, {"write", "fill"});
@@ -138,7 +139,7 @@ class Importer {
         continue;
       }
       storage.energy = {*read, *write, table.action(storage.name, {"update"}).value_or(*write)};
-      check_leak(table, storage.name, energies);
+      note_leakage(table, storage.name);
     }
     const auto compute = table.action(machine.compute_name, {"compute", "mac", "mac_random"});
     if (!compute && !machine.compute_name.empty()) {
@@ -146,16 +147,14 @@ class Importer {
                    fmt::format("no energy for compute of {}", machine.compute_name));
     }
     machine.compute_energy = compute.value_or(0);
-    check_leak(table, machine.compute_name, energies);
+    note_leakage(table, machine.compute_name);
     return arch;
   }
 
-  void check_leak(const EnergyTable& table, const std::string& name, const Found& at) {
-    if (table.action(name, {"leak"}).value_or(0) != 0) {
-      import_.notes.push_back(fmt::format("{}: leakage is left out: {} pJ a cycle", name,
-                                          *table.action(name, {"leak"})));
+  void note_leakage(const EnergyTable& table, const std::string& name) {
+    if (const double leak = table.action(name, {"leak"}).value_or(0); leak != 0) {
+      import_.notes.push_back(fmt::format("{}: leakage is left out: {} pJ a cycle", name, leak));
     }
-    static_cast<void>(at);
   }
 
   void read_problem() {
@@ -202,14 +201,23 @@ class Importer {
 
   std::deque<Source> sources_;
   std::map<Section, std::vector<Found>> sections_;
-  std::string first_;
   TimeloopImport import_;
 };
 
 }  // namespace
 
 TimeloopImport read_timeloop(const std::vector<std::string>& paths) {
-  return Importer{paths}.read();
+  Importer importer;
+  for (const std::string& path : paths) {
+    importer.add(read_foreign(path, kTemplateHint));
+  }
+  return importer.read();
+}
+
+TimeloopImport parse_timeloop(const std::string& text, const std::string& filename) {
+  Importer importer;
+  importer.add(parse_foreign(text, filename, kTemplateHint));
+  return importer.read();
 }
 
 }  // namespace mapsim

@@ -21,12 +21,15 @@ struct TimeloopImport {
 // constraints of a mapspace. Architecture, energies and problem must be there. Throws ConfigError
 // with all that is wrong with a file.
 TimeloopImport read_timeloop(const std::vector<std::string>& paths);
+TimeloopImport parse_timeloop(const std::string& text, const std::string& filename);
 
 // The same design in our words. Words of Timeloop hold one element each, so every storage gets the
 // width of the outermost one's words, whatever its own.
 Arch to_arch(const TimeloopMachine& machine);
+// With the dims that the constraints allow along the axes of fanouts.
+Arch constrained_arch(const TimeloopImport& import);
 Mapping to_mapping(const TimeloopDesign& design);
-// constraints.yaml; only meaningful if there are any.
+// constraints.yaml: what is kept and bypassed. An even mapspace: Timeloop has no other.
 std::string constraints_text(const TimeloopImport& import);
 
 // And back: a mapping in Timeloop's blocks. Names of fanouts and storages are those of `arch`.

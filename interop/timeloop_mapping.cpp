@@ -10,18 +10,11 @@
 #include <utility>
 
 #include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_loops.hpp"
 
 namespace mapsim {
 
 namespace {
-
-constexpr std::int64_t kMaxFactor = std::int64_t{1} << 30;
-
-struct Factor {
-  std::int64_t bound = 1;
-  std::int64_t residual = 1;
-  const Node* at = nullptr;  // where it is written
-};
 
 class MappingReader {
  public:
@@ -30,7 +23,6 @@ class MappingReader {
         machine_{machine},
         workload_{workload},
         storages_{names_of(machine.storages)},
-        dims_{names_of(workload.dims)},
         tensors_{names_of(workload.tensors)},
         blocks_(machine.storages.size()),
         seen_(machine.storages.size()) {}
@@ -109,9 +101,9 @@ class MappingReader {
 
   void read_loops(const Fields& fields, std::size_t level, bool spatial) {
     refuse(fields, {"keep", "bypass"}, "a directive of loops");
-    PerDim<Factor> factors(workload_.dims.size());
-    read_factors(fields.find("factors"), factors);
-    const std::vector<DimId> order = read_permutation(fields.find("permutation"));
+    const auto factors = read_timeloop_factors(reader_, fields.find("factors"), workload_);
+    const std::vector<DimId> order =
+        read_timeloop_order(reader_, fields.find("permutation"), workload_).dims;
     const std::optional<std::size_t> split = read_split(fields, level, spatial, factors);
     if (!split) {
       return;
@@ -119,7 +111,7 @@ class MappingReader {
     // The file lists the innermost loop first; along X first.
     std::vector<TimeloopLoop>& loops = spatial ? blocks_[level].spatial : blocks_[level].temporal;
     for (std::size_t i = order.size(); i-- > 0;) {
-      const Factor& factor = factors[order[i]];
+      const TimeloopFactor& factor = factors[order[i]];
       if (factor.bound > 1) {
         loops.push_back({order[i], factor.bound, factor.residual,
                          spatial && i >= *split ? Axis::kY : Axis::kX});
@@ -129,7 +121,7 @@ class MappingReader {
 
   // How many dims of the permutation go along X.
   std::optional<std::size_t> read_split(const Fields& fields, std::size_t level, bool spatial,
-                                        const PerDim<Factor>& factors) {
+                                        const PerDim<TimeloopFactor>& factors) {
     if (fields.has("split")) {
       if (!spatial) {
         refuse(fields, {"split"}, "a temporal directive");
@@ -139,7 +131,7 @@ class MappingReader {
       return split ? std::optional{static_cast<std::size_t>(*split)} : std::nullopt;
     }
     const bool loops = std::any_of(factors.begin(), factors.end(),
-                                   [](const Factor& factor) { return factor.bound > 1; });
+                                   [](const TimeloopFactor& factor) { return factor.bound > 1; });
     const bool x = machine_.fanout(level, Axis::kX) > 1;
     const bool y = machine_.fanout(level, Axis::kY) > 1;
     if (spatial && loops && x && y) {
@@ -147,106 +139,6 @@ class MappingReader {
       return std::nullopt;
     }
     return y && !x ? 0 : workload_.dims.size();
-  }
-
-  // R=3 S=1 P=5,3 or R3 S1 P5,3, as a text or as a list of texts.
-  void read_factors(const Node* node, PerDim<Factor>& factors) {
-    if (node == nullptr) {
-      return;
-    }
-    if (node->kind == Node::Kind::kSequence) {
-      for (const Node& item : node->items) {
-        read_factors(&item, factors);
-      }
-      return;
-    }
-    const auto text = reader_.text(node, "factors like 'R=3 S=1'");
-    if (!text) {
-      return;
-    }
-    for (const TextPiece& piece : pieces(*text, " ")) {
-      read_factor(*node, piece, factors);
-    }
-  }
-
-  void read_factor(const Node& node, const TextPiece& piece, PerDim<Factor>& factors) {
-    const std::size_t equals = piece.text.find('=');
-    const std::size_t name_end =
-        equals != std::string::npos ? equals : piece.text.find_first_of("0123456789");
-    const std::string name = piece.text.substr(0, name_end);
-    const auto dim = reader_.choice_in(node, piece.offset, name, dims_, "dimension");
-    if (!dim) {
-      return;
-    }
-    Factor& factor = factors[static_cast<DimId>(*dim)];
-    if (factor.at != nullptr) {
-      reader_.error(node, piece.offset, fmt::format("a second factor for {}", quoted(name)));
-      return;
-    }
-    factor.at = &node;
-    const std::size_t value = name_end + (equals != std::string::npos ? 1 : 0);
-    const std::vector<TextPiece> numbers =
-        pieces(name_end == std::string::npos ? "" : piece.text.substr(value), ",");
-    if (numbers.empty() || numbers.size() > 2) {
-      reader_.error(node, piece.offset,
-                    fmt::format("expected a factor like '{0}=5' or '{0}=5,3', not {1}", name,
-                                quoted(piece.text)));
-      return;
-    }
-    if (numbers[0].text == "0") {
-      reader_.error(node, piece.offset,
-                    fmt::format("factor 0 of {}, which means what is left; write it out", name));
-      return;
-    }
-    const auto number = [&](const TextPiece& at) {
-      return reader_.integer_in(node, piece.offset + value + at.offset, at.text, 1, kMaxFactor)
-          .value_or(1);
-    };
-    factor.bound = number(numbers[0]);
-    factor.residual = numbers.size() == 2 ? number(numbers[1]) : factor.bound;
-    if (factor.residual > factor.bound) {
-      reader_.error(node, piece.offset,
-                    fmt::format("{}: more in the last iteration than in the "
-                                "others",
-                                piece.text));
-    }
-  }
-
-  // All dims, innermost first; those that the file leaves out follow in their order. Names stand
-  // together (RSPQ) or apart (R, S, P, Q).
-  std::vector<DimId> read_permutation(const Node* node) {
-    std::vector<DimId> order;
-    PerDim<bool> named(workload_.dims.size(), false);
-    const auto take = [&](const Node& at, const TextPiece& word) {
-      const auto dim = reader_.choice_in(at, word.offset, word.text, dims_, "dimension");
-      if (dim && std::exchange(named[static_cast<DimId>(*dim)], true)) {
-        reader_.error(at, word.offset, fmt::format("{} stands twice", quoted(word.text)));
-      } else if (dim) {
-        order.push_back(static_cast<DimId>(*dim));
-      }
-    };
-    std::vector<const Node*> texts;
-    if (node != nullptr && node->kind == Node::Kind::kSequence) {
-      for (const Node& item : node->items) {
-        texts.push_back(&item);
-      }
-    } else if (node != nullptr) {
-      texts.push_back(node);
-    }
-    for (const Node* at : texts) {
-      for (const TextPiece& piece : pieces(reader_.text(at, "dimensions").value_or(""), " ,")) {
-        const bool one = std::find(dims_.begin(), dims_.end(), piece.text) != dims_.end();
-        for (std::size_t i = 0; i < (one ? 1 : piece.text.size()); ++i) {
-          take(*at, one ? piece : TextPiece{piece.text.substr(i, 1), piece.offset + i});
-        }
-      }
-    }
-    for (const DimId d : workload_.dims.ids()) {
-      if (!named[d]) {
-        order.push_back(d);
-      }
-    }
-    return order;
   }
 
   // The loops over a dim, outermost first, must count it out, and in the way that tiles of a fixed
@@ -280,7 +172,6 @@ class MappingReader {
   const TimeloopMachine& machine_;
   const Workload& workload_;
   Words storages_;
-  Words dims_;
   Words tensors_;
   std::vector<TimeloopBlock> blocks_;
   std::vector<std::array<bool, 3>> seen_;  // temporal, spatial, data spaces

@@ -33,6 +33,7 @@ Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
         static_cast<std::int64_t>(std::floor(static_cast<double>(*from.words) / divisor));
     storage.capacity.shared = Bits{words * element_bits};
   }
+  storage.kind = storage.capacity.unlimited() ? StorageKind::kDram : StorageKind::kSram;
   const auto bandwidth = [&](const std::optional<double>& words) {
     return words ? std::optional{BitsPerCycle{*words * static_cast<double>(element_bits)}}
                  : std::nullopt;
@@ -174,6 +175,35 @@ Arch to_arch(const TimeloopMachine& machine) {
   arch.levels[LevelId{0}].keep = kAllRoles;
   arch.compute.name = machine.compute_name;
   arch.compute.energy = Picojoules{machine.compute_energy};
+  return arch;
+}
+
+Arch constrained_arch(const TimeloopImport& import) {
+  Arch arch = to_arch(import.design.machine);
+  const Workload& workload = import.design.workload;
+  for (const TimeloopConstraint& each : import.constraints) {
+    for (const FanoutId f : arch.fanouts.ids()) {
+      if (arch.levels_above[f] != each.level + 1) {
+        continue;
+      }
+      const auto restrict = [&](AxisConstraint& axis, const std::optional<DimSet>& allowed) {
+        if (!allowed) {
+          return;
+        }
+        axis.dims.clear();
+        for (const DimId d : workload.dims.ids()) {
+          if (allowed->contains(d)) {
+            axis.dims.push_back(workload.dims[d].name);
+          }
+        }
+        if (axis.dims.empty()) {
+          axis.dims.emplace_back("nothing");  // no dim is called so: none may be unrolled
+        }
+      };
+      restrict(arch.fanouts[f].x_dims, each.along_x);
+      restrict(arch.fanouts[f].y_dims, each.along_y);
+    }
+  }
   return arch;
 }
 

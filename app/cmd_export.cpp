@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
+#include "app/command.hpp"
+#include "arch/load.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "interop/timeloop_import.hpp"
+#include "interop/timeloop_mapping.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+Answer run(const ExportArguments& arguments) {
+  const Arch arch = load_arch(arguments.arch);
+  const Workload workload = load_workload(arguments.workload);
+  const Mapping mapping = load_mapping(arguments.mapping, arch, workload);
+  try {
+    return {kDone, write_timeloop_mapping(to_timeloop_machine(arch), workload,
+                                          to_timeloop_blocks(arch, workload, mapping))};
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace mapsim

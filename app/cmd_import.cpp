@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <deque>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "arch/load.hpp"
+#include "arch/print.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "interop/timeloop_import.hpp"
+#include "workloads/load.hpp"
+#include "workloads/print.hpp"
+
+namespace mapsim {
+
+namespace {
+
+struct WrittenFile {
+  std::string name;
+  std::string text;
+};
+
+Arch arch_of(const TimeloopImport& import) {
+  try {
+    return constrained_arch(import);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+// What goes into the folder, read back once: what is written can be used.
+std::vector<WrittenFile> files_of(const TimeloopImport& import) {
+  std::string heading = "# Imported from Timeloop.\n";
+  for (const std::string& note : import.notes) {
+    heading += fmt::format("# {}\n", note);
+  }
+  const Arch arch = arch_of(import);
+  std::vector<WrittenFile> files{{"arch.yaml", heading + print_arch(arch)},
+                                 {"workload.yaml", print_workload(import.design.workload)}};
+  const Arch arch_back = parse_arch(files[0].text, "arch.yaml");
+  const Workload workload_back = parse_workload(files[1].text, "workload.yaml");
+  if (!import.design.blocks.empty()) {
+    const Mapping mapping = to_mapping(import.design);
+    files.push_back({"mapping.yaml", print_mapping(arch_back, workload_back, mapping)});
+    parse_mapping(files.back().text, "mapping.yaml", arch_back, workload_back);
+  }
+  if (!import.constraints.empty()) {
+    files.push_back({"constraints.yaml", constraints_text(import)});
+  }
+  return files;
+}
+
+}  // namespace
+
+Answer run(const ImportArguments& arguments) {
+  namespace fs = std::filesystem;
+  const TimeloopImport import = read_timeloop(arguments.files);
+  const std::vector<WrittenFile> files = files_of(import);
+  std::error_code failure;
+  fs::create_directories(arguments.folder, failure);
+  if (failure) {
+    throw UsageError(
+        fmt::format("cannot make the folder '{}': {}", arguments.folder, failure.message()));
+  }
+  std::deque<OutputFile> open;  // all of them, before anything is written
+  for (const WrittenFile& file : files) {
+    open.emplace_back((fs::path{arguments.folder} / file.name).string());
+  }
+  std::string text;
+  for (const WrittenFile& file : files) {
+    open.front().write(file.text);
+    open.pop_front();
+    text += fmt::format("wrote {}\n", (fs::path{arguments.folder} / file.name).string());
+  }
+  for (const std::string& note : import.notes) {
+    text += fmt::format("note: {}\n", note);
+  }
+  return {kDone, text};
+}
+
+}  // namespace mapsim

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_loops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kMaxFactor = std::int64_t{1} << 30;
+
+class FactorReader {
+ public:
+  FactorReader(Reader& reader, const Workload& workload)
+      : reader_{reader}, dims_{names_of(workload.dims)}, factors_(workload.dims.size()) {}
+
+  const PerDim<TimeloopFactor>& factors() const { return factors_; }
+
+  void read(const Node& node) {
+    if (node.kind == Node::Kind::kSequence) {
+      for (const Node& item : node.items) {
+        read(item);
+      }
+      return;
+    }
+    const auto text = reader_.text(&node, "factors like 'R=3 S=1'");
+    for (const TextPiece& piece : pieces(text.value_or(""), " ")) {
+      read_one(node, piece);
+    }
+  }
+
+ private:
+  void read_one(const Node& node, const TextPiece& piece) {
+    const std::size_t equals = piece.text.find('=');
+    const std::size_t name_end =
+        std::min(equals != std::string::npos ? equals : piece.text.find_first_of("0123456789"),
+                 piece.text.size());
+    const std::string name = piece.text.substr(0, name_end);
+    const auto dim = reader_.choice_in(node, piece.offset, name, dims_, "dimension");
+    if (!dim) {
+      return;
+    }
+    TimeloopFactor& factor = factors_[static_cast<DimId>(*dim)];
+    if (std::exchange(factor.given, true)) {
+      reader_.error(node, piece.offset, fmt::format("a second factor for {}", quoted(name)));
+      return;
+    }
+    const std::size_t value =
+        std::min(name_end + (equals != std::string::npos ? 1 : 0), piece.text.size());
+    const std::vector<TextPiece> numbers = pieces(piece.text.substr(value), ",");
+    if (numbers.empty() || numbers.size() > 2) {
+      reader_.error(
+          node, piece.offset,
+          fmt::format("expected '{0}=5' or '{0}=5,3', not {1}", name, quoted(piece.text)));
+      return;
+    }
+    const auto number = [&](const TextPiece& at) {
+      return reader_.integer_in(node, piece.offset + value + at.offset, at.text, 0, kMaxFactor)
+          .value_or(1);
+    };
+    factor.bound = number(numbers[0]);
+    factor.residual = numbers.size() == 2 ? number(numbers[1]) : factor.bound;
+    if (factor.bound == 0 || factor.residual == 0) {
+      reader_.error(node, piece.offset,
+                    fmt::format("factor 0 of {} means what is left; write it out", name));
+    } else if (factor.residual > factor.bound) {
+      reader_.error(node, piece.offset,
+                    fmt::format("{}: more in the last iteration than in the others", piece.text));
+    }
+  }
+
+  Reader& reader_;
+  Words dims_;
+  PerDim<TimeloopFactor> factors_;
+};
+
+}  // namespace
+
+PerDim<TimeloopFactor> read_timeloop_factors(Reader& reader, const Node* node,
+                                             const Workload& workload) {
+  FactorReader factors{reader, workload};
+  if (node != nullptr) {
+    factors.read(*node);
+  }
+  return factors.factors();
+}
+
+TimeloopOrder read_timeloop_order(Reader& reader, const Node* node, const Workload& workload) {
+  const Words dims = names_of(workload.dims);
+  TimeloopOrder order;
+  DimSet named;
+  const auto take = [&](const Node& at, const TextPiece& word) {
+    const auto dim = reader.choice_in(at, word.offset, word.text, dims, "dimension");
+    if (!dim) {
+      return;
+    }
+    if (named.contains(static_cast<DimId>(*dim))) {
+      reader.error(at, word.offset, fmt::format("{} stands twice", quoted(word.text)));
+    }
+    named.insert(static_cast<DimId>(*dim));
+    order.dims.push_back(static_cast<DimId>(*dim));
+  };
+  std::vector<const Node*> texts;
+  if (node != nullptr && node->kind == Node::Kind::kSequence) {
+    for (const Node& item : node->items) {
+      texts.push_back(&item);
+    }
+  } else if (node != nullptr) {
+    texts.push_back(node);
+  }
+  for (const Node* at : texts) {
+    for (const TextPiece& piece : pieces(reader.text(at, "dimensions").value_or(""), " ,")) {
+      const bool one = std::find(dims.begin(), dims.end(), piece.text) != dims.end();
+      for (std::size_t i = 0; i < (one ? 1 : piece.text.size()); ++i) {
+        take(*at, one ? piece : TextPiece{piece.text.substr(i, 1), piece.offset + i});
+      }
+    }
+  }
+  order.given = order.dims.size();
+  for (const DimId d : workload.dims.ids()) {
+    if (!named.contains(d)) {
+      order.dims.push_back(d);
+    }
+  }
+  return order;
+}
+
+}  // namespace mapsim

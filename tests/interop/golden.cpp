@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/interop/golden.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace mapsim {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::vector<Golden> goldens_in(const fs::path& inputs, const fs::path& results) {
+  std::vector<Golden> goldens;
+  if (!fs::is_directory(results)) {
+    return goldens;
+  }
+  for (const auto& entry : fs::directory_iterator(results)) {
+    if (entry.path().extension() == ".json") {
+      const std::string id = entry.path().stem().string();
+      goldens.push_back({id, inputs / (id + ".yaml"), entry.path()});
+    }
+  }
+  std::sort(goldens.begin(), goldens.end(),
+            [](const Golden& a, const Golden& b) { return a.id < b.id; });
+  return goldens;
+}
+
+std::optional<TimeloopTensorResult> tensor_result(const Json& level, const std::string& name) {
+  if (!level["dataspaces"].contains(name)) {
+    return std::nullopt;
+  }
+  const Json& at = level["dataspaces"][name];
+  return TimeloopTensorResult{at["tile_size"], at["reads"], at["fills"], at["updates"],
+                              at["energy_total_pJ"]};
+}
+
+std::optional<TimeloopNetworkResult> network_result(const Json& networks, const std::string& level,
+                                                    const std::string& name) {
+  if (!networks.contains(level) || !networks[level]["dataspaces"].contains(name)) {
+    return std::nullopt;
+  }
+  const Json& at = networks[level]["dataspaces"][name];
+  return TimeloopNetworkResult{at["ingresses"], at["link_transfers"], at["energy_total_pJ"],
+                               at["link_transfer_energy_total_pJ"]};
+}
+
+}  // namespace
+
+std::vector<Golden> kept_goldens() {
+  const fs::path folder = fs::path{MAPSIM_SOURCE_DIR} / "tests/golden/timeloop";
+  return goldens_in(folder, folder);
+}
+
+std::vector<Golden> collected_goldens() {
+  const char* root = std::getenv("MAPSIM_GOLDENS");
+  if (root == nullptr) {
+    return {};
+  }
+  const fs::path folder = fs::path{root} / "timeloop";
+  return goldens_in(folder / "raw", folder / "triples");
+}
+
+TimeloopResult read_result(const Golden& golden, const TimeloopDesign& design) {
+  const Json expected = Json::parse(std::ifstream{golden.expected})["expected"];
+  TimeloopResult result;
+  for (const TimeloopStorage& storage : design.machine.storages) {
+    const Json& printed = expected["levels"][storage.name];
+    TimeloopResult::Level level;
+    level.cycles = printed["cycles"];
+    for (const Tensor& tensor : design.workload.tensors) {
+      level.tensors.push_back(tensor_result(printed, tensor.name));
+      level.networks.push_back(network_result(expected["networks"], storage.name, tensor.name));
+    }
+    result.levels.push_back(std::move(level));
+  }
+  result.computes = expected["mac"]["computes"];
+  result.cycles = expected["summary"]["cycles"];
+  result.energy = expected["summary"]["energy_total_pJ"];
+  return result;
+}
+
+}  // namespace mapsim

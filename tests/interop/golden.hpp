@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "interop/timeloop_compare.hpp"
+
+namespace mapsim {
+
+// A design and what Timeloop printed about it.
+struct Golden {
+  std::string id;
+  std::filesystem::path input;     // YAML
+  std::filesystem::path expected;  // JSON
+};
+
+// Those in the tree, or all of the collection that MAPSIM_GOLDENS names (empty without it).
+std::vector<Golden> kept_goldens();
+std::vector<Golden> collected_goldens();
+
+TimeloopResult read_result(const Golden& golden, const TimeloopDesign& design);
+
+}  // namespace mapsim

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/diagnostic.hpp"
+#include "interop/timeloop_import.hpp"
+#include "interop/timeloop_mapping.hpp"
+#include "tests/support/bad_inputs.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kProblem = R"(problem:
+  shape:
+    name: conv1d
+    dimensions: [R, P, K]
+    coefficients: [{name: Stride, default: 1}, {name: Dilation, default: 1}]
+    data_spaces:
+      - {name: Weights, projection: [[[K]], [[R]]]}
+      - {name: Inputs, projection: [[[R, Dilation], [P, Stride]]]}
+      - {name: Outputs, projection: [[[K]], [[P]]], read_write: true}
+  instance: {R: 3, P: 10, K: 8, Stride: 2}
+)";
+
+const std::string kEnergies = R"(ERT:
+  version: 0.4
+  tables:
+    - {name: 'chip.DRAM(1..1)', actions: [{name: read, energy: 64}, {name: write, energy: 60}]}
+    - name: chip.glb
+      actions:
+        - {name: read, arguments: {data_delta: 0}, energy: 1}
+        - {name: read, arguments: {data_delta: 1}, energy: 4.5}
+        - {name: write, energy: 5}
+        - {name: update, energy: 6}
+        - {name: leak, energy: 0.5}
+    - {name: 'chip.PE[0..7].spad', actions: [{name: read, energy: 0.5}, {name: write, energy: 0.75}]}
+    - {name: 'chip.PE[0..7].mac', actions: [{name: mac_random, energy: 2}, {name: idle, energy: 9}]}
+)";
+
+// The same machine in the two forms of the front ends.
+const std::string kNested = R"(architecture:
+  version: 0.3
+  subtree:
+    - name: chip
+      attributes: {technology: 45nm}
+      local:
+        - {name: DRAM, class: DRAM, attributes: {width: 64, word-bits: 16}}
+        - name: glb
+          class: smartbuffer_SRAM
+          attributes: {memory_depth: 512, memory_width: 64, word-bits: 16, read_bandwidth: 8}
+      subtree:
+        - name: PE[0..7]
+          local:
+            - {name: spad, class: smartbuffer_RF, attributes: {depth: 24, word-bits: 16, meshX: 4}}
+            - {name: mac, class: intmac, attributes: {datawidth: 16, meshX: 4}}
+)";
+const std::string kNodes = R"(architecture:
+  version: 0.4
+  nodes:
+    - !Container
+      name: chip
+      attributes: {technology: 45nm}
+    - !Component
+      name: DRAM
+      class: DRAM
+      attributes: {width: 64, datawidth: 16}
+    - !Component
+      name: glb
+      class: smartbuffer_SRAM
+      attributes: {depth: 512, width: 64, datawidth: 16, read_bandwidth: 8}
+      constraints: {dataspace: {keep_only: [Inputs, Outputs]}, temporal: {factors: []}}
+    - !Container
+      name: PE
+      spatial: {meshX: 4, meshY: 2}
+    - !Component
+      name: spad
+      class: smartbuffer_RF
+      attributes: {depth: 24, datawidth: 16}
+    - !Component
+      name: mac
+      class: intmac
+      attributes: {datawidth: 16}
+)";
+const std::string kMapping = R"(mapping:
+  - {target: DRAM, type: temporal, factors: P=3, permutation: RPK}
+  - {target: glb, type: datatype, keep: [Inputs, Outputs], bypass: [Weights]}
+  - {target: glb, type: temporal, factors: R3 K2, permutation: K R}
+  - {target: glb, type: spatial, factors: [K=4, 'P=2,1'], permutation: 'K,P,R', split: 1}
+  - {target: spad, type: temporal, factors: P=2}
+)";
+
+TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
+  const TimeloopImport nested = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml");
+  const TimeloopImport nodes = parse_timeloop(kNodes + kEnergies + kProblem, "b.yaml");
+  EXPECT_EQ(nested.design.machine, nodes.design.machine);
+  const TimeloopMachine& machine = nested.design.machine;
+  ASSERT_EQ(machine.storages.size(), 3U);
+  const TimeloopStorage& glb = machine.storages[1];
+  EXPECT_EQ(glb.words, 2048);
+  EXPECT_EQ(glb.block, 4);
+  EXPECT_EQ(glb.energy, (TimeloopEnergy{4.5, 5, 6}));
+  EXPECT_EQ(glb.read_bandwidth, 8);
+  EXPECT_EQ(machine.storages[0].words, std::nullopt);
+  EXPECT_EQ(machine.storages[0].energy, (TimeloopEnergy{64, 60, 60}));
+  EXPECT_EQ(machine.fanout(1, Axis::kX), 4);
+  EXPECT_EQ(machine.fanout(1, Axis::kY), 2);
+  EXPECT_EQ(machine.compute_energy, 2);
+  EXPECT_THAT(nested.notes,
+              ElementsAre(HasSubstr("technology"), HasSubstr("technology"), HasSubstr("technology"),
+                          HasSubstr("technology"), HasSubstr("leakage is left out: 0.5 pJ")));
+  ASSERT_EQ(nodes.constraints.size(), 1U);
+  EXPECT_EQ(constraints_text(nodes),
+            "mapspace:\n  tiling: even\n  keep:\n    glb: [Inputs, Outputs]\n"
+            "  bypass:\n    glb: [Weights]\n");
+}
+
+TEST(TimeloopImport, ReadsTheProblem) {
+  const Workload workload =
+      parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design.workload;
+  EXPECT_EQ(workload.equation(), "Outputs[K][P] += Weights[K][R] * Inputs[R+2*P]");
+  EXPECT_EQ(workload.macs(), 240);
+  EXPECT_EQ(workload.tensors[workload.output()].bits, Bits{16});
+}
+
+TEST(TimeloopImport, ReadsTheMapping) {
+  const TimeloopDesign design =
+      parse_timeloop(kNested + kEnergies + kProblem + kMapping, "a.yaml").design;
+  const DimId r{0};
+  const DimId p{1};
+  const DimId k{2};
+  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
+  const std::vector<TimeloopBlock> expected{
+      {all, {{p, 3, 3}}, {}},
+      {{TensorId{1}, TensorId{2}}, {{r, 3, 3}, {k, 2, 2}}, {{p, 2, 1, Axis::kY}, {k, 4, 4}}},
+      {all, {{p, 2, 2}}, {}}};
+  EXPECT_EQ(design.blocks, expected);
+  EXPECT_EQ(write_timeloop_mapping(design.machine, design.workload, design.blocks),
+            "mapping:\n"
+            "- target: DRAM\n  type: datatype\n  keep: [Weights, Inputs, Outputs]\n  bypass: []\n"
+            "- target: DRAM\n  type: temporal\n  factors: R=1 P=3 K=1\n  permutation: PRK\n"
+            "- target: glb\n  type: datatype\n  keep: [Inputs, Outputs]\n  bypass: [Weights]\n"
+            "- target: glb\n  type: temporal\n  factors: R=3 P=1 K=2\n  permutation: KRP\n"
+            "- target: glb\n  type: spatial\n  factors: R=1 P=2,1 K=4\n  permutation: KPR\n"
+            "  split: 1\n"
+            "- target: spad\n  type: datatype\n  keep: [Weights, Inputs, Outputs]\n  bypass: []\n"
+            "- target: spad\n  type: temporal\n  factors: R=1 P=2 K=1\n  permutation: PRK\n");
+}
+
+TEST(TimeloopImport, TurnsSpatialConstraintsIntoDimsOfAxes) {
+  const std::string constraints = R"(mapspace:
+  constraints:
+    - {target: glb, type: spatial, factors: R=1, permutation: PRK, split: 1}
+    - {target: DRAM, type: temporal, factors: []}
+)";
+  const Arch arch =
+      constrained_arch(parse_timeloop(kNested + kEnergies + kProblem + constraints, "a.yaml"));
+  ASSERT_EQ(arch.fanouts.size(), 1U);
+  EXPECT_THAT(arch.fanouts[FanoutId{0}].x_dims.dims, ElementsAre("P"));
+  EXPECT_THAT(arch.fanouts[FanoutId{0}].y_dims.dims, ElementsAre("K"));
+}
+
+TEST(TimeloopImport, RefusesByNameWhatItCannotSay) {
+  for (const BadInput& bad : read_bad_inputs("interop/bad_designs.txt")) {
+    if (bad.expected.empty()) {  // the one that the others are made from
+      EXPECT_NO_THROW(parse_timeloop(bad.input, "d.yaml"));
+      continue;
+    }
+    try {
+      parse_timeloop(bad.input, "d.yaml");
+      ADD_FAILURE() << bad.name << " was read";
+    } catch (const ConfigError& error) {
+      EXPECT_EQ(error.what(), bad.expected) << bad.name;
+    }
+  }
+}
+
+TEST(TimeloopExport, RefusesByNameWhatTimeloopCannotSay) {
+  const TimeloopDesign design = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design;
+  const Arch arch = to_arch(design.machine);
+  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
+  const LevelId dram{0};
+  const LevelId spad{2};
+  const auto refusal = [&](const std::vector<MappingNode>& nodes) -> std::string {
+    try {
+      to_timeloop_blocks(arch, design.workload, Mapping{nodes});
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const DimId p{1};
+  const DimId k{2};
+  EXPECT_EQ(refusal({Keep{dram, all}, Keep{spad, {TensorId{0}}}, Temporal{p, 1},
+                     Keep{spad, {TensorId{1}}}}),
+            "Timeloop has no word for tensors that spad keeps at different points (an uneven "
+            "mapping)");
+  EXPECT_EQ(refusal({Keep{dram, all}, Temporal{p, 4}, Temporal{k, 1}, Temporal{p, 1}}),
+            "Timeloop has no word for two loops over P in one level");
+  EXPECT_EQ(refusal({Keep{dram, all}, Temporal{p, 5}, Keep{spad, all}, Temporal{p, 2}}),
+            "Timeloop has no word for tiles of 2 of P in tiles of 5: they do not divide");
+  EXPECT_EQ(refusal({Keep{dram, all}, Parallel{k, 2, FanoutId{0}, Axis::kX}, Temporal{p, 1},
+                     Keep{spad, all}}),
+            "Timeloop has no word for a loop over P between a fanout and the next level kept");
+}
+
+}  // namespace
+}  // namespace mapsim

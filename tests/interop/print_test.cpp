@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/print.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "arch/load.hpp"
+#include "workloads/load.hpp"
+#include "workloads/print.hpp"
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where numbers came from is not printed.
+Arch without_sources(Arch arch) {
+  for (Storage& storage : arch.levels) {
+    storage.sources = {};
+  }
+  for (Fanout& fanout : arch.fanouts) {
+    fanout.reduction_source.clear();
+  }
+  arch.compute.source.clear();
+  return arch;
+}
+
+TEST(PrintArch, ReadsBackToTheSameValue) {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(MAPSIM_SOURCE_DIR "/configs/arch")) {
+    const Arch arch = load_arch(entry.path().string());
+    EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), without_sources(arch))
+        << print_arch(arch);
+    ++files;
+  }
+  EXPECT_GE(files, 6);
+}
+
+TEST(PrintArch, KeepsNumbersThatHaveNoShortForm) {
+  const Arch arch = parse_arch(
+      "name: odd\nclock: 333.3333333 MHz\nnodes:\n"
+      "  - {storage: DRAM, word: 12 b, capacity: unlimited, sliding: false,\n"
+      "     bandwidth: {read: 0.1 GB/s, write: 7 word/cycle},\n"
+      "     energy: {read: 0.1 pJ/word, write: 1.1 fJ/b, update: 3e-7 pJ/B}}\n"
+      "  - {storage: A, capacity: {input: 3 b, output: 24 B}, energy: {read: 0 pJ/b, write: 0 "
+      "pJ/b},\n"
+      "     double_buffered: true, keep: [input], bypass: [weight]}\n"
+      "  - {fanout: F, x: {size: 3, dims: [gemm_m, C]}, y: 2, multicast: [weight],\n"
+      "     spatial_reduction: true, forwarding: false, reduction_energy: 0.7 fJ}\n"
+      "  - {compute: MAC, energy: 0.3 pJ, issue_interval: 3, register_reuse: [output]}\n",
+      "odd.yaml");
+  EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), arch) << print_arch(arch);
+}
+
+TEST(PrintWorkload, ReadsBackButForWhatOnlyShorthandsSay) {
+  int files = 0;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(MAPSIM_SOURCE_DIR "/configs/workloads")) {
+    if (entry.path().extension() != ".yaml") {
+      continue;
+    }
+    Workload workload = load_workload(entry.path().string());
+    const Workload printed = parse_workload(print_workload(workload), "printed.yaml");
+    workload.note.clear();
+    workload.bias = false;
+    for (Tensor& tensor : workload.tensors) {
+      tensor.stored_elements.reset();
+    }
+    EXPECT_EQ(printed, workload) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 50);
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// A workload as YAML (docs/formats.md), always in the form of an einsum, with a newline at the end.
+// parse_workload() reads it back to the same value, but for what only a shorthand can say: its
+// note, bias, and padding (stored_elements).
+std::string print_workload(const Workload& workload);
+
+}  // namespace mapsim
