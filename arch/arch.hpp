@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/physical.hpp"
 #include "arch/technology.hpp"
 #include "core/index.hpp"
 #include "core/roles.hpp"
@@ -58,7 +59,8 @@ struct Storage {
   RoleSet keep;                  // must be kept here
   RoleSet bypass;                // must not be kept here; what is in neither is free
   StorageKind kind = StorageKind::kSram;  // which entry of the technology table it takes
-  StorageSources sources;
+  StorageSources sources{};
+  Physical physical{};
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
@@ -84,7 +86,7 @@ struct Fanout {
   AxisConstraint x_dims;
   AxisConstraint y_dims;
   bool reduction_by_width = false;  // its energy depends on the sums: bind_widths()
-  std::string reduction_source;
+  std::string reduction_source{};
   std::int64_t size(Axis axis) const { return axis == Axis::kX ? x : y; }
   const AxisConstraint& dims(Axis axis) const { return axis == Axis::kX ? x_dims : y_dims; }
   friend bool operator==(const Fanout&, const Fanout&) = default;
@@ -97,7 +99,8 @@ struct Compute {
   RoleSet register_reuse;  // operands (and sums) latched at the MAC: no access while they stay
   NumberFormat format = NumberFormat::kInteger;
   bool energy_by_width = false;  // its energy depends on the operands: bind_widths()
-  std::string source;
+  std::string source{};
+  Physical physical{};
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
@@ -113,6 +116,7 @@ struct Arch {
   PerFanout<std::size_t> levels_above;
   Compute compute;
   std::optional<Technology> technology;  // gives the numbers that the file leaves out
+  bool leaks = true;                     // false: leakage is left out of the energy
 
   bool is_above(LevelId level, FanoutId fanout) const {
     return index_of(level) < levels_above[fanout];

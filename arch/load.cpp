@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "arch/lookup.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
@@ -28,11 +30,12 @@ const Words kTechnologyNames{"45nm", "16nm", "7nm"};  // in the order of Technol
 const Words kKindNames{"sram",  "regfile", "dram",  "lpddr5", "gddr5",
                        "gddr6", "hbm2",    "hbm2e", "hbm3",   "hbm3e"};  // of StorageKind
 const Words kFormatNames{"integer", "float", "bfloat"};                  // of NumberFormat
-const Words kStorageKeys{"storage",         "word",    "capacity", "bandwidth", "energy",
-                         "double_buffered", "sliding", "keep",     "bypass",    "kind"};
+const Words kStorageKeys{"storage", "word", "capacity", "bandwidth", "energy",  "double_buffered",
+                         "sliding", "keep", "bypass",   "kind",      "leakage", "area"};
 const Words kFanoutKeys{"fanout",          "x", "y", "multicast", "spatial_reduction", "forwarding",
                         "reduction_energy"};
-const Words kComputeKeys{"compute", "energy", "issue_interval", "register_reuse", "format"};
+const Words kComputeKeys{"compute", "energy", "issue_interval", "register_reuse", "format",
+                         "leakage", "area"};
 
 RoleSet read_roles(Reader& reader, const Node* list, const Words& names) {
   RoleSet roles;
@@ -129,16 +132,26 @@ void check_keeps(Reader& reader, const Storage& storage, const Fields& fields, b
 
 class ArchReader {
  public:
-  explicit ArchReader(Reader& reader) : reader_{reader} {}
+  ArchReader(Reader& reader, const std::string& filename)
+      : reader_{reader}, folder_{std::filesystem::path{filename}.parent_path()} {}
 
   Arch read() {
-    const Fields fields = reader_.fields(reader_.root(), {"name", "clock", "technology", "nodes"});
+    const Fields fields = reader_.fields(
+        reader_.root(), {"name", "clock", "technology", "ert", "art", "leakage", "nodes"});
     arch_.name = reader_.name(fields.require("name")).value_or("");
     arch_.clock = reader_.quantity(fields.find("clock"), parse_frequency).value_or(Hertz{1e9});
     if (const auto i = reader_.choice(fields.find("technology"), kTechnologyNames, "technology")) {
       arch_.technology = static_cast<Technology>(*i);
     }
-    wants_technology_ = fields.has("technology");
+    lookup_.technology = arch_.technology;
+    if (const auto path = reader_.text(fields.find("ert"), "a file name")) {
+      lookup_.ert = load_ert(beside(*path));
+    }
+    if (const auto path = reader_.text(fields.find("art"), "a file name")) {
+      lookup_.art = load_art(beside(*path));
+    }
+    has_lookup_ = fields.has("technology") || fields.has("ert");
+    arch_.leaks = reader_.boolean(fields.find("leakage")).value_or(true);
     const Node* nodes = fields.require("nodes");
     if (nodes == nullptr) {
       return arch_;
@@ -219,11 +232,13 @@ class ArchReader {
     storage.capacity = read_capacity(reader_, fields.require("capacity"));
     storage.bandwidth = read_bandwidth(reader_, fields.find("bandwidth"), usable, arch_.clock);
     read_kind(fields, storage);
-    if (fields.has("energy") || !wants_technology_) {
+    if (fields.has("energy") || !has_lookup_) {
       storage.energy = read_storage_energy(reader_, fields.require("energy"), usable);
-    } else {
-      look_up_energy(fields, storage);
+    } else if (!lookup_.energy(storage)) {
+      report_no_energy(fields, storage.name);
     }
+    read_physical(fields, storage.physical);
+    lookup_.physical(storage, arch_.clock);
     storage.double_buffered = reader_.boolean(fields.find("double_buffered")).value_or(false);
     storage.sliding = reader_.boolean(fields.find("sliding")).value_or(true);
     storage.keep = read_roles(reader_, fields.find("keep"), kRoleNames);
@@ -245,21 +260,21 @@ class ArchReader {
     }
   }
 
-  void look_up_energy(const Fields& fields, Storage& storage) {
-    if (!arch_.technology) {
-      return;  // it has been reported
+  void report_no_energy(const Fields& fields, const std::string& name) {
+    if (!lookup_.ert && !lookup_.technology) {
+      return;  // the technology is unknown, and that has been reported
     }
-    if (is_on_chip(storage.kind) && storage.capacity.unlimited()) {
-      reader_.error(fields.node(), fmt::format("an unlimited {} has no energy in the table; give "
-                                               "'capacity' or 'energy'",
-                                               to_string(storage.kind)));
-      return;
-    }
-    const Figure figure = storage_energy(*arch_.technology, storage.kind, storage.capacity.total());
-    const PicojoulesPerBit per_bit{figure.value};
-    storage.energy = {per_bit, per_bit, per_bit};  // writes cost what reads cost
-    storage.sources = {figure.source, figure.source, figure.source};
+    reader_.error(fields.node(),
+                  fmt::format("no energy found for {}; give 'energy'{}", quoted(name),
+                              lookup_.technology ? " or 'capacity'" : " or a 'technology'"));
   }
+
+  void read_physical(const Fields& fields, Physical& physical) {
+    physical.leakage = reader_.quantity(fields.find("leakage"), parse_power);
+    physical.area = reader_.quantity(fields.find("area"), parse_area);
+  }
+
+  std::string beside(const std::string& path) const { return (folder_ / path).string(); }
 
   // SIZE, or {size: SIZE, dims: [...]}.
   std::int64_t read_axis(const Node* node, AxisConstraint& constraint) {
@@ -323,11 +338,14 @@ class ArchReader {
 
   void read_compute(const Fields& fields) {
     arch_.compute.name = read_name(fields.find("compute"));
-    arch_.compute.energy_by_width = wants_technology_ && !fields.has("energy");
-    if (!arch_.compute.energy_by_width) {
+    if (fields.has("energy") || !has_lookup_) {
       arch_.compute.energy =
           reader_.quantity(fields.require("energy"), parse_energy).value_or(Picojoules{0});
+    } else if (!lookup_.energy(arch_.compute)) {
+      report_no_energy(fields, arch_.compute.name);
     }
+    read_physical(fields, arch_.compute.physical);
+    lookup_.physical(arch_.compute, arch_.clock);
     if (const auto i = reader_.choice(fields.find("format"), kFormatNames, "format")) {
       arch_.compute.format = static_cast<NumberFormat>(*i);
     }
@@ -341,12 +359,14 @@ class ArchReader {
   Arch arch_;
   std::map<std::string, int> lines_;  // of the names so far
   std::int64_t instances_ = 1;
-  bool wants_technology_ = false;  // names one, known or not
+  Lookup lookup_;
+  bool has_lookup_ = false;       // names something to look numbers up in, known or not
+  std::filesystem::path folder_;  // of the file; others are named from here
 };
 
 Arch read_arch(const Document& document) {
   Reader reader{document};
-  const Arch arch = ArchReader{reader}.read();
+  const Arch arch = ArchReader{reader, document.file}.read();
   reader.finish();
   return arch;
 }

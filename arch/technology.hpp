@@ -51,6 +51,13 @@ Figure storage_energy(Technology technology, StorageKind kind, Bits capacity);
 Figure multiply_energy(Technology technology, NumberFormat format, Bits a, Bits b);
 Figure add_energy(Technology technology, NumberFormat format, Bits width);
 
+// Of an on-chip memory, mW and mm2, and of the logic of a MAC that takes these energies at 45 nm.
+// All of them estimates.
+Figure storage_leakage(Technology technology, StorageKind kind, Bits capacity);
+Figure storage_area(Technology technology, StorageKind kind, Bits capacity);
+Figure mac_area(Technology technology, NumberFormat format, Picojoules multiply, Picojoules add);
+Figure logic_leakage(Technology technology, SquareMillimetres area);
+
 const char* to_string(Technology technology);  // "45nm"
 const char* to_string(Status status);          // "confirmed", "second-hand", "estimate"
 const char* to_string(StorageKind kind);       // "sram"

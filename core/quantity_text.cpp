@@ -43,6 +43,8 @@ constexpr std::array kSizes{// base unit: bits
                             Unit{"Tib", kKi* kKi* kKi* kKi},
                             Unit{"TiB", 8 * kKi* kKi* kKi* kKi}};
 constexpr std::array kEnergies{Unit{"pJ"}, Unit{"fJ", 1, 1e3}, Unit{"nJ", 1e3}};
+constexpr std::array kPowers{Unit{"mW"}, Unit{"uW", 1, 1e3}, Unit{"nW", 1, 1e6}, Unit{"W", 1e3}};
+constexpr std::array kAreas{Unit{"mm2"}, Unit{"um2", 1, 1e6}};
 constexpr std::array kFrequencies{Unit{"Hz"}, Unit{"kHz", 1e3}, Unit{"MHz", 1e6}, Unit{"GHz", 1e9}};
 constexpr std::array kAccesses{Unit{"b", 1}, Unit{"B", 8}};
 
@@ -56,6 +58,8 @@ struct Form {
 };
 constexpr Form kSizeForm{"b or B, after k, M, G, T (1000s) or Ki, Mi, Gi, Ti (1024s)", "64 KiB"};
 constexpr Form kEnergyForm{"pJ, fJ, nJ", "1.2 pJ"};
+constexpr Form kPowerForm{"mW, uW, nW, W", "1 mW"};
+constexpr Form kAreaForm{"mm2, um2", "0.1 mm2"};
 constexpr Form kFrequencyForm{"Hz, kHz, MHz, GHz", "200 MHz"};
 constexpr Form kAccessForm{"pJ, fJ or nJ per word, B or b", "1.2 pJ/word"};
 constexpr Form kBandwidthForm{"word, B, b, kB, KiB, ... per cycle or s", "4 word/cycle"};
@@ -170,6 +174,14 @@ Parsed<Bits> parse_size(std::string_view text) {
 
 Parsed<Picojoules> parse_energy(std::string_view text) {
   return parse_simple<Picojoules>(text, kEnergies, kEnergyForm);
+}
+
+Parsed<Milliwatts> parse_power(std::string_view text) {
+  return parse_simple<Milliwatts>(text, kPowers, kPowerForm);
+}
+
+Parsed<SquareMillimetres> parse_area(std::string_view text) {
+  return parse_simple<SquareMillimetres>(text, kAreas, kAreaForm);
 }
 
 Parsed<Hertz> parse_frequency(std::string_view text) {

@@ -37,6 +37,8 @@ using Picojoules = Quantity<struct PicojoulesUnit, double>;
 using PicojoulesPerBit = Quantity<struct PicojoulesPerBitUnit, double>;
 using BitsPerCycle = Quantity<struct BitsPerCycleUnit, double>;
 using Hertz = Quantity<struct HertzUnit, double>;
+using Milliwatts = Quantity<struct MilliwattsUnit, double>;
+using SquareMillimetres = Quantity<struct SquareMillimetresUnit, double>;
 using Seconds = Quantity<struct SecondsUnit, double>;
 
 }  // namespace mapsim

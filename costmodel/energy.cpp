@@ -41,6 +41,7 @@ void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
         arch.fanouts[f].reduction_energy * static_cast<double>(counts.reductions[f]);
     energy.total += energy.fanouts[f];
   }
+  energy.leakage = Picojoules{0};
   energy.compute = arch.compute.energy * static_cast<double>(counts.macs);
   energy.total += energy.compute;
 }

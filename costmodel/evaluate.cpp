@@ -39,9 +39,18 @@ Problem::Problem(Arch arch, Workload workload)
     : arch_{bind_widths(std::move(arch), workload)},
       workload_{std::move(workload)},
       macs_{workload_.macs()} {
+  if (const auto leakage = total_leakage(arch_).sum; leakage && arch_.leaks) {
+    constexpr double kPicojoulesPerMillijoule = 1e9;
+    leakage_per_cycle_ =
+        Picojoules{leakage->count() * kPicojoulesPerMillijoule / arch_.clock.count()};
+  }
   for (const TensorId t : workload_.tensors.ids()) {
     shapes_.push_back(shape_of(workload_, t));
   }
+}
+
+Picojoules Problem::leakage(Cycles cycles) const {
+  return leakage_per_cycle_ * static_cast<double>(cycles.count());
 }
 
 std::optional<Bits> Problem::room(LevelId level, Role role) const {
@@ -143,6 +152,8 @@ std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
   count_operands_into(problem_, *nest_, cost_.counts);
   energy_into(problem_, cost_.counts, cost_.energy);
   latency_into(problem_, cost_.counts, cost_.latency);
+  cost_.energy.leakage = problem_.leakage(cost_.latency.steady);
+  cost_.energy.total += cost_.energy.leakage;
   cost_.utilization =
       static_cast<double>(problem_.macs() * problem_.arch().compute.issue_interval) /
       (static_cast<double>(cost_.latency.steady.count()) *

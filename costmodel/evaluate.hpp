@@ -58,12 +58,13 @@ struct TensorEnergy {
   Picojoules total;                // the three, added in this order
 };
 
-// total = (levels outermost first: tensors in order) + (fanouts outermost first) + compute, added
-// in this order: the breakdown adds up to it exactly.
+// total = (levels outermost first: tensors in order) + (fanouts outermost first) + compute +
+// leakage, added in this order: the breakdown adds up to it exactly.
 struct Energy {
   PerLevel<PerTensor<TensorEnergy>> levels;
   PerFanout<Picojoules> fanouts;
   Picojoules compute;
+  Picojoules leakage{0};  // of all instances during the steady latency; evaluate() adds it
   Picojoules total;
 };
 
@@ -143,11 +144,13 @@ class Problem {
   bool may_keep(LevelId level, TensorId tensor) const;
   bool must_keep(LevelId level, TensorId tensor) const;
   bool is_merged(FanoutId fanout, TensorId tensor) const;  // multicast or spatially reduced there
+  Picojoules leakage(Cycles cycles) const;                 // of what the machine says that it leaks
 
  private:
   Arch arch_;
   Workload workload_;
   std::int64_t macs_ = 0;
+  Picojoules leakage_per_cycle_{0};
   PerTensor<TensorShape> shapes_;
 };
 
@@ -157,7 +160,7 @@ Counts count(const Problem& problem, const Mapping& mapping);
 // The first thing that does not fit, outermost first: fanout axes, then capacities.
 std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts);
 
-Energy energy(const Problem& problem, const Counts& counts);
+Energy energy(const Problem& problem, const Counts& counts);  // but leakage, which takes time
 Latency latency(const Problem& problem, const Counts& counts);
 
 // All of the above. `mapping` must satisfy check_structure().

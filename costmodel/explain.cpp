@@ -33,6 +33,24 @@ void add_accesses(const Storage& level, TensorId tensor, const TensorCounts& at,
   add("update", n.updates, at.down_bits, per_bit.update, sources.update);
 }
 
+// Instance cycles, at the energy that one leaks in a cycle.
+void add_leakage(const Arch& arch, const std::string& node, const Physical& physical,
+                 std::int64_t instances, Cycles cycles, Terms& terms) {
+  constexpr double kPicojoulesPerMillijoule = 1e9;
+  if (physical.leakage && arch.leaks) {
+    const double per_cycle =
+        physical.leakage->count() * kPicojoulesPerMillijoule / arch.clock.count();
+    add_term(terms, {node,
+                     std::nullopt,
+                     "leak",
+                     cycles.count() * instances,
+                     Bits{0},
+                     per_cycle,
+                     {},
+                     physical.leakage_source});
+  }
+}
+
 }  // namespace
 
 std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost) {
@@ -64,6 +82,11 @@ std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost)
                    compute.energy.count(),
                    {},
                    compute.source});
+  for (const LevelId l : arch.levels.ids()) {
+    const Storage& level = arch.levels[l];
+    add_leakage(arch, level.name, level.physical, arch.instances(l), cost.latency.steady, terms);
+  }
+  add_leakage(arch, compute.name, compute.physical, arch.mac_units(), cost.latency.steady, terms);
   return terms;
 }
 

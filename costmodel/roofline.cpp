@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "costmodel/technology.hpp"
+#include "costmodel/evaluate.hpp"
 #include "costmodel/window.hpp"
 
 namespace mapsim {
@@ -110,12 +110,14 @@ void add_least_cost(const Arch& arch, const Workload& workload, Roofline& result
   const std::int64_t units = arch.mac_units();
   const std::int64_t macs = workload.macs();
   const Cycles compute{(macs + units - 1) / units * arch.compute.issue_interval};
-  const Picojoules mac = bind_widths(arch, workload).compute.energy;
+  const Problem problem{arch, workload};
+  const Picojoules mac = problem.arch().compute.energy;
   const double transfer = std::ceil(port_time(outermost.bandwidth, read_bits, write_bits));
   result.least_cycles = std::max(compute, Cycles{static_cast<std::int64_t>(transfer)});
   result.least_energy = Picojoules{static_cast<double>(macs) * mac.count() +
                                    read_bits * outermost.energy.read.count() +
-                                   write_bits * outermost.energy.update.count()};
+                                   write_bits * outermost.energy.update.count()} +
+                        problem.leakage(result.least_cycles);
 }
 
 }  // namespace

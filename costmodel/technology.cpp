@@ -9,24 +9,47 @@ namespace mapsim {
 
 namespace {
 
-void bind_mac(Technology technology, const Workload& workload, Compute& compute) {
-  const Bits sum = workload.tensors[workload.output()].partial_bits;
+// Multiplications and the addition of a MAC apart.
+struct MacEnergy {
+  Picojoules multiply{0};
+  Picojoules add{0};
+};
+
+MacEnergy mac_energy(Technology technology, NumberFormat format, const Workload& workload,
+                     std::string& source) {
+  MacEnergy energy;
   const Bits first = workload.tensors[TensorId{0}].bits;
-  compute.energy = Picojoules{0};
-  compute.source.clear();
   for (const TensorId t : workload.tensors.ids()) {
     if (t == TensorId{0} || t == workload.output()) {
       continue;
     }
     const Bits other = workload.tensors[t].bits;
-    const Figure figure = multiply_energy(technology, compute.format, first, other);
-    compute.energy += Picojoules{figure.value};
-    compute.source += fmt::format("{} b x {} b, {:.4g} pJ: {}; ", first.count(), other.count(),
-                                  figure.value, figure.source);
+    const Figure figure = multiply_energy(technology, format, first, other);
+    energy.multiply += Picojoules{figure.value};
+    source += fmt::format("{} b x {} b, {:.4g} pJ: {}; ", first.count(), other.count(),
+                          figure.value, figure.source);
   }
-  const Figure figure = add_energy(technology, compute.format, sum);
-  compute.energy += Picojoules{figure.value};
-  compute.source += fmt::format("+ {} b, {:.4g} pJ: {}", sum.count(), figure.value, figure.source);
+  const Bits sum = workload.tensors[workload.output()].partial_bits;
+  const Figure figure = add_energy(technology, format, sum);
+  energy.add = Picojoules{figure.value};
+  source += fmt::format("+ {} b, {:.4g} pJ: {}", sum.count(), figure.value, figure.source);
+  return energy;
+}
+
+void bind_physical(Technology technology, const Workload& workload, Compute& compute) {
+  std::string unused;
+  const MacEnergy at45 = mac_energy(Technology::k45nm, compute.format, workload, unused);
+  Physical& physical = compute.physical;
+  if (!physical.area) {
+    const Figure figure = mac_area(technology, compute.format, at45.multiply, at45.add);
+    physical.area = SquareMillimetres{figure.value};
+    physical.area_source = figure.source;
+  }
+  if (!physical.leakage) {
+    const Figure figure = logic_leakage(technology, *physical.area);
+    physical.leakage = Milliwatts{figure.value};
+    physical.leakage_source = figure.source;
+  }
 }
 
 }  // namespace
@@ -36,8 +59,12 @@ Arch bind_widths(Arch arch, const Workload& workload) {
     return arch;
   }
   if (arch.compute.energy_by_width) {
-    bind_mac(*arch.technology, workload, arch.compute);
+    arch.compute.source.clear();
+    const MacEnergy mac =
+        mac_energy(*arch.technology, arch.compute.format, workload, arch.compute.source);
+    arch.compute.energy = mac.multiply + mac.add;
   }
+  bind_physical(*arch.technology, workload, arch.compute);
   const Figure addition = add_energy(*arch.technology, arch.compute.format,
                                      workload.tensors[workload.output()].partial_bits);
   for (Fanout& fanout : arch.fanouts) {

@@ -291,6 +291,11 @@ class ExactSearch {
 }  // namespace
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
+  if (space.problem().leakage(Cycles{1}) > Picojoules{0}) {
+    throw Unsupported(
+        "the exact mapper does not handle leakage yet; use --strategy sample, or leave leakage out "
+        "with 'leakage: false' in the architecture");
+  }
   const auto start = std::chrono::steady_clock::now();
   SearchResult result = ExactSearch(space, options).run();
   result.statistics.seconds =

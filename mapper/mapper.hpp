@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "costmodel/evaluate.hpp"
@@ -72,6 +73,12 @@ struct SearchResult {
 using Mapper = SearchResult (*)(const Mapspace&, const SearchOptions&);
 std::optional<Mapper> find_mapper(const std::string& name);
 
+// The machine has a cost that a strategy cannot prove anything about.
+class Unsupported : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws Unsupported for machines that leak: its bounds do not hold for energy that takes time.
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options);
 SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options);
 SearchResult search_sample(const Mapspace& space, const SearchOptions& options);

@@ -33,7 +33,14 @@ Json head(const Provenance& origin, const Arch& arch, const Workload& workload) 
 
 Json cost_json(const Problem& problem, const Cost& cost) {
   const Latency& latency = cost.latency;
+  const auto area = total_area(problem.arch());
+  const auto leakage = total_leakage(problem.arch());
   return {{"energy_pj", cost.energy.total.count()},
+          {"leakage_pj",
+           leakage.sum && problem.arch().leaks ? Json(cost.energy.leakage.count()) : Json()},
+          {"leakage_missing", leakage.missing},
+          {"area_mm2", area.sum ? Json(area.sum->count()) : Json()},
+          {"area_missing", area.missing},
           {"latency_cycles", latency.steady.count()},
           {"latency_cycles_ramped", latency.ramped.count()},
           {"edp", cost.edp()},

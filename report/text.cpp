@@ -2,6 +2,7 @@
 #include "report/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -85,9 +86,29 @@ std::string energy_text(const Problem& problem, const Cost& cost) {
         energy_row(arch.fanouts[fanout].name, blanks, energy.fanouts[fanout], energy.total));
   }
   rows.push_back(energy_row(arch.compute.name, blanks, energy.compute, energy.total));
+  if (energy.leakage > Picojoules{0}) {
+    rows.push_back(energy_row("leakage", blanks, energy.leakage, energy.total));
+  }
   const double macs = static_cast<double>(cost.counts.macs);
   return fmt::format("energy: {}, {} per MAC\n{}", energy_text(energy.total),
                      energy_text(Picojoules{energy.total.count() / macs}), table(rows));
+}
+
+std::string physical_text(const Arch& arch) {
+  const auto line = [](const char* what, const std::string& sum,
+                       const std::vector<std::string>& missing) {
+    return fmt::format("{}: {}{}{}\n", what, sum.empty() ? "not given" : sum,
+                       sum.empty() || missing.empty() ? "" : "; not given for ",
+                       sum.empty() ? "" : fmt::format("{}", fmt::join(missing, ", ")));
+  };
+  const auto leakage = total_leakage(arch);
+  const auto area = total_area(arch);
+  return line("leakage",
+              leakage.sum ? fmt::format("{:.4g} mW{}", leakage.sum->count(),
+                                        arch.leaks ? "" : ", left out of the energy")
+                          : "",
+              leakage.missing) +
+         line("area", area.sum ? fmt::format("{:.4g} mm2", area.sum->count()) : "", area.missing);
 }
 
 std::string latency_text(const Problem& problem, const Cost& cost) {
@@ -133,7 +154,7 @@ std::string access_text(const Problem& problem, const Counts& counts) {
 std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   return "mapping:\n" + draw_nest(problem, mapping, cost.counts) + "\n" +
          energy_text(problem, cost) + "\n" + latency_text(problem, cost) + "\n" +
-         access_text(problem, cost.counts);
+         access_text(problem, cost.counts) + "\n" + physical_text(problem.arch());
 }
 
 std::string certificate_text(const Mapspace& space, Objective objective,

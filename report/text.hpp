@@ -17,6 +17,9 @@ std::string title_text(const Arch& arch, const Workload& workload);
 // Energy per level and tensor, with the shares of the total.
 std::string energy_text(const Problem& problem, const Cost& cost);
 
+// What the machine leaks and covers, as far as it is given.
+std::string physical_text(const Arch& arch);
+
 // Every kind of action with its count, its energy, and where that number comes from.
 std::string explain_energy_text(const Problem& problem, const Cost& cost);
 

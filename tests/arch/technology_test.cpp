@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <string>
+#include <vector>
 
 #include "arch/load.hpp"
 
@@ -109,6 +110,38 @@ TEST(LoadArch, TakesWhatIsLeftOutFromTheTechnology) {
   EXPECT_EQ(arch.levels[LevelId{2}].energy.update.count(), read(2));
   EXPECT_EQ(arch.levels[LevelId{3}].sources, StorageSources{});
   EXPECT_NE(arch.levels[LevelId{2}].sources.update, "");
+}
+
+TEST(LoadArch, KnowsWhatLeaksAndWhatDoesNotSay) {
+  const Arch arch = parse_arch(kBare, "bare.yaml");
+  EXPECT_EQ(total_leakage(arch).missing, (std::vector<std::string>{"DRAM", "HBM", "MAC"}));
+  // 32 KiB twice, and 8 KiB of register file, which has four cells a bit; 100 pW each.
+  EXPECT_NEAR(total_leakage(arch).sum->count(), (64 + 8 * 4) * kKib * 100e-9, 1e-12);
+  EXPECT_NEAR(total_area(arch).sum->count(), (64 + 8 * 4) * kKib * 0.346 * 2e-6, 1e-12);
+}
+
+TEST(TotalArea, CountsInstances) {
+  const Arch arch = parse_arch(R"(name: a
+nodes:
+  - {storage: M, capacity: unlimited, energy: {read: 1 pJ/B, write: 2 pJ/B}, area: 3 mm2}
+  - {fanout: F, x: 2, y: 5}
+  - {storage: R, capacity: 1 B, energy: {read: 1 pJ/B, write: 2 pJ/B}}
+  - {compute: C, energy: 0 pJ, area: 100000 um2, leakage: 50 uW}
+)",
+                               "a.yaml");
+  EXPECT_DOUBLE_EQ(total_area(arch).sum->count(), 3 + 10 * 0.1);
+  EXPECT_EQ(total_area(arch).missing, std::vector<std::string>{"R"});
+  EXPECT_DOUBLE_EQ(total_leakage(arch).sum->count(), 10 * 0.05);
+}
+
+TEST(TotalLeakage, IsNotZeroWhenItIsNotGiven) {
+  const Arch arch = parse_arch(
+      "name: a\nnodes:\n"
+      "  - {storage: M, capacity: unlimited, energy: {read: 1 pJ/B, write: 2 pJ/B}}\n"
+      "  - {compute: C, energy: 0 pJ}\n",
+      "a.yaml");
+  EXPECT_FALSE(total_leakage(arch).sum.has_value());
+  EXPECT_FALSE(total_area(arch).sum.has_value());
 }
 
 }  // namespace

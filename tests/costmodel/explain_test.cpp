@@ -32,6 +32,7 @@ TEST(BindWidths, TakesAMacByItsOperandsAndItsSum) {
   const Problem half = bare("float", "{input: 16 b, weight: 16 b, partial: 32 b}");
   EXPECT_DOUBLE_EQ(half.arch().compute.energy.count(), 1.1 + 0.9);
   const Problem mixed = bare("integer", "{input: 32 b, weight: 32 b}");
+  EXPECT_GT(half.arch().compute.physical.area, narrow.arch().compute.physical.area);
   EXPECT_DOUBLE_EQ(mixed.arch().compute.energy.count(), 3.1 + 0.1);
 }
 
@@ -80,6 +81,36 @@ TEST(ExplainEnergy, AddsUpToTheBreakdown) {
     }
     EXPECT_NEAR(sum, cost.energy.total.count(), 1e-12 * sum) << "seed " << seed;
   }
+}
+
+TEST(Leakage, IsPowerTimesTimeAndTheLastOfTheBreakdown) {
+  const std::string text = R"(name: leaky
+clock: 500 MHz
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 8 pJ/B, write: 8 pJ/B}}
+  - {storage: GLB, capacity: 1 KiB, energy: {read: 1 pJ/B, write: 1 pJ/B}, leakage: 3 mW}
+  - {fanout: PEs, x: 4}
+  - {compute: MAC, energy: 1 pJ, leakage: 250 uW}
+)";
+  const Workload workload = parse_workload("name: w\ngemm: {m: 2, n: 3, k: 4}\n", "w.yaml");
+  const Mapping mapping{{Keep{LevelId{0}, TensorSet::from_bits(7)},
+                         Keep{LevelId{1}, TensorSet::from_bits(7)}, Temporal{DimId{0}, 1},
+                         Temporal{DimId{1}, 1}, Temporal{DimId{2}, 1}}};
+  const Problem problem{parse_arch(text, "leaky.yaml"), workload};
+  const Cost cost = std::get<Cost>(evaluate(problem, mapping));
+  // 24 cycles of 2 ns at 3 mW + 4 x 0.25 mW.
+  EXPECT_DOUBLE_EQ(cost.energy.leakage.count(), 24 * 2 * 4.0);
+  EXPECT_EQ(cost.energy.total, energy(problem, cost.counts).total + cost.energy.leakage);
+  double leaks = 0;
+  for (const EnergyTerm& term : explain_energy(problem, cost)) {
+    leaks += term.action == "leak" ? term.energy.count() : 0;
+  }
+  EXPECT_DOUBLE_EQ(leaks, cost.energy.leakage.count());
+
+  std::string tight = text;
+  tight.replace(tight.find("nodes:"), 6, "leakage: false\nnodes:");
+  const Problem without{parse_arch(tight, "tight.yaml"), workload};
+  EXPECT_EQ(std::get<Cost>(evaluate(without, mapping)).energy.leakage, Picojoules{0});
 }
 
 }  // namespace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/lookup.hpp"
+
+#include <fmt/format.h>
+
+namespace mapsim {
+namespace {
+
+constexpr double kPicojoulesPerMillijoule = 1e9;
+
+std::string source(const std::string& file, const std::string& name, const char* action) {
+  return fmt::format("{}: {} {}", file, name, action);
+}
+
+void reference_physical(const Lookup& lookup, const std::string& name, Hertz clock,
+                        Physical& physical) {
+  if (lookup.ert && !physical.leakage) {
+    // Accelergy: pJ per cycle.
+    if (const auto leak = lookup.ert->find(name, {"leak"})) {
+      physical.leakage = Milliwatts{leak->count() * clock.count() / kPicojoulesPerMillijoule};
+      physical.leakage_source = source(lookup.ert->file, name, "leak");
+    }
+  }
+  if (lookup.art && !physical.area) {
+    if (const auto entry = lookup.art->components.find(name);
+        entry != lookup.art->components.end()) {
+      physical.area = entry->second;
+      physical.area_source = source(lookup.art->file, name, "area");
+    }
+  }
+}
+
+}  // namespace
+
+bool Lookup::energy(Storage& storage) const {
+  if (ert) {
+    const auto read = ert->find(storage.name, {"read"});
+    const auto write = ert->find(storage.name, {"write", "fill"});
+    if (read && write) {
+      const auto update = ert->find(storage.name, {"update"}).value_or(*write);
+      const auto per_bit = [&storage](Picojoules energy) {
+        return PicojoulesPerBit{energy.count() / static_cast<double>(storage.word.count())};
+      };
+      storage.energy = {per_bit(*read), per_bit(*write), per_bit(update)};
+      storage.sources = {source(ert->file, storage.name, "read"),
+                         source(ert->file, storage.name, "write"),
+                         source(ert->file, storage.name, "update")};
+      return true;
+    }
+  }
+  if (technology && !(is_on_chip(storage.kind) && storage.capacity.unlimited())) {
+    const Figure figure = storage_energy(*technology, storage.kind, storage.capacity.total());
+    const PicojoulesPerBit per_bit{figure.value};
+    storage.energy = {per_bit, per_bit, per_bit};  // writes cost what reads cost
+    storage.sources = {figure.source, figure.source, figure.source};
+    return true;
+  }
+  return false;
+}
+
+bool Lookup::energy(Compute& compute) const {
+  if (ert) {
+    if (const auto mac = ert->find(compute.name, {"compute", "mac_random", "mac"})) {
+      compute.energy = *mac;
+      compute.source = source(ert->file, compute.name, "compute");
+      return true;
+    }
+  }
+  compute.energy_by_width = technology.has_value();
+  return compute.energy_by_width;
+}
+
+void Lookup::physical(Storage& storage, Hertz clock) const {
+  Physical& physical = storage.physical;
+  reference_physical(*this, storage.name, clock, physical);
+  if (!technology || !is_on_chip(storage.kind) || storage.capacity.unlimited()) {
+    return;
+  }
+  if (!physical.leakage) {
+    const Figure figure = storage_leakage(*technology, storage.kind, storage.capacity.total());
+    physical.leakage = Milliwatts{figure.value};
+    physical.leakage_source = figure.source;
+  }
+  if (!physical.area) {
+    const Figure figure = storage_area(*technology, storage.kind, storage.capacity.total());
+    physical.area = SquareMillimetres{figure.value};
+    physical.area_source = figure.source;
+  }
+}
+
+void Lookup::physical(Compute& compute, Hertz clock) const {
+  reference_physical(*this, compute.name, clock, compute.physical);
+}
+
+}  // namespace mapsim

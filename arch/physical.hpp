@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+
+namespace mapsim {
+
+// What one instance of a node leaks and covers. Absent: not given, which is not nothing.
+struct Physical {
+  std::optional<Milliwatts> leakage;
+  std::optional<SquareMillimetres> area;
+  std::string leakage_source, area_source;  // empty: the architecture file
+  friend bool operator==(const Physical&, const Physical&) = default;
+};
+
+// A sum over all instances of the nodes that give a number, and the names of those that do not.
+template <class Quantity>
+struct Total {
+  std::optional<Quantity> sum;  // absent: no node gives one
+  std::vector<std::string> missing;
+};
+
+struct Arch;
+Total<Milliwatts> total_leakage(const Arch& arch);
+Total<SquareMillimetres> total_area(const Arch& arch);
+
+}  // namespace mapsim

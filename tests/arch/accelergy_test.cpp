@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/accelergy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "arch/load.hpp"
+#include "tests/support/bad_inputs.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr const char* kErt = R"(ERT:
+  version: '0.4'
+  tables:
+  - name: system.chip.GLB[1..4]
+    actions:
+    - {name: read, energy: 8, arguments: {data_delta: 0}}
+    - {name: read, energy: 16, arguments: {data_delta: 1}}
+    - {name: write, energy: 32}
+    - {name: leak, energy: 0.5}
+  - name: system.PE[0..3].MAC
+    actions:
+    - {name: mac_random, energy: 2.5}
+)";
+constexpr const char* kArt = R"(ART:
+  version: '0.4'
+  tables:
+  - {name: system.chip.GLB, area: 2.5e5}
+)";
+
+TEST(ParseErt, TakesTheLargestOfEqualActions) {
+  const EnergyReferences ert = parse_ert(kErt, "ERT.yaml");
+  EXPECT_EQ(ert.find("GLB", {"read"}), Picojoules{16});
+  EXPECT_EQ(ert.find("GLB", {"fill", "write"}), Picojoules{32});
+  EXPECT_EQ(ert.find("GLB", {"update"}), std::nullopt);
+  EXPECT_EQ(ert.find("RF", {"read"}), std::nullopt);
+}
+
+TEST(ParseErt, ReadsTheSummary) {
+  const EnergyReferences ert = parse_ert(
+      "ERT_summary:\n  version: 0.3\n  table_summary:\n"
+      "  - {name: a.b, actions: [{name: read, energy: 3}], primitive_estimation(s): x}\n",
+      "s.yaml");
+  EXPECT_EQ(ert.find("b", {"read"}), Picojoules{3});
+}
+
+TEST(ParseErt, TellsAllThatIsWrong) {
+  std::string text = kErt;
+  text.replace(text.find("energy: 32"), 10, "energy: much");
+  text.replace(text.find("system.PE[0..3].MAC"), 19, "other.GLB");
+  EXPECT_EQ(error_text([&] { parse_ert(text, "E.yaml"); }),
+            "E.yaml:8:29: ERT.tables[0].actions[2].energy: 'much' is not a number of at least 0\n"
+            "    - {name: write, energy: much}\n"
+            "                            ^\n"
+            "E.yaml:10:5: ERT.tables[1]: the component of line 4 ends in 'GLB', too\n"
+            "  - name: other.GLB\n"
+            "    ^");
+}
+
+TEST(ParseErt, SurvivesDamagedFiles) {
+  expect_survival(kErt, [](const std::string& text) { parse_ert(text, "E.yaml"); });
+}
+
+TEST(LoadArch, TakesAccelergysNumbersFromBesideIt) {
+  const auto folder = std::filesystem::temp_directory_path() / "mapsim_accelergy_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "E.yaml"} << kErt;
+  std::ofstream{folder / "A.yaml"} << kArt;
+  std::ofstream{folder / "arch.yaml"} << R"(name: a
+clock: 200 MHz
+technology: 45nm
+ert: E.yaml
+art: A.yaml
+nodes:
+  - {storage: DRAM, capacity: unlimited}
+  - {storage: GLB, word: 16 b, capacity: 1 MiB}
+  - {compute: MAC}
+)";
+  const Arch arch = load_arch((folder / "arch.yaml").string());
+  std::filesystem::remove_all(folder);
+  const Storage& glb = arch.levels[LevelId{1}];
+  EXPECT_EQ(glb.energy.read, PicojoulesPerBit{1});
+  EXPECT_EQ(glb.energy.update, PicojoulesPerBit{2});
+  EXPECT_TRUE(glb.sources.read.ends_with("E.yaml: GLB read"));
+  EXPECT_EQ(glb.physical.leakage, Milliwatts{0.1});  // 0.5 pJ at 200 MHz
+  EXPECT_EQ(glb.physical.area, SquareMillimetres{0.25});
+  EXPECT_EQ(arch.compute.energy, Picojoules{2.5});
+  EXPECT_FALSE(arch.compute.energy_by_width);
+  EXPECT_DOUBLE_EQ(arch.levels[LevelId{0}].energy.read.count(), 1300.0 / 64);
+}
+
+}  // namespace
+}  // namespace mapsim
