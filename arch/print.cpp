@@ -109,6 +109,15 @@ void print_bandwidth(const Bandwidth& bandwidth, std::string& text) {
   }
 }
 
+void print_physical(const Physical& physical, std::string& text) {
+  if (physical.leakage) {
+    text += fmt::format("    leakage: {} mW\n", physical.leakage->count());
+  }
+  if (physical.area) {
+    text += fmt::format("    area: {} mm2\n", physical.area->count());
+  }
+}
+
 void print_storage(const Storage& storage, bool outermost, std::string& text) {
   text += fmt::format("  - storage: {}\n    word: {}\n    capacity: {}\n", storage.name,
                       size_text(storage.word), capacity_text(storage.capacity));
@@ -118,6 +127,7 @@ void print_storage(const Storage& storage, bool outermost, std::string& text) {
                       access_text(storage.energy.write, storage.word),
                       access_text(storage.energy.update, storage.word));
   text += fmt::format("    kind: {}\n", to_string(storage.kind));
+  print_physical(storage.physical, text);
   if (storage.double_buffered) {
     text += "    double_buffered: true\n";
   }
@@ -165,6 +175,7 @@ void print_compute(const Compute& compute, std::string& text) {
     text += fmt::format("    register_reuse: {}\n", role_list(compute.register_reuse));
   }
   text += fmt::format("    format: {}\n", to_string(compute.format));
+  print_physical(compute.physical, text);
 }
 
 }  // namespace
@@ -173,6 +184,9 @@ std::string print_arch(const Arch& arch) {
   std::string text = fmt::format("name: {}\nclock: {}\n", arch.name, frequency_text(arch.clock));
   if (arch.technology) {
     text += fmt::format("technology: {}\n", to_string(*arch.technology));
+  }
+  if (!arch.leaks) {
+    text += "leakage: false\n";
   }
   text += "nodes:\n";
   std::size_t fanout = 0;

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 Arch without_sources(Arch arch) {
   for (Storage& storage : arch.levels) {
     storage.sources = {};
+    storage.physical.leakage_source.clear();
+    storage.physical.area_source.clear();
   }
   for (Fanout& fanout : arch.fanouts) {
     fanout.reduction_source.clear();
@@ -52,6 +54,17 @@ TEST(PrintArch, KeepsNumbersThatHaveNoShortForm) {
       "  - {compute: MAC, energy: 0.3 pJ, issue_interval: 3, register_reuse: [output]}\n",
       "odd.yaml");
   EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), arch) << print_arch(arch);
+}
+
+TEST(PrintArch, KeepsWhatLeaksAndCovers) {
+  const Arch arch = parse_arch(
+      "name: leaky\ntechnology: 7nm\nleakage: false\nnodes:\n"
+      "  - {storage: DRAM, capacity: unlimited}\n"
+      "  - {storage: A, capacity: 24 B, kind: regfile, area: 3 um2}\n"
+      "  - {compute: MAC, format: bfloat, leakage: 0.7 nW}\n",
+      "leaky.yaml");
+  EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), without_sources(arch))
+      << print_arch(arch);
 }
 
 TEST(PrintWorkload, ReadsBackButForWhatOnlyShorthandsSay) {
