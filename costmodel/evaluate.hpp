@@ -10,6 +10,7 @@
 #include "core/index.hpp"
 #include "core/units.hpp"
 #include "costmodel/mapping.hpp"
+#include "costmodel/problem.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -110,49 +111,6 @@ struct FanoutExceeded {
 };
 using Infeasible = std::variant<CapacityExceeded, FanoutExceeded>;
 using Evaluation = std::variant<Cost, Infeasible>;
-
-// A rank of two dims and more. The strides of the first two, divided by their gcd.
-struct WindowRank {
-  std::size_t rank = 0;
-  std::int64_t stride_p = 1;
-  std::int64_t stride_r = 1;
-};
-
-// What counting asks of a tensor again and again.
-struct TensorShape {
-  DimSet dims;                     // relevant ones
-  DimSet single_dims;              // those alone in their rank
-  DimSet window_dims;              // the others
-  std::int64_t single_points = 1;  // product of the bounds of single_dims
-  std::vector<WindowRank> windows;
-  bool simple = true;  // windows, if any, of two dims and in an operand
-};
-
-// One architecture bound to one workload: widths, energies and capacities per tensor, resolved
-// once. Cheap to copy, independent of what it was made from.
-class Problem {
- public:
-  Problem(Arch arch, Workload workload);
-  const Arch& arch() const { return arch_; }
-  const Workload& workload() const { return workload_; }
-  std::int64_t macs() const { return macs_; }
-  const TensorShape& shape(TensorId tensor) const { return shapes_[tensor]; }
-  // Bits of one instance of `level` that tiles may use (half of a double-buffered level); nullopt =
-  // unlimited. With partitions, of the partition of `role`.
-  std::optional<Bits> room(LevelId level, Role role) const;
-  // May / must `tensor` be kept at `level`?
-  bool may_keep(LevelId level, TensorId tensor) const;
-  bool must_keep(LevelId level, TensorId tensor) const;
-  bool is_merged(FanoutId fanout, TensorId tensor) const;  // multicast or spatially reduced there
-  Picojoules leakage(Cycles cycles) const;                 // of what the machine says that it leaks
-
- private:
-  Arch arch_;
-  Workload workload_;
-  std::int64_t macs_ = 0;
-  Picojoules leakage_per_cycle_{0};
-  PerTensor<TensorShape> shapes_;
-};
 
 // Counts of a structurally valid mapping by the closed form (docs/model.md). No capacity check.
 Counts count(const Problem& problem, const Mapping& mapping);

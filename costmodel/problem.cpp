@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/problem.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "costmodel/technology.hpp"
+
+namespace mapsim {
+
+namespace {
+
+TensorShape shape_of(const Workload& workload, TensorId t) {
+  const Tensor& tensor = workload.tensors[t];
+  TensorShape shape;
+  shape.dims = tensor.dims();
+  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
+    const std::vector<Term>& terms = tensor.ranks[r].terms;
+    if (terms.size() == 1) {
+      shape.single_dims.insert(terms.front().dim);
+      shape.single_points *= workload.dims[terms.front().dim].bound;
+    } else if (terms.size() > 1) {
+      const std::int64_t g = std::gcd(terms[0].coefficient, terms[1].coefficient);
+      shape.windows.push_back({r, terms[0].coefficient / g, terms[1].coefficient / g});
+      for (const Term& term : terms) {
+        shape.window_dims.insert(term.dim);
+      }
+      shape.simple = shape.simple && terms.size() == 2 && t != workload.output();
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+Problem::Problem(Arch arch, Workload workload)
+    : arch_{bind_widths(std::move(arch), workload)},
+      workload_{std::move(workload)},
+      macs_{workload_.macs()} {
+  if (const auto leakage = total_leakage(arch_).sum; leakage && arch_.leaks) {
+    constexpr double kPicojoulesPerMillijoule = 1e9;
+    leakage_per_cycle_ =
+        Picojoules{leakage->count() * kPicojoulesPerMillijoule / arch_.clock.count()};
+  }
+  for (const TensorId t : workload_.tensors.ids()) {
+    shapes_.push_back(shape_of(workload_, t));
+  }
+}
+
+Picojoules Problem::leakage(Cycles cycles) const {
+  return leakage_per_cycle_ * static_cast<double>(cycles.count());
+}
+
+std::optional<Bits> Problem::room(LevelId level, Role role) const {
+  const Storage& storage = arch_.levels[level];
+  std::optional<Bits> room = storage.capacity.shared;
+  if (!storage.capacity.per_role.empty()) {
+    const auto partition = storage.capacity.per_role.find(role);
+    room = partition == storage.capacity.per_role.end() ? Bits{0} : partition->second;
+  }
+  if (room && storage.double_buffered) {
+    room = Bits{room->count() / 2};
+  }
+  return room;
+}
+
+bool Problem::may_keep(LevelId level, TensorId tensor) const {
+  const Storage& storage = arch_.levels[level];
+  const Role role = workload_.tensors[tensor].role;
+  return !storage.bypass.contains(role) &&
+         (storage.capacity.per_role.empty() || storage.capacity.per_role.contains(role));
+}
+
+bool Problem::must_keep(LevelId level, TensorId tensor) const {
+  return level == LevelId{0} || arch_.levels[level].keep.contains(workload_.tensors[tensor].role);
+}
+
+bool Problem::is_merged(FanoutId fanout, TensorId tensor) const {
+  const Fanout& network = arch_.fanouts[fanout];
+  const Role role = workload_.tensors[tensor].role;
+  return role == Role::kOutput ? network.spatial_reduction : network.multicast.contains(role);
+}
+
+}  // namespace mapsim
