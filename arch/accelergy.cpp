@@ -15,15 +15,16 @@ namespace {
 
 constexpr double kSquareMicrometresPerMillimetre = 1e6;
 
-// Without the ranges of instances, which may stand anywhere: chip.PE[0..3].RF[0..1].
+// Without the ranges of instances, which may stand anywhere: chip.PE[0..3].RF(1..8).
 std::string last_part(const std::string& name) {
   std::string part;
   bool in_range = false;
   for (const char c : name) {
-    in_range = c == '[' || (in_range && c != ']');
+    const bool ends = c == ']' || c == ')';
+    in_range = c == '[' || c == '(' || (in_range && !ends);
     if (c == '.' && !in_range) {
       part.clear();
-    } else if (!in_range && c != ']') {
+    } else if (!in_range && !ends) {
       part += c;
     }
   }

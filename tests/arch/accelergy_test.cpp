@@ -22,7 +22,7 @@ constexpr const char* kErt = R"(ERT:
     - {name: read, energy: 16, arguments: {data_delta: 1}}
     - {name: write, energy: 32}
     - {name: leak, energy: 0.5}
-  - name: system.PE[0..3].MAC
+  - name: system.PE[0..3].MAC(1..8)
     actions:
     - {name: mac_random, energy: 2.5}
 )";
@@ -51,7 +51,7 @@ TEST(ParseErt, ReadsTheSummary) {
 TEST(ParseErt, TellsAllThatIsWrong) {
   std::string text = kErt;
   text.replace(text.find("energy: 32"), 10, "energy: much");
-  text.replace(text.find("system.PE[0..3].MAC"), 19, "other.GLB");
+  text.replace(text.find("system.PE[0..3].MAC(1..8)"), 25, "other.GLB");
   EXPECT_EQ(error_text([&] { parse_ert(text, "E.yaml"); }),
             "E.yaml:8:29: ERT.tables[0].actions[2].energy: 'much' is not a number of at least 0\n"
             "    - {name: write, energy: much}\n"
