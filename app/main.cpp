@@ -8,7 +8,6 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "core/diagnostic.hpp"
-#include "mapper/mapper.hpp"
 
 namespace mapsim {
 
@@ -53,9 +52,6 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", error.what());
     return mapsim::kBadInput;
   } catch (const mapsim::UsageError& error) {
-    fmt::print(stderr, "mapsim: {}\n", error.what());
-    return mapsim::kBadInput;
-  } catch (const mapsim::Unsupported& error) {
     fmt::print(stderr, "mapsim: {}\n", error.what());
     return mapsim::kBadInput;
   } catch (const std::exception& error) {

@@ -27,7 +27,7 @@ struct Instance {
   Instance(const exact::Skeleton& skeleton_in, exact::Unrolled unrolled_in, Objective objective)
       : skeleton{skeleton_in},
         unrolled{std::move(unrolled_in)},
-        costs(skeleton, unrolled, objective != Objective::kEnergy),
+        costs(skeleton, unrolled, exact::needs_time(skeleton.problem(), objective)),
         bound(skeleton, unrolled, costs),
         valuation(skeleton.problem(), skeleton.ports(), objective, compute_cycles()) {}
 
@@ -291,11 +291,6 @@ class ExactSearch {
 }  // namespace
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
-  if (space.problem().leakage(Cycles{1}) > Picojoules{0}) {
-    throw Unsupported(
-        "the exact mapper does not handle leakage yet; use --strategy sample, or leave leakage out "
-        "with 'leakage: false' in the architecture");
-  }
   const auto start = std::chrono::steady_clock::now();
   SearchResult result = ExactSearch(space, options).run();
   result.statistics.seconds =

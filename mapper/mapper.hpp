@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "costmodel/evaluate.hpp"
@@ -15,7 +14,7 @@ namespace mapsim {
 
 // What to minimise; ties go to the second figure, then to the first mapping in a fixed order.
 enum class Objective : std::uint8_t {
-  kEnergy,   // then steady latency
+  kEnergy,   // then steady latency (the exact strategy: of the best of each unrolling)
   kLatency,  // steady cycles, then energy
   kEdp,      // pJ x steady cycles, then energy
 };
@@ -73,12 +72,6 @@ struct SearchResult {
 using Mapper = SearchResult (*)(const Mapspace&, const SearchOptions&);
 std::optional<Mapper> find_mapper(const std::string& name);
 
-// The machine has a cost that a strategy cannot prove anything about.
-class Unsupported : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// Throws Unsupported for machines that leak: its bounds do not hold for energy that takes time.
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options);
 SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options);
 SearchResult search_sample(const Mapspace& space, const SearchOptions& options);

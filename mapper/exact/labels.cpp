@@ -8,19 +8,32 @@
 
 namespace mapsim::exact {
 
+bool needs_time(const Problem& problem, Objective objective) {
+  return objective != Objective::kEnergy || problem.leakage(Cycles{1}) > Picojoules{0};
+}
+
 Key Valuation::key(const double* components) const {
-  if (!(components[0] < kInfinity)) {
+  double energy = components[0];
+  if (!(energy < kInfinity)) {
     return {kInfinity, 0};
   }
-  if (objective_ == Objective::kEnergy) {
-    return {components[0], 0};
+  if (!timed_) {
+    return {energy, 0};
   }
   double cycles = compute_cycles_;
   for (std::size_t q = 0; q < ports_.size(); ++q) {
     cycles = std::max(cycles, std::ceil(components[1 + q] / ports_[q].bits_per_cycle));
   }
-  return objective_ == Objective::kLatency ? Key{cycles, components[0]}
-                                           : Key{components[0] * cycles, components[0]};
+  energy += leakage_per_cycle_ * cycles;
+  switch (objective_) {
+    case Objective::kEnergy:
+      return {energy, cycles};
+    case Objective::kLatency:
+      return {cycles, energy};
+    case Objective::kEdp:
+      return {energy * cycles, energy};
+  }
+  return {};
 }
 
 Key root_key(const Skeleton& skeleton, const Unrolled& unrolled, const Bound& bound,

@@ -22,19 +22,29 @@ inline bool beyond(const Key& key, const Key& limit) {
   return key.first > limit.first * (1 + 1e-11);
 }
 
-// Objective of a whole or partial mapping: energy [pJ] and the bits through each port.
+// Does the objective depend on time, so that labels carry the bits of every port? Energy does where
+// the machine leaks.
+bool needs_time(const Problem& problem, Objective objective);
+
+// Objective of a whole or partial mapping: energy [pJ] and, if it needs time, the bits through each
+// port.
 class Valuation {
  public:
   Valuation(const Problem& problem, const std::vector<Port>& ports, Objective objective,
             double compute_cycles)
-      : problem_{problem}, ports_{ports}, objective_{objective}, compute_cycles_{compute_cycles} {}
+      : ports_{ports},
+        objective_{objective},
+        compute_cycles_{compute_cycles},
+        leakage_per_cycle_{problem.leakage(Cycles{1}).count()},
+        timed_{needs_time(problem, objective)} {}
   Key key(const double* components) const;
 
  private:
-  const Problem& problem_;
   const std::vector<Port>& ports_;
   Objective objective_;
   double compute_cycles_;
+  double leakage_per_cycle_;  // pJ
+  bool timed_;
 };
 
 // One step of a nest, outside in.
