@@ -123,7 +123,7 @@ void add_simulate(CLI::App& app, SimulateArguments& a) {
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of the operands [1]");
   add_number(command, "--max-steps", a.max_steps, std::int64_t{1}, kMost,
              "Refuse walks of more steps of MAC units [10000000]");
-  add_output(command, a.output, false);
+  add_output(command, a.output);
 }
 
 void add_roofline(CLI::App& app, RooflineArguments& a) {

@@ -50,7 +50,9 @@ Answer run(const EvalArguments& arguments) {
       text += '\n';
       text += why_text(problem, arguments, *cost);
     }
-    text += arguments.explain_energy ? "\n" + explain_energy_text(problem, *cost) : "";
+    if (arguments.explain_energy) {
+      text += '\n' + explain_energy_text(problem, *cost);
+    }
   } else {
     text += "mapping:\n" + draw_nest(problem, mapping, count(problem, mapping));
     text += "\ndoes not fit: " + infeasible_text(problem.arch(), std::get<Infeasible>(evaluation)) +

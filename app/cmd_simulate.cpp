@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include "app/command.hpp"
+#include "app/files.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "report/figures.hpp"
+#include "report/json.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
@@ -48,6 +50,9 @@ Answer run(const SimulateArguments& arguments) {
   const Counts model = count(problem, mapping);
   std::string text = title_text(arch, workload) + "\n";
   if (const auto reason = check_feasible(problem, model)) {
+    if (arguments.output.json) {
+      return {kNegative, evaluation_json({"simulate", {}}, problem, mapping, *reason)};
+    }
     return {kNegative, text + "does not fit: " + infeasible_text(arch, *reason) + "\n"};
   }
   const PerTensor<DenseTensor> operands =
@@ -57,12 +62,24 @@ Answer run(const SimulateArguments& arguments) {
   const DenseTensor expected = plain_loops(workload, operands);
   const std::int64_t wrong = count_wrong(expected, simulation.output);
   const auto elements = static_cast<std::int64_t>(expected.values.size());
+  const ExitCode code = agreement.differences.empty() && wrong == 0 ? kDone : kNegative;
+  if (arguments.output.json) {
+    SimulationRecord record{simulation.counts.steps, agreement.compared, {}, elements, wrong};
+    for (const CountDifference& difference : agreement.differences) {
+      record.differences.push_back({difference.name, difference.model, difference.simulated});
+    }
+    const Provenance origin{
+        "simulate",
+        {input_file("arch", arguments.arch), input_file("workload", arguments.workload),
+         input_file("mapping", arguments.mapping)}};
+    return {code, simulation_json(origin, problem, mapping, record)};
+  }
   text += fmt::format("simulated {} steps of the first of {} MAC units\n",
                       grouped(simulation.counts.steps), arch.mac_units());
   text += counts_text(agreement);
   text += fmt::format("{} of {} output elements equal those of plain loops\n",
                       grouped(elements - wrong), grouped(elements));
-  return {agreement.differences.empty() && wrong == 0 ? kDone : kNegative, text};
+  return {code, text};
 }
 
 }  // namespace mapsim

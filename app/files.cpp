@@ -80,6 +80,20 @@ void OutputFile::write(const std::string& text) {
   }
 }
 
+void refuse_same_file(const std::string& output, const std::string& other) {
+  if (output.empty() || other.empty()) {
+    return;
+  }
+  struct stat a{};
+  struct stat b{};
+  const bool same = stat(output.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 &&
+                    S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  if (same || output == other) {
+    throw UsageError(
+        fmt::format("'{}' would be written over '{}'; name another file", output, other));
+  }
+}
+
 InputFile input_file(const std::string& role, const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{file}, {}};

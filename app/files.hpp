@@ -22,6 +22,9 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
+// Throws UsageError if `output` is, or names, the same file as `other`; "" is no file.
+void refuse_same_file(const std::string& output, const std::string& other);
+
 // The file's name and hash, for the record. Call it after a loader has found the file readable.
 InputFile input_file(const std::string& role, const std::string& path);
 

@@ -20,6 +20,33 @@ void print(const std::string& text) {
   }
 }
 
+// A result must not replace what it was made from.
+template <class Arguments>
+void refuse_overwriting(const Arguments& arguments) {
+  const auto check = [&](const std::string& input) {
+    refuse_same_file(arguments.output.file, input);
+    if constexpr (requires { arguments.mapping_file; }) {
+      refuse_same_file(arguments.mapping_file, input);
+    }
+    if constexpr (requires { arguments.svg; }) {
+      refuse_same_file(arguments.svg, input);
+    }
+  };
+  if constexpr (requires { arguments.arch; }) {
+    check(arguments.arch);
+    check(arguments.workload);
+  }
+  if constexpr (requires { arguments.mapping; }) {
+    check(arguments.mapping);
+  }
+  if constexpr (requires { arguments.constraints; }) {
+    check(arguments.constraints);
+  }
+  if constexpr (requires { arguments.mapping_file; }) {
+    refuse_same_file(arguments.output.file, arguments.mapping_file);
+  }
+}
+
 int run_command(int argc, const char* const* argv) {
   const auto parsed = parse_arguments(argc, argv);
   if (const auto* information = std::get_if<Information>(&parsed)) {
@@ -28,6 +55,7 @@ int run_command(int argc, const char* const* argv) {
   }
   return std::visit(
       [](const auto& arguments) -> int {
+        refuse_overwriting(arguments);
         OutputFile file{arguments.output.file};
         const Answer answer = run(arguments);
         if (arguments.output.file.empty()) {

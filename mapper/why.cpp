@@ -25,8 +25,8 @@ std::vector<EnergyShare> compare_energy(const Problem& problem, const Cost& give
       add(l, t, "update", a.update, b.update);
     }
   }
-  Picojoules rest_given = given.energy.compute;
-  Picojoules rest_best = best.energy.compute;
+  Picojoules rest_given = given.energy.compute + given.energy.leakage;
+  Picojoules rest_best = best.energy.compute + best.energy.leakage;
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     rest_given += given.energy.fanouts[f];
     rest_best += best.energy.fanouts[f];

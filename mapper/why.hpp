@@ -9,11 +9,11 @@
 namespace mapsim {
 
 // Part of the difference in energy between two mappings of a problem. level and tensor: traffic of
-// a tensor at a level; neither: fanouts and compute together.
+// a tensor at a level; neither: fanouts, compute and leakage together.
 struct EnergyShare {
   std::optional<LevelId> level;
   std::optional<TensorId> tensor;
-  const char* action = "";   // "read", "write", "update"; "" for fanouts and compute
+  const char* action = "";   // "read", "write", "update"; "" for the rest
   double difference_pj = 0;  // given - best: positive is what the given mapping wastes
 };
 

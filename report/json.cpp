@@ -159,7 +159,7 @@ void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const 
 Json infeasible_json(const InfeasibleReport& report) {
   Json json = Json::array();
   for (const auto& [reason, times] : report.reasons) {
-    Json entry{{"reason", reason}, {"mappings", times}};
+    Json entry{{"reason", reason}, {"times", times}};
     if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
       entry["smallest_need"] = need->second;
     }
@@ -214,6 +214,25 @@ std::string evaluation_json(const Provenance& origin, const Problem& problem,
     json["reason"] = infeasible_text(problem.arch(), std::get<Infeasible>(evaluation));
     json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
   }
+  return finish(json);
+}
+
+std::string simulation_json(const Provenance& origin, const Problem& problem,
+                            const Mapping& mapping, const SimulationRecord& record) {
+  Json json = head(origin, problem.arch(), problem.workload());
+  Json differences = Json::array();
+  for (const SimulationRecord::Difference& difference : record.differences) {
+    differences.push_back({{"count", difference.name},
+                           {"closed_form", difference.model},
+                           {"simulated", difference.simulated}});
+  }
+  json["simulation"] = {{"agrees", record.differences.empty() && record.outputs_wrong == 0},
+                        {"steps", record.steps},
+                        {"counts_compared", record.counts_compared},
+                        {"differences", differences},
+                        {"outputs", record.outputs},
+                        {"outputs_wrong", record.outputs_wrong}};
+  json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
   return finish(json);
 }
 

@@ -33,6 +33,21 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
                         const SearchResult& result);
 std::string evaluation_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const Evaluation& evaluation);
+// A walk beside the closed form, and its numbers beside plain loops.
+struct SimulationRecord {
+  struct Difference {
+    std::string name;
+    std::int64_t model = 0;
+    std::int64_t simulated = 0;
+  };
+  std::int64_t steps = 0;  // of the first MAC unit
+  std::int64_t counts_compared = 0;
+  std::vector<Difference> differences;
+  std::int64_t outputs = 0;  // elements
+  std::int64_t outputs_wrong = 0;
+};
+std::string simulation_json(const Provenance& origin, const Problem& problem,
+                            const Mapping& mapping, const SimulationRecord& record);
 std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
                           const Roofline& bounds);
 

@@ -182,13 +182,15 @@ std::string infeasible_text(const InfeasibleReport& report) {
                                                             report.reasons.end());
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<Row> rows{{"", "mappings", "the smallest that would do"}};
+  std::vector<Row> rows{{"", "times", "the smallest that would do"}};
   for (const auto& [reason, times] : reasons) {
     Row row{reason, grouped(times)};
     if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
       const bool is_capacity = reason.find("capacity") != std::string::npos;
       row.push_back(is_capacity ? bytes_text(Bits{need->second})
                                 : grouped(need->second) + " instances");
+    } else {
+      row.emplace_back("enough as it is");
     }
     rows.push_back(row);
   }

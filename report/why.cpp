@@ -15,7 +15,7 @@ namespace {
 
 std::string name_of(const Problem& problem, const EnergyShare& share) {
   if (!share.level) {
-    return "fanouts and compute";
+    return "fanouts, compute, leakage";
   }
   const std::string tensor = problem.workload().tensors[*share.tensor].name;
   return fmt::format("{} {} {}", problem.arch().levels[*share.level].name, tensor, share.action);

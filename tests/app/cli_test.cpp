@@ -72,6 +72,24 @@ TEST_F(CommandLine, SearchesAndProves) {
   EXPECT_EQ(json["cost"]["macs"], 18'432);
 }
 
+TEST_F(CommandLine, DoesNotWriteOverItsInputs) {
+  std::ofstream{folder() / "machine.yaml"} << contents(kTeaching);
+  const Outcome result = run(fmt::format("search machine.yaml {} --out machine.yaml", kLayer));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "mapsim: 'machine.yaml' would be written over 'machine.yaml'; name another file\n");
+}
+
+TEST_F(CommandLine, SimulatesForPrograms) {
+  run(fmt::format("search {} {} --save-mapping best.yaml", kTeaching, kLayer));
+  const Outcome result = run(fmt::format("simulate {} {} best.yaml --json", kTeaching, kLayer));
+  EXPECT_EQ(result.code, 0);
+  const Json simulation = Json::parse(result.out)["simulation"];
+  EXPECT_EQ(simulation["agrees"], true);
+  EXPECT_GT(simulation["counts_compared"], 50);
+  EXPECT_EQ(simulation["differences"], Json::array());
+}
+
 TEST_F(CommandLine, ProvesOptimaOfMachinesThatLeak) {
   std::string machine = contents(kTeaching);
   machine.replace(machine.find("\nnodes:"), 1, "\ntechnology: 45nm\n");

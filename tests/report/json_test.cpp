@@ -113,7 +113,7 @@ TEST(SearchJson, WithoutAMappingListsTheReasons) {
   EXPECT_EQ(json["feasible"], false);
   EXPECT_FALSE(json.contains("cost"));
   EXPECT_EQ(json["infeasible"][0]["reason"], "GLB: capacity");
-  EXPECT_EQ(json["infeasible"][0]["mappings"], 3);
+  EXPECT_EQ(json["infeasible"][0]["times"], 3);
   EXPECT_EQ(json["infeasible"][0]["smallest_need"], 640);
 }
 

@@ -85,9 +85,9 @@ TEST(InfeasibleText, PutsTheCommonestReasonFirst) {
   report.smallest_need = {{"GLB: capacity", 640}, {"PEs: X", 4}};
   EXPECT_EQ(infeasible_text(report),
             "why mappings do not fit:\n"
-            "                 mappings  the smallest that would do\n"
-            "  PEs: X            1,000                 4 instances\n"
-            "  GLB: capacity         3                        80 B\n");
+            "                 times  the smallest that would do\n"
+            "  PEs: X         1,000                 4 instances\n"
+            "  GLB: capacity      3                        80 B\n");
 }
 
 TEST(CertificateText, ClaimsNoMoreThanIsProven) {
