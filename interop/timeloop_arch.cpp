@@ -310,8 +310,13 @@ class ArchReader {
 
   // Instances along X and Y of the whole machine.
   std::pair<std::int64_t, std::int64_t> mesh(const Component& component) {
-    const std::int64_t instances = whole(component, {"instances"}).value_or(component.instances) *
-                                   component.mesh_x * component.mesh_y;
+    const std::int64_t around = component.instances * component.mesh_x * component.mesh_y;
+    const std::int64_t instances = whole(component, {"instances"}).value_or(around);
+    if (around != 1 && instances != around) {
+      reader_.error(*component.node, fmt::format("{} instances of {} by its attributes, {} by its "
+                                                 "place",
+                                                 instances, component.name, around));
+    }
     const auto given_x = whole(component, {"meshX"});
     const auto given_y = whole(component, {"meshY"});
     const bool by_spatial = component.mesh_x * component.mesh_y == instances && !given_x;

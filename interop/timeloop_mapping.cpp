@@ -16,6 +16,18 @@ namespace mapsim {
 
 namespace {
 
+// Demands of version 0.4 that are not known here; its front end writes them out even where they are
+// empty.
+constexpr std::array kDemands{"keep_only",
+                              "max_overbooked_proportion",
+                              "no_iteration_over_dataspaces",
+                              "no_link_transfer",
+                              "no_multicast_no_reduction",
+                              "no_reuse",
+                              "no_temporal_reuse",
+                              "remainders",
+                              "rmw_on_first_writeback"};
+
 class MappingReader {
  public:
   MappingReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload)
@@ -48,8 +60,16 @@ class MappingReader {
 
  private:
   void read_directive(const Node& node) {
-    const Fields fields = reader_.fields(
-        node, {"target", "type", "factors", "permutation", "split", "keep", "bypass"});
+    Words keys{"target", "type", "factors", "permutation", "split", "keep", "bypass"};
+    keys.insert(keys.end(), kDemands.begin(), kDemands.end());
+    const Fields fields = reader_.fields(node, keys);
+    for (const char* demand : kDemands) {
+      const Node& value = fields.place(demand);
+      if (fields.has(demand) &&
+          (value.kind == Node::Kind::kScalar || !value.items.empty() || !value.entries.empty())) {
+        reader_.error(value, fmt::format("'{}' of a directive is not known here", demand));
+      }
+    }
     const auto level = reader_.choice(fields.require("target"), storages_, "storage");
     const Words types{"temporal", "spatial", "datatype", "dataspace", "bypass"};
     const auto type = reader_.choice(fields.require("type"), types, "type of directive");

@@ -88,7 +88,9 @@ class ProblemReader {
     for (const Entry* entry :
          reader_.entries(instance != nullptr ? *instance : section_, "a map of sizes")) {
       const std::string& key = entry->key.text;
-      if (instance == nullptr && (key == "shape" || key == "version")) {
+      const bool empty = entry->value.kind == Node::Kind::kMap && entry->value.entries.empty();
+      if ((instance == nullptr && (key == "shape" || key == "version")) ||
+          (key == "densities" && empty)) {
         continue;
       }
       const auto dim = std::find_if(dims_.begin(), dims_.end(),

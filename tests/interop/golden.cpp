@@ -64,8 +64,13 @@ std::vector<Golden> collected_goldens() {
   return goldens_in(folder / "raw", folder / "triples");
 }
 
-TimeloopResult read_result(const Golden& golden, const TimeloopDesign& design) {
-  const Json expected = Json::parse(std::ifstream{golden.expected})["expected"];
+std::optional<TimeloopResult> read_result(const Golden& golden, const TimeloopDesign& design,
+                                          const std::string& run) {
+  const Json all = Json::parse(std::ifstream{golden.expected});
+  if (!all.contains(run)) {
+    return std::nullopt;
+  }
+  const Json& expected = all[run];
   TimeloopResult result;
   for (const TimeloopStorage& storage : design.machine.storages) {
     const Json& printed = expected["levels"][storage.name];

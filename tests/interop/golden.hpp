@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Golden {
 std::vector<Golden> kept_goldens();
 std::vector<Golden> collected_goldens();
 
-TimeloopResult read_result(const Golden& golden, const TimeloopDesign& design);
+// Of Timeloop as it is, or of a run with something switched off; nullopt: there was no such run.
+std::optional<TimeloopResult> read_result(const Golden& golden, const TimeloopDesign& design,
+                                          const std::string& run = "expected");
 
 }  // namespace mapsim

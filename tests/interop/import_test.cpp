@@ -24,7 +24,7 @@ const std::string kProblem = R"(problem:
       - {name: Weights, projection: [[[K]], [[R]]]}
       - {name: Inputs, projection: [[[R, Dilation], [P, Stride]]]}
       - {name: Outputs, projection: [[[K]], [[P]]], read_write: true}
-  instance: {R: 3, P: 10, K: 8, Stride: 2}
+  instance: {R: 3, P: 10, K: 8, Stride: 2, densities: {}}
 )";
 
 const std::string kEnergies = R"(ERT:
@@ -91,7 +91,7 @@ const std::string kMapping = R"(mapping:
   - {target: glb, type: datatype, keep: [Inputs, Outputs], bypass: [Weights]}
   - {target: glb, type: temporal, factors: R3 K2, permutation: K R}
   - {target: glb, type: spatial, factors: [K=4, 'P=2,1'], permutation: 'K,P,R', split: 1}
-  - {target: spad, type: temporal, factors: P=2}
+  - {target: spad, type: temporal, factors: P=2, no_iteration_over_dataspaces: []}
 )";
 
 TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {

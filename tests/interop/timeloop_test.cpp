@@ -131,7 +131,7 @@ void compare_one(const Golden& golden, Table& table) {
   EXPECT_FALSE(check_feasible(imported.problem, counts)) << golden.id;
   const std::size_t klass = class_of(imported.design);
   for (const ComparedFigure& row :
-       compare(imported.design, imported.problem, counts, read_result(golden, imported.design))) {
+       compare(imported.design, imported.problem, counts, *read_result(golden, imported.design))) {
     table.add(klass, row);
     EXPECT_NE(row.verdict, Verdict::kUnexplained) << fmt::format(
         "{}: {} of {}: Timeloop {}, derived {}, ours {}", golden.id, to_string(row.figure),
@@ -192,6 +192,38 @@ TEST(TimeloopCounter, WithoutRulesCountsAsWeDo) {
         EXPECT_EQ(theirs, expected) << golden.id << " level " << l << " tensor " << index_of(t);
       }
     }
+  }
+}
+
+// A rule switched off, in Timeloop by an environment variable, here by leaving it out.
+TEST(TimeloopCounter, WithoutNeighbourLinksCountsAsTimeloopWithoutThem) {
+  int runs = 0;
+  TimeloopRules rules = kAllTimeloopRules;
+  rules.erase(TimeloopRule::kNeighbourLinks);
+  for (const Golden& golden : collected_goldens()) {
+    const Imported imported = import_of(golden);
+    const auto result = read_result(golden, imported.design, "expected_no_link_transfers");
+    if (!result) {
+      continue;
+    }
+    ++runs;
+    TimeloopCounter counter{imported.design};
+    for (std::size_t l = 0; l < result->levels.size(); ++l) {
+      for (const TensorId t : imported.problem.workload().tensors.ids()) {
+        const auto& printed = result->levels[l].tensors[index_of(t)];
+        if (!printed) {
+          continue;
+        }
+        const TimeloopAccesses expected{true, printed->tile, static_cast<double>(printed->reads),
+                                        static_cast<double>(printed->fills),
+                                        static_cast<double>(printed->updates)};
+        EXPECT_EQ(counter.accesses(t, l, rules), expected) << golden.id << " level " << l;
+      }
+    }
+    EXPECT_EQ(counter.cycles(rules), result->cycles) << golden.id;
+  }
+  if (runs == 0) {
+    GTEST_SKIP() << "MAPSIM_GOLDENS names no folder with such runs";
   }
 }
 
