@@ -21,6 +21,24 @@ TEST_P(CountOracle, CountsWhatTheSimulatorCounts) {
   }
 }
 
+// The corner where unions of several fanouts slide: everything merges, the fanouts disagree about
+// forwarding, and tiles stay where they can.
+TEST_P(CountOracle, AgreesWhereMergingFanoutsDisagree) {
+  for (std::uint64_t i = 0; i < kCasesPerShard; ++i) {
+    const std::uint64_t seed = 1'000'000 + GetParam() * kCasesPerShard + i;
+    RandomCase random = random_case(seed);
+    bool forwards = seed % 2 == 0;
+    for (Fanout& fanout : random.arch.fanouts) {
+      fanout.multicast = kAllRoles;
+      fanout.spatial_reduction = true;
+      fanout.forwarding = forwards;
+      forwards = !forwards;
+    }
+    random.arch.compute.register_reuse = kAllRoles;
+    ASSERT_EQ(count_mismatch(random), "") << "seed " << seed << '\n' << describe(random);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shard, CountOracle, testing::Range(std::uint64_t{0}, kShards));
 
 }  // namespace
