@@ -123,12 +123,14 @@ void add_simulate(CLI::App& app, SimulateArguments& a) {
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of the operands [1]");
   add_number(command, "--max-steps", a.max_steps, std::int64_t{1}, kMost,
              "Refuse walks of more steps of MAC units [10000000]");
+  add_threads(command, a.threads);
   add_output(command, a.output);
 }
 
 void add_roofline(CLI::App& app, RooflineArguments& a) {
   CLI::App& command = *app.add_subcommand("roofline", "Bounds that no mapping can beat");
   add_inputs(command, a.arch, a.workload);
+  add_threads(command, a.threads);
   add_output(command, a.output);
 }
 

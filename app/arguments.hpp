@@ -44,11 +44,13 @@ struct SimulateArguments {
   std::string arch, workload, mapping;
   std::int64_t seed = 1;
   std::int64_t max_steps = 10'000'000;
+  int threads = 1;  // taken by every command, so that scripts can pass it; a walk needs one
   Output output;
 };
 
 struct RooflineArguments {
   std::string arch, workload;
+  int threads = 1;
   Output output;
 };
 
