@@ -7,8 +7,13 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_components.hpp"
+#include "workloads/precision.hpp"
 
 namespace mapsim {
 
@@ -75,196 +80,27 @@ constexpr std::array kNeutral{Neutral{"addr_gen_energy", 0},
                               Neutral{"network_fill_latency", 0},
                               Neutral{"network_drain_latency", 0}};
 
-struct Component {
-  std::string name;
-  std::string klass;
-  const Node* node = nullptr;            // where it is written
-  std::vector<const Entry*> attributes;  // the innermost first
-  std::int64_t instances = 1;            // by the ranges and meshes around it
-  std::int64_t mesh_x = 1;               // by spatial: {meshX, meshY}
-  std::int64_t mesh_y = 1;
-};
+constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 30;  // products of two fit
+constexpr std::int64_t kMaxBlock = std::int64_t{1} << 20;
 
 class ArchReader {
  public:
   ArchReader(Reader& reader, TimeloopArchSection& out) : reader_{reader}, out_{out} {}
 
   void read(const Node& section) {
-    if (value_of(section, "arithmetic") != nullptr || value_of(section, "storage") != nullptr) {
-      read_flat(section);
-    } else if (value_of(section, "nodes") != nullptr) {
-      const Fields fields = reader_.fields(section, {"version", "nodes"});
-      if (const Node* nodes = fields.require("nodes")) {
-        Component around;
-        read_nodes(*nodes, around);
-      }
-    } else {
-      const Fields fields = reader_.fields(section, {"version", "subtree"});
-      if (const Node* subtree = fields.require("subtree")) {
-        read_subtree(*subtree, {});
-      }
+    TimeloopComponents components = read_timeloop_components(reader_, section);
+    for (const TimeloopComponent& component : components.list) {
+      add(component);
     }
+    out_.constraints = std::move(components.constraints);
     check_machine(section);
   }
 
  private:
   TimeloopMachine& machine() { return out_.machine; }
 
-  // {arithmetic: {...}, storage: [innermost first]}: the instances of the whole machine are given.
-  void read_flat(const Node& section) {
-    const Fields fields = reader_.fields(section, {"version", "arithmetic", "storage"});
-    const Node* storage = fields.require("storage");
-    const Node* arithmetic = fields.require("arithmetic");
-    if (storage == nullptr || arithmetic == nullptr) {
-      return;
-    }
-    const std::vector<const Node*> items = reader_.items(*storage, "a list of storages");
-    for (std::size_t i = items.size(); i-- > 0;) {
-      add_flat(*items[i], "SRAM");
-    }
-    add_flat(*arithmetic, "mac");
-  }
-
-  void add_flat(const Node& node, const char* klass) {
-    Component component;
-    component.node = &node;
-    component.klass = klass;
-    for (const Entry* entry : reader_.entries(node, "a map of attributes")) {
-      if (entry->key.text == "name") {
-        component.name = reader_.name(&entry->value).value_or("");
-      } else if (entry->key.text == "technology" && entry->value.text == "DRAM") {
-        component.klass = "DRAM";
-      } else {
-        component.attributes.push_back(entry);
-      }
-    }
-    add(component);
-  }
-
-  // [{name, attributes, local: [...], subtree: [...]}]: ranges in names multiply.
-  void read_subtree(const Node& list, const Component& around) {
-    const std::vector<const Node*> items = reader_.items(list, "a list of one subtree");
-    if (items.size() > 1) {
-      reader_.error(*items[1], "a second subtree beside the first: one chain of storages is known");
-    }
-    const Fields fields =
-        reader_.fields(*items.front(), {"name", "attributes", "local", "subtree", "nodes"});
-    Component here = around;
-    const auto name = reader_.text(fields.require("name"), "a name");
-    here.instances *= range_of(name.value_or(""), fields.place("name"));
-    inherit(here, fields.find("attributes"));
-    if (const Node* local = fields.find("local")) {
-      for (const Node* item : reader_.items(*local, "a list of components")) {
-        read_local(*item, here);
-      }
-    }
-    if (const Node* subtree = fields.find("subtree")) {
-      read_subtree(*subtree, here);
-    }
-  }
-
-  void read_local(const Node& node, const Component& around) {
-    const Fields fields = reader_.fields(node, {"name", "class", "subclass", "attributes"});
-    Component component = around;
-    component.node = &node;
-    const auto name = reader_.text(fields.require("name"), "a name").value_or("");
-    component.name = name.substr(0, name.find('['));
-    component.instances *= range_of(name, fields.place("name"));
-    component.klass = reader_.text(fields.require("class"), "a class").value_or("");
-    inherit(component, fields.find("attributes"));
-    add(component);
-  }
-
-  // Version 0.4: a list in which every node lies inside of the ones before it.
-  void read_nodes(const Node& list, Component& around) {
-    for (const Node* item : reader_.items(list, "a list of nodes")) {
-      if (item->tag == "!Hierarchical") {
-        const Fields fields = reader_.fields(*item, {"nodes", "name"});
-        if (const Node* nodes = fields.require("nodes")) {
-          read_nodes(*nodes, around);
-        }
-      } else if (item->tag == "!Container" || item->tag == "!Component") {
-        read_tagged(*item, around);
-      } else {
-        reader_.error(*item, fmt::format("a node {}; only !Container and !Component, one inside "
-                                         "of the other, are known here",
-                                         item->tag.empty() ? "without a tag" : item->tag));
-      }
-    }
-  }
-
-  void read_tagged(const Node& node, Component& around) {
-    const Fields fields =
-        reader_.fields(node, {"name", "class", "subclass", "attributes", "spatial", "constraints",
-                              "required_actions", "actions", "enabled", "area_scale",
-                              "energy_scale", "sparse_optimizations"});
-    for (const char* key : {"enabled", "area_scale", "energy_scale", "sparse_optimizations"}) {
-      const Node* value = fields.find(key);
-      const bool neutral =
-          value == nullptr ||
-          (value->kind == Node::Kind::kScalar &&
-           (value->text == "true" || value->text == "1" || value->text == "1.0")) ||
-          (value->kind == Node::Kind::kMap && value->entries.empty()) ||
-          (value->kind == Node::Kind::kSequence && value->items.empty());
-      if (!neutral) {
-        reader_.error(fields.place(key), fmt::format("'{}' is not known here", key));
-      }
-    }
-    read_spatial(fields.find("spatial"), around);
-    const bool component = node.tag == "!Component";
-    Component here = around;
-    inherit(here, fields.find("attributes"));
-    const auto name = reader_.text(fields.require("name"), "a name").value_or("");
-    if (component) {
-      here.node = &node;
-      here.name = name;
-      here.klass = reader_.text(fields.require("class"), "a class").value_or("");
-      add(here);
-    } else {
-      around = here;
-    }
-    if (const Node* constraints = fields.find("constraints")) {
-      out_.constraints.push_back({name, constraints});
-    }
-  }
-
-  void read_spatial(const Node* node, Component& around) {
-    if (node == nullptr) {
-      return;
-    }
-    const Fields fields = reader_.fields(*node, {"meshX", "meshY"});
-    around.mesh_x *= read_whole(reader_, fields.find("meshX"), 1).value_or(1);
-    around.mesh_y *= read_whole(reader_, fields.find("meshY"), 1).value_or(1);
-  }
-
-  void inherit(Component& component, const Node* attributes) {
-    if (attributes == nullptr) {
-      return;
-    }
-    const std::vector<const Entry*> own = reader_.entries(*attributes, "a map of attributes");
-    component.attributes.insert(component.attributes.begin(), own.begin(), own.end());
-  }
-
-  // PE[0..167] -> 168
-  std::int64_t range_of(const std::string& name, const Node& at) {
-    const std::size_t open = name.find('[');
-    if (open == std::string::npos) {
-      return 1;
-    }
-    const std::size_t dots = name.find("..", open);
-    const std::size_t close = name.find(']', open);
-    if (dots == std::string::npos || close == std::string::npos || close < dots) {
-      reader_.error(at, fmt::format("expected a range like PE[0..7], not {}", quoted(name)));
-      return 1;
-    }
-    const auto first =
-        reader_.integer_in(at, 0, name.substr(open + 1, dots - open - 1), 0, kMaxInteger);
-    const auto last =
-        reader_.integer_in(at, 0, name.substr(dots + 2, close - dots - 2), 0, kMaxInteger);
-    return first && last && *last >= *first ? *last - *first + 1 : 1;
-  }
-
-  const Node* attribute(const Component& component, std::initializer_list<const char*> spellings) {
+  const Node* attribute(const TimeloopComponent& component,
+                        std::initializer_list<const char*> spellings) {
     for (const Entry* entry : component.attributes) {
       for (const char* spelling : spellings) {
         if (entry->key.text == spelling) {
@@ -275,19 +111,29 @@ class ArchReader {
     }
     return nullptr;
   }
-  std::optional<std::int64_t> whole(const Component& component,
+  std::optional<std::int64_t> whole(const TimeloopComponent& component,
                                     std::initializer_list<const char*> spellings) {
-    return read_whole(reader_, attribute(component, spellings), 0);
+    const Node* node = attribute(component, spellings);
+    const auto value = read_whole(reader_, node, 1);
+    if (value && *value > kMaxAttribute) {
+      reader_.error(*node, fmt::format("more than {}", kMaxAttribute));
+      return std::nullopt;
+    }
+    return value;
   }
-  std::optional<double> number(const Component& component,
+  // Above zero.
+  std::optional<double> number(const TimeloopComponent& component,
                                std::initializer_list<const char*> spellings) {
-    return read_number(reader_, attribute(component, spellings), 0);
+    const Node* node = attribute(component, spellings);
+    const auto value = read_number(reader_, node, 0);
+    if (value == 0.0) {
+      reader_.error(*node, "not above zero");
+      return std::nullopt;
+    }
+    return value;
   }
 
-  void add(const Component& component) {
-    if (component.node == nullptr) {
-      return;
-    }
+  void add(const TimeloopComponent& component) {
     used_.clear();
     switch (kind_of(component.klass)) {
       case ComponentKind::kStorage:
@@ -309,7 +155,7 @@ class ArchReader {
   }
 
   // Instances along X and Y of the whole machine.
-  std::pair<std::int64_t, std::int64_t> mesh(const Component& component) {
+  std::pair<std::int64_t, std::int64_t> mesh(const TimeloopComponent& component) {
     const std::int64_t around = component.instances * component.mesh_x * component.mesh_y;
     const std::int64_t instances = whole(component, {"instances"}).value_or(around);
     if (around != 1 && instances != around) {
@@ -320,17 +166,17 @@ class ArchReader {
     const auto given_x = whole(component, {"meshX"});
     const auto given_y = whole(component, {"meshY"});
     const bool by_spatial = component.mesh_x * component.mesh_y == instances && !given_x;
-    const std::int64_t x =
-        given_x ? *given_x : (by_spatial ? component.mesh_x : instances / given_y.value_or(1));
-    const std::int64_t y = given_y ? *given_y : instances / std::max<std::int64_t>(x, 1);
+    const std::int64_t x = given_x.value_or(
+        by_spatial ? component.mesh_x : std::max<std::int64_t>(instances / given_y.value_or(1), 1));
+    const std::int64_t y = given_y.value_or(std::max<std::int64_t>(instances / x, 1));
     if (x * y != instances) {
       reader_.error(*component.node, fmt::format("{} instances of {} are no mesh of {} x {}",
                                                  instances, component.name, x, y));
     }
-    return {std::max<std::int64_t>(x, 1), std::max<std::int64_t>(y, 1)};
+    return {x, y};
   }
 
-  void add_storage(const Component& component) {
+  void add_storage(const TimeloopComponent& component) {
     if (!machine().compute_name.empty()) {
       reader_.error(*component.node, "a storage inside of the compute unit");
       return;
@@ -341,19 +187,26 @@ class ArchReader {
     storage.word_bits =
         whole(component, {"word_bits", "word-bits", "word_width", "datawidth"}).value_or(8);
     const auto width = whole(component, {"width", "memory_width"});
-    storage.block = std::max<std::int64_t>(
-        whole(component, {"block_size", "block-size"})
-            .value_or(width ? *width / std::max<std::int64_t>(storage.word_bits, 1) : 1),
-        1);
+    storage.block = whole(component, {"block_size", "block-size"})
+                        .value_or(std::max<std::int64_t>(width.value_or(0) / storage.word_bits, 1));
+    if (storage.word_bits > kMaxElementBits.count() || storage.block > kMaxBlock) {
+      reader_.error(*component.node,
+                    fmt::format("{} words of {} b", storage.block, storage.word_bits));
+    }
     read_capacity(component, storage);
     read_bandwidths(component, storage);
     storage.multiple_buffering =
         number(component, {"multiple_buffering", "multiple-buffering"}).value_or(1);
-    storage.energy_per_hop = number(component, {"energy_per_hop", "energy-per-hop"}).value_or(0);
+    if (storage.words && static_cast<double>(*storage.words) < storage.multiple_buffering) {
+      reader_.error(*component.node, "no word is left of its buffers");
+    }
+    storage.energy_per_hop =
+        read_number(reader_, attribute(component, {"energy_per_hop", "energy-per-hop"}), 0)
+            .value_or(0);
     machine().storages.push_back(storage);
   }
 
-  void read_capacity(const Component& component, TimeloopStorage& storage) {
+  void read_capacity(const TimeloopComponent& component, TimeloopStorage& storage) {
     const auto entries = whole(component, {"entries"});
     const auto depth = whole(component, {"depth", "memory_depth"});
     const auto kilobytes = number(component, {"sizeKB"});
@@ -365,14 +218,14 @@ class ArchReader {
       storage.words = *entries;
     } else if (depth) {
       storage.words = *depth * storage.block;
-    } else if (kilobytes) {
+    } else if (kilobytes && *kilobytes < kMaxAttribute) {
       storage.words = static_cast<std::int64_t>(*kilobytes * 1024 * 8) / storage.word_bits;
     } else {
       out_.notes.push_back(fmt::format("{}: no size given: unlimited", component.name));
     }
   }
 
-  void read_bandwidths(const Component& component, TimeloopStorage& storage) {
+  void read_bandwidths(const TimeloopComponent& component, TimeloopStorage& storage) {
     storage.read_bandwidth = number(component, {"read_bandwidth", "read-bandwidth"});
     storage.write_bandwidth = number(component, {"write_bandwidth", "write-bandwidth"});
     storage.shared_bandwidth = number(component, {"shared_bandwidth", "shared-bandwidth"});
@@ -383,15 +236,9 @@ class ArchReader {
     if (storage.shared_bandwidth && (storage.read_bandwidth || storage.write_bandwidth)) {
       reader_.error(*component.node, "a shared bandwidth beside one of reads or writes");
     }
-    for (const auto* bandwidth :
-         {&storage.read_bandwidth, &storage.write_bandwidth, &storage.shared_bandwidth}) {
-      if (*bandwidth == 0.0) {
-        reader_.error(*component.node, "a bandwidth of 0");
-      }
-    }
   }
 
-  void add_compute(const Component& component) {
+  void add_compute(const TimeloopComponent& component) {
     if (!machine().compute_name.empty()) {
       reader_.error(*component.node,
                     fmt::format("a second compute unit after {}", machine().compute_name));
@@ -403,7 +250,7 @@ class ArchReader {
         whole(component, {"word_bits", "word-bits", "word_width", "datawidth"}).value_or(8);
   }
 
-  void note_the_rest(const Component& component) {
+  void note_the_rest(const TimeloopComponent& component) {
     std::vector<std::string> seen;
     for (const Entry* entry : component.attributes) {
       const std::string& key = entry->key.text;
@@ -433,6 +280,7 @@ class ArchReader {
     machine().name = "imported";
     std::pair<std::int64_t, std::int64_t> around{1, 1};
     std::string name;
+    std::set<std::string> names;
     const auto inside = [&](const std::string& inner, std::int64_t x, std::int64_t y) {
       if (x % around.first != 0 || y % around.second != 0) {
         reader_.error(section, fmt::format("{} x {} instances of {} cannot be shared out among "
@@ -441,6 +289,10 @@ class ArchReader {
       }
       around = {x, y};
       name = inner;
+      if (!is_name(inner) || !names.insert(inner).second) {
+        reader_.error(section, fmt::format("{} cannot be the name of one storage or compute unit",
+                                           quoted(inner)));
+      }
     };
     for (const TimeloopStorage& storage : machine().storages) {
       inside(storage.name, storage.mesh_x, storage.mesh_y);

@@ -5,6 +5,7 @@
 
 #include "core/reader.hpp"
 #include "interop/timeloop.hpp"
+#include "interop/timeloop_components.hpp"
 
 namespace mapsim {
 
@@ -17,11 +18,7 @@ namespace mapsim {
 struct TimeloopArchSection {
   TimeloopMachine machine;
   std::vector<std::string> notes;
-  struct Constraint {
-    std::string target;
-    const Node* node = nullptr;
-  };
-  std::vector<Constraint> constraints;
+  std::vector<TimeloopPlacedConstraint> constraints;
 };
 TimeloopArchSection read_timeloop_arch(Reader& reader, const Node& section);
 

@@ -28,6 +28,8 @@ constexpr std::array kDemands{"keep_only",
                               "remainders",
                               "rmw_on_first_writeback"};
 
+constexpr std::int64_t kTooMany = std::int64_t{1} << 31;  // iterations; times a factor, it fits
+
 class MappingReader {
  public:
   MappingReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload)
@@ -174,7 +176,7 @@ class MappingReader {
       }
       std::int64_t before_last = 0;  // iterations of the whole nest before the last one
       for (const TimeloopLoop& loop : loops) {
-        before_last = before_last * loop.bound + loop.residual - 1;
+        before_last = std::min(before_last * loop.bound + loop.residual - 1, kTooMany);
       }
       const Dim& dim = workload_.dims[d];
       if (before_last + 1 != dim.bound) {

@@ -31,7 +31,9 @@ Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
     const double divisor = storage.double_buffered ? 1 : from.multiple_buffering;
     const auto words =
         static_cast<std::int64_t>(std::floor(static_cast<double>(*from.words) / divisor));
-    storage.capacity.shared = Bits{words * element_bits};
+    constexpr std::int64_t kMost = std::int64_t{1} << 53;  // bits; nothing fills as much
+    storage.capacity.shared =
+        Bits{std::clamp<std::int64_t>(words, 1, kMost / element_bits) * element_bits};
   }
   storage.kind = storage.capacity.unlimited() ? StorageKind::kDram : StorageKind::kSram;
   const auto bandwidth = [&](const std::optional<double>& words) {

@@ -4,10 +4,14 @@
 
 #include <string>
 
+#include "arch/load.hpp"
+#include "arch/print.hpp"
 #include "core/diagnostic.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/timeloop_mapping.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "workloads/load.hpp"
+#include "workloads/print.hpp"
 
 namespace mapsim {
 namespace {
@@ -177,6 +181,29 @@ TEST(TimeloopImport, RefusesByNameWhatItCannotSay) {
       EXPECT_EQ(error.what(), bad.expected) << bad.name;
     }
   }
+}
+
+// Whatever stands in a file: a design that can be written and read back, or an error.
+TEST(TimeloopImport, SurvivesDamagedFiles) {
+  const auto read = [](const std::string& text) {
+    const TimeloopImport import = parse_timeloop(text, "d.yaml");
+    Arch arch;
+    try {
+      arch = constrained_arch(import);
+    } catch (const std::invalid_argument&) {  // too many levels
+      return;
+    }
+    const Workload workload =
+        parse_workload(print_workload(import.design.workload), "workload.yaml");
+    parse_arch(print_arch(arch), "arch.yaml");
+    if (!import.design.blocks.empty()) {
+      const Mapping mapping = to_mapping(import.design);
+      EXPECT_THAT(check_structure(arch, workload, mapping), ::testing::IsEmpty()) << text;
+      EXPECT_EQ(to_timeloop_blocks(arch, workload, mapping), import.design.blocks) << text;
+    }
+  };
+  expect_survival(kNested + kEnergies + kProblem + kMapping, read);
+  expect_survival(kNodes + kEnergies + kProblem + kMapping, read);
 }
 
 TEST(TimeloopExport, RefusesByNameWhatTimeloopCannotSay) {

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_components.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// By ranges, along X, and along Y: their product stays a whole number.
+constexpr std::int64_t kMaxInstances = std::int64_t{1} << 20;
+
+class ComponentReader {
+ public:
+  explicit ComponentReader(Reader& reader) : reader_{reader} {}
+
+  TimeloopComponents read(const Node& section) {
+    if (value_of(section, "arithmetic") != nullptr || value_of(section, "storage") != nullptr) {
+      read_flat(section);
+    } else if (value_of(section, "nodes") != nullptr) {
+      const Fields fields = reader_.fields(section, {"version", "nodes"});
+      if (const Node* nodes = fields.require("nodes")) {
+        TimeloopComponent around;
+        read_nodes(*nodes, around);
+      }
+    } else {
+      const Fields fields = reader_.fields(section, {"version", "subtree"});
+      if (const Node* subtree = fields.require("subtree")) {
+        read_subtree(*subtree, {});
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // {arithmetic: {...}, storage: [innermost first]}: the instances of the whole machine are given.
+  void read_flat(const Node& section) {
+    const Fields fields = reader_.fields(section, {"version", "arithmetic", "storage"});
+    const Node* storage = fields.require("storage");
+    const Node* arithmetic = fields.require("arithmetic");
+    if (storage == nullptr || arithmetic == nullptr) {
+      return;
+    }
+    const std::vector<const Node*> items = reader_.items(*storage, "a list of storages");
+    for (std::size_t i = items.size(); i-- > 0;) {
+      add_flat(*items[i], "SRAM");
+    }
+    add_flat(*arithmetic, "mac");
+  }
+
+  void add_flat(const Node& node, const char* klass) {
+    TimeloopComponent component;
+    component.node = &node;
+    component.klass = klass;
+    for (const Entry* entry : reader_.entries(node, "a map of attributes")) {
+      if (entry->key.text == "name") {
+        component.name = reader_.name(&entry->value).value_or("");
+      } else if (entry->key.text == "technology" && entry->value.text == "DRAM") {
+        component.klass = "DRAM";
+      } else {
+        component.attributes.push_back(entry);
+      }
+    }
+    out_.list.push_back(component);
+  }
+
+  // [{name, attributes, local: [...], subtree: [...]}]: ranges in names multiply.
+  void read_subtree(const Node& list, const TimeloopComponent& around) {
+    const std::vector<const Node*> items = reader_.items(list, "a list of one subtree");
+    if (items.size() > 1) {
+      reader_.error(*items[1], "a second subtree beside the first: one chain of storages is known");
+    }
+    if (items.empty()) {
+      return;
+    }
+    const Fields fields =
+        reader_.fields(*items.front(), {"name", "attributes", "local", "subtree"});
+    TimeloopComponent here = around;
+    const auto name = reader_.text(fields.require("name"), "a name");
+    multiply(here.instances, range_of(name.value_or(""), fields.place("name")), *items.front());
+    inherit(here, fields.find("attributes"));
+    if (const Node* local = fields.find("local")) {
+      for (const Node* item : reader_.items(*local, "a list of components")) {
+        read_local(*item, here);
+      }
+    }
+    if (const Node* subtree = fields.find("subtree")) {
+      read_subtree(*subtree, here);
+    }
+  }
+
+  void read_local(const Node& node, const TimeloopComponent& around) {
+    const Fields fields = reader_.fields(node, {"name", "class", "subclass", "attributes"});
+    TimeloopComponent component = around;
+    component.node = &node;
+    const auto name = reader_.text(fields.require("name"), "a name").value_or("");
+    component.name = name.substr(0, name.find('['));
+    multiply(component.instances, range_of(name, fields.place("name")), node);
+    component.klass = reader_.text(fields.require("class"), "a class").value_or("");
+    inherit(component, fields.find("attributes"));
+    out_.list.push_back(component);
+  }
+
+  // Version 0.4: a list in which every node lies inside of the ones before it.
+  void read_nodes(const Node& list, TimeloopComponent& around) {
+    for (const Node* item : reader_.items(list, "a list of nodes")) {
+      if (item->tag == "!Hierarchical") {
+        const Fields fields = reader_.fields(*item, {"nodes", "name"});
+        if (const Node* nodes = fields.require("nodes")) {
+          read_nodes(*nodes, around);
+        }
+      } else if (item->tag == "!Container" || item->tag == "!Component") {
+        read_tagged(*item, around);
+      } else {
+        reader_.error(*item, fmt::format("a node {}; only !Container and !Component, one inside "
+                                         "of the other, are known here",
+                                         item->tag.empty() ? "without a tag" : item->tag));
+      }
+    }
+  }
+
+  void read_tagged(const Node& node, TimeloopComponent& around) {
+    const Fields fields =
+        reader_.fields(node, {"name", "class", "subclass", "attributes", "spatial", "constraints",
+                              "required_actions", "actions", "enabled", "area_scale",
+                              "energy_scale", "sparse_optimizations"});
+    for (const char* key : {"enabled", "area_scale", "energy_scale", "sparse_optimizations"}) {
+      const Node* value = fields.find(key);
+      const bool neutral =
+          value == nullptr ||
+          (value->kind == Node::Kind::kScalar &&
+           (value->text == "true" || value->text == "1" || value->text == "1.0")) ||
+          (value->kind == Node::Kind::kMap && value->entries.empty()) ||
+          (value->kind == Node::Kind::kSequence && value->items.empty());
+      if (!neutral) {
+        reader_.error(fields.place(key), fmt::format("'{}' is not known here", key));
+      }
+    }
+    read_spatial(fields.find("spatial"), around);
+    const bool component = node.tag == "!Component";
+    TimeloopComponent here = around;
+    inherit(here, fields.find("attributes"));
+    const auto name = reader_.text(fields.require("name"), "a name").value_or("");
+    if (component) {
+      here.node = &node;
+      here.name = name;
+      here.klass = reader_.text(fields.require("class"), "a class").value_or("");
+      out_.list.push_back(here);
+    } else {
+      around = here;
+    }
+    if (const Node* constraints = fields.find("constraints")) {
+      out_.constraints.push_back({name, constraints});
+    }
+  }
+
+  void read_spatial(const Node* node, TimeloopComponent& around) {
+    if (node == nullptr) {
+      return;
+    }
+    const Fields fields = reader_.fields(*node, {"meshX", "meshY"});
+    multiply(around.mesh_x, read_whole(reader_, fields.find("meshX"), 1).value_or(1), *node);
+    multiply(around.mesh_y, read_whole(reader_, fields.find("meshY"), 1).value_or(1), *node);
+  }
+
+  void multiply(std::int64_t& instances, std::int64_t factor, const Node& at) {
+    if (factor > kMaxInstances / instances) {
+      reader_.error(at, "too many instances");
+    } else {
+      instances *= factor;
+    }
+  }
+
+  void inherit(TimeloopComponent& component, const Node* attributes) {
+    if (attributes == nullptr) {
+      return;
+    }
+    const std::vector<const Entry*> own = reader_.entries(*attributes, "a map of attributes");
+    component.attributes.insert(component.attributes.begin(), own.begin(), own.end());
+  }
+
+  // PE[0..167] -> 168
+  std::int64_t range_of(const std::string& name, const Node& at) {
+    const std::size_t open = name.find('[');
+    if (open == std::string::npos) {
+      return 1;
+    }
+    const std::size_t dots = name.find("..", open);
+    const std::size_t close = name.find(']', open);
+    if (dots == std::string::npos || close == std::string::npos || close < dots) {
+      reader_.error(at, fmt::format("expected a range like PE[0..7], not {}", quoted(name)));
+      return 1;
+    }
+    const auto first =
+        reader_.integer_in(at, 0, name.substr(open + 1, dots - open - 1), 0, kMaxInteger);
+    const auto last =
+        reader_.integer_in(at, 0, name.substr(dots + 2, close - dots - 2), 0, kMaxInteger);
+    return first && last && *last >= *first ? *last - *first + 1 : 1;
+  }
+
+  Reader& reader_;
+  TimeloopComponents out_;
+};
+
+}  // namespace
+
+TimeloopComponents read_timeloop_components(Reader& reader, const Node& section) {
+  return ComponentReader{reader}.read(section);
+}
+
+}  // namespace mapsim

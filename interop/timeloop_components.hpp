@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/reader.hpp"
+
+namespace mapsim {
+
+// A component of a Timeloop architecture, whatever the form that it is written in.
+struct TimeloopComponent {
+  std::string name;
+  std::string klass;
+  const Node* node = nullptr;            // where it is written
+  std::vector<const Entry*> attributes;  // its own first, then those around it
+  std::int64_t instances = 1;            // by the ranges around it
+  std::int64_t mesh_x = 1;               // by spatial: {meshX, meshY} around it
+  std::int64_t mesh_y = 1;
+};
+
+// Constraints that stand inside of a component or container.
+struct TimeloopPlacedConstraint {
+  std::string target;
+  const Node* node = nullptr;
+};
+
+struct TimeloopComponents {
+  std::vector<TimeloopComponent> list;  // outermost first
+  std::vector<TimeloopPlacedConstraint> constraints;
+};
+
+// The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one
+// (subtree, local), or the list of nodes of version 0.4.
+TimeloopComponents read_timeloop_components(Reader& reader, const Node& section);
+
+}  // namespace mapsim
