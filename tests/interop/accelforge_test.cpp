@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <sstream>
 #include <string>
 
 #include "arch/load.hpp"
@@ -36,14 +37,18 @@ Problem machine(std::int64_t glb_bits, std::int64_t rf_bits, std::int64_t size) 
 // "[A in GLB] A reserves GLB T-n in [0..32) shape=16 ... MAC computes MM"
 Mapping parse_their_mapping(const std::string& text, const Problem& problem) {
   std::string ours = "mapping:\n";
-  const std::regex node{R"(\[([A-Z,]+) in (\w+)\]|T-(\w) in \[0\.\.\d+\) shape=(\d+))"};
-  for (std::sregex_iterator at{text.begin(), text.end(), node}; at != std::sregex_iterator{};
-       ++at) {
-    const std::smatch& match = *at;
-    ours += match[1].matched
-                ? fmt::format("  - keep {}: [{}]\n", match[2].str(), match[1].str())
-                : fmt::format("  - for {}: {}\n",
-                              static_cast<char>(std::toupper(match[3].str()[0])), match[4].str());
+  std::istringstream words{text};
+  for (std::string word; words >> word;) {
+    const auto next = [&words, &word] { return static_cast<bool>(words >> word); };
+    if (word[0] == '[') {
+      const std::string tensors = word.substr(1);
+      EXPECT_TRUE(next() && word == "in" && next()) << text;
+      ours += fmt::format("  - keep {}: [{}]\n", word.substr(0, word.find(']')), tensors);
+    } else if (word.starts_with("T-")) {
+      const char dim = static_cast<char>(std::toupper(word[2]));
+      EXPECT_TRUE(next() && word == "in" && next() && next()) << text;
+      ours += fmt::format("  - for {}: {}\n", dim, word.substr(word.find('=') + 1));
+    }
   }
   return parse_mapping(ours, "mapping.yaml", problem.arch(), problem.workload());
 }
