@@ -45,8 +45,8 @@ struct Document {
 enum class Tags : std::uint8_t { kRefused, kKept };
 
 // Reads a document. Throws ConfigError with what is wrong: not readable, not text, not YAML, empty,
-// several documents, tags (unless kept), aliases that loop, beyond the limits. Keys are the reader's
-// business (core/reader.hpp).
+// several documents, tags (unless kept), aliases that loop, beyond the limits. Keys are the
+// reader's business (core/reader.hpp).
 Document parse_yaml(std::string text, const std::string& filename, Tags tags = Tags::kRefused);
 Document read_yaml(const std::string& path);
 
