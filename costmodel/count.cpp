@@ -217,10 +217,7 @@ std::int64_t tile_points(const Tensor& tensor, const TensorShape& shape,
 // Tiles, in one sweep down the nest.
 void place(const Problem& problem, const Nest& nest, Counts& counts) {
   const Workload& workload = problem.workload();
-  PerDim<std::int64_t> extents;
-  for (const Dim& dim : workload.dims) {
-    extents.push_back(dim.bound);
-  }
+  PerDim<std::int64_t> extents = bounds_of(workload);
   std::size_t position = 0;
   for (const KeepAt& keep : nest.keeps) {
     for (; position < keep.position; ++position) {

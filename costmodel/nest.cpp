@@ -3,9 +3,7 @@
 
 namespace mapsim {
 
-namespace {
-
-PerDim<std::int64_t> bounds(const Workload& workload) {
+PerDim<std::int64_t> bounds_of(const Workload& workload) {
   PerDim<std::int64_t> extents(workload.dims.size());
   for (const DimId d : workload.dims.ids()) {
     extents[d] = workload.dims[d].bound;
@@ -13,10 +11,8 @@ PerDim<std::int64_t> bounds(const Workload& workload) {
   return extents;
 }
 
-}  // namespace
-
 PerDim<std::int64_t> Nest::extents_at(const Workload& workload, std::size_t position) const {
-  PerDim<std::int64_t> extents = bounds(workload);
+  PerDim<std::int64_t> extents = bounds_of(workload);
   for (std::size_t i = 0; i < position; ++i) {
     extents[loops[i].dim] = loops[i].extent;
   }
@@ -44,7 +40,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 // Appends loops as the nest is read from the outside in.
 class Builder {
  public:
-  Builder(const Workload& workload, Nest& nest) : nest_{nest}, extents_{bounds(workload)} {
+  Builder(const Workload& workload, Nest& nest) : nest_{nest}, extents_{bounds_of(workload)} {
     nest_.loops.clear();
     nest_.keeps.clear();
     nest_.placements.resize(workload.tensors.size());

@@ -59,6 +59,9 @@ struct Nest {
   PerDim<std::int64_t> extents_at(const Workload& workload, std::size_t position) const;
 };
 
+// The whole problem as a tile: the bound of each dim.
+PerDim<std::int64_t> bounds_of(const Workload& workload);
+
 Nest make_nest(const Workload& workload, const Mapping& mapping);
 // The same into a nest that has been used before: allocates nothing once it is large enough.
 void make_nest(const Workload& workload, const Mapping& mapping, Nest& nest);

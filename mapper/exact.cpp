@@ -54,10 +54,7 @@ double energy_floor(const Mapspace& space) {
   const Problem& problem = space.problem();
   const Arch& arch = problem.arch();
   const auto macs = static_cast<double>(problem.workload().macs());
-  PerDim<std::int64_t> whole(problem.workload().dims.size());
-  for (const DimId d : whole.ids()) {
-    whole[d] = problem.workload().dims[d].bound;
-  }
+  const PerDim<std::int64_t> whole = bounds_of(problem.workload());
   const auto access = [&](LevelId l, bool output) {
     const StorageEnergy& energy = arch.levels[l].energy;
     return (output ? energy.update : energy.read).count();

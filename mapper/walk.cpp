@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "costmodel/nest.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -36,10 +38,7 @@ std::vector<PrimeNest::Place> open_places(const Mapspace& space) {
 PrimeNest take_apart(const Mapspace& space, const Mapping& mapping) {
   PrimeNest nest;
   nest.places = open_places(space);
-  PerDim<std::int64_t> extents;
-  for (const Dim& dim : space.problem().workload().dims) {
-    extents.push_back(dim.bound);
-  }
+  PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
   for (const MappingNode& node : mapping.nodes) {
     if (const auto* keep = std::get_if<Keep>(&node)) {
       for (PrimeNest::Place& place : nest.places) {
@@ -174,10 +173,7 @@ Mapping Walk::build() const {
   const Problem& problem = space_->problem();
   const Arch& arch = problem.arch();
   Mapping mapping;
-  PerDim<std::int64_t> extents;
-  for (const Dim& dim : problem.workload().dims) {
-    extents.push_back(dim.bound);
-  }
+  PerDim<std::int64_t> extents = bounds_of(problem.workload());
   Keep outermost{LevelId{0}, {}};
   for (const TensorId t : problem.workload().tensors.ids()) {
     outermost.tensors.insert(t);

@@ -7,18 +7,6 @@
 
 namespace mapsim::exact {
 
-namespace {
-
-PerDim<std::int64_t> whole(const Workload& workload) {
-  PerDim<std::int64_t> bounds(workload.dims.size());
-  for (const DimId d : bounds.ids()) {
-    bounds[d] = workload.dims[d].bound;
-  }
-  return bounds;
-}
-
-}  // namespace
-
 Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, bool with_ports)
     : skeleton_{skeleton},
       unrolled_{unrolled},
@@ -80,7 +68,7 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
     terms.met_busy_parent = met(from.fanouts, LoopUse::kFirst);
     terms.met_child = met(child_fanouts, LoopUse::kSum);
     terms.met_busy_child = met(child_fanouts, LoopUse::kFirst);
-    terms.distinct = static_cast<double>(footprint(tensor, whole(problem.workload())));
+    terms.distinct = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
     add_reductions(placing, child_fanouts, terms);
   }
   terms.parent_energy = arch.levels[from.level].energy;

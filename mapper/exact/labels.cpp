@@ -171,10 +171,7 @@ class LabelSearch {
   bool occupy_start(TensorId t, std::size_t pointers, double* values) {
     const Tensor& tensor = skeleton_.problem().workload().tensors[t];
     const bool narrow = skeleton_.stop(pointers, t).narrow;
-    PerDim<std::int64_t> bounds(skeleton_.problem().workload().dims.size());
-    for (const DimId d : bounds.ids()) {
-      bounds[d] = skeleton_.problem().workload().dims[d].bound;
-    }
+    const PerDim<std::int64_t> bounds = bounds_of(skeleton_.problem().workload());
     const double bits = static_cast<double>(footprint(tensor, bounds)) *
                         static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
     for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {

@@ -20,10 +20,7 @@ class Rebuilder {
   Rebuilder(const Skeleton& skeleton, const Unrolled& unrolled, const Unrolling& unrolling)
       : skeleton_{skeleton}, unrolled_{unrolled}, unrolling_{unrolling} {
     const Workload& workload = skeleton.problem().workload();
-    extents_ = PerDim<std::int64_t>(workload.dims.size());
-    for (const DimId d : workload.dims.ids()) {
-      extents_[d] = workload.dims[d].bound;
-    }
+    extents_ = bounds_of(workload);
     mapping_.nodes.emplace_back(Keep{LevelId{0}, all_tensors(workload)});
   }
 
