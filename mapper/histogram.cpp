@@ -136,13 +136,13 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
 
   // The fastest mapping of each unrolling that can be busy enough is where walks start.
   search.objective = Objective::kLatency;
-  std::vector<std::pair<Unrolling, Mapping>> starts;
+  std::vector<Mapping> starts;
   for (const UnrollingGroup& group : space.group_by_factors()) {
     if (may_reach(problem, group, share)) {
       const Mapspace one(problem, with_unrolling(space.constraints(), group.first, problem.arch()));
       const SearchResult fastest = search_exact(one, search);
       if (fastest.cost && rate(problem, *fastest.cost, options.compute_only) >= share) {
-        starts.emplace_back(group.first, *fastest.best);
+        starts.push_back(*fastest.best);
       }
     }
   }
@@ -155,11 +155,11 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
   std::vector<Recorded> recorded(static_cast<std::size_t>(walks));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options.threads)
   for (std::int64_t w = 0; w < walks; ++w) {
-    const auto& [unrolling, start] = starts[static_cast<std::size_t>(w % histogram.unrollings)];
+    const Mapping& start = starts[static_cast<std::size_t>(w % histogram.unrollings)];
     Rng seeds(options.seed + static_cast<std::uint64_t>(w) * 0x9E3779B97F4A7C15ULL);
-    recorded[static_cast<std::size_t>(w)] = Walker(problem, share, options.compute_only)
-                                                .run(Walk(space, unrolling, start, seeds.next()),
-                                                     options.mappings / walks + 1, options);
+    recorded[static_cast<std::size_t>(w)] =
+        Walker(problem, share, options.compute_only)
+            .run(Walk(space, start, seeds.next()), options.mappings / walks + 1, options);
   }
   std::unordered_set<std::uint64_t> seen;
   for (const Recorded& walk : recorded) {

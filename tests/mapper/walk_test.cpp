@@ -39,7 +39,7 @@ bool expect_uniform(std::uint64_t seed) {
   if (space.unrolling_count() != 1 || visits.size() < 5 || !start.best) {
     return false;
   }
-  Walk walk(space, space.unrollings().front(), *start.best, seed);
+  Walk walk(space, *start.best, seed);
   const auto accept = [&](const Mapping& mapping) {
     return std::holds_alternative<Cost>(evaluate(drawn.problem, mapping));
   };
