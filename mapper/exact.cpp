@@ -144,6 +144,7 @@ class ExactSearch {
     }
     for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
       bounds_.push_back(floor(g));
+      arguments_.push_back(Argument::kFloor);
     }
   }
 
@@ -218,6 +219,7 @@ class ExactSearch {
     }
     const auto instance = build(group);
     bounds_[group] = instance->root();
+    arguments_[group] = Argument::kRelaxation;
 #pragma omp atomic
     states_ += static_cast<std::int64_t>(instance->bound.nodes().size());
     if (!(bounds_[group].first < exact::kInfinity) || exact::beyond(bounds_[group], limit)) {
@@ -232,6 +234,7 @@ class ExactSearch {
                        found.key, group);
     }
     bounds_[group] = found.stopped ? found.bound : std::max(bounds_[group], found.bound);
+    arguments_[group] = Argument::kSearch;
 #pragma omp atomic
     labels_ += found.expanded;
 #pragma omp atomic
@@ -249,6 +252,9 @@ class ExactSearch {
     result.statistics.unrollings = searched_;
     result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
     certify(result);
+    for (std::size_t g = 0; g < bounds_.size(); ++g) {
+      result.groups.push_back({bounds_[g].first, arguments_[g]});
+    }
     if (!result.best && !result.interrupted) {
       result.infeasible = exact::explain_infeasible(space_);
     }
@@ -277,7 +283,8 @@ class ExactSearch {
   const Mapspace& space_;
   const SearchOptions& options_;
   double energy_floor_;
-  std::vector<Key> bounds_;  // per group: nothing of it is better
+  std::vector<Key> bounds_;          // per group: nothing of it is better
+  std::vector<Argument> arguments_;  // per group: why
   std::map<std::vector<FanoutId>, std::unique_ptr<exact::Skeleton>> skeletons_;
   Incumbent incumbent_;
   std::int64_t states_ = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "costmodel/evaluate.hpp"
 #include "mapper/mapspace.hpp"
@@ -30,6 +31,14 @@ struct Certificate {
   double lower_bound = 0;     // of the objective, over the whole mapspace
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
+};
+
+// How the exact strategy came by the bound of a group of spatial unrollings. kFloor: whatever the
+// tiles; kRelaxation: every tile had its room for itself; kSearch: searched as far as it takes.
+enum class Argument : std::uint8_t { kFloor, kRelaxation, kSearch };
+struct GroupBound {
+  double bound = 0;  // of the objective: no mapping of the group is better
+  Argument by = Argument::kFloor;
 };
 
 struct Statistics {
@@ -63,6 +72,7 @@ struct SearchResult {
   std::optional<Mapping> best;
   std::optional<Cost> cost;  // of best, by evaluate()
   Certificate certificate;
+  std::vector<GroupBound> groups;  // exact: what proves it, in the order of group_by_factors()
   Statistics statistics;
   InfeasibleReport infeasible;  // filled when nothing fits (exact) or as met (others)
   bool interrupted = false;
