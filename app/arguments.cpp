@@ -9,11 +9,11 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "core/edit_distance.hpp"
 #include "report/json.hpp"
-#include "report/names.hpp"
 
 namespace mapsim {
 
@@ -65,15 +65,54 @@ void add_choice(CLI::App& command, const std::string& name, const Words& words,
       ->type_name("NAME");
 }
 
-void add_objective(CLI::App& command, Objective& objective) {
+// `read` says what is wrong with a text, or takes it.
+void add_text(CLI::App& command, const std::string& name, const char* type, const std::string& help,
+              const std::function<std::optional<std::string>(const std::string&)>& read) {
+  command
+      .add_option_function<std::string>(
+          name, [read](const std::string& text) { read(text); }, help)
+      ->check([read](const std::string& text) { return read(text).value_or(""); })
+      ->type_name(type);
+}
+
+// What is wrong with a text, else nothing; `take` gets what it means.
+template <class T, class Take>
+std::optional<std::string> taken(const Parsed<T>& parsed, const Take& take) {
+  if (const auto* problem = std::get_if<std::string>(&parsed)) {
+    return *problem;
+  }
+  take(std::get<T>(parsed));
+  return std::nullopt;
+}
+
+void add_objective(CLI::App& command, ObjectiveArguments& a) {
+  add_text(command, "--objective", "FORMULA",
+           "energy (default), latency, edp, a product like 'energy^2*latency', or "
+           "'energy,latency': of the least energy the fastest",
+           [&a](const std::string& text) {
+             return taken(parse_objective(text), [&a](const Objective& parsed) {
+               a.objective.energy_power = parsed.energy_power;
+               a.objective.latency_power = parsed.latency_power;
+               a.objective.exact_ties = parsed.exact_ties;
+             });
+           });
   add_choice(
-      command, "objective", names_of(kObjectives),
-      [&objective](const std::string& word) {
-        for (const auto& [name, value] : kObjectives) {
-          objective = word == name ? value : objective;
-        }
+      command, "latency", {"steady", "ramped"},
+      [&a](const std::string& word) {
+        a.objective.mode = word == "ramped" ? LatencyMode::kRamped : LatencyMode::kSteady;
       },
-      "energy (default), latency or edp");
+      "Which latency counts: steady (default), or ramped, with first fills and last drains");
+  add_text(command, "--max-energy", "ENERGY", "Only mappings that need at most this: 800 uJ",
+           [&a](const std::string& text) {
+             return taken(parse_energy(text),
+                          [&a](Picojoules energy) { a.objective.max_energy = energy; });
+           });
+  add_text(command, "--max-latency", "TIME",
+           "Only mappings that take at most this: 1.2e6 cycles, 6 ms",
+           [&a](const std::string& text) {
+             a.max_latency = text;  // the clock is not known yet
+             return taken(parse_duration(text, Hertz{1e9}), [](Cycles) {});
+           });
 }
 
 void add_threads(CLI::App& command, int& threads) {
@@ -231,6 +270,18 @@ void check_spelling(const CLI::App& app, const Words& words) {
 }
 
 }  // namespace
+
+Objective complete(const ObjectiveArguments& arguments, Hertz clock) {
+  Objective objective = arguments.objective;
+  if (!arguments.max_latency.empty()) {
+    const auto problem = taken(parse_duration(arguments.max_latency, clock),
+                               [&objective](Cycles latency) { objective.max_latency = latency; });
+    if (problem) {
+      throw UsageError("--max-latency: " + *problem);
+    }
+  }
+  return objective;
+}
 
 std::variant<Command, Information> parse_arguments(int argc, const char* const* argv) {
   CLI::App app{"Design-space simulator for mapping deep-learning layers onto hardware"};

@@ -17,10 +17,15 @@ struct Output {
   std::string file;  // empty: standard output
 };
 
+struct ObjectiveArguments {
+  Objective objective;
+  std::string max_latency;  // empty: none; needs the clock of the architecture
+};
+
 struct SearchArguments {
   std::string arch, workload;
   std::string constraints;  // empty: none
-  Objective objective = Objective::kEnergy;
+  ObjectiveArguments objective;
   std::string strategy = "exact";
   bool even = false;
   std::int64_t samples = 10'000;
@@ -34,7 +39,7 @@ struct SearchArguments {
 struct EvalArguments {
   std::string arch, workload, mapping;
   bool why = false;  // against the proven optimum
-  Objective objective = Objective::kEnergy;
+  ObjectiveArguments objective;
   int threads = 1;
   bool explain_energy = false;
   Output output;
@@ -80,6 +85,9 @@ using Command = std::variant<SearchArguments, EvalArguments, SimulateArguments, 
 class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// With the limit on latency in cycles of this clock. Throws UsageError.
+Objective complete(const ObjectiveArguments& arguments, Hertz clock);
 
 // --help or --version: the text that answers it.
 struct Information {

@@ -17,7 +17,7 @@ namespace {
 // Against the proven optimum of the same machine and workload, unrolling left free.
 std::string why_text(const Problem& problem, const EvalArguments& arguments, const Cost& given) {
   SearchOptions options;
-  options.objective = arguments.objective;
+  options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;
   const Mapspace space{problem, {}};
   const SearchResult best = search_exact(space, options);

@@ -26,7 +26,7 @@ Answer run(const SearchArguments& arguments) {
   OutputFile mapping_file{arguments.mapping_file};
 
   SearchOptions options;
-  options.objective = arguments.objective;
+  options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;
   options.samples = arguments.samples;
   options.seed = static_cast<std::uint64_t>(arguments.seed);
@@ -41,10 +41,10 @@ Answer run(const SearchArguments& arguments) {
   Answer answer;
   answer.text = arguments.output.json
                     ? search_json(origin, space, arguments.strategy, options, result)
-                    : search_text(space, arguments.objective, result);
+                    : search_text(space, options.objective, result);
   if (arguments.why && result.cost && !result.interrupted && !arguments.output.json) {
     answer.text +=
-        '\n' + relief_text(arguments.objective, what_would_help(space, options, *result.cost));
+        '\n' + relief_text(options.objective, what_would_help(space, options, *result.cost));
   }
   answer.code = result.interrupted ? kInterrupted : (result.best ? kDone : kNegative);
   return answer;

@@ -16,7 +16,7 @@ using Parsed = std::variant<T, std::string>;
 // Quantities as people write them: a number and a unit, `64 KiB`. The unit is never guessed. Bits
 // are b, bytes B; k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti powers of 1024.
 Parsed<Bits> parse_size(std::string_view text);               // 64 KiB, 16 b; whole bits, 1 to 2^53
-Parsed<Picojoules> parse_energy(std::string_view text);       // 1.2 pJ; also fJ, nJ
+Parsed<Picojoules> parse_energy(std::string_view text);       // 1.2 pJ; also fJ, nJ, uJ, mJ
 Parsed<Milliwatts> parse_power(std::string_view text);        // 1 mW; also nW, uW, W
 Parsed<SquareMillimetres> parse_area(std::string_view text);  // 0.1 mm2; also um2
 Parsed<Hertz> parse_frequency(std::string_view text);         // 200 MHz; above zero

@@ -22,30 +22,7 @@ namespace {
 
 using exact::Key;
 
-// Everything that the search of one group of unrollings needs.
-struct Instance {
-  Instance(const exact::Skeleton& skeleton_in, exact::Unrolled unrolled_in, Objective objective)
-      : skeleton{skeleton_in},
-        unrolled{std::move(unrolled_in)},
-        costs(skeleton, unrolled, exact::needs_time(skeleton.problem(), objective)),
-        bound(skeleton, unrolled, costs),
-        valuation(skeleton.problem(), skeleton.ports(), objective, compute_cycles()) {}
-
-  double compute_cycles() const {
-    double steps = 1;
-    for (const DimId d : skeleton.problem().workload().dims.ids()) {
-      steps *= static_cast<double>(unrolled.bound(d));
-    }
-    return steps * static_cast<double>(skeleton.problem().arch().compute.issue_interval);
-  }
-  Key root() const { return root_key(skeleton, unrolled, bound, valuation, costs.components()); }
-
-  const exact::Skeleton& skeleton;
-  exact::Unrolled unrolled;
-  exact::Costs costs;
-  exact::Bound bound;
-  exact::Valuation valuation;
-};
+using exact::Instance;
 
 // Energy that no mapping can do without [pJ]: the operations, every element once through the
 // outermost level, and the compute units' accesses to whichever level could serve them most
@@ -91,7 +68,7 @@ double energy_floor(const Mapspace& space) {
 // The best so far, shared by threads. Which of equals it is does not depend on who comes first.
 class Incumbent {
  public:
-  Incumbent(const Problem& problem, Objective objective)
+  Incumbent(const Problem& problem, const Objective& objective)
       : problem_{problem}, objective_{objective} {}
 
   Key limit() {
@@ -122,7 +99,7 @@ class Incumbent {
 
  private:
   const Problem& problem_;
-  Objective objective_;
+  const Objective& objective_;
   std::mutex mutex_;
   Key limit_;
   std::size_t task_ = 0;
@@ -195,11 +172,10 @@ class ExactSearch {
          temporal_bounds(space_.problem().workload(), space_.group_by_factors()[group])) {
       steps *= static_cast<double>(bound);
     }
-    const auto& ports = skeletons_.begin()->second->ports();
-    std::vector<double> components(1 + ports.size(), 0.0);
+    const exact::Skeleton& skeleton = *skeletons_.begin()->second;
+    std::vector<double> components(2 + skeleton.ports().size(), 0.0);
     components[0] = energy_floor_;
-    return exact::Valuation(space_.problem(), ports, options_.objective, steps)
-        .key(components.data());
+    return exact::Valuation(skeleton, options_.objective, steps).key(components.data());
   }
 
   void search_batch(std::span<const std::size_t> batch) {
@@ -225,9 +201,7 @@ class ExactSearch {
     if (!(bounds_[group].first < exact::kInfinity) || exact::beyond(bounds_[group], limit)) {
       return;
     }
-    const exact::LabelResult found =
-        exact::search_labels(instance->skeleton, instance->unrolled, instance->costs,
-                             instance->bound, instance->valuation, limit, options_.stop);
+    const exact::LabelResult found = exact::search_labels(*instance, limit, options_.stop);
     if (!found.steps.empty()) {
       incumbent_.offer(exact::rebuild(instance->skeleton, instance->unrolled,
                                       space_.group_by_factors()[group].first, found.steps),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -20,18 +21,6 @@ constexpr std::array kMappers{
     NamedMapper{"exhaustive", search_exhaustive},
     NamedMapper{"sample", search_sample},
 };
-
-// What breaks ties of the objective.
-double second_figure(Objective objective, const Cost& cost) {
-  switch (objective) {
-    case Objective::kEnergy:
-      return static_cast<double>(cost.latency.steady.count());
-    case Objective::kLatency:
-    case Objective::kEdp:
-      return cost.energy.total.count();
-  }
-  return 0;
-}
 
 struct Need {
   std::string reason;
@@ -62,27 +51,23 @@ void note_need(InfeasibleReport& report, const std::string& reason, std::int64_t
 
 }  // namespace
 
-double objective_value(Objective objective, const Cost& cost) {
-  switch (objective) {
-    case Objective::kEnergy:
-      return cost.energy.total.count();
-    case Objective::kLatency:
-      return static_cast<double>(cost.latency.steady.count());
-    case Objective::kEdp:
-      return cost.edp();
-  }
-  return 0;
-}
-
-bool better(Objective objective, const Cost& a, const Cost& b) {
-  return std::pair{objective_value(objective, a), second_figure(objective, a)} <
-         std::pair{objective_value(objective, b), second_figure(objective, b)};
-}
-
 void add(InfeasibleReport& report, const Problem& problem, const Infeasible& reason) {
   const Need need = std::visit([&](const auto& why) { return need_of(problem, why); }, reason);
   ++report.reasons[need.reason];
   note_need(report, need.reason, need.amount);
+}
+
+void add_beyond_limits(InfeasibleReport& report, const Objective& objective, const Cost& cost) {
+  if (objective.max_energy && cost.energy.total > *objective.max_energy) {
+    ++report.reasons["energy limit"];
+    note_need(report, "energy limit",
+              static_cast<std::int64_t>(std::ceil(cost.energy.total.count())));
+  }
+  const Cycles latency = latency_of(objective.mode, cost.latency);
+  if (objective.max_latency && latency > *objective.max_latency) {
+    ++report.reasons["latency limit"];
+    note_need(report, "latency limit", latency.count());
+  }
 }
 
 void add(InfeasibleReport& report, const InfeasibleReport& other) {

@@ -10,18 +10,9 @@
 
 #include "costmodel/evaluate.hpp"
 #include "mapper/mapspace.hpp"
+#include "mapper/objective.hpp"
 
 namespace mapsim {
-
-// What to minimise; ties go to the second figure, then to the first mapping in a fixed order.
-enum class Objective : std::uint8_t {
-  kEnergy,   // then steady latency (the exact strategy: of the best of each unrolling)
-  kLatency,  // steady cycles, then energy
-  kEdp,      // pJ x steady cycles, then energy
-};
-double objective_value(Objective objective, const Cost& cost);
-// Is `a` better than `b`? A strict weak order without tolerances.
-bool better(Objective objective, const Cost& a, const Cost& b);
 
 // How far the proof goes. kOptimal: nothing in the mapspace is better. kBounded: nothing is better
 // than lower_bound. kNone: no claim (samples).
@@ -54,10 +45,12 @@ struct Statistics {
 // have been enough for the mapping at hand to fit.
 struct InfeasibleReport {
   std::map<std::string, std::int64_t> reasons;
-  std::map<std::string, std::int64_t> smallest_need;  // bits, or instances
+  std::map<std::string, std::int64_t> smallest_need;  // bits, instances, pJ (rounded up), cycles
   friend bool operator==(const InfeasibleReport&, const InfeasibleReport&) = default;
 };
 void add(InfeasibleReport& report, const Problem& problem, const Infeasible& reason);
+// Of a mapping that fits but breaks the objective's limits: "energy limit", "latency limit".
+void add_beyond_limits(InfeasibleReport& report, const Objective& objective, const Cost& cost);
 void add(InfeasibleReport& report, const InfeasibleReport& other);
 
 struct SearchOptions {

@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-void Tally::consider(const Problem& problem, Objective objective, const Mapping& mapping) {
+void Tally::consider(const Problem& problem, const Objective& objective, const Mapping& mapping) {
   ++evaluations;
   const Evaluation evaluation = evaluate(problem, mapping);
   if (const auto* reason = std::get_if<Infeasible>(&evaluation)) {
@@ -15,13 +15,17 @@ void Tally::consider(const Problem& problem, Objective objective, const Mapping&
     return;
   }
   const Cost& found = std::get<Cost>(evaluation);
+  if (!is_within_limits(objective, found)) {
+    add_beyond_limits(infeasible, objective, found);
+    return;
+  }
   if (!cost || better(objective, found, *cost)) {
     best = mapping;
     cost = found;
   }
 }
 
-void Tally::add(Objective objective, Tally other) {
+void Tally::add(const Objective& objective, Tally other) {
   evaluations += other.evaluations;
   mapsim::add(infeasible, other.infeasible);
   if (other.cost && (!cost || better(objective, *other.cost, *cost))) {

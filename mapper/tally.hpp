@@ -16,8 +16,8 @@ struct Tally {
   std::int64_t evaluations = 0;
   InfeasibleReport infeasible;
 
-  void consider(const Problem& problem, Objective objective, const Mapping& mapping);
-  void add(Objective objective, Tally other);
+  void consider(const Problem& problem, const Objective& objective, const Mapping& mapping);
+  void add(const Objective& objective, Tally other);
 };
 
 // Considers `count` mappings, the i-th being `mapping_at(i)`, on several threads; the result is

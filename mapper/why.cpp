@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "mapper/exact/valuation.hpp"
+
 namespace mapsim {
 
 std::vector<EnergyShare> compare_energy(const Problem& problem, const Cost& given,
@@ -86,8 +88,8 @@ std::vector<Relief> what_would_help(const Mapspace& space, const SearchOptions& 
   for (const LevelId l : problem.arch().levels.ids()) {
     for (const auto& [resource, change] : changes_of(problem.arch().levels[l])) {
       const bool is_bandwidth = resource.ends_with("bandwidth");
-      if (is_bandwidth && options.objective == Objective::kEnergy) {
-        continue;  // energy does not depend on it
+      if (is_bandwidth && !exact::tracked(problem, options.objective).ports) {
+        continue;  // the objective does not depend on it
       }
       Arch arch = problem.arch();
       change(arch.levels[l]);

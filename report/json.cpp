@@ -168,6 +168,12 @@ Json infeasible_json(const InfeasibleReport& report) {
   return json;
 }
 
+Json limits_json(const Objective& objective) {
+  return {
+      {"energy_pj", objective.max_energy ? Json(objective.max_energy->count()) : Json()},
+      {"latency_cycles", objective.max_latency ? Json(objective.max_latency->count()) : Json()}};
+}
+
 std::string finish(const Json& json) { return json.dump(2) + "\n"; }
 
 }  // namespace
@@ -180,6 +186,8 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   const Problem& problem = space.problem();
   Json json = head(origin, problem.arch(), problem.workload());
   json["objective"] = to_string(options.objective);
+  json["latency_mode"] = to_string(options.objective.mode);
+  json["limits"] = limits_json(options.objective);
   json["strategy"] = strategy;
   json["seed"] = options.seed;
   json["even"] = space.constraints().even;

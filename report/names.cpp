@@ -24,15 +24,6 @@ std::string describe(const Arch& arch, const FanoutExceeded& reason) {
 
 }  // namespace
 
-const char* to_string(Objective objective) {
-  for (const auto& [name, value] : kObjectives) {
-    if (value == objective) {
-      return name;
-    }
-  }
-  return "";
-}
-
 const char* to_string(Proof proof) {
   switch (proof) {
     case Proof::kOptimal:

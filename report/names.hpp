@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
 #include <string>
 
 #include "costmodel/evaluate.hpp"
@@ -9,16 +8,7 @@
 namespace mapsim {
 
 // Words for values, the same on the command line, in text and in JSON.
-template <class T>
-struct Named {
-  const char* name;
-  T value;
-};
-inline constexpr std::array kObjectives{Named<Objective>{"energy", Objective::kEnergy},
-                                        Named<Objective>{"latency", Objective::kLatency},
-                                        Named<Objective>{"edp", Objective::kEdp}};
-const char* to_string(Objective objective);  // energy, latency, edp
-const char* to_string(Proof proof);          // optimal, bounded, none
+const char* to_string(Proof proof);  // optimal, bounded, none
 
 // "MAC", "DRAM", "GLB read", "GLB write": a resource by the node that it belongs to.
 std::string resource_name(const Arch& arch, const Resource& resource);

@@ -33,16 +33,35 @@ std::string cycles_text(const Arch& arch, Cycles cycles) {
   return fmt::format("{} cycles ({})", grouped(cycles.count()), scaled(seconds(arch, cycles), "s"));
 }
 
-std::string objective_text(Objective objective, double value) {
-  switch (objective) {
-    case Objective::kEnergy:
-      return energy_text(Picojoules{value});
-    case Objective::kLatency:
-      return fmt::format("{} cycles", grouped(static_cast<std::int64_t>(value)));
-    case Objective::kEdp:
-      return fmt::format("{:.4g} pJ x cycles", value);
+std::string objective_text(const Objective& objective, double value) {
+  if (objective.energy_power == 1 && objective.latency_power == 0) {
+    return energy_text(Picojoules{value});
   }
-  return "";
+  if (objective.energy_power == 0 && objective.latency_power == 1) {
+    return fmt::format("{} cycles", grouped(static_cast<std::int64_t>(value)));
+  }
+  const auto unit = [](std::string_view name, double power) {
+    return power == 1 ? std::string{name} : fmt::format("{}^{}", name, power);
+  };
+  std::string text = fmt::format("{:.4g} ", value);
+  if (objective.energy_power > 0) {
+    text += unit("pJ", objective.energy_power);
+  }
+  if (objective.latency_power > 0) {
+    text += (objective.energy_power > 0 ? " x " : "") + unit("cycles", objective.latency_power);
+  }
+  return text;
+}
+
+std::string need_text(const std::string& reason, std::int64_t need) {
+  if (reason == "energy limit") {
+    return energy_text(Picojoules{static_cast<double>(need)});
+  }
+  if (reason == "latency limit") {
+    return grouped(need) + " cycles";
+  }
+  const bool is_capacity = reason.find("capacity") != std::string::npos;
+  return is_capacity ? bytes_text(Bits{need}) : grouped(need) + " instances";
 }
 
 Row energy_row(const std::string& name, const Row& parts, Picojoules sum, Picojoules total) {
@@ -157,13 +176,13 @@ std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost
          access_text(problem, cost.counts) + "\n" + physical_text(problem.arch());
 }
 
-std::string certificate_text(const Mapspace& space, Objective objective,
+std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
   const std::string over =
       fmt::format("of the {} {}mappings (perfect factors) in the mapspace",
                   short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "");
-  const char* name = to_string(objective);
+  const std::string name = to_string(objective);
   switch (proof.status) {
     case Proof::kOptimal:
       return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
@@ -186,9 +205,7 @@ std::string infeasible_text(const InfeasibleReport& report) {
   for (const auto& [reason, times] : reasons) {
     Row row{reason, grouped(times)};
     if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
-      const bool is_capacity = reason.find("capacity") != std::string::npos;
-      row.push_back(is_capacity ? bytes_text(Bits{need->second})
-                                : grouped(need->second) + " instances");
+      row.push_back(need_text(reason, need->second));
     } else {
       row.emplace_back("enough as it is");
     }
@@ -211,7 +228,8 @@ std::string statistics_text(const Statistics& statistics) {
   return text + "\n";
 }
 
-std::string search_text(const Mapspace& space, Objective objective, const SearchResult& result) {
+std::string search_text(const Mapspace& space, const Objective& objective,
+                        const SearchResult& result) {
   const Problem& problem = space.problem();
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (result.interrupted) {

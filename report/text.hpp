@@ -33,7 +33,7 @@ std::string access_text(const Problem& problem, const Counts& counts);
 std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost);
 
 // What is proven about the best mapping of a search, and over what.
-std::string certificate_text(const Mapspace& space, Objective objective,
+std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result);
 
 // Why mappings did not fit, most frequent reason first, and what would have been enough.
@@ -42,7 +42,8 @@ std::string infeasible_text(const InfeasibleReport& report);
 std::string statistics_text(const Statistics& statistics);
 
 // Everything about a search.
-std::string search_text(const Mapspace& space, Objective objective, const SearchResult& result);
+std::string search_text(const Mapspace& space, const Objective& objective,
+                        const SearchResult& result);
 
 std::string roofline_text(const Arch& arch, const Workload& workload, const Roofline& bounds);
 

@@ -27,7 +27,7 @@ std::string signed_percent(double share) {
 
 }  // namespace
 
-std::string gap_text(const Problem& problem, Objective objective, const Cost& given,
+std::string gap_text(const Problem& problem, const Objective& objective, const Cost& given,
                      const Cost& best) {
   const double optimum = best.energy.total.count();
   std::string text = "why:\n";
@@ -35,7 +35,8 @@ std::string gap_text(const Problem& problem, Objective objective, const Cost& gi
       "  {} above the proven optimum in {}; energy {} against {}, {} against {} cycles\n",
       percent(objective_value(objective, given) / objective_value(objective, best) - 1),
       to_string(objective), energy_text(given.energy.total), energy_text(best.energy.total),
-      grouped(given.latency.steady.count()), grouped(best.latency.steady.count()));
+      grouped(latency_of(objective.mode, given.latency).count()),
+      grouped(latency_of(objective.mode, best.latency).count()));
   std::vector<Row> rows;
   for (const EnergyShare& share : compare_energy(problem, given, best)) {
     rows.push_back({name_of(problem, share), signed_percent(share.difference_pj / optimum)});
@@ -46,7 +47,7 @@ std::string gap_text(const Problem& problem, Objective objective, const Cost& gi
   return text + "  of the optimum's energy, more (+) or less (-):\n" + table(rows);
 }
 
-std::string relief_text(Objective objective, const std::vector<Relief>& reliefs) {
+std::string relief_text(const Objective& objective, const std::vector<Relief>& reliefs) {
   std::vector<Row> rows;
   for (const Relief& relief : reliefs) {
     rows.push_back({relief.resource, fmt::format("-{}", percent(relief.gain))});

@@ -2,16 +2,18 @@
 #include "mapper/exact/costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "costmodel/crossing.hpp"
 
 namespace mapsim::exact {
 
-Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, bool with_ports)
+Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked)
     : skeleton_{skeleton},
       unrolled_{unrolled},
       volumes_(skeleton.problem(), unrolled),
-      components_{with_ports ? 1 + skeleton.ports().size() : 1},
+      tracked_{tracked},
+      components_{1 + (tracked.ports ? skeleton.ports().size() : 0) + (tracked.edges ? 1 : 0)},
       terms_(skeleton.placings().size()),
       plain_(skeleton.placings().size()),
       sliding_(skeleton.placings().size(),
@@ -83,6 +85,28 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
   return terms;
 }
 
+// As fast as the slower of the two ports that the tile passes on its way in, or out.
+void Costs::add_edge(const Placing& placing, Terms& terms) {
+  const auto& from = terms.output ? terms.child_read : terms.parent_read;
+  const auto& to = terms.output ? terms.parent_write : terms.child_write;
+  for (const auto& port : {from, to}) {
+    if (port) {
+      const BitsPerCycle rate{skeleton_.ports()[*port].bits_per_cycle};
+      terms.edge_rate = terms.edge_rate ? std::min(*terms.edge_rate, rate) : rate;
+    }
+  }
+  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
+  terms.edge_elements = &footprints(placing.tensor, placing.crossed, stop.fanouts);
+}
+
+void Costs::evaluate_edge(const Terms& terms, double width, std::size_t tile, double* out,
+                          std::size_t step) const {
+  if (tracked_.edges && terms.edge_rate) {
+    out[(components_ - 1) * step] +=
+        std::ceil((*terms.edge_elements)[tile] * width / terms.edge_rate->count());
+  }
+}
+
 // On the way up each merging fanout adds what enters it to what leaves it, innermost first.
 void Costs::add_reductions(const Placing& placing, std::size_t child_fanouts, Terms& terms) {
   const Problem& problem = skeleton_.problem();
@@ -108,6 +132,9 @@ void Costs::add_reductions(const Placing& placing, std::size_t child_fanouts, Te
 const Costs::Terms& Costs::terms(std::size_t placing) {
   if (!terms_[placing]) {
     terms_[placing] = make_terms(skeleton_.placings()[placing]);
+    if (tracked_.edges && terms_[placing]->has_child) {
+      add_edge(skeleton_.placings()[placing], *terms_[placing]);
+    }
   }
   return *terms_[placing];
 }
@@ -136,6 +163,7 @@ void Costs::evaluate(const Terms& terms, double trips, std::size_t tile, Slide s
   if (terms.child_write) {
     out[(1 + *terms.child_write) * step] += terms.busy_child.at(trips, tile, slide) * terms.bits;
   }
+  evaluate_edge(terms, terms.bits, tile, out, step);
 }
 
 void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide,
@@ -184,6 +212,7 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
     const double busy_down = terms.busy_child.at(trips, tile, slide);
     add(terms.child_read, child_width * busy_down);
     add(terms.child_write, child_width * (busy_down - terms.met_busy_child.at(1, tile, Slide{})));
+    evaluate_edge(terms, child_width, tile, out, step);
   }
 }
 

@@ -9,16 +9,18 @@
 
 #include "mapper/exact/lattice.hpp"
 #include "mapper/exact/skeleton.hpp"
+#include "mapper/exact/valuation.hpp"
 #include "mapper/exact/volume.hpp"
 
 namespace mapsim::exact {
 
-// What placements cost on the lattices of one unrolling: energy [pJ] and, for each port, the bits
-// that the busiest instance moves through it. Component 0 is the energy, 1 + q the port q. A
-// placing's tables are over the tiles of the lattice behind the fanouts that it has crossed.
+// What placements cost on the lattices of one unrolling: energy [pJ] and, if tracked, for each port
+// the bits that the busiest instance moves through it, and the cycles of the first fill or last
+// drain. Component 0 is the energy, 1 + q the port q, the edges are last. A placing's tables are
+// over the tiles of the lattice behind the fanouts that it has crossed.
 class Costs {
  public:
-  Costs(const Skeleton& skeleton, const Unrolled& unrolled, bool with_ports);
+  Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
   // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
@@ -51,6 +53,8 @@ class Costs {
     bool narrow_parent = false;
     StorageEnergy parent_energy, child_energy;
     std::optional<std::size_t> parent_read, parent_write, child_read, child_write;
+    std::optional<BitsPerCycle> edge_rate;               // of the first fill or last drain
+    const std::vector<double>* edge_elements = nullptr;  // of the child's tile
   };
 
   Terms make_terms(const Placing& placing);
@@ -60,6 +64,9 @@ class Costs {
                 std::size_t step) const;
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                        std::size_t step) const;
+  void add_edge(const Placing& placing, Terms& terms);
+  void evaluate_edge(const Terms& terms, double width, std::size_t tile, double* out,
+                     std::size_t step) const;
   const std::vector<double>& footprints(TensorId t, std::size_t crossed, std::size_t fanouts_above);
   void multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
                      std::vector<double>& points) const;
@@ -70,6 +77,7 @@ class Costs {
   const Skeleton& skeleton_;
   const Unrolled& unrolled_;
   VolumeFactory volumes_;
+  Tracked tracked_;
   std::size_t components_;
   std::vector<std::optional<Terms>> terms_;
   std::vector<std::vector<double>> plain_;

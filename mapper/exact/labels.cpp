@@ -3,51 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <optional>
 #include <queue>
 
 namespace mapsim::exact {
-
-bool needs_time(const Problem& problem, Objective objective) {
-  return objective != Objective::kEnergy || problem.leakage(Cycles{1}) > Picojoules{0};
-}
-
-Key Valuation::key(const double* components) const {
-  double energy = components[0];
-  if (!(energy < kInfinity)) {
-    return {kInfinity, 0};
-  }
-  if (!timed_) {
-    return {energy, 0};
-  }
-  double cycles = compute_cycles_;
-  for (std::size_t q = 0; q < ports_.size(); ++q) {
-    cycles = std::max(cycles, std::ceil(components[1 + q] / ports_[q].bits_per_cycle));
-  }
-  energy += leakage_per_cycle_ * cycles;
-  switch (objective_) {
-    case Objective::kEnergy:
-      return {energy, cycles};
-    case Objective::kLatency:
-      return {cycles, energy};
-    case Objective::kEdp:
-      return {energy * cycles, energy};
-  }
-  return {};
-}
-
-Key root_key(const Skeleton& skeleton, const Unrolled& unrolled, const Bound& bound,
-             const Valuation& valuation, std::size_t components) {
-  Key best;
-  std::vector<double> values(components);
-  for (const std::size_t pointers : skeleton.starts()) {
-    for (std::size_t k = 0; k < components; ++k) {
-      values[k] = bound.at({0, pointers, unrolled.lattices.front().size() - 1}, k);
-    }
-    best = std::min(best, valuation.key(values.data()));
-  }
-  return best;
-}
 
 namespace {
 
@@ -57,15 +16,9 @@ double without_noise(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
 }
 
-struct Label {
-  Step step;
-  std::int64_t before = -1;  // the label that it extends
-  bool dominated = false;
-};
-
 struct Queued {
   Key key;
-  std::int64_t label = 0;
+  LabelStore::Id label = 0;
   // std::priority_queue pops the largest: smaller keys first, of equal ones the newest.
   friend bool operator<(const Queued& a, const Queued& b) {
     return a.key != b.key ? a.key > b.key : a.label < b.label;
@@ -74,24 +27,16 @@ struct Queued {
 
 class LabelSearch {
  public:
-  LabelSearch(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Bound& bound,
-              const Valuation& valuation)
-      : skeleton_{skeleton},
-        unrolled_{unrolled},
-        costs_{costs},
-        bound_{bound},
-        valuation_{valuation},
-        components_{costs.components()},
-        width_{components_},
-        slot_of_room_(skeleton.rooms().size()),
-        labels_at_(bound.nodes().size(), kNone) {
-    for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
-      if (skeleton.rooms()[r].contended && skeleton.rooms()[r].bits < kInfinity) {
-        slot_of_room_[r] = width_++;
-      }
-    }
-    scratch_.resize(components_);
-  }
+  explicit LabelSearch(Instance& instance)
+      : skeleton_{instance.skeleton},
+        unrolled_{instance.unrolled},
+        costs_{instance.costs},
+        bound_{instance.bound},
+        valuation_{instance.valuation},
+        components_{costs_.components()},
+        slot_of_room_(slots(skeleton_, components_)),
+        labels_(bound_.nodes().size(), components_ + rooms_carried()),
+        scratch_(components_) {}
 
   LabelResult run(Key limit, const std::atomic<bool>* stop) {
     LabelResult result;
@@ -108,13 +53,13 @@ class LabelSearch {
       if (beyond(top.key, limit_)) {
         break;
       }
-      if (labels_[index(top.label)].dominated) {
+      if (labels_.is_dominated(top.label)) {
         continue;
       }
-      if (labels_[index(top.label)].step.kind == Step::Kind::kEnd) {
-        result.key = valuation_.key(&values_[index(top.label) * width_]);
+      if (labels_.step(top.label).kind == Step::Kind::kEnd) {
+        result.key = valuation_.key(labels_.values(top.label));
         result.bound = result.key;
-        result.steps = trace(top.label);
+        result.steps = labels_.trace(top.label);
         return result;
       }
       ++result.expanded;
@@ -125,36 +70,30 @@ class LabelSearch {
   }
 
  private:
-  static constexpr std::int64_t kNone = -1;
-  static std::size_t index(std::int64_t label) { return static_cast<std::size_t>(label); }
+  // Where a label's values have what is used of each contended room.
+  static std::vector<std::optional<std::size_t>> slots(const Skeleton& skeleton, std::size_t next) {
+    std::vector<std::optional<std::size_t>> slots;
+    for (const Room& room : skeleton.rooms()) {
+      const bool carried = room.contended && room.bits < kInfinity;
+      slots.push_back(carried ? std::optional{next++} : std::nullopt);
+    }
+    return slots;
+  }
+  std::size_t rooms_carried() const {
+    return static_cast<std::size_t>(
+        std::count_if(slot_of_room_.begin(), slot_of_room_.end(),
+                      [](const std::optional<std::size_t>& slot) { return slot.has_value(); }));
+  }
 
   const Lattice& lattice(std::size_t phase) const {
     return unrolled_.lattices[skeleton_.crossed(phase)];
   }
 
-  // A new label after `before`, with its values copied, to be amended and then offered.
-  std::int64_t extend(std::int64_t before, Step step) {
-    const auto id = static_cast<std::int64_t>(labels_.size());
-    labels_.push_back({step, before, false});
-    next_.push_back(kNone);
-    values_.resize(values_.size() + width_);
-    if (before >= 0) {
-      std::copy_n(values_.begin() + before * static_cast<std::int64_t>(width_), width_,
-                  values_.end() - static_cast<std::int64_t>(width_));
-    }
-    return id;
-  }
-  void retract() {
-    labels_.pop_back();
-    next_.pop_back();
-    values_.resize(values_.size() - width_);
-  }
-
   void start() {
     for (const std::size_t pointers : skeleton_.starts()) {
       const Node node{0, pointers, unrolled_.lattices.front().size() - 1};
-      const std::int64_t id = extend(kNone, {Step::Kind::kStart, node, 0});
-      double* values = &values_[index(id) * width_];
+      const LabelStore::Id id = labels_.extend(LabelStore::kNone, {Step::Kind::kStart, node, 0});
+      double* values = labels_.values(id);
       bool fits = true;
       for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
         fits = fits && occupy_start(t, pointers, values);
@@ -162,7 +101,7 @@ class LabelSearch {
       if (fits) {
         offer(id);
       } else {
-        retract();
+        labels_.retract();
       }
     }
   }
@@ -190,64 +129,32 @@ class LabelSearch {
     return true;
   }
 
-  void offer(std::int64_t id) {
-    Label& label = labels_[index(id)];
-    const double* values = &values_[index(id) * width_];
+  void offer(LabelStore::Id id) {
+    const Step step = labels_.step(id);
+    const double* values = labels_.values(id);
     for (std::size_t k = 0; k < components_; ++k) {
       scratch_[k] = values[k];
-      if (label.step.kind != Step::Kind::kEnd) {
-        scratch_[k] += bound_.at(label.step.node, k);
+      if (step.kind != Step::Kind::kEnd) {
+        scratch_[k] += bound_.at(step.node, k);
       }
     }
     Key key = valuation_.key(scratch_.data());
     if (!(key.first < kInfinity) || beyond(key, limit_)) {
-      retract();
+      labels_.retract();
       return;
     }
     key = {without_noise(key.first), without_noise(key.second)};
-    if (label.step.kind == Step::Kind::kEnd) {
+    if (step.kind == Step::Kind::kEnd) {
       limit_ = std::min(limit_, key);
-    } else if (dominated(id)) {
-      retract();
+    } else if (labels_.dominated(id, bound_.nodes().at(step.node))) {
+      labels_.retract();
       return;
     }
     queue_.push({key, id});
   }
 
-  // Is there a label at the same node that has paid no more and uses no more? If not, the new one
-  // joins the node's list and strikes out what it dominates.
-  bool dominated(std::int64_t id) {
-    std::int64_t& head = labels_at_[bound_.nodes().at(labels_[index(id)].step.node)];
-    for (std::int64_t other = head; other != kNone; other = next_[index(other)]) {
-      if (!labels_[index(other)].dominated && no_worse(other, id)) {
-        return true;
-      }
-    }
-    for (std::int64_t other = head; other != kNone; other = next_[index(other)]) {
-      if (!labels_[index(other)].dominated && no_worse(id, other)) {
-        labels_[index(other)].dominated = true;
-      }
-    }
-    next_[index(id)] = head;
-    head = id;
-    return false;
-  }
-  bool no_worse(std::int64_t a, std::int64_t b) const {
-    const double* x = &values_[index(a) * width_];
-    const double* y = &values_[index(b) * width_];
-    if (x[0] > y[0] * (1 + 1e-13)) {
-      return false;
-    }
-    for (std::size_t k = 1; k < width_; ++k) {
-      if (x[k] > y[k]) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  void expand(std::int64_t id) {
-    const Node at = labels_[index(id)].step.node;
+  void expand(LabelStore::Id id) {
+    const Node at = labels_.step(id).node;
     if (at.phase + 1 < skeleton_.phases()) {
       cross_event(id, at);
     } else {
@@ -263,44 +170,45 @@ class LabelSearch {
     jump(id, at);
   }
 
-  void end(std::int64_t id, const Node& at) {
+  void end(LabelStore::Id id, const Node& at) {
     const auto& ones = lattice(at.phase).ones();
     if (!skeleton_.end(at.pointers) || !std::binary_search(ones.begin(), ones.end(), at.tile)) {
       return;
     }
     const std::vector<double> mac = costs_.mac(*skeleton_.end(at.pointers), at.tile);
-    const std::int64_t last = extend(id, {Step::Kind::kEnd, at, 0});
+    const LabelStore::Id last = labels_.extend(id, {Step::Kind::kEnd, at, 0});
     for (std::size_t k = 0; k < components_; ++k) {
-      values_[index(last) * width_ + k] += mac[k];
+      labels_.values(last)[k] += mac[k];
     }
     offer(last);
   }
 
-  void cross_event(std::int64_t id, const Node& at) {
-    const std::int64_t next = extend(id, {Step::Kind::kCross, cross(skeleton_, unrolled_, at), 0});
+  void cross_event(LabelStore::Id id, const Node& at) {
+    const LabelStore::Id next =
+        labels_.extend(id, {Step::Kind::kCross, cross(skeleton_, unrolled_, at), 0});
     for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
       if (slot_of_room_[r] && skeleton_.rooms()[r].last_phase <= at.phase) {
-        values_[index(next) * width_ + *slot_of_room_[r]] = 0;  // nothing more can come here
+        labels_.values(next)[*slot_of_room_[r]] = 0;  // nothing more can come here
       }
     }
     offer(next);
   }
 
-  void loop(std::int64_t id, const Node& at, DimId dim) {
+  void loop(LabelStore::Id id, const Node& at, DimId dim) {
     const Lattice& tiles = lattice(at.phase);
     const std::size_t digit = tiles.digit(dim, at.tile);
     for (const Lattice::Run& run : tiles.primes(dim)) {
       if (run.from == digit) {
         const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
-        offer(extend(id, {Step::Kind::kLoop, {at.phase, at.pointers, tile}, 0}));
+        offer(labels_.extend(id, {Step::Kind::kLoop, {at.phase, at.pointers, tile}, 0}));
       }
     }
   }
 
   // Adds a placing's costs and room to label `id`; false: it does not fit.
-  bool pay(std::int64_t id, std::size_t placing, const double* cost, std::size_t step,
+  bool pay(LabelStore::Id id, std::size_t placing, const double* cost, std::size_t step,
            std::size_t tile) {
-    double* values = &values_[index(id) * width_];
+    double* values = labels_.values(id);
     if (!(cost[0] < kInfinity)) {
       return false;
     }
@@ -316,21 +224,21 @@ class LabelSearch {
     return true;
   }
 
-  void place(std::int64_t id, const Node& at) {
+  void place(LabelStore::Id id, const Node& at) {
     const auto& places = skeleton_.places(at.phase, at.pointers);
     for (std::size_t m = 0; m < places.size(); ++m) {
-      const std::int64_t next =
-          extend(id, {Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m});
+      const LabelStore::Id next =
+          labels_.extend(id, {Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m});
       const std::vector<double>& cost = costs_.plain(places[m].placing);
       if (pay(next, places[m].placing, &cost[at.tile], lattice(at.phase).size(), at.tile)) {
         offer(next);
       } else {
-        retract();
+        labels_.retract();
       }
     }
   }
 
-  void jump(std::int64_t id, const Node& at) {
+  void jump(LabelStore::Id id, const Node& at) {
     const auto& jumps = skeleton_.jumps(at.phase, at.pointers);
     const Lattice& tiles = lattice(at.phase);
     for (std::size_t m = 0; m < jumps.size(); ++m) {
@@ -343,8 +251,8 @@ class LabelSearch {
           continue;
         }
         const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
-        const std::int64_t next =
-            extend(id, {Step::Kind::kJump, {at.phase, jumps[m].target, tile}, m});
+        const LabelStore::Id next =
+            labels_.extend(id, {Step::Kind::kJump, {at.phase, jumps[m].target, tile}, m});
         bool fits = true;
         for (const std::size_t placing : jumps[m].placings) {
           const double* cost = &costs_.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
@@ -353,19 +261,10 @@ class LabelSearch {
         if (fits) {
           offer(next);
         } else {
-          retract();
+          labels_.retract();
         }
       }
     }
-  }
-
-  std::vector<Step> trace(std::int64_t id) const {
-    std::vector<Step> steps;
-    for (; id != kNone; id = labels_[index(id)].before) {
-      steps.push_back(labels_[index(id)].step);
-    }
-    std::reverse(steps.begin(), steps.end());
-    return steps;
   }
 
   const Skeleton& skeleton_;
@@ -374,12 +273,8 @@ class LabelSearch {
   const Bound& bound_;
   const Valuation& valuation_;
   std::size_t components_;
-  std::size_t width_;  // values of a label: components, then bits used of contended rooms
   std::vector<std::optional<std::size_t>> slot_of_room_;
-  std::vector<std::int64_t> labels_at_;  // per node: head of its list
-  std::vector<std::int64_t> next_;
-  std::vector<Label> labels_;
-  std::vector<double> values_;
+  LabelStore labels_;
   std::vector<double> scratch_;
   std::priority_queue<Queued> queue_;
   Key limit_;
@@ -387,10 +282,8 @@ class LabelSearch {
 
 }  // namespace
 
-LabelResult search_labels(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                          const Bound& bound, const Valuation& valuation, Key limit,
-                          const std::atomic<bool>* stop) {
-  return LabelSearch(skeleton, unrolled, costs, bound, valuation).run(limit, stop);
+LabelResult search_labels(Instance& instance, Key limit, const std::atomic<bool>* stop) {
+  return LabelSearch(instance).run(limit, stop);
 }
 
 }  // namespace mapsim::exact

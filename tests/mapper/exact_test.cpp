@@ -150,17 +150,10 @@ Constraints only(const SearchCase& random, const UnrollingGroup& group) {
   return constraints;
 }
 
-double root_bound(const Mapspace& space, const UnrollingGroup& group, Objective objective) {
-  const exact::Unrolled unrolled(space.problem(), group.factors);
+double root_bound(const Mapspace& space, const UnrollingGroup& group, const Objective& objective) {
+  exact::Unrolled unrolled(space.problem(), group.factors);
   const exact::Skeleton skeleton(space, unrolled.used);
-  exact::Costs costs(skeleton, unrolled, objective != Objective::kEnergy);
-  const exact::Bound bound(skeleton, unrolled, costs);
-  double cycles = static_cast<double>(space.problem().arch().compute.issue_interval);
-  for (const std::int64_t trips : temporal_bounds(space.problem().workload(), group)) {
-    cycles *= static_cast<double>(trips);
-  }
-  const exact::Valuation valuation(space.problem(), skeleton.ports(), objective, cycles);
-  return root_key(skeleton, unrolled, bound, valuation, costs.components()).first;
+  return exact::Instance(skeleton, std::move(unrolled), objective).root().first;
 }
 
 TEST_P(ExactOnRandomSpaces, BoundsNoUnrollingAboveItsOptimum) {

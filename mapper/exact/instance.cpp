@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/instance.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace mapsim::exact {
+
+namespace {
+
+double compute_cycles(const Skeleton& skeleton, const Unrolled& unrolled) {
+  auto cycles = static_cast<double>(skeleton.problem().arch().compute.issue_interval);
+  for (const DimId d : skeleton.problem().workload().dims.ids()) {
+    cycles *= static_cast<double>(unrolled.bound(d));
+  }
+  return cycles;
+}
+
+}  // namespace
+
+Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective)
+    : skeleton{skeleton_in},
+      unrolled{std::move(unrolled_in)},
+      costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
+      bound(skeleton, unrolled, costs),
+      valuation(skeleton, objective, compute_cycles(skeleton, unrolled)) {}
+
+Key Instance::root() const {
+  Key best;
+  std::vector<double> values(costs.components());
+  for (const std::size_t pointers : skeleton.starts()) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      values[k] = bound.at({0, pointers, unrolled.lattices.front().size() - 1}, k);
+    }
+    best = std::min(best, valuation.key(values.data()));
+  }
+  return best;
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "mapper/exact/bound.hpp"
+
+namespace mapsim::exact {
+
+// One step of a nest, outside in.
+struct Step {
+  enum class Kind : std::uint8_t { kStart, kLoop, kCross, kPlace, kJump, kEnd };
+  Kind kind = Kind::kStart;
+  Node node;             // where the step leads
+  std::size_t move = 0;  // kPlace, kJump: index in the skeleton's lists at the node before
+};
+
+// The labels of a search, each with `width` values (paid components, then used rooms), and for each
+// node the list of those that stand there.
+class LabelStore {
+ public:
+  using Id = std::int64_t;
+  static constexpr Id kNone = -1;
+
+  LabelStore(std::size_t nodes, std::size_t width) : width_{width}, heads_(nodes, kNone) {}
+
+  const Step& step(Id label) const { return labels_[index(label)].step; }
+  double* values(Id label) { return &values_[index(label) * width_]; }
+  const double* values(Id label) const { return &values_[index(label) * width_]; }
+  bool is_dominated(Id label) const { return labels_[index(label)].dominated; }
+
+  // A new label after `before`, with its values copied, to be amended; the newest of all.
+  Id extend(Id before, Step step);
+  // Takes the newest label back.
+  void retract();
+  // Is there a label at `node` that has paid no more and uses no more? If not, the new one joins
+  // the node's list and strikes out what it dominates.
+  bool dominated(Id label, std::size_t node);
+  // From the start to `label`.
+  std::vector<Step> trace(Id label) const;
+
+ private:
+  struct Label {
+    Step step;
+    Id before = kNone;  // the label that it extends
+    Id next = kNone;    // in its node's list
+    bool dominated = false;
+  };
+  static std::size_t index(Id label) { return static_cast<std::size_t>(label); }
+  bool no_worse(Id a, Id b) const;
+
+  std::size_t width_;
+  std::vector<Id> heads_;  // per node
+  std::vector<Label> labels_;
+  std::vector<double> values_;
+};
+
+}  // namespace mapsim::exact

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <compare>
+#include <vector>
+
+#include "mapper/exact/skeleton.hpp"
+#include "mapper/objective.hpp"
+
+namespace mapsim::exact {
+
+// What is minimised, primary figure first.
+struct Key {
+  double first = kInfinity;
+  double second = 0;
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+// Worse than the limit by more than rounding noise.
+inline bool beyond(const Key& key, const Key& limit) {
+  return key.first > limit.first * (1 + kRounding);
+}
+
+// What labels carry beside energy.
+struct Tracked {
+  bool ports = false;  // the bits of every port: whatever depends on time, leakage too
+  bool edges = false;  // the cycles of first fills and last drains: ramped latency
+};
+Tracked tracked(const Problem& problem, const Objective& objective);
+
+// Objective of a whole or partial mapping from its components: energy [pJ], bits through each port,
+// cycles of the edges (as far as they are tracked).
+class Valuation {
+ public:
+  Valuation(const Skeleton& skeleton, const Objective& objective, double compute_cycles);
+  // Infinite where a limit is broken.
+  Key key(const double* components) const;
+
+ private:
+  struct Cycles {
+    double steady = 0;
+    double ramped = 0;
+  };
+  Cycles cycles(const double* components) const;
+
+  const std::vector<Port>& ports_;
+  std::vector<bool> hides_;  // per port: does its level's double buffer hide transfers?
+  Objective objective_;
+  Tracked tracked_;
+  double compute_cycles_;
+  double leakage_per_cycle_;  // pJ
+};
+
+}  // namespace mapsim::exact
