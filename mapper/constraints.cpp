@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "core/reader.hpp"
+#include "mapper/rules_reader.hpp"
 #include "mapper/unrolling.hpp"
 
 namespace mapsim {
 namespace {
 
-const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
-const Words kAxes{"X", "Y"};                          // in the order of Axis
+const Words kAxes{"X", "Y"};  // in the order of Axis
+const Words kKeys{"tiling", "spatial", "unroll", "keep", "bypass", "extents", "loops"};
 
 class ConstraintsReader {
  public:
@@ -33,14 +34,15 @@ class ConstraintsReader {
     if (node == nullptr) {
       return constraints;
     }
-    const Fields fields = reader_.fields(*node, {"tiling", "spatial", "keep", "bypass"});
+    const Fields fields = reader_.fields(*node, kKeys);
     constraints.even =
         reader_.choice(fields.find("tiling"), {"uneven", "even"}, "tiling").value_or(0) == 1;
     if (const Node* spatial = fields.find("spatial")) {
       constraints.spatial = read_spatial(*spatial);
     }
-    read_rules(fields.find("keep"), KeepRule::kKeep, constraints);
-    read_rules(fields.find("bypass"), KeepRule::kBypass, constraints);
+    read_keeps(fields.find("keep"), KeepRule::kKeep, constraints);
+    read_keeps(fields.find("bypass"), KeepRule::kBypass, constraints);
+    read_rules(reader_, problem_, fields, constraints);
     return constraints;
   }
 
@@ -114,33 +116,21 @@ class ConstraintsReader {
     }
   }
 
-  // The tensors that an item of a list means: one by name, or all of a role. A name wins.
-  TensorSet tensors_of(std::size_t choice) const {
-    if (choice < workload_.tensors.size()) {
-      return {static_cast<TensorId>(choice)};
-    }
-    const auto role = static_cast<Role>(choice - workload_.tensors.size());
-    TensorSet set;
-    for (const TensorId t : workload_.tensors.ids()) {
-      if (workload_.tensors[t].role == role) {
-        set.insert(t);
-      }
-    }
-    return set;
-  }
-
-  void read_rules(const Node* node, KeepRule rule, Constraints& constraints) {
+  void read_keeps(const Node* node, KeepRule rule, Constraints& constraints) {
     if (node == nullptr) {
       return;
     }
-    Words names = names_of(workload_.tensors);
-    names.insert(names.end(), kRoleNames.begin(), kRoleNames.end());
+    const auto sets = tensor_words(workload_);
+    Words names;
+    for (const auto& set : sets) {
+      names.push_back(set.first);
+    }
     constraints.keeps = constraints.keeps.empty() ? all_free() : constraints.keeps;
     for (const Entry* entry : reader_.entries(*node, "a map of levels to tensors")) {
       const auto index = reader_.choice(&entry->key, levels_, "level");
       TensorSet tensors;
       for (const std::size_t name : reader_.choice_list(&entry->value, names, "tensor")) {
-        tensors = tensors | tensors_of(name);
+        tensors = tensors | sets[name].second;
       }
       if (!index) {
         continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/mapspace.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 #include "mapper/nests/counting.hpp"
@@ -10,7 +11,11 @@ namespace mapsim {
 Mapspace::Mapspace(const Problem& problem, Constraints constraints)
     : problem_{&problem},
       constraints_{std::move(constraints)},
-      groups_{mapsim::group_by_factors(problem, constraints_.spatial)} {}
+      groups_{mapsim::group_by_factors(problem, {constraints_.spatial, constraints_.unroll})} {
+  if (!constraints_.extents.empty() || !constraints_.loops.empty()) {
+    throw std::invalid_argument("rules for extents and loops are read, but not searched yet");
+  }
+}
 
 KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
   if (index_of(level) == 0 || problem_->must_keep(level, tensor)) {
@@ -28,7 +33,7 @@ std::vector<Unrolling> Mapspace::assignments(const UnrollingGroup& group) const 
   if (group.assignments == 1) {
     return {group.first};
   }
-  return axis_assignments(*problem_, constraints_.spatial, group);
+  return axis_assignments(*problem_, {constraints_.spatial, constraints_.unroll}, group);
 }
 
 std::vector<Unrolling> Mapspace::unrollings() const {

@@ -8,6 +8,7 @@
 
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
+#include "mapper/rules.hpp"
 #include "mapper/unrolling.hpp"
 
 namespace mapsim {
@@ -22,6 +23,9 @@ struct Constraints {
   std::optional<Unrolling> spatial;
   // Per level and tensor; empty = all free. The architecture's own rules are added to it, and win.
   PerLevel<PerTensor<KeepRule>> keeps;
+  std::vector<UnrollRule> unroll{};   // one a fanout at most
+  std::vector<ExtentRule> extents{};  // of tiles
+  std::vector<LoopRule> loops{};      // one a node at most; for a level: even only
   friend bool operator==(const Constraints&, const Constraints&) = default;
 };
 

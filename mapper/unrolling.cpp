@@ -30,6 +30,7 @@ struct Scope {
   DimSet y_dims;
   PerDim<std::vector<std::int64_t>> divisors;  // of the bounds
   std::optional<Unrolling> given;              // of this fanout only, sorted, factors > 1
+  UnrollRule rule;
 };
 
 DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
@@ -46,7 +47,7 @@ bool by_axis_and_dim(const Unroll& a, const Unroll& b) {
   return a.axis != b.axis ? a.axis < b.axis : index_of(a.dim) < index_of(b.dim);
 }
 
-Scope scope_of(const Problem& problem, FanoutId fanout, const std::optional<Unrolling>& given) {
+Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& limits) {
   const Fanout& node = problem.arch().fanouts[fanout];
   const Workload& workload = problem.workload();
   Scope scope{fanout,
@@ -55,11 +56,15 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const std::optional<Unro
               allowed_dims(workload, node.x_dims),
               allowed_dims(workload, node.y_dims),
               {},
+              {},
               {}};
+  for (const UnrollRule& rule : limits.rules) {
+    scope.rule = rule.fanout == fanout ? rule : scope.rule;
+  }
   for (const Dim& dim : workload.dims) {
     scope.divisors.push_back(divisors(dim.bound));
   }
-  for (const Unroll& unroll : given.value_or(Unrolling{})) {
+  for (const Unroll& unroll : limits.given.value_or(Unrolling{})) {
     if (unroll.fanout == fanout) {
       scope.given = scope.given.value_or(Unrolling{});
       if (unroll.factor > 1) {
@@ -89,9 +94,8 @@ class AxisSplitter {
     Unrolling unrolling;
     for (const Axis axis : {Axis::kX, Axis::kY}) {
       for (const DimId d : factors_.ids()) {
-        const std::int64_t factor = axis == Axis::kX ? along_x_[d] : factors_[d] / along_x_[d];
-        if (factor > 1) {
-          unrolling.push_back({d, scope_.fanout, axis, factor});
+        if (along(axis, d) > 1) {
+          unrolling.push_back({d, scope_.fanout, axis, along(axis, d)});
         }
       }
     }
@@ -99,10 +103,29 @@ class AxisSplitter {
   }
 
  private:
+  std::int64_t along(Axis axis, DimId d) const {
+    return axis == Axis::kX ? along_x_[d] : factors_[d] / along_x_[d];
+  }
+
+  bool obeys(Axis axis) const {
+    const AxisRule& rule = scope_.rule.along(axis);
+    std::int64_t dims = 0;
+    for (const DimId d : factors_.ids()) {
+      dims += along(axis, d) > 1 ? 1 : 0;
+      if (along(axis, d) > 1 && rule.dims && !rule.dims->contains(d)) {
+        return false;
+      }
+    }
+    return (!rule.max_dims || dims <= *rule.max_dims) &&
+           std::all_of(rule.factors.begin(), rule.factors.end(), [&](const FactorRule& factor) {
+             return factor.factors.contains(along(axis, factor.dim));
+           });
+  }
+
   template <class Visit>
   void split(std::size_t index, std::int64_t x_room, std::int64_t y_room, Visit& visit) {
     if (index == factors_.size()) {
-      if (!scope_.given || *scope_.given == current()) {
+      if (scope_.given ? *scope_.given == current() : obeys(Axis::kX) && obeys(Axis::kY)) {
         visit();
       }
       return;
@@ -135,8 +158,21 @@ struct Choice {
   Unrolling first;
 };
 
+// Do enough instances work?
+bool is_busy(const Scope& scope, const Factors& factors) {
+  std::int64_t used = 1;
+  for (const std::int64_t factor : factors) {
+    used *= factor;
+  }
+  const auto all = static_cast<double>(scope.x_size * scope.y_size);
+  return scope.given || static_cast<double>(used) >= scope.rule.min_utilization * all;
+}
+
 // Adds `factors` to `found` if there is a way to give them to the axes.
 void add_choice(const Scope& scope, const Factors& factors, std::vector<Choice>& found) {
+  if (!is_busy(scope, factors)) {
+    return;
+  }
   Choice choice{factors, 0, {}};
   AxisSplitter splitter{scope, factors};
   splitter.for_each([&] {
@@ -208,10 +244,10 @@ bool divides(const Workload& workload, const UnrollingGroup& group, const Choice
 }  // namespace
 
 std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
-                                             const std::optional<Unrolling>& given) {
+                                             const UnrollingLimits& limits) {
   std::vector<UnrollingGroup> groups{UnrollingGroup{{}, 1, {}}};
   for (const FanoutId f : problem.arch().fanouts.ids()) {
-    const std::vector<Choice> here = choices(scope_of(problem, f, given));
+    const std::vector<Choice> here = choices(scope_of(problem, f, limits));
     std::vector<UnrollingGroup> extended;
     for (const UnrollingGroup& group : groups) {
       for (const Choice& choice : here) {
@@ -231,12 +267,11 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
   return groups;
 }
 
-std::vector<Unrolling> axis_assignments(const Problem& problem,
-                                        const std::optional<Unrolling>& given,
+std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingGroup& group) {
   std::vector<Unrolling> all{{}};
   for (const FanoutId f : group.factors.ids()) {
-    const Scope scope = scope_of(problem, f, given);
+    const Scope scope = scope_of(problem, f, limits);
     std::vector<Unrolling> extended;
     AxisSplitter splitter{scope, group.factors[f]};
     for (const Unrolling& above : all) {

@@ -7,6 +7,7 @@
 #include "arch/arch.hpp"
 #include "core/index.hpp"
 #include "costmodel/evaluate.hpp"
+#include "mapper/rules.hpp"
 
 namespace mapsim {
 
@@ -25,6 +26,13 @@ struct Unroll {
 // A whole spatial unrolling: fanouts in order, X before Y, dims in order, every factor > 1.
 using Unrolling = std::vector<Unroll>;
 
+// What is fixed about unrollings. A fanout that `given` names is fixed to what it says; the others
+// are free but for their rules.
+struct UnrollingLimits {
+  const std::optional<Unrolling>& given;
+  const std::vector<UnrollRule>& rules;
+};
+
 // The unrollings that differ only in which axis takes which factor. Costs do not depend on that.
 struct UnrollingGroup {
   PerFanout<PerDim<std::int64_t>> factors;  // instances per dim, both axes together
@@ -32,14 +40,11 @@ struct UnrollingGroup {
   Unrolling first;                          // the first of them
 };
 
-// Every admissible unrolling, grouped, in a fixed order that begins with the fewest instances. A
-// fanout that `given` names is fixed to what it says, the others are free.
-std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
-                                             const std::optional<Unrolling>& given);
+// Every admissible unrolling, grouped, in a fixed order that begins with the fewest instances.
+std::vector<UnrollingGroup> group_by_factors(const Problem& problem, const UnrollingLimits& limits);
 
 // The members of a group, `group.first` first.
-std::vector<Unrolling> axis_assignments(const Problem& problem,
-                                        const std::optional<Unrolling>& given,
+std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingGroup& group);
 
 // What is left of each dim for temporal loops: its bound / its factors.

@@ -75,6 +75,58 @@ TEST(LoadConstraints, FixesTheUnrollingOfTheMapspace) {
             (std::vector<Unrolling>{{{kM, kPes, Axis::kX, 4}, {kN, kPes, Axis::kY, 2}}}));
 }
 
+TEST(LoadConstraints, ReadsRulesForUnrollings) {
+  const Constraints constraints = parse(
+      "mapspace:\n"
+      "  unroll:\n"
+      "    PEs: {min_utilization: 0.5, X: {dims: [gemm_k, M], factors: {M: [1, 2]}}, "
+      "Y: {max_dims: 0}}\n");
+  UnrollRule rule;
+  rule.fanout = kPes;
+  rule.min_utilization = 0.5;
+  rule.x = {DimSet{kM, kK}, {{kM, {{1, 2}, 1, Allowed{}.most}}}, {}};
+  rule.y.max_dims = 0;
+  EXPECT_EQ(constraints.unroll, std::vector{rule});
+  // 4 or 2 of 8 instances: M and K along X, at least half of all.
+  EXPECT_EQ((Mapspace{small_problem(), constraints}.unrollings()),
+            (std::vector<Unrolling>{{{kM, kPes, Axis::kX, 2}, {kK, kPes, Axis::kX, 2}}}));
+}
+
+TEST(LoadConstraints, ReadsRulesForExtents) {
+  const Constraints constraints = parse(
+      "mapspace:\n"
+      "  extents:\n"
+      "    RF: {M: {max: 4}, A: {gemm_k: whole}, output: {N: [4, 2]}}\n");
+  const std::int64_t most = Allowed{}.most;
+  EXPECT_EQ(constraints.extents,
+            (std::vector<ExtentRule>{{LevelId{1}, TensorId{0}, kM, {{}, 1, 4}},
+                                     {LevelId{1}, TensorId{2}, kM, {{}, 1, 4}},
+                                     {LevelId{1}, TensorId{0}, kK, {{6}, 1, most}},
+                                     {LevelId{1}, TensorId{2}, kN, {{2, 4}, 1, most}}}));
+}
+
+TEST(LoadConstraints, ReadsRulesForLoopsOutermostFirst) {
+  const Constraints constraints = parse(
+      "mapspace:\n"
+      "  tiling: even\n"
+      "  loops:\n"
+      "    MAC: {factors: {gemm_n: rest}}\n"
+      "    RF: {dims: []}\n"
+      "    PEs: {order: [K, rest], factors: {M: {min: 2, max: 4}, N: 1}}\n");
+  const std::int64_t most = Allowed{}.most;
+  LoopRule above_pes;
+  above_pes.fanout = kPes;
+  above_pes.ordered = true;
+  above_pes.order = {DimSet{kK}, DimSet{kM, kN}};
+  above_pes.factors = {{kM, {{}, 2, 4}}, {kN, {{1}, 1, most}}};
+  LoopRule above_rf;
+  above_rf.level = LevelId{1};
+  above_rf.ordered = true;
+  LoopRule above_mac;
+  above_mac.rest = {kN};
+  EXPECT_EQ(constraints.loops, (std::vector<LoopRule>{above_pes, above_rf, above_mac}));
+}
+
 TEST(LoadConstraints, TellsAllThatIsWrong) {
   expect_errors("mapper/bad_constraints.txt", 17, parse);
 }

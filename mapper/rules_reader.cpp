@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/rules_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <tuple>
+
+#include "mapper/unrolling.hpp"
+
+namespace mapsim {
+namespace {
+
+template <class Set>
+Words words_of(const std::vector<std::pair<std::string, Set>>& sets) {
+  Words words;
+  for (const auto& entry : sets) {
+    words.push_back(entry.first);
+  }
+  return words;
+}
+
+class RulesReader {
+ public:
+  RulesReader(Reader& reader, const Problem& problem, Constraints& constraints)
+      : reader_{reader},
+        problem_{problem},
+        arch_{problem.arch()},
+        workload_{problem.workload()},
+        constraints_{constraints},
+        dim_sets_{dim_words(workload_)},
+        tensor_sets_{tensor_words(workload_)},
+        dims_{words_of(dim_sets_)},
+        tensors_{words_of(tensor_sets_)} {}
+
+  void read_unroll(const Node& node) {
+    const Words fanouts = names_of(arch_.fanouts);
+    for (const Entry* entry : reader_.entries(node, "a map of fanouts")) {
+      const auto id = reader_.choice(&entry->key, fanouts, "fanout");
+      if (!id) {
+        continue;
+      }
+      const auto fanout = static_cast<FanoutId>(*id);
+      const auto& given = constraints_.spatial;
+      if (given && std::any_of(given->begin(), given->end(),
+                               [fanout](const Unroll& u) { return u.fanout == fanout; })) {
+        reader_.error(entry->key, fmt::format("the unrolling of {} is given under spatial already",
+                                              fanouts[*id]));
+        continue;
+      }
+      constraints_.unroll.push_back(read_fanout(fanout, entry->value));
+    }
+  }
+
+  void read_extents(const Node& node) {
+    const Words levels = names_of(arch_.levels);
+    for (const Entry* entry : reader_.entries(node, "a map of levels")) {
+      const auto index = reader_.choice(&entry->key, levels, "level");
+      if (index && *index == 0) {
+        reader_.error(entry->key, fmt::format("{} keeps every tensor whole", levels[0]));
+      } else if (index) {
+        read_level(static_cast<LevelId>(*index), entry->value);
+      }
+    }
+  }
+
+  void read_loops(const Node& node) {
+    for (const Entry* entry : reader_.entries(node, "a map of nodes of the architecture")) {
+      if (const auto rule = place_of(entry->key)) {
+        read_region(*rule, entry->value);
+      }
+    }
+    std::stable_sort(constraints_.loops.begin(), constraints_.loops.end(),
+                     [this](const LoopRule& a, const LoopRule& b) { return rank(a) < rank(b); });
+  }
+
+ private:
+  // ---- numbers and dims
+
+  // One number, several, or from min to max; `whole` is the bound of the dim.
+  std::optional<Allowed> read_allowed(const Node& node, std::int64_t bound) {
+    Allowed allowed;
+    if (node.kind == Node::Kind::kMap) {
+      const Fields range = reader_.fields(node, {"min", "max"});
+      allowed.least = read_number(range.find("min"), bound).value_or(1);
+      allowed.most = read_number(range.find("max"), bound).value_or(kMaxInteger);
+      if (allowed.least > allowed.most) {
+        reader_.error(range.place("max"), "max is less than min");
+        return std::nullopt;
+      }
+      return allowed;
+    }
+    if (node.kind == Node::Kind::kSequence) {
+      for (const Node* item : reader_.items(node, "a list of numbers")) {
+        if (const auto number = read_number(item, bound)) {
+          allowed.values.push_back(*number);
+        }
+      }
+      std::sort(allowed.values.begin(), allowed.values.end());
+    } else if (const auto number = read_number(&node, bound)) {
+      allowed.values.push_back(*number);
+    }
+    return allowed.values.empty() ? std::nullopt : std::optional(allowed);
+  }
+
+  std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound) {
+    const bool whole =
+        node != nullptr && node->kind == Node::Kind::kScalar && node->text == "whole";
+    return whole ? bound : reader_.integer(node, 1, kMaxInteger);
+  }
+
+  // Is some divisor of the dim's bound allowed? Otherwise nothing can obey.
+  bool check_possible(const Node& at, DimId dim, const Allowed& allowed) {
+    const std::int64_t bound = workload_.dims[dim].bound;
+    for (std::int64_t n = 1; n <= bound / n; ++n) {
+      if (bound % n == 0 && (allowed.contains(n) || allowed.contains(bound / n))) {
+        return true;
+      }
+    }
+    reader_.error(at, fmt::format("nothing that divides the bound {} of {} is allowed", bound,
+                                  workload_.dims[dim].name));
+    return false;
+  }
+
+  DimSet read_dims(const Node& list) {
+    DimSet set;
+    if (list.kind == Node::Kind::kSequence && list.items.empty()) {
+      return set;
+    }
+    for (const std::size_t word : reader_.choice_list(&list, dims_, "dim")) {
+      set = set | dim_sets_[word].second;
+    }
+    return set;
+  }
+
+  // Calls visit(dim, value node) for each dim of each entry of a map of dims.
+  template <class Visit>
+  void for_each_dim(const Node& node, const Visit& visit) {
+    DimSet seen;
+    for (const Entry* entry : reader_.entries(node, "a map of dims")) {
+      const auto word = reader_.choice(&entry->key, dims_, "dim");
+      for (const DimId d : workload_.dims.ids()) {
+        if (!word || !dim_sets_[*word].second.contains(d)) {
+          continue;
+        }
+        if (seen.contains(d)) {
+          reader_.error(entry->key, fmt::format("{} has a rule here already", name(d)));
+        }
+        seen.insert(d);
+        visit(d, entry->value);
+      }
+    }
+  }
+  const std::string& name(DimId d) const { return workload_.dims[d].name; }
+
+  // ---- unroll
+
+  UnrollRule read_fanout(FanoutId fanout, const Node& node) {
+    const Fields fields = reader_.fields(node, {"min_utilization", "X", "Y"});
+    UnrollRule rule;
+    rule.fanout = fanout;
+    rule.min_utilization = read_share(fields.find("min_utilization"));
+    if (const Node* axis = fields.find("X")) {
+      rule.x = read_axis(fanout, Axis::kX, *axis);
+    }
+    if (const Node* axis = fields.find("Y")) {
+      rule.y = read_axis(fanout, Axis::kY, *axis);
+    }
+    return rule;
+  }
+
+  double read_share(const Node* node) {
+    const auto text = reader_.text(node, "a number from 0 to 1");
+    double share = 0;
+    if (text) {
+      const char* end = text->data() + text->size();
+      const auto [stop, failure] =
+          std::from_chars(text->data(), end, share, std::chars_format::fixed);
+      if (failure != std::errc{} || stop != end || !(share >= 0 && share <= 1)) {
+        reader_.error(*node, fmt::format("expected a number from 0 to 1, not {}", describe(*node)));
+        share = 0;
+      }
+    }
+    return share;
+  }
+
+  AxisRule read_axis(FanoutId fanout, Axis axis, const Node& node) {
+    const Fanout& hardware = arch_.fanouts[fanout];
+    const Fields fields = reader_.fields(node, {"dims", "factors", "max_dims"});
+    AxisRule rule;
+    if (const Node* dims = fields.find("dims")) {
+      rule.dims = read_dims(*dims);
+    }
+    rule.max_dims = reader_.integer(fields.find("max_dims"), 0, kMaxDims);
+    std::int64_t least = 1;  // instances that the factors take together
+    std::int64_t busy = 0;   // dims that are unrolled for sure
+    const Node* factors = fields.find("factors");
+    const auto read_factor = [&](DimId d, const Node& at) {
+      const auto allowed = read_allowed(at, workload_.dims[d].bound);
+      if (!allowed || !check_possible(at, d, *allowed)) {
+        return;
+      }
+      const std::int64_t fewest = allowed->values.empty() ? allowed->least : allowed->values[0];
+      const bool may =
+          may_unroll(workload_, hardware.dims(axis), d) && (!rule.dims || rule.dims->contains(d));
+      if (fewest > 1 && !may) {
+        reader_.error(at, fmt::format("{} may not be unrolled along {} of {}", name(d),
+                                      to_string(axis), hardware.name));
+      } else if (fewest > hardware.size(axis) / least) {
+        reader_.error(at, fmt::format("{} of {} has {} instances; this takes more", to_string(axis),
+                                      hardware.name, hardware.size(axis)));
+      } else {
+        least *= fewest;
+        busy += fewest > 1 ? 1 : 0;
+        rule.factors.push_back({d, *allowed});
+      }
+    };
+    if (factors != nullptr) {
+      for_each_dim(*factors, read_factor);
+    }
+    if (rule.max_dims && busy > *rule.max_dims) {
+      reader_.error(fields.place("max_dims"),
+                    fmt::format("the factors unroll {} dims along {}", busy, to_string(axis)));
+    }
+    return rule;
+  }
+
+  // ---- extents
+
+  void read_level(LevelId level, const Node& node) {
+    for (const Entry* entry : reader_.entries(node, "a map of dims or tensors")) {
+      const bool is_dim = std::find(dims_.begin(), dims_.end(), entry->key.text) != dims_.end();
+      Words words = dims_;
+      words.insert(words.end(), tensors_.begin(), tensors_.end());
+      const auto word = reader_.choice(&entry->key, words, "dim or tensor");
+      if (word && is_dim) {
+        read_dim(level, dim_sets_[*word].second, *entry);
+      } else if (word) {
+        read_tensors(level, tensor_sets_[*word - dims_.size()].second, *entry);
+      }
+    }
+  }
+
+  TensorSet kept_at(LevelId level) const {
+    TensorSet set;
+    for (const TensorId t : workload_.tensors.ids()) {
+      const bool bypassed =
+          !constraints_.keeps.empty() && constraints_.keeps[level][t] == KeepRule::kBypass;
+      if (problem_.may_keep(level, t) && !bypassed) {
+        set.insert(t);
+      }
+    }
+    return set;
+  }
+
+  void read_dim(LevelId level, DimSet dims, const Entry& entry) {
+    for (const DimId d : workload_.dims.ids()) {
+      if (!dims.contains(d)) {
+        continue;
+      }
+      TensorSet concerned;
+      for (const TensorId t : workload_.tensors.ids()) {
+        if (kept_at(level).contains(t) && workload_.tensors[t].dims().contains(d)) {
+          concerned.insert(t);
+        }
+      }
+      if (concerned.empty()) {
+        reader_.error(entry.key, fmt::format("{} keeps no tensor that has the dim {}",
+                                             arch_.levels[level].name, name(d)));
+      }
+      add_extents(level, concerned, d, entry.value);
+    }
+  }
+
+  void read_tensors(LevelId level, TensorSet tensors, const Entry& entry) {
+    const TensorSet kept = kept_at(level) & tensors;
+    if (kept.empty() && !tensors.empty()) {
+      reader_.error(entry.key,
+                    fmt::format("{} never keeps {}", arch_.levels[level].name, entry.key.text));
+    }
+    for_each_dim(entry.value, [&](DimId d, const Node& at) {
+      TensorSet concerned;
+      for (const TensorId t : workload_.tensors.ids()) {
+        if (kept.contains(t) && workload_.tensors[t].dims().contains(d)) {
+          concerned.insert(t);
+        }
+      }
+      // A word for several dims means those that the tensor has.
+      const bool named = std::any_of(entry.value.entries.begin(), entry.value.entries.end(),
+                                     [&](const Entry& e) { return e.key.text == name(d); });
+      if (concerned.empty() && !kept.empty() && named) {
+        reader_.error(at, fmt::format("{} has no dim {}", entry.key.text, name(d)));
+      }
+      add_extents(level, concerned, d, at);
+    });
+  }
+
+  void add_extents(LevelId level, TensorSet tensors, DimId dim, const Node& at) {
+    const auto allowed = read_allowed(at, workload_.dims[dim].bound);
+    if (!allowed || !check_possible(at, dim, *allowed)) {
+      return;
+    }
+    for (const TensorId t : workload_.tensors.ids()) {
+      if (tensors.contains(t)) {
+        constraints_.extents.push_back({level, t, dim, *allowed});
+      }
+    }
+  }
+
+  // ---- loops
+
+  // The place of a node in the order of the architecture: nodes further out first.
+  std::size_t rank(const LoopRule& rule) const {
+    if (rule.level) {
+      return 2 * index_of(*rule.level) * kMaxFanouts;
+    }
+    return rule.fanout
+               ? (2 * arch_.levels_above[*rule.fanout] - 1) * kMaxFanouts + index_of(*rule.fanout)
+               : 2 * kMaxLevels * kMaxFanouts;
+  }
+
+  std::optional<LoopRule> place_of(const Node& key) {
+    Words nodes = names_of(arch_.levels);
+    const Words fanouts = names_of(arch_.fanouts);
+    nodes.insert(nodes.end(), fanouts.begin(), fanouts.end());
+    nodes.push_back(arch_.compute.name);
+    const auto index = reader_.choice(&key, nodes, "node");
+    LoopRule rule;
+    if (!index) {
+      return std::nullopt;
+    }
+    if (*index == 0) {
+      reader_.error(key, fmt::format("there are no loops above {}", nodes[0]));
+      return std::nullopt;
+    }
+    if (*index < arch_.levels.size()) {
+      rule.level = static_cast<LevelId>(*index);
+      if (!constraints_.even) {
+        reader_.error(key, fmt::format("the keeps of {} stand together only in an even mapspace; "
+                                       "say tiling: even, or name a fanout or {}",
+                                       nodes[*index], nodes.back()));
+      }
+    } else if (*index + 1 < nodes.size()) {
+      rule.fanout = static_cast<FanoutId>(*index - arch_.levels.size());
+    }
+    return rule;
+  }
+
+  void read_region(LoopRule rule, const Node& node) {
+    const Fields fields = reader_.fields(node, {"dims", "order", "factors"});
+    const Node* dims = fields.find("dims");
+    const Node* order = fields.find("order");
+    if (dims != nullptr && order != nullptr) {
+      reader_.error(*dims, "the order says already which dims have loops");
+    } else if (dims != nullptr) {
+      rule.ordered = true;
+      rule.order = {read_dims(*dims)};
+    } else if (order != nullptr) {
+      rule.ordered = true;
+      rule.order = read_order(*order);
+    }
+    const Node* factors = fields.find("factors");
+    const auto read_factor = [&](DimId d, const Node& at) {
+      const bool scalar = at.kind == Node::Kind::kScalar;
+      const auto allowed = scalar && (at.text == "rest" || at.text == "0")
+                               ? std::optional<Allowed>{}
+                               : read_allowed(at, workload_.dims[d].bound);
+      if (!allowed) {
+        if (scalar && (at.text == "rest" || at.text == "0")) {
+          rule.rest.insert(d);
+        }
+      } else if (check_possible(at, d, *allowed)) {
+        check_has_loop(rule, d, *allowed, at);
+        rule.factors.push_back({d, *allowed});
+      }
+    };
+    if (factors != nullptr) {
+      for_each_dim(*factors, read_factor);
+    }
+    constraints_.loops.push_back(std::move(rule));
+  }
+
+  void check_has_loop(const LoopRule& rule, DimId d, const Allowed& allowed, const Node& at) {
+    const bool may = !rule.ordered || std::any_of(rule.order.begin(), rule.order.end(),
+                                                  [d](DimSet group) { return group.contains(d); });
+    if (!may && !allowed.contains(1)) {
+      reader_.error(at, fmt::format("{} has no loop here", name(d)));
+    }
+  }
+
+  // Items are dims or lists of them, one group each; `rest`: the dims that no other item names.
+  std::vector<DimSet> read_order(const Node& list) {
+    std::vector<DimSet> groups;
+    DimSet seen;
+    std::optional<std::size_t> others;
+    if (list.kind == Node::Kind::kSequence && list.items.empty()) {
+      return groups;
+    }
+    for (const Node* item : reader_.items(list, "a list of dims")) {
+      DimSet group;
+      if (item->kind == Node::Kind::kScalar && item->text == "rest" && !others) {
+        others = groups.size();
+      } else if (item->kind == Node::Kind::kSequence) {
+        group = read_dims(*item);
+      } else if (const auto word = reader_.choice(item, dims_, "dim")) {
+        group = dim_sets_[*word].second;
+      }
+      if (!(group & seen).empty()) {
+        reader_.error(*item, "a dim is named twice");
+      }
+      seen = seen | group;
+      groups.push_back(group);
+    }
+    for (const DimId d : workload_.dims.ids()) {
+      if (others && !seen.contains(d)) {
+        groups[*others].insert(d);
+      }
+    }
+    return groups;
+  }
+
+  Reader& reader_;
+  const Problem& problem_;
+  const Arch& arch_;
+  const Workload& workload_;
+  Constraints& constraints_;
+  std::vector<std::pair<std::string, DimSet>> dim_sets_;
+  std::vector<std::pair<std::string, TensorSet>> tensor_sets_;
+  Words dims_;
+  Words tensors_;
+};
+
+}  // namespace
+
+void read_rules(Reader& reader, const Problem& problem, const Fields& mapspace,
+                Constraints& constraints) {
+  RulesReader rules{reader, problem, constraints};
+  if (const Node* unroll = mapspace.find("unroll")) {
+    rules.read_unroll(*unroll);
+  }
+  if (const Node* extents = mapspace.find("extents")) {
+    rules.read_extents(*extents);
+  }
+  if (const Node* loops = mapspace.find("loops")) {
+    rules.read_loops(*loops);
+  }
+}
+
+}  // namespace mapsim
