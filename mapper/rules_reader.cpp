@@ -361,6 +361,7 @@ class RulesReader {
       rule.ordered = true;
       rule.order = read_order(*order);
     }
+    std::erase(rule.order, DimSet{});
     const Node* factors = fields.find("factors");
     const auto read_factor = [&](DimId d, const Node& at) {
       const bool scalar = at.kind == Node::Kind::kScalar;
