@@ -128,13 +128,13 @@ void add_search(CLI::App& app, SearchArguments& a) {
       ->type_name("FILE");
   add_objective(command, a.objective);
   add_choice(
-      command, "strategy", {"exact", "exhaustive", "sample"},
+      command, "strategy", {"exact", "exhaustive", "random", "annealing", "genetic", "sample"},
       [&a](const std::string& word) { a.strategy = word; },
-      "exact (default), exhaustive or sample");
+      "exact (default), exhaustive, random, annealing or genetic");
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
-  add_number(command, "--samples", a.samples, std::int64_t{1}, kMost,
-             "How many mappings to sample [10000]");
-  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of the samples [1]");
+  add_number(command, "--evaluations,--samples", a.evaluations, std::int64_t{1}, kMost,
+             "How many mappings random, annealing and genetic try [10000]");
+  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");
   add_threads(command, a.threads);
   command.add_flag("--why", a.why, "Which capacity or bandwidth, doubled, would help first");
   command.add_option("--save-mapping", a.mapping_file, "Write the best mapping to FILE (YAML)")

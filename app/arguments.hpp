@@ -28,7 +28,7 @@ struct SearchArguments {
   ObjectiveArguments objective;
   std::string strategy = "exact";
   bool even = false;
-  std::int64_t samples = 10'000;
+  std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;
   std::string mapping_file;  // the best mapping goes here too, unless empty

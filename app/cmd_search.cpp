@@ -28,7 +28,7 @@ Answer run(const SearchArguments& arguments) {
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;
-  options.samples = arguments.samples;
+  options.evaluations = arguments.evaluations;
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   const Watch watch;
   options.stop = &watch.stop();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/evaluate.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -34,35 +36,60 @@ Bits need(const Workload& workload, const PerTensor<TensorCounts>& counts,
   return Bits{bits};
 }
 
+// Calls visit(level, partition, want, have) for every room of limited size, outermost first, until
+// it returns false.
+template <class Visit>
+void for_each_room(const Problem& problem, const Counts& counts, const Visit& visit) {
+  for (const LevelId l : problem.arch().levels.ids()) {
+    const Capacity& capacity = problem.arch().levels[l].capacity;
+    const auto look = [&](std::optional<Role> role) {
+      return visit(l, role, need(problem.workload(), counts.levels[l], role),
+                   *problem.room(l, role.value_or(Role::kInput)));
+    };
+    if (capacity.shared && !look(std::nullopt)) {
+      return;
+    }
+    for (const auto& partition : capacity.per_role) {
+      if (!look(partition.first)) {
+        return;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts) {
-  const Arch& arch = problem.arch();
-  if (auto exceeded = check_fanouts(arch, counts)) {
+  if (auto exceeded = check_fanouts(problem.arch(), counts)) {
     return exceeded;
   }
-  for (const LevelId l : arch.levels.ids()) {
-    const Capacity& capacity = arch.levels[l].capacity;
-    if (capacity.unlimited()) {
-      continue;
+  std::optional<Infeasible> exceeded;
+  for_each_room(problem, counts, [&](LevelId l, std::optional<Role> role, Bits want, Bits have) {
+    if (want > have) {
+      exceeded = CapacityExceeded{l, role, want, have};
     }
-    if (capacity.shared) {
-      const Bits want = need(problem.workload(), counts.levels[l], std::nullopt);
-      const Bits have = *problem.room(l, Role::kInput);
-      if (want > have) {
-        return CapacityExceeded{l, std::nullopt, want, have};
-      }
-      continue;
+    return !exceeded;
+  });
+  return exceeded;
+}
+
+double excess(const Problem& problem, const Counts& counts) {
+  double sum = 0;
+  const auto add = [&sum](std::int64_t want, std::int64_t have) {
+    if (want > have) {
+      sum += std::log2(static_cast<double>(want) /
+                       static_cast<double>(std::max<std::int64_t>(have, 1)));
     }
-    for (const auto& [role, size] : capacity.per_role) {
-      const Bits want = need(problem.workload(), counts.levels[l], role);
-      const Bits have = *problem.room(l, role);
-      if (want > have) {
-        return CapacityExceeded{l, role, want, have};
-      }
-    }
+  };
+  for (const FanoutId f : problem.arch().fanouts.ids()) {
+    add(counts.used_x[f], problem.arch().fanouts[f].x);
+    add(counts.used_y[f], problem.arch().fanouts[f].y);
   }
-  return std::nullopt;
+  for_each_room(problem, counts, [&](LevelId, std::optional<Role>, Bits want, Bits have) {
+    add(want.count(), have.count());
+    return true;
+  });
+  return sum;
 }
 
 Evaluator::Evaluator(const Problem& problem) : problem_{problem}, nest_{std::make_unique<Nest>()} {}

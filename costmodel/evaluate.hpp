@@ -117,6 +117,9 @@ Counts count(const Problem& problem, const Mapping& mapping);
 
 // The first thing that does not fit, outermost first: fanout axes, then capacities.
 std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts);
+// How far a mapping is from fitting: log2(need / have), summed over the axes and rooms exceeded; 0:
+// it fits. Tells the worse of two that do not.
+double excess(const Problem& problem, const Counts& counts);
 
 Energy energy(const Problem& problem, const Counts& counts);  // but leakage, which takes time
 Latency latency(const Problem& problem, const Counts& counts);
@@ -132,6 +135,8 @@ class Evaluator {
   // nullopt: it fits, and cost() is what it costs until the next call.
   std::optional<Infeasible> evaluate(const Mapping& mapping);
   const Cost& cost() const { return cost_; }
+  // Of the last mapping if it does not fit: excess().
+  double excess() const { return mapsim::excess(problem_, cost_.counts); }
 
  private:
   const Problem& problem_;

@@ -36,10 +36,7 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   });
   flush();
 
-  SearchResult result;
-  result.best = std::move(tally.best);
-  result.cost = std::move(tally.cost);
-  result.infeasible = std::move(tally.infeasible);
+  SearchResult result = tally.result(space.problem());
   result.interrupted = !completed;
   result.certificate.mapspace_size = space.size();
   if (completed) {
@@ -47,7 +44,6 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
     result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)
                                                  : std::numeric_limits<double>::infinity();
   }
-  result.statistics.evaluations = tally.evaluations;
   result.statistics.unrollings_total = space.unrolling_count();
   result.statistics.unrollings = completed ? result.statistics.unrollings_total : 0;
   result.statistics.seconds =

@@ -19,7 +19,10 @@ struct NamedMapper {
 constexpr std::array kMappers{
     NamedMapper{"exact", search_exact},
     NamedMapper{"exhaustive", search_exhaustive},
-    NamedMapper{"sample", search_sample},
+    NamedMapper{"random", search_random},
+    NamedMapper{"annealing", search_annealing},
+    NamedMapper{"genetic", search_genetic},
+    NamedMapper{"sample", search_random},  // its name in the first versions
 };
 
 struct Need {
@@ -51,9 +54,10 @@ void note_need(InfeasibleReport& report, const std::string& reason, std::int64_t
 
 }  // namespace
 
-void add(InfeasibleReport& report, const Problem& problem, const Infeasible& reason) {
+void add(InfeasibleReport& report, const Problem& problem, const Infeasible& reason,
+         std::int64_t count) {
   const Need need = std::visit([&](const auto& why) { return need_of(problem, why); }, reason);
-  ++report.reasons[need.reason];
+  report.reasons[need.reason] += count;
   note_need(report, need.reason, need.amount);
 }
 

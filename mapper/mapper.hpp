@@ -48,7 +48,8 @@ struct InfeasibleReport {
   std::map<std::string, std::int64_t> smallest_need;  // bits, instances, pJ (rounded up), cycles
   friend bool operator==(const InfeasibleReport&, const InfeasibleReport&) = default;
 };
-void add(InfeasibleReport& report, const Problem& problem, const Infeasible& reason);
+void add(InfeasibleReport& report, const Problem& problem, const Infeasible& reason,
+         std::int64_t count = 1);
 // Of a mapping that fits but breaks the objective's limits: "energy limit", "latency limit".
 void add_beyond_limits(InfeasibleReport& report, const Objective& objective, const Cost& cost);
 void add(InfeasibleReport& report, const InfeasibleReport& other);
@@ -56,8 +57,8 @@ void add(InfeasibleReport& report, const InfeasibleReport& other);
 struct SearchOptions {
   Objective objective = Objective::kEnergy;
   int threads = 1;
-  std::int64_t samples = 10'000;            // strategy sample
-  std::uint64_t seed = 1;                   // strategy sample
+  std::int64_t evaluations = 10'000;        // of random, annealing, genetic
+  std::uint64_t seed = 1;                   // of these
   const std::atomic<bool>* stop = nullptr;  // set by the caller: return the best so far
 };
 
@@ -71,12 +72,17 @@ struct SearchResult {
   bool interrupted = false;
 };
 
-// Strategies by name: "exact", "exhaustive", "sample". nullopt: no such strategy.
+// Strategies by name: "exact", "exhaustive", "random", "annealing", "genetic". nullopt: no such
+// one.
 using Mapper = SearchResult (*)(const Mapspace&, const SearchOptions&);
 std::optional<Mapper> find_mapper(const std::string& name);
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options);
 SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options);
-SearchResult search_sample(const Mapspace& space, const SearchOptions& options);
+// What others use, to compare with: they prove nothing. Deterministic for a seed, whatever the
+// number of threads (docs/mapper.md).
+SearchResult search_random(const Mapspace& space, const SearchOptions& options);
+SearchResult search_annealing(const Mapspace& space, const SearchOptions& options);
+SearchResult search_genetic(const Mapspace& space, const SearchOptions& options);
 
 }  // namespace mapsim

@@ -7,31 +7,70 @@
 
 namespace mapsim {
 
-void Tally::consider(const Problem& problem, const Objective& objective, const Mapping& mapping) {
-  ++evaluations;
-  const Evaluation evaluation = evaluate(problem, mapping);
-  if (const auto* reason = std::get_if<Infeasible>(&evaluation)) {
-    mapsim::add(infeasible, problem, *reason);
-    return;
+namespace {
+
+std::int64_t need_of(const Infeasible& why) {
+  const auto* room = std::get_if<CapacityExceeded>(&why);
+  return room != nullptr ? room->need.count() : std::get<FanoutExceeded>(why).need;
+}
+
+}  // namespace
+
+void Tally::note(const Infeasible& why, std::int64_t count) {
+  Reason reason{why.index(), 0, -1};
+  if (const auto* room = std::get_if<CapacityExceeded>(&why)) {
+    std::get<1>(reason) = index_of(room->level);
+    std::get<2>(reason) = room->partition ? static_cast<int>(*room->partition) : -1;
+  } else {
+    std::get<1>(reason) = index_of(std::get<FanoutExceeded>(why).fanout);
+    std::get<2>(reason) = static_cast<int>(std::get<FanoutExceeded>(why).axis);
   }
-  const Cost& found = std::get<Cost>(evaluation);
-  if (!is_within_limits(objective, found)) {
-    add_beyond_limits(infeasible, objective, found);
-    return;
-  }
-  if (!cost || better(objective, found, *cost)) {
-    best = mapping;
-    cost = found;
+  const auto [entry, is_new] = misfits_.try_emplace(reason, Misfits{0, why});
+  entry->second.count += count;
+  if (!is_new && need_of(why) < need_of(entry->second.least)) {
+    entry->second.least = why;
   }
 }
 
-void Tally::add(const Objective& objective, Tally other) {
-  evaluations += other.evaluations;
-  mapsim::add(infeasible, other.infeasible);
-  if (other.cost && (!cost || better(objective, *other.cost, *cost))) {
-    best = std::move(other.best);
-    cost = std::move(other.cost);
+bool Tally::consider(Evaluator& evaluator, const Objective& objective, const Mapping& mapping) {
+  ++evaluations_;
+  if (const auto why = evaluator.evaluate(mapping)) {
+    note(*why, 1);
+    return false;
   }
+  if (!is_within_limits(objective, evaluator.cost())) {
+    add_beyond_limits(beyond_limits_, objective, evaluator.cost());
+    return false;
+  }
+  if (!cost_ || better(objective, evaluator.cost(), *cost_)) {
+    best_ = mapping;
+    cost_ = evaluator.cost();
+  }
+  return true;
+}
+
+void Tally::add(const Objective& objective, Tally other) {
+  evaluations_ += other.evaluations_;
+  for (const auto& [reason, misfits] : other.misfits_) {
+    note(misfits.least, misfits.count);
+  }
+  mapsim::add(beyond_limits_, other.beyond_limits_);
+  if (other.cost_ && (!cost_ || better(objective, *other.cost_, *cost_))) {
+    best_ = std::move(other.best_);
+    cost_ = std::move(other.cost_);
+  }
+}
+
+SearchResult Tally::result(const Problem& problem) const {
+  SearchResult result;
+  result.best = best_;
+  result.cost = cost_;
+  result.statistics.evaluations = evaluations_;
+  result.infeasible = beyond_limits_;
+  for (const auto& [reason, misfits] : misfits_) {
+    mapsim::add(result.infeasible, problem, misfits.least, misfits.count);
+  }
+  return result;
 }
 
 Tally consider_all(const Problem& problem, const SearchOptions& options, std::int64_t count,
@@ -40,9 +79,10 @@ Tally consider_all(const Problem& problem, const SearchOptions& options, std::in
   std::vector<Tally> parts(static_cast<std::size_t>(threads));
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int part = 0; part < threads; ++part) {
+    Evaluator evaluator{problem};
     Tally& tally = parts[static_cast<std::size_t>(part)];
     for (std::int64_t i = count * part / threads; i < count * (part + 1) / threads; ++i) {
-      tally.consider(problem, options.objective, mapping_at(i));
+      tally.consider(evaluator, options.objective, mapping_at(i));
     }
   }
   Tally all;

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "mapper/mapper.hpp"
 
@@ -10,14 +12,29 @@ namespace mapsim {
 
 // The best of a sequence of mappings, and what became of the others. Tallies of consecutive parts,
 // added in order, give the tally of the whole: on ties the first mapping stays.
-struct Tally {
-  std::optional<Mapping> best;
-  std::optional<Cost> cost;
-  std::int64_t evaluations = 0;
-  InfeasibleReport infeasible;
-
-  void consider(const Problem& problem, const Objective& objective, const Mapping& mapping);
+class Tally {
+ public:
+  // True: it fits and is within the limits; evaluator.cost() is what it costs.
+  bool consider(Evaluator& evaluator, const Objective& objective, const Mapping& mapping);
   void add(const Objective& objective, Tally other);
+  std::int64_t evaluations() const { return evaluations_; }
+  // As far as it goes: best, cost, infeasible, evaluations.
+  SearchResult result(const Problem& problem) const;
+
+ private:
+  // What was exceeded: the alternative of Infeasible, its index, its partition or axis.
+  using Reason = std::tuple<std::size_t, std::size_t, int>;
+  struct Misfits {
+    std::int64_t count = 0;
+    Infeasible least;  // of the smallest need
+  };
+  void note(const Infeasible& why, std::int64_t count);
+
+  std::optional<Mapping> best_;
+  std::optional<Cost> cost_;
+  std::int64_t evaluations_ = 0;
+  std::map<Reason, Misfits> misfits_;
+  InfeasibleReport beyond_limits_;
 };
 
 // Considers `count` mappings, the i-th being `mapping_at(i)`, on several threads; the result is

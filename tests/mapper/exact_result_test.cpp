@@ -124,9 +124,9 @@ TEST(ExactOptimum, IsNotBeatenBySamplesOfLargeSpaces) {
     const Mapspace space{random.problem, random.constraints};
     for (const Objective objective : kObjectives) {
       SearchOptions options = options_for(objective);
-      options.samples = 2'000;
+      options.evaluations = 2'000;
       options.seed = seed;
-      const SearchResult some = search_sample(space, options);
+      const SearchResult some = search_random(space, options);
       const SearchResult best = search_exact(space, options);
       if (some.cost) {
         ASSERT_TRUE(best.cost.has_value()) << "seed " << seed;

@@ -52,10 +52,8 @@ TEST(InfeasibleReport, CountsReasonsAndKeepsTheSmallestNeed) {
   InfeasibleReport report;
   add(report, problem, CapacityExceeded{LevelId{1}, std::nullopt, Bits{40}, Bits{16}});
   add(report, problem, CapacityExceeded{LevelId{1}, Role::kWeight, Bits{8}, Bits{4}});
-  InfeasibleReport other;
-  add(other, problem, CapacityExceeded{LevelId{1}, std::nullopt, Bits{24}, Bits{16}});
-  add(report, other);
-  EXPECT_THAT(report.reasons, testing::ElementsAre(testing::Pair("inner: capacity", 2),
+  add(report, problem, CapacityExceeded{LevelId{1}, std::nullopt, Bits{24}, Bits{16}}, 2);
+  EXPECT_THAT(report.reasons, testing::ElementsAre(testing::Pair("inner: capacity", 3),
                                                    testing::Pair("inner: capacity for weight", 1)));
   EXPECT_THAT(report.smallest_need,
               testing::ElementsAre(testing::Pair("inner: capacity", 24),
@@ -64,9 +62,12 @@ TEST(InfeasibleReport, CountsReasonsAndKeepsTheSmallestNeed) {
 
 TEST(Mappers, AreFoundByName) {
   EXPECT_EQ(find_mapper("exhaustive"), &search_exhaustive);
-  EXPECT_EQ(find_mapper("sample"), &search_sample);
+  EXPECT_EQ(find_mapper("random"), &search_random);
+  EXPECT_EQ(find_mapper("sample"), &search_random);
+  EXPECT_EQ(find_mapper("annealing"), &search_annealing);
+  EXPECT_EQ(find_mapper("genetic"), &search_genetic);
   EXPECT_EQ(find_mapper("exact"), &search_exact);
-  EXPECT_FALSE(find_mapper("genetic").has_value());
+  EXPECT_FALSE(find_mapper("hill_climbing").has_value());
 }
 
 TEST(Exhaustive, FindsTheFirstOfTheBestMappings) {
@@ -141,47 +142,6 @@ TEST(Exhaustive, SaysWhyNothingFits) {
   EXPECT_EQ(result.certificate.status, Proof::kOptimal);
   EXPECT_EQ(result.infeasible.reasons.at("inner: capacity"), result.statistics.evaluations);
   EXPECT_EQ(result.infeasible.smallest_need.at("inner: capacity"), 24);
-}
-
-TEST(Sample, IsNeverBetterThanTheOptimumAndClaimsNothing) {
-  int optimal = 0;
-  int feasible = 0;
-  for (std::uint64_t seed = 200; seed < 220; ++seed) {
-    const SearchCase random = random_space(seed, 2'000);
-    const Mapspace space{random.problem, random.constraints};
-    for (const Objective objective : kObjectives) {
-      const SearchResult all = search_exhaustive(space, {objective, 1, 0, 0, nullptr});
-      const SearchResult some = search_sample(space, {objective, 2, 3'000, seed, nullptr});
-      EXPECT_EQ(some.certificate.status, Proof::kNone);
-      EXPECT_EQ(some.statistics.evaluations, 3'000);
-      if (some.cost) {
-        ASSERT_TRUE(all.cost.has_value());
-        ++feasible;
-        const double best = objective_value(objective, *all.cost);
-        EXPECT_GE(objective_value(objective, *some.cost), best);
-        optimal += objective_value(objective, *some.cost) == best ? 1 : 0;
-      }
-    }
-  }
-  EXPECT_GT(optimal, feasible / 2);  // so many samples of so few mappings find the best ones
-}
-
-TEST(Sample, GivesTheSameAnswerOnAnyNumberOfThreads) {
-  const SearchCase random = random_space(300, 50'000);
-  const Mapspace space{random.problem, random.constraints};
-  const SearchResult one = search_sample(space, {Objective::kEnergy, 1, 3'000, 9, nullptr});
-  for (const int threads : {2, 5}) {
-    expect_equal(one, search_sample(space, {Objective::kEnergy, threads, 3'000, 9, nullptr}));
-  }
-}
-
-TEST(Sample, StopsWhenAsked) {
-  const SearchCase random = random_space(5);
-  const std::atomic<bool> stop{true};
-  const SearchResult result = search_sample(Mapspace{random.problem, random.constraints},
-                                            {Objective::kEnergy, 1, 100, 1, &stop});
-  EXPECT_TRUE(result.interrupted);
-  EXPECT_EQ(result.statistics.evaluations, 0);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ TEST(CompareEnergy, AddsUpToTheDifferenceOfTheTotals) {
     const Mapspace space(drawn.problem, drawn.constraints);
     const SearchResult best = search_exact(space, {});
     SearchOptions options;
-    options.samples = 50;
+    options.evaluations = 50;
     options.objective = Objective::kLatency;
-    const SearchResult other = search_sample(space, options);
+    const SearchResult other = search_random(space, options);
     if (!best.cost || !other.cost) {
       continue;
     }

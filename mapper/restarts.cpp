@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/restarts.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace mapsim {
+
+namespace {
+
+// Runs whose tallies wait to be added up in order.
+constexpr std::int64_t kBatch = 64;
+
+// A stream of its own for each run, whichever thread makes it.
+Rng stream(std::uint64_t seed, std::int64_t run) {
+  return Rng{Rng{seed}.next() ^ Rng{~static_cast<std::uint64_t>(run)}.next()};
+}
+
+}  // namespace
+
+SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& options,
+                                  std::int64_t per_run,
+                                  const std::function<Tally(Run)>& heuristic) {
+  const auto start = std::chrono::steady_clock::now();
+  const Sampler sampler{space};
+  const std::int64_t wanted = sampler.empty() ? 0 : options.evaluations;
+  const std::int64_t runs = (wanted + per_run - 1) / per_run;
+  Tally tally;
+  for (std::int64_t first = 0; first < runs && !is_stopped(options); first += kBatch) {
+    const std::int64_t count = std::min(kBatch, runs - first);
+    std::vector<Tally> parts(static_cast<std::size_t>(count));
+#pragma omp parallel for num_threads(options.threads) schedule(dynamic, 1)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t run = first + i;
+      const std::int64_t share = std::min(per_run, wanted - run * per_run);
+      parts[static_cast<std::size_t>(i)] =
+          heuristic({space, sampler, options, share, stream(options.seed, run)});
+    }
+    for (Tally& part : parts) {
+      tally.add(options.objective, std::move(part));
+    }
+  }
+  SearchResult result = tally.result(space.problem());
+  result.interrupted = tally.evaluations() < wanted;
+  result.certificate.mapspace_size = space.size();
+  result.statistics.unrollings_total = space.unrolling_count();
+  result.statistics.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace mapsim
