@@ -223,8 +223,8 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"search " + inputs + "--seed 99999999999999999999",
                   "--seed: '99999999999999999999' is not a whole number from 0 to "
                   "9223372036854775807"},
-           Misuse{"search " + inputs + "--samples 1e4",
-                  "--samples: '1e4' is not a whole number from 1 to 9223372036854775807"},
+           Misuse{"search " + inputs + "--evaluations 1e4",
+                  "--evaluations: '1e4' is not a whole number from 1 to 9223372036854775807"},
            Misuse{"roofline " + inputs + "--out no/such/folder",
                   "cannot write 'no/such/folder': No such file or directory"},
            Misuse{"search " + inputs + "--save-mapping no/such/folder",
