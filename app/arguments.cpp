@@ -25,10 +25,8 @@ constexpr const char* kExitCodes =
 constexpr int kMaxThreads = 1024;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-void add_output(CLI::App& command, Output& output, bool with_json = true) {
-  if (with_json) {
-    command.add_flag("--json", output.json, "JSON for programs instead of text");
-  }
+void add_output(CLI::App& command, Output& output) {
+  command.add_flag("--json", output.json, "JSON for programs instead of text");
   command.add_option("--out", output.file, "Write to FILE, whole or not at all")->type_name("FILE");
 }
 
@@ -188,7 +186,11 @@ void add_histogram(CLI::App& app, HistogramArguments& a) {
       ->type_name("N");
   add_threads(command, a.options.threads);
   command.add_option("--svg", a.svg, "Draw it to FILE (SVG)")->type_name("FILE");
-  add_output(command, a.output, false);
+  command.footer(
+      "It is the picture of Timeloop's figure 1 (Parashar et al., ISPASS 2019); the buffer sizes "
+      "of\n"
+      "the machine there are not published, so shapes can be compared, energies cannot.");
+  add_output(command, a.output);
 }
 
 // The tool whose files are read or written; one so far.

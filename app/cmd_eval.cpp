@@ -15,17 +15,16 @@ namespace mapsim {
 namespace {
 
 // Against the proven optimum of the same machine and workload, unrolling left free.
-std::string why_text(const Problem& problem, const EvalArguments& arguments, const Cost& given) {
+GapReport find_gap(const Problem& problem, const EvalArguments& arguments) {
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;
   const Mapspace space{problem, {}};
-  const SearchResult best = search_exact(space, options);
-  if (!best.cost) {
-    return "why: nothing in the searched mapspace fits\n";
+  GapReport gap{options.objective, search_exact(space, options).cost, {}};
+  if (gap.best) {
+    gap.reliefs = what_would_help(space, options, *gap.best);
   }
-  return gap_text(problem, options.objective, given, *best.cost) + '\n' +
-         relief_text(options.objective, what_would_help(space, options, *best.cost));
+  return gap;
 }
 
 }  // namespace
@@ -36,19 +35,20 @@ Answer run(const EvalArguments& arguments) {
   const Evaluation evaluation = evaluate(problem, mapping);
   const Cost* cost = std::get_if<Cost>(&evaluation);
   const ExitCode code = cost != nullptr ? kDone : kNegative;
+  std::optional<GapReport> gap;
+  if (cost != nullptr && arguments.why) {
+    gap = find_gap(problem, arguments);
+  }
   if (arguments.output.json) {
-    const Provenance origin{
-        "eval",
-        {input_file("arch", arguments.arch), input_file("workload", arguments.workload),
-         input_file("mapping", arguments.mapping)}};
-    return {code, evaluation_json(origin, problem, mapping, evaluation)};
+    Provenance origin{"eval", input_files(arguments.arch, problem.arch(), arguments.workload)};
+    origin.inputs.push_back(input_file("mapping", arguments.mapping));
+    return {code, evaluation_json(origin, problem, mapping, evaluation, gap)};
   }
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (cost != nullptr) {
     text += cost_text(problem, mapping, *cost);
-    if (arguments.why) {
-      text += '\n';
-      text += why_text(problem, arguments, *cost);
+    if (gap) {
+      text += '\n' + gap_text(problem, *gap, *cost);
     }
     if (arguments.explain_energy) {
       text += '\n' + explain_energy_text(problem, *cost);

@@ -5,6 +5,7 @@
 #include "arch/load.hpp"
 #include "mapper/constraints.hpp"
 #include "report/histogram.hpp"
+#include "report/json.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -14,6 +15,10 @@ Answer run(const HistogramArguments& arguments) {
   Constraints constraints;
   if (!arguments.constraints.empty()) {
     constraints = load_constraints(arguments.constraints, problem);
+  }
+  Provenance origin{"histogram", input_files(arguments.arch, problem.arch(), arguments.workload)};
+  if (!arguments.constraints.empty()) {
+    origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
   OutputFile picture{arguments.svg};
   const Watch watch;
@@ -26,7 +31,8 @@ Answer run(const HistogramArguments& arguments) {
   }
   const ExitCode code =
       histogram.interrupted ? kInterrupted : (histogram.points.empty() ? kNegative : kDone);
-  return {code, histogram_text(space, options, histogram)};
+  return {code, arguments.output.json ? histogram_json(origin, space, options, histogram)
+                                      : histogram_text(space, options, histogram)};
 }
 
 }  // namespace mapsim

@@ -11,6 +11,7 @@
 #include "app/files.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
+#include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/timeloop_import.hpp"
 #include "workloads/load.hpp"
@@ -78,7 +79,7 @@ Answer run(const ImportArguments& arguments) {
     text += fmt::format("wrote {}\n", (fs::path{arguments.folder} / file.name).string());
   }
   for (const std::string& note : import.notes) {
-    text += fmt::format("note: {}\n", note);
+    text += fmt::format("note: {}\n", printable(note));
   }
   return {kDone, text};
 }

@@ -14,9 +14,7 @@ Answer run(const RooflineArguments& arguments) {
   const Workload workload = load_workload(arguments.workload);
   const Roofline bounds = roofline(arch, workload);
   if (arguments.output.json) {
-    const Provenance origin{
-        "roofline",
-        {input_file("arch", arguments.arch), input_file("workload", arguments.workload)}};
+    const Provenance origin{"roofline", input_files(arguments.arch, arch, arguments.workload)};
     return {kDone, roofline_json(origin, arch, workload, bounds)};
   }
   return {kDone, roofline_text(arch, workload, bounds)};

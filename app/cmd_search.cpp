@@ -15,8 +15,7 @@ namespace mapsim {
 
 Answer run(const SearchArguments& arguments) {
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
-  Provenance origin{
-      "search", {input_file("arch", arguments.arch), input_file("workload", arguments.workload)}};
+  Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
   Constraints constraints;
   if (!arguments.constraints.empty()) {
     constraints = load_constraints(arguments.constraints, problem);
@@ -39,12 +38,15 @@ Answer run(const SearchArguments& arguments) {
     mapping_file.write(print_mapping(problem.arch(), problem.workload(), *result.best));
   }
   Answer answer;
-  answer.text = arguments.output.json
-                    ? search_json(origin, space, arguments.strategy, options, result)
-                    : search_text(space, options.objective, result);
-  if (arguments.why && result.cost && !result.interrupted && !arguments.output.json) {
-    answer.text +=
-        '\n' + relief_text(options.objective, what_would_help(space, options, *result.cost));
+  std::optional<std::vector<Relief>> reliefs;
+  if (arguments.why && result.cost && !result.interrupted) {
+    reliefs = what_would_help(space, options, *result.cost);
+  }
+  if (arguments.output.json) {
+    answer.text = search_json(origin, space, arguments.strategy, options, result, reliefs);
+  } else {
+    answer.text = search_text(space, options.objective, result);
+    answer.text += reliefs ? '\n' + relief_text(options.objective, *reliefs) : "";
   }
   answer.code = result.interrupted ? kInterrupted : (result.best ? kDone : kNegative);
   return answer;

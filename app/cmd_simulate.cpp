@@ -47,11 +47,13 @@ Answer run(const SimulateArguments& arguments) {
                     "workload",
                     workload.name, grouped(workload.macs()), workload.macs()));
   }
+  Provenance origin{"simulate", input_files(arguments.arch, arch, arguments.workload)};
+  origin.inputs.push_back(input_file("mapping", arguments.mapping));
   const Counts model = count(problem, mapping);
   std::string text = title_text(arch, workload) + "\n";
   if (const auto reason = check_feasible(problem, model)) {
     if (arguments.output.json) {
-      return {kNegative, evaluation_json({"simulate", {}}, problem, mapping, *reason)};
+      return {kNegative, evaluation_json(origin, problem, mapping, *reason)};
     }
     return {kNegative, text + "does not fit: " + infeasible_text(arch, *reason) + "\n"};
   }
@@ -68,10 +70,6 @@ Answer run(const SimulateArguments& arguments) {
     for (const CountDifference& difference : agreement.differences) {
       record.differences.push_back({difference.name, difference.model, difference.simulated});
     }
-    const Provenance origin{
-        "simulate",
-        {input_file("arch", arguments.arch), input_file("workload", arguments.workload),
-         input_file("mapping", arguments.mapping)}};
     return {code, simulation_json(origin, problem, mapping, record)};
   }
   text += fmt::format("simulated {} steps of the first of {} MAC units\n",

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "app/arguments.hpp"
 #include "core/hash.hpp"
@@ -98,6 +99,18 @@ InputFile input_file(const std::string& role, const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
   return {role, path, fnv1a(bytes)};
+}
+
+std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arch,
+                                   const std::string& workload_path) {
+  std::vector<InputFile> files{input_file("arch", arch_path)};
+  for (const auto& [role, table] : {std::pair{"ert", arch.ert_file}, {"art", arch.art_file}}) {
+    if (!table.empty()) {
+      files.push_back(input_file(role, table));
+    }
+  }
+  files.push_back(input_file("workload", workload_path));
+  return files;
 }
 
 }  // namespace mapsim

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <vector>
 
+#include "arch/arch.hpp"
 #include "report/json.hpp"
 
 namespace mapsim {
@@ -27,5 +29,8 @@ void refuse_same_file(const std::string& output, const std::string& other);
 
 // The file's name and hash, for the record. Call it after a loader has found the file readable.
 InputFile input_file(const std::string& role, const std::string& path);
+// Those of a problem: the architecture, the tables that were read with it, the workload.
+std::vector<InputFile> input_files(const std::string& arch_path, const Arch& arch,
+                                   const std::string& workload_path);
 
 }  // namespace mapsim

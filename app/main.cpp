@@ -80,10 +80,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", error.what());
     return mapsim::kBadInput;
   } catch (const mapsim::UsageError& error) {
-    fmt::print(stderr, "mapsim: {}\n", error.what());
+    fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
     return mapsim::kBadInput;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "mapsim: internal error: {}\n", error.what());
+    fmt::print(stderr, "mapsim: internal error: {}\n", mapsim::printable(error.what()));
     return mapsim::kInternal;
   }
 }

@@ -4,11 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <functional>
-
-#include "core/reader.hpp"
 
 namespace mapsim {
 namespace {
@@ -28,38 +24,15 @@ std::string last_part(const std::string& name) {
       part += c;
     }
   }
-  return part;
-}
-
-std::optional<double> read_number(Reader& reader, const Node* node) {
-  const std::optional<std::string> text = reader.text(node, "a number");
-  if (!text) {
-    return std::nullopt;
-  }
-  double number = 0;
-  const char* const end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, number);
-  if (error != std::errc{} || stop != end || !std::isfinite(number) || number < 0) {
-    reader.error(*node, fmt::format("{} is not a number of at least 0", quoted(*text)));
-    return std::nullopt;
-  }
-  return number;
+  return part.substr(0, part.find_last_not_of(' ') + 1);
 }
 
 // What the tables say about one component.
 using ReadComponent = std::function<void(const Fields&, const std::string&)>;
 
-void read_tables(Reader& reader, const std::string& kind, const Words& keys,
+void read_tables(Reader& reader, const Node& section, const std::string& list, const Words& keys,
                  const ReadComponent& read) {
-  const std::string summary = kind + "_summary";
-  const Fields file = reader.fields(reader.root(), {kind, summary});
-  const bool is_summary = !file.has(kind) && file.has(summary);
-  const Node* tables = file.require(is_summary ? summary : kind);
-  if (tables == nullptr) {
-    return;
-  }
-  const std::string list = is_summary ? "table_summary" : "tables";
-  const Fields fields = reader.fields(*tables, {"version", list});
+  const Fields fields = reader.fields(section, {"version", list});
   const Node* items = fields.require(list);
   if (items == nullptr) {
     return;
@@ -80,12 +53,10 @@ void read_tables(Reader& reader, const std::string& kind, const Words& keys,
   }
 }
 
-EnergyReferences read_ert(const Document& document) {
-  Reader reader{document};
+EnergyReferences read_energies(Reader& reader, const Node& section, const std::string& list) {
   EnergyReferences ert;
-  ert.file = document.file;
   const Words keys{"name", "actions", "primitive_estimation(s)"};
-  read_tables(reader, "ERT", keys, [&](const Fields& component, const std::string& name) {
+  read_tables(reader, section, list, keys, [&](const Fields& component, const std::string& name) {
     const Node* actions = component.require("actions");
     if (actions == nullptr) {
       return;
@@ -93,29 +64,43 @@ EnergyReferences read_ert(const Document& document) {
     for (const Node* item : reader.items(*actions, "a list of actions")) {
       const Fields action = reader.fields(*item, {"name", "energy", "arguments"});
       const auto verb = reader.text(action.require("name"), "the name of an action");
-      const auto energy = read_number(reader, action.require("energy"));
+      const auto energy = reader.number(action.require("energy"), 0);
       if (verb && energy) {
         Picojoules& known = ert.components[name][*verb];
         known = std::max(known, Picojoules{*energy});
       }
     }
   });
-  reader.finish();
   return ert;
 }
 
-AreaReferences read_art(const Document& document) {
-  Reader reader{document};
+AreaReferences read_areas(Reader& reader, const Node& section, const std::string& list) {
   AreaReferences art;
-  art.file = document.file;
   const Words keys{"name", "area", "primitive_estimation(s)"};
-  read_tables(reader, "ART", keys, [&](const Fields& component, const std::string& name) {
-    if (const auto area = read_number(reader, component.require("area"))) {
+  read_tables(reader, section, list, keys, [&](const Fields& component, const std::string& name) {
+    if (const auto area = reader.number(component.require("area"), 0)) {
       art.components[name] = SquareMillimetres{*area / kSquareMicrometresPerMillimetre};
     }
   });
-  reader.finish();
   return art;
+}
+
+// A file of its own: the section `kind`, or its summary.
+template <class References>
+References read_file(const Document& document, const std::string& kind,
+                     References (*read)(Reader&, const Node&, const std::string&)) {
+  Reader reader{document};
+  const std::string summary = kind + "_summary";
+  const Fields file = reader.fields(reader.root(), {kind, summary});
+  const bool is_summary = !file.has(kind) && file.has(summary);
+  const Node* section = file.require(is_summary ? summary : kind);
+  References references;
+  if (section != nullptr) {
+    references = read(reader, *section, is_summary ? "table_summary" : "tables");
+  }
+  references.file = document.file;
+  reader.finish();
+  return references;
 }
 
 }  // namespace
@@ -134,13 +119,21 @@ std::optional<Picojoules> EnergyReferences::find(const std::string& component,
   return std::nullopt;
 }
 
+EnergyReferences read_energy_tables(Reader& reader, const Node& section) {
+  return read_energies(reader, section, "tables");
+}
+
 EnergyReferences parse_ert(const std::string& text, const std::string& filename) {
-  return read_ert(parse_yaml(text, filename));
+  return read_file(parse_yaml(text, filename), "ERT", read_energies);
 }
 AreaReferences parse_art(const std::string& text, const std::string& filename) {
-  return read_art(parse_yaml(text, filename));
+  return read_file(parse_yaml(text, filename), "ART", read_areas);
 }
-EnergyReferences load_ert(const std::string& path) { return read_ert(read_yaml(path)); }
-AreaReferences load_art(const std::string& path) { return read_art(read_yaml(path)); }
+EnergyReferences load_ert(const std::string& path) {
+  return read_file(read_yaml(path), "ERT", read_energies);
+}
+AreaReferences load_art(const std::string& path) {
+  return read_file(read_yaml(path), "ART", read_areas);
+}
 
 }  // namespace mapsim

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/reader.hpp"
 #include "core/units.hpp"
 
 namespace mapsim {
@@ -29,5 +30,7 @@ EnergyReferences parse_ert(const std::string& text, const std::string& filename)
 AreaReferences parse_art(const std::string& text, const std::string& filename);
 EnergyReferences load_ert(const std::string& path);
 AreaReferences load_art(const std::string& path);
+// The value of `ERT` alone, as a file of another tool holds it; `file` stays empty.
+EnergyReferences read_energy_tables(Reader& reader, const Node& section);
 
 }  // namespace mapsim

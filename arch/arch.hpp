@@ -117,6 +117,9 @@ struct Arch {
   Compute compute;
   std::optional<Technology> technology;  // gives the numbers that the file leaves out
   bool leaks = true;                     // false: leakage is left out of the energy
+  // Accelergy's tables that were read with it; empty: none.
+  std::string ert_file{};
+  std::string art_file{};
 
   bool is_above(LevelId level, FanoutId fanout) const {
     return index_of(level) < levels_above[fanout];

@@ -145,10 +145,12 @@ class ArchReader {
     }
     lookup_.technology = arch_.technology;
     if (const auto path = reader_.text(fields.find("ert"), "a file name")) {
-      lookup_.ert = load_ert(beside(*path));
+      arch_.ert_file = beside(*path);
+      lookup_.ert = load_ert(arch_.ert_file);
     }
     if (const auto path = reader_.text(fields.find("art"), "a file name")) {
-      lookup_.art = load_art(beside(*path));
+      arch_.art_file = beside(*path);
+      lookup_.art = load_art(arch_.art_file);
     }
     has_lookup_ = fields.has("technology") || fields.has("ert");
     arch_.leaks = reader_.boolean(fields.find("leakage")).value_or(true);

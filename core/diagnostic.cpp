@@ -82,12 +82,31 @@ std::string to_string(const Diagnostic& diagnostic) {
   if (!diagnostic.source.empty() && diagnostic.column > 0) {
     text += excerpt(diagnostic.source, static_cast<std::size_t>(diagnostic.column));
   }
-  return text;
+  return printable(text);
 }
 
 ConfigError::ConfigError(std::vector<Diagnostic> diagnostics, std::size_t unlisted)
     : std::runtime_error{render(in_file_order(diagnostics), unlisted)},
       diagnostics_{in_file_order(std::move(diagnostics))} {}
+
+std::string printable(const std::string& text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    if (byte == 0x7F) {
+      shown += "\u2421";
+    } else if (byte < 0x20 && byte != '\t' && byte != '\n') {
+      shown += {'\xE2', '\x90', static_cast<char>(0x80 + byte)};  // U+2400 and on
+    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {
+      shown += "\uFFFD";  // U+0080 to U+009F have no pictures
+      ++i;
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
+}
 
 std::string quoted(const std::string& text) {
   std::string shown = text.substr(0, text.find('\n'));

@@ -35,6 +35,9 @@ class ConfigError : public std::runtime_error {
   std::vector<Diagnostic> diagnostics_;
 };
 
+// What a terminal may be sent: control characters other than tab and newline as their pictures.
+std::string printable(const std::string& text);
+
 // 'text', shortened where it is longer than a message should be.
 std::string quoted(const std::string& text);
 

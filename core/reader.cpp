@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 namespace mapsim {
@@ -138,6 +139,25 @@ std::optional<std::int64_t> Reader::integer_in(const Node& node, std::size_t off
   }
   if (failure != std::errc{} || value > most) {
     error(node, offset, fmt::format("{} is too large; at most {}", quoted(word), most));
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<double> Reader::number(const Node* node, double least) {
+  const std::optional<std::string> written = text(node, "a number");
+  if (!written) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const char* const end = written->data() + written->size();
+  const auto [stop, failure] = std::from_chars(written->data(), end, value);
+  if (failure != std::errc{} || stop != end || !std::isfinite(value)) {
+    error(*node, fmt::format("{} is not a number", quoted(*written)));
+    return std::nullopt;
+  }
+  if (value < least) {
+    error(*node, fmt::format("{} is less than {}", quoted(*written), least));
     return std::nullopt;
   }
   return value;

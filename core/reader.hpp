@@ -42,6 +42,8 @@ class Reader {
 
   // Decimal digits only: 010, 1e3, 0x10, "12" and the like are errors. 0 <= least <= most.
   std::optional<std::int64_t> integer(const Node* node, std::int64_t least, std::int64_t most);
+  // A plain decimal number, 1.5 or 1e-9, at least `least`.
+  std::optional<double> number(const Node* node, double least);
   std::optional<bool> boolean(const Node* node);  // true or false, nothing else
   std::optional<std::string> text(const Node* node, std::string_view what);
   std::optional<std::string> name(const Node* node);  // [A-Za-z_][A-Za-z0-9_.-]*

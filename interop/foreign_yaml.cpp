@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -60,27 +59,8 @@ const Node* value_of(const Node& map, std::string_view key) {
   return nullptr;
 }
 
-std::optional<double> read_number(Reader& reader, const Node* node, double least) {
-  const std::optional<std::string> text = reader.text(node, "a number");
-  if (!text) {
-    return std::nullopt;
-  }
-  double number = 0;
-  const char* const end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, number);
-  if (error != std::errc{} || stop != end || !std::isfinite(number)) {
-    reader.error(*node, fmt::format("{} is not a number", quoted(*text)));
-    return std::nullopt;
-  }
-  if (number < least) {
-    reader.error(*node, fmt::format("{} is less than {}", quoted(*text), least));
-    return std::nullopt;
-  }
-  return number;
-}
-
 std::optional<std::int64_t> read_whole(Reader& reader, const Node* node, std::int64_t least) {
-  const std::optional<double> number = read_number(reader, node, static_cast<double>(least));
+  const std::optional<double> number = reader.number(node, static_cast<double>(least));
   if (!number) {
     return std::nullopt;
   }

@@ -18,8 +18,6 @@ Document parse_foreign(std::string text, const std::string& filename, const std:
 // The value of a key of a map, or nullptr. Unlike Fields, it asks nothing of the other keys.
 const Node* value_of(const Node& map, std::string_view key);
 
-// A plain decimal number, 1.5 or 1e-9, at least `least`.
-std::optional<double> read_number(Reader& reader, const Node* node, double least);
 // A whole number that may be written 16.0.
 std::optional<std::int64_t> read_whole(Reader& reader, const Node* node, std::int64_t least);
 

@@ -125,7 +125,7 @@ class ArchReader {
   std::optional<double> number(const TimeloopComponent& component,
                                std::initializer_list<const char*> spellings) {
     const Node* node = attribute(component, spellings);
-    const auto value = read_number(reader_, node, 0);
+    const auto value = reader_.number(node, 0);
     if (value == 0.0) {
       reader_.error(*node, "not above zero");
       return std::nullopt;
@@ -201,8 +201,7 @@ class ArchReader {
       reader_.error(*component.node, "no word is left of its buffers");
     }
     storage.energy_per_hop =
-        read_number(reader_, attribute(component, {"energy_per_hop", "energy-per-hop"}), 0)
-            .value_or(0);
+        reader_.number(attribute(component, {"energy_per_hop", "energy-per-hop"}), 0).value_or(0);
     machine().storages.push_back(storage);
   }
 
@@ -264,7 +263,7 @@ class ArchReader {
       if (neutral == kNeutral.end()) {
         out_.notes.push_back(fmt::format("{}: {} ({}) has no part in counts", component.name, key,
                                          describe(entry->value)));
-      } else if (const auto value = read_number(reader_, &entry->value, 0);
+      } else if (const auto value = reader_.number(&entry->value, 0);
                  value && *value != neutral->value) {
         reader_.error(entry->value,
                       fmt::format("'{}' other than {} is not known here", key, neutral->value));

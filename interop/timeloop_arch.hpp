@@ -11,7 +11,7 @@ namespace mapsim {
 
 // The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one
 // (subtree, local) and the list of nodes of version 0.4, their templates resolved. Energies of
-// accesses and MACs are not in it (accelergy_ert.hpp). What has no part in counts, cycles and
+// accesses and MACs are not in it (arch/accelergy.hpp). What has no part in counts, cycles and
 // energies (technology, ports for an estimator ...) is named in `notes`; whatever would change them
 // and cannot be said here is an error. Constraints inside of components are collected for
 // timeloop_constraints.hpp.

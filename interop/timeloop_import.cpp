@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "interop/accelergy_ert.hpp"
+#include "arch/accelergy.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_arch.hpp"
 #include "interop/timeloop_constraints.hpp"
@@ -123,7 +123,7 @@ class Importer {
     TimeloopArchSection arch = read_timeloop_arch(at.source->reader, *at.node);
     Reader& reader = energies.source->reader;
     const std::size_t before = reader.errors();
-    const EnergyTable table = read_energy_table(reader, *energies.node);
+    const EnergyReferences table = read_energy_tables(reader, *energies.node);
     import_.notes.insert(import_.notes.end(), arch.notes.begin(), arch.notes.end());
     TimeloopMachine& machine = import_.design.machine;
     machine = arch.machine;
@@ -131,29 +131,32 @@ class Importer {
       return arch;  // what is wrong with the table hides what is in it
     }
     for (TimeloopStorage& storage : machine.storages) {
-      const auto read = table.action(storage.name, {"read"});
-      const auto write = table.action(storage.name, {"write", "fill"});
+      const auto read = table.find(storage.name, {"read"});
+      const auto write = table.find(storage.name, {"write", "fill"});
       if (!read || !write) {
         reader.error(*energies.node,
                      fmt::format("no energy for {} of {}", read ? "write" : "read", storage.name));
         continue;
       }
-      storage.energy = {*read, *write, table.action(storage.name, {"update"}).value_or(*write)};
+      const auto update = table.find(storage.name, {"update"}).value_or(*write);
+      storage.energy = {read->count(), write->count(), update.count()};
       note_leakage(table, storage.name);
     }
-    const auto compute = table.action(machine.compute_name, {"compute", "mac", "mac_random"});
+    const auto compute = table.find(machine.compute_name, {"compute", "mac", "mac_random"});
     if (!compute && !machine.compute_name.empty()) {
       reader.error(*energies.node,
                    fmt::format("no energy for compute of {}", machine.compute_name));
     }
-    machine.compute_energy = compute.value_or(0);
+    machine.compute_energy = compute.value_or(Picojoules{0}).count();
     note_leakage(table, machine.compute_name);
     return arch;
   }
 
-  void note_leakage(const EnergyTable& table, const std::string& name) {
-    if (const double leak = table.action(name, {"leak"}).value_or(0); leak != 0) {
-      import_.notes.push_back(fmt::format("{}: leakage is left out: {} pJ a cycle", name, leak));
+  void note_leakage(const EnergyReferences& table, const std::string& name) {
+    const Picojoules leak = table.find(name, {"leak"}).value_or(Picojoules{0});
+    if (leak != Picojoules{0}) {
+      import_.notes.push_back(
+          fmt::format("{}: leakage is left out: {} pJ a cycle", name, leak.count()));
     }
   }
 

@@ -241,7 +241,7 @@ class ExactSearch {
     const double value =
         result.cost ? objective_value(options_.objective, *result.cost) : exact::kInfinity;
     if (!result.interrupted) {
-      certificate.status = Proof::kOptimal;
+      certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
       certificate.lower_bound = value;
       return;
     }

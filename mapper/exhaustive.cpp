@@ -40,7 +40,7 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   result.interrupted = !completed;
   result.certificate.mapspace_size = space.size();
   if (completed) {
-    result.certificate.status = Proof::kOptimal;
+    result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
     result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)
                                                  : std::numeric_limits<double>::infinity();
   }

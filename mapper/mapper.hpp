@@ -14,12 +14,12 @@
 
 namespace mapsim {
 
-// How far the proof goes. kOptimal: nothing in the mapspace is better. kBounded: nothing is better
-// than lower_bound. kNone: no claim (samples).
-enum class Proof : std::uint8_t { kOptimal, kBounded, kNone };
+// How far the proof goes. kOptimal: nothing in the mapspace is better. kInfeasible: nothing in it
+// fits. kBounded: nothing is better than lower_bound. kNone: no claim (samples).
+enum class Proof : std::uint8_t { kOptimal, kInfeasible, kBounded, kNone };
 struct Certificate {
   Proof status = Proof::kNone;
-  double lower_bound = 0;     // of the objective, over the whole mapspace
+  double lower_bound = 0;     // of the objective, over the whole mapspace; infinite: nothing fits
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
 };

@@ -15,26 +15,6 @@ namespace mapsim {
 
 namespace {
 
-// Bins of equal width in the logarithm of the energy.
-struct Bins {
-  double least = 0;   // pJ, lower edge of the first
-  double factor = 1;  // from one edge to the next
-  std::vector<std::int64_t> counts;
-  double edge(std::size_t i) const { return least * std::pow(factor, static_cast<double>(i)); }
-};
-
-Bins make_bins(const Histogram& histogram, std::size_t bins) {
-  const HistogramSummary summary = summarise(histogram);
-  const double spread = std::max(summary.most_pj / summary.least_pj, 1 + 1e-9);
-  Bins made{summary.least_pj, std::pow(spread, 1.0 / static_cast<double>(bins)),
-            std::vector<std::int64_t>(bins, 0)};
-  for (const HistogramPoint& point : histogram.points) {
-    const double place = std::log(point.energy_pj / made.least) / std::log(made.factor);
-    ++made.counts[std::min(bins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
-  }
-  return made;
-}
-
 std::string title(const Mapspace& space) {
   return space.problem().workload().name + " on " + space.problem().arch().name;
 }
@@ -63,13 +43,25 @@ std::string findings(const Histogram& histogram) {
 
 }  // namespace
 
+HistogramBins make_bins(const Histogram& histogram, std::size_t bins) {
+  const HistogramSummary summary = summarise(histogram);
+  const double spread = std::max(summary.most_pj / summary.least_pj, 1 + 1e-9);
+  HistogramBins made{summary.least_pj, std::pow(spread, 1.0 / static_cast<double>(bins)),
+                     std::vector<std::int64_t>(bins, 0)};
+  for (const HistogramPoint& point : histogram.points) {
+    const double place = std::log(point.energy_pj / made.least) / std::log(made.factor);
+    ++made.counts[std::min(bins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
+  }
+  return made;
+}
+
 std::string histogram_text(const Mapspace& space, const HistogramOptions& options,
                            const Histogram& histogram) {
   std::string text = title_text(space.problem().arch(), space.problem().workload()) + "\n";
   if (histogram.points.empty()) {
     return text + "no mapping met is " + selection(options) + "\n";
   }
-  const Bins bins = make_bins(histogram, 20);
+  const HistogramBins bins = make_bins(histogram, 20);
   const std::int64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {
     const auto length = static_cast<std::size_t>(
@@ -104,7 +96,7 @@ std::string histogram_svg(const Mapspace& space, const HistogramOptions& options
   if (histogram.points.empty()) {
     return svg + "</svg>\n";
   }
-  const Bins bins = make_bins(histogram, 60);
+  const HistogramBins bins = make_bins(histogram, kHistogramBins);
   const std::int64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
   const double bar = kPlotWidth / static_cast<double>(bins.counts.size());
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {

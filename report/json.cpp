@@ -174,6 +174,50 @@ Json limits_json(const Objective& objective) {
       {"latency_cycles", objective.max_latency ? Json(objective.max_latency->count()) : Json()}};
 }
 
+Json reliefs_json(const std::vector<Relief>& reliefs) {
+  Json json = Json::array();
+  for (const Relief& relief : reliefs) {
+    json.push_back({{"resource", relief.resource}, {"value", relief.value}, {"gain", relief.gain}});
+  }
+  return json;
+}
+
+Json gap_json(const Problem& problem, const GapReport& gap, const Cost& given) {
+  Json json{{"objective", to_string(gap.objective)}, {"optimum", Json()}};
+  if (!gap.best) {
+    return json;
+  }
+  const double value = objective_value(gap.objective, *gap.best);
+  json["optimum"] = {{"value", value},
+                     {"energy_pj", gap.best->energy.total.count()},
+                     {"latency_cycles", latency_of(gap.objective.mode, gap.best->latency).count()}};
+  json["excess"] = objective_value(gap.objective, given) / value - 1;
+  json["energy_shares"] = Json::array();
+  for (const EnergyShare& share : compare_energy(problem, given, *gap.best)) {
+    Json entry;
+    if (share.level) {
+      entry = {{"level", problem.arch().levels[*share.level].name},
+               {"tensor", problem.workload().tensors[*share.tensor].name},
+               {"action", share.action}};
+    }
+    entry["difference_pj"] = share.difference_pj;
+    json["energy_shares"].push_back(entry);
+  }
+  json["reliefs"] = reliefs_json(gap.reliefs);
+  return json;
+}
+
+// What can be said of no number is left out: nothing fits, so nothing bounds it.
+Json certificate_json(const Certificate& certificate) {
+  Json json{{"status", to_string(certificate.status)}};
+  if (certificate.status != Proof::kInfeasible) {
+    json["lower_bound"] = certificate.lower_bound;
+    json["gap"] = certificate.gap;
+  }
+  json["mapspace_size"] = certificate.mapspace_size;
+  return json;
+}
+
 std::string finish(const Json& json) { return json.dump(2) + "\n"; }
 
 }  // namespace
@@ -182,7 +226,8 @@ std::string tool_version() { return MAPSIM_VERSION; }
 
 std::string search_json(const Provenance& origin, const Mapspace& space,
                         const std::string& strategy, const SearchOptions& options,
-                        const SearchResult& result) {
+                        const SearchResult& result,
+                        const std::optional<std::vector<Relief>>& reliefs) {
   const Problem& problem = space.problem();
   Json json = head(origin, problem.arch(), problem.workload());
   json["objective"] = to_string(options.objective);
@@ -196,10 +241,10 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   if (result.best && result.cost) {
     add_cost(json, problem, *result.best, *result.cost);
   }
-  json["certificate"] = {{"status", to_string(result.certificate.status)},
-                         {"lower_bound", result.certificate.lower_bound},
-                         {"gap", result.certificate.gap},
-                         {"mapspace_size", result.certificate.mapspace_size}};
+  if (reliefs) {
+    json["why"] = {{"reliefs", reliefs_json(*reliefs)}};
+  }
+  json["certificate"] = certificate_json(result.certificate);
   json["mapspace_size"] = result.certificate.mapspace_size;
   json["infeasible"] = infeasible_json(result.infeasible);
   json["statistics"] = {{"seconds", result.statistics.seconds},
@@ -212,15 +257,52 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
 }
 
 std::string evaluation_json(const Provenance& origin, const Problem& problem,
-                            const Mapping& mapping, const Evaluation& evaluation) {
+                            const Mapping& mapping, const Evaluation& evaluation,
+                            const std::optional<GapReport>& gap) {
   Json json = head(origin, problem.arch(), problem.workload());
   const Cost* cost = std::get_if<Cost>(&evaluation);
   json["feasible"] = cost != nullptr;
   if (cost != nullptr) {
     add_cost(json, problem, mapping, *cost);
+    if (gap) {
+      json["why"] = gap_json(problem, *gap, *cost);
+    }
   } else {
     json["reason"] = infeasible_text(problem.arch(), std::get<Infeasible>(evaluation));
     json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
+  }
+  return finish(json);
+}
+
+std::string histogram_json(const Provenance& origin, const Mapspace& space,
+                           const HistogramOptions& options, const Histogram& histogram) {
+  const Problem& problem = space.problem();
+  Json json = head(origin, problem.arch(), problem.workload());
+  json["within_peak"] = options.within_peak;
+  json["compute_only"] = options.compute_only;
+  json["seed"] = options.seed;
+  json["interrupted"] = histogram.interrupted;
+  json["mapspace_size"] = space.size();
+  json["mappings"] = histogram.points.size();
+  json["unrollings"] = histogram.unrollings;
+  json["unrollings_total"] = histogram.unrollings_total;
+  json["steps"] = histogram.proposals;
+  json["optimum_pj"] = histogram.optimum ? Json(histogram.optimum->energy.total.count()) : Json();
+  if (histogram.points.empty()) {
+    return finish(json);
+  }
+  const HistogramSummary summary = summarise(histogram);
+  json["least_pj"] = summary.least_pj;
+  json["most_pj"] = summary.most_pj;
+  json["near_optimum"] = summary.near_optimum;
+  json["least_accesses"] = summary.least_accesses;
+  json["tied"] = summary.tied;
+  json["tied_spread"] = summary.tied_spread;
+  const HistogramBins bins = make_bins(histogram, kHistogramBins);
+  json["bins"] = Json::array();
+  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
+    json["bins"].push_back(
+        {{"from_pj", bins.edge(i)}, {"to_pj", bins.edge(i + 1)}, {"mappings", bins.counts[i]}});
   }
   return finish(json);
 }

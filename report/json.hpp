@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "costmodel/mapping.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/mapper.hpp"
+#include "report/histogram.hpp"
+#include "report/why.hpp"
 
 namespace mapsim {
 
@@ -30,9 +33,13 @@ struct Provenance {
 
 std::string search_json(const Provenance& origin, const Mapspace& space,
                         const std::string& strategy, const SearchOptions& options,
-                        const SearchResult& result);
+                        const SearchResult& result,
+                        const std::optional<std::vector<Relief>>& reliefs = std::nullopt);
 std::string evaluation_json(const Provenance& origin, const Problem& problem,
-                            const Mapping& mapping, const Evaluation& evaluation);
+                            const Mapping& mapping, const Evaluation& evaluation,
+                            const std::optional<GapReport>& gap = std::nullopt);
+std::string histogram_json(const Provenance& origin, const Mapspace& space,
+                           const HistogramOptions& options, const Histogram& histogram);
 // A walk beside the closed form, and its numbers beside plain loops.
 struct SimulationRecord {
   struct Difference {

@@ -28,6 +28,8 @@ const char* to_string(Proof proof) {
   switch (proof) {
     case Proof::kOptimal:
       return "optimal";
+    case Proof::kInfeasible:
+      return "infeasible";
     case Proof::kBounded:
       return "bounded";
     case Proof::kNone:

@@ -8,7 +8,7 @@
 namespace mapsim {
 
 // Words for values, the same on the command line, in text and in JSON.
-const char* to_string(Proof proof);  // optimal, bounded, none
+const char* to_string(Proof proof);  // optimal, infeasible, bounded, none
 
 // "MAC", "DRAM", "GLB read", "GLB write": a resource by the node that it belongs to.
 std::string resource_name(const Arch& arch, const Resource& resource);

@@ -187,6 +187,8 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
     case Proof::kOptimal:
       return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
                          objective_text(objective, proof.lower_bound));
+    case Proof::kInfeasible:
+      return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:
       return fmt::format("not proven optimal: none {} has a lower {} than {}; a gap of {}\n", over,
                          name, objective_text(objective, proof.lower_bound), percent(proof.gap));

@@ -27,24 +27,26 @@ std::string signed_percent(double share) {
 
 }  // namespace
 
-std::string gap_text(const Problem& problem, const Objective& objective, const Cost& given,
-                     const Cost& best) {
+std::string gap_text(const Problem& problem, const GapReport& gap, const Cost& given) {
+  if (!gap.best) {
+    return "why: nothing in the searched mapspace fits\n";
+  }
+  const Cost& best = *gap.best;
   const double optimum = best.energy.total.count();
   std::string text = "why:\n";
   text += fmt::format(
       "  {} above the proven optimum in {}; energy {} against {}, {} against {} cycles\n",
-      percent(objective_value(objective, given) / objective_value(objective, best) - 1),
-      to_string(objective), energy_text(given.energy.total), energy_text(best.energy.total),
-      grouped(latency_of(objective.mode, given.latency).count()),
-      grouped(latency_of(objective.mode, best.latency).count()));
+      percent(objective_value(gap.objective, given) / objective_value(gap.objective, best) - 1),
+      to_string(gap.objective), energy_text(given.energy.total), energy_text(best.energy.total),
+      grouped(latency_of(gap.objective.mode, given.latency).count()),
+      grouped(latency_of(gap.objective.mode, best.latency).count()));
   std::vector<Row> rows;
   for (const EnergyShare& share : compare_energy(problem, given, best)) {
     rows.push_back({name_of(problem, share), signed_percent(share.difference_pj / optimum)});
   }
-  if (rows.empty()) {
-    return text + "  it spends its energy exactly as the optimum does\n";
-  }
-  return text + "  of the optimum's energy, more (+) or less (-):\n" + table(rows);
+  text += rows.empty() ? "  it spends its energy exactly as the optimum does\n"
+                       : "  of the optimum's energy, more (+) or less (-):\n" + table(rows);
+  return text + '\n' + relief_text(gap.objective, gap.reliefs);
 }
 
 std::string relief_text(const Objective& objective, const std::vector<Relief>& reliefs) {

@@ -245,6 +245,46 @@ TEST_F(CommandLine, ReportsBadInputWithItsPlace) {
   EXPECT_THAT(result.err, HasSubstr("unknown key 'j'"));
 }
 
+TEST_F(CommandLine, ShowsControlCharactersOfInputsAsPictures) {
+  std::ofstream{folder() / "bad.yaml"} << "name: bad\ngemm: {m: 4, n: 4, \"\\e[31mk\": 4}\n";
+  const Outcome result = run(fmt::format("search {} bad.yaml", kTeaching));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("unknown key '\u241B[31mk'"));
+  EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+}
+
+TEST_F(CommandLine, RecordsTheTablesOfAnArchitecture) {
+  std::ofstream{folder() / "ert.yaml"}
+      << "ERT: {version: 0.4, tables: [{name: MAC, actions: [{name: compute, energy: 1}]}]}\n";
+  std::ofstream{folder() / "arch.yaml"}
+      << "name: a\nert: ert.yaml\nnodes:\n"
+         "  - {storage: DRAM, capacity: unlimited, word: 8 b,"
+         " energy: {read: 1 pJ/b, write: 1 pJ/b}}\n  - {compute: MAC}\n";
+  const Outcome first = run(fmt::format("search arch.yaml {} --json", kLayer));
+  ASSERT_EQ(first.code, 0) << first.err;
+  const Json inputs = Json::parse(first.out)["inputs"];
+  EXPECT_EQ(inputs["ert"]["path"], "ert.yaml");
+  EXPECT_FALSE(inputs.contains("art"));
+  std::ofstream{folder() / "ert.yaml", std::ios::app} << "# the same, in other bytes\n";
+  const Json changed = Json::parse(run(fmt::format("search arch.yaml {} --json", kLayer)).out);
+  EXPECT_NE(changed["inputs"]["ert"]["fnv1a"], inputs["ert"]["fnv1a"]);
+  EXPECT_EQ(changed["inputs"]["arch"], inputs["arch"]);
+}
+
+TEST_F(CommandLine, SaysWhyInJsonToo) {
+  const Json search =
+      Json::parse(run(fmt::format("search {} {} --why --json", kTeaching, kLayer)).out);
+  EXPECT_GE(search["why"]["reliefs"].size(), 1);
+  const Json eval =
+      Json::parse(run(fmt::format("eval {} {} {} --why --json", kTeaching, kLayer, kMapping)).out);
+  EXPECT_EQ(eval["why"]["optimum"]["energy_pj"], search["cost"]["energy_pj"]);
+  EXPECT_EQ(eval["why"]["reliefs"], search["why"]["reliefs"]);
+  const Json histogram =
+      Json::parse(run(fmt::format("histogram {} {} --mappings 50 --json", kTeaching, kLayer)).out);
+  EXPECT_EQ(histogram["optimum_pj"], search["cost"]["energy_pj"]);
+  EXPECT_GE(histogram["mappings"].get<int>(), 50);
+}
+
 TEST_F(CommandLine, WritesFilesWholeOrNotAtAll) {
   EXPECT_EQ(run(fmt::format("search {} missing.yaml --out result.txt", kTeaching)).code, 2);
   EXPECT_TRUE(is_empty());

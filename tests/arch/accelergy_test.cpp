@@ -53,7 +53,7 @@ TEST(ParseErt, TellsAllThatIsWrong) {
   text.replace(text.find("energy: 32"), 10, "energy: much");
   text.replace(text.find("system.PE[0..3].MAC(1..8)"), 25, "other.GLB");
   EXPECT_EQ(error_text([&] { parse_ert(text, "E.yaml"); }),
-            "E.yaml:8:29: ERT.tables[0].actions[2].energy: 'much' is not a number of at least 0\n"
+            "E.yaml:8:29: ERT.tables[0].actions[2].energy: 'much' is not a number\n"
             "    - {name: write, energy: much}\n"
             "                            ^\n"
             "E.yaml:10:5: ERT.tables[1]: the component of line 4 ends in 'GLB', too\n"

@@ -36,6 +36,15 @@ TEST(ConfigError, CountsWhatItDoesNotList) {
                "f:1:1: bad\n... and 9 more errors");
 }
 
+TEST(Printable, ShowsControlCharactersAsPictures) {
+  EXPECT_EQ(printable("a\tb\n\x1b[31m\x7f\r"), "a\tb\n\u241B[31m\u2421\u240D");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "1m\xC2\xA0\xC3\xA9"),
+            "\uFFFD1m\u00A0\u00E9");
+  EXPECT_EQ(to_string({"f\x1b", 1, 2, "a\x1b", "b\x1b", "\x1b c"}),
+            "f\u241B:1:2: a\u241B: b\u241B\n\u241B c\n ^");
+}
+
 TEST(Quoted, ShortensLongTextsBetweenCharacters) {
   EXPECT_EQ(quoted("a b"), "'a b'");
   EXPECT_EQ(quoted("a\nb"), "'a...'");

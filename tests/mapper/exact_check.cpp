@@ -42,8 +42,9 @@ Survey survey(const Mapspace& space, const std::array<SearchResult, kObjectives.
 
 std::string certificate_mismatch(const SearchResult& result, double value, std::int64_t size) {
   const Certificate& certificate = result.certificate;
-  if (certificate.status != Proof::kOptimal || result.interrupted) {
-    return "no proof of an optimum";
+  if (certificate.status != (result.cost ? Proof::kOptimal : Proof::kInfeasible) ||
+      result.interrupted) {
+    return "no proof of an optimum, or of none";
   }
   if (certificate.lower_bound != value || certificate.gap != 0) {
     return fmt::format("lower bound {} and gap {} of an optimum {}", certificate.lower_bound,

@@ -102,7 +102,7 @@ TEST(ExactInfeasible, NamesEveryRoomThatIsTooSmall) {
   const SearchResult result = search_exact(Mapspace{problem, {}}, {});
   EXPECT_FALSE(result.best.has_value());
   EXPECT_FALSE(result.cost.has_value());
-  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  EXPECT_EQ(result.certificate.status, Proof::kInfeasible);
   EXPECT_THAT(result.infeasible.reasons, testing::ElementsAre(testing::Pair("L1: capacity", 1),
                                                               testing::Pair("L2: capacity", 1)));
   EXPECT_THAT(

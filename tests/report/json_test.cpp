@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/report/small_problem.hpp"
@@ -115,6 +116,69 @@ TEST(SearchJson, WithoutAMappingListsTheReasons) {
   EXPECT_EQ(json["infeasible"][0]["reason"], "GLB: capacity");
   EXPECT_EQ(json["infeasible"][0]["times"], 3);
   EXPECT_EQ(json["infeasible"][0]["smallest_need"], 640);
+}
+
+TEST(SearchJson, ClaimsNoOptimumWhereNothingFits) {
+  const Problem problem = testing::small_problem();
+  SearchResult result;
+  result.certificate = {Proof::kInfeasible, std::numeric_limits<double>::infinity(), 0, "12"};
+  const Json json =
+      Json::parse(search_json(origin(), Mapspace{problem, {}}, "exhaustive", {}, result));
+  const Json expected{{"status", "infeasible"}, {"mapspace_size", "12"}};
+  EXPECT_EQ(json["certificate"], expected);
+}
+
+TEST(SearchJson, SaysWhatWouldHelp) {
+  const Problem problem = testing::small_problem();
+  const SearchResult result = found(problem, testing::small_mapping());
+  const std::vector<Relief> reliefs{{"GLB capacity", 750, 0.25}};
+  const Json json =
+      Json::parse(search_json(origin(), Mapspace{problem, {}}, "exact", {}, result, reliefs));
+  const Json expected =
+      Json::parse(R"({"reliefs": [{"resource": "GLB capacity", "value": 750.0, "gain": 0.25}]})");
+  EXPECT_EQ(json["why"], expected);
+}
+
+TEST(EvaluationJson, SharesOutTheGapToTheOptimum) {
+  const Problem problem = testing::small_problem();
+  const Mapping mapping = testing::small_mapping();
+  const Evaluation evaluation = evaluate(problem, mapping);
+  const GapReport gap{Objective::kEdp, search_exact(Mapspace{problem, {}}, {}).cost, {}};
+  const Json json = Json::parse(evaluation_json(origin(), problem, mapping, evaluation, gap));
+  const Json& why = json["why"];
+  EXPECT_EQ(why["objective"], "edp");
+  EXPECT_EQ(why["optimum"]["value"].get<double>(), gap.best->edp());
+  EXPECT_DOUBLE_EQ(why["excess"].get<double>(),
+                   json["cost"]["edp"].get<double>() / gap.best->edp() - 1);
+  double sum = 0;
+  for (const Json& share : why["energy_shares"]) {
+    sum += share["difference_pj"].get<double>();
+  }
+  EXPECT_GT(sum, 0);
+  EXPECT_NEAR(sum,
+              json["cost"]["energy_pj"].get<double>() - why["optimum"]["energy_pj"].get<double>(),
+              1e-9 * sum);
+}
+
+TEST(HistogramJson, CountsEveryMappingInOneBin) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  Histogram histogram;
+  histogram.points = {{100, 5}, {101, 5}, {400, 3}, {800, 3}};
+  const Json json = Json::parse(histogram_json(origin(), space, {}, histogram));
+  EXPECT_EQ(json["mappings"], 4);
+  EXPECT_EQ(json["least_pj"], 100.0);
+  EXPECT_EQ(json["near_optimum"], 2);
+  EXPECT_EQ(json["least_accesses"], 3);
+  EXPECT_EQ(json["tied_spread"], 2.0);
+  EXPECT_TRUE(json["optimum_pj"].is_null());
+  std::int64_t mappings = 0;
+  for (const Json& bin : json["bins"]) {
+    mappings += bin["mappings"].get<std::int64_t>();
+  }
+  EXPECT_EQ(mappings, 4);
+  EXPECT_EQ(json["bins"].front()["from_pj"], 100.0);
+  EXPECT_NEAR(json["bins"].back()["to_pj"].get<double>(), 800, 1e-9);
 }
 
 TEST(SearchJson, IsTheSameBytesForTheSameResult) {
