@@ -215,7 +215,9 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},
            Misuse{"search " + kTeaching, "WORKLOAD is required"},
            Misuse{"search " + inputs + "--objective enrgy",
-                  "--objective: no objective 'enrgy'; did you mean 'energy'?"},
+                  "--objective: 'enrgy' is no objective: there is no figure 'enrgy'; write energy, "
+                  "latency, edp, a product like 'energy^2*latency', or 'energy,latency' for the "
+                  "fastest of the least energy"},
            Misuse{"search " + inputs + "--strategy exat",
                   "--strategy: no strategy 'exat'; did you mean 'exact'?"},
            Misuse{"search " + inputs + "--threads 0",
