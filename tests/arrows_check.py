@@ -16,19 +16,20 @@ MAY_INCLUDE = {
     "costmodel": {"core", "arch", "workloads"},
     "interop": MODEL,
     "mapper": MODEL,
+    "check": MODEL,  # never the mapper: it checks what that claims
     "validate": MODEL,  # never the mapper: the command line hands it the mappings
-    "report": MODEL | {"mapper"},
+    "report": MODEL | {"mapper", "check"},
     "campaign": MODEL | {"mapper", "report", "interop"},
-    "app": MODEL | {"interop", "mapper", "validate", "report", "campaign"},
+    "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
 }
 # What comes from outside has a home; nothing else may name it.
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
     (r"#include <CLI/", ("app/",)),
     (r"#include <nlohmann/", ("report/json.cpp", "validate/", "campaign/")),
-    (r"#include <omp\.h>|#pragma omp", ("mapper/", "campaign/")),
+    (r"#include <omp\.h>|#pragma omp", ("mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
-    (r"#include <gmp", ("mapper/",)),
+    (r"#include <gmp", ("mapper/", "check/")),
 ]
 
 

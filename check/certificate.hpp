@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/goal.hpp"
+#include "check/rules.hpp"
+#include "check/spatial.hpp"
+#include "costmodel/mapping.hpp"
+
+namespace mapsim::check {
+
+// How a bound is said to follow; the checker may find it another way.
+enum class Argument : std::uint8_t { kFloor, kRelaxation, kSearch };
+
+// No mapping with this spatial unrolling is better than `bound`; infinite: none fits.
+struct Claim {
+  SpatialFactors factors;
+  Argument by = Argument::kFloor;
+  double bound = 0;
+  int line = 0;  // in the file
+};
+
+// A certificate as it is claimed (docs/certificates.md): nothing of it is believed.
+struct Certificate {
+  std::string file;
+  std::string tool;
+  Problem problem;
+  Goal goal;
+  Rules rules;
+  std::string size;             // mappings in the space, decimal
+  std::optional<Mapping> best;  // nullopt: nothing fits
+  double value = 0;             // of the best; infinite without one
+  double lower_bound = 0;       // of the whole space
+  std::vector<Claim> claims;    // one per unrolling
+};
+
+// Throws a ConfigError with all that is wrong: not a certificate, damaged, or beyond the checker.
+Certificate load_certificate(const std::string& path);
+Certificate parse_certificate(const std::string& text, const std::string& filename);
+
+// "756 pJ", or "nothing fits"
+std::string value_text(double value, const Goal& goal);
+
+// "pJ", "cycles", "pJ*cycles", "pJ^2*cycles"
+std::string unit_of(const Goal& goal);
+
+// The last line of a certificate whose other lines are `text`.
+std::string seal(const std::string& text);
+
+}  // namespace mapsim::check

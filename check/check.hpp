@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check/certificate.hpp"
+
+namespace mapsim::check {
+
+struct CheckOptions {
+  int threads = 1;
+  std::int64_t max_steps = 1'000'000;  // walk the mapping step by step if it takes no more
+};
+
+// What a check has looked at, and what is wrong.
+struct Verdict {
+  std::vector<std::string> problems;  // empty: the proof holds
+  bool walked = false;                // the mapping's counts are also the reference simulator's
+  std::int64_t by_floor = 0;          // unrollings whose bound follows whatever the tiles ...
+  std::int64_t by_relaxation = 0;     // ... if every tile has its room for itself ...
+  std::int64_t by_replay = 0;         // ... from a search that found nothing better
+  std::int64_t states = 0;            // nodes of the walks
+  std::int64_t labels = 0;            // partial nests of the replays
+  double seconds = 0;
+};
+
+// Does the certificate prove what it claims? docs/certificates.md says what that takes. Shares no
+// code with the search.
+Verdict check_certificate(const Certificate& certificate, const CheckOptions& options);
+
+}  // namespace mapsim::check

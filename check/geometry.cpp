@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/geometry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mapsim::check {
+
+namespace {
+
+bool is_prime(std::int64_t n) {
+  for (std::int64_t p = 2; p * p <= n; ++p) {
+    if (n % p == 0) {
+      return false;
+    }
+  }
+  return n > 1;
+}
+
+// A set of coordinates from 0 on.
+using Coordinates = std::vector<char>;
+
+// What is found at a coordinate of `set` plus one of `count` multiples of `step`.
+Coordinates spread(const Coordinates& set, std::int64_t count, std::int64_t step) {
+  const auto shift = static_cast<std::size_t>(step);
+  Coordinates wide(set.size() + static_cast<std::size_t>(count - 1) * shift, 0);
+  for (std::size_t x = 0; x < set.size(); ++x) {
+    for (std::size_t i = 0; set[x] != 0 && i < static_cast<std::size_t>(count); ++i) {
+      wide[x + i * shift] = 1;
+    }
+  }
+  return wide;
+}
+
+std::int64_t size_of(const Coordinates& set) { return std::count(set.begin(), set.end(), 1); }
+
+// What of `set`, `step` further on, was not in it before.
+Coordinates news(const Coordinates& set, std::int64_t step) {
+  const auto shift = static_cast<std::size_t>(step);
+  Coordinates moved(set.size() + shift, 0);
+  for (std::size_t x = 0; x < set.size(); ++x) {
+    moved[x + shift] = set[x];
+  }
+  for (std::size_t x = 0; x < set.size(); ++x) {
+    moved[x] = set[x] != 0 ? 0 : moved[x];
+  }
+  return moved;
+}
+
+// Does the block of dim d at a fanout matter: is there a window along d that instances share there,
+// or a window of sums, which are told apart by instance?
+bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
+  const Workload& workload = problem.workload();
+  for (const TensorId t : workload.tensors.ids()) {
+    for (const Rank& rank : workload.tensors[t].ranks) {
+      const bool windowed =
+          rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
+                                               [d](const Term& term) { return term.dim == d; });
+      if (windowed && (t == workload.output() || problem.is_merged(fanout, t))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Chains of blocks, each dividing the one further out.
+void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<std::int64_t> room,
+                 Case so_far, std::vector<Case>& found) {
+  if (f == so_far.used.size()) {
+    found.push_back(std::move(so_far));
+    return;
+  }
+  if (dim == room.size()) {
+    list_blocks(problem, f + 1, 0, room, std::move(so_far), found);
+    return;
+  }
+  const auto d = static_cast<DimId>(dim);
+  if (so_far.factors[f][d] == 1 || !block_matters(problem, so_far.used[f], d)) {
+    list_blocks(problem, f, dim + 1, room, std::move(so_far), found);
+    return;
+  }
+  for (const std::int64_t block : divisors_of(room[d])) {
+    Case longer = so_far;
+    PerDim<std::int64_t> rest = room;
+    longer.blocks[f][d] = rest[d] = block;
+    list_blocks(problem, f, dim + 1, rest, std::move(longer), found);
+  }
+}
+
+}  // namespace
+
+Tiles::Tiles(const PerDim<std::int64_t>& bounds)
+    : divisors_(bounds.size()), strides_(bounds.size()), runs_(bounds.size()) {
+  for (const DimId d : bounds.ids()) {
+    divisors_[d] = divisors_of(bounds[d]);
+    strides_[d] = size_;
+    size_ *= divisors_[d].size();
+    for (std::size_t from = divisors_[d].size(); from-- > 1;) {
+      for (std::size_t to = 0; to < from; ++to) {
+        if (divisors_[d][from] % divisors_[d][to] == 0) {
+          runs_[d].push_back({from, to, is_prime(divisors_[d][from] / divisors_[d][to])});
+        }
+      }
+    }
+  }
+}
+
+std::vector<Case> list_cases(const Problem& problem, const SpatialFactors& factors) {
+  Case plain;
+  plain.bounds = temporal_bounds(problem.workload(), factors);
+  for (const FanoutId f : factors.ids()) {
+    const PerDim<std::int64_t>& along = factors[f];
+    if (std::any_of(along.begin(), along.end(), [](std::int64_t n) { return n > 1; })) {
+      plain.used.push_back(f);
+      plain.factors.push_back(along);
+      plain.blocks.emplace_back(along.size(), 0);
+    }
+  }
+  std::vector<Case> found;
+  list_blocks(problem, 0, 0, plain.bounds, plain, found);
+  return found;
+}
+
+std::int64_t count_coordinates(const Rank& rank, const PerDim<std::int64_t>& extents) {
+  if (rank.terms.size() == 1) {
+    return extents[rank.terms.front().dim];  // whatever the coefficient
+  }
+  Coordinates set{1};
+  for (const Term& term : rank.terms) {
+    set = spread(set, extents[term.dim], term.coefficient);
+  }
+  return size_of(set);
+}
+
+std::vector<std::uint32_t> index_tiles(const Tiles& tiles, const Rank& rank) {
+  std::vector<std::uint32_t> index(tiles.size(), 0);
+  for (const Term& term : rank.terms) {
+    const std::size_t radix = tiles.divisors(term.dim).size();
+    for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+      index[tile] = static_cast<std::uint32_t>(index[tile] * radix + tiles.digit(term.dim, tile));
+    }
+  }
+  return index;
+}
+
+namespace {
+
+// Calls visit(extents of the rank's dims) for each tile of the rank, in the order of index_tiles().
+template <class Visit>
+std::vector<double> for_each_tile(const Tiles& tiles, const Rank& rank, const Visit& visit) {
+  std::vector<double> values;
+  PerDim<std::int64_t> extents(tiles.dims(), 1);
+  std::vector<std::size_t> digits(rank.terms.size(), 0);
+  while (true) {
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+      extents[rank.terms[i].dim] = tiles.divisors(rank.terms[i].dim)[digits[i]];
+    }
+    values.push_back(static_cast<double>(visit(extents)));
+    std::size_t i = digits.size();
+    while (i > 0 && ++digits[i - 1] == tiles.divisors(rank.terms[i - 1].dim).size()) {
+      digits[--i] = 0;
+    }
+    if (i == 0) {
+      return values;
+    }
+  }
+}
+
+// The tile of one instance.
+Coordinates own_tile(const Case& at, const Rank& rank, const Sharing& sharing,
+                     const PerDim<std::int64_t>& extents) {
+  Coordinates set{1};
+  for (const Term& term : rank.terms) {
+    set = spread(set, extents[term.dim] * at.split(sharing.above, term.dim), term.coefficient);
+  }
+  return set;
+}
+
+// `set` wherever an instance of the merged fanouts has it.
+Coordinates merge(const Case& at, const Rank& rank, const Sharing& sharing,
+                  const PerDim<std::int64_t>& extents, Coordinates set) {
+  for (const Term& term : rank.terms) {
+    for (std::size_t f = 0; f < sharing.above; ++f) {
+      const std::int64_t factor = at.factors[f][term.dim];
+      if (((sharing.merged >> f) & 1U) != 0 && factor > 1) {
+        const std::int64_t block = f < sharing.crossed ? at.blocks[f][term.dim] : extents[term.dim];
+        set = spread(set, factor, term.coefficient * block * at.split(f + 1, term.dim));
+      }
+    }
+  }
+  return set;
+}
+
+}  // namespace
+
+std::vector<double> united_points(const Case& at, const Tiles& tiles, const Rank& rank,
+                                  const Sharing& sharing) {
+  return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
+    return size_of(merge(at, rank, sharing, extents, own_tile(at, rank, sharing, extents)));
+  });
+}
+
+std::vector<double> gained_points(const Case& at, const Tiles& tiles, const Rank& rank,
+                                  const Sharing& sharing, std::size_t term) {
+  const DimId d = rank.terms[term].dim;
+  return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
+    const std::int64_t step =
+        rank.terms[term].coefficient * extents[d] * at.split(sharing.crossed, d);
+    Coordinates own = own_tile(at, rank, sharing, extents);
+    if (sharing.together) {
+      return size_of(news(merge(at, rank, sharing, extents, std::move(own)), step));
+    }
+    return size_of(merge(at, rank, sharing, extents, news(own, step)));
+  });
+}
+
+std::vector<double> met_points(const Case& at, const Tiles& tiles, const Rank& rank,
+                               std::size_t crossed, std::size_t above) {
+  return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
+    Coordinates set{1};
+    for (const Term& term : rank.terms) {
+      std::int64_t outer = at.bounds[term.dim];
+      for (std::size_t f = 0; f < above; ++f) {
+        if (at.factors[f][term.dim] > 1) {
+          const std::int64_t block = f < crossed ? at.blocks[f][term.dim] : extents[term.dim];
+          set = spread(set, std::max<std::int64_t>(1, outer / block),
+                       term.coefficient * block * at.split(f, term.dim));
+          outer = block;
+        }
+      }
+      set = spread(set, outer * at.split(above, term.dim), term.coefficient);
+    }
+    return size_of(set);
+  });
+}
+
+}  // namespace mapsim::check

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "check/rules.hpp"
+
+namespace mapsim::check {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Where a tensor can have got to on its way inwards.
+struct Stand {
+  LevelId level{};
+  bool latch = false;     // the register of the compute units, further in than any level
+  bool final = false;     // sums arrive here finished; only where these are narrower
+  std::size_t gate = 0;   // phase from which on loops may cut what stands here
+  std::size_t above = 0;  // used fanouts further out
+};
+
+// A step of one tensor from a stand to one further in, or to the compute units.
+struct Placing {
+  static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
+  TensorId tensor{};
+  std::size_t outer = 0;    // index of a stand
+  std::size_t inner = 0;    // ... or kMac
+  std::size_t crossed = 0;  // used fanouts crossed when it is made
+  friend bool operator==(const Placing&, const Placing&) = default;
+};
+
+struct Room {
+  LevelId level{};
+  std::optional<Role> role;  // a partition
+  double bits = 0;
+  TensorSet tenants;
+};
+
+struct Port {
+  LevelId level{};
+  bool reads = false;
+  bool writes = false;
+  double bits_per_cycle = 0;
+};
+
+// Nests as walks, outside in (docs/certificates.md). A spot says where every tensor stands; phases
+// end when a used fanout is crossed or, in an even space, a level closes.
+class Graph {
+ public:
+  Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
+
+  struct Move {
+    std::size_t from = 0;  // spot
+    std::size_t placing = 0;
+  };
+  // A loop over `dim` with placings right below it, of tensors that slide along it.
+  struct Slide {
+    DimId dim{};
+    std::size_t from = 0;  // spot
+    std::vector<std::size_t> placings;
+  };
+
+  const Problem& problem() const { return *problem_; }
+  const std::vector<FanoutId>& used() const { return used_; }
+  std::size_t phases() const { return events_.size() + 1; }
+  // The used fanout that is crossed at the end of a phase; nullopt: a level closes.
+  const std::optional<std::size_t>& event_after(std::size_t phase) const { return events_[phase]; }
+  std::size_t crossed(std::size_t phase) const;
+  std::size_t spots() const { return spots_; }
+  const std::vector<Stand>& stands(TensorId t) const { return stands_[t]; }
+  std::size_t stand_at(std::size_t spot, TensorId t) const {
+    return spot / radix_[t] % stands_[t].size();
+  }
+  // Moves lead to larger spots.
+  const std::vector<Move>& moves_to(std::size_t phase, std::size_t spot) const {
+    return moves_[phase * spots_ + spot];
+  }
+  const std::vector<Slide>& slides_to(std::size_t phase, std::size_t spot) const {
+    return slides_[phase * spots_ + spot];
+  }
+  const std::vector<std::size_t>& starts() const { return starts_; }
+  // Placings into the compute units, where a nest may end; empty: it may not.
+  const std::optional<std::vector<std::size_t>>& end(std::size_t spot) const { return ends_[spot]; }
+  // Is the spot on a way from a start to an end in this phase?
+  bool alive(std::size_t phase, std::size_t spot) const { return alive_[phase * spots_ + spot]; }
+  DimSet frozen(std::size_t phase, std::size_t spot) const;  // dims that no loop may cut now
+
+  const std::vector<Placing>& placings() const { return placings_; }
+  const std::vector<Room>& rooms() const { return rooms_; }
+  std::optional<std::size_t> room_of(const Placing& placing) const;  // of its tile
+  const std::vector<Port>& ports() const { return ports_; }
+  std::optional<std::size_t> port(LevelId level, bool reads) const;
+
+ private:
+  void list_stands(const Rules& rules);
+  void list_rooms(const Rules& rules);
+  void list_ports();
+  void list_moves(const Rules& rules);
+  void list_slides(std::size_t phase, std::size_t from, std::size_t tensor, const Slide& so_far);
+  void mark_alive();
+  bool may_step(const Rules& rules, TensorId t, const Stand& outer, const Stand* inner) const;
+  std::size_t number_of(const Placing& placing);
+
+  const Problem* problem_;
+  std::vector<FanoutId> used_;
+  bool even_ = false;
+  std::vector<std::optional<std::size_t>> events_;
+  PerTensor<std::vector<Stand>> stands_;
+  PerTensor<std::size_t> radix_;
+  std::size_t spots_ = 1;
+  std::vector<std::vector<Move>> moves_;
+  std::vector<std::vector<Slide>> slides_;
+  std::vector<std::size_t> starts_;
+  std::vector<std::optional<std::vector<std::size_t>>> ends_;
+  std::vector<bool> alive_;
+  std::vector<Placing> placings_;
+  std::vector<Room> rooms_;
+  std::vector<Port> ports_;
+};
+
+}  // namespace mapsim::check

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/membership.hpp"
+
+#include <fmt/format.h>
+
+#include <tuple>
+#include <variant>
+
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+class Reading {
+ public:
+  Reading(const Problem& problem, const Rules& rules)
+      : problem_{problem},
+        rules_{rules},
+        extents_{bounds_of(problem.workload())},
+        kept_(problem.arch().levels.size()),
+        used_(problem.arch().fanouts.size()) {
+    const PerDim<std::int64_t> ones(extents_.size(), 1);
+    for (Rules::AxisFactors& factors : used_) {
+      factors = {ones, ones};
+    }
+  }
+
+  std::string read(const Mapping& mapping) {
+    for (const MappingNode& node : mapping.nodes) {
+      std::visit([this](const auto& known) { take(known); }, node);
+      before_ = &node;
+    }
+    check_keeps();
+    check_unrolling();
+    return wrong_;
+  }
+
+ private:
+  void require(bool holds, const std::string& otherwise) {
+    if (!holds && wrong_.empty()) {
+      wrong_ = otherwise;
+    }
+  }
+
+  void take(const Keep& keep) {
+    const std::string& name = problem_.arch().levels[keep.level].name;
+    if (rules_.even) {
+      require(kept_[keep.level].empty(), fmt::format("the keeps of {} stand apart", name));
+      require(deepest_ <= keep.level, fmt::format("{} stands below a level further in", name));
+      deepest_ = keep.level;
+    }
+    kept_[keep.level] = kept_[keep.level] | keep.tensors;
+  }
+
+  std::int64_t cut(DimId dim, std::int64_t extent) {
+    const std::int64_t factor = extents_[dim] / extent;
+    require(extents_[dim] % extent == 0, fmt::format("the extents of {} do not divide each other",
+                                                     problem_.workload().dims[dim].name));
+    extents_[dim] = extent;
+    return factor;
+  }
+
+  void take(const Temporal& loop) { cut(loop.dim, loop.extent); }
+
+  void take(const Parallel& loop) {
+    const std::string& name = problem_.arch().fanouts[loop.fanout].name;
+    const auto place = [](const Parallel& at) { return std::tuple{at.fanout, at.axis, at.dim}; };
+    require(used_[loop.fanout] == Rules::AxisFactors{ones(), ones()} ||
+                (before_ != nullptr && std::holds_alternative<Parallel>(*before_) &&
+                 place(std::get<Parallel>(*before_)) < place(loop)),
+            fmt::format("the parallel loops of {} stand apart or out of order", name));
+    require(may_unroll(problem_, loop.fanout, loop.axis, loop.dim),
+            fmt::format("{} may not be unrolled over {} of {}",
+                        problem_.workload().dims[loop.dim].name, to_string(loop.axis), name));
+    used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= cut(loop.dim, loop.extent);
+  }
+
+  void check_keeps() {
+    for (const LevelId l : kept_.ids()) {
+      for (const TensorId t : problem_.workload().tensors.ids()) {
+        const bool kept = kept_[l].contains(t);
+        require(
+            kept ? may_keep(problem_, rules_, l, t) : !must_keep(problem_, rules_, l, t),
+            fmt::format("{} {} {}", problem_.workload().tensors[t].name,
+                        kept ? "must bypass" : "must be kept at", problem_.arch().levels[l].name));
+      }
+    }
+  }
+
+  void check_unrolling() {
+    for (const FanoutId f : used_.ids()) {
+      const auto& given = rules_.spatial[f];
+      require(!given || *given == used_[f],
+              fmt::format("not the given unrolling of {}", problem_.arch().fanouts[f].name));
+    }
+  }
+
+  PerDim<std::int64_t> ones() const { return PerDim<std::int64_t>(extents_.size(), 1); }
+
+  const Problem& problem_;
+  const Rules& rules_;
+  PerDim<std::int64_t> extents_;
+  PerLevel<TensorSet> kept_;
+  PerFanout<Rules::AxisFactors> used_;
+  const MappingNode* before_ = nullptr;
+  LevelId deepest_{};
+  std::string wrong_;
+};
+
+}  // namespace
+
+std::string why_outside(const Problem& problem, const Rules& rules, const Mapping& mapping) {
+  if (!(canonical(problem.workload(), mapping) == mapping)) {
+    return "it has loops that do nothing or could be joined";
+  }
+  return Reading{problem, rules}.read(mapping);
+}
+
+}  // namespace mapsim::check

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "check/goal.hpp"
+#include "check/tolls.hpp"
+
+namespace mapsim::check {
+
+// The goal's value of what has been paid: energy, and bits through each port.
+class Price {
+ public:
+  // `steps`: of the compute units.
+  Price(const Problem& problem, const Graph& graph, const Goal& goal, double steps);
+  bool needs_ports() const { return needs_ports_; }
+  double of(const double* components) const;
+
+ private:
+  const Graph& graph_;
+  const Goal& goal_;
+  double compute_cycles_;
+  double leakage_per_cycle_;  // pJ
+  bool needs_ports_;
+};
+
+// A node of the walk: a phase, where the tensors stand, and the tile.
+struct Node {
+  std::size_t phase = 0;
+  std::size_t spot = 0;
+  std::size_t tile = 0;
+};
+
+// The least that any walk has paid when it comes to a node, if every tile only has to fit its room
+// alone: from the outside in, per component.
+class Potential {
+ public:
+  Potential(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls);
+  double at(const Node& node, std::size_t component) const {
+    return least_[component][rows_[node.phase * graph_.spots() + node.spot] + node.tile];
+  }
+  // Does a walk that crosses the event after `phase` do so at this tile?
+  bool may_cross(std::size_t phase, std::size_t tile) const;
+  std::int64_t states() const { return states_; }
+  // No walk of the case is better.
+  double bound(Tolls& tolls, const Price& price) const;
+
+ private:
+  void fill(std::size_t phase, std::size_t spot, Tolls& tolls, std::size_t component);
+  void arrive_by_slide(const Graph::Slide& slide, const double* from, Tolls& tolls,
+                       std::size_t component, double* row) const;
+  void arrive_by_loop(DimId dim, double* row) const;
+
+  const Graph& graph_;
+  const Case& at_;
+  const Tiles& tiles_;
+  std::vector<std::size_t> rows_;  // of those alive
+  std::vector<std::vector<double>> least_;
+  std::int64_t states_ = 0;
+};
+
+}  // namespace mapsim::check

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/replay.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+// What the inner part of a nest pays and uses: components, then bits of each shared room.
+using Label = std::vector<double>;
+
+class Walk {
+ public:
+  Walk(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
+       const Potential& potential, const Price& price, double limit)
+      : graph_{graph},
+        at_{at},
+        tiles_{tiles},
+        tolls_{tolls},
+        potential_{potential},
+        price_{price},
+        limit_{limit},
+        sum_(tolls.components()) {
+    for (const Room& room : graph.rooms()) {
+      slots_.push_back(room.tenants.size() > 1 ? std::optional{width_++} : std::nullopt);
+    }
+    width_ += tolls.components();
+    for (std::optional<std::size_t>& slot : slots_) {
+      slot = slot ? std::optional{*slot + tolls.components()} : slot;
+    }
+  }
+
+  Replay run() {
+    begin();
+    while (!waiting_.empty()) {
+      auto first = waiting_.extract(waiting_.begin());
+      const Node node = node_of(first.key());
+      for (const Label& label : undominated(std::move(first.mapped()))) {
+        ++replay_.labels;
+        step_out(node, label);
+      }
+    }
+    return replay_;
+  }
+
+ private:
+  // Walks outwards go to larger numbers.
+  std::size_t number_of(const Node& node) const {
+    const std::size_t row =
+        (graph_.phases() - 1 - node.phase) * graph_.spots() + (graph_.spots() - 1 - node.spot);
+    return row * tiles_.size() + node.tile;
+  }
+  Node node_of(std::size_t number) const {
+    const std::size_t row = number / tiles_.size();
+    return {graph_.phases() - 1 - row / graph_.spots(), graph_.spots() - 1 - row % graph_.spots(),
+            number % tiles_.size()};
+  }
+
+  void begin() {
+    const std::size_t last = graph_.phases() - 1;
+    for (std::size_t spot = 0; spot < graph_.spots(); ++spot) {
+      if (graph_.alive(last, spot) && graph_.end(spot)) {
+        Label label(width_, 0.0);
+        const std::vector<double> end = tolls_.end(*graph_.end(spot));
+        std::copy(end.begin(), end.end(), label.begin());
+        offer({last, spot, 0}, std::move(label));
+      }
+    }
+  }
+
+  void offer(const Node& node, Label label) {
+    if (!graph_.alive(node.phase, node.spot)) {
+      return;
+    }
+    for (std::size_t k = 0; k < sum_.size(); ++k) {
+      sum_[k] = label[k] + potential_.at(node, k);
+    }
+    if (price_.of(sum_.data()) < limit_) {
+      forget_rooms(node, label);
+      waiting_[number_of(node)].push_back(std::move(label));
+    }
+  }
+
+  // A room counts no longer once none of its tenants can still be placed in it further out.
+  void forget_rooms(const Node& node, Label& label) const {
+    for (std::size_t r = 0; r < slots_.size(); ++r) {
+      const Room& room = graph_.rooms()[r];
+      bool open = room.level == LevelId{0};
+      for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+        const Stand& stand = graph_.stands(t)[graph_.stand_at(node.spot, t)];
+        open = open || (room.tenants.contains(t) && (stand.latch || stand.level >= room.level));
+      }
+      if (slots_[r] && !open) {
+        label[*slots_[r]] = 0;
+      }
+    }
+  }
+
+  static bool no_worse(const Label& a, const Label& b) {
+    constexpr double kNoise = 1e-13;  // sums in another order
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      if (a[k] > b[k] * (1 + kNoise)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static std::vector<Label> undominated(std::vector<Label> labels) {
+    std::sort(labels.begin(), labels.end());
+    std::vector<Label> kept;
+    for (Label& label : labels) {
+      if (std::none_of(kept.begin(), kept.end(),
+                       [&](const Label& other) { return no_worse(other, label); })) {
+        kept.push_back(std::move(label));
+      }
+    }
+    return kept;
+  }
+
+  void step_out(const Node& node, const Label& label) {
+    const auto& starts = graph_.starts();
+    if (node.phase == 0 && node.tile + 1 == tiles_.size() &&
+        std::find(starts.begin(), starts.end(), node.spot) != starts.end()) {
+      finish(node, label);
+    }
+    if (node.phase > 0 && potential_.may_cross(node.phase - 1, node.tile)) {
+      offer({node.phase - 1, node.spot, node.tile}, label);
+    }
+    const DimSet frozen = graph_.frozen(node.phase, node.spot);
+    for (const DimId d : at_.bounds.ids()) {
+      if (!frozen.contains(d)) {
+        loop_out(node, label, d);
+      }
+    }
+    for (const Graph::Move& move : graph_.moves_to(node.phase, node.spot)) {
+      Label next = label;
+      if (pay(next, move.placing, &tolls_.plain(move.placing)[node.tile], tiles_.size(),
+              node.tile)) {
+        offer({node.phase, move.from, node.tile}, std::move(next));
+      }
+    }
+    for (const Graph::Slide& slide : graph_.slides_to(node.phase, node.spot)) {
+      slide_out(node, label, slide);
+    }
+  }
+
+  void loop_out(const Node& node, const Label& label, DimId dim) {
+    const std::size_t digit = tiles_.digit(dim, node.tile);
+    for (const Tiles::Run& run : tiles_.runs(dim)) {
+      if (run.prime && run.to == digit) {
+        const std::size_t tile = node.tile + (run.from - run.to) * tiles_.stride(dim);
+        offer({node.phase, node.spot, tile}, label);
+      }
+    }
+  }
+
+  void slide_out(const Node& node, const Label& label, const Graph::Slide& slide) {
+    const std::vector<Tiles::Run>& runs = tiles_.runs(slide.dim);
+    const std::size_t digit = tiles_.digit(slide.dim, node.tile);
+    const std::size_t rests = tiles_.size() / tiles_.divisors(slide.dim).size();
+    const std::size_t rest = tiles_.rest(slide.dim, node.tile);
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      if (runs[r].to != digit) {
+        continue;
+      }
+      Label next = label;
+      bool fits = true;
+      for (const std::size_t placing : slide.placings) {
+        const double* toll = &tolls_.sliding(placing, slide.dim)[r * rests + rest];
+        fits = fits && pay(next, placing, toll, runs.size() * rests, node.tile);
+      }
+      if (fits) {
+        const std::size_t tile = node.tile + (runs[r].from - digit) * tiles_.stride(slide.dim);
+        offer({node.phase, slide.from, tile}, std::move(next));
+      }
+    }
+  }
+
+  // Adds a placing to the label; false: its tile does not fit with the others of the room.
+  bool pay(Label& label, std::size_t placing, const double* toll, std::size_t stride,
+           std::size_t tile) {
+    if (!(toll[0] < kInfinity)) {
+      return false;
+    }
+    for (std::size_t k = 0; k < tolls_.components(); ++k) {
+      label[k] += toll[k * stride];
+    }
+    const auto room = graph_.room_of(graph_.placings()[placing]);
+    if (room && slots_[*room]) {
+      label[*slots_[*room]] += tolls_.bits(placing)[tile];
+      return label[*slots_[*room]] <= graph_.rooms()[*room].bits;
+    }
+    return true;
+  }
+
+  // The outermost level holds every tensor whole.
+  void finish(const Node& node, const Label& label) {
+    const Workload& workload = graph_.problem().workload();
+    for (std::size_t r = 0; r < slots_.size(); ++r) {
+      const Room& room = graph_.rooms()[r];
+      double used = slots_[r] ? label[*slots_[r]] : 0;
+      for (const TensorId t : workload.tensors.ids()) {
+        if (room.level == LevelId{0} && room.tenants.contains(t)) {
+          used += whole_bits(workload.tensors[t], graph_.stands(t)[graph_.stand_at(node.spot, t)]);
+        }
+      }
+      if (used > room.bits) {
+        return;
+      }
+    }
+    const double value = price_.of(label.data());
+    if (value < limit_) {
+      replay_.better = std::min(value, replay_.better.value_or(value));
+      limit_ = value;
+    }
+  }
+  double whole_bits(const Tensor& tensor, const Stand& stand) const {
+    const PerDim<std::int64_t> bounds = bounds_of(graph_.problem().workload());
+    auto bits = static_cast<double>((stand.final ? tensor.bits : tensor.partial_bits).count());
+    for (const Rank& rank : tensor.ranks) {
+      bits *= static_cast<double>(count_coordinates(rank, bounds));
+    }
+    return bits;
+  }
+
+  const Graph& graph_;
+  const Case& at_;
+  const Tiles& tiles_;
+  Tolls& tolls_;
+  const Potential& potential_;
+  const Price& price_;
+  double limit_;
+  std::vector<double> sum_;
+  std::size_t width_ = 0;
+  std::vector<std::optional<std::size_t>> slots_;
+  std::map<std::size_t, std::vector<Label>> waiting_;
+  Replay replay_;
+};
+
+}  // namespace
+
+Replay find_better(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
+                   const Potential& potential, const Price& price, double limit) {
+  return Walk{graph, at, tiles, tolls, potential, price, limit}.run();
+}
+
+}  // namespace mapsim::check

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "check/rules.hpp"
+
+namespace mapsim::check {
+
+// Every divisor of n >= 1, ascending.
+std::vector<std::int64_t> divisors_of(std::int64_t n);
+
+using SpatialFactors = PerFanout<PerDim<std::int64_t>>;  // instances per dim, both axes together
+
+// Spatial unrollings that differ only in which axis takes which factor; they cost the same.
+struct Unrolling {
+  SpatialFactors factors;
+  std::int64_t assignments = 0;  // ways to give the factors to the axes, >= 1
+};
+
+// Every unrolling of the space, each once.
+std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rules);
+
+// What is left of each dim for temporal loops.
+PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors);
+
+}  // namespace mapsim::check
