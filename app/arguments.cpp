@@ -20,8 +20,9 @@ namespace mapsim {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 a negative answer (nothing fits, or the counts differ); 2 bad input or\n"
-    "usage; 4 an error of mapsim's own; 130 interrupted, the best so far written.";
+    "Exit codes: 0 done; 1 a negative answer (nothing fits, counts differ, a proof does not\n"
+    "hold); 2 bad input or usage; 4 an error of mapsim's own; 130 interrupted, the best so far "
+    "written.";
 constexpr int kMaxThreads = 1024;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
@@ -137,6 +138,24 @@ void add_search(CLI::App& app, SearchArguments& a) {
   command.add_flag("--why", a.why, "Which capacity or bandwidth, doubled, would help first");
   command.add_option("--save-mapping", a.mapping_file, "Write the best mapping to FILE (YAML)")
       ->type_name("FILE");
+  command.add_option("--certificate", a.certificate_file, "Write the proof to FILE, for check")
+      ->type_name("FILE");
+  add_output(command, a.output);
+}
+
+void add_check(CLI::App& app, CheckArguments& a) {
+  CLI::App& command =
+      *app.add_subcommand("check", "Does a certificate prove what it claims? Without the search");
+  command.add_option("CERTIFICATE", a.certificate, "Of search --certificate")
+      ->required()
+      ->type_name("");
+  command.add_option("--arch", a.machine, "It must be about this architecture (YAML)")
+      ->type_name("FILE");
+  command.add_option("--workload", a.layer, "It must be about this workload (YAML)")
+      ->type_name("FILE");
+  add_number(command, "--max-steps", a.max_steps, std::int64_t{0}, kMost,
+             "Walk the mapping step by step if it has no more MACs than this [1000000]");
+  add_threads(command, a.threads);
   add_output(command, a.output);
 }
 
@@ -292,6 +311,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   app.footer(kExitCodes);
   app.require_subcommand(1);
   SearchArguments search;
+  CheckArguments check_proof;
   EvalArguments eval;
   SimulateArguments simulate;
   RooflineArguments roofline;
@@ -299,6 +319,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   ImportArguments import;
   ExportArguments export_mapping;
   add_search(app, search);
+  add_check(app, check_proof);
   add_eval(app, eval);
   add_simulate(app, simulate);
   add_roofline(app, roofline);
@@ -316,10 +337,10 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const std::map<std::string, Command> parsed{{"search", search},        {"eval", eval},
-                                              {"simulate", simulate},    {"roofline", roofline},
-                                              {"histogram", histogram},  {"import", import},
-                                              {"export", export_mapping}};
+  const std::map<std::string, Command> parsed{{"search", search},     {"check", check_proof},
+                                              {"eval", eval},         {"simulate", simulate},
+                                              {"roofline", roofline}, {"histogram", histogram},
+                                              {"import", import},     {"export", export_mapping}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

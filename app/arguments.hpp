@@ -31,8 +31,17 @@ struct SearchArguments {
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;
-  std::string mapping_file;  // the best mapping goes here too, unless empty
-  bool why = false;          // what would help
+  std::string mapping_file;      // the best mapping goes here too, unless empty
+  std::string certificate_file;  // and the proof here
+  bool why = false;              // what would help
+  Output output;
+};
+
+struct CheckArguments {
+  std::string certificate;
+  std::string machine, layer;  // what it must be about, unless empty
+  std::int64_t max_steps = 1'000'000;
+  int threads = 1;
   Output output;
 };
 
@@ -78,8 +87,9 @@ struct ExportArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, EvalArguments, SimulateArguments, RooflineArguments,
-                             HistogramArguments, ImportArguments, ExportArguments>;
+using Command =
+    std::variant<SearchArguments, CheckArguments, EvalArguments, SimulateArguments,
+                 RooflineArguments, HistogramArguments, ImportArguments, ExportArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

@@ -6,6 +6,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "mapper/constraints.hpp"
 #include "mapper/mapper.hpp"
+#include "report/certificate.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
 #include "report/why.hpp"
@@ -23,6 +24,14 @@ Answer run(const SearchArguments& arguments) {
   }
   constraints.even = constraints.even || arguments.even;
   OutputFile mapping_file{arguments.mapping_file};
+  OutputFile certificate{arguments.certificate_file};
+  if (!arguments.certificate_file.empty() && arguments.strategy != "exact") {
+    throw UsageError("only the strategy exact proves anything; leave out --certificate");
+  }
+  if (!arguments.certificate_file.empty() &&
+      !(constraints.unroll.empty() && constraints.extents.empty() && constraints.loops.empty())) {
+    throw UsageError("a certificate does not know rules for unrollings, extents and loops yet");
+  }
 
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
@@ -37,6 +46,9 @@ Answer run(const SearchArguments& arguments) {
   if (result.best) {
     mapping_file.write(print_mapping(problem.arch(), problem.workload(), *result.best));
   }
+  certificate.write(arguments.certificate_file.empty()
+                        ? std::string{}
+                        : certificate_file(origin, space, options.objective, result));
   Answer answer;
   std::optional<std::vector<Relief>> reliefs;
   if (arguments.why && result.cost && !result.interrupted) {

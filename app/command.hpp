@@ -8,7 +8,7 @@ namespace mapsim {
 
 enum ExitCode : int {
   kDone = 0,
-  kNegative = 1,  // nothing fits, or the simulation differs
+  kNegative = 1,  // nothing fits, the simulation differs, or a proof does not hold
   kBadInput = 2,
   kInternal = 4,
   kInterrupted = 130,
@@ -21,6 +21,7 @@ struct Answer {
 };
 
 Answer run(const SearchArguments& arguments);
+Answer run(const CheckArguments& arguments);
 Answer run(const EvalArguments& arguments);
 Answer run(const SimulateArguments& arguments);
 Answer run(const RooflineArguments& arguments);

@@ -28,6 +28,9 @@ void refuse_overwriting(const Arguments& arguments) {
     if constexpr (requires { arguments.mapping_file; }) {
       refuse_same_file(arguments.mapping_file, input);
     }
+    if constexpr (requires { arguments.certificate_file; }) {
+      refuse_same_file(arguments.certificate_file, input);
+    }
     if constexpr (requires { arguments.svg; }) {
       refuse_same_file(arguments.svg, input);
     }
@@ -42,8 +45,15 @@ void refuse_overwriting(const Arguments& arguments) {
   if constexpr (requires { arguments.constraints; }) {
     check(arguments.constraints);
   }
+  if constexpr (requires { arguments.certificate; }) {
+    check(arguments.certificate);
+  }
   if constexpr (requires { arguments.mapping_file; }) {
     refuse_same_file(arguments.output.file, arguments.mapping_file);
+  }
+  if constexpr (requires { arguments.certificate_file; }) {
+    refuse_same_file(arguments.output.file, arguments.certificate_file);
+    refuse_same_file(arguments.mapping_file, arguments.certificate_file);
   }
 }
 

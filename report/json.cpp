@@ -326,6 +326,27 @@ std::string simulation_json(const Provenance& origin, const Problem& problem,
   return finish(json);
 }
 
+std::string check_json(const Provenance& origin, const check::Certificate& certificate,
+                       const check::Verdict& verdict) {
+  Json json = head(origin, certificate.problem.arch(), certificate.problem.workload());
+  json["check"] = {
+      {"holds", verdict.problems.empty()},
+      {"problems", verdict.problems},
+      {"unit", check::unit_of(certificate.goal)},
+      {"value", certificate.best ? Json(certificate.value) : Json()},
+      {"lower_bound", certificate.lower_bound < HUGE_VAL ? Json(certificate.lower_bound) : Json()},
+      {"mapspace_size", certificate.size},
+      {"walked", verdict.walked},
+      {"unrollings",
+       {{"by_floor", verdict.by_floor},
+        {"by_relaxation", verdict.by_relaxation},
+        {"by_search", verdict.by_replay}}},
+      {"states", verdict.states},
+      {"labels", verdict.labels}};
+  json["statistics"] = {{"seconds", verdict.seconds}};
+  return finish(json);
+}
+
 std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
                           const Roofline& bounds) {
   Json json = head(origin, arch, workload);

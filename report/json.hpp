@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "check/check.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
 #include "costmodel/roofline.hpp"
@@ -55,6 +56,8 @@ struct SimulationRecord {
 };
 std::string simulation_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const SimulationRecord& record);
+std::string check_json(const Provenance& origin, const check::Certificate& certificate,
+                       const check::Verdict& verdict);
 std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
                           const Roofline& bounds);
 

@@ -72,6 +72,35 @@ TEST_F(CommandLine, SearchesAndProves) {
   EXPECT_EQ(json["cost"]["macs"], 18'432);
 }
 
+TEST_F(CommandLine, WritesAProofThatHoldsUntilItIsChanged) {
+  run(fmt::format("search {} {}/small_gemm.yaml --certificate proof.yaml", kTeaching, kData));
+  const Outcome whole = run(
+      fmt::format("check proof.yaml --arch {} --workload {}/small_gemm.yaml", kTeaching, kData));
+  EXPECT_EQ(whole.code, 0);
+  EXPECT_THAT(whole.out, HasSubstr("the proof holds:"));
+  const Outcome stranger = run(fmt::format("check proof.yaml --workload {} --json", kLayer));
+  EXPECT_EQ(stranger.code, 1);
+  EXPECT_EQ(Json::parse(stranger.out)["check"]["holds"], false);
+
+  std::string proof = contents(folder() / "proof.yaml");
+  std::ofstream{folder() / "changed.yaml"}
+      << proof.replace(proof.find("energy: 1"), 9, "energy: 2");
+  const Outcome changed = run("check changed.yaml");
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("digest: the file has been changed"));
+  const Outcome other = run(fmt::format("check {}", kLayer));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("not a whole certificate"));
+}
+
+TEST_F(CommandLine, WritesNoProofOfWhatIsNotProven) {
+  const Outcome result = run(
+      fmt::format("search {} {} --strategy random --certificate proof.yaml", kTeaching, kLayer));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("only the strategy exact proves anything"));
+  EXPECT_TRUE(is_empty());
+}
+
 TEST_F(CommandLine, DoesNotWriteOverItsInputs) {
   std::ofstream{folder() / "machine.yaml"} << contents(kTeaching);
   const Outcome result = run(fmt::format("search machine.yaml {} --out machine.yaml", kLayer));
@@ -208,8 +237,8 @@ TEST_F(CommandLine, ExplainsMisuse) {
   const std::string inputs = kTeaching + " " + kLayer + " ";
   for (const auto& [arguments, message] : {
            Misuse{"",
-                  "a command is missing; one of search, eval, simulate, roofline, histogram, "
-                  "import, export"},
+                  "a command is missing; one of search, check, eval, simulate, roofline, "
+                  "histogram, import, export"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},

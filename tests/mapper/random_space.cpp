@@ -186,6 +186,7 @@ Fanout random_fanout(Rng& rng, std::size_t index) {
   fanout.x = pick(rng, {2, 3, 4});
   fanout.y = pick(rng, {1, 1, 2});
   fanout.multicast = random_roles(rng, 2);
+  fanout.multicast.erase(Role::kOutput);  // says nothing: sums are spatial_reduction's
   fanout.spatial_reduction = one_in(rng, 2);
   fanout.forwarding = !one_in(rng, 3);
   fanout.reduction_energy = Picojoules{static_cast<double>(rng.below(3))};

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "arch/load.hpp"
+#include "arch/print.hpp"
+#include "check/check.hpp"
+#include "report/figures.hpp"
+#include "report/json.hpp"
+#include "workloads/load.hpp"
+#include "workloads/print.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// A proof may hold and be about something else.
+std::vector<std::string> strangers(const CheckArguments& arguments,
+                                   const check::Certificate& certificate) {
+  std::vector<std::string> found;
+  const Workload& workload = certificate.problem.workload();
+  if (!arguments.layer.empty() &&
+      print_workload(load_workload(arguments.layer)) != print_workload(workload)) {
+    found.push_back(fmt::format("it is not about the workload of {}", arguments.layer));
+  }
+  if (!arguments.machine.empty()) {
+    const Problem asked{load_arch(arguments.machine), workload};  // energies may depend on widths
+    if (print_arch(asked.arch()) != print_arch(certificate.problem.arch())) {
+      found.push_back(fmt::format("it is not about the architecture of {}", arguments.machine));
+    }
+  }
+  return found;
+}
+
+std::string claim_text(const check::Certificate& certificate) {
+  const std::string best = check::value_text(certificate.value, certificate.goal);
+  if (!certificate.best && !(certificate.lower_bound < certificate.value)) {
+    return "no mapping fits";
+  }
+  return certificate.lower_bound < certificate.value
+             ? fmt::format("none is better than {}; the best known has {}",
+                           check::value_text(certificate.lower_bound, certificate.goal), best)
+             : fmt::format("none is better than {}, and one has that", best);
+}
+
+std::string verdict_text(const check::Certificate& certificate, const check::Verdict& verdict) {
+  const Problem& problem = certificate.problem;
+  std::string text = fmt::format("{} on {}, by {}\nclaimed of {} mappings: {}\n\n",
+                                 problem.workload().name, problem.arch().name, certificate.tool,
+                                 short_decimal(certificate.size), claim_text(certificate));
+  if (!verdict.problems.empty()) {
+    text += "the proof does not hold:\n";
+    for (const std::string& wrong : verdict.problems) {
+      text += fmt::format("  {}\n", wrong);
+    }
+    return text;
+  }
+  text += "the proof holds:\n";
+  if (certificate.best) {
+    text += fmt::format("  the mapping lies in the mapspace, fits, and costs what is claimed{}\n",
+                        verdict.walked ? ", walked step by step" : "");
+  }
+  text += fmt::format(
+      "  the mapspace has as many mappings as claimed, in {} spatial unrollings\n"
+      "  none of them has a better mapping: {} whatever the tiles, {} even if every tile had its\n"
+      "  room for itself, {} by a search that found nothing\n",
+      grouped(verdict.by_floor + verdict.by_relaxation + verdict.by_replay),
+      grouped(verdict.by_floor), grouped(verdict.by_relaxation), grouped(verdict.by_replay));
+  return text + fmt::format("checked in {}; states: {}; labels: {}\n", scaled(verdict.seconds, "s"),
+                            grouped(verdict.states), grouped(verdict.labels));
+}
+
+}  // namespace
+
+Answer run(const CheckArguments& arguments) {
+  const check::Certificate certificate = check::load_certificate(arguments.certificate);
+  check::Verdict verdict =
+      check::check_certificate(certificate, {arguments.threads, arguments.max_steps});
+  for (const std::string& stranger : strangers(arguments, certificate)) {
+    verdict.problems.push_back(stranger);
+  }
+  const ExitCode code = verdict.problems.empty() ? kDone : kNegative;
+  if (arguments.output.json) {
+    const Provenance origin{"check", {input_file("certificate", arguments.certificate)}};
+    return {code, check_json(origin, certificate, verdict)};
+  }
+  return {code, verdict_text(certificate, verdict)};
+}
+
+}  // namespace mapsim

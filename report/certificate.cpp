@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/certificate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <vector>
+
+#include "arch/print.hpp"
+#include "check/certificate.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "workloads/print.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::string indented(const std::string& text) {
+  std::string shifted;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin) + 1;
+    shifted += "  " + text.substr(begin, end - begin);
+    begin = end;
+  }
+  return shifted;
+}
+
+std::string objective_line(const Objective& objective) {
+  std::string text = fmt::format("objective: {{energy: {}, latency: {}", objective.energy_power,
+                                 objective.latency_power);
+  if (objective.mode != LatencyMode::kSteady) {
+    text += fmt::format(", mode: {}", to_string(objective.mode));
+  }
+  if (objective.max_energy) {
+    text += fmt::format(", max_energy: {} pJ", objective.max_energy->count());
+  }
+  if (objective.max_latency) {
+    text += fmt::format(", max_latency: {} cycles", objective.max_latency->count());
+  }
+  return text + "}\n";
+}
+
+// {K: 16, C: 2}
+std::string factors_map(const Workload& workload, const PerDim<std::int64_t>& factors) {
+  std::vector<std::string> entries;
+  for (const DimId d : workload.dims.ids()) {
+    if (factors[d] > 1) {
+      entries.push_back(fmt::format("{}: {}", workload.dims[d].name, factors[d]));
+    }
+  }
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
+std::string spatial_rules(const Problem& problem, const Unrolling& given) {
+  std::vector<std::string> fanouts;
+  for (const FanoutId f : problem.arch().fanouts.ids()) {
+    std::vector<std::string> axes;
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      PerDim<std::int64_t> factors(problem.workload().dims.size(), 1);
+      bool named = false;
+      for (const Unroll& unroll : given) {
+        if (unroll.fanout == f && unroll.axis == axis) {
+          factors[unroll.dim] *= unroll.factor;
+          named = true;
+        }
+      }
+      if (named) {
+        axes.push_back(
+            fmt::format("{}: {}", to_string(axis), factors_map(problem.workload(), factors)));
+      }
+    }
+    if (!axes.empty()) {
+      fanouts.push_back(
+          fmt::format("{}: {{{}}}", problem.arch().fanouts[f].name, fmt::join(axes, ", ")));
+    }
+  }
+  return fmt::format("  spatial: {{{}}}\n", fmt::join(fanouts, ", "));
+}
+
+// The rules that the user adds to those of the architecture.
+std::string keep_rules(const Mapspace& space, KeepRule rule) {
+  const Problem& problem = space.problem();
+  std::vector<std::string> levels;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    std::vector<std::string> tensors;
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      const bool is_free = !problem.must_keep(l, t) && problem.may_keep(l, t);
+      if (is_free && space.keep_rule(l, t) == rule) {
+        tensors.push_back(problem.workload().tensors[t].name);
+      }
+    }
+    if (!tensors.empty()) {
+      levels.push_back(
+          fmt::format("{}: [{}]", problem.arch().levels[l].name, fmt::join(tensors, ", ")));
+    }
+  }
+  return levels.empty() ? std::string{}
+                        : fmt::format("  {}: {{{}}}\n", rule == KeepRule::kKeep ? "keep" : "bypass",
+                                      fmt::join(levels, ", "));
+}
+
+std::string rules_text(const Mapspace& space) {
+  std::string text = fmt::format("rules:\n  tiling: {}\n  factors: perfect\n",
+                                 space.constraints().even ? "even" : "uneven");
+  if (space.constraints().spatial) {
+    text += spatial_rules(space.problem(), *space.constraints().spatial);
+  }
+  return text + keep_rules(space, KeepRule::kKeep) + keep_rules(space, KeepRule::kBypass);
+}
+
+std::string bounds_text(const Mapspace& space, const check::Goal& goal,
+                        const std::vector<GroupBound>& bounds) {
+  constexpr std::array kArguments{"floor", "relaxation", "search"};  // in the order of Argument
+  const Problem& problem = space.problem();
+  std::string text = "bounds:\n";
+  for (std::size_t g = 0; g < bounds.size(); ++g) {
+    const UnrollingGroup& group = space.group_by_factors()[g];
+    std::vector<std::string> fanouts;
+    for (const FanoutId f : group.factors.ids()) {
+      if (const std::string map = factors_map(problem.workload(), group.factors[f]); map != "{}") {
+        fanouts.push_back(fmt::format("{}: {}", problem.arch().fanouts[f].name, map));
+      }
+    }
+    text += fmt::format("  - {{{}: {}, spatial: {{{}}}}}\n",
+                        kArguments[static_cast<std::size_t>(bounds[g].by)],
+                        check::value_text(bounds[g].bound, goal), fmt::join(fanouts, ", "));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string certificate_file(const Provenance& origin, const Mapspace& space,
+                             const Objective& objective, const SearchResult& result) {
+  const Problem& problem = space.problem();
+  check::Goal goal{objective.energy_power, objective.latency_power, {}, {}};
+  const double value = result.cost ? objective_value(objective, *result.cost) : HUGE_VAL;
+  std::string text = fmt::format("certificate: 1\ntool: mapsim {}\n", tool_version());
+  text += objective_line(objective);
+  text += fmt::format("value: {}\n", check::value_text(value, goal));
+  text += fmt::format("lower_bound: {}\n", check::value_text(result.certificate.lower_bound, goal));
+  text += fmt::format("mapspace: \"{}\"\n", result.certificate.mapspace_size);
+  if (result.best) {
+    text += print_mapping(problem.arch(), problem.workload(), *result.best);
+  }
+  text += "inputs:\n";
+  for (const InputFile& input : origin.inputs) {
+    text += fmt::format("  - {{role: {}, fnv1a: \"{:016x}\"}}\n", input.role, input.hash);
+  }
+  text += "architecture:\n" + indented(print_arch(problem.arch()));
+  text += "workload:\n" + indented(print_workload(problem.workload()));
+  text += rules_text(space) + bounds_text(space, goal, result.groups);
+  return text + check::seal(text);
+}
+
+}  // namespace mapsim

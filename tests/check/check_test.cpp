@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <string>
+
+#include "check/size.hpp"
+#include "proven.hpp"
+#include "tests/mapper/random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::array kObjectives{Objective::kEnergy, Objective::kLatency, Objective::kEdp};
+
+class ProofsOfRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Shards, ProofsOfRandomSpaces, testing::Range<std::uint64_t>(0, 8));
+
+TEST_P(ProofsOfRandomSpaces, Hold) {
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = 1'000 * GetParam() + i;
+    const SearchCase random = random_space(seed, 20'000);
+    const Objective& objective = kObjectives[i % kObjectives.size()];
+    EXPECT_EQ(faults_of(proof_of(random.problem, random.constraints, objective)), "")
+        << "seed " << seed;
+  }
+}
+
+// A search that presents the second-best value as the best, and claims bounds to match.
+TEST_P(ProofsOfRandomSpaces, DoNotHoldForTheSecondBest) {
+  int looked_at = 0;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = 1'000 * GetParam() + 500 + i;
+    const SearchCase random = random_space(seed, 500);
+    const Mapspace space{random.problem, random.constraints};
+    SearchOptions options;
+    options.objective = kObjectives[i % kObjectives.size()];
+    SearchResult result = search_exact(space, options);
+    if (!result.best) {
+      continue;
+    }
+    const double optimum = objective_value(options.objective, *result.cost);
+    std::optional<double> second;
+    space.enumerate([&](const Mapping& mapping) {
+      const Evaluation evaluation = evaluate(random.problem, mapping);
+      if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+        const double value = objective_value(options.objective, *cost);
+        if (value > optimum * (1 + 1e-9) && value < second.value_or(HUGE_VAL)) {
+          second = value;
+          result.best = mapping;
+          result.cost = *cost;
+        }
+      }
+      return true;
+    });
+    if (!second) {
+      continue;
+    }
+    result.certificate.lower_bound = *second;
+    for (GroupBound& group : result.groups) {
+      group.bound = std::max(group.bound, *second);
+    }
+    EXPECT_THAT(faults_of(certificate_file({"search", {}}, space, options.objective, result)),
+                testing::HasSubstr("where there is a mapping of"))
+        << "seed " << seed;
+    ++looked_at;
+  }
+  EXPECT_GT(looked_at, 30);
+}
+
+TEST(Check, UsesEveryArgument) {
+  std::map<std::string, std::int64_t> used;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const SearchCase random = random_space(seed, 20'000);
+    for (const Objective& objective : kObjectives) {
+      const check::Verdict verdict = check::check_certificate(
+          check::parse_certificate(proof_of(random.problem, random.constraints, objective),
+                                   "proof"),
+          {});
+      used["floor"] += verdict.by_floor;
+      used["relaxation"] += verdict.by_relaxation;
+      used["replay"] += verdict.by_replay;
+      used["walked"] += verdict.walked ? 1 : 0;
+    }
+  }
+  for (const char* argument : {"floor", "relaxation", "replay", "walked"}) {
+    EXPECT_GE(used[argument], 10) << argument;
+  }
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "arch/print.hpp"
+#include "core/diagnostic.hpp"
+#include "core/rng.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "proven.hpp"
+#include "workloads/gemm.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Large enough that some unrolling takes a search, small enough to be searched a thousand times.
+Problem small_problem() {
+  const char* const arch = R"(name: small
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 16 pJ/b, write: 16 pJ/b}}
+  - {storage: Buffer, capacity: 14 B, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {fanout: PEs, x: 4}
+  - {compute: MAC, energy: 1 pJ}
+)";
+  return {parse_arch(arch, "arch"), gemm("gemm", {8, 6, 4, {}, false}, {})};
+}
+
+std::string small_proof() { return proof_of(small_problem(), {}, Objective::kEnergy); }
+
+// Puts `with` for the text from `from` up to `to`.
+std::string altered(std::string text, const std::string& from, const std::string& to,
+                    const std::string& with) {
+  const std::size_t begin = text.find(from);
+  const std::size_t end = text.find(to, begin);
+  EXPECT_NE(end, std::string::npos) << from;
+  return sealed(text.replace(begin, end - begin, with));
+}
+
+// What reading or checking it says.
+std::string complaint(const std::string& text) {
+  try {
+    return faults_of(text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+TEST(Proof, HoldsAsWritten) {
+  EXPECT_EQ(complaint(small_proof()), "");
+  const check::Certificate read = check::parse_certificate(small_proof(), "proof");
+  const check::Verdict verdict = check::check_certificate(read, {});
+  EXPECT_GT(verdict.by_relaxation, 0);
+  EXPECT_GT(verdict.by_replay, 0);
+  EXPECT_TRUE(verdict.walked);
+  EXPECT_EQ(print_arch(read.problem.arch()), print_arch(small_problem().arch()));
+}
+
+TEST(Proof, DoesNotHoldForAnotherValue) {
+  const std::string proof = small_proof();
+  const double value = check::parse_certificate(proof, "proof").value;
+  for (const double other : {value * 0.999, value * 1.001}) {
+    const std::string text = fmt::format("value: {} pJ\nlower_bound: {} pJ\n", other, other);
+    EXPECT_THAT(
+        complaint(altered(proof, "value:", "mapspace:", text)),
+        HasSubstr(fmt::format("the mapping has a value of {} pJ, not {} pJ", value, other)));
+  }
+}
+
+TEST(Proof, DoesNotHoldForAnotherMapping) {
+  const Problem problem = small_problem();
+  const std::string proof = small_proof();
+  const Mapping best = *check::parse_certificate(proof, "proof").best;
+  int others = 0;
+  Mapspace{problem, {}}.enumerate([&](const Mapping& mapping) {
+    const Evaluation evaluation = evaluate(problem, mapping);
+    const Cost* cost = std::get_if<Cost>(&evaluation);
+    const double value = check::parse_certificate(proof, "proof").value;
+    if (cost == nullptr || cost->energy.total.count() > value) {
+      const std::string text = print_mapping(problem.arch(), problem.workload(), mapping);
+      EXPECT_THAT(complaint(altered(proof, "mapping:", "inputs:", text)),
+                  HasSubstr("the mapping "));
+      ++others;
+    }
+    return others < 20;
+  });
+  EXPECT_EQ(others, 20);
+  const std::string redundant =
+      "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 8\n  - for M: 1\n"
+      "  - for N: 1\n  - for K: 1\n";
+  EXPECT_THAT(complaint(altered(proof, "mapping:", "inputs:", redundant)),
+              HasSubstr("not in the declared mapspace: it has loops that do nothing"));
+}
+
+TEST(Proof, NeedsABoundOfEveryUnrollingAndOnlyOne) {
+  const std::string proof = small_proof();
+  const std::size_t begin = proof.find("  - {relax");
+  const std::string line = proof.substr(begin, proof.find('\n', begin) + 1 - begin);
+  EXPECT_THAT(complaint(altered(proof, line, "\n", "# left out")),
+              HasSubstr("no bound of the unrolling "));
+  EXPECT_THAT(complaint(altered(proof, line, "\n", line + line.substr(0, line.size() - 1))),
+              HasSubstr("a second bound of "));
+  EXPECT_THAT(
+      complaint(altered(proof, line, "\n", line + "  - {floor: 99999 pJ, spatial: {PEs: {M: 8}}}")),
+      HasSubstr("no unrolling of the space: PEs: M 8"));
+}
+
+TEST(Proof, DoesNotHoldForBoundsThatAreNotTrue) {
+  const std::string proof = small_proof();
+  const check::Certificate read = check::parse_certificate(proof, "proof");
+  int refused = 0;
+  for (const check::Claim& claim : read.claims) {
+    const std::string bound = fmt::format(": {} pJ, spatial", claim.bound);
+    EXPECT_THAT(complaint(altered(proof, bound, ", spatial", fmt::format(": {} pJ", 1.0))),
+                HasSubstr("is less than the lower bound of the whole"));
+    const std::string raised =
+        complaint(altered(proof, bound, ", spatial", fmt::format(": {} pJ", 50 * claim.bound)));
+    EXPECT_THAT(raised, HasSubstr("where there is a mapping of"));
+    ++refused;
+  }
+  EXPECT_GT(refused, 5);
+}
+
+TEST(Proof, IsAboutItsMachineAndLayerOnly) {
+  const std::string proof = small_proof();
+  for (const auto& [from, to, with] : std::vector<std::array<std::string, 3>>{
+           {"capacity: 14 B", "\n", "capacity: 40 B"},
+           {"capacity: 14 B", "\n", "capacity: 7 B"},
+           {"dims: {M: 8", ",", "dims: {M: 4"},
+           {"spatial_reduction: false", "\n", "spatial_reduction: true"},
+           {"x: 4", "\n", "x: 2"},
+           {"tiling: uneven", "\n", "tiling: even"}}) {
+    EXPECT_NE(complaint(altered(proof, from, to, with)), "") << with;
+  }
+}
+
+TEST(Proof, CountsTheMapspace) {
+  EXPECT_THAT(complaint(altered(small_proof(), "mapspace: \"", "\n", "mapspace: \"12345\"")),
+              testing::ContainsRegex("the mapspace has [0-9]+ mappings, not 12345"));
+}
+
+TEST(Proof, RefusesWhatItDoesNotKnowByName) {
+  const std::string proof = small_proof();
+  EXPECT_EQ(
+      complaint(altered(proof, "rules:\n", "  tiling", "rules:\n  moon: full\n")),
+      "proof:50:3: rules: this certificate needs the rule 'moon', which the checker does not know; "
+      "one of tiling, factors, spatial, keep, bypass\n  moon: full\n  ^");
+  EXPECT_THAT(complaint(altered(proof, "latency: 0", "}", "latency: 0, area: 1")),
+              HasSubstr("needs the objective's 'area', which the checker does not know"));
+  EXPECT_THAT(complaint(altered(proof, "certificate: 1", "\n", "certificate: 2")),
+              HasSubstr("proof:1:14: certificate: '2' is too large; at most 1"));
+}
+
+TEST(Proof, IsDamagedWhereverItIsCutShort) {
+  const std::string proof = small_proof();
+  for (std::size_t size = 0; size + 1 < proof.size(); size += 7) {
+    EXPECT_THROW(check::parse_certificate(proof.substr(0, size), "proof"), ConfigError) << size;
+  }
+}
+
+TEST(Proof, IsDamagedByAnyFlippedBit) {
+  const std::string proof = small_proof();
+  for (std::size_t byte = 0; byte < proof.size(); ++byte) {
+    std::string flipped = proof;
+    flipped[byte] = static_cast<char>(flipped[byte] ^ (1 << (byte % 7)));
+    EXPECT_THROW(check::parse_certificate(flipped, "proof"), ConfigError) << byte;
+  }
+}
+
+// Whoever seals it anew gets away with it only where what is claimed is still true: of the machine
+// and the layer that the altered file speaks of, a search of its own finds the same.
+TEST(Proof, HoldsAfterAFlippedBitOnlyIfItIsStillTrue) {
+  const std::string proof = small_proof();
+  Rng rng{1};
+  int accepted = 0;
+  for (int i = 0; i < 1'500; ++i) {
+    std::string flipped = proof;
+    flipped[rng.below(proof.size() - 30)] ^= static_cast<char>(1 << rng.below(7));
+    flipped = sealed(flipped);
+    if (!complaint(flipped).empty()) {
+      continue;
+    }
+    ++accepted;
+    const check::Certificate claimed = check::parse_certificate(flipped, "proof");
+    EXPECT_FALSE(claimed.rules.even || claimed.rules.spatial[FanoutId{0}]);
+    const SearchResult found = search_exact(Mapspace{claimed.problem, {}}, {});
+    ASSERT_TRUE(found.best.has_value() && claimed.best.has_value());
+    EXPECT_NEAR(claimed.value, found.cost->energy.total.count(), 1e-9 * claimed.value);
+    EXPECT_EQ(claimed.size, found.certificate.mapspace_size);
+  }
+  EXPECT_GT(accepted, 20);  // names, hashes of the inputs, what no mapping feels
+}
+
+}  // namespace
+}  // namespace mapsim
