@@ -108,6 +108,8 @@ class CertificateReader {
       const std::string& key = entry->key.text;
       if (key == "energy" || key == "latency") {
         (key == "energy" ? goal.energy_power : goal.latency_power) = read_number(entry->value, "");
+      } else if (key == "mode") {
+        goal.ramped = reader_.choice(&entry->value, {"steady", "ramped"}, "latency") == 1;
       } else if (key == "max_energy") {
         goal.max_energy = read_number(entry->value, " pJ");
       } else if (key == "max_latency") {

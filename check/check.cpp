@@ -87,7 +87,8 @@ class Checker {
       return;
     }
     const double energy = cost->energy.total.count();
-    const auto cycles = static_cast<double>(cost->latency.steady.count());
+    const auto cycles = static_cast<double>(
+        (certificate_.goal.ramped ? cost->latency.ramped : cost->latency.steady).count());
     const double value = certificate_.goal.value(energy, cycles);
     require(
         value == certificate_.value, 0,
@@ -206,7 +207,7 @@ class Checker {
     }
     const Price price{problem_, graph, certificate_.goal, steps};
     const Tiles tiles{part.bounds};
-    Tolls tolls{graph, part, tiles, price.needs_ports()};
+    Tolls tolls{graph, part, tiles, price.tracked()};
     const Potential potential{graph, part, tiles, tolls};
 #pragma omp atomic
     verdict_.states += potential.states();

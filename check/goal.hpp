@@ -8,11 +8,11 @@ namespace mapsim::check {
 // Two values of one thing, summed up in different orders, are the same up to this.
 inline constexpr double kRounding = 1e-10;
 
-// What was minimised: energy^a * latency^b, in pJ and steady cycles, of the mappings within the
-// limits.
+// What was minimised: energy^a * latency^b, in pJ and cycles, of the mappings within the limits.
 struct Goal {
   double energy_power = 1;
   double latency_power = 0;
+  bool ramped = false;                // the latency that counts; else the steady one
   std::optional<double> max_energy;   // pJ
   std::optional<double> max_latency;  // cycles
 

@@ -10,17 +10,36 @@ Price::Price(const Problem& problem, const Graph& graph, const Goal& goal, doubl
       goal_{goal},
       compute_cycles_{steps * static_cast<double>(problem.arch().compute.issue_interval)},
       leakage_per_cycle_{problem.leakage(Cycles{1}).count()},
-      needs_ports_{goal.needs_time() || leakage_per_cycle_ > 0} {}
+      tracked_{goal.needs_time() || leakage_per_cycle_ > 0, goal.needs_time() && goal.ramped} {}
+
+// As docs/model.md has it: what a double-buffered level moves hides behind the compute units, the
+// busiest port of each other level shows, and so do first fills and last drains.
+double Price::ramped_cycles(const double* components) const {
+  double hidden = compute_cycles_;
+  PerLevel<double> shown(graph_.problem().arch().levels.size(), 0.0);
+  for (std::size_t q = 0; q < graph_.ports().size(); ++q) {
+    const Port& port = graph_.ports()[q];
+    const bool hides = graph_.problem().arch().levels[port.level].double_buffered;
+    double& time = hides ? hidden : shown[port.level];
+    time = std::max(time, std::ceil(components[1 + q] / port.bits_per_cycle));
+  }
+  double cycles = hidden + components[1 + graph_.ports().size()];
+  for (const double time : shown) {
+    cycles += time;
+  }
+  return cycles;
+}
 
 double Price::of(const double* components) const {
   if (!(components[0] < kInfinity)) {
     return kInfinity;
   }
   double cycles = compute_cycles_;
-  for (std::size_t q = 0; needs_ports_ && q < graph_.ports().size(); ++q) {
+  for (std::size_t q = 0; tracked_.ports && q < graph_.ports().size(); ++q) {
     cycles = std::max(cycles, std::ceil(components[1 + q] / graph_.ports()[q].bits_per_cycle));
   }
   const double energy = components[0] + leakage_per_cycle_ * cycles;
+  cycles = tracked_.edges ? ramped_cycles(components) : cycles;
   return goal_.is_within_limits(energy, cycles) ? goal_.value(energy, cycles) : kInfinity;
 }
 

@@ -8,20 +8,22 @@
 
 namespace mapsim::check {
 
-// The goal's value of what has been paid: energy, and bits through each port.
+// The goal's value of what has been paid: energy, bits through each port, first and last transfers.
 class Price {
  public:
   // `steps`: of the compute units.
   Price(const Problem& problem, const Graph& graph, const Goal& goal, double steps);
-  bool needs_ports() const { return needs_ports_; }
+  Tracked tracked() const { return tracked_; }
   double of(const double* components) const;
 
  private:
+  double ramped_cycles(const double* components) const;
+
   const Graph& graph_;
   const Goal& goal_;
   double compute_cycles_;
   double leakage_per_cycle_;  // pJ
-  bool needs_ports_;
+  Tracked tracked_;
 };
 
 // A node of the walk: a phase, where the tensors stand, and the tile.

@@ -2,6 +2,7 @@
 #include "check/tolls.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "costmodel/nest.hpp"
 
@@ -35,13 +36,17 @@ struct Tolls::Terms {
   std::vector<std::pair<double, Volume>> reductions;  // pJ per addition, what leaves the fanout
   StorageEnergy outer_energy, inner_energy;
   std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes;  // ports
+  std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
+  const std::vector<double>* tile_bits = nullptr;
+  double tile_width = 1;  // as its room has it
 };
 
-Tolls::Tolls(const Graph& graph, const Case& at, const Tiles& tiles, bool with_ports)
+Tolls::Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked)
     : graph_{graph},
       at_{at},
       tiles_{tiles},
-      components_{with_ports ? 1 + graph.ports().size() : 1},
+      tracked_{tracked},
+      components_{1 + (tracked.ports ? graph.ports().size() : 0) + (tracked.edges ? 1 : 0)},
       terms_(graph.placings().size()),
       plain_(graph.placings().size()),
       bits_(graph.placings().size()),
@@ -141,7 +146,25 @@ Tolls::Volume Tolls::make_met(TensorId t, std::size_t crossed, const std::vector
   return made;
 }
 
-Tolls::Terms Tolls::make_terms(const Placing& placing) {
+// At the slower of the two ports that the tile passes, from the parent or, finished sums, to it.
+void Tolls::add_edge(std::size_t index, Terms& made) {
+  const Placing& placing = graph_.placings()[index];
+  const Arch& arch = graph_.problem().arch();
+  const Stand& inner = graph_.stands(placing.tensor)[placing.inner];
+  const Bandwidth& parent =
+      arch.levels[graph_.stands(placing.tensor)[placing.outer].level].bandwidth;
+  const Bandwidth& child = arch.levels[inner.level].bandwidth;
+  const Bandwidth& from = made.output ? child : parent;
+  const Bandwidth& to = made.output ? parent : child;
+  for (const auto& rate : {from.read, from.shared, to.write, to.shared}) {
+    made.edge_rate = rate && (!made.edge_rate || *rate < *made.edge_rate) ? rate : made.edge_rate;
+  }
+  made.tile_bits = &bits(index);
+  made.tile_width = inner.final ? made.bits : made.partial_bits;
+}
+
+Tolls::Terms Tolls::make_terms(std::size_t index) {
+  const Placing& placing = graph_.placings()[index];
   const Problem& problem = graph_.problem();
   const Arch& arch = problem.arch();
   const TensorId t = placing.tensor;
@@ -204,13 +227,16 @@ Tolls::Terms Tolls::make_terms(const Placing& placing) {
     made.inner_energy = arch.levels[inner.level].energy;
     made.inner_reads = graph_.port(inner.level, true);
     made.inner_writes = graph_.port(inner.level, false);
+    if (tracked_.edges) {
+      add_edge(index, made);
+    }
   }
   return made;
 }
 
 const Tolls::Terms& Tolls::terms(std::size_t placing) {
   if (!terms_[placing]) {
-    terms_[placing] = std::make_unique<Terms>(make_terms(graph_.placings()[placing]));
+    terms_[placing] = std::make_unique<Terms>(make_terms(placing));
   }
   return *terms_[placing];
 }
@@ -253,6 +279,14 @@ double Tolls::volume(const Volume& of, double trips, std::size_t tile, const Ste
   return product;
 }
 
+void Tolls::pay_edge(const Terms& of, double width, std::size_t tile, double* out,
+                     std::size_t stride) const {
+  if (of.edge_rate) {
+    const double elements = (*of.tile_bits)[tile] / of.tile_width;
+    out[(components_ - 1) * stride] += std::ceil(elements * width / of.edge_rate->count());
+  }
+}
+
 void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, double* out,
                 std::size_t stride) const {
   step = of.slides ? step : Step{};
@@ -263,11 +297,12 @@ void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, doub
   out[0] = volume(of.outer, trips, tile, step) * of.bits * of.outer_energy.read.count();
   if (of.has_child) {
     out[0] += volume(of.inner, trips, tile, step) * of.bits * of.inner_energy.write.count();
+    pay_edge(of, of.bits, tile, out, stride);
   }
-  if (components_ > 1 && of.outer_reads) {
+  if (tracked_.ports && of.outer_reads) {
     out[(1 + *of.outer_reads) * stride] += of.bits * volume(of.busy_outer, trips, tile, step);
   }
-  if (components_ > 1 && of.inner_writes) {
+  if (tracked_.ports && of.inner_writes) {
     out[(1 + *of.inner_writes) * stride] += of.bits * volume(of.busy_inner, trips, tile, step);
   }
 }
@@ -285,7 +320,7 @@ void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const St
     return;
   }
   const auto bits = [&](std::optional<std::size_t> port, double moved) {
-    if (components_ > 1 && port) {
+    if (tracked_.ports && port) {
       out[(1 + *port) * stride] += moved;
     }
   };
@@ -293,7 +328,7 @@ void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const St
   const double readbacks = updates - volume(of.met_outer, 1, tile, Step{});
   out[0] =
       width * (updates * of.outer_energy.update.count() + readbacks * of.outer_energy.read.count());
-  if (components_ > 1) {
+  if (tracked_.ports) {
     const double busy = volume(of.busy_outer, trips, tile, step);
     bits(of.outer_writes, width * busy);
     bits(of.outer_reads, width * (busy - volume(of.met_busy_outer, 1, tile, Step{})));
@@ -310,7 +345,8 @@ void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const St
     const double fills = drains - volume(of.met_inner, 1, tile, Step{});
     out[0] += child_width *
               (drains * of.inner_energy.read.count() + fills * of.inner_energy.write.count());
-    if (components_ > 1) {
+    pay_edge(of, child_width, tile, out, stride);
+    if (tracked_.ports) {
       const double busy = volume(of.busy_inner, trips, tile, step);
       bits(of.inner_reads, child_width * busy);
       bits(of.inner_writes, child_width * (busy - volume(of.met_busy_inner, 1, tile, Step{})));

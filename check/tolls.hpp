@@ -13,12 +13,20 @@
 
 namespace mapsim::check {
 
-// What the placings of a case cost, per tile: energy [pJ] and, if asked for, the bits through each
-// port of the busiest instance; infinite where the tile does not fit its room alone, or where the
-// sums are not as wide as the stand says. From the formulas of docs/model.md for perfect factors.
+// What is asked for beside the energy: the bits through each port of the busiest instance, and the
+// cycles of first fills and last drains.
+struct Tracked {
+  bool ports = false;
+  bool edges = false;  // only with the ports
+};
+
+// What the placings of a case cost, per tile. Component 0 is the energy [pJ], 1 + q the bits
+// through port q, the last one the cycles of the edges, as far as they are tracked. Infinite where
+// the tile does not fit its room alone, or where the sums are not as wide as the stand says. From
+// the formulas of docs/model.md for perfect factors.
 class Tolls {
  public:
-  Tolls(const Graph& graph, const Case& at, const Tiles& tiles, bool with_ports);
+  Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked);
   ~Tolls();
 
   std::size_t components() const { return components_; }
@@ -40,7 +48,8 @@ class Tolls {
   struct Window;
 
   const Terms& terms(std::size_t placing);
-  Terms make_terms(const Placing& placing);
+  Terms make_terms(std::size_t index);
+  void add_edge(std::size_t index, Terms& made);
   Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
   Volume make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses, std::size_t above);
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
@@ -53,6 +62,8 @@ class Tolls {
     std::size_t dim = static_cast<std::size_t>(-1);
     std::int64_t from = 1;  // extent where the loop starts
   };
+  void pay_edge(const Terms& of, double width, std::size_t tile, double* out,
+                std::size_t stride) const;
   double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;
   void pay(const Terms& of, double trips, std::size_t tile, Step step, double* out,
            std::size_t stride) const;
@@ -62,6 +73,7 @@ class Tolls {
   const Graph& graph_;
   const Case& at_;
   const Tiles& tiles_;
+  Tracked tracked_;
   std::size_t components_;
   std::vector<std::unique_ptr<Terms>> terms_;
   std::vector<std::vector<double>> plain_;

@@ -134,7 +134,9 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal,
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result) {
   const Problem& problem = space.problem();
-  check::Goal goal{objective.energy_power, objective.latency_power, {}, {}};
+  check::Goal goal;  // for its unit
+  goal.energy_power = objective.energy_power;
+  goal.latency_power = objective.latency_power;
   const double value = result.cost ? objective_value(objective, *result.cost) : HUGE_VAL;
   std::string text = fmt::format("certificate: 1\ntool: mapsim {}\n", tool_version());
   text += objective_line(objective);

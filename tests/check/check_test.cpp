@@ -13,7 +13,14 @@
 namespace mapsim {
 namespace {
 
-constexpr std::array kObjectives{Objective::kEnergy, Objective::kLatency, Objective::kEdp};
+constexpr std::array kObjectives{
+    Objective::kEnergy,
+    Objective::kLatency,
+    Objective::kEdp,
+    Objective{2, 1},
+    Objective{0, 1, false, LatencyMode::kRamped},
+    Objective{1, 0.5, false, LatencyMode::kRamped},
+};
 
 class ProofsOfRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, ProofsOfRandomSpaces, testing::Range<std::uint64_t>(0, 8));
@@ -24,6 +31,29 @@ TEST_P(ProofsOfRandomSpaces, Hold) {
     const SearchCase random = random_space(seed, 20'000);
     const Objective& objective = kObjectives[i % kObjectives.size()];
     EXPECT_EQ(faults_of(proof_of(random.problem, random.constraints, objective)), "")
+        << "seed " << seed;
+  }
+}
+
+// The least energy of the mappings that take at most a quarter longer than the fastest, and the
+// fastest of those that need at most a tenth more energy than the best.
+TEST_P(ProofsOfRandomSpaces, HoldWithinLimits) {
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const std::uint64_t seed = 1'000 * GetParam() + 300 + i;
+    const SearchCase random = random_space(seed, 20'000);
+    SearchOptions options;
+    options.objective = i % 2 == 0 ? Objective::kLatency : Objective::kEnergy;
+    const SearchResult free = search_exact(Mapspace{random.problem, random.constraints}, options);
+    if (!free.cost) {
+      continue;
+    }
+    Objective limited = i % 2 == 0 ? Objective::kEnergy : Objective::kLatency;
+    if (i % 2 == 0) {
+      limited.max_latency = Cycles{free.cost->latency.steady.count() * 5 / 4};
+    } else {
+      limited.max_energy = 1.1 * free.cost->energy.total;
+    }
+    EXPECT_EQ(faults_of(proof_of(random.problem, random.constraints, limited)), "")
         << "seed " << seed;
   }
 }
