@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
+#include <map>
 #include <vector>
 
 #include "costmodel/count_perfect.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/nest.hpp"
+#include "costmodel/network.hpp"
 #include "costmodel/widths.hpp"
 #include "costmodel/window.hpp"
 
@@ -26,7 +29,9 @@ struct Boundary {
 class BoundaryCounter {
  public:
   BoundaryCounter(const Problem& problem, const Nest& nest, const Boundary& boundary)
-      : workload_{problem.workload()},
+      : problem_{problem},
+        nest_{nest},
+        workload_{problem.workload()},
         tensor_{workload_.tensors[boundary.tensor]},
         boundary_{boundary},
         loops_{std::span(nest.loops).first(boundary.child_position)},
@@ -64,8 +69,7 @@ class BoundaryCounter {
         uses_[i] = merged.contains(*loops_[i].fanout) ? LoopUse::kMerge : LoopUse::kSum;
       }
     }
-    return volume(workload_, tensor_,
-                  {loops_, uses_, slides_ ? moving_ : kNoLoop, together_ || merged.empty()});
+    return counted(merged.empty());
   }
   std::int64_t parent_side(LoopUse above) {
     return crossing(boundary_.parent_position, above, merged_);
@@ -83,13 +87,111 @@ class BoundaryCounter {
 
   IdSet<FanoutId> merged() const { return merged_; }
 
+  // What crosses the network of a fanout of this boundary.
+  NetworkCounts network(FanoutId fanout) {
+    NetworkCounts at;
+    IdSet<FanoutId> merged = merged_;  // those further in
+    for (std::size_t f = 0; f <= index_of(fanout); ++f) {
+      merged.erase(FanoutId(f));
+    }
+    const bool apart = merged.empty();
+    at.received = at.words = at.routed = crossing(boundary_.parent_position, LoopUse::kSum, merged);
+    if (merged_.contains(fanout)) {
+      merged.insert(fanout);
+      at.words = crossing(boundary_.parent_position, LoopUse::kSum, merged);
+    }
+    const Routes routes(loops_, fanout, problem_.arch().fanouts[fanout].y,
+                        problem_.shared_dims(fanout, boundary_.tensor));
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      uses_[i] = routes.separates(loops_[i]) ? LoopUse::kSum : uses_[i];
+    }
+    at.routed = counted(apart);
+    at.half_hops = nest_.perfect ? at.routed / routes.groups() * routes.half_hops()
+                                 : weigh_routes(routes, apart);
+    if (boundary_.tensor == workload_.output()) {
+      std::size_t outside = 0;  // loops above the network
+      while (outside < loops_.size() &&
+             !(loops_[outside].fanout && *loops_[outside].fanout >= fanout)) {
+        ++outside;
+      }
+      at.returns = at.words - distinct(outside, LoopUse::kSum);
+    }
+    return at;
+  }
+
  private:
+  std::int64_t counted(bool apart) const {
+    return volume(workload_, tensor_,
+                  {loops_, uses_, slides_ ? moving_ : kNoLoop, together_ || apart, indices_});
+  }
+
+  // Half hops of all groups: of each, what it takes in over its route. Where a loop's tiles are
+  // full, groups take in alike.
+  std::int64_t weigh_routes(const Routes& routes, bool apart) {
+    std::vector<std::size_t> loops;  // that tell groups apart
+    std::vector<std::int64_t> full;
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      if (routes.separates(loops_[i])) {
+        loops.push_back(i);
+        full.push_back(always_full(i));
+        uses_[i] = LoopUse::kFirst;
+      }
+    }
+    std::map<std::vector<std::int64_t>, std::int64_t>
+        known;  // by the indices of one of those alike
+    std::vector<std::int64_t> pick(loops.size(), 0);
+    indices_.assign(loops_.size(), 0);
+    std::int64_t sum = 0;
+    std::size_t k = 0;
+    do {
+      std::int64_t column = 0;
+      std::int64_t row = 0;
+      for (std::size_t l = 0; l < loops.size(); ++l) {
+        const NestLoop& loop = loops_[loops[l]];
+        (loop.axis == Axis::kX ? column : row) += pick[l] * loop.stride;
+        indices_[loops[l]] = pick[l] < full[l] ? 0 : pick[l];
+      }
+      const auto [at, fresh] = known.try_emplace(indices_, 0);
+      if (fresh) {
+        at->second = counted(apart);
+      }
+      sum += at->second * routes.half_hops(column, row);
+      for (k = 0; k < loops.size() && ++pick[k] == loops_[loops[k]].bound; ++k) {
+        pick[k] = 0;
+      }
+    } while (k < loops.size());
+    indices_.clear();
+    return sum;
+  }
+
+  // Indices of a loop, from 0 on, at which its tile is full whatever the loops outside do.
+  std::int64_t always_full(std::size_t i) const {
+    std::vector<std::int64_t> sizes{workload_.dims[loops_[i].dim].bound};  // that it may cut
+    for (std::size_t k = 0; k < i; ++k) {
+      if (loops_[k].dim != loops_[i].dim) {
+        continue;
+      }
+      std::vector<std::int64_t> tiles;
+      for (const std::int64_t size : sizes) {
+        tiles.push_back(std::min(size, loops_[k].extent));
+        if (size % loops_[k].extent != 0) {
+          tiles.push_back(size % loops_[k].extent);
+        }
+      }
+      sizes = std::move(tiles);
+    }
+    return *std::min_element(sizes.begin(), sizes.end()) / loops_[i].extent;
+  }
+
+  const Problem& problem_;
+  const Nest& nest_;
   const Workload& workload_;
   const Tensor& tensor_;
   const Boundary& boundary_;
   std::span<const NestLoop> loops_;
   std::vector<LoopUse> uses_;
-  std::size_t moving_ = kNoLoop;  // j: the innermost temporal loop that moves the tile
+  std::vector<std::int64_t> indices_;  // of the groups being weighed
+  std::size_t moving_ = kNoLoop;       // j: the innermost temporal loop that moves the tile
   bool slides_ = false;
   bool together_ = true;
   IdSet<FanoutId> merged_;
@@ -158,6 +260,11 @@ void count_tensor(const Problem& problem, const Nest& nest, TensorId tensor, Cou
     } else {
       count_operand(counter, boundary, counts);
     }
+    for (const FanoutId f : counts.networks.ids()) {
+      if (asks_for_hops(problem.arch(), f, boundary.parent, boundary.child)) {
+        counts.networks[f][tensor] = counter.network(f);
+      }
+    }
   }
 }
 
@@ -187,6 +294,13 @@ void clear(const Problem& problem, Counts& counts) {
     level.resize(problem.workload().tensors.size());
     for (TensorCounts& at : level) {
       at = TensorCounts{};
+    }
+  }
+  counts.networks.resize(problem.arch().fanouts.size());
+  for (auto& network : counts.networks) {
+    network.resize(problem.workload().tensors.size());
+    for (NetworkCounts& at : network) {
+      at = NetworkCounts{};
     }
   }
   for (auto* per_fanout : {&counts.reductions, &counts.used_x, &counts.used_y}) {
@@ -265,6 +379,7 @@ void count_operands_into(const Problem& problem, const Nest& nest, Counts& count
     }
   }
   assign_ports(counts);
+  assign_network_widths(workload, counts);
 }
 
 Counts count(const Problem& problem, const Mapping& mapping) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "costmodel/crossing.hpp"
+#include "costmodel/network.hpp"
 #include "costmodel/window.hpp"
 
 namespace mapsim {
@@ -187,10 +188,9 @@ class PerfectCounter {
       share_ *= loop.bound;
     } else if (!relevant) {
       copies_ *= loop.bound;
+      irrelevant_[index_of(*loop.fanout)] *= loop.bound;
       if (!problem_.is_merged(*loop.fanout, t_)) {
         unmerged_ *= loop.bound;
-      } else if (output_) {
-        merged_[index_of(*loop.fanout)] *= loop.bound;
       }
     }
   }
@@ -202,7 +202,7 @@ class PerfectCounter {
     parent_copies_ = copies_;
     unmerged_ = 1;
     together_ = true;
-    merged_.fill(1);
+    irrelevant_.fill(1);
   }
 
   // The boundary between the last keep and a child, or the compute units.
@@ -233,7 +233,8 @@ class PerfectCounter {
       parent.total.reads = above;
       parent.busiest.reads = busy_above;
     }
-    return !child || arrive(*child, side, trips, same);
+    return (!child || arrive(*child, side, trips, same)) &&
+           count_networks(child, side, trips, same);
   }
 
   bool arrive(LevelId level, Side side, std::int64_t trips, Points same) {
@@ -260,10 +261,56 @@ class PerfectCounter {
     return true;
   }
 
+  // Irrelevant instances whose transfers a fanout merges into one.
+  std::int64_t merged(std::size_t f) const {
+    return problem_.is_merged(FanoutId(f), t_) ? irrelevant_[f] : 1;
+  }
+
+  // What crosses the networks between the last keep and a child: what their instances receive,
+  // further in each time, is what enters the next.
+  bool count_networks(std::optional<LevelId> child, Side side, std::int64_t trips, Points same) {
+    const std::int64_t points = shape_.single_points;
+    std::int64_t apart = copies_;  // irrelevant instances whose transfers are not merged yet
+    std::int64_t outside = copies_;
+    side.busiest = false;
+    for (std::size_t f = counts_.networks.size(); f-- > 0;) {
+      const FanoutId fanout{static_cast<std::uint8_t>(f)};
+      outside /= irrelevant_[f];
+      if (asks_for_hops(problem_.arch(), fanout, parent_, child)) {
+        side.parent = first_loop_over(f + 1, side.child);
+        const Points below = same ? same : windows(side);
+        side.parent = first_loop_over(f, side.child);
+        const Points above = same ? same : windows(side);
+        if (!below || !above) {
+          return false;
+        }
+        NetworkCounts& at = counts_.networks[fanout][t_];
+        at.received = points * *below * trips * apart;
+        at.routed = at.received / merged(f);
+        at.words = points * *above * trips * (apart / merged(f));
+        at.returns = output_ ? at.words - points * outside : 0;
+        const Routes routes(nest_.loops, fanout, problem_.arch().fanouts[fanout].y,
+                            problem_.shared_dims(fanout, t_));
+        at.half_hops = at.routed / routes.groups() * routes.half_hops();
+      }
+      apart /= merged(f);
+    }
+    return true;
+  }
+
+  // The first loop since the last keep that is over fanout `f` or one further in.
+  std::size_t first_loop_over(std::size_t f, std::size_t child) const {
+    std::size_t i = parent_position_;
+    while (i < child && !(nest_.loops[i].fanout && index_of(*nest_.loops[i].fanout) >= f)) {
+      ++i;
+    }
+    return i;
+  }
+
   // Each merging fanout adds what enters it to what leaves it, innermost first.
   void reduce(std::int64_t entering) {
     for (std::size_t f = counts_.reductions.size(); f-- > 0;) {
-      const std::int64_t leaving = entering / merged_[f];
+      const std::int64_t leaving = entering / merged(f);
       counts_.reductions[FanoutId(f)] += entering - leaving;
       entering = leaving;
     }
@@ -338,7 +385,7 @@ class PerfectCounter {
   std::int64_t copies_ = 1;    // irrelevant ones
   std::int64_t unmerged_ = 1;  // irrelevant ones since the parent that do not merge
   bool together_ = true;       // every merging fanout since the parent forwards
-  std::array<std::int64_t, kMaxFanouts> merged_{};  // ... that do, per fanout
+  std::array<std::int64_t, kMaxFanouts> irrelevant_{};  // irrelevant ones since the parent
   LevelId parent_{};
   std::size_t parent_position_ = 0;
   std::int64_t parent_share_ = 1;

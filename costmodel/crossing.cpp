@@ -30,6 +30,12 @@ std::int64_t walk(const Crossing& crossing, DimId dim, std::size_t from, std::in
   const std::int64_t extent = crossing.loops[i].extent;
   const bool all = crossing.uses[i] == LoopUse::kSum ||
                    (crossing.uses[i] == LoopUse::kMerge && leaf == Leaf::kSize);
+  if (crossing.uses[i] == LoopUse::kFirst) {
+    size -= crossing.first(i) * extent;
+  }
+  if (size <= 0) {
+    return 0;
+  }
   if (!all || size <= extent) {
     return walk(crossing, dim, i + 1, std::min(extent, size), leaf);
   }
@@ -90,7 +96,8 @@ class Situations {
     }
     const NestLoop& loop = crossing_.loops[i];
     if (crossing_.uses[i] == LoopUse::kFirst) {
-      descend(i + 1, {cut(at.now, 0, loop.extent), cut(at.before, 0, loop.extent), at.times});
+      const std::int64_t k = crossing_.first(i);
+      descend(i + 1, {cut(at.now, k, loop.extent), cut(at.before, k, loop.extent), at.times});
     } else if (crossing_.uses[i] == LoopUse::kMerge) {
       descend(i + 1, {split(at.now, loop.bound, loop.extent),
                       split(at.before, loop.bound, loop.extent), at.times});
@@ -159,6 +166,9 @@ std::int64_t window_volume(const Workload& workload, const Rank& rank, const Cro
   for (std::size_t r = 0; r < rank.terms.size(); ++r) {
     const DimId dim = rank.terms[r].dim;
     situations.push_back(Situations(crossing, dim).list(workload.dims[dim].bound));
+    if (situations.back().empty()) {
+      return 0;  // the instance asked for is idle
+    }
     if (crossing.moving != kNoLoop && crossing.loops[crossing.moving].dim == dim) {
       moving = r;
     }

@@ -13,16 +13,19 @@ namespace mapsim {
 // How a loop above a child takes part in a count of what crosses into it.
 enum class LoopUse : std::uint8_t {
   kSum,    // every index counts by itself
-  kFirst,  // only index 0: inside the innermost moving loop, or the busiest instance's path
+  kFirst,  // only index 0: inside the innermost moving loop, or the busiest instance's path; or
+           // the one of Crossing::indices
   kMerge,  // the indices share one union tile
 };
 
 // One side of a boundary of one tensor: docs/model.md#counts.
 struct Crossing {
-  std::span<const NestLoop> loops;  // those above the child
-  std::span<const LoopUse> uses;    // one per loop
-  std::size_t moving = kNoLoop;     // j: index of the loop over which the tile slides
-  bool together = true;             // a union tile that slides moves as one (forwarding)
+  std::span<const NestLoop> loops;          // those above the child
+  std::span<const LoopUse> uses;            // one per loop
+  std::size_t moving = kNoLoop;             // j: index of the loop over which the tile slides
+  bool together = true;                     // a union tile that slides moves as one (forwarding)
+  std::span<const std::int64_t> indices{};  // one per loop, of those used as kFirst; none: 0
+  std::int64_t first(std::size_t loop) const { return indices.empty() ? 0 : indices[loop]; }
 };
 
 // V = prod_{d not in t} n_d * prod_{ranks not moved by j} A_rank * B_rank(j), elements. Exact for

@@ -36,10 +36,19 @@ void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
     }
   }
   energy.fanouts.resize(arch.fanouts.size());
+  energy.hops.resize(arch.fanouts.size());
   for (const FanoutId f : arch.fanouts.ids()) {
     energy.fanouts[f] =
         arch.fanouts[f].reduction_energy * static_cast<double>(counts.reductions[f]);
     energy.total += energy.fanouts[f];
+    const double per_bit = arch.fanouts[f].energy_per_hop.value_or(PicojoulesPerBit{0}).count();
+    energy.hops[f].resize(counts.networks[f].size());
+    for (const TensorId t : counts.networks[f].ids()) {
+      const NetworkCounts& at = counts.networks[f][t];
+      energy.hops[f][t] =
+          Picojoules{per_bit * at.word_hops() * static_cast<double>(at.bits.count())};
+      energy.total += energy.hops[f][t];
+    }
   }
   energy.leakage = Picojoules{0};
   energy.compute = arch.compute.energy * static_cast<double>(counts.macs);

@@ -9,61 +9,25 @@
 #include "arch/arch.hpp"
 #include "core/index.hpp"
 #include "core/units.hpp"
+#include "costmodel/counts.hpp"
 #include "costmodel/mapping.hpp"
 #include "costmodel/problem.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
 
-// Elements that cross the two sides of a level, design section 3. `reads` excludes read-backs and
-// drains.
-struct AccessCounts {
-  std::int64_t reads = 0;      // to the child, operands
-  std::int64_t fills = 0;      // from the parent
-  std::int64_t updates = 0;    // partial or final sums coming up from the child
-  std::int64_t readbacks = 0;  // partial sums going back down to the child
-  std::int64_t drains = 0;     // sums going up to the parent
-  friend bool operator==(const AccessCounts&, const AccessCounts&) = default;
-};
-
-// One tensor at one level.
-struct TensorCounts {
-  bool kept = false;
-  std::int64_t footprint = 0;  // distinct elements of one instance's (largest) tile
-  // Widths of an element: as stored, as it crosses to the child below (reads, updates, read-backs),
-  // and as it crosses to the parent above (fills, drains). Operands: all the same. Sums:
-  // docs/model.md.
-  Bits bits{0};
-  Bits down_bits{0};
-  Bits up_bits{0};
-  AccessCounts total;    // over all instances
-  AccessCounts busiest;  // of the first instance, which is the busiest
-  Bits read_bits{0};     // the busiest instance's traffic through its read port
-  Bits write_bits{0};    // ... and through its write port
-  friend bool operator==(const TensorCounts&, const TensorCounts&) = default;
-};
-
-// Everything that a mapping makes a machine do.
-struct Counts {
-  PerLevel<PerTensor<TensorCounts>> levels;
-  PerFanout<std::int64_t> reductions;  // additions in the reduction network, total
-  PerFanout<std::int64_t> used_x;      // instances used along X, of one parent instance
-  PerFanout<std::int64_t> used_y;
-  std::int64_t macs = 0;
-  std::int64_t steps = 0;  // temporal steps of the first compute instance
-  friend bool operator==(const Counts&, const Counts&) = default;
-};
-
 struct TensorEnergy {
   Picojoules read, write, update;  // read pays for reads, read-backs and drains
   Picojoules total;                // the three, added in this order
 };
 
-// total = (levels outermost first: tensors in order) + (fanouts outermost first) + compute +
-// leakage, added in this order: the breakdown adds up to it exactly.
+// total = (levels outermost first: tensors in order) + (fanouts outermost first: additions, then
+// the hops of the tensors in order) + compute + leakage, added in this order: the breakdown adds up
+// to it exactly.
 struct Energy {
   PerLevel<PerTensor<TensorEnergy>> levels;
-  PerFanout<Picojoules> fanouts;
+  PerFanout<Picojoules> fanouts;          // additions
+  PerFanout<PerTensor<Picojoules>> hops;  // 0 where the fanout gives no energy per hop
   Picojoules compute;
   Picojoules leakage{0};  // of all instances during the steady latency; evaluate() adds it
   Picojoules total;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/nest.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace mapsim {
 
 PerDim<std::int64_t> bounds_of(const Workload& workload) {
@@ -87,9 +90,22 @@ class Builder {
       }
       nest_.perfect = nest_.perfect && loop.outer == loop.bound * loop.extent;
     }
+    place_instances();
   }
 
  private:
+  // Outer loops over an axis are further apart.
+  void place_instances() {
+    std::array<std::array<std::int64_t, 2>, kMaxFanouts> used{};
+    for (std::size_t i = nest_.loops.size(); i-- > 0;) {
+      NestLoop& loop = nest_.loops[i];
+      if (loop.fanout) {
+        std::int64_t& inside = used[index_of(*loop.fanout)][static_cast<std::size_t>(loop.axis)];
+        loop.stride = std::max<std::int64_t>(inside, 1);
+        inside = loop.stride * loop.bound;
+      }
+    }
+  }
   void push(NestLoop loop) {
     loop.previous = nest_.innermost[loop.dim];
     nest_.innermost[loop.dim] = nest_.loops.size();

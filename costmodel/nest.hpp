@@ -21,6 +21,7 @@ struct NestLoop {
   Axis axis = Axis::kX;
   std::size_t previous = kNoLoop;  // the next loop out over the same dim
   std::int64_t bound = 1;          // ceil(outer / extent), > 1
+  std::int64_t stride = 1;         // parallel: instances along the axis from one index to the next
 };
 
 // Where a tensor is kept: its tile is what the loops before `position` leave of it.

@@ -81,4 +81,14 @@ bool Problem::is_merged(FanoutId fanout, TensorId tensor) const {
   return role == Role::kOutput ? network.spatial_reduction : network.multicast.contains(role);
 }
 
+DimSet Problem::shared_dims(FanoutId fanout, TensorId tensor) const {
+  DimSet shared;
+  for (const DimId d : workload_.dims.ids()) {
+    if (is_merged(fanout, tensor) && !shapes_[tensor].dims.contains(d)) {
+      shared.insert(d);
+    }
+  }
+  return shared;
+}
+
 }  // namespace mapsim

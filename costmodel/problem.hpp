@@ -44,7 +44,9 @@ class Problem {
   bool may_keep(LevelId level, TensorId tensor) const;
   bool must_keep(LevelId level, TensorId tensor) const;
   bool is_merged(FanoutId fanout, TensorId tensor) const;  // multicast or spatially reduced there
-  Picojoules leakage(Cycles cycles) const;                 // of what the machine says that it leaks
+  // Dims whose instances of `fanout` share every transfer of `tensor`: irrelevant ones, if merged.
+  DimSet shared_dims(FanoutId fanout, TensorId tensor) const;
+  Picojoules leakage(Cycles cycles) const;  // of what the machine says that it leaks
 
  private:
   Arch arch_;

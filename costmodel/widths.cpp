@@ -25,6 +25,20 @@ void assign_widths(const Workload& workload, Counts& counts) {
   }
 }
 
+void assign_network_widths(const Workload& workload, Counts& counts) {
+  for (auto& network : counts.networks) {
+    for (const TensorId t : network.ids()) {
+      NetworkCounts& at = network[t];
+      const Tensor& tensor = workload.tensors[t];
+      if (at.words > 0) {
+        at.bits = t != workload.output() || at.received == counts.levels[LevelId{0}][t].footprint
+                      ? tensor.bits
+                      : tensor.partial_bits;
+      }
+    }
+  }
+}
+
 void assign_ports(Counts& counts) {
   for (auto& level : counts.levels) {
     for (TensorCounts& at : level) {

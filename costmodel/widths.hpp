@@ -10,6 +10,9 @@ namespace mapsim {
 // stores sums as wide as they arrive from below. Asks for the accesses of the output only.
 void assign_widths(const Workload& workload, Counts& counts);
 
+// Of networks: sums are as wide as they come in from below.
+void assign_network_widths(const Workload& workload, Counts& counts);
+
 // Bits through the ports of the busiest instance, from accesses and widths.
 void assign_ports(Counts& counts);
 

@@ -193,6 +193,13 @@ void Machine::count_fanouts(Counts& counts) const {
   counts.reductions = PerFanout<std::int64_t>(fanouts, 0);
   counts.used_x = PerFanout<std::int64_t>(fanouts, 1);
   counts.used_y = PerFanout<std::int64_t>(fanouts, 1);
+  counts.networks =
+      PerFanout<PerTensor<NetworkCounts>>(fanouts, PerTensor<NetworkCounts>(chains_.size()));
+  for (const Chain& chain : chains_) {
+    for (const Transfer& transfer : chain.transfers) {
+      transfer.add_networks(counts.networks);
+    }
+  }
   for (const Transfer& transfer : chains_.back().transfers) {
     for (const FanoutId f : counts.reductions.ids()) {
       counts.reductions[f] += transfer.reductions()[f];
@@ -213,6 +220,7 @@ Simulation Machine::result() const {
   result.counts.steps = steps_;
   assign_widths(workload_, result.counts);
   assign_ports(result.counts);
+  assign_network_widths(workload_, result.counts);
   const Buffer& outermost = chains_.back().holders.front().buffers.front();
   for (std::size_t i = 0; i < outermost.points.size(); ++i) {
     result.output.values[static_cast<std::size_t>(outermost.points[i])] = outermost.values[i];

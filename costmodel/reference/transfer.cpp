@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "costmodel/network.hpp"
 #include "costmodel/reference/simulate.hpp"
 
 namespace mapsim {
@@ -60,6 +61,7 @@ Transfer::Transfer(const Problem& problem, const LoopWalk& walk, TensorId tensor
     }
   }
   find_stages();
+  find_networks();
 }
 
 // Going up, the fanouts between child and parent that merge this tensor do so one after another.
@@ -90,6 +92,11 @@ void Transfer::find_stages() {
 
 Transfer::Stage Transfer::make_stage(std::optional<FanoutId> fanout,
                                      const std::vector<bool>& merged) const {
+  return {fanout, make_streams(merged)};
+}
+
+// Child instances that differ in merged loops only share a stream.
+std::vector<Transfer::Stream> Transfer::make_streams(const std::vector<bool>& merged) const {
   std::map<LoopIndices, Stream> streams;
   for (std::size_t i = 0; i < child_.instances.size(); ++i) {
     LoopIndices key = child_.instances[i];
@@ -100,11 +107,79 @@ Transfer::Stage Transfer::make_stage(std::optional<FanoutId> fanout,
     stream.parent = parent_of_[i];
     stream.children.push_back(i);
   }
-  Stage stage{fanout, {}};
+  std::vector<Stream> list;
   for (auto& [key, stream] : streams) {
-    stage.streams.push_back(std::move(stream));
+    list.push_back(std::move(stream));
   }
-  return stage;
+  return list;
+}
+
+void Transfer::find_networks() {
+  const Arch& arch = problem_.arch();
+  const DimSet relevant = problem_.workload().tensors[tensor_].dims();
+  for (const FanoutId fanout : arch.fanouts.ids()) {
+    if (!asks_for_hops(arch, fanout, *parent_.level, child_.level)) {
+      continue;
+    }
+    const auto& loops = walk_.loops();
+    std::vector<bool> single(loops.size(), false);
+    std::vector<bool> group(loops.size(), false);
+    std::vector<bool> whole(loops.size(), false);
+    std::vector<bool> outside(loops.size(), false);
+    for (std::size_t k = parent_.depth; k < child_.depth; ++k) {
+      const bool merges = loops[k].fanout && problem_.is_merged(*loops[k].fanout, tensor_);
+      single[k] = merges && *loops[k].fanout > fanout;
+      whole[k] = merges && *loops[k].fanout >= fanout;
+      group[k] = whole[k] && (single[k] || !relevant.contains(loops[k].dim));
+      outside[k] = loops[k].fanout && *loops[k].fanout >= fanout;
+    }
+    Network network{
+        fanout, make_streams(whole), make_streams(group), make_streams(single), {}, {}, {}, {}};
+    for (const Stream& stream : network.groups) {
+      network.half_hops.push_back(half_hops_to(network, stream));
+    }
+    const std::vector<Stream> copies = make_streams(outside);
+    for (const Stream& stream : network.whole) {
+      network.copies.push_back(static_cast<std::size_t>(
+          std::find_if(copies.begin(), copies.end(),
+                       [&](const Stream& copy) {
+                         return std::find(copy.children.begin(), copy.children.end(),
+                                          stream.children.front()) != copy.children.end();
+                       }) -
+          copies.begin()));
+    }
+    const auto box = static_cast<std::size_t>(projection_.box_size());
+    network.handed.assign(copies.size(), std::vector<bool>(is_output_ ? box : 0, false));
+    networks_.push_back(std::move(network));
+  }
+}
+
+// Along the middle to the last column that the group has instances in, and from there up and down
+// each of its columns. Instances that are idle at the moment are served with the others.
+std::int64_t Transfer::half_hops_to(const Network& network, const Stream& group) const {
+  const std::int64_t middle = problem_.arch().fanouts[network.fanout].y - 1;  // in half rows
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> reach;  // per column: up, down
+  std::int64_t last_column = 0;
+  for (const std::size_t child : group.children) {
+    std::int64_t column = 0;
+    std::int64_t row = 0;
+    for (std::size_t k = 0; k < walk_.loops().size(); ++k) {
+      const WalkLoop& loop = walk_.loops()[k];
+      if (loop.fanout == network.fanout) {
+        std::int64_t& place = loop.axis == Axis::kX ? column : row;
+        place = place * loop.bound + child_.instances[child][k];
+      }
+    }
+    auto& [up, down] = reach[column];
+    up = std::max(up, middle - 2 * row);
+    down = std::max(down, 2 * row - middle);
+    last_column = std::max(last_column, column);
+  }
+  std::int64_t half_hops = 2 * last_column;
+  for (const auto& [column, sides] : reach) {
+    half_hops += sides.first + sides.second;
+  }
+  return half_hops;
 }
 
 TileMove Transfer::move_of(std::optional<std::size_t> advanced) const {
@@ -133,6 +208,7 @@ void Transfer::plan(std::optional<std::size_t> advanced) {
     count_child(i);
   }
   count_streams();
+  count_networks();
 }
 
 void Transfer::count_child(std::size_t instance) {
@@ -193,6 +269,33 @@ void Transfer::count_streams() {
       reductions_[*stage.fanout] += below - here;  // of n sums one is left: n - 1 additions
     }
     below = here;
+  }
+}
+
+void Transfer::count_networks() {
+  for (Network& network : networks_) {
+    NetworkCounts& counts = network.counts;
+    for (std::size_t i = 0; i < network.whole.size(); ++i) {
+      const PointSet points = entering(network.whole[i]);
+      counts.words += count_of(points);
+      if (is_output_) {
+        counts.returns += count_of(meet(network.handed[network.copies[i]], points));
+      }
+    }
+    for (std::size_t i = 0; i < network.groups.size(); ++i) {
+      const std::int64_t points = count_of(entering(network.groups[i]));
+      counts.routed += points;
+      counts.half_hops += points * network.half_hops[i];
+    }
+    for (const Stream& stream : network.single) {
+      counts.received += count_of(entering(stream));
+    }
+  }
+}
+
+void Transfer::add_networks(PerFanout<PerTensor<NetworkCounts>>& networks) const {
+  for (const Network& network : networks_) {
+    networks[network.fanout][tensor_] = network.counts;
   }
 }
 

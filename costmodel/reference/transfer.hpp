@@ -47,6 +47,7 @@ class Transfer {
   void finish();
 
   const PerFanout<std::int64_t>& reductions() const { return reductions_; }
+  void add_networks(PerFanout<PerTensor<NetworkCounts>>& networks) const;
 
  private:
   // What one child instance takes in and gives up in a step.
@@ -65,7 +66,23 @@ class Transfer {
     std::vector<Stream> streams;
   };
 
+  // The network of a fanout that says what a hop costs.
+  struct Network {
+    FanoutId fanout{};
+    std::vector<Stream> whole;              // one per transfer at its outer end
+    std::vector<Stream> groups;             // instances that differ in irrelevant loops only
+    std::vector<Stream> single;             // its instances
+    std::vector<std::int64_t> half_hops;    // per group
+    std::vector<std::size_t> copies;        // per stream of `whole`: which copy of the network
+    std::vector<std::vector<bool>> handed;  // per copy, outputs: points that ever passed
+    NetworkCounts counts;
+  };
+
   void find_stages();
+  void find_networks();
+  std::vector<Stream> make_streams(const std::vector<bool>& merged) const;
+  std::int64_t half_hops_to(const Network& network, const Stream& group) const;
+  void count_networks();
   Stage make_stage(std::optional<FanoutId> fanout, const std::vector<bool>& merged) const;
   TileMove move_of(std::optional<std::size_t> advanced) const;
   void count_child(std::size_t instance);
@@ -88,6 +105,7 @@ class Transfer {
   TileMove move_ = TileMove::kStays;    // of the present step
   std::vector<Change> changes_;         // of the present step, per child instance
   PerFanout<std::int64_t> reductions_;
+  std::vector<Network> networks_;
 };
 
 }  // namespace mapsim

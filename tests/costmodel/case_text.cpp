@@ -36,9 +36,9 @@ std::string describe(const Arch& arch) {
         const Fanout& fanout = arch.fanouts[f];
         text += fmt::format(
             "  - {{fanout: {}, x: {}, y: {}, multicast: [{}], spatial_reduction: {}, "
-            "forwarding: {}}}\n",
+            "forwarding: {}, hops: {}}}\n",
             fanout.name, fanout.x, fanout.y, names(fanout.multicast), fanout.spatial_reduction,
-            fanout.forwarding);
+            fanout.forwarding, fanout.energy_per_hop.has_value());
       }
     }
     if (l < arch.levels.size()) {
@@ -90,6 +90,14 @@ class Comparison {
     compare(field + ".read_bits", walked.read_bits.count(), closed.read_bits.count());
     compare(field + ".write_bits", walked.write_bits.count(), closed.write_bits.count());
   }
+  void compare(const std::string& field, const NetworkCounts& walked, const NetworkCounts& closed) {
+    compare(field + ".words", walked.words, closed.words);
+    compare(field + ".received", walked.received, closed.received);
+    compare(field + ".routed", walked.routed, closed.routed);
+    compare(field + ".half_hops", walked.half_hops, closed.half_hops);
+    compare(field + ".returns", walked.returns, closed.returns);
+    compare(field + ".hop_bits", walked.bits.count(), closed.bits.count());
+  }
   const std::string& text() const { return text_; }
 
  private:
@@ -124,6 +132,10 @@ std::string first_difference(const RandomCase& random, const Counts& walked, con
   for (const FanoutId f : random.arch.fanouts.ids()) {
     const std::string& name = random.arch.fanouts[f].name;
     comparison.compare(name + ".reductions", walked.reductions[f], closed.reductions[f]);
+    for (const TensorId t : random.workload.tensors.ids()) {
+      comparison.compare(name + "." + random.workload.tensors[t].name, walked.networks[f][t],
+                         closed.networks[f][t]);
+    }
     comparison.compare(name + ".used_x", walked.used_x[f], closed.used_x[f]);
     comparison.compare(name + ".used_y", walked.used_y[f], closed.used_y[f]);
   }

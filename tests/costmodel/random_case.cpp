@@ -41,6 +41,11 @@ Arch random_arch(Rng& rng) {
     fanout.multicast = one_in(rng, 2) ? kAllRoles : random_roles(rng);
     fanout.spatial_reduction = one_in(rng, 2);
     fanout.forwarding = !one_in(rng, 3);
+    if (!one_in(rng, 4)) {
+      fanout.energy_per_hop = PicojoulesPerBit{1};
+      fanout.x = 1 + static_cast<std::int64_t>(rng.below(3));  // as much wider than what is used
+      fanout.y = 1 + static_cast<std::int64_t>(rng.below(3));
+    }
     arch.fanouts.push_back(fanout);
     above += rng.below(levels - above + 1);
     arch.levels_above.push_back(above);
