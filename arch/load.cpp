@@ -32,8 +32,15 @@ const Words kKindNames{"sram",  "regfile", "dram",  "lpddr5", "gddr5",
 const Words kFormatNames{"integer", "float", "bfloat"};                  // of NumberFormat
 const Words kStorageKeys{"storage", "word", "capacity", "bandwidth", "energy",  "double_buffered",
                          "sliding", "keep", "bypass",   "kind",      "leakage", "area"};
-const Words kFanoutKeys{"fanout",          "x", "y", "multicast", "spatial_reduction", "forwarding",
-                        "reduction_energy"};
+const Words kFanoutKeys{"fanout",
+                        "x",
+                        "y",
+                        "multicast",
+                        "spatial_reduction",
+                        "forwarding",
+                        "reduction_energy",
+                        "energy_per_hop",
+                        "word"};
 const Words kComputeKeys{"compute", "energy", "issue_interval", "register_reuse", "format",
                          "leakage", "area"};
 
@@ -319,6 +326,7 @@ class ArchReader {
         reader_.quantity(fields.find("reduction_energy"), parse_energy).value_or(Picojoules{0});
     fanout.reduction_by_width =
         fanout.spatial_reduction && arch_.technology.has_value() && !fields.has("reduction_energy");
+    read_hop_energy(fields, fanout);
     count_instances(fields, fanout);
     if (arch_.fanouts.size() == kMaxFanouts) {
       reader_.error(fields.node(), fmt::format("too many fanouts; at most {}", kMaxFanouts));
@@ -326,6 +334,24 @@ class ArchReader {
     }
     arch_.fanouts.push_back(fanout);
     arch_.levels_above.push_back(arch_.levels.size());
+  }
+
+  // A number, or `technology`: what its table says.
+  void read_hop_energy(const Fields& fields, Fanout& fanout) {
+    const Node* node = fields.find("energy_per_hop");
+    const std::optional<Bits> word = reader_.quantity(fields.find("word"), parse_size);
+    if (node == nullptr || node->kind != Node::Kind::kScalar || node->text != "technology") {
+      fanout.energy_per_hop = reader_.quantity(
+          node, [word](std::string_view text) { return parse_access_energy(text, word); });
+    } else if (arch_.technology) {
+      const Figure figure = hop_energy(*arch_.technology);
+      fanout.energy_per_hop = PicojoulesPerBit{figure.value};
+      fanout.hop_source = figure.source;
+    } else {
+      reader_.error(*node,
+                    "no technology to take it from; add one at the top, like 'technology: "
+                    "45nm', or give a number like '0.05 pJ/b'");
+    }
   }
 
   void count_instances(const Fields& fields, const Fanout& fanout) {

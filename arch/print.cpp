@@ -163,6 +163,9 @@ void print_fanout(const Fanout& fanout, std::string& text) {
   if (!fanout.reduction_by_width) {
     text += fmt::format("    reduction_energy: {} pJ\n", fanout.reduction_energy.count());
   }
+  if (fanout.energy_per_hop) {
+    text += fmt::format("    energy_per_hop: {} pJ/b\n", fanout.energy_per_hop->count());
+  }
 }
 
 void print_compute(const Compute& compute, std::string& text) {

@@ -217,6 +217,29 @@ Figure add_energy(Technology technology, NumberFormat format, Bits bits) {
   return {};
 }
 
+// Wires: Keckler et al., "GPUs and the future of parallel computing", IEEE Micro 31(5), 2011,
+// table 1, recalled: 256 b over 10 mm take 310 pJ at 40 nm and 200 pJ at 10 nm. They stand for 45
+// and 7 nm here: wires hardly get better. A hop is the pitch of Eyeriss' elements (168 in most of
+// 12.25 mm2, ISSCC 2016): 0.23 mm, rounded.
+Figure hop_energy(Technology technology) {
+  constexpr double kHop = 0.25;             // mm
+  constexpr double kBitMillimetres = 2560;  // of the source
+  constexpr Entry kAt45{310 / kBitMillimetres * kHop, kE};
+  constexpr Entry kAt7{200 / kBitMillimetres * kHop, kE};
+  const auto figure = [](Entry at) {
+    return Figure{at.picojoules, at.status, "0.25 mm of wire: Keckler IEEE Micro 2011 (estimate)"};
+  };
+  switch (technology) {
+    case Technology::k45nm:
+      return figure(kAt45);
+    case Technology::k16nm:
+      return figure(between(kAt45, kAt7));
+    case Technology::k7nm:
+      return figure(kAt7);
+  }
+  return figure(kAt45);
+}
+
 namespace {
 
 // Estimates of what nobody publishes as one table. Cells: SRAM of Intel (IEDM 2007) and TSMC (16FF,

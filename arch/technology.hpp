@@ -51,6 +51,9 @@ Figure storage_energy(Technology technology, StorageKind kind, Bits capacity);
 Figure multiply_energy(Technology technology, NumberFormat format, Bits a, Bits b);
 Figure add_energy(Technology technology, NumberFormat format, Bits width);
 
+// pJ per bit from an instance of an array to its neighbour. An estimate.
+Figure hop_energy(Technology technology);
+
 // Of an on-chip memory, mW and mm2, and of the logic of a MAC that takes these energies at 45 nm.
 // All of them estimates.
 Figure storage_leakage(Technology technology, StorageKind kind, Bits capacity);

@@ -14,7 +14,7 @@ void add_term(Terms& terms, EnergyTerm term) {
     return;
   }
   const double units = term.width == Bits{0} ? 1.0 : static_cast<double>(term.width.count());
-  term.energy = Picojoules{term.per_unit * (static_cast<double>(term.count) * units)};
+  term.energy = Picojoules{term.per_unit * (term.count * units)};
   terms.push_back(std::move(term));
 }
 
@@ -24,7 +24,14 @@ void add_accesses(const Storage& level, TensorId tensor, const TensorCounts& at,
   const StorageSources& sources = level.sources;
   const auto add = [&](const char* action, std::int64_t count, Bits width, PicojoulesPerBit energy,
                        const std::string& source) {
-    add_term(terms, {level.name, tensor, action, count, width, energy.count(), {}, source});
+    add_term(terms, {level.name,
+                     tensor,
+                     action,
+                     static_cast<double>(count),
+                     width,
+                     energy.count(),
+                     {},
+                     source});
   };
   add("read", n.reads, at.down_bits, per_bit.read, sources.read);
   add("read-back", n.readbacks, at.down_bits, per_bit.read, sources.read);
@@ -43,7 +50,7 @@ void add_leakage(const Arch& arch, const std::string& node, const Physical& phys
     add_term(terms, {node,
                      std::nullopt,
                      "leak",
-                     cycles.count() * instances,
+                     static_cast<double>(cycles.count() * instances),
                      Bits{0},
                      per_cycle,
                      {},
@@ -67,17 +74,23 @@ std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost)
     add_term(terms, {fanout.name,
                      std::nullopt,
                      "add",
-                     counts.reductions[f],
+                     static_cast<double>(counts.reductions[f]),
                      Bits{0},
                      fanout.reduction_energy.count(),
                      {},
                      fanout.reduction_source});
+    for (const TensorId t : counts.networks[f].ids()) {
+      const NetworkCounts& at = counts.networks[f][t];
+      const double per_bit = fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count();
+      add_term(terms,
+               {fanout.name, t, "hop", at.word_hops(), at.bits, per_bit, {}, fanout.hop_source});
+    }
   }
   const Compute& compute = arch.compute;
   add_term(terms, {compute.name,
                    std::nullopt,
                    "MAC",
-                   counts.macs,
+                   static_cast<double>(counts.macs),
                    Bits{0},
                    compute.energy.count(),
                    {},

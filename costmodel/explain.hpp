@@ -13,10 +13,11 @@ namespace mapsim {
 struct EnergyTerm {
   std::string node;
   std::optional<TensorId> tensor;  // of an access
-  std::string action;      // "read", "read-back", "drain", "fill", "update", "add", "MAC", "leak"
-  std::int64_t count = 0;  // elements, additions, MACs, or cycles of all instances
-  Bits width{0};           // of an element; 0: per_unit is per action
-  double per_unit = 0;     // pJ per bit, or per action
+  // "read", "read-back", "drain", "fill", "update", "add", "hop", "MAC", "leak"
+  std::string action;
+  double count = 0;     // elements, additions, hops of elements, MACs, or cycles of all instances
+  Bits width{0};        // of an element; 0: per_unit is per action
+  double per_unit = 0;  // pJ per bit, or per action
   Picojoules energy{0};
   std::string source;  // where per_unit comes from; empty: from the architecture file
 };

@@ -38,6 +38,7 @@ Routes::Routes(std::span<const NestLoop> loops, FanoutId fanout, std::int64_t ro
     const bool along_x = loop.axis == Axis::kX;
     const std::int64_t span = loop.stride * (loop.bound - 1);
     if (!separates(loop)) {
+      group_size_ *= loop.bound;
       (along_x ? column_span_ : row_span_) += span;
       columns_ *= along_x ? loop.bound : 1;
     } else if (along_x) {

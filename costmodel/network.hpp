@@ -29,6 +29,7 @@ class Routes {
     return loop.fanout == fanout_ && !shared_.contains(loop.dim);
   }
   std::int64_t groups() const { return groups_; }
+  std::int64_t group_size() const { return group_size_; }
   // Of the group whose first instance is there; twice the hops, which are halves if the rows are
   // even in number.
   std::int64_t half_hops(std::int64_t column, std::int64_t row) const;
@@ -43,6 +44,7 @@ class Routes {
   std::int64_t rows_;
   DimSet shared_;
   std::int64_t groups_ = 1;
+  std::int64_t group_size_ = 1;
   std::int64_t row_groups_ = 1;    // groups one above the other
   std::int64_t last_columns_ = 0;  // of the groups of one row, added up
   std::int64_t columns_ = 1;       // of one group

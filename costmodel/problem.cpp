@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/problem.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -79,6 +80,12 @@ bool Problem::is_merged(FanoutId fanout, TensorId tensor) const {
   const Fanout& network = arch_.fanouts[fanout];
   const Role role = workload_.tensors[tensor].role;
   return role == Role::kOutput ? network.spatial_reduction : network.multicast.contains(role);
+}
+
+bool Problem::places_matter() const {
+  return std::any_of(arch_.fanouts.begin(), arch_.fanouts.end(), [](const Fanout& fanout) {
+    return fanout.energy_per_hop.value_or(PicojoulesPerBit{0}) > PicojoulesPerBit{0};
+  });
 }
 
 DimSet Problem::shared_dims(FanoutId fanout, TensorId tensor) const {

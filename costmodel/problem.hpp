@@ -46,6 +46,7 @@ class Problem {
   bool is_merged(FanoutId fanout, TensorId tensor) const;  // multicast or spatially reduced there
   // Dims whose instances of `fanout` share every transfer of `tensor`: irrelevant ones, if merged.
   DimSet shared_dims(FanoutId fanout, TensorId tensor) const;
+  bool places_matter() const;               // a hop costs something: so does where instances are
   Picojoules leakage(Cycles cycles) const;  // of what the machine says that it leaks
 
  private:

@@ -113,7 +113,7 @@ class ExactSearch {
         energy_floor_{energy_floor(space)},
         incumbent_{space.problem(), options.objective} {
     for (const UnrollingGroup& group : space.group_by_factors()) {
-      const exact::Unrolled unrolled(space.problem(), group.factors);
+      const exact::Unrolled unrolled(space.problem(), group);
       auto& skeleton = skeletons_[unrolled.used];
       if (!skeleton) {
         skeleton = std::make_unique<exact::Skeleton>(space, unrolled.used);
@@ -159,7 +159,7 @@ class ExactSearch {
   }
 
   std::unique_ptr<Instance> build(std::size_t task) const {
-    exact::Unrolled unrolled(space_.problem(), space_.group_by_factors()[task].factors);
+    exact::Unrolled unrolled(space_.problem(), space_.group_by_factors()[task]);
     const exact::Skeleton& skeleton = *skeletons_.at(unrolled.used);
     return std::make_unique<Instance>(skeleton, std::move(unrolled), options_.objective);
   }

@@ -241,6 +241,18 @@ bool divides(const Workload& workload, const UnrollingGroup& group, const Choice
   return true;
 }
 
+// A group for each member.
+std::vector<UnrollingGroup> one_by_one(const Problem& problem, const UnrollingLimits& limits,
+                                       const std::vector<UnrollingGroup>& groups) {
+  std::vector<UnrollingGroup> single;
+  for (const UnrollingGroup& group : groups) {
+    for (Unrolling& member : axis_assignments(problem, limits, group)) {
+      single.push_back({group.factors, 1, std::move(member)});
+    }
+  }
+  return single;
+}
+
 }  // namespace
 
 std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
@@ -264,7 +276,7 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
   std::stable_sort(
       groups.begin(), groups.end(),
       [](const UnrollingGroup& a, const UnrollingGroup& b) { return instances(a) < instances(b); });
-  return groups;
+  return problem.places_matter() ? one_by_one(problem, limits, groups) : groups;
 }
 
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,

@@ -33,7 +33,8 @@ struct UnrollingLimits {
   const std::vector<UnrollRule>& rules;
 };
 
-// The unrollings that differ only in which axis takes which factor. Costs do not depend on that.
+// The unrollings that differ only in which axis takes which factor. Costs do not depend on that,
+// unless hops cost something: then each is a group of its own.
 struct UnrollingGroup {
   PerFanout<PerDim<std::int64_t>> factors;  // instances per dim, both axes together
   std::int64_t assignments = 0;             // ways to give the factors to the axes, >= 1

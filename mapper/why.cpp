@@ -12,19 +12,20 @@ namespace mapsim {
 std::vector<EnergyShare> compare_energy(const Problem& problem, const Cost& given,
                                         const Cost& best) {
   std::vector<EnergyShare> shares;
-  const auto add = [&](std::optional<LevelId> level, std::optional<TensorId> tensor,
-                       const char* action, Picojoules a, Picojoules b) {
+  const auto add = [&](std::optional<LevelId> level, std::optional<FanoutId> fanout,
+                       std::optional<TensorId> tensor, const char* action, Picojoules a,
+                       Picojoules b) {
     if (a != b) {
-      shares.push_back({level, tensor, action, (a - b).count()});
+      shares.push_back({level, fanout, tensor, action, (a - b).count()});
     }
   };
   for (const LevelId l : problem.arch().levels.ids()) {
     for (const TensorId t : problem.workload().tensors.ids()) {
       const TensorEnergy& a = given.energy.levels[l][t];
       const TensorEnergy& b = best.energy.levels[l][t];
-      add(l, t, "read", a.read, b.read);
-      add(l, t, "write", a.write, b.write);
-      add(l, t, "update", a.update, b.update);
+      add(l, std::nullopt, t, "read", a.read, b.read);
+      add(l, std::nullopt, t, "write", a.write, b.write);
+      add(l, std::nullopt, t, "update", a.update, b.update);
     }
   }
   Picojoules rest_given = given.energy.compute + given.energy.leakage;
@@ -32,8 +33,11 @@ std::vector<EnergyShare> compare_energy(const Problem& problem, const Cost& give
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     rest_given += given.energy.fanouts[f];
     rest_best += best.energy.fanouts[f];
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      add(std::nullopt, f, t, "hops", given.energy.hops[f][t], best.energy.hops[f][t]);
+    }
   }
-  add(std::nullopt, std::nullopt, "", rest_given, rest_best);
+  add(std::nullopt, std::nullopt, std::nullopt, "", rest_given, rest_best);
   std::stable_sort(shares.begin(), shares.end(), [](const EnergyShare& a, const EnergyShare& b) {
     return a.difference_pj > b.difference_pj;
   });

@@ -9,11 +9,12 @@
 namespace mapsim {
 
 // Part of the difference in energy between two mappings of a problem. level and tensor: traffic of
-// a tensor at a level; neither: fanouts, compute and leakage together.
+// a tensor at a level; fanout and tensor: its hops; none: additions, compute and leakage together.
 struct EnergyShare {
   std::optional<LevelId> level;
+  std::optional<FanoutId> fanout;
   std::optional<TensorId> tensor;
-  const char* action = "";   // "read", "write", "update"; "" for the rest
+  const char* action = "";   // "read", "write", "update", "hops"; "" for the rest
   double difference_pj = 0;  // given - best: positive is what the given mapping wastes
 };
 

@@ -31,7 +31,7 @@ std::string explain_energy_text(const Problem& problem, const Cost& cost) {
   for (const EnergyTerm& term : explain_energy(problem, cost)) {
     const bool per_bit = term.width > Bits{0};
     rows.push_back({term.node, term.tensor ? problem.workload().tensors[*term.tensor].name : "",
-                    term.action, grouped(term.count),
+                    term.action, count_text(term.count),
                     per_bit ? fmt::format("{} b", term.width.count()) : "",
                     fmt::format("{:.6g} {}", term.per_unit, per_bit ? "pJ/b" : "pJ"),
                     energy_text(term.energy), mark(term.source, sources)});

@@ -37,6 +37,13 @@ std::string grouped(std::int64_t value) {
   return text;
 }
 
+std::string count_text(double value) {
+  const double tenths = std::round(value * 10);
+  const auto whole = static_cast<std::int64_t>(tenths / 10);
+  const double rest = tenths - static_cast<double>(whole) * 10;
+  return grouped(whole) + (rest == 0 ? "" : fmt::format(".{:.0f}", rest));
+}
+
 std::string scaled(double value, const std::string& unit) {
   if (!std::isfinite(value)) {
     return "unlimited";

@@ -9,6 +9,7 @@ namespace mapsim {
 
 // Numbers for people.
 std::string grouped(std::int64_t value);                    // 115,605,504
+std::string count_text(double value);                       // ... or 12.5, if it is not whole
 std::string scaled(double value, const std::string& unit);  // 1.23 ms: four digits, SI prefix
 std::string energy_text(Picojoules energy);                 // 1.234 mJ
 std::string bytes_text(Bits bits);                          // 54.9 KiB; 12 b below a byte

@@ -85,14 +85,39 @@ Json levels_json(const Problem& problem, const Cost& cost) {
   return json;
 }
 
-Json fanouts_json(const Arch& arch, const Cost& cost) {
+// Whole numbers without a point.
+Json number(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? Json(whole) : Json(value);
+}
+
+// null: the fanout does not say what a hop costs.
+Json network_json(const Problem& problem, const Cost& cost, FanoutId fanout) {
+  const auto& per_hop = problem.arch().fanouts[fanout].energy_per_hop;
+  if (!per_hop) {
+    return {};
+  }
+  Json tensors = Json::object();
+  for (const TensorId id : problem.workload().tensors.ids()) {
+    const NetworkCounts& at = cost.counts.networks[fanout][id];
+    tensors[problem.workload().tensors[id].name] = {
+        {"words", at.words},       {"received", at.received},
+        {"returns", at.returns},   {"word_hops", number(at.word_hops())},
+        {"bits", at.bits.count()}, {"energy_pj", cost.energy.hops[fanout][id].count()}};
+  }
+  return {{"pj_per_bit_and_hop", per_hop->count()}, {"tensors", tensors}};
+}
+
+Json fanouts_json(const Problem& problem, const Cost& cost) {
+  const Arch& arch = problem.arch();
   Json json = Json::array();
   for (const FanoutId fanout : arch.fanouts.ids()) {
     json.push_back({{"name", arch.fanouts[fanout].name},
                     {"used_x", cost.counts.used_x[fanout]},
                     {"used_y", cost.counts.used_y[fanout]},
                     {"reductions", cost.counts.reductions[fanout]},
-                    {"energy_pj", cost.energy.fanouts[fanout].count()}});
+                    {"energy_pj", cost.energy.fanouts[fanout].count()},
+                    {"network", network_json(problem, cost, fanout)}});
   }
   return json;
 }
@@ -105,7 +130,7 @@ Json energy_terms_json(const Problem& problem, const Cost& cost) {
       entry["tensor"] = problem.workload().tensors[*term.tensor].name;
     }
     entry["action"] = term.action;
-    entry["count"] = term.count;
+    entry["count"] = number(term.count);
     if (term.width > Bits{0}) {
       entry["bits"] = term.width.count();
     }
@@ -148,7 +173,7 @@ void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const 
   json["cost"] = cost_json(problem, cost);
   json["resources"] = resources_json(problem.arch(), cost.latency);
   json["levels"] = levels_json(problem, cost);
-  json["fanouts"] = fanouts_json(problem.arch(), cost);
+  json["fanouts"] = fanouts_json(problem, cost);
   json["compute"] = {{"name", problem.arch().compute.name},
                      {"energy_pj", cost.energy.compute.count()}};
   json["energy_terms"] = energy_terms_json(problem, cost);

@@ -72,6 +72,46 @@ Row energy_row(const std::string& name, const Row& parts, Picojoules sum, Picojo
   return row;
 }
 
+Row hop_row(const std::string& name, const PerTensor<Picojoules>& hops, Picojoules total) {
+  Row parts;
+  Picojoules sum{0};
+  for (const Picojoules part : hops) {
+    parts.push_back(part > Picojoules{0} ? energy_text(part) : "-");
+    sum += part;
+  }
+  return energy_row(name + " hops", parts, sum, total);
+}
+
+// What crosses the networks of fanouts that say what a hop costs.
+std::string network_text(const Problem& problem, const Counts& counts) {
+  std::vector<Row> rows{{"", "elements", "received", "returns", "hops each"}};
+  for (const FanoutId fanout : counts.networks.ids()) {
+    for (const TensorId id : counts.networks[fanout].ids()) {
+      const NetworkCounts& at = counts.networks[fanout][id];
+      if (at.words > 0) {
+        rows.push_back(
+            {problem.arch().fanouts[fanout].name + " " + problem.workload().tensors[id].name,
+             grouped(at.words), grouped(at.received), grouped(at.returns),
+             ratio(at.word_hops() / static_cast<double>(at.words + at.returns))});
+      }
+    }
+  }
+  return rows.size() == 1 ? "" : "networks: elements, all instances\n" + table(rows) + "\n";
+}
+
+// Of the networks: "PEs 0.05 pJ/b"; empty if no fanout says.
+std::string hop_energies(const Arch& arch, std::vector<std::string>& missing) {
+  std::vector<std::string> given;
+  for (const Fanout& fanout : arch.fanouts) {
+    if (fanout.energy_per_hop) {
+      given.push_back(fmt::format("{} {:.4g} pJ/b", fanout.name, fanout.energy_per_hop->count()));
+    } else {
+      missing.push_back(fanout.name);
+    }
+  }
+  return fmt::format("{}", fmt::join(given, ", "));
+}
+
 }  // namespace
 
 std::string title_text(const Arch& arch, const Workload& workload) {
@@ -103,6 +143,9 @@ std::string energy_text(const Problem& problem, const Cost& cost) {
   for (const FanoutId fanout : arch.fanouts.ids()) {
     rows.push_back(
         energy_row(arch.fanouts[fanout].name, blanks, energy.fanouts[fanout], energy.total));
+    if (arch.fanouts[fanout].energy_per_hop) {
+      rows.push_back(hop_row(arch.fanouts[fanout].name, energy.hops[fanout], energy.total));
+    }
   }
   rows.push_back(energy_row(arch.compute.name, blanks, energy.compute, energy.total));
   if (energy.leakage > Picojoules{0}) {
@@ -120,6 +163,8 @@ std::string physical_text(const Arch& arch) {
                        sum.empty() || missing.empty() ? "" : "; not given for ",
                        sum.empty() ? "" : fmt::format("{}", fmt::join(missing, ", ")));
   };
+  std::vector<std::string> silent;
+  const std::string hops = hop_energies(arch, silent);
   const auto leakage = total_leakage(arch);
   const auto area = total_area(arch);
   return line("leakage",
@@ -127,7 +172,8 @@ std::string physical_text(const Arch& arch) {
                                         arch.leaks ? "" : ", left out of the energy")
                           : "",
               leakage.missing) +
-         line("area", area.sum ? fmt::format("{:.4g} mm2", area.sum->count()) : "", area.missing);
+         line("area", area.sum ? fmt::format("{:.4g} mm2", area.sum->count()) : "", area.missing) +
+         (arch.fanouts.empty() ? "" : line("energy per hop", hops, silent));
 }
 
 std::string latency_text(const Problem& problem, const Cost& cost) {
@@ -173,7 +219,8 @@ std::string access_text(const Problem& problem, const Counts& counts) {
 std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   return "mapping:\n" + draw_nest(problem, mapping, cost.counts) + "\n" +
          energy_text(problem, cost) + "\n" + latency_text(problem, cost) + "\n" +
-         access_text(problem, cost.counts) + "\n" + physical_text(problem.arch());
+         access_text(problem, cost.counts) + "\n" + network_text(problem, cost.counts) +
+         physical_text(problem.arch());
 }
 
 std::string certificate_text(const Mapspace& space, const Objective& objective,

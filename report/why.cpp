@@ -14,11 +14,13 @@ namespace mapsim {
 namespace {
 
 std::string name_of(const Problem& problem, const EnergyShare& share) {
-  if (!share.level) {
-    return "fanouts, compute, leakage";
+  if (!share.tensor) {
+    return "additions, compute, leakage";
   }
-  const std::string tensor = problem.workload().tensors[*share.tensor].name;
-  return fmt::format("{} {} {}", problem.arch().levels[*share.level].name, tensor, share.action);
+  const Arch& arch = problem.arch();
+  return fmt::format("{} {} {}",
+                     share.level ? arch.levels[*share.level].name : arch.fanouts[*share.fanout].name,
+                     problem.workload().tensors[*share.tensor].name, share.action);
 }
 
 std::string signed_percent(double share) {

@@ -52,6 +52,9 @@ std::vector<NamedCount> list_counts(const Arch& arch, const Workload& workload,
     list.push_back({name + " instances along X", counts.used_x[fanout]});
     list.push_back({name + " instances along Y", counts.used_y[fanout]});
     list.push_back({name + " reductions", counts.reductions[fanout]});
+    for (const TensorId id : workload.tensors.ids()) {
+      add_network(name + " " + workload.tensors[id].name, counts.networks[fanout][id], list);
+    }
   }
   for (const LevelId level : arch.levels.ids()) {
     for (const TensorId id : workload.tensors.ids()) {

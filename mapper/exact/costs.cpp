@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "costmodel/crossing.hpp"
+#include "costmodel/network.hpp"
 
 namespace mapsim::exact {
 
@@ -71,8 +72,8 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
     terms.met_child = met(child_fanouts, LoopUse::kSum);
     terms.met_busy_child = met(child_fanouts, LoopUse::kFirst);
     terms.distinct = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
-    add_reductions(placing, child_fanouts, terms);
   }
+  add_networks(placing, child, parent.together, terms);
   terms.parent_energy = arch.levels[from.level].energy;
   terms.parent_read = skeleton_.port(from.level, true);
   terms.parent_write = skeleton_.port(from.level, false);
@@ -107,26 +108,88 @@ void Costs::evaluate_edge(const Terms& terms, double width, std::size_t tile, do
   }
 }
 
-// On the way up each merging fanout adds what enters it to what leaves it, innermost first.
-void Costs::add_reductions(const Placing& placing, std::size_t child_fanouts, Terms& terms) {
-  const Problem& problem = skeleton_.problem();
-  const Stop& from = skeleton_.stops(placing.tensor)[placing.from];
-  Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kSum),
-                  std::min(placing.crossed, child_fanouts), true};
-  for (std::size_t f = from.fanouts; f < child_fanouts; ++f) {
-    const Fanout& fanout = problem.arch().fanouts[unrolled_.used[f]];
-    sharing.together = sharing.together && (!fanout.spatial_reduction || fanout.forwarding);
-  }
-  const bool together = sharing.together;
-  for (std::size_t f = child_fanouts; f-- > from.fanouts;) {
-    const Fanout& fanout = problem.arch().fanouts[unrolled_.used[f]];
-    if (fanout.spatial_reduction) {
-      sharing.uses[f] = LoopUse::kMerge;
-      sharing.together = together;
-      terms.reductions.emplace_back(fanout.reduction_energy.count(),
-                                    volumes_.make(placing.tensor, sharing));
+namespace {
+
+// The loops over fanouts as a nest has them.
+std::vector<NestLoop> parallel_loops(const Unrolling& unrolling) {
+  std::vector<NestLoop> loops;
+  for (const Unroll& unroll : unrolling) {
+    for (NestLoop& outer : loops) {
+      outer.stride *=
+          outer.fanout == unroll.fanout && outer.axis == unroll.axis ? unroll.factor : 1;
     }
+    loops.push_back(
+        {unroll.dim, unroll.factor, 1, unroll.fanout, unroll.axis, kNoLoop, unroll.factor, 1});
   }
+  return loops;
+}
+
+}  // namespace
+
+// `sharing`: of the child's end. A transfer merges from the innermost fanout outwards.
+void Costs::add_networks(const Placing& placing, Sharing sharing, bool together, Terms& terms) {
+  const Problem& problem = skeleton_.problem();
+  const Arch& arch = problem.arch();
+  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
+  const bool inside = placing.to == Placing::kMac || stops[placing.to].latch;
+  const std::vector<NestLoop> loops = parallel_loops(unrolled_.unrolling);
+  sharing.together = together;
+  std::size_t outside = sharing.uses.size();  // used fanouts further out
+  bool costs = false;
+  for (std::size_t i = arch.fanouts.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    const Fanout& fanout = arch.fanouts[f];
+    if (!arch.is_above(stops[placing.from].level, f) ||
+        (!inside && arch.is_above(stops[placing.to].level, f))) {
+      continue;
+    }
+    const bool used = outside > 0 && unrolled_.used[outside - 1] == f;
+    outside -= used ? 1 : 0;
+    Network network;
+    network.merges = used && problem.is_merged(f, placing.tensor);
+    network.per_addition = terms.output ? fanout.reduction_energy.count() : 0;
+    network.per_hop = fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count();
+    if (network.merges) {
+      sharing.uses[outside] = LoopUse::kMerge;
+      network.after = volumes_.make(placing.tensor, sharing);
+    }
+    if (network.per_hop > 0) {
+      const Routes routes(loops, f, fanout.y, problem.shared_dims(f, placing.tensor));
+      network.route =
+          static_cast<double>(routes.half_hops()) / 2 / static_cast<double>(routes.groups());
+      network.shared = static_cast<double>(routes.group_size());
+      Sharing met{std::vector<LoopUse>(sharing.uses.size(), LoopUse::kMerge), sharing.crossed, true,
+                  LoopUse::kMerge};
+      std::fill_n(met.uses.begin(), outside, LoopUse::kSum);
+      network.met = volumes_.make(placing.tensor, met);
+    }
+    costs = costs || network.per_hop > 0 || (network.merges && terms.output);
+    terms.networks.push_back(network);
+  }
+  if (!costs) {
+    terms.networks.clear();
+  }
+}
+
+// Additions and hops: docs/model.md#networks. In a perfect nest every group is sent as much.
+double Costs::network_energy(const Terms& terms, double trips, std::size_t tile,
+                             Slide slide) const {
+  double energy = 0;
+  double entering = terms.networks.empty() ? 0 : terms.child.at(trips, tile, slide);
+  for (const Network& network : terms.networks) {
+    const double leaving = network.merges ? network.after.at(trips, tile, slide) : entering;
+    energy += network.per_addition * (entering - leaving);
+    if (network.per_hop > 0) {
+      const bool final_sums = entering == terms.distinct;
+      const double width = terms.output && !final_sums ? terms.partial_bits : terms.bits;
+      const double hops = leaving * network.route + entering / network.shared - leaving;
+      const double ways =
+          terms.output ? 2 - network.met.at(1, tile, Slide{}) / leaving : 1;  // up, and back
+      energy += network.per_hop * width * hops * ways;
+    }
+    entering = leaving;
+  }
+  return energy;
 }
 
 const Costs::Terms& Costs::terms(std::size_t placing) {
@@ -153,7 +216,7 @@ void Costs::evaluate(const Terms& terms, double trips, std::size_t tile, Slide s
   if (terms.has_child) {
     energy += terms.child.at(trips, tile, slide) * terms.bits * terms.child_energy.write.count();
   }
-  out[0] = energy;
+  out[0] = energy + network_energy(terms, trips, tile, slide);
   if (components_ == 1) {
     return;
   }
@@ -181,22 +244,14 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
       width * (up * terms.parent_energy.update.count() +
                (up - terms.met_parent.at(1, tile, Slide{})) * terms.parent_energy.read.count());
   double child_width = 0;
-  if (terms.has_child || !terms.reductions.empty()) {
+  if (terms.has_child) {
     const double drains = terms.child.at(trips, tile, slide);
     child_width = drains == terms.distinct ? terms.bits : terms.partial_bits;
-    if (terms.has_child) {
-      energy += child_width * (drains * terms.child_energy.read.count() +
-                               (drains - terms.met_child.at(1, tile, Slide{})) *
-                                   terms.child_energy.write.count());
-    }
-    double entering = drains;
-    for (const auto& [per_addition, after] : terms.reductions) {
-      const double leaving = after.at(trips, tile, slide);
-      energy += per_addition * (entering - leaving);
-      entering = leaving;
-    }
+    energy += child_width *
+              (drains * terms.child_energy.read.count() +
+               (drains - terms.met_child.at(1, tile, Slide{})) * terms.child_energy.write.count());
   }
-  out[0] = energy;
+  out[0] = energy + network_energy(terms, trips, tile, slide);
   if (components_ == 1) {
     return;
   }

@@ -36,13 +36,23 @@ class Costs {
   std::vector<double> mac(const std::vector<std::size_t>& placings, std::size_t tile);
 
  private:
+  // The network of a fanout between child and parent.
+  struct Network {
+    bool merges = false;
+    double per_addition = 0;  // pJ
+    double per_hop = 0;       // pJ per bit
+    double route = 0;         // mean hops of a group of instances that it serves together
+    double shared = 1;        // instances of a group
+    Volume after;             // at its outer end, if it merges; otherwise what is at its inner end
+    Volume met;               // outputs: distinct sums of the whole run
+  };
   // Everything about a placing that does not depend on the tile.
   struct Terms {
-    Volume parent, child;                               // totals over instances
-    Volume busy_parent, busy_child;                     // of the first instance
-    Volume met_parent, met_child;                       // distinct sums of the whole run, total
-    Volume met_busy_parent, met_busy_child;             // ... of the first instance
-    std::vector<std::pair<double, Volume>> reductions;  // pJ per addition, volume after the fanout
+    Volume parent, child;                    // totals over instances
+    Volume busy_parent, busy_child;          // of the first instance
+    Volume met_parent, met_child;            // distinct sums of the whole run, total
+    Volume met_busy_parent, met_busy_child;  // ... of the first instance
+    std::vector<Network> networks;           // of fanouts between, innermost first
     bool output = false;
     bool has_child = false;
     bool slides = false;
@@ -58,7 +68,8 @@ class Costs {
   };
 
   Terms make_terms(const Placing& placing);
-  void add_reductions(const Placing& placing, std::size_t child_fanouts, Terms& terms);
+  void add_networks(const Placing& placing, Sharing sharing, bool together, Terms& terms);
+  double network_energy(const Terms& terms, double trips, std::size_t tile, Slide slide) const;
   const Terms& terms(std::size_t placing);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;

@@ -71,13 +71,13 @@ class DimLoops {
 
 }  // namespace
 
-Unrolled::Unrolled(const Problem& problem, const PerFanout<PerDim<std::int64_t>>& all_factors) {
+Unrolled::Unrolled(const Problem& problem, const UnrollingGroup& group) : unrolling{group.first} {
   PerDim<std::int64_t> bounds(problem.workload().dims.size());
   for (const DimId d : bounds.ids()) {
     bounds[d] = problem.workload().dims[d].bound;
   }
-  for (const FanoutId f : all_factors.ids()) {
-    const PerDim<std::int64_t>& along = all_factors[f];
+  for (const FanoutId f : group.factors.ids()) {
+    const PerDim<std::int64_t>& along = group.factors[f];
     if (std::all_of(along.begin(), along.end(), [](std::int64_t n) { return n == 1; })) {
       continue;
     }

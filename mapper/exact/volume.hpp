@@ -9,6 +9,7 @@
 #include "costmodel/crossing.hpp"
 #include "costmodel/evaluate.hpp"
 #include "mapper/exact/lattice.hpp"
+#include "mapper/unrolling.hpp"
 
 namespace mapsim::exact {
 
@@ -22,7 +23,9 @@ struct Unrolled {
   std::vector<Lattice> lattices;                    // used.size() + 1
   std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
 
-  Unrolled(const Problem& problem, const PerFanout<PerDim<std::int64_t>>& all_factors);
+  Unrolling unrolling;  // which axis takes which factor
+
+  Unrolled(const Problem& problem, const UnrollingGroup& group);
   std::int64_t bound(DimId d) const { return lattices.front().bound(d); }  // temporal
 };
 

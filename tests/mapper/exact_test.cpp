@@ -151,7 +151,7 @@ Constraints only(const SearchCase& random, const UnrollingGroup& group) {
 }
 
 double root_bound(const Mapspace& space, const UnrollingGroup& group, const Objective& objective) {
-  exact::Unrolled unrolled(space.problem(), group.factors);
+  exact::Unrolled unrolled(space.problem(), group);
   const exact::Skeleton skeleton(space, unrolled.used);
   return exact::Instance(skeleton, std::move(unrolled), objective).root().first;
 }

@@ -192,6 +192,9 @@ Fanout random_fanout(Rng& rng, std::size_t index) {
   fanout.reduction_energy = Picojoules{static_cast<double>(rng.below(3))};
   fanout.x_dims = random_axis(rng);
   fanout.y_dims = random_axis(rng);
+  if (one_in(rng, 3)) {
+    fanout.energy_per_hop = PicojoulesPerBit{static_cast<double>(pick(rng, {0, 1, 2, 4})) / 16};
+  }
   return fanout;
 }
 

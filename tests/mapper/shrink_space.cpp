@@ -102,6 +102,7 @@ void add_plainer_rest(const Parts& from, Candidates& smaller) {
     at([](Fanout& n) { n.spatial_reduction = false; });
     at([](Fanout& n) { n.forwarding = true; });
     at([](Fanout& n) { n.reduction_energy = Picojoules{0}; });
+    at([](Fanout& n) { n.energy_per_hop.reset(); });
     at([](Fanout& n) { n.x_dims = n.y_dims = {}; });
   }
   for (const TensorId t : from.workload.tensors.ids()) {

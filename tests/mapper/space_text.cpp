@@ -64,10 +64,10 @@ std::string axis_text(std::int64_t size, const AxisConstraint& constraint) {
 std::string fanout_text(const Fanout& fanout) {
   return fmt::format(
       "  - {{fanout: {}, x: {}, y: {}, multicast: {}, spatial_reduction: {}, forwarding: {}, "
-      "reduction_energy: {} pJ}}\n",
+      "reduction_energy: {} pJ, energy_per_hop: {} pJ/b}}\n",
       fanout.name, axis_text(fanout.x, fanout.x_dims), axis_text(fanout.y, fanout.y_dims),
       roles_text(fanout.multicast), fanout.spatial_reduction, fanout.forwarding,
-      fanout.reduction_energy.count());
+      fanout.reduction_energy.count(), fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count());
 }
 
 std::string machine_text(const Arch& arch) {
