@@ -18,9 +18,9 @@ std::string name_of(const Problem& problem, const EnergyShare& share) {
     return "additions, compute, leakage";
   }
   const Arch& arch = problem.arch();
-  return fmt::format("{} {} {}",
-                     share.level ? arch.levels[*share.level].name : arch.fanouts[*share.fanout].name,
-                     problem.workload().tensors[*share.tensor].name, share.action);
+  return fmt::format(
+      "{} {} {}", share.level ? arch.levels[*share.level].name : arch.fanouts[*share.fanout].name,
+      problem.workload().tensors[*share.tensor].name, share.action);
 }
 
 std::string signed_percent(double share) {

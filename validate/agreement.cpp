@@ -16,6 +16,15 @@ void add_accesses(const std::string& name, const std::string& of, const AccessCo
   list.push_back({name + " drains" + of, counts.drains});
 }
 
+void add_network(const std::string& name, const NetworkCounts& counts,
+                 std::vector<NamedCount>& list) {
+  list.push_back({name + " words", counts.words});
+  list.push_back({name + " words received", counts.received});
+  list.push_back({name + " words routed", counts.routed});
+  list.push_back({name + " words returned", counts.returns});
+  list.push_back({name + " half hops", counts.half_hops});
+}
+
 // Index into the row-major values of a tensor of the element that an iteration touches.
 std::size_t element(const Tensor& tensor, const std::vector<std::int64_t>& shape,
                     const PerDim<std::int64_t>& point) {
@@ -52,6 +61,9 @@ std::vector<NamedCount> list_counts(const Arch& arch, const Workload& workload,
     list.push_back({name + " instances along X", counts.used_x[fanout]});
     list.push_back({name + " instances along Y", counts.used_y[fanout]});
     list.push_back({name + " reductions", counts.reductions[fanout]});
+    if (!arch.fanouts[fanout].energy_per_hop) {
+      continue;  // its networks are not counted
+    }
     for (const TensorId id : workload.tensors.ids()) {
       add_network(name + " " + workload.tensors[id].name, counts.networks[fanout][id], list);
     }

@@ -112,6 +112,23 @@ TEST(LoadArch, TakesWhatIsLeftOutFromTheTechnology) {
   EXPECT_NE(arch.levels[LevelId{2}].sources.update, "");
 }
 
+TEST(LoadArch, TakesTheEnergyOfAHopFromTheTechnologyIfAsked) {
+  const auto fanout = [](const std::string& rest) {
+    std::string text = kBare;
+    text.insert(text.find("  - {compute"), "  - {fanout: F, x: 2" + rest + "}\n");
+    return parse_arch(text, "bare.yaml").fanouts[FanoutId{0}];
+  };
+  EXPECT_EQ(fanout("").energy_per_hop, std::nullopt);
+  EXPECT_EQ(fanout(", energy_per_hop: 0.5 pJ/B").energy_per_hop, PicojoulesPerBit{0.0625});
+  EXPECT_EQ(fanout(", energy_per_hop: 3 pJ/word, word: 12 b").energy_per_hop,
+            PicojoulesPerBit{0.25});
+  const Fanout asked = fanout(", energy_per_hop: technology");
+  EXPECT_NEAR(asked.energy_per_hop->count(), 0.0303, 1e-4);
+  EXPECT_EQ(asked.hop_source, hop_energy(Technology::k45nm).source);
+  EXPECT_GT(hop_energy(Technology::k45nm).value, hop_energy(Technology::k16nm).value);
+  EXPECT_GT(hop_energy(Technology::k16nm).value, hop_energy(Technology::k7nm).value);
+}
+
 TEST(LoadArch, KnowsWhatLeaksAndWhatDoesNotSay) {
   const Arch arch = parse_arch(kBare, "bare.yaml");
   EXPECT_EQ(total_leakage(arch).missing, (std::vector<std::string>{"DRAM", "HBM", "MAC"}));

@@ -24,6 +24,7 @@ Arch without_sources(Arch arch) {
   }
   for (Fanout& fanout : arch.fanouts) {
     fanout.reduction_source.clear();
+    fanout.hop_source.clear();
   }
   arch.compute.source.clear();
   return arch;
@@ -50,7 +51,8 @@ TEST(PrintArch, KeepsNumbersThatHaveNoShortForm) {
       "pJ/b},\n"
       "     double_buffered: true, keep: [input], bypass: [weight]}\n"
       "  - {fanout: F, x: {size: 3, dims: [gemm_m, C]}, y: 2, multicast: [weight],\n"
-      "     spatial_reduction: true, forwarding: false, reduction_energy: 0.7 fJ}\n"
+      "     spatial_reduction: true, forwarding: false, reduction_energy: 0.7 fJ,\n"
+      "     energy_per_hop: 0.7 pJ/word, word: 12 b}\n"
       "  - {compute: MAC, energy: 0.3 pJ, issue_interval: 3, register_reuse: [output]}\n",
       "odd.yaml");
   EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), arch) << print_arch(arch);

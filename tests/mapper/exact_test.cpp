@@ -103,6 +103,8 @@ std::set<std::string> features(const SearchCase& random) {
                                           return !arch.fanouts[u.fanout].forwarding;
                                         });
                                       })},
+      {"hops", random.problem.places_matter() &&
+                   any(unrollings, [](const auto& u) { return fanouts_used(u) > 0; })},
       {"partitions",
        any(arch.levels, [](const Storage& level) { return !level.capacity.per_role.empty(); })},
       {"double buffering", any(arch.levels,
@@ -132,7 +134,7 @@ TEST(ExactMix, HasEverythingThatTheMapperTreatsByItself) {
     const Mapspace space{random.problem, random.constraints};
     ++counts[search_exact(space, {}).best ? "feasible" : "infeasible"];
   }
-  EXPECT_EQ(counts.size(), 16U);
+  EXPECT_EQ(counts.size(), 17U);
   for (const auto& [feature, count] : counts) {
     EXPECT_GE(count, 3) << feature;
   }
