@@ -79,6 +79,11 @@ class CertificateReader {
 
     Certificate read{document_.file, *tool, read_problem(), goal, {}, {}, {}, value,
                      lower_bound,    {}};
+    if (read.problem.places_matter()) {
+      reader_.error(fields.place("architecture"),
+                    "energy_per_hop tells the axes of a fanout apart, which the checker does not "
+                    "know");
+    }
     read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (fields.has("mapping")) {
