@@ -342,7 +342,7 @@ BulkEvaluator::BulkEvaluator(const Problem& problem, const Mapping& structure)
       nodes_.push_back(i);
     }
   }
-  bool simple = is_exact(problem);
+  bool simple = is_exact(problem) && !problem.places_matter();
   for (const TensorId t : problem.workload().tensors.ids()) {
     simple = simple && problem.shape(t).simple;
   }

@@ -65,6 +65,9 @@ void give_figures(Arch& arch, Rng& rng) {
   }
   for (Fanout& fanout : arch.fanouts) {
     fanout.reduction_energy = Picojoules{draw()};
+    if (rng.below(8) > 0) {
+      fanout.energy_per_hop.reset();
+    }
   }
   arch.compute.energy = Picojoules{draw()};
   arch.compute.issue_interval = 1 + static_cast<std::int64_t>(rng.below(3));
