@@ -18,20 +18,20 @@ bool slides_along(const Tensor& tensor, DimId d) {
 
 Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used)
     : problem_{&problem},
+      rules_{&rules},
       used_{used},
-      even_{rules.even},
       stands_(problem.workload().tensors.size()),
       radix_(problem.workload().tensors.size()) {
-  list_stands(rules);
-  list_rooms(rules);
+  list_stands();
+  list_rooms();
   list_ports();
-  list_moves(rules);
+  list_moves();
   mark_alive();
 }
 
 // Levels and used fanouts from the outside in. In an even space a level that is not the outermost
 // closes once its keeps stand; what is placed there earlier waits for that.
-void Graph::list_stands(const Rules& rules) {
+void Graph::list_stands() {
   const Arch& arch = problem_->arch();
   const Workload& workload = problem_->workload();
   std::size_t above = 0;
@@ -39,12 +39,12 @@ void Graph::list_stands(const Rules& rules) {
     for (; above < used_.size() && !arch.is_above(l, used_[above]); ++above) {
       events_.emplace_back(above);
     }
-    if (even_ && l != LevelId{0}) {
+    if (rules_->even && l != LevelId{0}) {
       events_.emplace_back(std::nullopt);
     }
     // Uneven: free once every fanout above has been crossed, whenever that was.
     for (const TensorId t : workload.tensors.ids()) {
-      if (may_keep(*problem_, rules, l, t)) {
+      if (may_keep(*problem_, *rules_, l, t)) {
         stands_[t].push_back({l, false, false, events_.size(), above});
         if (workload.tensors[t].bits != workload.tensors[t].partial_bits) {
           stands_[t].push_back({l, false, true, events_.size(), above});
@@ -64,7 +64,7 @@ void Graph::list_stands(const Rules& rules) {
   }
 }
 
-void Graph::list_rooms(const Rules& rules) {
+void Graph::list_rooms() {
   const Workload& workload = problem_->workload();
   for (const LevelId l : problem_->arch().levels.ids()) {
     const Capacity& capacity = problem_->arch().levels[l].capacity;
@@ -79,7 +79,7 @@ void Graph::list_rooms(const Rules& rules) {
       const Bits bits = *problem_->room(l, role.value_or(Role::kInput));
       Room room{l, role, static_cast<double>(bits.count()), {}};
       for (const TensorId t : workload.tensors.ids()) {
-        if ((!role || workload.tensors[t].role == *role) && may_keep(*problem_, rules, l, t)) {
+        if ((!role || workload.tensors[t].role == *role) && may_keep(*problem_, *rules_, l, t)) {
           room.tenants.insert(t);
         }
       }
@@ -141,7 +141,7 @@ DimSet Graph::frozen(std::size_t phase, std::size_t spot) const {
 }
 
 // Strictly inwards, past no level that must keep the tensor; the latch, if there is one, is last.
-bool Graph::may_step(const Rules& rules, TensorId t, const Stand& outer, const Stand* inner) const {
+bool Graph::may_step(TensorId t, const Stand& outer, const Stand* inner) const {
   if (outer.latch || (inner == nullptr && stands_[t].back().latch)) {
     return outer.latch && inner == nullptr;
   }
@@ -151,7 +151,7 @@ bool Graph::may_step(const Rules& rules, TensorId t, const Stand& outer, const S
   }
   const std::size_t end = to_level ? index_of(inner->level) : problem_->arch().levels.size();
   for (std::size_t l = index_of(outer.level) + 1; l < end; ++l) {
-    if (must_keep(*problem_, rules, static_cast<LevelId>(l), t)) {
+    if (must_keep(*problem_, *rules_, static_cast<LevelId>(l), t)) {
       return false;
     }
   }
@@ -167,7 +167,7 @@ std::size_t Graph::number_of(const Placing& placing) {
   return static_cast<std::size_t>(found - placings_.begin());
 }
 
-void Graph::list_moves(const Rules& rules) {
+void Graph::list_moves() {
   moves_.resize(phases() * spots_);
   slides_.resize(phases() * spots_);
   ends_.resize(spots_);
@@ -178,15 +178,15 @@ void Graph::list_moves(const Rules& rules) {
       const std::size_t to = stand_at(spot, t);
       const Stand& inner = stands_[t][to];
       start = start && !inner.latch && inner.level == LevelId{0};
-      if (end && !may_step(rules, t, inner, nullptr)) {
+      if (end && !may_step(t, inner, nullptr)) {
         end.reset();
       } else if (end && !inner.latch) {
         end->push_back(number_of({t, to, Placing::kMac, used_.size()}));
       }
-      const bool closes = even_ && !inner.latch;
+      const bool closes = rules_->even && !inner.latch;
       const std::size_t last = closes ? inner.gate : inner.gate + 1;
       for (std::size_t from = 0; from < to; ++from) {
-        for (std::size_t phase = 0; phase < last && may_step(rules, t, stands_[t][from], &inner);
+        for (std::size_t phase = 0; phase < last && may_step(t, stands_[t][from], &inner);
              ++phase) {
           moves_[phase * spots_ + spot].push_back(
               {spot - (to - from) * radix_[t], number_of({t, from, to, crossed(phase)})});

@@ -62,6 +62,7 @@ class Graph {
   };
 
   const Problem& problem() const { return *problem_; }
+  const Rules& rules() const { return *rules_; }
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t phases() const { return events_.size() + 1; }
   // The used fanout that is crossed at the end of a phase; nullopt: a level closes.
@@ -93,18 +94,18 @@ class Graph {
   std::optional<std::size_t> port(LevelId level, bool reads) const;
 
  private:
-  void list_stands(const Rules& rules);
-  void list_rooms(const Rules& rules);
+  void list_stands();
+  void list_rooms();
   void list_ports();
-  void list_moves(const Rules& rules);
+  void list_moves();
   void list_slides(std::size_t phase, std::size_t from, std::size_t tensor, const Slide& so_far);
   void mark_alive();
-  bool may_step(const Rules& rules, TensorId t, const Stand& outer, const Stand* inner) const;
+  bool may_step(TensorId t, const Stand& outer, const Stand* inner) const;
   std::size_t number_of(const Placing& placing);
 
   const Problem* problem_;
+  const Rules* rules_;
   std::vector<FanoutId> used_;
-  bool even_ = false;
   std::vector<std::optional<std::size_t>> events_;
   PerTensor<std::vector<Stand>> stands_;
   PerTensor<std::size_t> radix_;

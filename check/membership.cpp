@@ -51,6 +51,11 @@ class Reading {
       deepest_ = keep.level;
     }
     kept_[keep.level] = kept_[keep.level] | keep.tensors;
+    for (const TensorId t : problem_.workload().tensors.ids()) {
+      require(!keep.tensors.contains(t) || allows_extents(rules_, keep.level, t, extents_),
+              fmt::format("the extents of {} at {} are not allowed",
+                          problem_.workload().tensors[t].name, name));
+    }
   }
 
   std::int64_t cut(DimId dim, std::int64_t extent) {
@@ -91,9 +96,30 @@ class Reading {
   void check_unrolling() {
     for (const FanoutId f : used_.ids()) {
       const auto& given = rules_.spatial[f];
-      require(!given || *given == used_[f],
-              fmt::format("not the given unrolling of {}", problem_.arch().fanouts[f].name));
+      const std::string& name = problem_.arch().fanouts[f].name;
+      require(!given || *given == used_[f], fmt::format("not the given unrolling of {}", name));
+      require(given || obeys_rules(f),
+              fmt::format("an unrolling of {} that the rules do not allow", name));
     }
+  }
+
+  bool obeys_rules(FanoutId f) const {
+    std::int64_t instances = 1;
+    bool obeys = true;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const AxisRules& rules = rules_.unroll[f][axis];
+      std::int64_t dims = 0;
+      for (const DimId d : extents_.ids()) {
+        const std::int64_t factor = used_[f][axis][d];
+        instances *= factor;
+        dims += factor > 1 ? 1 : 0;
+        obeys = obeys && rules.allow(d, factor);
+      }
+      obeys = obeys && dims <= rules.max_dims.value_or(kMaxInteger);
+    }
+    const Fanout& fanout = problem_.arch().fanouts[f];
+    return obeys && static_cast<double>(instances) >=
+                        rules_.min_utilization[f] * static_cast<double>(fanout.x * fanout.y);
   }
 
   PerDim<std::int64_t> ones() const { return PerDim<std::int64_t>(extents_.size(), 1); }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace mapsim::check {
 
@@ -23,9 +24,11 @@ class RulesReader {
   Rules read(const Node& map) {
     Rules rules;
     rules.spatial = PerFanout<std::optional<Rules::AxisFactors>>(problem_.arch().fanouts.size());
+    rules.unroll = PerFanout<std::array<AxisRules, 2>>(problem_.arch().fanouts.size());
+    rules.min_utilization = PerFanout<double>(problem_.arch().fanouts.size(), 0.0);
     rules.keep = PerLevel<TensorSet>(levels_.size());
     rules.bypass = rules.keep;
-    const Words known{"tiling", "factors", "spatial", "keep", "bypass"};
+    const Words known{"tiling", "factors", "spatial", "unroll", "keep", "bypass", "extents"};
     for (const Entry* entry : reader_.entries(map, "a map of rules")) {
       if (std::find(known.begin(), known.end(), entry->key.text) == known.end()) {
         reader_.error(entry->key,
@@ -47,6 +50,10 @@ class RulesReader {
       reader_.choice(&value, {"perfect"}, "kind of factors that the checker knows");
     } else if (rule == "spatial") {
       read_spatial(value, rules);
+    } else if (rule == "unroll") {
+      read_unroll(value, rules);
+    } else if (rule == "extents") {
+      read_extents(value, rules);
     } else {
       read_keeps(value, rule == "keep" ? rules.keep : rules.bypass);
     }
@@ -88,6 +95,86 @@ class RulesReader {
         reader_.error(entry->key, "the architecture does not unroll it here");
       }
       factors[static_cast<std::size_t>(axis)][dim] = *factor;
+    }
+  }
+
+  // {PEs: {min_utilization: 0.5, X: {dims: [K], factors: {K: [2, 4]}, max_dims: 1}}}
+  void read_unroll(const Node& map, Rules& rules) {
+    for (const Entry* entry : reader_.entries(map, "a map of fanouts")) {
+      const auto id = reader_.choice(&entry->key, names_of(problem_.arch().fanouts), "fanout");
+      const Fields fields = reader_.fields(entry->value, {"min_utilization", "X", "Y"});
+      if (!id) {
+        continue;
+      }
+      const auto fanout = static_cast<FanoutId>(*id);
+      if (const Node* share = fields.find("min_utilization")) {
+        rules.min_utilization[fanout] = read_share(*share);
+      }
+      for (const Axis axis : {Axis::kX, Axis::kY}) {
+        if (const Node* node = fields.find(to_string(axis))) {
+          rules.unroll[fanout][static_cast<std::size_t>(axis)] = read_axis_rules(*node);
+        }
+      }
+    }
+  }
+
+  double read_share(const Node& node) {
+    const std::string text = reader_.text(&node, "a share").value_or("");
+    double share = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), share);
+    if (failure != std::errc{} || end != text.data() + text.size() || !(share >= 0 && share <= 1)) {
+      reader_.error(node, fmt::format("expected a number from 0 to 1, not {}", describe(node)));
+    }
+    return share;
+  }
+
+  AxisRules read_axis_rules(const Node& map) {
+    const Fields fields = reader_.fields(map, {"dims", "factors", "max_dims"});
+    AxisRules rules;
+    if (const Node* list = fields.find("dims")) {
+      rules.dims = DimSet{};
+      for (const std::size_t d : reader_.choice_list(list, dims_, "dim")) {
+        rules.dims->insert(static_cast<DimId>(d));
+      }
+    }
+    if (const Node* factors = fields.find("factors")) {
+      for (const Entry* entry : reader_.entries(*factors, "a map of dims")) {
+        if (const auto d = reader_.choice(&entry->key, dims_, "dim")) {
+          rules.factors.emplace_back(static_cast<DimId>(*d), read_allowed(entry->value));
+        }
+      }
+    }
+    rules.max_dims = reader_.integer(fields.find("max_dims"), 0, kMaxInteger);
+    return rules;
+  }
+
+  // [2, 4], or {min: 2, max: 8}
+  Allowed read_allowed(const Node& node) {
+    Allowed allowed;
+    if (node.kind == Node::Kind::kSequence) {
+      for (const Node* item : reader_.items(node, "a list of numbers")) {
+        allowed.values.push_back(reader_.integer(item, 0, kMaxInteger).value_or(0));
+      }
+      return allowed;
+    }
+    const Fields fields = reader_.fields(node, {"min", "max"});
+    allowed.least = reader_.integer(fields.require("min"), 0, kMaxInteger).value_or(0);
+    allowed.most = reader_.integer(fields.require("max"), 0, kMaxInteger).value_or(0);
+    return allowed;
+  }
+
+  // {level: GLB, tensor: I, dim: C, extents: [16, 32]}
+  void read_extents(const Node& list, Rules& rules) {
+    for (const Node* item : reader_.items(list, "a list of rules")) {
+      const Fields fields = reader_.fields(*item, {"level", "tensor", "dim", "extents"});
+      const auto level = reader_.choice(fields.require("level"), levels_, "level");
+      const auto tensor = reader_.choice(fields.require("tensor"), tensors_, "tensor");
+      const auto dim = reader_.choice(fields.require("dim"), dims_, "dim");
+      const Node* extents = fields.require("extents");
+      if (level && tensor && dim && extents != nullptr) {
+        rules.extents.push_back({static_cast<LevelId>(*level), static_cast<TensorId>(*tensor),
+                                 static_cast<DimId>(*dim), read_allowed(*extents)});
+      }
     }
   }
 
@@ -141,6 +228,20 @@ bool may_unroll(const Problem& problem, FanoutId fanout, Axis axis, DimId dim) {
   };
   return allowed.unconstrained() || names(allowed.gemm_axes, problem.workload().gemm_axis(dim)) ||
          names(allowed.dims, problem.workload().dims[dim].name);
+}
+
+bool AxisRules::allow(DimId dim, std::int64_t factor) const {
+  return (factor == 1 || !dims || dims->contains(dim)) &&
+         std::all_of(factors.begin(), factors.end(), [&](const auto& rule) {
+           return rule.first != dim || rule.second.contains(factor);
+         });
+}
+
+bool allows_extents(const Rules& rules, LevelId level, TensorId tensor,
+                    const PerDim<std::int64_t>& extents) {
+  return std::all_of(rules.extents.begin(), rules.extents.end(), [&](const ExtentRule& rule) {
+    return rule.level != level || rule.tensor != tensor || rule.extents.contains(extents[rule.dim]);
+  });
 }
 
 Rules read_rules(Reader& reader, const Node& map, const Problem& problem) {

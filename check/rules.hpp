@@ -1,13 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/reader.hpp"
 #include "costmodel/problem.hpp"
 
 namespace mapsim::check {
+
+// Whole numbers that a rule allows: those listed or, without a list, all from `least` to `most`.
+struct Allowed {
+  std::vector<std::int64_t> values;
+  std::int64_t least = 1;
+  std::int64_t most = kMaxInteger;
+  bool contains(std::int64_t n) const {
+    return values.empty() ? least <= n && n <= most
+                          : std::find(values.begin(), values.end(), n) != values.end();
+  }
+};
+
+// What may be unrolled along an axis, beyond what the architecture allows.
+struct AxisRules {
+  std::optional<DimSet> dims;
+  std::vector<std::pair<DimId, Allowed>> factors;  // instances that the dim takes
+  std::optional<std::int64_t> max_dims;
+  bool allow(DimId dim, std::int64_t factor) const;
+};
+
+// What a tile kept at a level may measure.
+struct ExtentRule {
+  LevelId level{};
+  TensorId tensor{};
+  DimId dim{};
+  Allowed extents;
+};
 
 // The mapspace that a certificate speaks of, read by the checker's own reader. The architecture's
 // rules hold beside these, and win.
@@ -16,6 +46,10 @@ struct Rules {
   // Instances per dim along X and Y, where the unrolling of a fanout is given; nullopt: it is free.
   using AxisFactors = std::array<PerDim<std::int64_t>, 2>;
   PerFanout<std::optional<AxisFactors>> spatial;
+  // Where it is free.
+  PerFanout<std::array<AxisRules, 2>> unroll;
+  PerFanout<double> min_utilization;  // share of the instances that work
+  std::vector<ExtentRule> extents;
   PerLevel<TensorSet> keep;
   PerLevel<TensorSet> bypass;
 };
@@ -25,6 +59,10 @@ bool may_keep(const Problem& problem, const Rules& rules, LevelId level, TensorI
 
 // May `dim` be unrolled along this axis of the fanout?
 bool may_unroll(const Problem& problem, FanoutId fanout, Axis axis, DimId dim);
+
+// May a tile with these extents of its dims be kept at the level?
+bool allows_extents(const Rules& rules, LevelId level, TensorId tensor,
+                    const PerDim<std::int64_t>& extents);
 
 // Reads the rules of `map`, a map of the keys below. A rule that it does not know is refused by
 // name: a proof is worth nothing to a reader who skips half of what is claimed.

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "check/arrangements.hpp"
+#include "check/geometry.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
@@ -116,130 +118,6 @@ class LoopNests {
   std::vector<std::vector<mpz_class>> powers_;         // s^0, s^1, ...
 };
 
-// What stands between loops: chains of levels, one per tensor (in an even space one for all of
-// them), and the used fanouts. Points are taken one by one, outermost first.
-class Arrangements {
- public:
-  Arrangements(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used)
-      : arch_{problem.arch()}, used_{used} {
-    const std::size_t tensors = problem.workload().tensors.size();
-    for (std::size_t c = 0; c < (rules.even ? 1 : tensors); ++c) {
-      auto& chain = chains_.emplace_back();
-      for (const LevelId l : arch_.levels.ids()) {
-        Link link{1, true};
-        for (std::size_t t = c; t < (rules.even ? tensors : c + 1); ++t) {
-          const auto tensor = static_cast<TensorId>(t);
-          const bool must = must_keep(problem, rules, l, tensor);
-          link.skip = link.skip && !must;
-          link.ways *= !must && may_keep(problem, rules, l, tensor) ? 2 : 1;
-        }
-        link.ways -= link.skip ? 1 : 0;  // the empty set
-        chain.push_back(link);
-      }
-    }
-    // The outermost level keeps everything before the first point.
-    ways_.push_back({{State{std::vector<std::size_t>(chains_.size(), 1), 0}, mpz_class{1}}});
-  }
-
-  // Ways to place everything at exactly this many points, none of them empty.
-  mpz_class count(std::size_t points) {
-    while (ways_.size() <= points) {
-      ways_.push_back(one_point_more());
-    }
-    mpz_class sum = 0;
-    for (const auto& [state, ways] : ways_[points]) {
-      bool whole = state.crossed == used_.size();
-      for (std::size_t c = 0; c < chains_.size(); ++c) {
-        whole = whole && may_skip(c, state.next[c], arch_.levels.size());
-      }
-      sum += whole ? ways : mpz_class{0};
-    }
-    return sum;
-  }
-  std::size_t most_points() const {
-    return used_.size() + chains_.size() * (arch_.levels.size() - 1);
-  }
-
- private:
-  struct Link {
-    long ways = 0;      // non-empty sets of tensors that may stand at the level
-    bool skip = false;  // may none of them?
-  };
-  // Per chain the first level that can still come; used fanouts that have been crossed.
-  struct State {
-    std::vector<std::size_t> next;
-    std::size_t crossed = 0;
-    friend auto operator<=>(const State&, const State&) = default;
-  };
-  // What a chain may do at a point.
-  struct Step {
-    std::size_t next = 0;
-    mpz_class ways;
-    bool takes = false;
-  };
-
-  bool may_skip(std::size_t c, std::size_t first, std::size_t last) const {
-    for (; first < last; ++first) {
-      if (!chains_[c][first].skip) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // Levels above the fanouts that will have been crossed are behind; those below the next one are
-  // out of reach.
-  std::vector<Step> steps(std::size_t c, std::size_t from, std::size_t crossed) const {
-    const std::size_t behind = crossed == 0 ? 1 : arch_.levels_above[used_[crossed - 1]];
-    const std::size_t reach =
-        crossed < used_.size() ? arch_.levels_above[used_[crossed]] : arch_.levels.size();
-    std::vector<Step> found;
-    if (may_skip(c, from, behind)) {
-      found.push_back({std::max(from, behind), 1, false});
-    }
-    mpz_class subsets = 1;  // of the levels from .. next - 1
-    for (std::size_t next = from; next < reach; ++next) {
-      const Link& link = chains_[c][next];
-      if (link.ways > 0 && subsets > 0 && may_skip(c, next + 1, behind)) {
-        found.push_back({std::max(next + 1, behind), subsets * link.ways, true});
-      }
-      subsets *= link.ways + (link.skip ? 1 : 0);
-    }
-    return found;
-  }
-
-  std::map<State, mpz_class> one_point_more() const {
-    std::map<State, mpz_class> found;
-    for (const auto& [state, ways] : ways_.back()) {
-      for (std::size_t crossed = state.crossed; crossed <= used_.size(); ++crossed) {
-        take(state, {{}, crossed}, ways, crossed > state.crossed, found);
-      }
-    }
-    return found;
-  }
-
-  void take(const State& from, const State& to, const mpz_class& ways, bool occupied,
-            std::map<State, mpz_class>& found) const {
-    const std::size_t c = to.next.size();
-    if (c == chains_.size()) {
-      if (occupied) {
-        found[to] += ways;
-      }
-      return;
-    }
-    for (const Step& step : steps(c, from.next[c], to.crossed)) {
-      State longer = to;
-      longer.next.push_back(step.next);
-      take(from, longer, ways * step.ways, occupied || step.takes, found);
-    }
-  }
-
-  const Arch& arch_;
-  std::vector<FanoutId> used_;
-  std::vector<std::vector<Link>> chains_;
-  std::vector<std::map<State, mpz_class>> ways_;  // per number of points
-};
-
 std::vector<FanoutId> used_fanouts(const SpatialFactors& factors) {
   std::vector<FanoutId> used;
   for (const FanoutId f : factors.ids()) {
@@ -250,21 +128,91 @@ std::vector<FanoutId> used_fanouts(const SpatialFactors& factors) {
   return used;
 }
 
+// Numbers of ways at k occupied points: Q of docs/mapspace.md.
+class PointCounts {
+ public:
+  PointCounts(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used)
+      : points_{problem, rules, used}, ways_{points_.start()} {}
+  std::size_t most() const { return points_.most_points(); }
+  const mpz_class& at(std::size_t points) {
+    while (counts_.size() <= points) {
+      counts_.push_back(points_.whole(ways_));
+      ways_ = points_.occupy(ways_, points_.chains());
+    }
+    return counts_[points];
+  }
+
+ private:
+  Arrangements points_;
+  Arrangements::Ways ways_;  // after as many points as there are counts
+  std::vector<mpz_class> counts_;
+};
+
 // k occupied points, of which the one before the first loop and the one after the last do not
 // separate any.
-mpz_class count_nests(LoopNests& loops, Arrangements& points, const PerDim<std::int64_t>& bounds) {
+mpz_class count_nests(LoopNests& loops, PointCounts& points, const PerDim<std::int64_t>& bounds) {
   if (std::all_of(bounds.begin(), bounds.end(), [](auto n) { return n == 1; })) {
-    return points.count(0) + points.count(1);
+    return points.at(0) + points.at(1);
   }
   mpz_class sum = 0;
-  for (std::size_t k = 0; k <= points.most_points(); ++k) {
+  for (std::size_t k = 0; k <= points.most(); ++k) {
     mpz_class words = loops.count(bounds, k + 1) + 2 * loops.count(bounds, k);
     if (k > 0) {
       words += loops.count(bounds, k - 1);
     }
-    sum += points.count(k) * words;
+    sum += points.at(k) * words;
   }
   return sum;
+}
+
+// Extents of a tile where so many fanouts have been crossed.
+std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Tiles& tiles,
+                                               std::size_t tile) {
+  std::vector<PerDim<std::int64_t>> extents;
+  for (std::size_t crossed = 0; crossed <= at.used.size(); ++crossed) {
+    extents.emplace_back(at.bounds.size());
+    for (const DimId d : at.bounds.ids()) {
+      extents.back()[d] = tiles.extent(d, tile) * at.split(crossed, d);
+    }
+  }
+  return extents;
+}
+
+// The same where rules concern tiles: walks the tiles from the largest on. `runs` is what has ended
+// a run of loops there, by s = u * (1 + s); a point that is not empty may follow.
+mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
+                            const SpatialFactors& factors) {
+  const Case at = list_cases(problem, factors).front();
+  const Tiles tiles{at.bounds};
+  const Arrangements points{problem, rules, at.used};
+  const auto add = [](Arrangements::Ways& sum, const Arrangements::Ways& more, int sign) {
+    for (const auto& [state, ways] : more) {
+      sum[state] += sign * ways;
+    }
+  };
+  std::vector<Arrangements::Ways> runs(tiles.size());
+  std::vector<Arrangements::Ways> all(tiles.size());  // with those that end with a point
+  for (std::size_t tile = tiles.size(); tile-- > 0;) {
+    Arrangements::Ways before = runs[tile];
+    if (tile + 1 == tiles.size()) {
+      before = points.start();
+    }
+    const Arrangements::Ways kept =
+        points.occupy(before, points.chains_at(real_extents(at, tiles, tile)));
+    all[tile] = before;
+    add(all[tile], kept, 1);
+    for (const DimId d : at.bounds.ids()) {
+      for (const Tiles::Run& run : tiles.runs(d)) {
+        const int sign = run.from == tiles.digit(d, tile)
+                             ? -moebius(tiles.divisors(d)[run.from] / tiles.divisors(d)[run.to])
+                             : 0;
+        if (sign != 0) {
+          add(runs[tile - (run.from - run.to) * tiles.stride(d)], all[tile], sign);
+        }
+      }
+    }
+  }
+  return points.whole(all[0]);
 }
 
 }  // namespace
@@ -272,13 +220,16 @@ mpz_class count_nests(LoopNests& loops, Arrangements& points, const PerDim<std::
 std::string count_mappings(const Problem& problem, const Rules& rules,
                            const std::vector<Unrolling>& unrollings) {
   LoopNests loops{bounds_of(problem.workload())};
-  std::map<std::vector<FanoutId>, Arrangements> arrangements;
+  std::map<std::vector<FanoutId>, PointCounts> points;
   mpz_class size = 0;
   for (const Unrolling& unrolling : unrollings) {
     const std::vector<FanoutId> used = used_fanouts(unrolling.factors);
-    Arrangements& points = arrangements.try_emplace(used, problem, rules, used).first->second;
-    size += count_nests(loops, points, temporal_bounds(problem.workload(), unrolling.factors)) *
-            static_cast<long>(unrolling.assignments);
+    const mpz_class nests =
+        rules.extents.empty()
+            ? count_nests(loops, points.try_emplace(used, problem, rules, used).first->second,
+                          temporal_bounds(problem.workload(), unrolling.factors))
+            : count_ruled_nests(problem, rules, unrolling.factors);
+    size += nests * static_cast<long>(unrolling.assignments);
   }
   return size.get_str();
 }

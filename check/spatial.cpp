@@ -2,6 +2,7 @@
 #include "check/spatial.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -9,19 +10,28 @@ namespace mapsim::check {
 
 namespace {
 
-// Ways to have used (x, y) instances along the axes of a fanout, per (x, y).
-using Ways = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+// What the axes of a fanout have given so far: instances, and dims that took more than one.
+struct Taken {
+  std::array<std::int64_t, 2> instances{1, 1};
+  std::array<std::int64_t, 2> dims{0, 0};
+  friend auto operator<=>(const Taken&, const Taken&) = default;
+};
+// How many ways there are to have given it.
+using Ways = std::map<Taken, std::int64_t>;
 
 // Walks the dims and grows the ways axis by axis: a fanout's factors are admissible if some way is
 // left at the end.
 class FanoutChoices {
  public:
-  FanoutChoices(const Problem& problem, FanoutId fanout)
-      : workload_{problem.workload()}, fanout_{problem.arch().fanouts[fanout]} {
+  FanoutChoices(const Problem& problem, const Rules& rules, FanoutId fanout)
+      : workload_{problem.workload()},
+        fanout_{problem.arch().fanouts[fanout]},
+        rules_{rules.unroll[fanout]},
+        least_{rules.min_utilization[fanout] * static_cast<double>(fanout_.x * fanout_.y)} {
     for (const DimId d : workload_.dims.ids()) {
       for (const Axis axis : {Axis::kX, Axis::kY}) {
         if (may_unroll(problem, fanout, axis, d)) {
-          (axis == Axis::kX ? x_dims_ : y_dims_).insert(d);
+          dims_[static_cast<std::size_t>(axis)].insert(d);
         }
       }
     }
@@ -29,7 +39,7 @@ class FanoutChoices {
 
   std::vector<Unrolling> list() {
     PerDim<std::int64_t> factors(workload_.dims.size(), 1);
-    descend(0, {{{1, 1}, 1}}, factors);
+    descend(0, {{Taken{}, 1}}, factors);
     return std::move(found_);
   }
 
@@ -38,10 +48,13 @@ class FanoutChoices {
     if (index == factors.size()) {
       Unrolling unrolling;
       unrolling.factors.push_back(factors);
-      for (const auto& [used, count] : ways) {
-        unrolling.assignments += count;
+      for (const auto& [taken, count] : ways) {
+        const auto used = static_cast<double>(taken.instances[0] * taken.instances[1]);
+        unrolling.assignments += used >= least_ ? count : 0;
       }
-      found_.push_back(unrolling);
+      if (unrolling.assignments > 0) {
+        found_.push_back(unrolling);
+      }
       return;
     }
     const auto dim = static_cast<DimId>(index);
@@ -58,30 +71,37 @@ class FanoutChoices {
   Ways extend(const Ways& ways, DimId dim, std::int64_t factor) const {
     Ways more;
     for (const std::int64_t x : divisors_of(factor)) {
-      const std::int64_t y = factor / x;
-      if ((x > 1 && !x_dims_.contains(dim)) || (y > 1 && !y_dims_.contains(dim))) {
-        continue;
-      }
-      for (const auto& [used, count] : ways) {
-        if (used.first * x <= fanout_.x && used.second * y <= fanout_.y) {
-          more[{used.first * x, used.second * y}] += count;
+      for (const auto& [taken, count] : ways) {
+        Taken next = taken;
+        if (take(next, Axis::kX, dim, x) && take(next, Axis::kY, dim, factor / x)) {
+          more[next] += count;
         }
       }
     }
     return more;
   }
 
+  bool take(Taken& taken, Axis axis, DimId dim, std::int64_t factor) const {
+    const auto along = static_cast<std::size_t>(axis);
+    taken.instances[along] *= factor;
+    taken.dims[along] += factor > 1 ? 1 : 0;
+    return taken.instances[along] <= fanout_.size(axis) &&
+           taken.dims[along] <= rules_[along].max_dims.value_or(kMaxInteger) &&
+           (factor == 1 || dims_[along].contains(dim)) && rules_[along].allow(dim, factor);
+  }
+
   const Workload& workload_;
   const Fanout& fanout_;
-  DimSet x_dims_;
-  DimSet y_dims_;
+  const std::array<AxisRules, 2>& rules_;
+  double least_;                // instances that must work
+  std::array<DimSet, 2> dims_;  // that the architecture allows
   std::vector<Unrolling> found_;
 };
 
 std::vector<Unrolling> choices(const Problem& problem, const Rules& rules, FanoutId fanout) {
   const auto& given = rules.spatial[fanout];
   if (!given) {
-    return FanoutChoices{problem, fanout}.list();
+    return FanoutChoices{problem, rules, fanout}.list();
   }
   Unrolling only;
   only.assignments = 1;

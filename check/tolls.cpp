@@ -354,6 +354,17 @@ void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const St
   }
 }
 
+bool Tolls::allows(TensorId t, const Stand& stand, std::size_t tile) const {
+  if (graph_.rules().extents.empty()) {
+    return true;
+  }
+  PerDim<std::int64_t> extents(tiles_.dims());
+  for (const DimId d : extents.ids()) {
+    extents[d] = tiles_.extent(d, tile) * at_.split(stand.above, d);
+  }
+  return allows_extents(graph_.rules(), stand.level, t, extents);
+}
+
 // values[tile] *= distinct coordinates of the rank in the tile of an instance below `above`
 // fanouts.
 void Tolls::multiply_points(const Placing& placing, std::size_t r, std::size_t above,
@@ -386,13 +397,14 @@ const std::vector<double>& Tolls::bits(std::size_t index) {
     for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
       multiply_points(placing, r, stand.above, bits);
     }
-    // What does not fit its room alone, or is more than the one element of a latch, does not exist.
+    // What does not fit its room alone, or a latch of one element, or the rules, does not exist.
     const auto room = graph_.room_of(placing);
     const double most = stand.latch ? static_cast<double>(width.count())
                         : room      ? graph_.rooms()[*room].bits
                                     : kInfinity;
-    for (double& b : bits) {
-      b = b > most ? kInfinity : b;
+    for (std::size_t tile = 0; tile < bits.size(); ++tile) {
+      const bool is_allowed = stand.latch || allows(placing.tensor, stand, tile);
+      bits[tile] = bits[tile] > most || !is_allowed ? kInfinity : bits[tile];
     }
   }
   return bits;

@@ -55,6 +55,7 @@ class Tolls {
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
   const std::vector<std::uint32_t>& rank_index(TensorId t, std::size_t rank);
   const std::vector<double>& trips(TensorId t);
+  bool allows(TensorId t, const Stand& stand, std::size_t tile) const;
   void multiply_points(const Placing& placing, std::size_t r, std::size_t above,
                        std::vector<double>& values);
   // A loop over `dim` from digit `from`, the tile sliding along it; no dim: none.

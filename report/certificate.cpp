@@ -100,12 +100,67 @@ std::string keep_rules(const Mapspace& space, KeepRule rule) {
                                       fmt::join(levels, ", "));
 }
 
+std::string allowed_text(const Allowed& allowed) {
+  return allowed.values.empty() ? fmt::format("{{min: {}, max: {}}}", allowed.least, allowed.most)
+                                : fmt::format("[{}]", fmt::join(allowed.values, ", "));
+}
+
+// {dims: [K, C], factors: {K: [2, 4]}, max_dims: 1}
+std::string axis_rule(const Workload& workload, const AxisRule& rule) {
+  std::vector<std::string> entries;
+  if (rule.dims) {
+    std::vector<std::string> dims;
+    for (const DimId d : workload.dims.ids()) {
+      if (rule.dims->contains(d)) {
+        dims.push_back(workload.dims[d].name);
+      }
+    }
+    entries.push_back(fmt::format("dims: [{}]", fmt::join(dims, ", ")));
+  }
+  std::vector<std::string> factors;
+  for (const FactorRule& factor : rule.factors) {
+    factors.push_back(
+        fmt::format("{}: {}", workload.dims[factor.dim].name, allowed_text(factor.factors)));
+  }
+  if (!factors.empty()) {
+    entries.push_back(fmt::format("factors: {{{}}}", fmt::join(factors, ", ")));
+  }
+  if (rule.max_dims) {
+    entries.push_back(fmt::format("max_dims: {}", *rule.max_dims));
+  }
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+}
+
+std::string unroll_rules(const Problem& problem, const std::vector<UnrollRule>& rules) {
+  std::string text = rules.empty() ? "" : "  unroll:\n";
+  for (const UnrollRule& rule : rules) {
+    text +=
+        fmt::format("    {}: {{min_utilization: {}, X: {}, Y: {}}}\n",
+                    problem.arch().fanouts[rule.fanout].name, rule.min_utilization,
+                    axis_rule(problem.workload(), rule.x), axis_rule(problem.workload(), rule.y));
+  }
+  return text;
+}
+
+std::string extent_rules(const Problem& problem, const std::vector<ExtentRule>& rules) {
+  std::string text = rules.empty() ? "" : "  extents:\n";
+  for (const ExtentRule& rule : rules) {
+    text += fmt::format("    - {{level: {}, tensor: {}, dim: {}, extents: {}}}\n",
+                        problem.arch().levels[rule.level].name,
+                        problem.workload().tensors[rule.tensor].name,
+                        problem.workload().dims[rule.dim].name, allowed_text(rule.extents));
+  }
+  return text;
+}
+
 std::string rules_text(const Mapspace& space) {
   std::string text = fmt::format("rules:\n  tiling: {}\n  factors: perfect\n",
                                  space.constraints().even ? "even" : "uneven");
   if (space.constraints().spatial) {
     text += spatial_rules(space.problem(), *space.constraints().spatial);
   }
+  text += unroll_rules(space.problem(), space.constraints().unroll);
+  text += extent_rules(space.problem(), space.constraints().extents);
   return text + keep_rules(space, KeepRule::kKeep) + keep_rules(space, KeepRule::kBypass);
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/graph.hpp"
+#include "check/membership.hpp"
+#include "check/size.hpp"
+#include "core/rng.hpp"
+#include "costmodel/nest.hpp"
+#include "proven.hpp"
+
+namespace mapsim {
+namespace {
+
+using check::Certificate;
+
+check::Allowed random_numbers(Rng& rng, std::int64_t bound) {
+  std::vector<std::int64_t> values;
+  for (const std::int64_t n : check::divisors_of(bound)) {
+    if (rng.below(2) == 0) {
+      values.push_back(n);
+    }
+  }
+  const auto least = static_cast<std::int64_t>(1 + rng.below(3));
+  return values.empty() ? check::Allowed{{}, least, bound} : check::Allowed{values, 1, bound};
+}
+
+void add_rules(Rng& rng, Certificate& certificate) {
+  const Workload& workload = certificate.problem.workload();
+  const auto dim = [&] { return static_cast<DimId>(rng.below(workload.dims.size())); };
+  for (std::uint64_t i = rng.below(3); i > 0; --i) {
+    const auto level =
+        static_cast<LevelId>(1 + rng.below(certificate.problem.arch().levels.size() - 1));
+    const auto tensor = static_cast<TensorId>(rng.below(workload.tensors.size()));
+    const DimId d = dim();
+    if (workload.tensors[tensor].dims().contains(d)) {
+      certificate.rules.extents.push_back(
+          {level, tensor, d, random_numbers(rng, workload.dims[d].bound)});
+    }
+  }
+  for (const FanoutId f : certificate.problem.arch().fanouts.ids()) {
+    certificate.rules.min_utilization[f] = rng.below(3) == 0 ? 0.5 : 0.0;
+    for (check::AxisRules& rules : certificate.rules.unroll[f]) {
+      if (rng.below(3) == 0) {
+        rules.max_dims = 1;
+      }
+      if (rng.below(3) == 0) {
+        rules.dims = DimSet{dim(), dim()};
+      }
+      if (rng.below(4) == 0) {
+        const DimId d = dim();
+        rules.factors.emplace_back(d, random_numbers(rng, workload.dims[d].bound));
+      }
+    }
+  }
+}
+
+check::SpatialFactors factors_of(const Problem& problem, const Mapping& mapping) {
+  const PerDim<std::int64_t> ones(problem.workload().dims.size(), 1);
+  check::SpatialFactors factors(problem.arch().fanouts.size());
+  std::fill(factors.begin(), factors.end(), ones);
+  PerDim<std::int64_t> extents = bounds_of(problem.workload());
+  for (const MappingNode& node : mapping.nodes) {
+    if (const auto* loop = std::get_if<Temporal>(&node)) {
+      extents[loop->dim] = loop->extent;
+    } else if (const auto* parallel = std::get_if<Parallel>(&node)) {
+      factors[parallel->fanout][parallel->dim] *= extents[parallel->dim] / parallel->extent;
+      extents[parallel->dim] = parallel->extent;
+    }
+  }
+  return factors;
+}
+
+// What looking at every mapping says of the space under its rules, as a certificate has it.
+// Returns the number of mappings.
+std::int64_t survey(const SearchCase& random, Certificate& certificate) {
+  const Problem& problem = certificate.problem;
+  std::int64_t size = 0;
+  certificate.claims.clear();
+  for (const check::Unrolling& unrolling : check::list_unrollings(problem, certificate.rules)) {
+    certificate.claims.push_back(
+        {unrolling.factors, check::Argument::kSearch, check::kInfinity, 0});
+  }
+  certificate.best.reset();
+  certificate.value = check::kInfinity;
+  Mapspace{random.problem, random.constraints}.enumerate([&](const Mapping& mapping) {
+    if (!check::why_outside(problem, certificate.rules, mapping).empty()) {
+      return true;
+    }
+    ++size;
+    const Evaluation evaluation = evaluate(problem, mapping);
+    if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+      const double value = cost->energy.total.count();
+      const check::SpatialFactors factors = factors_of(problem, mapping);
+      for (check::Claim& claim : certificate.claims) {
+        claim.bound = claim.factors == factors ? std::min(claim.bound, value) : claim.bound;
+      }
+      if (value < certificate.value) {
+        certificate.value = value;
+        certificate.best = mapping;
+      }
+    }
+    return true;
+  });
+  certificate.size = std::to_string(size);
+  certificate.lower_bound = certificate.value;
+  return size;
+}
+
+class RulesOfRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Shards, RulesOfRandomSpaces, testing::Range<std::uint64_t>(0, 4));
+
+// The optimum of each unrolling under random rules is a bound that holds, and nothing above it is.
+TEST_P(RulesOfRandomSpaces, AreThoseThatEveryMappingObeys) {
+  Rng rng{GetParam()};
+  int narrowed = 0;
+  int refused = 0;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = 1'000 * GetParam() + 700 + i;
+    const SearchCase random = provable_space(seed, 3'000);
+    Certificate certificate = check::parse_certificate(
+        proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
+    const std::string all = certificate.size;
+    add_rules(rng, certificate);
+    survey(random, certificate);
+    narrowed += certificate.size != all ? 1 : 0;
+    EXPECT_THAT(check::check_certificate(certificate, {}).problems, testing::IsEmpty())
+        << "seed " << seed;
+    for (check::Claim& claim : certificate.claims) {
+      if (claim.bound < check::kInfinity) {
+        claim.bound *= 1 + 1e-8;
+        EXPECT_THAT(check::check_certificate(certificate, {}).problems,
+                    testing::ElementsAre(testing::HasSubstr("where there is a mapping of")))
+            << "seed " << seed;
+        ++refused;
+        break;
+      }
+    }
+  }
+  EXPECT_GT(narrowed, 20);
+  EXPECT_GT(refused, 20);
+}
+
+}  // namespace
+}  // namespace mapsim
