@@ -14,6 +14,7 @@
 #include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/timeloop_import.hpp"
+#include "mapper/constraints.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -28,7 +29,7 @@ struct WrittenFile {
 
 Arch arch_of(const TimeloopImport& import) {
   try {
-    return constrained_arch(import);
+    return to_arch(import.design.machine);
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
@@ -52,6 +53,7 @@ std::vector<WrittenFile> files_of(const TimeloopImport& import) {
   }
   if (!import.constraints.empty()) {
     files.push_back({"constraints.yaml", constraints_text(import)});
+    parse_constraints(files.back().text, "constraints.yaml", Problem{arch_back, workload_back});
   }
   return files;
 }

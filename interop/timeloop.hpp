@@ -51,6 +51,10 @@ struct TimeloopMachine {
   // Children along an axis below one instance of level `level`: the mesh of the next storage, or of
   // the compute units, over its own.
   std::int64_t fanout(std::size_t level, Axis axis) const;
+  bool has_fanout(std::size_t level) const;  // more than one child
+  // What stands below a storage: the next storage, or the compute units; and the fanout to it.
+  const std::string& child_name(std::size_t level) const;
+  std::string fanout_name(std::size_t level) const;
   friend bool operator==(const TimeloopMachine&, const TimeloopMachine&) = default;
 };
 
@@ -77,14 +81,35 @@ struct TimeloopDesign {
   std::vector<TimeloopBlock> blocks;  // one per storage, outermost first
 };
 
-// Rules of a mapspace for one storage, as far as they can be said in our constraints and in our
-// architecture: what is kept, and which dims may be unrolled along the axes below.
+// What a rule says of a dim: nothing, a factor, or a factor at most.
+struct TimeloopFactorRule {
+  std::optional<std::int64_t> factor;
+  bool at_most = false;
+  bool forbids() const { return factor == 1; }
+  friend bool operator==(const TimeloopFactorRule&, const TimeloopFactorRule&) = default;
+};
+using TimeloopFactorRules = PerDim<TimeloopFactorRule>;
+
+// What may be unrolled along an axis below a storage.
+struct TimeloopAxisRule {
+  DimSet dims;
+  TimeloopFactorRules factors;
+};
+
+// The temporal loops of a storage.
+struct TimeloopLoopRule {
+  std::vector<DimId> innermost;  // dims whose loops stand inside of all others, outermost first
+  TimeloopFactorRules factors;
+};
+
+// Rules of a mapspace for one storage.
 struct TimeloopConstraint {
   std::size_t level = 0;
   TensorSet keep;
   TensorSet bypass;
-  std::optional<DimSet> along_x;  // nullopt: any
-  std::optional<DimSet> along_y;
+  std::optional<TimeloopAxisRule> along_x;  // nullopt: any
+  std::optional<TimeloopAxisRule> along_y;
+  std::optional<TimeloopLoopRule> temporal;
 };
 
 }  // namespace mapsim

@@ -25,6 +25,18 @@ std::int64_t TimeloopMachine::fanout(std::size_t level, Axis axis) const {
   return below / mesh(storages[level]);
 }
 
+bool TimeloopMachine::has_fanout(std::size_t level) const {
+  return fanout(level, Axis::kX) * fanout(level, Axis::kY) > 1;
+}
+
+const std::string& TimeloopMachine::child_name(std::size_t level) const {
+  return level + 1 < storages.size() ? storages[level + 1].name : compute_name;
+}
+
+std::string TimeloopMachine::fanout_name(std::size_t level) const {
+  return fmt::format("{}_to_{}", storages[level].name, child_name(level));
+}
+
 namespace {
 
 enum class ComponentKind : std::uint8_t { kStorage, kCompute, kNetwork, kUnknown };

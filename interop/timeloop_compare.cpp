@@ -21,10 +21,10 @@ using Prediction = std::function<double(TimeloopRules)>;
 // From what Timeloop alone does to what changes a single number: the order in which rules are
 // given up as needless.
 constexpr TimeloopRule kOrder[] = {
-    TimeloopRule::kFloatCycles,    TimeloopRule::kNominalCycles, TimeloopRule::kInstances,
-    TimeloopRule::kVectorAccess,   TimeloopRule::kRounding,      TimeloopRule::kPartition,
-    TimeloopRule::kAverageShare,   TimeloopRule::kUniform,       TimeloopRule::kMasking,
-    TimeloopRule::kNeighbourLinks, TimeloopRule::kDirection,     TimeloopRule::kExtrapolation,
+    TimeloopRule::kFloatCycles,    TimeloopRule::kNominalCycles,   TimeloopRule::kInstances,
+    TimeloopRule::kVectorAccess,   TimeloopRule::kRoundedAverages, TimeloopRule::kPartition,
+    TimeloopRule::kAverageShare,   TimeloopRule::kUniform,         TimeloopRule::kMasking,
+    TimeloopRule::kNeighbourLinks, TimeloopRule::kDirection,       TimeloopRule::kExtrapolation,
     TimeloopRule::kWholeDelta,     TimeloopRule::kBoxHull};
 
 class Comparison {

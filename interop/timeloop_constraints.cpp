@@ -24,6 +24,7 @@ class ConstraintReader {
   ConstraintReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload,
                    std::vector<TimeloopConstraint>& out)
       : reader_{reader},
+        machine_{machine},
         workload_{workload},
         storages_{names_of(machine.storages)},
         tensors_{names_of(workload.tensors)},
@@ -63,6 +64,8 @@ class ConstraintReader {
       read_keeps(node, level);
     } else if (type == "spatial") {
       read_spatial(node, level);
+    } else if (type == "temporal") {
+      read_temporal(node, level);
     } else {
       refuse_all(node, type);
     }
@@ -107,47 +110,85 @@ class ConstraintReader {
     out_.push_back(constraint);
   }
 
-  // Factors of 1 forbid a dim; a split says which dims go along X, and which along Y.
-  void read_spatial(const Node& node, std::size_t level) {
-    for (const Entry* entry : reader_.entries(node, "a spatial constraint")) {
-      constexpr std::array kKnown{"type", "target", "factors", "permutation", "split"};
+  void check_keys(const Node& node, const std::string& type, const Words& known) {
+    for (const Entry* entry : reader_.entries(node, fmt::format("a {} constraint", type))) {
       const std::string& key = entry->key.text;
-      if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end() && !is_empty(entry->value)) {
-        refuse(entry->key, key, "spatial");
+      if (std::find(known.begin(), known.end(), key) == known.end() && !is_empty(entry->value)) {
+        refuse(entry->key, key, type);
       }
     }
-    const auto factors = read_timeloop_factors(reader_, value_of(node, "factors"), workload_);
+  }
+
+  void read_temporal(const Node& node, std::size_t level) {
+    check_keys(node, "temporal", {"type", "target", "factors", "permutation"});
+    TimeloopConstraint constraint;
+    constraint.level = level;
+    TimeloopLoopRule rule;
+    rule.factors = read_timeloop_factor_rules(reader_, value_of(node, "factors"), workload_);
+    const TimeloopOrder order =
+        read_timeloop_order(reader_, value_of(node, "permutation"), workload_);
+    for (std::size_t i = order.given; i-- > 0;) {
+      rule.innermost.push_back(order.dims[i]);
+    }
+    const auto speaks = [](const TimeloopFactorRule& each) { return each.factor.has_value(); };
+    if (rule.innermost.empty() && std::none_of(rule.factors.begin(), rule.factors.end(), speaks)) {
+      return;
+    }
+    if (std::any_of(out_.begin(), out_.end(), [&](const TimeloopConstraint& each) {
+          return each.level == level && each.temporal;
+        })) {
+      reader_.error(node, fmt::format("a second temporal constraint for {}", storages_[level]));
+    }
+    constraint.temporal = rule;
+    out_.push_back(constraint);
+  }
+
+  // Factors of 1 forbid a dim; a split says which dims go along X, and which along Y.
+  void read_spatial(const Node& node, std::size_t level) {
+    check_keys(node, "spatial", {"type", "target", "factors", "permutation", "split"});
+    const TimeloopFactorRules factors =
+        read_timeloop_factor_rules(reader_, value_of(node, "factors"), workload_);
     const TimeloopOrder order =
         read_timeloop_order(reader_, value_of(node, "permutation"), workload_);
     const Node* split = value_of(node, "split");
     const auto along_x = read_whole(reader_, split, 0);
-    TimeloopConstraint constraint;
-    constraint.level = level;
-    constraint.along_x = DimSet{};
-    constraint.along_y = DimSet{};
+    // Without a split, every dim may go along either axis, if there are two.
+    const bool x_only = machine_.fanout(level, Axis::kY) == 1;
+    const bool y_only = machine_.fanout(level, Axis::kX) == 1;
+    TimeloopAxisRule axes[2];
     for (std::size_t i = 0; i < order.dims.size(); ++i) {
       const DimId d = order.dims[i];
-      const std::string& name = workload_.dims[d].name;
-      if (factors[d].bound > 1) {
-        reader_.error(node, fmt::format("a fixed factor of {} has no counterpart here", name));
-      } else if (!factors[d].given && workload_.dims[d].bound > 1) {
-        if (along_x && i >= order.given) {
-          reader_.error(node, fmt::format("the permutation leaves out {}: on which side of the "
-                                          "split it is, is not said",
-                                          name));
-        }
-        if (!along_x || i < static_cast<std::size_t>(*along_x)) {
-          constraint.along_x->insert(d);
-        }
-        if (!along_x || i >= static_cast<std::size_t>(*along_x)) {
-          constraint.along_y->insert(d);
+      if (factors[d].forbids() || workload_.dims[d].bound == 1) {
+        continue;
+      }
+      if (along_x && i >= order.given) {
+        reader_.error(node, fmt::format("the permutation leaves out {}: on which side of the "
+                                        "split it is, is not said",
+                                        workload_.dims[d].name));
+      } else if (!along_x && factors[d].factor && !x_only && !y_only) {
+        reader_.error(node, fmt::format("a factor of {} without a split: along which axis it is, "
+                                        "is not said",
+                                        workload_.dims[d].name));
+      }
+      const bool before = along_x && i < static_cast<std::size_t>(*along_x);
+      for (const std::size_t axis : {0, 1}) {
+        const bool there = along_x ? before == (axis == 0) : (axis == 0 ? !y_only : !x_only);
+        if (there) {
+          axes[axis].dims.insert(d);
         }
       }
     }
+    axes[0].factors = factors;
+    axes[1].factors = factors;
+    TimeloopConstraint constraint;
+    constraint.level = level;
+    constraint.along_x = axes[0];
+    constraint.along_y = axes[1];
     out_.push_back(constraint);
   }
 
   Reader& reader_;
+  const TimeloopMachine& machine_;
   const Workload& workload_;
   Words storages_;
   Words tensors_;

@@ -8,10 +8,10 @@
 
 namespace mapsim {
 
-// Constraints of a mapspace: what is kept and bypassed, and which dims may be unrolled along an
-// axis (factors of 1 and a split). Everything else that Timeloop can demand (temporal factors and
-// permutations, fixed spatial factors, parallelism) has no counterpart here and is an error that
-// names it, unless it demands nothing.
+// Constraints of a mapspace: what is kept and bypassed, which dims may be unrolled along an axis
+// and by how much, and the factors and the order of temporal loops. What else Timeloop can demand
+// (parallelism, overbooking ...) has no counterpart here and is an error that names it, unless it
+// demands nothing.
 void read_timeloop_constraints(Reader& reader, const Node& section, const TimeloopMachine& machine,
                                const Workload& workload,
                                std::vector<TimeloopConstraint>& constraints);

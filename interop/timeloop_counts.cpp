@@ -201,7 +201,7 @@ TimeloopAccesses TimeloopCounter::accesses(TensorId tensor, std::size_t level,
     at.reads -= first;
     at.fills -= level > outermost_keeper(tensor) ? first : 0;
   }
-  if (rules.contains(TimeloopRule::kRounding)) {
+  if (rules.contains(TimeloopRule::kRoundedAverages)) {
     at.reads = std::round(at.reads);
     at.updates = std::round(at.updates);
     at.fills = output ? std::round(at.fills) : std::floor(at.fills);

@@ -26,10 +26,10 @@ TimeloopImport parse_timeloop(const std::string& text, const std::string& filena
 // The same design in our words. Words of Timeloop hold one element each, so every storage gets the
 // width of the outermost one's words, whatever its own.
 Arch to_arch(const TimeloopMachine& machine);
-// With the dims that the constraints allow along the axes of fanouts.
-Arch constrained_arch(const TimeloopImport& import);
 Mapping to_mapping(const TimeloopDesign& design);
-// constraints.yaml: what is kept and bypassed. An even mapspace: Timeloop has no other.
+// constraints.yaml: Timeloop's mapspace in our words. It is even, and what Timeloop's blocks cannot
+// say is ruled out: no loops between a fanout and what stands below it, as far as that keeps
+// something for sure.
 std::string constraints_text(const TimeloopImport& import);
 
 // And back: a mapping in Timeloop's blocks. Names of fanouts and storages are those of `arch`.

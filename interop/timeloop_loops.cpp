@@ -16,8 +16,12 @@ constexpr std::int64_t kMaxFactor = std::int64_t{1} << 30;
 
 class FactorReader {
  public:
-  FactorReader(Reader& reader, const Workload& workload)
-      : reader_{reader}, dims_{names_of(workload.dims)}, factors_(workload.dims.size()) {}
+  FactorReader(Reader& reader, const Workload& workload, bool rules)
+      : reader_{reader},
+        workload_{workload},
+        rules_{rules},
+        dims_{names_of(workload.dims)},
+        factors_(workload.dims.size()) {}
 
   const PerDim<TimeloopFactor>& factors() const { return factors_; }
 
@@ -37,8 +41,11 @@ class FactorReader {
  private:
   void read_one(const Node& node, const TextPiece& piece) {
     const std::size_t equals = piece.text.find('=');
+    const bool at_most =
+        rules_ && equals != std::string::npos && equals > 0 && piece.text[equals - 1] == '<';
     const std::size_t name_end =
-        std::min(equals != std::string::npos ? equals : piece.text.find_first_of("0123456789"),
+        std::min(equals != std::string::npos ? equals - (at_most ? 1 : 0)
+                                             : piece.text.find_first_of("0123456789"),
                  piece.text.size());
     const std::string name = piece.text.substr(0, name_end);
     const auto dim = reader_.choice_in(node, piece.offset, name, dims_, "dimension");
@@ -51,7 +58,7 @@ class FactorReader {
       return;
     }
     const std::size_t value =
-        std::min(name_end + (equals != std::string::npos ? 1 : 0), piece.text.size());
+        equals != std::string::npos ? equals + 1 : std::min(name_end, piece.text.size());
     const std::vector<TextPiece> numbers = pieces(piece.text.substr(value), ",");
     if (numbers.empty() || numbers.size() > 2) {
       reader_.error(
@@ -65,7 +72,10 @@ class FactorReader {
     };
     factor.bound = number(numbers[0]);
     factor.residual = numbers.size() == 2 ? number(numbers[1]) : factor.bound;
-    if (factor.bound == 0 || factor.residual == 0) {
+    factor.at_most = at_most;
+    if (rules_) {
+      check_rule(node, piece, workload_.dims[static_cast<DimId>(*dim)], factor);
+    } else if (factor.bound == 0 || factor.residual == 0) {
       reader_.error(node, piece.offset,
                     fmt::format("factor 0 of {} means what is left; write it out", name));
     } else if (factor.residual > factor.bound) {
@@ -74,7 +84,21 @@ class FactorReader {
     }
   }
 
+  void check_rule(const Node& node, const TextPiece& piece, const Dim& dim,
+                  TimeloopFactor& factor) {
+    factor.bound = factor.bound == 0 ? dim.bound : factor.bound;
+    if (factor.residual != factor.bound && factor.residual != 0) {
+      reader_.error(node, piece.offset, "a remainder has no place in a constraint");
+    } else if (!factor.at_most && dim.bound % factor.bound != 0) {
+      reader_.error(
+          node, piece.offset,
+          fmt::format("{} does not divide the bound {} of {}", factor.bound, dim.bound, dim.name));
+    }
+  }
+
   Reader& reader_;
+  const Workload& workload_;
+  bool rules_;
   Words dims_;
   PerDim<TimeloopFactor> factors_;
 };
@@ -83,11 +107,27 @@ class FactorReader {
 
 PerDim<TimeloopFactor> read_timeloop_factors(Reader& reader, const Node* node,
                                              const Workload& workload) {
-  FactorReader factors{reader, workload};
+  FactorReader factors{reader, workload, false};
   if (node != nullptr) {
     factors.read(*node);
   }
   return factors.factors();
+}
+
+TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
+                                               const Workload& workload) {
+  FactorReader factors{reader, workload, true};
+  if (node != nullptr) {
+    factors.read(*node);
+  }
+  TimeloopFactorRules rules(workload.dims.size());
+  for (const DimId d : rules.ids()) {
+    const TimeloopFactor& factor = factors.factors()[d];
+    if (factor.given) {
+      rules[d] = {factor.bound, factor.at_most};
+    }
+  }
+  return rules;
 }
 
 TimeloopOrder read_timeloop_order(Reader& reader, const Node* node, const Workload& workload) {

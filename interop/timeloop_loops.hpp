@@ -13,6 +13,7 @@ struct TimeloopFactor {
   std::int64_t bound = 1;
   std::int64_t residual = 1;
   bool given = false;
+  bool at_most = false;  // R<=3, in constraints
 };
 
 // The dims of a `permutation` text, innermost first; the first `given` stand in the file, the
@@ -25,6 +26,9 @@ struct TimeloopOrder {
 // R=3 S=1 P=5,3 or R3 S1 P5,3, as a text or as a list of texts. nullptr: nothing is said.
 PerDim<TimeloopFactor> read_timeloop_factors(Reader& reader, const Node* node,
                                              const Workload& workload);
+// The same as a constraint: R<=3 is a rule, too, and 0 stands for the whole dim.
+TimeloopFactorRules read_timeloop_factor_rules(Reader& reader, const Node* node,
+                                               const Workload& workload);
 
 // Names stand together (RSPQ) or apart (R, S, P, Q).
 TimeloopOrder read_timeloop_order(Reader& reader, const Node* node, const Workload& workload);

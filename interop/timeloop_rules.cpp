@@ -23,7 +23,7 @@ const char* to_string(TimeloopRule rule) {
       return "fills shared out evenly";
     case TimeloopRule::kPartition:
       return "partition rounded down";
-    case TimeloopRule::kRounding:
+    case TimeloopRule::kRoundedAverages:
       return "averages rounded";
     case TimeloopRule::kVectorAccess:
       return "whole vector accesses";

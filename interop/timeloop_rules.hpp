@@ -10,21 +10,21 @@ namespace mapsim {
 // Where Timeloop counts otherwise than we do, one by one. Each rule stands alone: a count can be
 // made with any set of them, from none (our own counts) to all (Timeloop's).
 enum class TimeloopRule : std::uint8_t {
-  kBoxHull,         // holes of a strided window are points
-  kDirection,       // overlap with the tile before is lost when the vector of motion changes, and
-                    // kept across loops as long as it does not
-  kExtrapolation,   // iteration 1 stands for all but the first
-  kWholeDelta,      // instances share what they fetch only if all of it is equal
-  kNeighbourLinks,  // ... or get it from a neighbour that fetched it the step before
-  kUniform,         // every instance moves as the first one does, partial or not
-  kMasking,         // a bypassed level passes its traffic on, scaled by its multicast
-  kAverageShare,    // an instance is filled with the average of what all are sent
-  kPartition,       // first visits: a share of the tensor, rounded down level by level
-  kRounding,        // averages per instance are rounded
-  kVectorAccess,    // a vector access is paid whole, per instance
-  kInstances,       // the average number of instances in use is rounded down
-  kNominalCycles,   // partial loops take as long as whole ones
-  kFloatCycles,     // cycles are rounded up after a division in floating point
+  kBoxHull,          // holes of a strided window are points
+  kDirection,        // overlap with the tile before is lost when the vector of motion changes, and
+                     // kept across loops as long as it does not
+  kExtrapolation,    // iteration 1 stands for all but the first
+  kWholeDelta,       // instances share what they fetch only if all of it is equal
+  kNeighbourLinks,   // ... or get it from a neighbour that fetched it the step before
+  kUniform,          // every instance moves as the first one does, partial or not
+  kMasking,          // a bypassed level passes its traffic on, scaled by its multicast
+  kAverageShare,     // an instance is filled with the average of what all are sent
+  kPartition,        // first visits: a share of the tensor, rounded down level by level
+  kRoundedAverages,  // averages per instance are rounded
+  kVectorAccess,     // a vector access is paid whole, per instance
+  kInstances,        // the average number of instances in use is rounded down
+  kNominalCycles,    // partial loops take as long as whole ones
+  kFloatCycles,      // cycles are rounded up after a division in floating point
 };
 inline constexpr std::size_t kTimeloopRules = 14;
 using TimeloopRules = IdSet<TimeloopRule>;

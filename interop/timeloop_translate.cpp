@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +11,6 @@
 namespace mapsim {
 
 namespace {
-
-bool has_fanout(const TimeloopMachine& machine, std::size_t level) {
-  return machine.fanout(level, Axis::kX) * machine.fanout(level, Axis::kY) > 1;
-}
 
 Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
   Storage storage;
@@ -157,16 +152,14 @@ Arch to_arch(const TimeloopMachine& machine) {
   arch.name = machine.name;
   for (std::size_t l = 0; l < machine.storages.size(); ++l) {
     arch.levels.push_back(to_storage(machine.storages[l], bits));
-    if (!has_fanout(machine, l)) {
+    if (!machine.has_fanout(l)) {
       continue;
     }
     if (arch.fanouts.size() == kMaxFanouts) {
       throw std::invalid_argument(fmt::format("more than {} fanouts", kMaxFanouts));
     }
     Fanout fanout;
-    fanout.name = fmt::format(
-        "{}_to_{}", machine.storages[l].name,
-        l + 1 < machine.storages.size() ? machine.storages[l + 1].name : machine.compute_name);
+    fanout.name = machine.fanout_name(l);
     fanout.x = machine.fanout(l, Axis::kX);
     fanout.y = machine.fanout(l, Axis::kY);
     fanout.multicast = {Role::kInput, Role::kWeight};
@@ -177,35 +170,6 @@ Arch to_arch(const TimeloopMachine& machine) {
   arch.levels[LevelId{0}].keep = kAllRoles;
   arch.compute.name = machine.compute_name;
   arch.compute.energy = Picojoules{machine.compute_energy};
-  return arch;
-}
-
-Arch constrained_arch(const TimeloopImport& import) {
-  Arch arch = to_arch(import.design.machine);
-  const Workload& workload = import.design.workload;
-  for (const TimeloopConstraint& each : import.constraints) {
-    for (const FanoutId f : arch.fanouts.ids()) {
-      if (arch.levels_above[f] != each.level + 1) {
-        continue;
-      }
-      const auto restrict = [&](AxisConstraint& axis, const std::optional<DimSet>& allowed) {
-        if (!allowed) {
-          return;
-        }
-        axis.dims.clear();
-        for (const DimId d : workload.dims.ids()) {
-          if (allowed->contains(d)) {
-            axis.dims.push_back(workload.dims[d].name);
-          }
-        }
-        if (axis.dims.empty()) {
-          axis.dims.emplace_back("nothing");  // no dim is called so: none may be unrolled
-        }
-      };
-      restrict(arch.fanouts[f].x_dims, each.along_x);
-      restrict(arch.fanouts[f].y_dims, each.along_y);
-    }
-  }
   return arch;
 }
 
@@ -227,33 +191,9 @@ Mapping to_mapping(const TimeloopDesign& design) {
       mapping.nodes.emplace_back(
           Parallel{loop.dim, extents[loop.dim], static_cast<FanoutId>(fanout), loop.axis});
     }
-    fanout += has_fanout(design.machine, b) ? 1 : 0;
+    fanout += design.machine.has_fanout(b) ? 1 : 0;
   }
   return mapping;
-}
-
-std::string constraints_text(const TimeloopImport& import) {
-  std::string lines[2];
-  for (const TimeloopConstraint& each : import.constraints) {
-    const TensorSet sets[2] = {each.keep, each.bypass};
-    for (const std::size_t which : {0, 1}) {
-      std::vector<std::string> names;
-      for (const TensorId t : import.design.workload.tensors.ids()) {
-        if (sets[which].contains(t)) {
-          names.push_back(import.design.workload.tensors[t].name);
-        }
-      }
-      if (!names.empty()) {
-        lines[which] +=
-            fmt::format("    {}: [{}]\n", import.design.machine.storages[each.level].name,
-                        fmt::join(names, ", "));
-      }
-    }
-  }
-  std::string text = "mapspace:\n  tiling: even\n";
-  text += lines[0].empty() ? "" : "  keep:\n" + lines[0];
-  text += lines[1].empty() ? "" : "  bypass:\n" + lines[1];
-  return text;
 }
 
 std::vector<TimeloopBlock> to_timeloop_blocks(const Arch& arch, const Workload& workload,

@@ -55,12 +55,13 @@ std::vector<Golden> kept_goldens() {
   return goldens_in(folder, folder);
 }
 
-std::vector<Golden> collected_goldens() {
+fs::path collected_folder() {
   const char* root = std::getenv("MAPSIM_GOLDENS");
-  if (root == nullptr) {
-    return {};
-  }
-  const fs::path folder = fs::path{root} / "timeloop";
+  return root == nullptr ? "" : root;
+}
+
+std::vector<Golden> collected_goldens() {
+  const fs::path folder = collected_folder() / "timeloop";
   return goldens_in(folder / "raw", folder / "triples");
 }
 

@@ -16,6 +16,9 @@ struct Golden {
   std::filesystem::path expected;  // JSON
 };
 
+// The folder that MAPSIM_GOLDENS names; empty without it.
+std::filesystem::path collected_folder();
+
 // Those in the tree, or all of the collection that MAPSIM_GOLDENS names (empty without it).
 std::vector<Golden> kept_goldens();
 std::vector<Golden> collected_goldens();

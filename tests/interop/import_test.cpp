@@ -9,6 +9,7 @@
 #include "core/diagnostic.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/timeloop_mapping.hpp"
+#include "mapper/constraints.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -155,17 +156,28 @@ TEST(TimeloopImport, ReadsTheMapping) {
             "- target: spad\n  type: temporal\n  factors: R=1 P=2 K=1\n  permutation: PRK\n");
 }
 
-TEST(TimeloopImport, TurnsSpatialConstraintsIntoDimsOfAxes) {
+TEST(TimeloopImport, TurnsConstraintsIntoOurs) {
   const std::string constraints = R"(mapspace:
   constraints:
-    - {target: glb, type: spatial, factors: R=1, permutation: PRK, split: 1}
-    - {target: DRAM, type: temporal, factors: []}
+    - {target: glb, type: datatype, keep: [Inputs, Outputs], bypass: [Weights]}
+    - {target: spad, type: datatype, keep: [Weights]}
+    - {target: glb, type: spatial, factors: R=1 P=2, permutation: PRK, split: 1}
+    - {target: DRAM, type: temporal, factors: [R=1, P<=2, K=0], permutation: K}
+    - {target: glb, type: temporal, factors: [], permutation: RP}
+    - {target: spad, type: temporal, factors: P1 K1}
 )";
-  const Arch arch =
-      constrained_arch(parse_timeloop(kNested + kEnergies + kProblem + constraints, "a.yaml"));
-  ASSERT_EQ(arch.fanouts.size(), 1U);
-  EXPECT_THAT(arch.fanouts[FanoutId{0}].x_dims.dims, ElementsAre("P"));
-  EXPECT_THAT(arch.fanouts[FanoutId{0}].y_dims.dims, ElementsAre("K"));
+  const TimeloopImport import =
+      parse_timeloop(kNested + kEnergies + kProblem + constraints, "a.yaml");
+  const std::string text = constraints_text(import);
+  EXPECT_EQ(text,
+            "mapspace:\n  tiling: even\n  keep:\n    glb: [Inputs, Outputs]\n"
+            "    spad: [Weights]\n  bypass:\n    glb: [Weights]\n"
+            "  unroll:\n    glb_to_spad: {X: {dims: [P], factors: {P: 2}}, Y: {dims: [K]}}\n"
+            "  loops:\n    glb: {order: [[P], K], factors: {P: {max: 2}, K: 8}}\n"
+            "    glb_to_spad: {order: [[K], P, R]}\n    spad: {dims: []}\n"
+            "    mac: {dims: [R]}\n");
+  const Problem problem{to_arch(import.design.machine), import.design.workload};
+  EXPECT_NO_THROW(parse_constraints(text, "constraints.yaml", problem));
 }
 
 TEST(TimeloopImport, RefusesByNameWhatItCannotSay) {
@@ -189,7 +201,7 @@ TEST(TimeloopImport, SurvivesDamagedFiles) {
     const TimeloopImport import = parse_timeloop(text, "d.yaml");
     Arch arch;
     try {
-      arch = constrained_arch(import);
+      arch = to_arch(import.design.machine);
     } catch (const std::invalid_argument&) {  // too many levels
       return;
     }

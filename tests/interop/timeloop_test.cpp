@@ -121,7 +121,7 @@ class Table {
 
 // What may set apart the counts of a design without windows and partial loops.
 constexpr TimeloopRules kPlainRules{TimeloopRule::kExtrapolation,  TimeloopRule::kWholeDelta,
-                                    TimeloopRule::kNeighbourLinks, TimeloopRule::kRounding,
+                                    TimeloopRule::kNeighbourLinks, TimeloopRule::kRoundedAverages,
                                     TimeloopRule::kAverageShare,   TimeloopRule::kVectorAccess,
                                     TimeloopRule::kFloatCycles};
 
