@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,12 +55,33 @@ void add(InfeasibleReport& report, const Problem& problem, const Infeasible& rea
 void add_beyond_limits(InfeasibleReport& report, const Objective& objective, const Cost& cost);
 void add(InfeasibleReport& report, const InfeasibleReport& other);
 
+// How long the exact strategy may search before it returns the best so far, with its true gap. At
+// least one mapping is looked for, however small the budget.
+struct Budget {
+  double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
+  // The same result on any number of threads.
+  std::int64_t labels = std::numeric_limits<std::int64_t>::max();
+  friend bool operator==(const Budget&, const Budget&) = default;
+};
+
+// Where an exact search stands.
+struct Progress {
+  std::optional<double> best;   // of the objective
+  double lower_bound = 0;       // of the objective, over the whole mapspace
+  std::int64_t unrollings = 0;  // groups that are done with
+  std::int64_t unrollings_total = 0;
+  std::int64_t labels = 0;
+  double seconds = 0;
+};
+
 struct SearchOptions {
   Objective objective = Objective::kEnergy;
   int threads = 1;
-  std::int64_t evaluations = 10'000;        // of random, annealing, genetic
-  std::uint64_t seed = 1;                   // of these
-  const std::atomic<bool>* stop = nullptr;  // set by the caller: return the best so far
+  std::int64_t evaluations = 10'000;                   // of random, annealing, genetic
+  std::uint64_t seed = 1;                              // of these
+  const std::atomic<bool>* stop = nullptr;             // set by the caller: return the best so far
+  Budget budget = {};                                  // strategy exact
+  std::function<void(const Progress&)> progress = {};  // strategy exact; called by one at a time
 };
 
 struct SearchResult {
@@ -69,7 +91,7 @@ struct SearchResult {
   std::vector<GroupBound> groups;  // exact: what proves it, in the order of group_by_factors()
   Statistics statistics;
   InfeasibleReport infeasible;  // filled when nothing fits (exact) or as met (others)
-  bool interrupted = false;
+  bool interrupted = false;     // before the proof was complete: by options.stop or the budget
 };
 
 // Strategies by name: "exact", "exhaustive", "random", "annealing", "genetic". nullopt: no such

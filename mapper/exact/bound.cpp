@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "mapper/exact/prices.hpp"
+
 namespace mapsim::exact {
 
 Node cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node) {
@@ -63,7 +65,8 @@ void relax_loops(const Lattice& lattice, DimId dim, double* row) {
 
 }  // namespace
 
-Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
+template <class CostTables>
+Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs)
     : nodes_(skeleton, unrolled), to_go_(costs.components()) {
   for (std::size_t component = 0; component < costs.components(); ++component) {
     to_go_[component].assign(nodes_.size(), kInfinity);
@@ -72,7 +75,8 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
 }
 
 // Inside out: later phases first, and within one the pointers that moves lead to.
-void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+template <class CostTables>
+void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                  std::size_t component) {
   double* to_go = to_go_[component].data();
   for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
@@ -115,5 +119,8 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
     }
   }
 }
+
+template Bound::Bound(const Skeleton&, const Unrolled&, Costs&);
+template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&);
 
 }  // namespace mapsim::exact

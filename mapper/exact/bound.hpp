@@ -41,14 +41,17 @@ class NodeIndex {
 // consistent).
 class Bound {
  public:
-  Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);
+  // `CostTables`: Costs, or PricedCosts.
+  template <class CostTables>
+  Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs);
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][nodes_.at(node)];
   }
   const NodeIndex& nodes() const { return nodes_; }
 
  private:
-  void fill(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+  template <class CostTables>
+  void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
             std::size_t component);
 
   NodeIndex nodes_;

@@ -3,17 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "mapper/exact/bound.hpp"
+#include "mapper/exact/moves.hpp"
 
 namespace mapsim::exact {
-
-// One step of a nest, outside in.
-struct Step {
-  enum class Kind : std::uint8_t { kStart, kLoop, kCross, kPlace, kJump, kEnd };
-  Kind kind = Kind::kStart;
-  Node node;             // where the step leads
-  std::size_t move = 0;  // kPlace, kJump: index in the skeleton's lists at the node before
-};
 
 // The labels of a search, each with `width` values (paid components, then used rooms), and for each
 // node the list of those that stand there.
@@ -29,6 +21,7 @@ class LabelStore {
   const double* values(Id label) const { return &values_[index(label) * width_]; }
   bool is_dominated(Id label) const { return labels_[index(label)].dominated; }
 
+  std::size_t size() const { return labels_.size(); }
   // A new label after `before`, with its values copied, to be amended; the newest of all.
   Id extend(Id before, Step step);
   // Takes the newest label back.

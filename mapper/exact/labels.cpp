@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <queue>
+#include <cstdint>
+#include <span>
+
+#include "mapper/exact/prices.hpp"
 
 namespace mapsim::exact {
 
@@ -16,87 +18,157 @@ double without_noise(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
 }
 
-struct Queued {
-  Key key;
-  LabelStore::Id label = 0;
-  // std::priority_queue pops the largest: smaller keys first, of equal ones the newest.
-  friend bool operator<(const Queued& a, const Queued& b) {
-    return a.key != b.key ? a.key > b.key : a.label < b.label;
+using Id = LabelStore::Id;
+
+// Labels after which a search dives for the first time (then whenever they have doubled), and after
+// which it prices the contended rooms. Ten passes of the bound are worth a long search only.
+constexpr std::int64_t kDiveAfter = 1'000;
+constexpr std::int64_t kPriceAfter = 10'000;
+constexpr int kDives = 32;           // of those at one time, until one ends
+constexpr std::int64_t kTick = 256;  // labels between two looks at the clock
+
+// Where a label's values have what is used of each room that it carries: the contended ones, and
+// the measured one.
+class Slots {
+ public:
+  Slots(const Skeleton& skeleton, std::optional<std::size_t> measured, std::size_t first)
+      : width_{first} {
+    for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
+      const Room& room = skeleton.rooms()[r];
+      const bool carried = (room.contended && room.bits < kInfinity) || measured == r;
+      slots_.push_back(carried ? std::optional{width_++} : std::nullopt);
+    }
   }
+  const std::optional<std::size_t>& of(std::size_t room) const { return slots_[room]; }
+  std::size_t rooms() const { return slots_.size(); }
+  std::size_t width() const { return width_; }
+
+ private:
+  std::vector<std::optional<std::size_t>> slots_;
+  std::size_t width_;
 };
 
 class LabelSearch {
  public:
-  explicit LabelSearch(Instance& instance)
-      : skeleton_{instance.skeleton},
-        unrolled_{instance.unrolled},
-        costs_{instance.costs},
-        bound_{instance.bound},
-        valuation_{instance.valuation},
-        components_{costs_.components()},
-        slot_of_room_(slots(skeleton_, components_)),
-        labels_(bound_.nodes().size(), components_ + rooms_carried()),
-        scratch_(components_) {}
-
-  LabelResult run(Key limit, const std::atomic<bool>* stop) {
-    LabelResult result;
-    limit_ = limit;
-    start();
-    while (!queue_.empty()) {
-      const Queued top = queue_.top();
-      queue_.pop();
-      if ((result.expanded & 0xFF) == 0 && stop != nullptr && stop->load()) {
-        result.stopped = true;
-        result.bound = top.key;
-        return result;
+  LabelSearch(Instance& instance, const Quest& quest, const Patience& patience)
+      : instance_{instance},
+        skeleton_{instance.skeleton},
+        quest_{quest},
+        patience_{patience},
+        components_{instance.costs.components()},
+        slots_(skeleton_, quest.measured_room, components_),
+        labels_(instance.bound.nodes().size(), slots_.width()),
+        scratch_(components_),
+        limit_{quest.limit} {
+    if (quest.covered) {
+      for (const Staircase::Point& point : quest.covered->points()) {
+        front_.insert(point.key, LabelStore::kNone);
       }
-      if (beyond(top.key, limit_)) {
+    }
+  }
+
+  LabelResult run() {
+    start();
+    std::int64_t next_dive = kDiveAfter;
+    while (!queue_.empty()) {
+      const Queued top = pop();
+      if (is_hopeless(top.key)) {
+        if (quest_.covered) {
+          continue;
+        }
         break;
       }
-      if (labels_.is_dominated(top.label)) {
+      const bool ends = labels_.step(top.label).kind == Step::Kind::kEnd;
+      if (ends && !quest_.covered) {
+        return finish(top.key);
+      }
+      if (ends || labels_.is_dominated(top.label)) {
         continue;
       }
-      if (labels_.step(top.label).kind == Step::Kind::kEnd) {
-        result.key = valuation_.key(labels_.values(top.label));
-        result.bound = result.key;
-        result.steps = labels_.trace(top.label);
-        return result;
+      if (is_over(top.key)) {
+        push(top);
+        if (!has_ending()) {
+          dive();
+        }
+        stopped_ = true;
+        return finish(top.key);
       }
-      ++result.expanded;
       expand(top.label);
+      if (expanded_ == next_dive) {
+        dive();
+        next_dive *= 2;
+      }
+      if (expanded_ >= kPriceAfter && !priced_) {
+        price();
+      }
     }
-    result.bound = limit_;
-    return result;
+    return finish(limit_);
   }
 
  private:
-  // Where a label's values have what is used of each contended room.
-  static std::vector<std::optional<std::size_t>> slots(const Skeleton& skeleton, std::size_t next) {
-    std::vector<std::optional<std::size_t>> slots;
-    for (const Room& room : skeleton.rooms()) {
-      const bool carried = room.contended && room.bits < kInfinity;
-      slots.push_back(carried ? std::optional{next++} : std::nullopt);
+  struct Queued {
+    Key key;
+    Id label = 0;
+    // Heaps have the largest on top: smaller keys first, of equal ones the newest.
+    friend bool operator<(const Queued& a, const Queued& b) {
+      return a.key != b.key ? a.key > b.key : a.label < b.label;
     }
-    return slots;
+  };
+
+  void push(const Queued& queued) {
+    queue_.push_back(queued);
+    std::push_heap(queue_.begin(), queue_.end());
   }
-  std::size_t rooms_carried() const {
-    return static_cast<std::size_t>(
-        std::count_if(slot_of_room_.begin(), slot_of_room_.end(),
-                      [](const std::optional<std::size_t>& slot) { return slot.has_value(); }));
+  Queued pop() {
+    std::pop_heap(queue_.begin(), queue_.end());
+    const Queued top = queue_.back();
+    queue_.pop_back();
+    return top;
   }
 
-  const Lattice& lattice(std::size_t phase) const {
-    return unrolled_.lattices[skeleton_.crossed(phase)];
+  bool is_hopeless(const Key& key) const {
+    return !(key.first < kInfinity) || (quest_.covered ? front_.covers(key) : beyond(key, limit_));
+  }
+  bool has_ending() const {
+    return quest_.covered ? std::any_of(front_.points().begin(), front_.points().end(),
+                                        [](const auto& p) { return p.tag != LabelStore::kNone; })
+                          : best_ != LabelStore::kNone;
+  }
+  bool is_over(const Key& bound) {
+    if (expanded_ >= quest_.labels) {
+      return true;
+    }
+    if (expanded_ < next_tick_) {
+      return false;
+    }
+    next_tick_ = expanded_ + kTick;
+    if (quest_.tick) {
+      quest_.tick(bound, expanded_ - ticked_);
+      ticked_ = expanded_;
+    }
+    return patience_.over();
+  }
+
+  LabelResult finish(const Key& bound) const {
+    LabelResult result{{}, bound, expanded_, stopped_};
+    if (!quest_.covered && best_ != LabelStore::kNone) {
+      result.endings.push_back({best_key_, labels_.trace(best_)});
+    }
+    for (const Staircase::Point& point : front_.points()) {
+      if (point.tag != LabelStore::kNone) {
+        result.endings.push_back({point.key, labels_.trace(point.tag)});
+      }
+    }
+    return result;
   }
 
   void start() {
     for (const std::size_t pointers : skeleton_.starts()) {
-      const Node node{0, pointers, unrolled_.lattices.front().size() - 1};
-      const LabelStore::Id id = labels_.extend(LabelStore::kNone, {Step::Kind::kStart, node, 0});
-      double* values = labels_.values(id);
+      const Node node{0, pointers, instance_.unrolled.lattices.front().size() - 1};
+      const Id id = labels_.extend(LabelStore::kNone, {Step::Kind::kStart, node, 0});
       bool fits = true;
       for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
-        fits = fits && occupy_start(t, pointers, values);
+        fits = fits && occupy_start(t, pointers, labels_.values(id));
       }
       if (fits) {
         offer(id);
@@ -113,177 +185,220 @@ class LabelSearch {
     const PerDim<std::int64_t> bounds = bounds_of(skeleton_.problem().workload());
     const double bits = static_cast<double>(footprint(tensor, bounds)) *
                         static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
-    for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
+    for (std::size_t r = 0; r < slots_.rooms(); ++r) {
       const Room& room = skeleton_.rooms()[r];
       if (room.level != LevelId{0} || (room.role && *room.role != tensor.role)) {
         continue;
       }
-      const double used = bits + (slot_of_room_[r] ? values[*slot_of_room_[r]] : 0);
+      const double used = bits + (slots_.of(r) ? values[*slots_.of(r)] : 0);
       if (used > room.bits) {
         return false;
       }
-      if (slot_of_room_[r]) {
-        values[*slot_of_room_[r]] = used;
+      if (slots_.of(r)) {
+        values[*slots_.of(r)] = used;
       }
     }
     return true;
   }
 
-  void offer(LabelStore::Id id) {
-    const Step step = labels_.step(id);
+  // The best that can become of a label.
+  Key key_of(Id id) {
+    const Step& step = labels_.step(id);
     const double* values = labels_.values(id);
-    for (std::size_t k = 0; k < components_; ++k) {
-      scratch_[k] = values[k];
-      if (step.kind != Step::Kind::kEnd) {
-        scratch_[k] += bound_.at(step.node, k);
+    std::copy_n(values, components_, scratch_.begin());
+    if (step.kind != Step::Kind::kEnd) {
+      for (std::size_t k = 0; k < components_; ++k) {
+        scratch_[k] += instance_.bound.at(step.node, k);
+      }
+      if (prices_) {
+        scratch_[0] = std::max(scratch_[0], priced_energy(step.node, values));
       }
     }
-    Key key = valuation_.key(scratch_.data());
-    if (!(key.first < kInfinity) || beyond(key, limit_)) {
+    Key key = instance_.valuation.key(scratch_.data());
+    if (quest_.measured_room) {
+      key.second = values[*slots_.of(*quest_.measured_room)];
+    }
+    return {without_noise(key.first), without_noise(key.second)};
+  }
+  double priced_energy(const Node& node, const double* values) const {
+    double energy = values[0] + prices_->priced_to_go(node);
+    for (const std::size_t r : priced_rooms()) {
+      if (node.phase <= skeleton_.rooms()[r].last_phase) {
+        energy -= prices_->price(r) * (skeleton_.rooms()[r].bits - values[*slots_.of(r)]);
+      }
+    }
+    return energy;
+  }
+  // The contended rooms that fill up on the way.
+  std::vector<std::size_t> priced_rooms() const {
+    std::vector<std::size_t> rooms;
+    for (std::size_t r = 0; r < slots_.rooms(); ++r) {
+      if (slots_.of(r) && quest_.measured_room != r && skeleton_.rooms()[r].level != LevelId{0}) {
+        rooms.push_back(r);
+      }
+    }
+    return rooms;
+  }
+
+  void offer(Id id) {
+    const Step step = labels_.step(id);
+    const Key key = key_of(id);
+    const bool ends = step.kind == Step::Kind::kEnd;
+    if (is_hopeless(key) ||
+        (!ends && labels_.dominated(id, instance_.bound.nodes().at(step.node)))) {
       labels_.retract();
       return;
     }
-    key = {without_noise(key.first), without_noise(key.second)};
-    if (step.kind == Step::Kind::kEnd) {
+    push({key, id});
+    if (ends && quest_.covered) {
+      front_.insert(key, id);
+    } else if (ends) {
       limit_ = std::min(limit_, key);
-    } else if (labels_.dominated(id, bound_.nodes().at(step.node))) {
-      labels_.retract();
-      return;
+      if (best_ == LabelStore::kNone || key <= best_key_) {
+        best_ = id;  // of equal ones the newest, as in the queue
+        best_key_ = key;
+      }
     }
-    queue_.push({key, id});
   }
 
-  void expand(LabelStore::Id id) {
+  void expand(Id id) {
+    ++expanded_;
     const Node at = labels_.step(id).node;
-    if (at.phase + 1 < skeleton_.phases()) {
-      cross_event(id, at);
-    } else {
-      end(id, at);
-    }
-    const DimSet frozen = skeleton_.frozen(at.phase, at.pointers);
-    for (std::size_t d = 0; d < lattice(at.phase).dims(); ++d) {
-      if (!frozen.contains(static_cast<DimId>(d))) {
-        loop(id, at, static_cast<DimId>(d));
-      }
-    }
-    place(id, at);
-    jump(id, at);
+    for_each_move(skeleton_, instance_.unrolled, instance_.costs, at,
+                  [&](const Step& step, std::span<const Payment> payments) {
+                    const Id next = labels_.extend(id, step);
+                    bool fits = true;
+                    for (const Payment& payment : payments) {
+                      fits = fits && pay(next, payment);
+                    }
+                    if (step.kind == Step::Kind::kCross) {
+                      forget_rooms(at.phase, labels_.values(next));
+                    }
+                    if (fits) {
+                      offer(next);
+                    } else {
+                      labels_.retract();
+                    }
+                  });
   }
 
-  void end(LabelStore::Id id, const Node& at) {
-    const auto& ones = lattice(at.phase).ones();
-    if (!skeleton_.end(at.pointers) || !std::binary_search(ones.begin(), ones.end(), at.tile)) {
-      return;
-    }
-    const std::vector<double> mac = costs_.mac(*skeleton_.end(at.pointers), at.tile);
-    const LabelStore::Id last = labels_.extend(id, {Step::Kind::kEnd, at, 0});
-    for (std::size_t k = 0; k < components_; ++k) {
-      labels_.values(last)[k] += mac[k];
-    }
-    offer(last);
-  }
-
-  void cross_event(LabelStore::Id id, const Node& at) {
-    const LabelStore::Id next =
-        labels_.extend(id, {Step::Kind::kCross, cross(skeleton_, unrolled_, at), 0});
-    for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
-      if (slot_of_room_[r] && skeleton_.rooms()[r].last_phase <= at.phase) {
-        labels_.values(next)[*slot_of_room_[r]] = 0;  // nothing more can come here
-      }
-    }
-    offer(next);
-  }
-
-  void loop(LabelStore::Id id, const Node& at, DimId dim) {
-    const Lattice& tiles = lattice(at.phase);
-    const std::size_t digit = tiles.digit(dim, at.tile);
-    for (const Lattice::Run& run : tiles.primes(dim)) {
-      if (run.from == digit) {
-        const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
-        offer(labels_.extend(id, {Step::Kind::kLoop, {at.phase, at.pointers, tile}, 0}));
-      }
-    }
-  }
-
-  // Adds a placing's costs and room to label `id`; false: it does not fit.
-  bool pay(LabelStore::Id id, std::size_t placing, const double* cost, std::size_t step,
-           std::size_t tile) {
+  // Adds costs and room to label `id`; false: it does not fit.
+  bool pay(Id id, const Payment& payment) {
     double* values = labels_.values(id);
-    if (!(cost[0] < kInfinity)) {
+    if (!(payment.cost[0] < kInfinity)) {
       return false;
     }
     for (std::size_t k = 0; k < components_; ++k) {
-      values[k] += cost[k * step];
+      values[k] += payment.cost[k * payment.step];
     }
-    const auto room = skeleton_.room_of(skeleton_.placings()[placing]);
-    if (room && slot_of_room_[*room]) {
-      double& used = values[*slot_of_room_[*room]];
-      used += costs_.bits(placing)[tile];
+    if (payment.placing == Placing::kMac) {
+      return true;
+    }
+    const auto room = skeleton_.room_of(skeleton_.placings()[payment.placing]);
+    if (room && slots_.of(*room)) {
+      double& used = values[*slots_.of(*room)];
+      used += instance_.costs.bits(payment.placing)[payment.tile];
       return used <= skeleton_.rooms()[*room].bits;
     }
     return true;
   }
 
-  void place(LabelStore::Id id, const Node& at) {
-    const auto& places = skeleton_.places(at.phase, at.pointers);
-    for (std::size_t m = 0; m < places.size(); ++m) {
-      const LabelStore::Id next =
-          labels_.extend(id, {Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m});
-      const std::vector<double>& cost = costs_.plain(places[m].placing);
-      if (pay(next, places[m].placing, &cost[at.tile], lattice(at.phase).size(), at.tile)) {
-        offer(next);
-      } else {
-        labels_.retract();
+  // Nothing more can come to a room whose last phase is over.
+  void forget_rooms(std::size_t phase, double* values) const {
+    for (std::size_t r = 0; r < slots_.rooms(); ++r) {
+      if (slots_.of(r) && quest_.measured_room != r && skeleton_.rooms()[r].last_phase <= phase) {
+        values[*slots_.of(r)] = 0;
       }
     }
   }
 
-  void jump(LabelStore::Id id, const Node& at) {
-    const auto& jumps = skeleton_.jumps(at.phase, at.pointers);
-    const Lattice& tiles = lattice(at.phase);
-    for (std::size_t m = 0; m < jumps.size(); ++m) {
-      const DimId dim = jumps[m].dim;
-      const std::size_t digit = tiles.digit(dim, at.tile);
-      const auto& runs = tiles.runs(dim);
-      const std::size_t rests = tiles.size() / tiles.positions(dim).size();
-      for (std::size_t run = 0; run < runs.size(); ++run) {
-        if (runs[run].from != digit) {
-          continue;
+  // From the best labels straight on to the best of what each leads to, until one ends. What comes
+  // up on the way joins the queue.
+  void dive() {
+    std::vector<Queued> from;
+    bool ended = false;
+    for (int dive = 0; dive < kDives && !ended && !queue_.empty(); ++dive) {
+      Queued at = pop();
+      from.push_back(at);
+      while (!ended && labels_.step(at.label).kind != Step::Kind::kEnd) {
+        const std::size_t queued = queue_.size();
+        const auto first_new = static_cast<Id>(labels_.size());
+        expand(at.label);
+        const auto best = newest_best(queued, first_new);
+        if (!best) {
+          break;
         }
-        const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
-        const LabelStore::Id next =
-            labels_.extend(id, {Step::Kind::kJump, {at.phase, jumps[m].target, tile}, m});
-        bool fits = true;
-        for (const std::size_t placing : jumps[m].placings) {
-          const double* cost = &costs_.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
-          fits = fits && pay(next, placing, cost, runs.size() * rests, tile);
-        }
-        if (fits) {
-          offer(next);
-        } else {
-          labels_.retract();
-        }
+        at = *best;
       }
+      ended = labels_.step(at.label).kind == Step::Kind::kEnd;
+    }
+    for (const Queued& queued : from) {
+      push(queued);
     }
   }
+  // The best in the queue of the labels from `first_new` on.
+  std::optional<Queued> newest_best(std::size_t queued_before, Id first_new) const {
+    std::optional<Queued> best;
+    for (std::size_t i = 0; i < queue_.size() && queue_.size() > queued_before; ++i) {
+      if (queue_[i].label >= first_new && (!best || *best < queue_[i])) {
+        best = queue_[i];
+      }
+    }
+    return best;
+  }
 
+  // The bound with priced rooms takes over: every label in the queue gets its new key.
+  void price() {
+    priced_ = true;
+    const std::vector<std::size_t> rooms = priced_rooms();
+    if (rooms.empty()) {
+      return;
+    }
+    double target = 1.5 * instance_.bound.at(labels_.step(0).node, 0);
+    if (best_ != LabelStore::kNone) {
+      target = labels_.values(best_)[0];
+    }
+    prices_ = find_prices(instance_, rooms, target);
+    if (!prices_) {
+      return;
+    }
+    std::vector<Queued> kept;
+    for (const Queued& queued : queue_) {
+      const Key key = std::max(queued.key, key_of(queued.label));
+      const bool ends = labels_.step(queued.label).kind == Step::Kind::kEnd;
+      if (ends || !is_hopeless(key)) {
+        kept.push_back({ends ? queued.key : key, queued.label});
+      }
+    }
+    queue_ = std::move(kept);
+    std::make_heap(queue_.begin(), queue_.end());
+  }
+
+  Instance& instance_;
   const Skeleton& skeleton_;
-  const Unrolled& unrolled_;
-  Costs& costs_;
-  const Bound& bound_;
-  const Valuation& valuation_;
+  const Quest& quest_;
+  const Patience& patience_;
   std::size_t components_;
-  std::vector<std::optional<std::size_t>> slot_of_room_;
+  Slots slots_;  // values of a label: components, then bits used of rooms
   LabelStore labels_;
   std::vector<double> scratch_;
-  std::priority_queue<Queued> queue_;
+  std::vector<Queued> queue_;  // a heap
   Key limit_;
+  Key best_key_;
+  Id best_ = LabelStore::kNone;
+  Staircase front_;  // with `covered`: its points have no label
+  std::optional<Prices> prices_;
+  bool priced_ = false;
+  bool stopped_ = false;
+  std::int64_t expanded_ = 0;
+  std::int64_t next_tick_ = 0;
+  std::int64_t ticked_ = 0;
 };
 
 }  // namespace
 
-LabelResult search_labels(Instance& instance, Key limit, const std::atomic<bool>* stop) {
-  return LabelSearch(instance).run(limit, stop);
+LabelResult search_labels(Instance& instance, const Quest& quest, const Patience& patience) {
+  return LabelSearch(instance, quest, patience).run();
 }
 
 }  // namespace mapsim::exact

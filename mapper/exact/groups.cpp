@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/crossing.hpp"
+#include "mapper/exact/rebuild.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+constexpr std::size_t kFirstBatch = 4;
+constexpr std::size_t kLargestBatch = 64;
+
+// Energy that no mapping can do without [pJ]: the operations, every element once through the
+// outermost level, and the compute units' accesses to whichever level could serve them most
+// cheaply.
+double energy_floor(const Mapspace& space) {
+  const Problem& problem = space.problem();
+  const Arch& arch = problem.arch();
+  const auto macs = static_cast<double>(problem.workload().macs());
+  const PerDim<std::int64_t> whole = bounds_of(problem.workload());
+  const auto access = [&](LevelId l, bool output) {
+    const StorageEnergy& energy = arch.levels[l].energy;
+    return (output ? energy.update : energy.read).count();
+  };
+  double floor = macs * arch.compute.energy.count();
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    const Tensor& tensor = problem.workload().tensors[t];
+    const bool output = t == problem.workload().output();
+    const auto bits = static_cast<double>(tensor.bits.count());
+    const double once = static_cast<double>(footprint(tensor, whole)) * bits;
+    double least = kInfinity;
+    for (std::size_t i = arch.levels.size(); i-- > 0;) {
+      const auto l = static_cast<LevelId>(i);
+      double served = arch.compute.register_reuse.contains(tensor.role) ? 0 : macs * bits;
+      for (const FanoutId f : arch.fanouts.ids()) {
+        if (arch.is_above(l, f) && problem.is_merged(f, t)) {
+          served /= static_cast<double>(arch.fanouts[f].x * arch.fanouts[f].y);
+        }
+      }
+      if (space.keep_rule(l, t) != KeepRule::kBypass) {
+        const double outermost = once * access(LevelId{0}, output);
+        least = std::min(least, i == 0 ? std::max(once, served) * access(l, output)
+                                       : outermost + served * access(l, output));
+      }
+      if (space.keep_rule(l, t) == KeepRule::kKeep) {
+        break;  // nothing further out can be the last
+      }
+    }
+    floor += least;
+  }
+  return floor;
+}
+
+}  // namespace
+
+Groups::Groups(const Mapspace& space, const Objective& objective)
+    : space_{space}, objective_{objective} {
+  for (const UnrollingGroup& group : space.group_by_factors()) {
+    const Unrolled unrolled(space.problem(), group);
+    auto& skeleton = skeletons_[unrolled.used];
+    if (!skeleton) {
+      skeleton = std::make_unique<Skeleton>(space, unrolled.used);
+    }
+  }
+  const double energy = energy_floor(space);
+  for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
+    const Skeleton& skeleton = *skeletons_.begin()->second;
+    std::vector<double> components(2 + skeleton.ports().size(), 0.0);
+    components[0] = energy;
+    const double interval = static_cast<double>(space.problem().arch().compute.issue_interval);
+    floors_.push_back(Valuation(skeleton, objective, interval * steps(g)).key(components.data()));
+  }
+}
+
+double Groups::steps(std::size_t group) const {
+  double steps = 1;
+  for (const std::int64_t bound :
+       temporal_bounds(space_.problem().workload(), space_.group_by_factors()[group])) {
+    steps *= static_cast<double>(bound);
+  }
+  return steps;
+}
+
+std::unique_ptr<Instance> Groups::build(std::size_t group) const {
+  Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
+  const Skeleton& skeleton = *skeletons_.at(unrolled.used);
+  return std::make_unique<Instance>(skeleton, std::move(unrolled), objective_);
+}
+
+Mapping Groups::mapping(const Instance& instance, std::size_t group,
+                        const std::vector<Step>& steps) const {
+  return rebuild(instance.skeleton, instance.unrolled, space_.group_by_factors()[group].first,
+                 steps);
+}
+
+void Groups::for_batches(const std::function<bool(std::span<const std::size_t>)>& visit) const {
+  std::vector<double> steps_of;
+  std::vector<std::size_t> order;
+  for (std::size_t g = 0; g < size(); ++g) {
+    order.push_back(g);
+    steps_of.push_back(steps(g));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return steps_of[a] < steps_of[b]; });
+  std::size_t length = kFirstBatch;
+  for (std::size_t first = 0; first < order.size(); first += length) {
+    length = std::min({first == 0 ? kFirstBatch : 2 * length, kLargestBatch, order.size() - first});
+    if (!visit(std::span(order).subspan(first, length))) {
+      return;
+    }
+  }
+}
+
+}  // namespace mapsim::exact

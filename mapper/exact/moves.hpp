@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mapper/exact/bound.hpp"
+#include "mapper/exact/skeleton.hpp"
+#include "mapper/exact/volume.hpp"
+
+namespace mapsim::exact {
+
+// One step of a nest, outside in.
+struct Step {
+  enum class Kind : std::uint8_t { kStart, kLoop, kCross, kPlace, kJump, kEnd };
+  Kind kind = Kind::kStart;
+  Node node;             // where the step leads
+  std::size_t move = 0;  // kPlace, kJump: index in the skeleton's lists at the node before
+};
+
+// What a step pays for a placing (Placing::kMac: the compute units): component k is cost[k * step].
+struct Payment {
+  std::size_t placing = Placing::kMac;
+  const double* cost = nullptr;
+  std::size_t step = 1;
+  std::size_t tile = 0;
+};
+
+// Calls visit(Step, std::span<const Payment>) for every step that leads on from a node, in a fixed
+// order. Some payments may be infinite. `CostTables`: Costs, or what has its tables.
+template <class CostTables, class Visit>
+void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                   const Node& at, const Visit& visit) {
+  const Lattice& tiles = unrolled.lattices[skeleton.crossed(at.phase)];
+  if (at.phase + 1 < skeleton.phases()) {
+    visit(Step{Step::Kind::kCross, cross(skeleton, unrolled, at), 0}, std::span<const Payment>{});
+  } else if (skeleton.end(at.pointers) &&
+             std::binary_search(tiles.ones().begin(), tiles.ones().end(), at.tile)) {
+    const std::vector<double> mac = costs.mac(*skeleton.end(at.pointers), at.tile);
+    const Payment payment{Placing::kMac, mac.data(), 1, at.tile};
+    visit(Step{Step::Kind::kEnd, at, 0}, std::span(&payment, 1));
+  }
+  const DimSet frozen = skeleton.frozen(at.phase, at.pointers);
+  for (std::size_t i = 0; i < tiles.dims(); ++i) {
+    const auto dim = static_cast<DimId>(i);
+    const std::size_t digit = tiles.digit(dim, at.tile);
+    for (const Lattice::Run& run : tiles.primes(dim)) {
+      if (run.from == digit && !frozen.contains(dim)) {
+        const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
+        visit(Step{Step::Kind::kLoop, {at.phase, at.pointers, tile}, 0},
+              std::span<const Payment>{});
+      }
+    }
+  }
+  const auto& places = skeleton.places(at.phase, at.pointers);
+  for (std::size_t m = 0; m < places.size(); ++m) {
+    const std::vector<double>& cost = costs.plain(places[m].placing);
+    const Payment payment{places[m].placing, &cost[at.tile], tiles.size(), at.tile};
+    visit(Step{Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m},
+          std::span(&payment, 1));
+  }
+  const auto& jumps = skeleton.jumps(at.phase, at.pointers);
+  std::vector<Payment> payments;
+  for (std::size_t m = 0; m < jumps.size(); ++m) {
+    const DimId dim = jumps[m].dim;
+    const std::size_t digit = tiles.digit(dim, at.tile);
+    const auto& runs = tiles.runs(dim);
+    const std::size_t rests = tiles.size() / tiles.positions(dim).size();
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      if (runs[run].from != digit) {
+        continue;
+      }
+      const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
+      payments.clear();
+      for (const std::size_t placing : jumps[m].placings) {
+        const double* cost = &costs.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
+        payments.push_back({placing, cost, runs.size() * rests, tile});
+      }
+      visit(Step{Step::Kind::kJump, {at.phase, jumps[m].target, tile}, m},
+            std::span<const Payment>(payments));
+    }
+  }
+}
+
+}  // namespace mapsim::exact

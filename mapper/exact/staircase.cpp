@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/staircase.hpp"
+
+#include <algorithm>
+
+namespace mapsim::exact {
+
+bool Staircase::covers(const Key& key) const {
+  // Of the points that are not dearer the last has the least second figure.
+  const auto dearer = std::partition_point(
+      points_.begin(), points_.end(), [&](const Point& point) { return !beyond(point.key, key); });
+  return dearer != points_.begin() && std::prev(dearer)->key.second <= key.second;
+}
+
+void Staircase::insert(const Key& key, std::int64_t tag) {
+  if (covers(key)) {
+    return;
+  }
+  std::erase_if(points_, [&](const Point& point) {
+    return !beyond(key, point.key) && key.second <= point.key.second;
+  });
+  const auto place = std::partition_point(points_.begin(), points_.end(),
+                                          [&](const Point& point) { return point.key < key; });
+  points_.insert(place, {key, tag});
+}
+
+}  // namespace mapsim::exact
