@@ -120,6 +120,33 @@ void add_threads(CLI::App& command, int& threads) {
              "Threads; the answer does not depend on it [all]");
 }
 
+void add_fronts(CLI::App& command, SearchArguments& a) {
+  CLI::Option* pareto = command.add_flag(
+      "--pareto", a.pareto, "Every mapping that none beats in both energy and latency");
+  CLI::Option* curve = command.add_option(
+      "--curve", a.curve, "The optimum over the capacity of a level, or of its part for a role");
+  curve->type_name("LEVEL[:ROLE]")->excludes(pareto);
+  pareto->excludes(command.get_option("--objective"));
+  for (CLI::Option* front : {pareto, curve}) {
+    for (const char* other : {"--strategy", "--why", "--certificate"}) {
+      front->excludes(command.get_option(other));
+    }
+  }
+  command.add_option("--svg", a.svg, "Draw the front or the curve to FILE (SVG)")
+      ->type_name("FILE");
+}
+
+void add_budget(CLI::App& command, Budget& budget) {
+  add_text(command, "--budget", "TIME",
+           "Stop after this long (10 s, 2 min) with the best so far and its true gap",
+           [&budget](const std::string& text) {
+             return taken(parse_seconds(text),
+                          [&budget](Seconds limit) { budget.seconds = limit.count(); });
+           });
+  add_number(command, "--budget-labels", budget.labels, std::int64_t{1}, kMost,
+             "Stop after about N labels: the same result on any machine");
+}
+
 void add_search(CLI::App& app, SearchArguments& a) {
   CLI::App& command = *app.add_subcommand("search", "The best mapping, and the proof that it is");
   add_inputs(command, a.arch, a.workload);
@@ -136,10 +163,16 @@ void add_search(CLI::App& app, SearchArguments& a) {
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");
   add_threads(command, a.threads);
   command.add_flag("--why", a.why, "Which capacity or bandwidth, doubled, would help first");
-  command.add_option("--save-mapping", a.mapping_file, "Write the best mapping to FILE (YAML)")
+  command
+      .add_option(
+          "--save-mapping", a.mapping_file,
+          "Write the best mapping to FILE (YAML); with --pareto or --curve one per point to "
+          "the folder FILE")
       ->type_name("FILE");
   command.add_option("--certificate", a.certificate_file, "Write the proof to FILE, for check")
       ->type_name("FILE");
+  add_fronts(command, a);
+  add_budget(command, a.budget);
   add_output(command, a.output);
 }
 

@@ -31,7 +31,11 @@ struct SearchArguments {
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;
-  std::string mapping_file;      // the best mapping goes here too, unless empty
+  std::string mapping_file;  // the best mapping goes here too, unless empty; of a front: a folder
+  bool pareto = false;       // the front of energy and latency
+  std::string curve;         // LEVEL or LEVEL:ROLE; the optimum over its capacity, unless empty
+  std::string svg;           // the picture of a front goes here, unless empty
+  Budget budget;
   std::string certificate_file;  // and the proof here
   bool why = false;              // what would help
   Output output;

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
+#include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/constraints.hpp"
+#include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "report/certificate.hpp"
+#include "report/front.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
 #include "report/why.hpp"
@@ -14,36 +22,95 @@
 
 namespace mapsim {
 
-Answer run(const SearchArguments& arguments) {
-  const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
-  Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
-  Constraints constraints;
-  if (!arguments.constraints.empty()) {
-    constraints = load_constraints(arguments.constraints, problem);
-    origin.inputs.push_back(input_file("constraints", arguments.constraints));
+namespace {
+
+// "GLB" or "spad:weight", as far as the level is shared or split.
+CurveRoom curve_room(const std::string& text, const Arch& arch) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  CurveRoom room;
+  bool known = false;
+  for (const LevelId l : arch.levels.ids()) {
+    if (arch.levels[l].name == name) {
+      room.level = l;
+      known = true;
+    }
   }
-  constraints.even = constraints.even || arguments.even;
+  if (!known) {
+    throw UsageError(
+        fmt::format("--curve: no level '{}'{}", name, suggestion(name, names_of(arch.levels))));
+  }
+  const auto& partitions = arch.levels[room.level].capacity.per_role;
+  Words roles;
+  for (const auto& partition : partitions) {
+    roles.emplace_back(to_string(partition.first));
+    if (colon != std::string::npos && text.substr(colon + 1) == roles.back()) {
+      room.role = partition.first;
+    }
+  }
+  if (partitions.empty() && colon != std::string::npos) {
+    throw UsageError(fmt::format("--curve: {} is not split by role; write '{}'", name, name));
+  }
+  if (!partitions.empty() && !room.role) {
+    throw UsageError(fmt::format("--curve: {} is split by role; write '{}:{}'{}", name, name,
+                                 roles.front(), suggestion("", roles)));
+  }
+  return room;
+}
+
+// The folder for the points' mappings: made if it has to be, before the search.
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  if (!folder.empty()) {
+    std::filesystem::create_directories(folder, error);
+  }
+  if (error) {
+    throw UsageError(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
+  }
+}
+
+void save_mappings(const std::string& folder, const Problem& problem, const Front& front) {
+  for (std::size_t i = 0; i < front.points.size() && !folder.empty(); ++i) {
+    OutputFile file{fmt::format("{}/point_{:03}.yaml", folder, i + 1)};
+    file.write(print_mapping(problem.arch(), problem.workload(), front.points[i].mapping));
+  }
+}
+
+Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
+                    const Mapspace& space, const SearchOptions& options, const Watch& watch) {
+  FrontSubject subject{options.objective, std::nullopt};
+  if (!arguments.curve.empty()) {
+    subject.room = curve_room(arguments.curve, space.problem().arch());
+  }
+  OutputFile picture{arguments.svg};
+  make_folder(arguments.mapping_file);
+  const Front front =
+      subject.room ? search_curve(space, options, *subject.room) : search_front(space, options);
+  save_mappings(arguments.mapping_file, space.problem(), front);
+  picture.write(front_svg(space, subject, front));
+  Answer answer;
+  answer.text = arguments.output.json ? front_json(origin, space, subject, options, front)
+                                      : front_text(space, subject, front);
+  answer.code =
+      watch.stop() && !front.complete ? kInterrupted : (front.points.empty() ? kNegative : kDone);
+  return answer;
+}
+
+Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
+                   const Mapspace& space, const SearchOptions& options, const Watch& watch) {
   OutputFile mapping_file{arguments.mapping_file};
   OutputFile certificate{arguments.certificate_file};
   if (!arguments.certificate_file.empty() && arguments.strategy != "exact") {
     throw UsageError("only the strategy exact proves anything; leave out --certificate");
   }
-  if (!arguments.certificate_file.empty() && !constraints.loops.empty()) {
+  if (!arguments.certificate_file.empty() && !space.constraints().loops.empty()) {
     throw UsageError("certificates do not know rules for loops yet; leave out --certificate");
   }
 
-  SearchOptions options;
-  options.objective = complete(arguments.objective, problem.arch().clock);
-  options.threads = arguments.threads;
-  options.evaluations = arguments.evaluations;
-  options.seed = static_cast<std::uint64_t>(arguments.seed);
-  const Watch watch;
-  options.stop = &watch.stop();
-  const Mapspace space{problem, constraints};
   const SearchResult result = (*find_mapper(arguments.strategy))(space, options);
-
   if (result.best) {
-    mapping_file.write(print_mapping(problem.arch(), problem.workload(), *result.best));
+    mapping_file.write(
+        print_mapping(space.problem().arch(), space.problem().workload(), *result.best));
   }
   certificate.write(arguments.certificate_file.empty()
                         ? std::string{}
@@ -59,8 +126,39 @@ Answer run(const SearchArguments& arguments) {
     answer.text = search_text(space, options.objective, result);
     answer.text += reliefs ? '\n' + relief_text(options.objective, *reliefs) : "";
   }
-  answer.code = result.interrupted ? kInterrupted : (result.best ? kDone : kNegative);
+  answer.code =
+      result.interrupted && watch.stop() ? kInterrupted : (result.best ? kDone : kNegative);
   return answer;
+}
+
+}  // namespace
+
+Answer run(const SearchArguments& arguments) {
+  const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
+  Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
+  Constraints constraints;
+  if (!arguments.constraints.empty()) {
+    constraints = load_constraints(arguments.constraints, problem);
+    origin.inputs.push_back(input_file("constraints", arguments.constraints));
+  }
+  constraints.even = constraints.even || arguments.even;
+
+  SearchOptions options;
+  options.objective = complete(arguments.objective, problem.arch().clock);
+  options.threads = arguments.threads;
+  options.evaluations = arguments.evaluations;
+  options.seed = static_cast<std::uint64_t>(arguments.seed);
+  options.budget = arguments.budget;
+  Watch watch;
+  options.stop = &watch.stop();
+  if (watch.visible()) {
+    options.progress = [&](const Progress& progress) {
+      watch.say(progress_text(options.objective, progress));
+    };
+  }
+  const Mapspace space{problem, constraints};
+  const bool is_front = arguments.pareto || !arguments.curve.empty();
+  return (is_front ? front_answer : best_answer)(arguments, origin, space, options, watch);
 }
 
 }  // namespace mapsim

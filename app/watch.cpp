@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "app/command.hpp"
 
@@ -25,7 +26,7 @@ sigset_t interrupts() {
 
 }  // namespace
 
-Watch::Watch() {
+Watch::Watch() : visible_{isatty(STDERR_FILENO) == 1} {
   const sigset_t set = interrupts();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::jthread{[this](const std::stop_token& finished) { look(finished); }};
@@ -38,12 +39,16 @@ Watch::~Watch() {
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
+void Watch::say(std::string status) {
+  const std::lock_guard lock(mutex_);
+  status_ = std::move(status);
+}
+
 void Watch::look(const std::stop_token& finished) {
   using Clock = std::chrono::steady_clock;
   constexpr timespec kPeriod{0, 50'000'000};
   // timeout(1) signals the process and then its group: what follows at once is the same wish.
   constexpr std::chrono::milliseconds kEcho{500};
-  const bool visible = isatty(STDERR_FILENO) == 1;
   const sigset_t set = interrupts();
   const Clock::time_point start = Clock::now();
   Clock::time_point stopped = start;
@@ -58,9 +63,11 @@ void Watch::look(const std::stop_token& finished) {
     }
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
-    if (visible && seconds > shown) {
+    if (visible_ && seconds > shown) {
       shown = seconds;
-      fmt::print(stderr, "\rsearching, {} s (Ctrl-C: stop and show the best so far)", seconds);
+      const std::lock_guard lock(mutex_);
+      fmt::print(stderr, "\rsearching, {} s{} (Ctrl-C: stop and show the best so far)\033[K",
+                 seconds, status_);
       std::fflush(stderr);
     }
   }

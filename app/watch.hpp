@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <mutex>
+#include <string>
 #include <thread>
 
 namespace mapsim {
@@ -16,11 +18,18 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   const std::atomic<bool>& stop() const { return stop_; }
+  // Is there a terminal to show things on?
+  bool visible() const { return visible_; }
+  // What to show beside the time, from now on; any thread may say so.
+  void say(std::string status);
 
  private:
   void look(const std::stop_token& finished);
 
   std::atomic<bool> stop_{false};
+  bool visible_;
+  std::mutex mutex_;
+  std::string status_;
   std::jthread thread_;
 };
 

@@ -47,6 +47,8 @@ constexpr std::array kEnergies{Unit{"pJ"}, Unit{"fJ", 1, 1e3}, Unit{"nJ", 1e3}, 
 constexpr std::array kPowers{Unit{"mW"}, Unit{"uW", 1, 1e3}, Unit{"nW", 1, 1e6}, Unit{"W", 1e3}};
 constexpr std::array kAreas{Unit{"mm2"}, Unit{"um2", 1, 1e6}};
 constexpr std::array kFrequencies{Unit{"Hz"}, Unit{"kHz", 1e3}, Unit{"MHz", 1e6}, Unit{"GHz", 1e9}};
+constexpr std::array kTimes{Unit{"s"},          Unit{"ms", 1, 1e3}, Unit{"us", 1, 1e6},
+                            Unit{"ns", 1, 1e9}, Unit{"min", 60},    Unit{"h", 3600}};
 constexpr std::array kAccesses{Unit{"b", 1}, Unit{"B", 8}};
 
 constexpr double kMaxNumber = 1e30;  // of any unit; keeps what is made of it finite
@@ -62,6 +64,7 @@ constexpr Form kEnergyForm{"pJ, fJ, nJ, uJ, mJ", "1.2 pJ"};
 constexpr Form kPowerForm{"mW, uW, nW, W", "1 mW"};
 constexpr Form kAreaForm{"mm2, um2", "0.1 mm2"};
 constexpr Form kFrequencyForm{"Hz, kHz, MHz, GHz", "200 MHz"};
+constexpr Form kTimeForm{"s, ms, us, ns, min, h", "10 s"};
 constexpr Form kAccessForm{"pJ, fJ or nJ per word, B or b", "1.2 pJ/word"};
 constexpr Form kBandwidthForm{"word, B, b, kB, KiB, ... per cycle or s", "4 word/cycle"};
 
@@ -188,6 +191,14 @@ Parsed<SquareMillimetres> parse_area(std::string_view text) {
 Parsed<Hertz> parse_frequency(std::string_view text) {
   const Parsed<Hertz> parsed = parse_simple<Hertz>(text, kFrequencies, kFrequencyForm);
   if (const auto* hertz = std::get_if<Hertz>(&parsed); hertz != nullptr && hertz->count() == 0) {
+    return fmt::format("{} is not above zero", whole(text));
+  }
+  return parsed;
+}
+
+Parsed<Seconds> parse_seconds(std::string_view text) {
+  const Parsed<Seconds> parsed = parse_simple<Seconds>(text, kTimes, kTimeForm);
+  if (const auto* time = std::get_if<Seconds>(&parsed); time != nullptr && time->count() == 0) {
     return fmt::format("{} is not above zero", whole(text));
   }
   return parsed;

@@ -21,6 +21,8 @@ Parsed<Milliwatts> parse_power(std::string_view text);        // 1 mW; also nW, 
 Parsed<SquareMillimetres> parse_area(std::string_view text);  // 0.1 mm2; also um2
 Parsed<Hertz> parse_frequency(std::string_view text);         // 200 MHz; above zero
 
+Parsed<Seconds> parse_seconds(std::string_view text);  // 10 s, 6 ms, 2 min; above zero
+
 // 1.2 pJ/word, pJ/B or pJ/b. `word` is what a word means; without it a word is an error.
 Parsed<PicojoulesPerBit> parse_access_energy(std::string_view text, std::optional<Bits> word);
 

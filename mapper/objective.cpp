@@ -148,29 +148,23 @@ const char* to_string(LatencyMode mode) {
 }
 
 Parsed<Cycles> parse_duration(std::string_view text, Hertz clock) {
-  struct Unit {
-    std::string_view name;
-    double per_second = 0;  // 0: cycles
-  };
-  constexpr std::array kUnits{Unit{"cycles", 0}, Unit{"cycle", 0}, Unit{"s", 1},
-                              Unit{"ms", 1e3},   Unit{"us", 1e6},  Unit{"ns", 1e9}};
-  double number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  double cycles = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), cycles);
   std::string_view unit{stop, static_cast<std::size_t>(text.data() + text.size() - stop)};
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
-  for (const Unit& known : kUnits) {
-    if (error == std::errc{} && known.name == unit) {
-      const double cycles =
-          known.per_second == 0 ? number : number * clock.count() / known.per_second;
-      if (!(cycles >= 1) || cycles > 0x1p53) {
-        return fmt::format("'{}' is not 1 cycle or more (and at most 2^53)", text);
-      }
-      // What is a whole number but for rounding is one: 6 ms at 200 MHz are 1,200,000 cycles.
-      return Cycles{static_cast<std::int64_t>(std::floor(cycles * (1 + kRounding)))};
+  if (error != std::errc{} || (unit != "cycles" && unit != "cycle")) {
+    const Parsed<Seconds> time = parse_seconds(text);
+    if (const auto* problem = std::get_if<std::string>(&time)) {
+      return *problem + "; or cycles";
     }
+    cycles = std::get<Seconds>(time).count() * clock.count();
   }
-  return fmt::format("'{}' is not a time; write it like '1.2e6 cycles' or '6 ms' (s, ms, us, ns)",
-                     text);
+  // What is a whole number but for rounding is one: 6 ms at 200 MHz are 1,200,000 cycles.
+  cycles = std::floor(cycles * (1 + kRounding));
+  if (!(cycles >= 1) || cycles > 0x1p53) {
+    return fmt::format("'{}' is not at least 1 cycle and at most 2^53", text);
+  }
+  return Cycles{static_cast<std::int64_t>(cycles)};
 }
 
 }  // namespace mapsim

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "costmodel/explain.hpp"
@@ -243,6 +244,35 @@ Json certificate_json(const Certificate& certificate) {
   return json;
 }
 
+Json statistics_json(const Statistics& statistics) {
+  return {{"seconds", statistics.seconds},       {"evaluations", statistics.evaluations},
+          {"states", statistics.states},         {"labels", statistics.labels},
+          {"unrollings", statistics.unrollings}, {"unrollings_total", statistics.unrollings_total}};
+}
+
+Json budget_json(const Budget& budget) {
+  const bool timed = budget.seconds < std::numeric_limits<double>::infinity();
+  const bool counted = budget.labels < std::numeric_limits<std::int64_t>::max();
+  return {{"seconds", timed ? Json(budget.seconds) : Json()},
+          {"labels", counted ? Json(budget.labels) : Json()}};
+}
+
+Json points_json(const Problem& problem, const FrontSubject& subject, const Front& front) {
+  Json points = Json::array();
+  for (const FrontPoint& point : front.points) {
+    Json json{{"energy_pj", point.cost.energy.total.count()},
+              {"latency_cycles", point.cost.latency.steady.count()},
+              {"latency_cycles_ramped", point.cost.latency.ramped.count()}};
+    if (subject.room) {
+      json["capacity_bits"] = point.measure;
+      json["objective"] = point.value;
+    }
+    json["mapping"] = print_mapping(problem.arch(), problem.workload(), point.mapping);
+    points.push_back(json);
+  }
+  return points;
+}
+
 std::string finish(const Json& json) { return json.dump(2) + "\n"; }
 
 }  // namespace
@@ -258,6 +288,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   json["objective"] = to_string(options.objective);
   json["latency_mode"] = to_string(options.objective.mode);
   json["limits"] = limits_json(options.objective);
+  json["budget"] = budget_json(options.budget);
   json["strategy"] = strategy;
   json["seed"] = options.seed;
   json["even"] = space.constraints().even;
@@ -272,12 +303,28 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   json["certificate"] = certificate_json(result.certificate);
   json["mapspace_size"] = result.certificate.mapspace_size;
   json["infeasible"] = infeasible_json(result.infeasible);
-  json["statistics"] = {{"seconds", result.statistics.seconds},
-                        {"evaluations", result.statistics.evaluations},
-                        {"states", result.statistics.states},
-                        {"labels", result.statistics.labels},
-                        {"unrollings", result.statistics.unrollings},
-                        {"unrollings_total", result.statistics.unrollings_total}};
+  json["statistics"] = statistics_json(result.statistics);
+  return finish(json);
+}
+
+std::string front_json(const Provenance& origin, const Mapspace& space, const FrontSubject& subject,
+                       const SearchOptions& options, const Front& front) {
+  const Problem& problem = space.problem();
+  Json json = head(origin, problem.arch(), problem.workload());
+  json["front"] = subject.room ? "capacity" : "energy_latency";
+  if (subject.room) {
+    json["objective"] = to_string(subject.objective);
+    json["room"] = room_name(problem.arch(), *subject.room);
+  }
+  json["latency_mode"] = to_string(options.objective.mode);
+  json["limits"] = limits_json(options.objective);
+  json["budget"] = budget_json(options.budget);
+  json["even"] = space.constraints().even;
+  json["complete"] = front.complete;
+  json["points"] = points_json(problem, subject, front);
+  json["mapspace_size"] = front.mapspace_size;
+  json["infeasible"] = infeasible_json(front.infeasible);
+  json["statistics"] = statistics_json(front.statistics);
   return finish(json);
 }
 

@@ -33,26 +33,6 @@ std::string cycles_text(const Arch& arch, Cycles cycles) {
   return fmt::format("{} cycles ({})", grouped(cycles.count()), scaled(seconds(arch, cycles), "s"));
 }
 
-std::string objective_text(const Objective& objective, double value) {
-  if (objective.energy_power == 1 && objective.latency_power == 0) {
-    return energy_text(Picojoules{value});
-  }
-  if (objective.energy_power == 0 && objective.latency_power == 1) {
-    return fmt::format("{} cycles", grouped(static_cast<std::int64_t>(value)));
-  }
-  const auto unit = [](std::string_view name, double power) {
-    return power == 1 ? std::string{name} : fmt::format("{}^{}", name, power);
-  };
-  std::string text = fmt::format("{:.4g} ", value);
-  if (objective.energy_power > 0) {
-    text += unit("pJ", objective.energy_power);
-  }
-  if (objective.latency_power > 0) {
-    text += (objective.energy_power > 0 ? " x " : "") + unit("cycles", objective.latency_power);
-  }
-  return text;
-}
-
 std::string need_text(const std::string& reason, std::int64_t need) {
   if (reason == "energy limit") {
     return energy_text(Picojoules{static_cast<double>(need)});
@@ -223,6 +203,41 @@ std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost
          physical_text(problem.arch());
 }
 
+std::string objective_text(const Objective& objective, double value) {
+  if (objective.energy_power == 1 && objective.latency_power == 0) {
+    return energy_text(Picojoules{value});
+  }
+  if (objective.energy_power == 0 && objective.latency_power == 1) {
+    return fmt::format("{} cycles", grouped(static_cast<std::int64_t>(value)));
+  }
+  const auto unit = [](std::string_view name, double power) {
+    return power == 1 ? std::string{name} : fmt::format("{}^{}", name, power);
+  };
+  std::string text = fmt::format("{:.4g} ", value);
+  if (objective.energy_power > 0) {
+    text += unit("pJ", objective.energy_power);
+  }
+  if (objective.latency_power > 0) {
+    text += (objective.energy_power > 0 ? " x " : "") + unit("cycles", objective.latency_power);
+  }
+  return text;
+}
+
+std::string progress_text(const Objective& objective, const Progress& progress) {
+  std::string text;
+  if (progress.best) {
+    text += fmt::format(", best {}", objective_text(objective, *progress.best));
+  }
+  if (progress.best && progress.lower_bound > 0) {
+    text += fmt::format(", bound {}, gap {}", objective_text(objective, progress.lower_bound),
+                        percent(*progress.best / progress.lower_bound - 1));
+  }
+  const double rate =
+      progress.seconds > 0 ? static_cast<double>(progress.labels) / progress.seconds : 0;
+  return text + fmt::format(", {} of {} unrollings, {} labels/s", progress.unrollings,
+                            progress.unrollings_total, grouped(static_cast<std::int64_t>(rate)));
+}
+
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
@@ -282,7 +297,7 @@ std::string search_text(const Mapspace& space, const Objective& objective,
   const Problem& problem = space.problem();
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (result.interrupted) {
-    text += "interrupted; the best so far:\n\n";
+    text += "stopped before the proof was complete; the best so far:\n\n";
   }
   if (result.best && result.cost) {
     text += cost_text(problem, *result.best, *result.cost) + "\n" +

@@ -32,6 +32,12 @@ std::string access_text(const Problem& problem, const Counts& counts);
 // The nest, then the tables above.
 std::string cost_text(const Problem& problem, const Mapping& mapping, const Cost& cost);
 
+// A value of an objective with its unit: "756 uJ", "5.3e+14 pJ x cycles".
+std::string objective_text(const Objective& objective, double value);
+
+// One line: how far a search is; begins with a comma or is empty.
+std::string progress_text(const Objective& objective, const Progress& progress);
+
 // What is proven about the best mapping of a search, and over what.
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result);

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/front.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "mapper/exact/groups.hpp"
+#include "mapper/exact/infeasible.hpp"
+#include "mapper/exact/labels.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using exact::Key;
+using exact::Staircase;
+
+// More than any tile takes, and a whole number of bits as a double.
+constexpr Bits kPlenty{std::int64_t{1} << 52};
+
+class FrontSearch {
+ public:
+  using Measure = std::function<std::int64_t(const Cost&)>;
+
+  // `room`: what the second figure measures; none: latency.
+  FrontSearch(const Mapspace& space, const SearchOptions& options,
+              const std::optional<CurveRoom>& room, Measure measure)
+      : space_{space},
+        options_{options},
+        room_{room},
+        measure_{std::move(measure)},
+        patience_{options},
+        groups_(space, options.objective) {}
+
+  Front run() {
+    bool first = true;
+    front_.complete = true;
+    groups_.for_batches([&](std::span<const std::size_t> batch) {
+      const std::int64_t left = options_.budget.labels - front_.statistics.labels;
+      if (!first && (patience_.over() || left <= 0)) {
+        front_.complete = false;
+        return false;
+      }
+      first = false;
+      search_batch(batch, left);
+      return true;
+    });
+    for (const Staircase::Point& point : staircase_.points()) {
+      front_.points.push_back(std::move(found_[static_cast<std::size_t>(point.tag)]));
+    }
+    front_.mapspace_size = space_.size();
+    front_.statistics.unrollings_total = static_cast<std::int64_t>(groups_.size());
+    front_.statistics.seconds = patience_.seconds();
+    return std::move(front_);
+  }
+
+ private:
+  // What a search of one group came to.
+  struct Part {
+    std::vector<FrontPoint> points;
+    std::vector<Key> keys;
+    std::int64_t labels = 0;
+    std::int64_t states = 0;
+    bool looked_into = false;
+    bool complete = true;
+  };
+
+  // Points join in the order of the batch, whichever thread found them.
+  void search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
+    const auto count = static_cast<std::int64_t>(batch.size());
+    std::vector<Part> parts(batch.size());
+    const std::int64_t share = std::max<std::int64_t>(1, labels / count);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto task = static_cast<std::size_t>(i);
+      parts[task] = search(batch[task], share);
+    }
+    for (Part& part : parts) {
+      add(part);
+    }
+    report(batch.size());
+  }
+
+  Part search(std::size_t group, std::int64_t labels) const {
+    Part part;
+    if (is_covered(groups_.floor(group))) {
+      return part;
+    }
+    if (patience_.over() && !staircase_.points().empty()) {
+      part.complete = false;
+      return part;
+    }
+    const auto instance = groups_.build(group);
+    part.states = static_cast<std::int64_t>(instance->bound.nodes().size());
+    if (!(instance->root().first < exact::kInfinity)) {
+      return part;
+    }
+    exact::Quest quest;
+    quest.covered = staircase_;
+    quest.labels = labels;
+    if (room_) {
+      quest.measured_room = index_of_room(instance->skeleton);
+    }
+    const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
+    for (const exact::Ending& ending : found.endings) {
+      Mapping mapping = groups_.mapping(*instance, group, ending.steps);
+      const Evaluation evaluation = evaluate(space_.problem(), mapping);
+      if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+        part.points.push_back({objective_value(options_.objective, *cost), measure_(*cost),
+                               std::move(mapping), *cost});
+        part.keys.push_back(ending.key);
+      }
+    }
+    part.looked_into = true;
+    part.labels = found.expanded;
+    part.complete = !found.stopped;
+    return part;
+  }
+
+  void add(Part& part) {
+    Statistics& statistics = front_.statistics;
+    statistics.evaluations += static_cast<std::int64_t>(part.points.size());
+    statistics.labels += part.labels;
+    statistics.states += part.states;
+    statistics.unrollings += part.looked_into ? 1 : 0;
+    front_.complete = front_.complete && part.complete;
+    for (std::size_t i = 0; i < part.points.size(); ++i) {
+      staircase_.insert(part.keys[i], static_cast<std::int64_t>(found_.size()));
+      found_.push_back(std::move(part.points[i]));
+    }
+  }
+
+  // The room takes no bits, as far as bounds know.
+  bool is_covered(Key bound) const {
+    if (room_) {
+      bound.second = 0;
+    }
+    return !(bound.first < exact::kInfinity) || staircase_.covers(bound);
+  }
+
+  std::size_t index_of_room(const exact::Skeleton& skeleton) const {
+    const auto& rooms = skeleton.rooms();
+    const auto room = std::find_if(rooms.begin(), rooms.end(), [&](const exact::Room& candidate) {
+      return candidate.level == room_->level && candidate.role == room_->role;
+    });
+    return static_cast<std::size_t>(room - rooms.begin());
+  }
+
+  void report(std::size_t groups_done) {
+    done_ += static_cast<std::int64_t>(groups_done);
+    if (options_.progress) {
+      Progress progress;
+      if (!staircase_.points().empty()) {
+        progress.best = staircase_.points().front().key.first;
+      }
+      progress.unrollings = done_;
+      progress.unrollings_total = static_cast<std::int64_t>(groups_.size());
+      progress.labels = front_.statistics.labels;
+      progress.seconds = patience_.seconds();
+      options_.progress(progress);
+    }
+  }
+
+  const Mapspace& space_;
+  const SearchOptions& options_;
+  std::optional<CurveRoom> room_;
+  Measure measure_;
+  exact::Patience patience_;
+  exact::Groups groups_;
+  Staircase staircase_;  // tags: indices of found_
+  std::vector<FrontPoint> found_;
+  std::int64_t done_ = 0;
+  Front front_;
+};
+
+// Bits that the tiles take in a room, and what the level must have for them.
+std::int64_t capacity_for(const Problem& problem, const CurveRoom& room, const Cost& cost) {
+  std::int64_t bits = 0;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    const TensorCounts& at = cost.counts.levels[room.level][t];
+    if (at.kept && (!room.role || *room.role == problem.workload().tensors[t].role)) {
+      bits += at.footprint * at.bits.count();
+    }
+  }
+  return problem.arch().levels[room.level].double_buffered ? 2 * bits : bits;
+}
+
+Problem with_plenty(const Problem& problem, const CurveRoom& room) {
+  Arch arch = problem.arch();
+  Capacity& capacity = arch.levels[room.level].capacity;
+  if (room.role) {
+    capacity.per_role[*room.role] = kPlenty;
+  } else {
+    capacity.shared = kPlenty;
+  }
+  return Problem(std::move(arch), problem.workload());
+}
+
+}  // namespace
+
+Front search_front(const Mapspace& space, const SearchOptions& options) {
+  SearchOptions asked = options;
+  asked.objective.energy_power = 1;
+  asked.objective.latency_power = 0;
+  asked.objective.exact_ties = true;  // both figures count
+  const LatencyMode mode = asked.objective.mode;
+  Front front = FrontSearch(space, asked, std::nullopt, [mode](const Cost& cost) {
+                  return latency_of(mode, cost.latency).count();
+                }).run();
+  if (front.points.empty() && front.complete) {
+    front.infeasible = search_exact(space, asked).infeasible;
+  }
+  return front;
+}
+
+Front search_curve(const Mapspace& space, const SearchOptions& options, const CurveRoom& room) {
+  const Problem problem = with_plenty(space.problem(), room);
+  const Mapspace relaxed(problem, space.constraints());
+  SearchOptions asked = options;
+  asked.objective.exact_ties = false;
+  Front front = FrontSearch(relaxed, asked, room, [&](const Cost& cost) {
+                  return capacity_for(problem, room, cost);
+                }).run();
+  if (front.points.empty() && front.complete) {
+    front.infeasible = search_exact(relaxed, asked).infeasible;
+  }
+  return front;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/front.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "report/figures.hpp"
+#include "report/names.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Of an axis of capacity 0 is shown where this is: a logarithm needs something.
+constexpr double kLeastBits = 8;
+
+std::string measure_text(const FrontSubject& subject, std::int64_t measure) {
+  return subject.room ? bytes_text(Bits{measure}) : grouped(measure) + " cycles";
+}
+
+// In words: what the rows are.
+std::string title(const Mapspace& space, const FrontSubject& subject) {
+  const Arch& arch = space.problem().arch();
+  if (!subject.room) {
+    return fmt::format("energy against {} latency", to_string(subject.objective.mode));
+  }
+  return fmt::format("least {} with a capacity of {}", to_string(subject.objective),
+                     room_name(arch, *subject.room));
+}
+
+std::string proof_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
+  const std::string over =
+      fmt::format("the {} {}mappings (perfect factors) in the mapspace",
+                  short_decimal(front.mapspace_size), space.constraints().even ? "even " : "");
+  if (!front.complete) {
+    return fmt::format("stopped early: the best met of {}, without a proof\n", over);
+  }
+  return subject.room
+             ? fmt::format(
+                   "proven: with any capacity, the best of {} is that of the last row that "
+                   "fits\n",
+                   over)
+             : fmt::format("proven: none of {} lies below these points\n", over);
+}
+
+// Where a capacity stands that the machine has today.
+std::string now_text(const Arch& arch, const FrontSubject& subject) {
+  const Capacity& capacity = arch.levels[subject.room->level].capacity;
+  std::optional<Bits> now = capacity.shared;
+  if (subject.room->role && capacity.per_role.contains(*subject.room->role)) {
+    now = capacity.per_role.at(*subject.room->role);
+  }
+  return fmt::format("{} has {} now{}\n", room_name(arch, *subject.room),
+                     now ? bytes_text(*now) : "no limit",
+                     arch.levels[subject.room->level].double_buffered
+                         ? ", half of it for tiles: it is double-buffered"
+                         : "");
+}
+
+}  // namespace
+
+std::string room_name(const Arch& arch, const CurveRoom& room) {
+  return arch.levels[room.level].name +
+         (room.role ? fmt::format(" {}", to_string(*room.role)) : std::string{});
+}
+
+std::string front_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
+  const Problem& problem = space.problem();
+  std::string text = title_text(problem.arch(), problem.workload()) + "\n";
+  if (front.points.empty()) {
+    return text +
+           fmt::format("no feasible mapping among the {} in the mapspace\n",
+                       short_decimal(front.mapspace_size)) +
+           infeasible_text(front.infeasible) + statistics_text(front.statistics);
+  }
+  const std::string name = to_string(subject.objective);
+  const bool composed = subject.room && name != "energy" && name != "latency";
+  Row head{""};
+  if (subject.room) {
+    head.emplace_back("capacity");
+  }
+  head.insert(head.end(), {"energy", "steady cycles", "ramped cycles"});
+  if (composed) {
+    head.push_back(name);
+  }
+  head.emplace_back("limited by");
+  std::vector<Row> rows{head};
+  for (std::size_t i = 0; i < front.points.size(); ++i) {
+    const FrontPoint& point = front.points[i];
+    const Latency& latency = point.cost.latency;
+    Row row{fmt::format("{}", i + 1)};
+    if (subject.room) {
+      row.push_back(bytes_text(Bits{point.measure}));
+    }
+    row.insert(row.end(), {energy_text(point.cost.energy.total), grouped(latency.steady.count()),
+                           grouped(latency.ramped.count())});
+    if (composed) {
+      row.push_back(objective_text(subject.objective, point.value));
+    }
+    row.push_back(resource_name(problem.arch(), latency.resources[latency.bottleneck]));
+    rows.push_back(row);
+  }
+  text += title(space, subject) + "\n" + table(rows) + "\n";
+  if (subject.room) {
+    text += now_text(problem.arch(), subject);
+  }
+  return text + proof_text(space, subject, front) + statistics_text(front.statistics);
+}
+
+std::string front_svg(const Mapspace& space, const FrontSubject& subject, const Front& front) {
+  constexpr double kWidth = 720;
+  constexpr double kHeight = 420;
+  constexpr double kLeft = 90;
+  constexpr double kTop = 50;
+  constexpr double kPlotWidth = kWidth - kLeft - 30;
+  constexpr double kPlotHeight = kHeight - kTop - 60;
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "<text x=\"{}\" y=\"20\" font-size=\"15\">{} on {}: {}</text>\n",
+      kWidth, kHeight, kLeft, space.problem().workload().name, space.problem().arch().name,
+      title(space, subject));
+  if (front.points.empty()) {
+    return svg + "</svg>\n";
+  }
+  const auto log_x = [](const FrontPoint& point) {
+    return std::log(std::max(static_cast<double>(point.measure), kLeastBits));
+  };
+  const FrontPoint& first = front.points.front();  // right and low
+  const FrontPoint& last = front.points.back();    // left and high
+  const double wide = std::max(log_x(first) - log_x(last), 1e-9);
+  const double high = std::max(std::log(last.value / first.value), 1e-9);
+  const auto x = [&](const FrontPoint& point) {
+    return kLeft + kPlotWidth * (log_x(point) - log_x(last)) / wide;
+  };
+  const auto y = [&](const FrontPoint& point) {
+    return kTop + kPlotHeight * (1 - std::log(point.value / first.value) / high);
+  };
+  // Between two points the one with the smaller measure holds.
+  std::string path = fmt::format("M{:.1f} {:.1f}", x(last), y(last));
+  for (std::size_t i = front.points.size() - 1; i-- > 0;) {
+    path += fmt::format(" H{:.1f} V{:.1f}", x(front.points[i]), y(front.points[i]));
+  }
+  svg +=
+      fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"#4878a8\" stroke-width=\"1.5\"/>\n", path);
+  for (const FrontPoint& point : front.points) {
+    svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"#4878a8\"/>\n", x(point),
+                       y(point));
+  }
+  const Objective shown = subject.room ? subject.objective : Objective::kEnergy;
+  for (const FrontPoint* point : {&first, &last}) {
+    svg += fmt::format(
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n"
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+        kLeft - 8, y(*point) + 4, objective_text(shown, point->value), x(*point),
+        kTop + kPlotHeight + 20, measure_text(subject, point->measure));
+  }
+  return svg + fmt::format(
+                   "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{} (logarithmic)"
+                   "</text>\n</svg>\n",
+                   kLeft + kPlotWidth / 2, kTop + kPlotHeight + 42,
+                   subject.room ? "capacity" : "latency");
+}
+
+}  // namespace mapsim

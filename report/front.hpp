@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+
+#include "mapper/front.hpp"
+
+namespace mapsim {
+
+// What a front is of: energy against latency, or, with a room, an objective against its capacity.
+struct FrontSubject {
+  Objective objective;
+  std::optional<CurveRoom> room;
+};
+
+// "GLB", "spad weight": the room of a curve.
+std::string room_name(const Arch& arch, const CurveRoom& room);
+
+// A table of the points, and what is proven: for people.
+std::string front_text(const Mapspace& space, const FrontSubject& subject, const Front& front);
+
+// The same as a picture: a staircase, both axes logarithmic. A whole SVG file.
+std::string front_svg(const Mapspace& space, const FrontSubject& subject, const Front& front);
+
+}  // namespace mapsim

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/front.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "front_check.hpp"
+#include "mapper/exact/staircase.hpp"
+#include "random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+using exact::Key;
+using exact::Staircase;
+
+TEST(Staircase, KeepsWhatNothingCovers) {
+  Staircase stairs;
+  stairs.insert({2, 20}, 0);
+  stairs.insert({1, 30}, 1);
+  stairs.insert({3, 20}, 2);  // covered
+  stairs.insert({3, 10}, 3);
+  stairs.insert({1.5, 15}, 4);  // covers the first
+  std::vector<std::int64_t> tags;
+  for (const Staircase::Point& point : stairs.points()) {
+    tags.push_back(point.tag);
+  }
+  EXPECT_EQ(tags, (std::vector<std::int64_t>{1, 4, 3}));
+  EXPECT_TRUE(stairs.covers({3, 10}));
+  EXPECT_TRUE(stairs.covers({2, 15}));
+  EXPECT_FALSE(stairs.covers({2, 14}));
+  EXPECT_FALSE(stairs.covers({0.5, 100}));
+  EXPECT_TRUE(stairs.covers({1 - 1e-14, 30}));  // equal but for rounding
+}
+
+constexpr std::uint64_t kShards = 4;
+
+class FrontOnRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Shards, FrontOnRandomSpaces, testing::Range<std::uint64_t>(0, kShards));
+
+TEST_P(FrontOnRandomSpaces, IsThatOfAllMappings) {
+  std::size_t longest = 0;
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    const std::uint64_t seed = 60'000 + 1'000 * GetParam() + i;
+    const SearchCase random = random_space(seed, 3'000);
+    const LatencyMode mode = i % 2 == 0 ? LatencyMode::kSteady : LatencyMode::kRamped;
+    EXPECT_EQ(front_mismatch(random, mode), "") << "seed " << seed;
+    const Mapspace space(random.problem, random.constraints);
+    longest = std::max(longest, search_front(space, {}).points.size());
+  }
+  EXPECT_GE(longest, 4U);
+}
+
+// The innermost room: where tiles compete most.
+std::optional<CurveRoom> some_room(const Arch& arch) {
+  for (std::size_t l = arch.levels.size(); l-- > 1;) {
+    const auto level = static_cast<LevelId>(l);
+    const Capacity& capacity = arch.levels[level].capacity;
+    if (!capacity.per_role.empty()) {
+      return CurveRoom{level, capacity.per_role.begin()->first};
+    }
+    if (capacity.shared) {
+      return CurveRoom{level, std::nullopt};
+    }
+  }
+  return std::nullopt;
+}
+
+TEST_P(FrontOnRandomSpaces, OfAnObjectiveAndACapacityIsWhatSearchesFindAtEachStep) {
+  int steps = 0;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = 70'000 + 1'000 * GetParam() + i;
+    const SearchCase random = random_space(seed, 100'000);
+    const auto room = some_room(random.problem.arch());
+    const Objective objective = i % 3 == 0   ? Objective::kEdp
+                                : i % 3 == 1 ? Objective::kLatency
+                                             : Objective::kEnergy;
+    if (room) {
+      EXPECT_EQ(curve_mismatch(random, objective, *room, steps), "") << "seed " << seed;
+    }
+  }
+  EXPECT_GT(steps, 60);
+}
+
+TEST(Front, IsTheSameOnAnyNumberOfThreads) {
+  for (std::uint64_t seed = 80'000; seed < 80'030; ++seed) {
+    const SearchCase random = random_space(seed, 1'000'000);
+    const Mapspace space(random.problem, random.constraints);
+    SearchOptions options;
+    const Front one = search_front(space, options);
+    options.threads = 4;
+    EXPECT_EQ(front_difference(one, search_front(space, options)), "") << "seed " << seed;
+  }
+}
+
+TEST(Front, StoppedEarlyHoldsNothingBelowTheWholeOne) {
+  int cut = 0;
+  for (std::uint64_t seed = 80'000; seed < 80'030; ++seed) {
+    const SearchCase random = random_space(seed, 1'000'000);
+    const Mapspace space(random.problem, random.constraints);
+    SearchOptions options;
+    const Front whole = search_front(space, options);
+    options.budget.labels = 30;
+    const Front part = search_front(space, options);
+    cut += part.complete ? 0 : 1;
+    for (const FrontPoint& point : part.points) {
+      EXPECT_TRUE(std::any_of(whole.points.begin(), whole.points.end(),
+                              [&](const FrontPoint& p) {
+                                return p.value <= point.value * (1 + 1e-9) &&
+                                       p.measure <= point.measure;
+                              }))
+          << "seed " << seed;
+    }
+  }
+  EXPECT_GT(cut, 5);
+}
+
+}  // namespace
+}  // namespace mapsim
