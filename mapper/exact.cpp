@@ -209,7 +209,8 @@ class ExactSearch {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t group = batch[static_cast<std::size_t>(i)];
-      if (exact::beyond(record_.bound(group), quest.limit)) {
+      const Key bound = record_.bound(group);
+      if (!(bound.first < exact::kInfinity) || exact::beyond(bound, quest.limit)) {
         record_.finish(group, patience_);
       } else if (patience_.over() && record_.has_best()) {
         record_.leave_open();

@@ -21,9 +21,11 @@ double without_noise(double x) {
 using Id = LabelStore::Id;
 
 // Labels after which a search dives for the first time (then whenever they have doubled), and after
-// which it prices the contended rooms. Ten passes of the bound are worth a long search only.
+// which it prices the contended rooms, and so many nodes per label: ten passes of the bound are
+// worth a long search only.
 constexpr std::int64_t kDiveAfter = 1'000;
 constexpr std::int64_t kPriceAfter = 10'000;
+constexpr std::size_t kNodesPerLabel = 4;
 constexpr int kDives = 32;           // of those at one time, until one ends
 constexpr std::int64_t kTick = 256;  // labels between two looks at the clock
 
@@ -70,6 +72,8 @@ class LabelSearch {
   LabelResult run() {
     start();
     std::int64_t next_dive = kDiveAfter;
+    const std::int64_t price_at = quest_.price_after.value_or(std::max(
+        kPriceAfter, static_cast<std::int64_t>(instance_.bound.nodes().size() / kNodesPerLabel)));
     while (!queue_.empty()) {
       const Queued top = pop();
       if (is_hopeless(top.key)) {
@@ -98,7 +102,7 @@ class LabelSearch {
         dive();
         next_dive *= 2;
       }
-      if (expanded_ >= kPriceAfter && !priced_) {
+      if (expanded_ >= price_at && !priced_) {
         price();
       }
     }

@@ -339,5 +339,45 @@ TEST_F(CommandLine, KnowsItsVersionAndHelpsEveryCommand) {
   }
 }
 
+TEST_F(CommandLine, SearchesForPowersWithinLimits) {
+  const Outcome free = run(fmt::format("search {} {} --json", kTeaching, kLayer));
+  const Json energy = Json::parse(free.out)["cost"]["energy_pj"];
+  const Outcome limited =
+      run(fmt::format("search {} {} --json --objective 'energy^2*latency' --latency ramped "
+                      "--max-energy '{} nJ' --max-latency '1 us'",
+                      kTeaching, kLayer, energy.get<double>() * 1.2e-3));
+  ASSERT_EQ(limited.code, 0) << limited.err;
+  const Json json = Json::parse(limited.out);
+  EXPECT_EQ(json["objective"], "energy^2*latency");
+  EXPECT_EQ(json["latency_mode"], "ramped");
+  EXPECT_EQ(json["limits"]["latency_cycles"], 1000);
+  EXPECT_LE(json["cost"]["latency_cycles_ramped"], 1000);
+  EXPECT_EQ(json["certificate"]["status"], "optimal");
+  const Outcome impossible =
+      run(fmt::format("search {} {} --max-latency '3 cycles'", kTeaching, kLayer));
+  EXPECT_EQ(impossible.code, 1);
+  EXPECT_THAT(impossible.out, HasSubstr("latency limit"));
+}
+
+TEST_F(CommandLine, WritesAFrontWithAMappingPerPoint) {
+  const Outcome front = run(fmt::format(
+      "search {} {} --pareto --json --save-mapping points --svg front.svg", kTeaching, kLayer));
+  ASSERT_EQ(front.code, 0) << front.err;
+  const Json json = Json::parse(front.out);
+  EXPECT_EQ(json["front"], "energy_latency");
+  EXPECT_TRUE(json["complete"]);
+  EXPECT_THAT(contents(folder() / "front.svg"), HasSubstr("</svg>"));
+  std::size_t i = 0;
+  for (const Json& point : json["points"]) {
+    const std::string file = fmt::format("points/point_{:03}.yaml", ++i);
+    const Outcome again = run(fmt::format("eval {} {} {} --json", kTeaching, kLayer, file));
+    EXPECT_EQ(Json::parse(again.out)["cost"]["energy_pj"], point["energy_pj"]);
+    EXPECT_EQ(Json::parse(again.out)["cost"]["latency_cycles"], point["latency_cycles"]);
+  }
+  EXPECT_GE(i, 1U);
+  EXPECT_EQ(run(fmt::format("search {} {} --curve GLB", kTeaching, kLayer)).err,
+            "mapsim: --curve: no level 'GLB'; one of DRAM, Buffer, Registers\n");
+}
+
 }  // namespace
 }  // namespace mapsim

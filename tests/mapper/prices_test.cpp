@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/prices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "mapper/exact/labels.hpp"
+#include "random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+using exact::Instance;
+
+constexpr std::uint64_t kSpaces = 150;
+
+// Calls visit(instance) for every unrolling of random spaces in which something may fit.
+void for_each_instance(const Objective& objective, const std::function<void(Instance&)>& visit) {
+  for (std::uint64_t seed = 90'000; seed < 90'000 + kSpaces; ++seed) {
+    const SearchCase random = random_space(seed, 1'000'000);
+    const Mapspace space(random.problem, random.constraints);
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      exact::Unrolled unrolled(space.problem(), group);
+      const exact::Skeleton skeleton(space, unrolled.used);
+      Instance instance(skeleton, std::move(unrolled), objective);
+      if (instance.root().first < exact::kInfinity) {
+        visit(instance);
+      }
+    }
+  }
+}
+
+exact::LabelResult search(Instance& instance, std::optional<std::int64_t> price_after) {
+  exact::Quest quest;
+  quest.price_after = price_after;
+  const SearchOptions options;
+  return exact::search_labels(instance, quest, exact::Patience(options));
+}
+
+std::vector<std::size_t> contended_rooms(const exact::Skeleton& skeleton) {
+  std::vector<std::size_t> rooms;
+  for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
+    if (skeleton.rooms()[r].contended && skeleton.rooms()[r].level != LevelId{0}) {
+      rooms.push_back(r);
+    }
+  }
+  return rooms;
+}
+
+double priced_bound(const Instance& instance, const exact::Prices& prices,
+                    const std::vector<std::size_t>& rooms) {
+  double bound = exact::kInfinity;
+  for (const std::size_t pointers : instance.skeleton.starts()) {
+    const std::size_t whole = instance.unrolled.lattices.front().size() - 1;
+    bound = std::min(bound, prices.priced_to_go({0, pointers, whole}));
+  }
+  for (const std::size_t r : rooms) {
+    bound -= prices.price(r) * instance.skeleton.rooms()[r].bits;
+  }
+  return bound;
+}
+
+TEST(Prices, RaiseTheBoundAndNeverAboveTheOptimum) {
+  int raised = 0;
+  for_each_instance(Objective::kEnergy, [&](Instance& instance) {
+    const std::vector<std::size_t> rooms = contended_rooms(instance.skeleton);
+    const exact::LabelResult best = search(instance, std::nullopt);
+    if (rooms.empty() || best.endings.empty()) {
+      return;
+    }
+    const double optimum = best.endings.front().key.first;
+    if (const auto prices = exact::find_prices(instance, rooms, optimum)) {
+      const double bound = priced_bound(instance, *prices, rooms);
+      EXPECT_LE(bound, optimum * (1 + 1e-9));
+      EXPECT_GT(bound, instance.root().first * (1 - 1e-9));
+      ++raised;
+    }
+  });
+  EXPECT_GT(raised, 50);
+}
+
+TEST(Prices, ChangeNoOptimum) {
+  for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
+    std::int64_t without = 0;
+    std::int64_t with = 0;
+    for_each_instance(objective, [&](Instance& instance) {
+      const exact::LabelResult plain = search(instance, std::nullopt);
+      const exact::LabelResult priced = search(instance, 0);
+      ASSERT_EQ(plain.endings.size(), priced.endings.size());
+      if (!plain.endings.empty()) {
+        const double optimum = plain.endings.front().key.first;
+        EXPECT_NEAR(priced.endings.front().key.first, optimum, 1e-9 * optimum);
+      }
+      without += plain.expanded;
+      with += priced.expanded;
+    });
+    EXPECT_LT(with, without);
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
