@@ -158,6 +158,8 @@ void add_search(CLI::App& app, SearchArguments& a) {
       [&a](const std::string& word) { a.strategy = word; },
       "exact (default), exhaustive, random, annealing or genetic");
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
+  command.add_flag("--imperfect", a.imperfect,
+                   "Tiles of ceil(bound / n) beside divisors (factors: balanced)");
   add_number(command, "--evaluations,--samples", a.evaluations, std::int64_t{1}, kMost,
              "How many mappings random, annealing and genetic try [10000]");
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");

@@ -28,6 +28,7 @@ struct SearchArguments {
   ObjectiveArguments objective;
   std::string strategy = "exact";
   bool even = false;
+  bool imperfect = false;  // factors: balanced
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;

@@ -15,6 +15,9 @@ Answer run(const HistogramArguments& arguments) {
   Constraints constraints;
   if (!arguments.constraints.empty()) {
     constraints = load_constraints(arguments.constraints, problem);
+    if (constraints.factors.balanced) {
+      throw UsageError("histogram: walks perfect factors only; leave out factors: balanced");
+    }
   }
   Provenance origin{"histogram", input_files(arguments.arch, problem.arch(), arguments.workload)};
   if (!arguments.constraints.empty()) {

@@ -131,6 +131,23 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   return answer;
 }
 
+// What the constraints file would not have let through, and what only perfect factors can.
+void check_balanced(const Problem& problem, const Constraints& constraints,
+                    const SearchArguments& arguments) {
+  if (arguments.strategy == "annealing" || arguments.strategy == "genetic") {
+    throw UsageError("--strategy " + arguments.strategy + ": perfect factors only");
+  }
+  if (!arguments.certificate_file.empty() || arguments.pareto || !arguments.curve.empty()) {
+    throw UsageError("--certificate, --pareto, --curve: perfect factors only");
+  }
+  if (!constraints.unroll.empty() || !constraints.extents.empty() || !constraints.loops.empty()) {
+    throw UsageError("--imperfect: not with constraints on unroll, extents or loops");
+  }
+  if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
+    throw UsageError("--imperfect: too many extents; a constraints file can limit their pieces");
+  }
+}
+
 }  // namespace
 
 Answer run(const SearchArguments& arguments) {
@@ -142,6 +159,10 @@ Answer run(const SearchArguments& arguments) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
   constraints.even = constraints.even || arguments.even;
+  constraints.factors.balanced = constraints.factors.balanced || arguments.imperfect;
+  if (constraints.factors.balanced) {
+    check_balanced(problem, constraints, arguments);
+  }
 
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);

@@ -15,7 +15,8 @@ namespace mapsim {
 namespace {
 
 const Words kAxes{"X", "Y"};  // in the order of Axis
-const Words kKeys{"tiling", "spatial", "unroll", "keep", "bypass", "extents", "loops"};
+const Words kKeys{"tiling", "factors", "pieces", "tiles",   "spatial",
+                  "unroll", "keep",    "bypass", "extents", "loops"};
 
 class ConstraintsReader {
  public:
@@ -37,16 +38,64 @@ class ConstraintsReader {
     const Fields fields = reader_.fields(*node, kKeys);
     constraints.even =
         reader_.choice(fields.find("tiling"), {"uneven", "even"}, "tiling").value_or(0) == 1;
+    constraints.factors = read_factors(fields);
+    balanced_ = constraints.factors.balanced;
     if (const Node* spatial = fields.find("spatial")) {
       constraints.spatial = read_spatial(*spatial);
     }
     read_keeps(fields.find("keep"), KeepRule::kKeep, constraints);
     read_keeps(fields.find("bypass"), KeepRule::kBypass, constraints);
     read_rules(reader_, problem_, fields, constraints);
+    for (const char* key : {"unroll", "extents", "loops"}) {
+      if (fields.find(key) != nullptr && balanced_) {
+        reader_.error(*fields.find(key), fmt::format("{} needs factors: perfect", key));
+      }
+    }
     return constraints;
   }
 
  private:
+  Factors read_factors(const Fields& fields) {
+    Factors factors;
+    factors.balanced =
+        reader_.choice(fields.find("factors"), {"perfect", "balanced"}, "factors").value_or(0) == 1;
+    for (const char* key : {"pieces", "tiles"}) {
+      if (fields.find(key) != nullptr && !factors.balanced) {
+        reader_.error(*fields.find(key), fmt::format("{} needs factors: balanced", key));
+      }
+    }
+    if (const Node* pieces = fields.find("pieces")) {
+      factors.pieces = reader_.integer(pieces, 1, kMaxInteger).value_or(0);
+    }
+    if (const Node* tiles = fields.find("tiles")) {
+      factors.tiles = read_tiles(*tiles);
+    }
+    const std::size_t count = rungs(workload_, factors);
+    if (factors.balanced && count > kMostRungs) {
+      reader_.error(*fields.find("factors"),
+                    fmt::format("{} extents are too many ({} at most); pieces: 64, say, takes of "
+                                "ceil(bound / n) those with n up to 64",
+                                count, kMostRungs));
+    }
+    return factors;
+  }
+
+  PerDim<std::vector<std::int64_t>> read_tiles(const Node& node) {
+    PerDim<std::vector<std::int64_t>> tiles(workload_.dims.size());
+    for (const Entry* entry : reader_.entries(node, "a map of dims to lists of extents")) {
+      const auto index = reader_.choice(&entry->key, dims_, "dim");
+      for (const Node* item : reader_.items(entry->value, "a list of extents")) {
+        const std::int64_t bound =
+            index ? workload_.dims[static_cast<DimId>(*index)].bound : kMaxInteger;
+        const auto extent = reader_.integer(item, 1, bound);
+        if (index && extent) {
+          tiles[static_cast<DimId>(*index)].push_back(*extent);
+        }
+      }
+    }
+    return tiles;
+  }
+
   Unrolling read_spatial(const Node& spatial) {
     const Words fanouts = names_of(arch_.fanouts);
     Unrolling unrolling;
@@ -109,6 +158,9 @@ class ConstraintsReader {
     const std::int64_t bound = workload_.dims[dim].bound;
     const bool fits = factor <= bound / used_[dim];
     used_[dim] = fits ? used_[dim] * factor : bound;
+    if (balanced_ && fits) {
+      return;
+    }
     if (!fits || bound % used_[dim] != 0) {
       reader_.error(at, fmt::format("the factors of {} do not divide its bound {}",
                                     workload_.dims[dim].name, bound));
@@ -173,6 +225,7 @@ class ConstraintsReader {
   const Workload& workload_;
   Words dims_;
   Words levels_;
+  bool balanced_ = false;
   PerDim<std::int64_t> used_;  // product of the factors of a dim so far
 };
 

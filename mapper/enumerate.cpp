@@ -87,11 +87,84 @@ class Enumerator {
   bool stopped_ = false;
 };
 
+// The same with balanced factors: loops lead to any smaller extent of a dim's ladder, and fanouts
+// are crossed where the unrolling gives every instance work.
+class BalancedEnumerator {
+ public:
+  BalancedEnumerator(const Mapspace& space, const nests::Placements& placements,
+                     const Unrolling& unrolling, const Visit& visit)
+      : ladders_{space.ladders()},
+        placements_{placements},
+        unrolling_{unrolling},
+        visit_{visit},
+        nest_{space.problem(), placements, unrolling} {}
+
+  // False if `visit` asked to stop.
+  bool run() {
+    at_point(nests::Cursor{}, std::nullopt);
+    return !stopped_;
+  }
+
+ private:
+  void at_point(const nests::Cursor& cursor, std::optional<DimId> last) {
+    continue_below(cursor, last);
+    placements_.for_each_point(cursor, [&](const nests::Point& point, const nests::Cursor& next) {
+      if (!stopped_ && may_cross(point)) {
+        const nests::NestBuilder::Mark mark = nest_.mark();
+        nest_.add_point(point);
+        continue_below(next, std::nullopt);
+        nest_.cut(mark);
+      }
+    });
+  }
+
+  bool may_cross(const nests::Point& point) const {
+    std::optional<PerDim<std::int64_t>> tile = nest_.extents();
+    for (std::size_t f = point.first_fanout; f < point.end_fanout && tile; ++f) {
+      tile = behind(ladders_, unrolling_, placements_.used_fanouts()[f], *tile);
+    }
+    return tile.has_value();
+  }
+
+  void continue_below(const nests::Cursor& cursor, std::optional<DimId> last) {
+    const PerDim<std::int64_t> tile = nest_.extents();
+    bool has_loops = false;
+    for (const DimId dim : tile.ids()) {
+      has_loops = has_loops || tile[dim] > 1;
+      for (const std::int64_t extent : ladders_[dim]) {
+        if (extent >= tile[dim] || dim == last || stopped_) {
+          break;
+        }
+        const nests::NestBuilder::Mark mark = nest_.mark();
+        nest_.add_loop_to(dim, extent);
+        at_point(cursor, dim);
+        nest_.cut(mark);
+      }
+    }
+    if (!has_loops && !stopped_ && placements_.is_complete(cursor)) {
+      stopped_ = !visit_(nest_.mapping());
+    }
+  }
+
+  const PerDim<Ladder>& ladders_;
+  const nests::Placements& placements_;
+  const Unrolling& unrolling_;
+  const Visit& visit_;
+  nests::NestBuilder nest_;
+  bool stopped_ = false;
+};
+
 }  // namespace
 
 bool Mapspace::enumerate(const Visit& visit) const {
   for (const UnrollingGroup& group : groups_) {
     const nests::Placements placements{*this, group};
+    if (constraints_.factors.balanced) {
+      if (!BalancedEnumerator{*this, placements, group.first, visit}.run()) {
+        return false;
+      }
+      continue;
+    }
     const PerDim<std::int64_t> bounds = temporal_bounds(problem_->workload(), group);
     for (const Unrolling& unrolling : assignments(group)) {
       if (!Enumerator{*problem_, placements, unrolling, bounds, visit}.run()) {

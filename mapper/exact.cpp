@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
@@ -178,7 +179,8 @@ class Record {
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience)
-      : options_{options},
+      : space_{space},
+        options_{options},
         patience_{patience},
         groups_(space, options.objective),
         record_{space.problem(), options, groups_} {}
@@ -186,6 +188,9 @@ class ExactSearch {
   Record& record() { return record_; }
 
   SearchResult run() {
+    if (is_balanced() && !record_.has_best()) {
+      start_from_perfect_factors();
+    }
     bool first = true;
     groups_.for_batches([&](std::span<const std::size_t> batch) {
       const std::int64_t left = options_.budget.labels - record_.labels();
@@ -201,6 +206,22 @@ class ExactSearch {
   }
 
  private:
+  bool is_balanced() const { return space_.constraints().factors.balanced; }
+
+  // The best mapping with perfect factors is one of the balanced space too, and known at once.
+  void start_from_perfect_factors() {
+    Constraints constraints = space_.constraints();
+    constraints.factors = {};
+    const Mapspace perfect{space_.problem(), constraints};
+    SearchOptions options = options_;
+    options.progress = nullptr;
+    const SearchResult found = ExactSearch(perfect, options, patience_).run();
+    if (found.cost && is_within_limits(options_.objective, *found.cost)) {
+      record_.start_from(*found.best, *found.cost,
+                         balanced::key_of_cost(options_.objective, *found.cost));
+    }
+  }
+
   void search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
     const auto count = static_cast<std::int64_t>(batch.size());
     exact::Quest quest;
@@ -221,7 +242,28 @@ class ExactSearch {
     }
   }
 
+  void search_balanced(std::size_t group, const exact::Quest& quest) {
+    const balanced::Outcome found =
+        balanced::search_group(groups_.skeleton(group), space_.group_by_factors()[group],
+                               options_.objective, quest, patience_);
+    if (found.states > 0) {
+      record_.relax(group, found.root, static_cast<std::size_t>(found.states));
+    }
+    if (found.best) {
+      record_.offer(*found.best, found.key, group);
+    }
+    if (found.searched) {
+      record_.searched(group, {{}, found.bound, found.labels, !found.complete});
+    } else if (!found.complete) {
+      record_.leave_open();
+    }
+  }
+
   void search(std::size_t group, exact::Quest quest) {
+    if (is_balanced()) {
+      search_balanced(group, quest);
+      return;
+    }
     const auto instance = groups_.build(group);
     const Key root = instance->root();
     record_.relax(group, root, instance->bound.nodes().size());
@@ -238,6 +280,7 @@ class ExactSearch {
     record_.searched(group, found);
   }
 
+  const Mapspace& space_;
   const SearchOptions& options_;
   const Patience& patience_;
   exact::Groups groups_;

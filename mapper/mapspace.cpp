@@ -5,13 +5,18 @@
 #include <utility>
 
 #include "mapper/nests/counting.hpp"
+#include "mapper/nests/rungs.hpp"
 
 namespace mapsim {
 
 Mapspace::Mapspace(const Problem& problem, Constraints constraints)
     : problem_{&problem},
       constraints_{std::move(constraints)},
-      groups_{mapsim::group_by_factors(problem, {constraints_.spatial, constraints_.unroll})} {
+      ladders_{mapsim::ladders(problem.workload(), constraints_.factors)},
+      groups_{
+          constraints_.factors.balanced
+              ? balanced_groups(problem, ladders_, constraints_.spatial)
+              : mapsim::group_by_factors(problem, {constraints_.spatial, constraints_.unroll})} {
   if (!constraints_.extents.empty() || !constraints_.loops.empty()) {
     throw std::invalid_argument("rules for extents and loops are read, but not searched yet");
   }
@@ -55,8 +60,14 @@ std::int64_t Mapspace::unrolling_count() const {
 }
 
 std::string Mapspace::size() const {
-  nests::MappingCounter counter{*this};
   mpz_class size;
+  if (constraints_.factors.balanced) {
+    for (const UnrollingGroup& group : groups_) {
+      size += nests::RungNests{*this, group}.count();
+    }
+    return size.get_str();
+  }
+  nests::MappingCounter counter{*this};
   for (const UnrollingGroup& group : groups_) {
     size += counter.count(group) * mpz_class{static_cast<long>(group.assignments)};
   }

@@ -8,6 +8,7 @@
 
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
+#include "mapper/factors.hpp"
 #include "mapper/rules.hpp"
 #include "mapper/unrolling.hpp"
 
@@ -26,14 +27,16 @@ struct Constraints {
   std::vector<UnrollRule> unroll{};   // one a fanout at most
   std::vector<ExtentRule> extents{};  // of tiles
   std::vector<LoopRule> loops{};      // one a node at most; for a level: even only
+  Factors factors{};
   friend bool operator==(const Constraints&, const Constraints&) = default;
 };
 
 // The declared mapspace: every canonical mapping (costmodel/mapping.hpp) with
-//  - perfect factors: every extent divides the extent above it;
+//  - perfect factors: every extent divides the extent above it; or balanced ones: every extent is
+//    one of those that mapper/factors.hpp lists, and a parallel loop gives ceil(extent / factor) to
+//    each instance, `factor` being how many it uses;
 //  - per fanout axis a product of factors <= its size, dims as the architecture allows; the
-//  parallel
-//    nodes of one fanout stand together, X before Y, dims in order;
+//    parallel nodes of one fanout stand together, X before Y, dims in order;
 //  - keeps as the architecture and the constraints allow, each at any point of the nest that the
 //    structure rules allow (even: the keeps of one level at one point);
 //  - any loop order, at most one loop per dim between two keeps or fanouts or loops over other
@@ -45,7 +48,8 @@ class Mapspace {
 
   const Problem& problem() const { return *problem_; }
   const Constraints& constraints() const { return constraints_; }
-  KeepRule keep_rule(LevelId level, TensorId tensor) const;  // outermost level: kKeep
+  const PerDim<Ladder>& ladders() const { return ladders_; }  // extents that tiles may have
+  KeepRule keep_rule(LevelId level, TensorId tensor) const;   // outermost level: kKeep
 
   // The admissible spatial unrollings, grouped by what their costs depend on, in a fixed order.
   const std::vector<UnrollingGroup>& group_by_factors() const { return groups_; }
@@ -63,6 +67,7 @@ class Mapspace {
  private:
   const Problem* problem_;
   Constraints constraints_;
+  PerDim<Ladder> ladders_;
   std::vector<UnrollingGroup> groups_;
 };
 

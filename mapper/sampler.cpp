@@ -24,8 +24,16 @@ double at_or_zero(const std::vector<double>& counts, std::size_t i) {
 }  // namespace
 
 Sampler::Sampler(const Mapspace& space) : space_{&space}, loop_words_{space.problem().workload()} {
-  nests::MappingCounter counter{space};
   double sum = 0;
+  if (space.constraints().factors.balanced) {
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      rung_nests_.emplace_back(space, group);
+      sum += rung_nests_.back().count().get_d();
+      cumulative_.push_back(sum);
+    }
+    return;
+  }
+  nests::MappingCounter counter{space};
   for (const UnrollingGroup& group : space.group_by_factors()) {
     sum += counter.count(group).get_d() * static_cast<double>(group.assignments);
     cumulative_.push_back(sum);
@@ -116,6 +124,9 @@ Mapping Sampler::sample(Rng& rng) const {
   const double at = rng.uniform() * cumulative_.back();
   const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, at);
   const auto index = static_cast<std::size_t>(found - cumulative_.begin());
+  if (!rung_nests_.empty()) {
+    return rung_nests_[index].sample(rng);
+  }
   const UnrollingGroup& group = space_->group_by_factors()[index];
   const std::vector<Unrolling> unrollings = space_->assignments(group);
   const Unrolling& unrolling = unrollings[rng.below(unrollings.size())];

@@ -9,6 +9,7 @@
 #include "mapper/mapspace.hpp"
 #include "mapper/nests/loop_words.hpp"
 #include "mapper/nests/placement.hpp"
+#include "mapper/nests/rungs.hpp"
 
 namespace mapsim {
 
@@ -49,9 +50,10 @@ class Sampler {
   const Mapspace* space_;
   nests::LoopWords loop_words_;
   std::vector<Arrangements> arrangements_;
-  std::vector<std::vector<double>> words_;  // by the number of interior barriers
-  std::vector<Member> members_;             // per unrolling group
-  std::vector<double> cumulative_;          // weights of the groups, summed
+  std::vector<std::vector<double>> words_;    // by the number of interior barriers
+  std::vector<Member> members_;               // per unrolling group
+  std::vector<nests::RungNests> rung_nests_;  // per unrolling, balanced factors
+  std::vector<double> cumulative_;            // weights of the groups, summed
 };
 
 }  // namespace mapsim

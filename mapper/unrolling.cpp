@@ -303,7 +303,7 @@ PerDim<std::int64_t> temporal_bounds(const Workload& workload, const UnrollingGr
   for (const DimId d : workload.dims.ids()) {
     std::int64_t bound = workload.dims[d].bound;
     for (const Factors& factors : group.factors) {
-      bound /= factors[d];
+      bound = (bound + factors[d] - 1) / factors[d];
     }
     bounds.push_back(bound);
   }

@@ -48,7 +48,7 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem, const Unrol
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingGroup& group);
 
-// What is left of each dim for temporal loops: its bound / its factors.
+// What is left of each dim for temporal loops: its bound / its factors; balanced: at least.
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const UnrollingGroup& group);
 
 }  // namespace mapsim

@@ -292,6 +292,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   json["strategy"] = strategy;
   json["seed"] = options.seed;
   json["even"] = space.constraints().even;
+  json["factors"] = space.constraints().factors.balanced ? "balanced" : "perfect";
   json["interrupted"] = result.interrupted;
   json["feasible"] = result.best.has_value();
   if (result.best && result.cost) {

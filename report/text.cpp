@@ -242,8 +242,9 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
   const std::string over =
-      fmt::format("of the {} {}mappings (perfect factors) in the mapspace",
-                  short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "");
+      fmt::format("of the {} {}mappings ({} factors) in the mapspace",
+                  short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",
+                  space.constraints().factors.balanced ? "balanced" : "perfect");
   const std::string name = to_string(objective);
   switch (proof.status) {
     case Proof::kOptimal:

@@ -6,6 +6,7 @@
 
 #include "costmodel/crossing.hpp"
 #include "mapper/exact/rebuild.hpp"
+#include "mapper/nests/placement.hpp"
 
 namespace mapsim::exact {
 
@@ -60,10 +61,10 @@ double energy_floor(const Mapspace& space) {
 Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
   for (const UnrollingGroup& group : space.group_by_factors()) {
-    const Unrolled unrolled(space.problem(), group);
-    auto& skeleton = skeletons_[unrolled.used];
+    const std::vector<FanoutId> used = nests::used_fanouts(group);
+    auto& skeleton = skeletons_[used];
     if (!skeleton) {
-      skeleton = std::make_unique<Skeleton>(space, unrolled.used);
+      skeleton = std::make_unique<Skeleton>(space, used);
     }
   }
   const double energy = energy_floor(space);
@@ -85,10 +86,13 @@ double Groups::steps(std::size_t group) const {
   return steps;
 }
 
+const Skeleton& Groups::skeleton(std::size_t group) const {
+  return *skeletons_.at(nests::used_fanouts(space_.group_by_factors()[group]));
+}
+
 std::unique_ptr<Instance> Groups::build(std::size_t group) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
-  const Skeleton& skeleton = *skeletons_.at(unrolled.used);
-  return std::make_unique<Instance>(skeleton, std::move(unrolled), objective_);
+  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

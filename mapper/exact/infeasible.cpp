@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/infeasible.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -68,7 +69,7 @@ class Leanest {
     for (const bool in_output : {true, false}) {
       for (const DimId d : workload().dims.ids()) {
         if (of_output.contains(d) == in_output) {
-          extents_[d] = workload().dims[d].bound / temporal_bounds(workload(), group_)[d];
+          extents_[d] = least_before_fanouts(d);
           mapping_.nodes.emplace_back(Temporal{d, extents_[d]});
         }
       }
@@ -103,12 +104,41 @@ class Leanest {
     }
   }
 
+  // The smallest extent that gives the instances of all fanouts work.
+  std::int64_t least_before_fanouts(DimId d) const {
+    if (!space_.constraints().factors.balanced) {
+      return workload().dims[d].bound / temporal_bounds(workload(), group_)[d];
+    }
+    for (const std::int64_t extent : space_.ladders()[d]) {
+      std::optional<std::int64_t> block = extent;
+      for (const Unroll& unroll : group_.first) {
+        if (unroll.dim == d && block) {
+          block = block_of(space_.ladders()[d], *block, unroll.factor);
+        }
+      }
+      if (block) {
+        return extent;
+      }
+    }
+    return workload().dims[d].bound;
+  }
+
   void unroll(FanoutId fanout) {
     for (const Unroll& unroll : group_.first) {
       if (unroll.fanout == fanout) {
-        extents_[unroll.dim] /= unroll.factor;
+        extents_[unroll.dim] = (extents_[unroll.dim] + unroll.factor - 1) / unroll.factor;
         mapping_.nodes.emplace_back(
             Parallel{unroll.dim, extents_[unroll.dim], fanout, unroll.axis});
+      }
+    }
+    for (const Unroll& unroll : group_.first) {  // blocks of more than 1, behind the last fanout
+      const bool goes_on =
+          std::any_of(group_.first.begin(), group_.first.end(), [&](const Unroll& other) {
+            return other.dim == unroll.dim && index_of(other.fanout) > index_of(fanout);
+          });
+      if (unroll.fanout == fanout && !goes_on && extents_[unroll.dim] > 1) {
+        extents_[unroll.dim] = 1;
+        mapping_.nodes.emplace_back(Temporal{unroll.dim, 1});
       }
     }
   }

@@ -24,9 +24,9 @@ Valuation::Valuation(const Skeleton& skeleton, const Objective& objective, doubl
 }
 
 // As latency_into() has it. The ports of a level are neighbours.
-Valuation::Cycles Valuation::cycles(const double* components) const {
-  double steady = compute_cycles_;
-  double hidden = compute_cycles_;
+Valuation::Cycles Valuation::cycles(const double* components, double compute_cycles) const {
+  double steady = compute_cycles;
+  double hidden = compute_cycles;
   double shown = 0;        // of the levels before this one
   double level_shown = 0;  // of this one
   for (std::size_t q = 0; q < ports_.size(); ++q) {
@@ -43,7 +43,7 @@ Valuation::Cycles Valuation::cycles(const double* components) const {
   return {steady, hidden + shown + level_shown + edges};
 }
 
-Key Valuation::key(const double* components) const {
+Key Valuation::key(const double* components, double compute_cycles) const {
   double energy = components[0];
   if (!(energy < kInfinity)) {
     return {};
@@ -53,7 +53,7 @@ Key Valuation::key(const double* components) const {
         !objective_.max_energy || energy <= objective_.max_energy->count() * (1 + kRounding);
     return allowed ? Key{objective_value(objective_, energy, 1), 0} : Key{};
   }
-  const Cycles taken = cycles(components);
+  const Cycles taken = cycles(components, compute_cycles);
   const double latency = objective_.mode == LatencyMode::kSteady ? taken.steady : taken.ramped;
   energy += leakage_per_cycle_ * taken.steady;
   if ((objective_.max_energy && energy > objective_.max_energy->count() * (1 + kRounding)) ||

@@ -33,14 +33,16 @@ class Valuation {
  public:
   Valuation(const Skeleton& skeleton, const Objective& objective, double compute_cycles);
   // Infinite where a limit is broken.
-  Key key(const double* components) const;
+  Key key(const double* components) const { return key(components, compute_cycles_); }
+  // With another time for the compute units.
+  Key key(const double* components, double compute_cycles) const;
 
  private:
   struct Cycles {
     double steady = 0;
     double ramped = 0;
   };
-  Cycles cycles(const double* components) const;
+  Cycles cycles(const double* components, double compute_cycles) const;
 
   const std::vector<Port>& ports_;
   std::vector<bool> hides_;  // per port: does its level's double buffer hide transfers?

@@ -17,8 +17,12 @@ NestBuilder::NestBuilder(const Problem& problem, const Placements& placements,
 }
 
 void NestBuilder::add_loop(DimId dim, std::int64_t factor) {
-  extents_[dim] /= factor;
-  mapping_.nodes.emplace_back(Temporal{dim, extents_[dim]});
+  add_loop_to(dim, extents_[dim] / factor);
+}
+
+void NestBuilder::add_loop_to(DimId dim, std::int64_t extent) {
+  extents_[dim] = extent;
+  mapping_.nodes.emplace_back(Temporal{dim, extent});
 }
 
 void NestBuilder::add_keeps(const Point& point, std::size_t begin, std::size_t end) {
@@ -39,7 +43,7 @@ void NestBuilder::add_point(const Point& point) {
     level = below;
     for (const Unroll& unroll : *unrolling_) {
       if (unroll.fanout == fanout) {
-        extents_[unroll.dim] /= unroll.factor;
+        extents_[unroll.dim] = (extents_[unroll.dim] + unroll.factor - 1) / unroll.factor;
         mapping_.nodes.emplace_back(
             Parallel{unroll.dim, extents_[unroll.dim], fanout, unroll.axis});
       }

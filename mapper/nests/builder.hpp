@@ -17,8 +17,10 @@ class NestBuilder {
   NestBuilder(const Problem& problem, const Placements& placements, const Unrolling& unrolling);
 
   void add_loop(DimId dim, std::int64_t factor);
+  void add_loop_to(DimId dim, std::int64_t extent);
   void add_point(const Point& point);
   const Mapping& mapping() const { return mapping_; }
+  const PerDim<std::int64_t>& extents() const { return extents_; }  // of the tile so far
 
   // To go back to where the nest has been.
   struct Mark {

@@ -7,15 +7,16 @@
 #include "mapper/factor.hpp"
 
 namespace mapsim::nests {
-namespace {
-
-using Series = std::vector<mpz_class>;
 
 mpz_class binomial(std::size_t n, std::size_t k) {
   mpz_class result;
   mpz_bin_uiui(result.get_mpz_t(), n, k);
   return result;
 }
+
+namespace {
+
+using Series = std::vector<mpz_class>;
 
 // Non-decreasing sequences of m positions among n.
 mpz_class multichoose(std::size_t n, std::size_t m) {
@@ -46,8 +47,8 @@ Series multiply(const Series& a, const Series& b) {
   return product;
 }
 
-// Ways to spread a chain's levels [begin, end) over n points in order, any number to a point:
-// sum over m of (ways to choose m levels and their tensors) * multichoose(n, m).
+}  // namespace
+
 mpz_class spread(const Chain& chain, std::size_t begin, std::size_t end, std::size_t n) {
   Series choices{1};
   for (std::size_t level = begin; level < end; ++level) {
@@ -60,6 +61,8 @@ mpz_class spread(const Chain& chain, std::size_t begin, std::size_t end, std::si
   }
   return ways;
 }
+
+namespace {
 
 // Most points that keeps and fanouts can occupy.
 std::size_t most_points(const Placements& placements) {

@@ -12,6 +12,12 @@
 
 namespace mapsim::nests {
 
+mpz_class binomial(std::size_t n, std::size_t k);
+
+// Ways to spread a chain's levels [begin, end) over n points in order, any number to a point:
+// sum over m of (ways to choose m levels and their tensors) * (ways to choose m points).
+mpz_class spread(const Chain& chain, std::size_t begin, std::size_t end, std::size_t n);
+
 // H(n, c) for c = 0, 1, ...: ordered factorisations of n into c factors > 1.
 std::vector<mpz_class> ordered_factorizations(std::int64_t n);
 

@@ -90,11 +90,24 @@ class BruteForce {
       }
     }
     for (const DimId d : used.ids()) {
-      if (workload().dims[d].bound % used[d] != 0) {
+      if (!space_.constraints().factors.balanced && workload().dims[d].bound % used[d] != 0) {
         return false;
       }
     }
     return matches_given();
+  }
+
+  // By trying every number of pieces.
+  bool is_candidate(DimId dim, std::int64_t extent) const {
+    const Factors& factors = space_.constraints().factors;
+    const std::int64_t bound = workload().dims[dim].bound;
+    bool found = false;
+    for (std::int64_t n = 1; n <= bound; ++n) {
+      const bool listed = factors.pieces == 0 || n <= factors.pieces || bound % n == 0;
+      found = found || (listed && (bound + n - 1) / n == extent);
+    }
+    return found || (!factors.tiles.empty() &&
+                     std::count(factors.tiles[dim].begin(), factors.tiles[dim].end(), extent) > 0);
   }
 
   // Fanouts that the constraints name have exactly the factors that they give.
@@ -139,7 +152,8 @@ class BruteForce {
     for (const DimId d : workload().dims.ids()) {
       const std::int64_t before = extents_[d];
       for (std::int64_t extent = 1; extent < before; ++extent) {
-        if (before % extent == 0) {
+        const bool balanced = space_.constraints().factors.balanced;
+        if (balanced ? is_candidate(d, extent) : before % extent == 0) {
           with_node(Temporal{d, extent}, [&] { extents_[d] = extent; });
           extents_[d] = before;
         }
@@ -174,10 +188,16 @@ class BruteForce {
     const std::size_t nodes = mapping_.nodes.size();
     for (const Unroll& u : unrolling_) {
       if (u.fanout == fanout && !unrolled_[index_of(fanout)]) {
-        if (extents_[u.dim] % u.factor != 0) {
+        const std::int64_t tile = extents_[u.dim];
+        const std::int64_t block = (tile + u.factor - 1) / u.factor;
+        const bool whole =
+            space_.constraints().factors.balanced
+                ? (tile + block - 1) / block == u.factor && is_candidate(u.dim, block)
+                : tile % u.factor == 0;
+        if (!whole) {
           break;
         }
-        extents_[u.dim] /= u.factor;
+        extents_[u.dim] = block;
         mapping_.nodes.push_back(Parallel{u.dim, extents_[u.dim], fanout, u.axis});
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_mapper --seconds N --seed S --max-size M: compares the exact mapper with all mappings of
-// fresh random spaces for as long as one likes; stops at the first mismatch, shrinks it, exits
-// with 1.
+// fuzz_mapper --seconds N --seed S --max-size M [--balanced]: compares the exact mapper with all
+// mappings of fresh random spaces for as long as one likes; stops at the first mismatch, shrinks
+// it, exits with 1.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +19,13 @@ using Clock = std::chrono::steady_clock;
 
 // A case that fails and is small enough to be looked through again and again.
 bool fails(const mapsim::SearchCase& random, std::int64_t max_size) {
+  const mapsim::Workload& workload = random.problem.workload();
+  const auto ladders = mapsim::ladders(workload, random.constraints.factors);
+  for (const mapsim::DimId d : ladders.ids()) {
+    if (ladders[d].back() > workload.dims[d].bound) {
+      return false;  // an extent of its own that shrinking the bound has left behind
+    }
+  }
   const std::string size = mapsim::Mapspace{random.problem, random.constraints}.size();
   return size.size() < 19 && std::stoll(size) <= max_size && size != "0" &&
          !mapsim::exact_mismatch(random).empty();
@@ -41,13 +48,14 @@ std::string oracle_text(const mapsim::SearchCase& random) {
   return text;
 }
 
-int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size) {
+int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size, bool balanced) {
   constexpr std::uint64_t kReportEvery = 1'000;
   const Clock::time_point start = Clock::now();
   std::uint64_t cases = 0;
   double elapsed = 0;
   for (; elapsed < seconds; ++cases) {
-    const mapsim::SearchCase random = mapsim::random_space(seed + cases, max_size);
+    const mapsim::SearchCase random =
+        (balanced ? mapsim::random_balanced_space : mapsim::random_space)(seed + cases, max_size);
     const std::string wrong = mapsim::exact_mismatch(random);
     if (!wrong.empty()) {
       const mapsim::SearchCase smallest = mapsim::shrink(
@@ -77,6 +85,8 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "how long to run");
   app.add_option("--seed", seed, "the first space's seed");
   app.add_option("--max-size", max_size, "mappings of a space, at most");
+  bool balanced = false;
+  app.add_flag("--balanced", balanced, "spaces with balanced factors");
   CLI11_PARSE(app, argc, argv);
-  return fuzz(seconds, seed, max_size);
+  return fuzz(seconds, seed, max_size, balanced);
 }

@@ -38,8 +38,28 @@ class Membership {
   }
 
   void divide(DimId dim, std::int64_t extent) {
-    require(extents_[dim] % extent == 0, "an extent does not divide the one above");
+    const Factors& factors = space_.constraints().factors;
+    require(factors.balanced ? is_candidate(dim, extent) : extents_[dim] % extent == 0,
+            factors.balanced ? "an extent that no tile may have"
+                             : "an extent does not divide the one above");
     extents_[dim] = extent;
+  }
+
+  // By trying every number of pieces.
+  bool is_candidate(DimId dim, std::int64_t extent) const {
+    const Factors& factors = space_.constraints().factors;
+    const std::int64_t bound = workload().dims[dim].bound;
+    if (!factors.tiles.empty() &&
+        std::count(factors.tiles[dim].begin(), factors.tiles[dim].end(), extent) > 0) {
+      return true;
+    }
+    for (std::int64_t n = 1; n <= bound; ++n) {
+      const bool listed = factors.pieces == 0 || n <= factors.pieces || bound % n == 0;
+      if (listed && (bound + n - 1) / n == extent) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void read(const Keep& keep) {
@@ -57,7 +77,10 @@ class Membership {
     const auto place = [](const auto& node) {
       return std::tuple{index_of(node.fanout), node.axis, index_of(node.dim)};
     };
-    const Unroll unroll{loop.dim, loop.fanout, loop.axis, extents_[loop.dim] / loop.extent};
+    const std::int64_t tile = extents_[loop.dim];
+    const std::int64_t used = (tile + loop.extent - 1) / loop.extent;
+    require((tile + used - 1) / used == loop.extent, "blocks that are not balanced");
+    const Unroll unroll{loop.dim, loop.fanout, loop.axis, used};
     if (!unrolling_.empty()) {
       require(place(unrolling_.back()) < place(unroll), "parallel nodes out of order");
       require(last_parallel_ || unrolling_.back().fanout != loop.fanout,

@@ -237,6 +237,51 @@ Constraints random_constraints(Rng& rng, const Problem& problem) {
   return constraints;
 }
 
+// Bounds with few divisors and several balanced extents.
+Workload awkward_workload(Rng& rng) {
+  const Precision precision = random_precision(rng);
+  const auto bound = [&rng] { return pick(rng, {1, 2, 3, 5, 7, 9, 10, 11, 13}); };
+  switch (rng.below(5)) {
+    case 0:
+    case 1:
+      return gemm("gemm", {bound(), bound(), bound(), {}, false}, precision);
+    case 2: {
+      ConvShape shape;
+      shape.in_channels = pick(rng, {1, 1, 3});
+      shape.out_channels = pick(rng, {1, 2, 5});
+      shape.kernel = {1, pick(rng, {2, 3, 5})};
+      shape.stride = {1, pick(rng, {1, 1, 2, 3})};
+      shape.dilation = {1, pick(rng, {1, 1, 2})};
+      shape.input = input_for(shape, {1, pick(rng, {3, 5, 7, 9})});
+      return conv2d("conv", shape, precision);
+    }
+    case 3:
+      return einsum(
+          "window_in_output", "Z[n][2*p+r] += A[n][p] * B[r]",
+          {{"n", pick(rng, {1, 2})}, {"p", pick(rng, {3, 5, 7})}, {"r", pick(rng, {2, 3})}},
+          precision);
+    default:
+      return einsum("three_operands", "Z[i][j] += A[i][k] * B[k][j] * C[k]",
+                    {{"i", bound()}, {"j", pick(rng, {1, 2, 3})}, {"k", bound()}}, precision);
+  }
+}
+
+Factors random_factors(Rng& rng, const Workload& workload) {
+  Factors factors;
+  factors.balanced = true;
+  factors.pieces = one_in(rng, 3) ? pick(rng, {1, 2, 3}) : 0;
+  if (one_in(rng, 3)) {
+    for (const Dim& dim : workload.dims) {
+      factors.tiles.push_back({});
+      if (one_in(rng, 2)) {
+        factors.tiles[factors.tiles.last()].push_back(
+            1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(dim.bound))));
+      }
+    }
+  }
+  return factors;
+}
+
 }  // namespace
 
 SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
@@ -247,6 +292,26 @@ SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
     found.constraints = random_constraints(rng, found.problem);
     const std::string size = Mapspace{found.problem, found.constraints}.size();
     if (size.size() < 19 && std::stoll(size) <= max_size && size != "0") {
+      return found;
+    }
+  }
+}
+
+SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size) {
+  Rng rng{seed};
+  while (true) {
+    Arch arch = random_arch(rng);
+    SearchCase found{Problem{std::move(arch), awkward_workload(rng)}, {}};
+    found.constraints = random_constraints(rng, found.problem);
+    found.constraints.factors = random_factors(rng, found.problem.workload());
+    if (found.constraints.spatial) {
+      Constraints free;
+      free.factors = found.constraints.factors;
+      const std::vector<Unrolling> all = Mapspace{found.problem, free}.unrollings();
+      found.constraints.spatial = all[rng.below(all.size())];
+    }
+    const std::string size = Mapspace{found.problem, found.constraints}.size();
+    if (size.size() < 10 && std::stoll(size) <= max_size && size != "0") {
       return found;
     }
   }

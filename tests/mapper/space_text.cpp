@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "shrink_space.hpp"
 
@@ -102,6 +103,14 @@ std::string workload_text(const Workload& workload) {
 
 std::string constraints_text(const Problem& problem, const Constraints& constraints) {
   std::string text = constraints.even ? "even\n" : "uneven\n";
+  if (constraints.factors.balanced) {
+    text += "balanced:";
+    const PerDim<Ladder> all = ladders(problem.workload(), constraints.factors);
+    for (const DimId d : all.ids()) {
+      text += fmt::format(" {} of {}", problem.workload().dims[d].name, fmt::join(all[d], ","));
+    }
+    text += "\n";
+  }
   if (constraints.spatial) {
     text += "given:";
     for (const Unroll& unroll : *constraints.spatial) {

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/balanced/relaxation.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "costmodel/crossing.hpp"
+
+namespace mapsim::balanced {
+
+using exact::kInfinity;
+using exact::Node;
+using exact::Sharing;
+using exact::Skeleton;
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+constexpr std::size_t kNoRun = static_cast<std::size_t>(-1);
+
+// Distinct coordinates of a window of two dims, summed over tiles of these extents. A window whose
+// instances' blocks lie apart has at least as many as one of unit strides whose blocks do not.
+double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds,
+                     const std::array<std::int64_t, 2>& extents, bool apart) {
+  const auto points = [&](std::int64_t a, std::int64_t b) {
+    if (apart) {
+      return a + b - 1;
+    }
+    PerDim<std::int64_t> tile(kMaxDims, 1);
+    tile[rank.terms[0].dim] = a;
+    tile[rank.terms[1].dim] = b;
+    return rank_points(rank, tile);
+  };
+  const auto over_second = [&](std::int64_t a) {
+    const std::int64_t rest = bounds[1] % extents[1];
+    return bounds[1] / extents[1] * points(a, extents[1]) + (rest > 0 ? points(a, rest) : 0);
+  };
+  const std::int64_t rest = bounds[0] % extents[0];
+  return static_cast<double>(bounds[0] / extents[0] * over_second(extents[0]) +
+                             (rest > 0 ? over_second(rest) : 0));
+}
+
+}  // namespace
+
+Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles,
+                       const std::vector<Terms>& terms, std::size_t components)
+    : skeleton_{skeleton},
+      tiles_{tiles},
+      terms_{terms},
+      components_{components},
+      rows_(skeleton.phases() * skeleton.pointers(), 0),
+      to_go_(components),
+      bits_(terms.size()) {
+  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+    for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
+      if (skeleton.reachable(phase, pointers)) {
+        rows_[phase * skeleton.pointers() + pointers] = nodes_;
+        nodes_ += tiles.size();
+      }
+    }
+  }
+  for (std::size_t component = 0; component < components; ++component) {
+    to_go_[component].assign(nodes_, kInfinity);
+    fill(component);
+  }
+  costs_.clear();
+  flows_.clear();
+}
+
+const Relaxation::Row& Relaxation::bits(std::size_t placing) {
+  Row& bits = bits_[placing];
+  if (!bits.empty()) {
+    return bits;
+  }
+  const Terms& terms = terms_[placing];
+  bits.assign(tiles_.size(), terms.stored_bits);
+  const auto extent = [&](DimId d, std::size_t rung) {
+    for (std::size_t f = terms.parent.crossed; f < terms.fanouts && rung != Tiles::kNone; ++f) {
+      rung = tiles_.behind(f, d, rung);
+    }
+    return rung == Tiles::kNone ? 0 : tiles_.ladder(d)[rung];
+  };
+  for (const Rank& rank : skeleton_.problem().workload().tensors[terms.tensor].ranks) {
+    if (rank.terms.size() == 1) {
+      const DimId d = rank.terms.front().dim;
+      tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
+        const auto here = static_cast<double>(extent(d, rung));
+        for (std::size_t tile = first; tile < last; ++tile) {
+          bits[tile] = here > 0 ? bits[tile] * here : kInfinity;
+        }
+      });
+      continue;
+    }
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+      PerDim<std::int64_t> extents(tiles_.dims(), 1);
+      bool crosses = true;
+      for (const Term& term : rank.terms) {
+        extents[term.dim] = extent(term.dim, tiles_.digit(term.dim, tile));
+        crosses = crosses && extents[term.dim] > 0;
+      }
+      bits[tile] =
+          crosses ? bits[tile] * static_cast<double>(rank_points(rank, extents)) : kInfinity;
+    }
+  }
+  return bits;
+}
+
+// Elements of the dims that stand alone in their rank; of the first instance its share.
+double Relaxation::constant(TensorId t, const Sharing& sharing) const {
+  double points = 1;
+  for (const Rank& rank : skeleton_.problem().workload().tensors[t].ranks) {
+    for (const Term& term : rank.terms) {
+      points *= rank.terms.size() == 1 ? static_cast<double>(tiles_.bound(term.dim)) : 1;
+      for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+        if (sharing.uses[f] == LoopUse::kFirst) {
+          points /= static_cast<double>(tiles_.factor(f, term.dim));
+        }
+      }
+    }
+  }
+  return points;
+}
+
+// Distinct sums that the instances meet in the whole run, without windows: exact.
+double Relaxation::met(TensorId t, const Sharing& sharing) const {
+  double points = constant(t, sharing);
+  const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+  for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+    for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      if (!relevant.contains(d) && sharing.uses[f] == LoopUse::kSum) {
+        points *= static_cast<double>(tiles_.factor(f, d));
+      }
+    }
+  }
+  return points;
+}
+
+// n_d >= ceil(D / what one combination covers).
+void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
+  const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (relevant.contains(d) || tiles_.ladder(d).size() == 1) {
+      continue;
+    }
+    tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
+      std::int64_t covers = tiles_.ladder(d)[rung];
+      for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+        const bool summed = sharing.uses[f] == LoopUse::kSum;
+        if (f < sharing.crossed && !summed) {
+          covers *= tiles_.factor(f, d);
+        } else if (f >= sharing.crossed && summed) {
+          covers = ceil_div(covers, tiles_.factor(f, d));
+        }
+      }
+      const auto visits = static_cast<double>(ceil_div(tiles_.bound(d), covers));
+      for (std::size_t tile = first; tile < last; ++tile) {
+        flow[tile] *= visits;
+      }
+    });
+  }
+}
+
+void Relaxation::multiply_window(TensorId, const Rank& rank, const Sharing& sharing,
+                                 std::size_t run, Row& flow) const {
+  const Workload& workload = skeleton_.problem().workload();
+  if (rank.terms.size() > 2) {  // every point once
+    const auto points = static_cast<double>(rank_points(rank, bounds_of(workload)));
+    std::for_each(flow.begin(), flow.end(), [points](double& x) { x *= points; });
+    return;
+  }
+  const std::array<DimId, 2> dims{rank.terms[0].dim, rank.terms[1].dim};
+  const std::array<std::int64_t, 2> bounds{tiles_.bound(dims[0]), tiles_.bound(dims[1])};
+  bool apart = false;
+  const auto covered = [&](std::size_t i, std::size_t rung) {
+    std::int64_t extent = tiles_.ladder(dims[i])[rung];
+    for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+      const bool merged = sharing.uses[f] == LoopUse::kMerge;
+      if (f < sharing.crossed && merged) {
+        extent *= tiles_.factor(f, dims[i]);
+        apart = apart || tiles_.factor(f, dims[i]) > 1;
+      } else if (f >= sharing.crossed && !merged && index_of(dims[i]) != run) {
+        extent = ceil_div(extent, tiles_.factor(f, dims[i]));
+      }
+    }
+    return std::min(extent, bounds[i]);
+  };
+  const std::size_t second = tiles_.ladder(dims[1]).size();
+  std::vector<double> known(tiles_.ladder(dims[0]).size() * second);
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    const std::array<std::int64_t, 2> extents{covered(0, k / second), covered(1, k % second)};
+    known[k] = window_points(rank, bounds, extents, apart);
+  }
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    flow[tile] *= known[tiles_.digit(dims[0], tile) * second + tiles_.digit(dims[1], tile)];
+  }
+}
+
+const Relaxation::Row& Relaxation::flow(TensorId t, const Sharing& sharing, std::size_t run) {
+  Row& flow = flows_[{t, sharing, run}];
+  if (flow.empty()) {
+    flow.assign(tiles_.size(), constant(t, sharing));
+    multiply_visits(t, sharing, flow);
+    for (const Rank& rank : skeleton_.problem().workload().tensors[t].ranks) {
+      if (rank.terms.size() > 1) {
+        multiply_window(t, rank, sharing, run, flow);
+      }
+    }
+  }
+  return flow;
+}
+
+// Of a placing at every tile, [component * tiles + tile]. With a run: [..] is the tile from which
+// the loop over dim `run` starts, and the tile below may be any.
+const Relaxation::Row& Relaxation::costs(std::size_t placing, std::size_t run) {
+  Row& costs = costs_[{placing, run}];
+  if (!costs.empty()) {
+    return costs;
+  }
+  const Terms& terms = terms_[placing];
+  const Tensor& tensor = skeleton_.problem().workload().tensors[terms.tensor];
+  const bool windowless = std::all_of(tensor.ranks.begin(), tensor.ranks.end(),
+                                      [](const Rank& rank) { return rank.terms.size() == 1; });
+  const Row& parent = flow(terms.tensor, terms.parent, run);
+  const Row& child = flow(terms.tensor, terms.child, run);
+  const Row& busy_parent = components_ > 1 ? flow(terms.tensor, terms.busy_parent, run) : parent;
+  const Row& busy_child = components_ > 1 ? flow(terms.tensor, terms.busy_child, run) : child;
+  const auto again = [&](double all, double once) {
+    return terms.output && windowless ? std::max(0.0, all - once) : 0.0;
+  };
+  const double met_parent = met(terms.tensor, terms.met_parent);
+  const double met_child = met(terms.tensor, terms.met_child);
+  const double met_busy_parent = met(terms.tensor, terms.met_busy_parent);
+  const double met_busy_child = met(terms.tensor, terms.met_busy_child);
+  costs.assign(components_ * tiles_.size(), 0.0);
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    Flow flow{parent[tile], child[tile], busy_parent[tile], busy_child[tile]};
+    flow.parent_again = again(flow.parent, met_parent);
+    flow.child_again = again(flow.child, met_child);
+    flow.busy_parent_again = again(flow.busy_parent, met_busy_parent);
+    flow.busy_child_again = again(flow.busy_child, met_busy_child);
+    flow.is_bound = true;
+    if (!account(terms, flow, components_, &costs[tile], tiles_.size())) {
+      for (std::size_t k = 0; k < components_; ++k) {
+        costs[k * tiles_.size() + tile] = kInfinity;
+      }
+    }
+  }
+  return costs;
+}
+
+// Inside out: later phases first, and within one the pointers that moves lead to.
+void Relaxation::fill(std::size_t component) {
+  double* to_go = to_go_[component].data();
+  for (std::size_t phase = skeleton_.phases(); phase-- > 0;) {
+    for (std::size_t pointers = skeleton_.pointers(); pointers-- > 0;) {
+      if (skeleton_.reachable(phase, pointers)) {
+        fill_row(component, phase, pointers, to_go + row(phase, pointers));
+      }
+    }
+  }
+}
+
+void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t pointers,
+                          double* row) {
+  const double* to_go = to_go_[component].data();
+  const std::size_t tiles = tiles_.size();
+  if (phase + 1 < skeleton_.phases()) {
+    const double* below = to_go + this->row(phase + 1, pointers);
+    const auto fanout = skeleton_.event_after(phase).fanout;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      const std::size_t crossed = fanout ? tiles_.cross(*fanout, tile) : tile;
+      row[tile] = crossed == Tiles::kNone ? kInfinity : below[crossed];
+    }
+  } else if (const auto& end = skeleton_.end(pointers)) {
+    row[0] = component == 0 ? skeleton_.problem().arch().compute.energy.count() *
+                                  static_cast<double>(skeleton_.problem().macs())
+                            : 0.0;
+    for (const std::size_t placing : *end) {
+      row[0] += costs(placing, kNoRun)[component * tiles];
+    }
+  }
+  for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
+    const double* below = to_go + this->row(phase, place.target);
+    const double* cost = &costs(place.placing, kNoRun)[component * tiles];
+    const double* taken = bits(place.placing).data();
+    const double limit = terms_[place.placing].limit;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      const double value =
+          taken[tile] <= limit && taken[tile] < kInfinity ? cost[tile] + below[tile] : kInfinity;
+      row[tile] = std::min(row[tile], value);
+    }
+  }
+  for (const Skeleton::Jump& jump : skeleton_.jumps(phase, pointers)) {
+    relax_jump(component, jump, to_go + this->row(phase, jump.target), row);
+  }
+  const DimSet frozen = skeleton_.frozen(phase, pointers);
+  for (std::size_t d = 0; d < tiles_.dims(); ++d) {
+    if (!frozen.contains(static_cast<DimId>(d))) {
+      relax_loops(static_cast<DimId>(d), row);
+    }
+  }
+}
+
+// A run from one rung to any below it costs what its start says.
+void Relaxation::relax_jump(std::size_t component, const Skeleton::Jump& jump, const double* below,
+                            double* row) {
+  const std::size_t tiles = tiles_.size();
+  Row least(below, below + tiles);
+  Row cost(tiles, 0.0);
+  for (const std::size_t placing : jump.placings) {
+    const double* one = &costs(placing, index_of(jump.dim))[component * tiles];
+    const double* taken = bits(placing).data();
+    const double limit = terms_[placing].limit;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      cost[tile] += one[tile];
+      least[tile] = taken[tile] <= limit && taken[tile] < kInfinity ? least[tile] : kInfinity;
+    }
+  }
+  relax_loops(jump.dim, least.data());
+  const std::size_t stride = tiles_.stride(jump.dim);
+  tiles_.sweep(jump.dim, [&](std::size_t rung, std::size_t first, std::size_t last) {
+    for (std::size_t tile = first; tile < last && rung > 0; ++tile) {
+      row[tile] = std::min(row[tile], cost[tile] + least[tile - stride]);
+    }
+  });
+}
+
+// A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
+void Relaxation::relax_loops(DimId dim, double* row) const {
+  const std::size_t stride = tiles_.stride(dim);
+  tiles_.sweep(dim, [&](std::size_t rung, std::size_t first, std::size_t last) {
+    for (std::size_t tile = first; tile < last && rung > 0; ++tile) {
+      row[tile] = std::min(row[tile], row[tile - stride]);
+    }
+  });
+}
+
+}  // namespace mapsim::balanced

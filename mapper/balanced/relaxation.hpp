@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "mapper/balanced/account.hpp"
+#include "mapper/exact/bound.hpp"
+
+namespace mapsim::balanced {
+
+// The least that is still to pay from each node to the end, per component, whatever the chains:
+// every loop leads from the bound straight to its tile, every tile has its room for itself. What
+// makes it admissible: docs/mapper.md.
+class Relaxation {
+ public:
+  Relaxation(const exact::Skeleton& skeleton, const Tiles& tiles, const std::vector<Terms>& terms,
+             std::size_t components);
+  double at(const exact::Node& node, std::size_t component) const {
+    return to_go_[component][row(node.phase, node.pointers) + node.tile];
+  }
+  std::size_t nodes() const { return nodes_; }
+  // Bits that the tile of a placing takes: [tile].
+  const std::vector<double>& bits(std::size_t placing);
+
+ private:
+  using Row = std::vector<double>;
+  std::size_t row(std::size_t phase, std::size_t pointers) const {
+    return rows_[phase * skeleton_.pointers() + pointers];
+  }
+  void fill(std::size_t component);
+  void fill_row(std::size_t component, std::size_t phase, std::size_t pointers, double* row);
+  void relax_jump(std::size_t component, const exact::Skeleton::Jump& jump, const double* below,
+                  double* row);
+  void relax_loops(DimId d, double* row) const;
+  const Row& costs(std::size_t placing, std::size_t run);
+  const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
+  void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow) const;
+  void multiply_window(TensorId t, const Rank& rank, const exact::Sharing& sharing, std::size_t run,
+                       Row& flow) const;
+  double constant(TensorId t, const exact::Sharing& sharing) const;
+  double met(TensorId t, const exact::Sharing& sharing) const;
+
+  const exact::Skeleton& skeleton_;
+  const Tiles& tiles_;
+  const std::vector<Terms>& terms_;
+  std::size_t components_;
+  std::vector<std::size_t> rows_;
+  std::size_t nodes_ = 0;
+  std::vector<Row> to_go_;
+  std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
+  std::map<std::tuple<TensorId, exact::Sharing, std::size_t>, Row> flows_;
+  std::vector<Row> bits_;
+};
+
+}  // namespace mapsim::balanced

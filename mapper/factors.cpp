@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/factors.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "mapper/factor.hpp"
+
+namespace mapsim {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// The distinct ceil(bound / n), n <= most (0: any), unsorted.
+void add_balanced(std::int64_t bound, std::int64_t most, Ladder& extents) {
+  for (std::int64_t n = 1; n <= bound && (most == 0 || n <= most);) {
+    const std::int64_t extent = ceil_div(bound, n);
+    extents.push_back(extent);
+    n = extent == 1 ? bound + 1 : (bound - 1) / (extent - 1) + 1;  // the next with a smaller one
+  }
+}
+
+// Extends groups by the unrollings of one fanout after the other.
+class Grouping {
+ public:
+  Grouping(const Problem& problem, const PerDim<Ladder>& all, const std::optional<Unrolling>& given)
+      : problem_{problem}, all_{all}, given_{given.value_or(Unrolling{})} {}
+
+  std::vector<UnrollingGroup> list() {
+    at_fanout(0, UnrollingGroup{{}, 1, {}}, all_);
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<UnrollingGroup> groups;
+    for (auto& [instances, group] : found_) {
+      groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+ private:
+  const Arch& arch() const { return problem_.arch(); }
+  const Workload& workload() const { return problem_.workload(); }
+
+  // `tiles`: per dim, the extents that a tile can have here.
+  void at_fanout(std::size_t index, const UnrollingGroup& group, const PerDim<Ladder>& tiles) {
+    if (index == arch().fanouts.size()) {
+      std::int64_t instances = 1;
+      for (const Unroll& unroll : group.first) {
+        instances *= unroll.factor;
+      }
+      found_.emplace_back(instances, group);
+      return;
+    }
+    UnrollingGroup longer = group;
+    longer.factors.push_back(PerDim<std::int64_t>(workload().dims.size(), 1));
+    const auto fanout = static_cast<FanoutId>(index);
+    at_dim(fanout, Axis::kX, 0, arch().fanouts[fanout].x, longer, tiles);
+  }
+
+  void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t room,
+              const UnrollingGroup& group, const PerDim<Ladder>& tiles) {
+    if (index == workload().dims.size()) {
+      if (axis == Axis::kX) {
+        at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, group, tiles);
+      } else {
+        at_fanout(index_of(fanout) + 1, group, below(tiles));
+      }
+      return;
+    }
+    const auto dim = static_cast<DimId>(index);
+    for (const std::int64_t factor : factors(fanout, axis, dim, room)) {
+      PerDim<Ladder> blocks = tiles;
+      UnrollingGroup longer = group;
+      if (factor > 1) {
+        blocks[dim] = blocks_of(dim, tiles[dim], factor);
+        if (blocks[dim].empty()) {
+          continue;
+        }
+        longer.first.push_back({dim, fanout, axis, factor});
+        longer.factors[fanout][dim] *= factor;
+      }
+      at_dim(fanout, axis, index + 1, room / factor, longer, blocks);
+    }
+  }
+
+  std::vector<std::int64_t> factors(FanoutId fanout, Axis axis, DimId dim,
+                                    std::int64_t room) const {
+    const bool is_given = std::any_of(given_.begin(), given_.end(), [&](const Unroll& unroll) {
+      return unroll.fanout == fanout;
+    });
+    if (is_given) {
+      const auto found = std::find_if(given_.begin(), given_.end(), [&](const Unroll& unroll) {
+        return unroll.fanout == fanout && unroll.axis == axis && unroll.dim == dim;
+      });
+      return {found == given_.end() ? 1 : found->factor};
+    }
+    std::vector<std::int64_t> all{1};
+    if (may_unroll(workload(), arch().fanouts[fanout].dims(axis), dim)) {
+      for (std::int64_t n = 2; n <= std::min(room, workload().dims[dim].bound); ++n) {
+        all.push_back(n);
+      }
+    }
+    return all;
+  }
+
+  Ladder blocks_of(DimId dim, const Ladder& tiles, std::int64_t factor) const {
+    Ladder blocks;
+    for (const std::int64_t tile : tiles) {
+      if (const auto block = block_of(all_[dim], tile, factor)) {
+        blocks.push_back(*block);
+      }
+    }
+    return blocks;
+  }
+
+  // Whatever a loop can make of these tiles.
+  PerDim<Ladder> below(const PerDim<Ladder>& tiles) const {
+    PerDim<Ladder> all = all_;
+    for (const DimId d : all.ids()) {
+      const std::int64_t largest = *std::max_element(tiles[d].begin(), tiles[d].end());
+      all[d].resize(rung_of(all[d], largest) + 1);
+    }
+    return all;
+  }
+
+  const Problem& problem_;
+  const PerDim<Ladder>& all_;
+  Unrolling given_;
+  std::vector<std::pair<std::int64_t, UnrollingGroup>> found_;
+};
+
+}  // namespace
+
+PerDim<Ladder> ladders(const Workload& workload, const Factors& factors) {
+  PerDim<Ladder> all(workload.dims.size());
+  for (const DimId d : all.ids()) {
+    const std::int64_t bound = workload.dims[d].bound;
+    if (!factors.balanced || factors.pieces > 0) {
+      all[d] = divisors(bound);
+    }
+    if (factors.balanced) {
+      add_balanced(bound, factors.pieces, all[d]);
+    }
+    if (!factors.tiles.empty()) {
+      std::copy(factors.tiles[d].begin(), factors.tiles[d].end(), std::back_inserter(all[d]));
+    }
+    std::sort(all[d].begin(), all[d].end());
+    all[d].erase(std::unique(all[d].begin(), all[d].end()), all[d].end());
+  }
+  return all;
+}
+
+std::size_t rungs(const Workload& workload, const Factors& factors) {
+  std::size_t count = 0;
+  for (const Ladder& ladder : ladders(workload, factors)) {
+    count += ladder.size() - 1;
+  }
+  return count;
+}
+
+std::size_t rung_of(const Ladder& ladder, std::int64_t extent) {
+  return static_cast<std::size_t>(std::lower_bound(ladder.begin(), ladder.end(), extent) -
+                                  ladder.begin());
+}
+
+std::optional<std::int64_t> block_of(const Ladder& ladder, std::int64_t tile, std::int64_t factor) {
+  const std::int64_t block = ceil_div(tile, factor);
+  if (ceil_div(tile, block) != factor || !std::binary_search(ladder.begin(), ladder.end(), block)) {
+    return std::nullopt;
+  }
+  return block;
+}
+
+std::optional<PerDim<std::int64_t>> behind(const PerDim<Ladder>& all, const Unrolling& unrolling,
+                                           FanoutId fanout, PerDim<std::int64_t> tile) {
+  for (const Unroll& unroll : unrolling) {
+    if (unroll.fanout == fanout) {
+      const auto block = block_of(all[unroll.dim], tile[unroll.dim], unroll.factor);
+      if (!block) {
+        return std::nullopt;
+      }
+      tile[unroll.dim] = *block;
+    }
+  }
+  return tile;
+}
+
+std::vector<UnrollingGroup> balanced_groups(const Problem& problem, const PerDim<Ladder>& all,
+                                            const std::optional<Unrolling>& given) {
+  return Grouping{problem, all, given}.list();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spaces with balanced factors: what is in them, how many, and uniform samples.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "brute_space.hpp"
+#include "mapper/constraints.hpp"
+#include "mapper/sampler.hpp"
+#include "membership.hpp"
+#include "random_space.hpp"
+#include "workloads/gemm.hpp"
+
+namespace mapsim {
+namespace {
+
+Problem one_level(GemmShape shape) {
+  Arch arch;
+  Storage storage;
+  storage.name = "L0";
+  arch.levels.push_back(storage);
+  return Problem{arch, gemm("g", shape)};
+}
+
+Constraints balanced() {
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  return constraints;
+}
+
+std::vector<std::string> enumerated_keys(const Mapspace& space) {
+  std::vector<std::string> keys;
+  space.enumerate([&](const Mapping& mapping) {
+    keys.push_back(key_of(mapping));
+    return true;
+  });
+  return keys;
+}
+
+TEST(Ladders, HoldTheSizesOfEqualPieces) {
+  const Problem problem = one_level({13, 12, 1, {}, false});
+  Factors factors;
+  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 13));
+  factors.balanced = true;
+  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}],
+              testing::ElementsAre(1, 2, 3, 4, 5, 7, 13));
+  factors.pieces = 2;
+  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 7, 13));
+  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{1}],
+              testing::ElementsAre(1, 2, 3, 4, 6, 12));
+  factors.tiles = PerDim<std::vector<std::int64_t>>(3);
+  factors.tiles[DimId{0}] = {10, 7};
+  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 7, 10, 13));
+}
+
+TEST(BalancedSpace, SizeIsTheNumberOfMappingsByHand) {
+  // 5 in one loop, or by way of 2 or 3 or both: but neighbouring loops over one dim are one.
+  EXPECT_EQ((Mapspace{one_level({5, 1, 1, {}, false}), balanced()}.size()), "1");
+  // With a loop of 2 somewhere: before, behind, or between two of three.
+  EXPECT_EQ((Mapspace{one_level({5, 2, 1, {}, false}), balanced()}.size()), "4");
+}
+
+TEST(BalancedSpace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 5'000);
+    const Mapspace space{random.problem, random.constraints};
+    std::int64_t count = 0;
+    EXPECT_TRUE(space.enumerate([&](const Mapping&) { return ++count > 0; }));
+    EXPECT_EQ(space.size(), std::to_string(count)) << "seed " << seed;
+  }
+}
+
+TEST(BalancedSpace, EnumeratesCanonicalMembersOnceEach) {
+  for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 3'000);
+    const Mapspace space{random.problem, random.constraints};
+    space.enumerate([&](const Mapping& mapping) {
+      const std::string why = why_outside(space, mapping);
+      EXPECT_EQ(why, "") << "seed " << seed;
+      return why.empty();
+    });
+    std::vector<std::string> keys = enumerated_keys(space);
+    std::sort(keys.begin(), keys.end());
+    EXPECT_TRUE(std::adjacent_find(keys.begin(), keys.end()) == keys.end()) << "seed " << seed;
+  }
+}
+
+TEST(BalancedSpace, EnumeratesWhatBruteForceFinds) {
+  int unrolled = 0;
+  for (std::uint64_t seed = 2000; seed < 2050; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 150);
+    const Mapspace space{random.problem, random.constraints};
+    const std::vector<std::string> keys = enumerated_keys(space);
+    EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()), brute_force_keys(space))
+        << "seed " << seed;
+    unrolled += space.unrolling_count() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(unrolled, 5);
+}
+
+// Chi-square statistic of 30 draws per mapping, in standard deviations from its mean.
+double surprise(const Mapspace& space, std::uint64_t seed) {
+  constexpr int kDraws = 30;
+  std::map<std::string, int> seen;
+  for (const std::string& key : enumerated_keys(space)) {
+    seen[key] = 0;
+  }
+  const std::size_t size = seen.size();
+  const Sampler sampler{space};
+  Rng rng{seed};
+  for (std::size_t i = 0; i < size * kDraws; ++i) {
+    ++seen[key_of(sampler.sample(rng))];
+  }
+  EXPECT_EQ(seen.size(), size) << "a sample from outside the space";
+  double statistic = 0;
+  for (const auto& [key, count] : seen) {
+    statistic += (count - kDraws) * (count - kDraws) / static_cast<double>(kDraws);
+  }
+  const auto freedom = static_cast<double>(size - 1);
+  return freedom > 0 ? (statistic - freedom) / std::sqrt(2 * freedom) : 0;
+}
+
+TEST(BalancedSpace, IsSampledUniformly) {
+  for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 500);
+    const Mapspace space{random.problem, random.constraints};
+    EXPECT_LT(std::abs(surprise(space, seed)), 5.0) << "seed " << seed;
+  }
+}
+
+TEST(BalancedSpace, UsesAnyNumberOfInstancesThatHaveWork) {
+  Arch arch;
+  for (const char* name : {"L0", "L1"}) {
+    Storage storage;
+    storage.name = name;
+    arch.levels.push_back(storage);
+  }
+  Fanout fanout;
+  fanout.name = "PEs";
+  fanout.x = 12;
+  arch.fanouts.push_back(fanout);
+  arch.levels_above.push_back(1);
+  const Problem problem{arch, gemm("g", {64, 1, 1, {}, false})};
+  std::set<std::int64_t> used;
+  for (const Unrolling& unrolling : Mapspace{problem, balanced()}.unrollings()) {
+    used.insert(unrolling.empty() ? 1 : unrolling.front().factor);
+  }
+  // Of 9 instances of 8 one would have no work, and of 12 of 6.
+  EXPECT_THAT(used, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 10, 11));
+}
+
+TEST(BalancedSpace, IsReadFromConstraints) {
+  const Problem problem = one_level({13, 12, 1, {}, false});
+  const Constraints constraints = parse_constraints(
+      "mapspace: {factors: balanced, pieces: 3, tiles: {M: [10]}}\n", "space.yaml", problem);
+  EXPECT_TRUE(constraints.factors.balanced);
+  EXPECT_EQ(constraints.factors.pieces, 3);
+  EXPECT_THAT(ladders(problem.workload(), constraints.factors)[DimId{0}],
+              testing::ElementsAre(1, 5, 7, 10, 13));
+}
+
+}  // namespace
+}  // namespace mapsim
