@@ -79,11 +79,6 @@ class CertificateReader {
 
     Certificate read{document_.file, *tool, read_problem(), goal, {}, {}, {}, value,
                      lower_bound,    {}};
-    if (read.problem.places_matter()) {
-      reader_.error(fields.place("architecture"),
-                    "energy_per_hop tells the axes of a fanout apart, which the checker does not "
-                    "know");
-    }
     read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (fields.has("mapping")) {
@@ -152,8 +147,10 @@ class CertificateReader {
     const Workload& workload = read.problem.workload();
     const PerDim<std::int64_t> ones(workload.dims.size(), 1);
     const Words fanouts = names_of(read.problem.arch().fanouts);
-    Claim claim{SpatialFactors(fanouts.size()), Argument::kFloor, 0, node.line};
-    std::fill(claim.factors.begin(), claim.factors.end(), ones);
+    Claim claim{{SpatialFactors(fanouts.size(), ones), {}, 1}, Argument::kFloor, 0, node.line};
+    if (read.problem.places_matter()) {
+      claim.unrolling.axes = PerFanout<Rules::AxisFactors>(fanouts.size(), {ones, ones});
+    }
     Words keys = kArguments;
     keys.emplace_back("spatial");
     const Fields fields = reader_.fields(node, keys);
@@ -171,11 +168,30 @@ class CertificateReader {
     if (const Node* spatial = fields.require("spatial")) {
       for (const Entry* entry : reader_.entries(*spatial, "a map of fanouts")) {
         if (const auto fanout = reader_.choice(&entry->key, fanouts, "fanout")) {
-          read_factors(entry->value, workload, claim.factors[static_cast<FanoutId>(*fanout)]);
+          read_instances(entry->value, workload, static_cast<FanoutId>(*fanout), claim.unrolling);
         }
       }
     }
     return claim;
+  }
+
+  // {K: 16, C: 2} or, where hops cost something, {X: {K: 16}, Y: {C: 2}}
+  void read_instances(const Node& node, const Workload& workload, FanoutId fanout,
+                      Unrolling& unrolling) {
+    if (unrolling.axes.empty()) {
+      read_factors(node, workload, unrolling.factors[fanout]);
+      return;
+    }
+    const Fields fields = reader_.fields(node, {"X", "Y"});
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      PerDim<std::int64_t>& along = unrolling.axes[fanout][static_cast<std::size_t>(axis)];
+      if (const Node* factors = fields.find(to_string(axis))) {
+        read_factors(*factors, workload, along);
+      }
+      for (const DimId d : along.ids()) {
+        unrolling.factors[fanout][d] *= along[d];
+      }
+    }
   }
 
   void read_factors(const Node& node, const Workload& workload, PerDim<std::int64_t>& factors) {

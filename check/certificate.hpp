@@ -17,7 +17,7 @@ enum class Argument : std::uint8_t { kFloor, kRelaxation, kSearch };
 
 // No mapping with this spatial unrolling is better than `bound`; infinite: none fits.
 struct Claim {
-  SpatialFactors factors;
+  Unrolling unrolling;
   Argument by = Argument::kFloor;
   double bound = 0;
   int line = 0;  // in the file

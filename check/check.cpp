@@ -20,21 +20,32 @@ namespace mapsim::check {
 
 namespace {
 
-// "PEs: K 16, C 2"
-std::string factors_text(const Problem& problem, const SpatialFactors& factors) {
+// "K 16, C 2"
+std::string factors_text(const Workload& workload, const PerDim<std::int64_t>& factors) {
   std::string text;
-  for (const FanoutId f : factors.ids()) {
-    std::string along;
-    for (const DimId d : factors[f].ids()) {
-      if (factors[f][d] > 1) {
-        along += fmt::format("{}{} {}", along.empty() ? "" : ", ", problem.workload().dims[d].name,
-                             factors[f][d]);
-      }
+  for (const DimId d : factors.ids()) {
+    if (factors[d] > 1) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", workload.dims[d].name, factors[d]);
     }
-    if (!along.empty()) {
-      text +=
-          fmt::format("{}{}: {}", text.empty() ? "" : "; ", problem.arch().fanouts[f].name, along);
+  }
+  return text;
+}
+
+// "PEs: K 16, C 2" or, where the axes matter, "PEs: X K 16, Y C 2"
+std::string unrolling_text(const Problem& problem, const Unrolling& unrolling) {
+  const Workload& workload = problem.workload();
+  std::string text;
+  for (const FanoutId f : unrolling.factors.ids()) {
+    std::string along = factors_text(workload, unrolling.factors[f]);
+    if (along.empty()) {
+      continue;
     }
+    if (!unrolling.axes.empty()) {
+      along = fmt::format("X {}, Y {}", factors_text(workload, unrolling.axes[f][0]),
+                          factors_text(workload, unrolling.axes[f][1]));
+    }
+    text +=
+        fmt::format("{}{}: {}", text.empty() ? "" : "; ", problem.arch().fanouts[f].name, along);
   }
   return text.empty() ? "nothing unrolled" : text;
 }
@@ -108,32 +119,35 @@ class Checker {
   // Every unrolling of the space has one claim, and nothing else has.
   std::vector<const Claim*> match(const std::vector<Unrolling>& unrollings) {
     std::map<std::vector<std::int64_t>, const Claim*> by_factors;
-    const auto key = [](const SpatialFactors& factors) {
+    const auto key = [](const Unrolling& unrolling) {
       std::vector<std::int64_t> flat;
-      for (const PerDim<std::int64_t>& along : factors) {
+      for (const PerDim<std::int64_t>& along : unrolling.factors) {
         flat.insert(flat.end(), along.begin(), along.end());
+      }
+      for (const Rules::AxisFactors& axes : unrolling.axes) {
+        flat.insert(flat.end(), axes[0].begin(), axes[0].end());
       }
       return flat;
     };
     for (const Claim& claim : certificate_.claims) {
-      require(by_factors.emplace(key(claim.factors), &claim).second, claim.line,
-              fmt::format("a second bound of {}", factors_text(problem_, claim.factors)));
+      require(by_factors.emplace(key(claim.unrolling), &claim).second, claim.line,
+              fmt::format("a second bound of {}", unrolling_text(problem_, claim.unrolling)));
     }
     std::vector<const Claim*> claims;
     for (const Unrolling& unrolling : unrollings) {
-      const auto found = by_factors.find(key(unrolling.factors));
+      const auto found = by_factors.find(key(unrolling));
       if (found == by_factors.end()) {
-        require(
-            false, 0,
-            fmt::format("no bound of the unrolling {}", factors_text(problem_, unrolling.factors)));
+        require(false, 0,
+                fmt::format("no bound of the unrolling {}", unrolling_text(problem_, unrolling)));
       } else {
         claims.push_back(found->second);
         by_factors.erase(found);
       }
     }
     for (const auto& [factors, claim] : by_factors) {
-      require(false, claim->line,
-              fmt::format("no unrolling of the space: {}", factors_text(problem_, claim->factors)));
+      require(
+          false, claim->line,
+          fmt::format("no unrolling of the space: {}", unrolling_text(problem_, claim->unrolling)));
     }
     return claims;
   }
@@ -159,7 +173,7 @@ class Checker {
 
   void check_claims(const std::vector<const Claim*>& claims) {
     for (const Claim* claim : claims) {
-      graph_of(list_cases(problem_, claim->factors).front().used);  // before threads share them
+      graph_of(list_cases(problem_, claim->unrolling).front().used);  // before threads share them
     }
     std::vector<std::string> wrong(claims.size());
     const auto count = static_cast<std::int64_t>(claims.size());
@@ -175,20 +189,20 @@ class Checker {
 
   // By the cheapest argument that does.
   std::string why_unproven(const Claim& claim) {
-    if (!exceeds(claim.bound,
-                 floor_of(problem_, certificate_.rules, certificate_.goal, claim.factors))) {
+    if (!exceeds(claim.bound, floor_of(problem_, certificate_.rules, certificate_.goal,
+                                       claim.unrolling.factors))) {
 #pragma omp atomic
       ++verdict_.by_floor;
       return {};
     }
     bool replayed = false;
-    for (const Case& part : list_cases(problem_, claim.factors)) {
+    for (const Case& part : list_cases(problem_, claim.unrolling)) {
       const Graph& graph = *graphs_.at(part.used);
       const std::optional<double> better = find_below(claim, graph, part, replayed);
       if (better) {
         return fmt::format("a bound of {} of the unrolling {}, where there is a mapping of {}",
                            value_text(claim.bound, certificate_.goal),
-                           factors_text(problem_, claim.factors),
+                           unrolling_text(problem_, claim.unrolling),
                            value_text(*better, certificate_.goal));
       }
     }

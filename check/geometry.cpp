@@ -106,8 +106,10 @@ Tiles::Tiles(const PerDim<std::int64_t>& bounds)
   }
 }
 
-std::vector<Case> list_cases(const Problem& problem, const SpatialFactors& factors) {
+std::vector<Case> list_cases(const Problem& problem, const Unrolling& unrolling) {
+  const SpatialFactors& factors = unrolling.factors;
   Case plain;
+  plain.axes = unrolling.axes;
   plain.bounds = temporal_bounds(problem.workload(), factors);
   for (const FanoutId f : factors.ids()) {
     const PerDim<std::int64_t>& along = factors[f];

@@ -55,6 +55,7 @@ struct Case {
   std::vector<PerDim<std::int64_t>> factors;  // per used fanout
   std::vector<PerDim<std::int64_t>> blocks;   // per used fanout; 0: any
   PerDim<std::int64_t> bounds;                // temporal
+  PerFanout<Rules::AxisFactors> axes;         // of every fanout, where hops cost something
 
   // Factors of the used fanouts from `first` on.
   std::int64_t split(std::size_t first, DimId d) const {
@@ -65,7 +66,7 @@ struct Case {
     return product;
   }
 };
-std::vector<Case> list_cases(const Problem& problem, const SpatialFactors& factors);
+std::vector<Case> list_cases(const Problem& problem, const Unrolling& unrolling);
 
 // Part of a rank's tiles that instances share: a child below `above` used fanouts, of which those
 // in `merged` (bits) share a transfer; `crossed` of them lie above the loop that ends in the tile.

@@ -181,8 +181,8 @@ std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Tiles& tile
 // The same where rules concern tiles: walks the tiles from the largest on. `runs` is what has ended
 // a run of loops there, by s = u * (1 + s); a point that is not empty may follow.
 mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
-                            const SpatialFactors& factors) {
-  const Case at = list_cases(problem, factors).front();
+                            const Unrolling& unrolling) {
+  const Case at = list_cases(problem, unrolling).front();
   const Tiles tiles{at.bounds};
   const Arrangements points{problem, rules, at.used};
   const auto add = [](Arrangements::Ways& sum, const Arrangements::Ways& more, int sign) {
@@ -228,7 +228,7 @@ std::string count_mappings(const Problem& problem, const Rules& rules,
         rules.extents.empty()
             ? count_nests(loops, points.try_emplace(used, problem, rules, used).first->second,
                           temporal_bounds(problem.workload(), unrolling.factors))
-            : count_ruled_nests(problem, rules, unrolling.factors);
+            : count_ruled_nests(problem, rules, unrolling);
     size += nests * static_cast<long>(unrolling.assignments);
   }
   return size.get_str();

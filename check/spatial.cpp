@@ -14,6 +14,7 @@ namespace {
 struct Taken {
   std::array<std::int64_t, 2> instances{1, 1};
   std::array<std::int64_t, 2> dims{0, 0};
+  std::vector<std::int64_t> along_x;  // per dim, where hops cost something
   friend auto operator<=>(const Taken&, const Taken&) = default;
 };
 // How many ways there are to have given it.
@@ -26,6 +27,7 @@ class FanoutChoices {
   FanoutChoices(const Problem& problem, const Rules& rules, FanoutId fanout)
       : workload_{problem.workload()},
         fanout_{problem.arch().fanouts[fanout]},
+        places_matter_{problem.places_matter()},
         rules_{rules.unroll[fanout]},
         least_{rules.min_utilization[fanout] * static_cast<double>(fanout_.x * fanout_.y)} {
     for (const DimId d : workload_.dims.ids()) {
@@ -46,15 +48,7 @@ class FanoutChoices {
  private:
   void descend(std::size_t index, const Ways& ways, PerDim<std::int64_t>& factors) {
     if (index == factors.size()) {
-      Unrolling unrolling;
-      unrolling.factors.push_back(factors);
-      for (const auto& [taken, count] : ways) {
-        const auto used = static_cast<double>(taken.instances[0] * taken.instances[1]);
-        unrolling.assignments += used >= least_ ? count : 0;
-      }
-      if (unrolling.assignments > 0) {
-        found_.push_back(unrolling);
-      }
+      finish(ways, factors);
       return;
     }
     const auto dim = static_cast<DimId>(index);
@@ -68,11 +62,36 @@ class FanoutChoices {
     factors[dim] = 1;
   }
 
+  void finish(const Ways& ways, const PerDim<std::int64_t>& factors) {
+    Unrolling all;
+    all.factors.push_back(factors);
+    for (const auto& [taken, count] : ways) {
+      const auto used = static_cast<double>(taken.instances[0] * taken.instances[1]);
+      if (used >= least_ && places_matter_) {
+        found_.push_back({all.factors, {}, 1});
+        Rules::AxisFactors axes{factors, factors};
+        for (const DimId d : factors.ids()) {
+          axes[0][d] = taken.along_x[index_of(d)];
+          axes[1][d] = factors[d] / axes[0][d];
+        }
+        found_.back().axes.push_back(axes);
+      } else if (used >= least_) {
+        all.assignments += count;
+      }
+    }
+    if (all.assignments > 0) {
+      found_.push_back(all);
+    }
+  }
+
   Ways extend(const Ways& ways, DimId dim, std::int64_t factor) const {
     Ways more;
     for (const std::int64_t x : divisors_of(factor)) {
       for (const auto& [taken, count] : ways) {
         Taken next = taken;
+        if (places_matter_) {
+          next.along_x.push_back(x);
+        }
         if (take(next, Axis::kX, dim, x) && take(next, Axis::kY, dim, factor / x)) {
           more[next] += count;
         }
@@ -92,6 +111,7 @@ class FanoutChoices {
 
   const Workload& workload_;
   const Fanout& fanout_;
+  bool places_matter_;
   const std::array<AxisRules, 2>& rules_;
   double least_;                // instances that must work
   std::array<DimSet, 2> dims_;  // that the architecture allows
@@ -106,6 +126,9 @@ std::vector<Unrolling> choices(const Problem& problem, const Rules& rules, Fanou
   Unrolling only;
   only.assignments = 1;
   only.factors.push_back((*given)[0]);
+  if (problem.places_matter()) {
+    only.axes.push_back(*given);
+  }
   for (const DimId d : problem.workload().dims.ids()) {
     only.factors[FanoutId{0}][d] *= (*given)[1][d];
   }
@@ -142,7 +165,7 @@ std::vector<std::int64_t> divisors_of(std::int64_t n) {
 }
 
 std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rules) {
-  std::vector<Unrolling> all{{{}, 1}};
+  std::vector<Unrolling> all{{{}, {}, 1}};
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     const std::vector<Unrolling> here = choices(problem, rules, f);
     std::vector<Unrolling> longer;
@@ -150,6 +173,9 @@ std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rule
       for (const Unrolling& choice : here) {
         Unrolling both = above;
         both.factors.push_back(choice.factors[FanoutId{0}]);
+        if (!choice.axes.empty()) {
+          both.axes.push_back(choice.axes[FanoutId{0}]);
+        }
         both.assignments *= choice.assignments;
         if (divides_bounds(problem.workload(), both.factors)) {
           longer.push_back(both);

@@ -12,9 +12,11 @@ std::vector<std::int64_t> divisors_of(std::int64_t n);
 
 using SpatialFactors = PerFanout<PerDim<std::int64_t>>;  // instances per dim, both axes together
 
-// Spatial unrollings that differ only in which axis takes which factor; they cost the same.
+// Spatial unrollings that differ only in which axis takes which factor; they cost the same, unless
+// hops cost something: then each stands alone, and `axes` says which it is.
 struct Unrolling {
   SpatialFactors factors;
+  PerFanout<Rules::AxisFactors> axes;
   std::int64_t assignments = 0;  // ways to give the factors to the axes, >= 1
 };
 

@@ -1,45 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/tolls.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "costmodel/nest.hpp"
+#include "check/toll_terms.hpp"
 
 namespace mapsim::check {
-
-// A sliding-window rank of a volume: points per tile of the rank, and those gained along each dim.
-struct Tolls::Window {
-  const Rank* rank = nullptr;
-  const std::uint32_t* index = nullptr;            // per tile
-  const std::vector<double>* united = nullptr;     // per tile of the rank
-  std::vector<const std::vector<double>*> gained;  // per dim of the rank; none where nothing slides
-};
-
-// V of docs/model.md: constant * prod_{d not in t} E_d/T_d * prod over windows.
-struct Tolls::Volume {
-  double constant = 1;
-  std::vector<Window> windows;
-};
-
-struct Tolls::Terms {
-  bool output = false;
-  bool has_child = false;  // not the compute units, not a latch
-  bool slides = false;
-  bool final_above = false;  // the outer stand's sums are to arrive finished
-  bool widths = false;
-  double bits = 0;
-  double partial_bits = 0;
-  double distinct = 0;  // elements of the output
-  Volume outer, inner, busy_outer, busy_inner;
-  Volume met_outer, met_inner, met_busy_outer, met_busy_inner;  // outputs
-  std::vector<std::pair<double, Volume>> reductions;  // pJ per addition, what leaves the fanout
-  StorageEnergy outer_energy, inner_energy;
-  std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes;  // ports
-  std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
-  const std::vector<double>* tile_bits = nullptr;
-  double tile_width = 1;  // as its room has it
-};
 
 Tolls::Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked)
     : graph_{graph},
@@ -52,209 +18,6 @@ Tolls::Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tra
       bits_(graph.placings().size()),
       trips_(graph.problem().workload().tensors.size()) {}
 Tolls::~Tolls() = default;
-
-const std::vector<std::uint32_t>& Tolls::rank_index(TensorId t, std::size_t rank) {
-  std::vector<std::uint32_t>& index = rank_index_[{index_of(t), rank}];
-  if (index.empty()) {
-    index = index_tiles(tiles_, graph_.problem().workload().tensors[t].ranks[rank]);
-  }
-  return index;
-}
-
-// `what`: -2 the union, -1 what is met, else what is gained along that dim of the rank.
-const std::vector<double>& Tolls::table(TensorId t, std::size_t rank, int what,
-                                        const Sharing& sharing) {
-  std::vector<double>& table = tables_[{index_of(t), rank, what, sharing}];
-  if (table.empty()) {
-    const Rank& of = graph_.problem().workload().tensors[t].ranks[rank];
-    table = what == -2   ? united_points(at_, tiles_, of, sharing)
-            : what == -1 ? met_points(at_, tiles_, of, sharing.crossed, sharing.above)
-                         : gained_points(at_, tiles_, of, sharing, static_cast<std::size_t>(what));
-  }
-  return table;
-}
-
-// One entry of `uses` per used fanout above the child.
-Tolls::Volume Tolls::make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses,
-                                 bool together) {
-  const Workload& workload = graph_.problem().workload();
-  const Tensor& tensor = workload.tensors[t];
-  const DimSet relevant = tensor.dims();
-  Sharing sharing{std::min(crossed, uses.size()), uses.size(), 0, together};
-  Volume made;
-  PerDim<double> summed(workload.dims.size(), 1);
-  PerDim<double> first(workload.dims.size(), 1);
-  for (std::size_t f = 0; f < uses.size(); ++f) {
-    sharing.merged |= uses[f] == Use::kMerge ? 1U << f : 0U;
-    for (const DimId d : workload.dims.ids()) {
-      const auto factor = static_cast<double>(at_.factors[f][d]);
-      summed[d] *= uses[f] == Use::kSum ? factor : 1;
-      first[d] *= uses[f] == Use::kFirst ? factor : 1;
-    }
-  }
-  sharing.together = together || sharing.merged == 0;
-  for (const DimId d : workload.dims.ids()) {
-    made.constant *= relevant.contains(d) ? 1 : summed[d];
-  }
-  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
-    const Rank& rank = tensor.ranks[r];
-    if (rank.terms.size() == 1) {
-      const DimId d = rank.terms.front().dim;
-      made.constant *= static_cast<double>(workload.dims[d].bound) / first[d];
-    } else if (!rank.terms.empty()) {
-      Window window{&rank, rank_index(t, r).data(), &table(t, r, -2, sharing), {}};
-      for (std::size_t i = 0; i < rank.terms.size(); ++i) {
-        made.constant *= summed[rank.terms[i].dim];
-        window.gained.push_back(&table(t, r, static_cast<int>(i), sharing));
-      }
-      made.windows.push_back(window);
-    }
-  }
-  return made;
-}
-
-// Distinct elements met by the instances below `above` used fanouts: summed, or the first one's.
-Tolls::Volume Tolls::make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses,
-                              std::size_t above) {
-  const Workload& workload = graph_.problem().workload();
-  const Tensor& tensor = workload.tensors[t];
-  const DimSet relevant = tensor.dims();
-  Volume made;
-  PerDim<double> summed(workload.dims.size(), 1);
-  PerDim<double> first(workload.dims.size(), 1);
-  for (std::size_t f = 0; f < above; ++f) {
-    for (const DimId d : workload.dims.ids()) {
-      (uses[f] == Use::kSum ? summed : first)[d] *= static_cast<double>(at_.factors[f][d]);
-    }
-  }
-  for (const DimId d : workload.dims.ids()) {
-    made.constant *= relevant.contains(d) ? 1 : summed[d];
-  }
-  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
-    const Rank& rank = tensor.ranks[r];
-    if (rank.terms.size() == 1) {
-      const DimId d = rank.terms.front().dim;
-      made.constant *= static_cast<double>(workload.dims[d].bound) / first[d];
-    } else if (!rank.terms.empty()) {
-      const Sharing sharing{std::min(crossed, above), above, 0, true};
-      made.windows.push_back({&rank, rank_index(t, r).data(), &table(t, r, -1, sharing), {}});
-      for (const Term& term : rank.terms) {
-        made.constant *= summed[term.dim];
-      }
-    }
-  }
-  return made;
-}
-
-// At the slower of the two ports that the tile passes, from the parent or, finished sums, to it.
-void Tolls::add_edge(std::size_t index, Terms& made) {
-  const Placing& placing = graph_.placings()[index];
-  const Arch& arch = graph_.problem().arch();
-  const Stand& inner = graph_.stands(placing.tensor)[placing.inner];
-  const Bandwidth& parent =
-      arch.levels[graph_.stands(placing.tensor)[placing.outer].level].bandwidth;
-  const Bandwidth& child = arch.levels[inner.level].bandwidth;
-  const Bandwidth& from = made.output ? child : parent;
-  const Bandwidth& to = made.output ? parent : child;
-  for (const auto& rate : {from.read, from.shared, to.write, to.shared}) {
-    made.edge_rate = rate && (!made.edge_rate || *rate < *made.edge_rate) ? rate : made.edge_rate;
-  }
-  made.tile_bits = &bits(index);
-  made.tile_width = inner.final ? made.bits : made.partial_bits;
-}
-
-Tolls::Terms Tolls::make_terms(std::size_t index) {
-  const Placing& placing = graph_.placings()[index];
-  const Problem& problem = graph_.problem();
-  const Arch& arch = problem.arch();
-  const TensorId t = placing.tensor;
-  const Tensor& tensor = problem.workload().tensors[t];
-  const Stand& outer = graph_.stands(t)[placing.outer];
-  const bool mac = placing.inner == Placing::kMac;
-  const Stand inner = mac ? Stand{} : graph_.stands(t)[placing.inner];
-  const std::size_t above = mac ? at_.used.size() : inner.above;
-
-  Terms made;
-  made.output = t == problem.workload().output();
-  made.has_child = !mac && !inner.latch;
-  made.slides = inner.latch || (made.has_child && arch.levels[inner.level].sliding);
-  made.final_above = outer.final;
-  made.bits = static_cast<double>(tensor.bits.count());
-  made.partial_bits = static_cast<double>(tensor.partial_bits.count());
-  made.widths = tensor.bits != tensor.partial_bits;
-
-  std::vector<Use> uses(above, Use::kSum);
-  const auto volume = [&](std::size_t firsts, const std::vector<Use>& of, bool together) {
-    std::vector<Use> with_first = of;
-    std::fill_n(with_first.begin(), firsts, Use::kFirst);
-    return make_volume(t, placing.crossed, with_first, together);
-  };
-  made.inner = volume(0, uses, true);
-  made.busy_inner = volume(above, uses, true);
-  bool together = true;
-  for (std::size_t f = outer.above; f < above; ++f) {
-    together =
-        together && (!problem.is_merged(at_.used[f], t) || arch.fanouts[at_.used[f]].forwarding);
-  }
-  // From the innermost fanout outwards: what each that merges leaves.
-  for (std::size_t f = above; f-- > outer.above;) {
-    if (problem.is_merged(at_.used[f], t)) {
-      uses[f] = Use::kMerge;
-      if (made.output) {
-        made.reductions.emplace_back(arch.fanouts[at_.used[f]].reduction_energy.count(),
-                                     volume(0, uses, together));
-      }
-    }
-  }
-  made.outer = volume(0, uses, together);
-  made.busy_outer = volume(outer.above, uses, together);
-  if (made.output) {
-    const std::vector<Use> sums(above, Use::kSum);
-    const std::vector<Use> firsts(above, Use::kFirst);
-    made.met_outer = make_met(t, placing.crossed, sums, outer.above);
-    made.met_inner = make_met(t, placing.crossed, sums, above);
-    made.met_busy_outer = make_met(t, placing.crossed, firsts, outer.above);
-    made.met_busy_inner = make_met(t, placing.crossed, firsts, above);
-    made.distinct = 1;
-    for (const Rank& rank : tensor.ranks) {
-      made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
-    }
-  }
-  made.outer_energy = arch.levels[outer.level].energy;
-  made.outer_reads = graph_.port(outer.level, true);
-  made.outer_writes = graph_.port(outer.level, false);
-  if (made.has_child) {
-    made.inner_energy = arch.levels[inner.level].energy;
-    made.inner_reads = graph_.port(inner.level, true);
-    made.inner_writes = graph_.port(inner.level, false);
-    if (tracked_.edges) {
-      add_edge(index, made);
-    }
-  }
-  return made;
-}
-
-const Tolls::Terms& Tolls::terms(std::size_t placing) {
-  if (!terms_[placing]) {
-    terms_[placing] = std::make_unique<Terms>(make_terms(placing));
-  }
-  return *terms_[placing];
-}
-
-// Times that the tile is exchanged for dims that do not index the tensor.
-const std::vector<double>& Tolls::trips(TensorId t) {
-  std::vector<double>& trips = trips_[t];
-  if (trips.empty()) {
-    const DimSet relevant = graph_.problem().workload().tensors[t].dims();
-    trips.assign(tiles_.size(), 1.0);
-    for (const DimId d : graph_.problem().workload().dims.ids()) {
-      for (std::size_t tile = 0; tile < tiles_.size() && !relevant.contains(d); ++tile) {
-        trips[tile] *= static_cast<double>(tiles_.bound(d) / tiles_.extent(d, tile));
-      }
-    }
-  }
-  return trips;
-}
 
 // A rank whose dim w slides in a loop from E' to T: of the E/T tiles along w the first of each run
 // is fetched whole, the others gain what the step before did not have.
@@ -279,6 +42,27 @@ double Tolls::volume(const Volume& of, double trips, std::size_t tile, const Ste
   return product;
 }
 
+// Additions, and hops: what several groups want comes in once, and each further group has it from
+// its neighbour. Sums that come down again take the same way.
+double Tolls::network_energy(const Terms& of, double trips, std::size_t tile,
+                             const Step& step) const {
+  double energy = 0;
+  double entering = of.networks.empty() ? 0 : volume(of.inner, trips, tile, step);
+  for (const Network& network : of.networks) {
+    const double leaving = network.merges ? volume(network.leaves, trips, tile, step) : entering;
+    energy += network.per_addition * (entering - leaving);
+    if (network.per_hop > 0) {
+      const bool partial = of.output && entering != of.distinct;
+      const double width = partial ? of.partial_bits : of.bits;
+      const double hops = leaving * network.route + (entering / network.group_size - leaving);
+      const double returns = of.output ? leaving - volume(network.met, 1, tile, Step{}) : 0;
+      energy += network.per_hop * width * hops * (leaving + returns) / leaving;
+    }
+    entering = leaving;
+  }
+  return energy;
+}
+
 void Tolls::pay_edge(const Terms& of, double width, std::size_t tile, double* out,
                      std::size_t stride) const {
   if (of.edge_rate) {
@@ -294,7 +78,8 @@ void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, doub
     pay_output(of, trips, tile, step, out, stride);
     return;
   }
-  out[0] = volume(of.outer, trips, tile, step) * of.bits * of.outer_energy.read.count();
+  out[0] = volume(of.outer, trips, tile, step) * of.bits * of.outer_energy.read.count() +
+           network_energy(of, trips, tile, step);
   if (of.has_child) {
     out[0] += volume(of.inner, trips, tile, step) * of.bits * of.inner_energy.write.count();
     pay_edge(of, of.bits, tile, out, stride);
@@ -334,12 +119,7 @@ void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const St
     bits(of.outer_reads, width * (busy - volume(of.met_busy_outer, 1, tile, Step{})));
   }
   const double drains = volume(of.inner, trips, tile, step);
-  double entering = drains;
-  for (const auto& [energy, leaves] : of.reductions) {
-    const double leaving = volume(leaves, trips, tile, step);
-    out[0] += energy * (entering - leaving);
-    entering = leaving;
-  }
+  out[0] += network_energy(of, trips, tile, step);
   if (of.has_child) {
     const double child_width = drains == of.distinct ? of.bits : of.partial_bits;
     const double fills = drains - volume(of.met_inner, 1, tile, Step{});

@@ -46,10 +46,19 @@ class Tolls {
   struct Volume;
   struct Terms;
   struct Window;
+  struct Network;
+
+  // A loop over `dim` from digit `from`, the tile sliding along it; no dim: none.
+  struct Step {
+    std::size_t dim = static_cast<std::size_t>(-1);
+    std::int64_t from = 1;  // extent where the loop starts
+  };
 
   const Terms& terms(std::size_t placing);
   Terms make_terms(std::size_t index);
   void add_edge(std::size_t index, Terms& made);
+  void add_networks(const Placing& placing, bool together, Terms& made);
+  double network_energy(const Terms& of, double trips, std::size_t tile, const Step& step) const;
   Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
   Volume make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses, std::size_t above);
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
@@ -58,11 +67,6 @@ class Tolls {
   bool allows(TensorId t, const Stand& stand, std::size_t tile) const;
   void multiply_points(const Placing& placing, std::size_t r, std::size_t above,
                        std::vector<double>& values);
-  // A loop over `dim` from digit `from`, the tile sliding along it; no dim: none.
-  struct Step {
-    std::size_t dim = static_cast<std::size_t>(-1);
-    std::int64_t from = 1;  // extent where the loop starts
-  };
   void pay_edge(const Terms& of, double width, std::size_t tile, double* out,
                 std::size_t stride) const;
   double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -164,6 +165,21 @@ std::string rules_text(const Mapspace& space) {
   return text + keep_rules(space, KeepRule::kKeep) + keep_rules(space, KeepRule::kBypass);
 }
 
+// {K: 16, C: 2} or, where hops cost something, {X: {K: 16}, Y: {C: 2}}
+std::string instances_map(const Problem& problem, const UnrollingGroup& group, FanoutId f) {
+  if (!problem.places_matter()) {
+    return factors_map(problem.workload(), group.factors[f]);
+  }
+  const PerDim<std::int64_t> ones(problem.workload().dims.size(), 1);
+  std::array along{ones, ones};
+  for (const Unroll& unroll : group.first) {
+    along[static_cast<std::size_t>(unroll.axis)][unroll.dim] *=
+        unroll.fanout == f ? unroll.factor : 1;
+  }
+  return fmt::format("{{X: {}, Y: {}}}", factors_map(problem.workload(), along[0]),
+                     factors_map(problem.workload(), along[1]));
+}
+
 std::string bounds_text(const Mapspace& space, const check::Goal& goal,
                         const std::vector<GroupBound>& bounds) {
   constexpr std::array kArguments{"floor", "relaxation", "search"};  // in the order of Argument
@@ -173,8 +189,9 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal,
     const UnrollingGroup& group = space.group_by_factors()[g];
     std::vector<std::string> fanouts;
     for (const FanoutId f : group.factors.ids()) {
-      if (const std::string map = factors_map(problem.workload(), group.factors[f]); map != "{}") {
-        fanouts.push_back(fmt::format("{}: {}", problem.arch().fanouts[f].name, map));
+      if (factors_map(problem.workload(), group.factors[f]) != "{}") {
+        fanouts.push_back(fmt::format("{}: {}", problem.arch().fanouts[f].name,
+                                      instances_map(problem, group, f)));
       }
     }
     text += fmt::format("  - {{{}: {}, spatial: {{{}}}}}\n",

@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(Shards, ProofsOfRandomSpaces, testing::Range<std::uint6
 TEST_P(ProofsOfRandomSpaces, Hold) {
   for (std::uint64_t i = 0; i < 60; ++i) {
     const std::uint64_t seed = 1'000 * GetParam() + i;
-    const SearchCase random = provable_space(seed, 20'000);
+    const SearchCase random = random_space(seed, 20'000);
     const Objective& objective = kObjectives[i % kObjectives.size()];
     EXPECT_EQ(faults_of(proof_of(random.problem, random.constraints, objective)), "")
         << "seed " << seed;
@@ -40,7 +40,7 @@ TEST_P(ProofsOfRandomSpaces, Hold) {
 TEST_P(ProofsOfRandomSpaces, HoldWithinLimits) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     const std::uint64_t seed = 1'000 * GetParam() + 300 + i;
-    const SearchCase random = provable_space(seed, 20'000);
+    const SearchCase random = random_space(seed, 20'000);
     SearchOptions options;
     options.objective = i % 2 == 0 ? Objective::kLatency : Objective::kEnergy;
     const SearchResult free = search_exact(Mapspace{random.problem, random.constraints}, options);
@@ -63,7 +63,7 @@ TEST_P(ProofsOfRandomSpaces, DoNotHoldForTheSecondBest) {
   int looked_at = 0;
   for (std::uint64_t i = 0; i < 60; ++i) {
     const std::uint64_t seed = 1'000 * GetParam() + 500 + i;
-    const SearchCase random = provable_space(seed, 500);
+    const SearchCase random = random_space(seed, 500);
     const Mapspace space{random.problem, random.constraints};
     SearchOptions options;
     options.objective = kObjectives[i % kObjectives.size()];
@@ -103,7 +103,7 @@ TEST_P(ProofsOfRandomSpaces, DoNotHoldForTheSecondBest) {
 TEST(Check, UsesEveryArgument) {
   std::map<std::string, std::int64_t> used;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const SearchCase random = provable_space(seed, 20'000);
+    const SearchCase random = random_space(seed, 20'000);
     for (const Objective& objective : kObjectives) {
       const check::Verdict verdict = check::check_certificate(
           check::parse_certificate(proof_of(random.problem, random.constraints, objective),

@@ -5,20 +5,8 @@
 #include "check/check.hpp"
 #include "mapper/mapper.hpp"
 #include "report/certificate.hpp"
-#include "tests/mapper/random_space.hpp"
 
 namespace mapsim {
-
-// A random space that the checker knows everything about.
-inline SearchCase provable_space(std::uint64_t seed, std::int64_t max_size) {
-  SearchCase random = random_space(seed, max_size);
-  Arch arch = random.problem.arch();
-  for (Fanout& fanout : arch.fanouts) {
-    fanout.energy_per_hop.reset();
-  }
-  random.problem = Problem{arch, random.problem.workload()};
-  return random;
-}
 
 // The certificate of an exact search, as written.
 inline std::string proof_of(const Problem& problem, const Constraints& constraints,

@@ -197,11 +197,5 @@ TEST(Proof, HoldsAfterAFlippedBitOnlyIfItIsStillTrue) {
   EXPECT_GT(accepted, 20);  // names, hashes of the inputs, what no mapping feels
 }
 
-TEST(Proof, IsRefusedWhereHopsCostSomething) {
-  EXPECT_THAT(complaint(altered(small_proof(), "forwarding: true", "\n",
-                                "forwarding: true\n      energy_per_hop: 1 pJ/b")),
-              HasSubstr("energy_per_hop tells the axes of a fanout apart"));
-}
-
 }  // namespace
 }  // namespace mapsim

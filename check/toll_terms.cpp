@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/toll_terms.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "check/route.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+const std::vector<std::uint32_t>& Tolls::rank_index(TensorId t, std::size_t rank) {
+  std::vector<std::uint32_t>& index = rank_index_[{index_of(t), rank}];
+  if (index.empty()) {
+    index = index_tiles(tiles_, graph_.problem().workload().tensors[t].ranks[rank]);
+  }
+  return index;
+}
+
+// `what`: -2 the union, -1 what is met, else what is gained along that dim of the rank.
+const std::vector<double>& Tolls::table(TensorId t, std::size_t rank, int what,
+                                        const Sharing& sharing) {
+  std::vector<double>& table = tables_[{index_of(t), rank, what, sharing}];
+  if (table.empty()) {
+    const Rank& of = graph_.problem().workload().tensors[t].ranks[rank];
+    table = what == -2   ? united_points(at_, tiles_, of, sharing)
+            : what == -1 ? met_points(at_, tiles_, of, sharing.crossed, sharing.above)
+                         : gained_points(at_, tiles_, of, sharing, static_cast<std::size_t>(what));
+  }
+  return table;
+}
+
+// One entry of `uses` per used fanout above the child.
+Tolls::Volume Tolls::make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses,
+                                 bool together) {
+  const Workload& workload = graph_.problem().workload();
+  const Tensor& tensor = workload.tensors[t];
+  const DimSet relevant = tensor.dims();
+  Sharing sharing{std::min(crossed, uses.size()), uses.size(), 0, together};
+  Volume made;
+  PerDim<double> summed(workload.dims.size(), 1);
+  PerDim<double> first(workload.dims.size(), 1);
+  for (std::size_t f = 0; f < uses.size(); ++f) {
+    sharing.merged |= uses[f] == Use::kMerge ? 1U << f : 0U;
+    for (const DimId d : workload.dims.ids()) {
+      const auto factor = static_cast<double>(at_.factors[f][d]);
+      summed[d] *= uses[f] == Use::kSum ? factor : 1;
+      first[d] *= uses[f] == Use::kFirst ? factor : 1;
+    }
+  }
+  sharing.together = together || sharing.merged == 0;
+  for (const DimId d : workload.dims.ids()) {
+    made.constant *= relevant.contains(d) ? 1 : summed[d];
+  }
+  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
+    const Rank& rank = tensor.ranks[r];
+    if (rank.terms.size() == 1) {
+      const DimId d = rank.terms.front().dim;
+      made.constant *= static_cast<double>(workload.dims[d].bound) / first[d];
+    } else if (!rank.terms.empty()) {
+      Window window{&rank, rank_index(t, r).data(), &table(t, r, -2, sharing), {}};
+      for (std::size_t i = 0; i < rank.terms.size(); ++i) {
+        made.constant *= summed[rank.terms[i].dim];
+        window.gained.push_back(&table(t, r, static_cast<int>(i), sharing));
+      }
+      made.windows.push_back(window);
+    }
+  }
+  return made;
+}
+
+// Distinct elements met by the instances below `above` used fanouts: summed, or the first one's.
+Tolls::Volume Tolls::make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses,
+                              std::size_t above) {
+  const Workload& workload = graph_.problem().workload();
+  const Tensor& tensor = workload.tensors[t];
+  const DimSet relevant = tensor.dims();
+  Volume made;
+  PerDim<double> summed(workload.dims.size(), 1);
+  PerDim<double> first(workload.dims.size(), 1);
+  for (std::size_t f = 0; f < above; ++f) {
+    for (const DimId d : workload.dims.ids()) {
+      (uses[f] == Use::kSum ? summed : first)[d] *= static_cast<double>(at_.factors[f][d]);
+    }
+  }
+  for (const DimId d : workload.dims.ids()) {
+    made.constant *= relevant.contains(d) ? 1 : summed[d];
+  }
+  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
+    const Rank& rank = tensor.ranks[r];
+    if (rank.terms.size() == 1) {
+      const DimId d = rank.terms.front().dim;
+      made.constant *= static_cast<double>(workload.dims[d].bound) / first[d];
+    } else if (!rank.terms.empty()) {
+      const Sharing sharing{std::min(crossed, above), above, 0, true};
+      made.windows.push_back({&rank, rank_index(t, r).data(), &table(t, r, -1, sharing), {}});
+      for (const Term& term : rank.terms) {
+        made.constant *= summed[term.dim];
+      }
+    }
+  }
+  return made;
+}
+
+// At the slower of the two ports that the tile passes, from the parent or, finished sums, to it.
+void Tolls::add_edge(std::size_t index, Terms& made) {
+  const Placing& placing = graph_.placings()[index];
+  const Arch& arch = graph_.problem().arch();
+  const Stand& inner = graph_.stands(placing.tensor)[placing.inner];
+  const Bandwidth& parent =
+      arch.levels[graph_.stands(placing.tensor)[placing.outer].level].bandwidth;
+  const Bandwidth& child = arch.levels[inner.level].bandwidth;
+  const Bandwidth& from = made.output ? child : parent;
+  const Bandwidth& to = made.output ? parent : child;
+  for (const auto& rate : {from.read, from.shared, to.write, to.shared}) {
+    made.edge_rate = rate && (!made.edge_rate || *rate < *made.edge_rate) ? rate : made.edge_rate;
+  }
+  made.tile_bits = &bits(index);
+  made.tile_width = inner.final ? made.bits : made.partial_bits;
+}
+
+// Every fanout between parent and child, used or idle, from the innermost outwards.
+void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
+  const Problem& problem = graph_.problem();
+  const Arch& arch = problem.arch();
+  const TensorId t = placing.tensor;
+  const LevelId parent = graph_.stands(t)[placing.outer].level;
+  std::size_t outside = made.has_child ? graph_.stands(t)[placing.inner].above : at_.used.size();
+  const std::vector<Use> sums(outside, Use::kSum);
+  std::vector<Use> uses = sums;
+  bool costs = false;
+  for (std::size_t i = arch.fanouts.size(); i-- > 0;) {
+    const auto f = static_cast<FanoutId>(i);
+    const bool between =
+        arch.is_above(parent, f) &&
+        !(made.has_child && arch.is_above(graph_.stands(t)[placing.inner].level, f));
+    if (!between) {
+      continue;
+    }
+    const bool used = outside > 0 && at_.used[outside - 1] == f;
+    outside -= used ? 1 : 0;
+    Network network;
+    network.merges = used && problem.is_merged(f, t);
+    if (network.merges) {
+      uses[outside] = Use::kMerge;
+      network.leaves = make_volume(t, placing.crossed, uses, together);
+    }
+    network.per_addition = made.output ? arch.fanouts[f].reduction_energy.count() : 0;
+    network.per_hop = arch.fanouts[f].energy_per_hop.value_or(PicojoulesPerBit{0}).count();
+    if (network.per_hop > 0) {
+      const DimSet shared = problem.shared_dims(f, t);
+      network.route = mean_route(arch.fanouts[f], at_.axes[f], shared);
+      for (const DimId d : problem.workload().dims.ids()) {
+        const std::int64_t instances = at_.axes[f][0][d] * at_.axes[f][1][d];
+        network.group_size *= shared.contains(d) ? static_cast<double>(instances) : 1.0;
+      }
+      if (made.output) {
+        network.met = make_met(t, placing.crossed, sums, outside);
+      }
+    }
+    costs = costs || network.per_hop > 0 || (network.merges && network.per_addition > 0);
+    made.networks.push_back(std::move(network));
+  }
+  if (!costs) {
+    made.networks.clear();
+  }
+}
+
+Tolls::Terms Tolls::make_terms(std::size_t index) {
+  const Placing& placing = graph_.placings()[index];
+  const Problem& problem = graph_.problem();
+  const Arch& arch = problem.arch();
+  const TensorId t = placing.tensor;
+  const Tensor& tensor = problem.workload().tensors[t];
+  const Stand& outer = graph_.stands(t)[placing.outer];
+  const bool mac = placing.inner == Placing::kMac;
+  const Stand inner = mac ? Stand{} : graph_.stands(t)[placing.inner];
+  const std::size_t above = mac ? at_.used.size() : inner.above;
+
+  Terms made;
+  made.output = t == problem.workload().output();
+  made.has_child = !mac && !inner.latch;
+  made.slides = inner.latch || (made.has_child && arch.levels[inner.level].sliding);
+  made.final_above = outer.final;
+  made.bits = static_cast<double>(tensor.bits.count());
+  made.partial_bits = static_cast<double>(tensor.partial_bits.count());
+  made.widths = tensor.bits != tensor.partial_bits;
+
+  std::vector<Use> uses(above, Use::kSum);
+  const auto volume = [&](std::size_t firsts, const std::vector<Use>& of, bool together) {
+    std::vector<Use> with_first = of;
+    std::fill_n(with_first.begin(), firsts, Use::kFirst);
+    return make_volume(t, placing.crossed, with_first, together);
+  };
+  made.inner = volume(0, uses, true);
+  made.busy_inner = volume(above, uses, true);
+  bool together = true;
+  for (std::size_t f = outer.above; f < above; ++f) {
+    together =
+        together && (!problem.is_merged(at_.used[f], t) || arch.fanouts[at_.used[f]].forwarding);
+  }
+  add_networks(placing, together, made);
+  for (std::size_t f = outer.above; f < above; ++f) {
+    uses[f] = problem.is_merged(at_.used[f], t) ? Use::kMerge : Use::kSum;
+  }
+  made.outer = volume(0, uses, together);
+  made.busy_outer = volume(outer.above, uses, together);
+  if (made.output) {
+    const std::vector<Use> sums(above, Use::kSum);
+    const std::vector<Use> firsts(above, Use::kFirst);
+    made.met_outer = make_met(t, placing.crossed, sums, outer.above);
+    made.met_inner = make_met(t, placing.crossed, sums, above);
+    made.met_busy_outer = make_met(t, placing.crossed, firsts, outer.above);
+    made.met_busy_inner = make_met(t, placing.crossed, firsts, above);
+    made.distinct = 1;
+    for (const Rank& rank : tensor.ranks) {
+      made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
+    }
+  }
+  made.outer_energy = arch.levels[outer.level].energy;
+  made.outer_reads = graph_.port(outer.level, true);
+  made.outer_writes = graph_.port(outer.level, false);
+  if (made.has_child) {
+    made.inner_energy = arch.levels[inner.level].energy;
+    made.inner_reads = graph_.port(inner.level, true);
+    made.inner_writes = graph_.port(inner.level, false);
+    if (tracked_.edges) {
+      add_edge(index, made);
+    }
+  }
+  return made;
+}
+
+const Tolls::Terms& Tolls::terms(std::size_t placing) {
+  if (!terms_[placing]) {
+    terms_[placing] = std::make_unique<Terms>(make_terms(placing));
+  }
+  return *terms_[placing];
+}
+
+// Times that the tile is exchanged for dims that do not index the tensor.
+const std::vector<double>& Tolls::trips(TensorId t) {
+  std::vector<double>& trips = trips_[t];
+  if (trips.empty()) {
+    const DimSet relevant = graph_.problem().workload().tensors[t].dims();
+    trips.assign(tiles_.size(), 1.0);
+    for (const DimId d : graph_.problem().workload().dims.ids()) {
+      for (std::size_t tile = 0; tile < tiles_.size() && !relevant.contains(d); ++tile) {
+        trips[tile] *= static_cast<double>(tiles_.bound(d) / tiles_.extent(d, tile));
+      }
+    }
+  }
+  return trips;
+}
+
+}  // namespace mapsim::check
