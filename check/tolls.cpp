@@ -179,8 +179,8 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
   made.has_child = !mac && !inner.latch;
   made.slides = inner.latch || (made.has_child && arch.levels[inner.level].sliding);
   made.final_above = outer.final;
-  made.bits = static_cast<double>(tensor.bits.count());
-  made.partial_bits = static_cast<double>(tensor.partial_bits.count());
+  made.bits = problem.moved_bits(t, tensor.bits);
+  made.partial_bits = problem.moved_bits(t, tensor.partial_bits);
   made.widths = tensor.bits != tensor.partial_bits;
 
   std::vector<Use> uses(above, Use::kSum);
@@ -201,7 +201,7 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
     if (problem.is_merged(at_.used[f], t)) {
       uses[f] = Use::kMerge;
       if (made.output) {
-        made.reductions.emplace_back(arch.fanouts[at_.used[f]].reduction_energy.count(),
+        made.reductions.emplace_back(problem.addition_energy(at_.used[f]).count(),
                                      volume(0, uses, together));
       }
     }
@@ -463,7 +463,7 @@ std::vector<double> Tolls::end(const std::vector<std::size_t>& placings) {
     }
   }
   const Problem& problem = graph_.problem();
-  sum[0] += problem.arch().compute.energy.count() * static_cast<double>(problem.macs());
+  sum[0] += problem.mac_energy().count() * static_cast<double>(problem.macs());
   return sum;
 }
 
