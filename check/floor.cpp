@@ -24,13 +24,13 @@ double tensor_floor(const Problem& problem, const Rules& rules, const SpatialFac
   const Tensor& tensor = problem.workload().tensors[t];
   const bool output = t == problem.workload().output();
   const PerDim<std::int64_t> whole = bounds_of(problem.workload());
-  auto once = static_cast<double>(tensor.bits.count());
+  const double bits = problem.moved_bits(t, tensor.bits);
+  double once = bits;
   for (const Rank& rank : tensor.ranks) {
     once *= static_cast<double>(count_coordinates(rank, whole));
   }
   const bool latched = arch.compute.register_reuse.contains(tensor.role);
-  double served =
-      latched ? 0 : static_cast<double>(problem.macs()) * static_cast<double>(tensor.bits.count());
+  double served = latched ? 0 : static_cast<double>(problem.macs()) * bits;
   double least = kInfinity;
   for (std::size_t l = arch.levels.size(); l-- > 0;) {
     const auto level = static_cast<LevelId>(l);
@@ -62,7 +62,7 @@ double floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   for (const std::int64_t bound : temporal_bounds(problem.workload(), factors)) {
     cycles *= static_cast<double>(bound);
   }
-  double energy = problem.arch().compute.energy.count() * static_cast<double>(problem.macs()) +
+  double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
                   problem.leakage(Cycles{1}).count() * cycles;
   for (const TensorId t : problem.workload().tensors.ids()) {
     energy += tensor_floor(problem, rules, factors, t);

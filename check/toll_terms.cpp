@@ -116,7 +116,8 @@ void Tolls::add_edge(std::size_t index, Terms& made) {
     made.edge_rate = rate && (!made.edge_rate || *rate < *made.edge_rate) ? rate : made.edge_rate;
   }
   made.tile_bits = &bits(index);
-  made.tile_width = inner.final ? made.bits : made.partial_bits;
+  const Tensor& tensor = graph_.problem().workload().tensors[placing.tensor];
+  made.tile_width = static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
 }
 
 // Every fanout between parent and child, used or idle, from the innermost outwards.
@@ -145,7 +146,7 @@ void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
       uses[outside] = Use::kMerge;
       network.leaves = make_volume(t, placing.crossed, uses, together);
     }
-    network.per_addition = made.output ? arch.fanouts[f].reduction_energy.count() : 0;
+    network.per_addition = made.output ? problem.addition_energy(f).count() : 0;
     network.per_hop = arch.fanouts[f].energy_per_hop.value_or(PicojoulesPerBit{0}).count();
     if (network.per_hop > 0) {
       const DimSet shared = problem.shared_dims(f, t);
@@ -182,8 +183,8 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
   made.has_child = !mac && !inner.latch;
   made.slides = inner.latch || (made.has_child && arch.levels[inner.level].sliding);
   made.final_above = outer.final;
-  made.bits = static_cast<double>(tensor.bits.count());
-  made.partial_bits = static_cast<double>(tensor.partial_bits.count());
+  made.bits = problem.moved_bits(t, tensor.bits);
+  made.partial_bits = problem.moved_bits(t, tensor.partial_bits);
   made.widths = tensor.bits != tensor.partial_bits;
 
   std::vector<Use> uses(above, Use::kSum);

@@ -243,7 +243,7 @@ std::vector<double> Tolls::end(const std::vector<std::size_t>& placings) {
     }
   }
   const Problem& problem = graph_.problem();
-  sum[0] += problem.arch().compute.energy.count() * static_cast<double>(problem.macs());
+  sum[0] += problem.mac_energy().count() * static_cast<double>(problem.macs());
   return sum;
 }
 

@@ -344,7 +344,7 @@ BulkEvaluator::BulkEvaluator(const Problem& problem, const Mapping& structure)
   }
   bool simple = is_exact(problem) && !problem.places_matter();
   for (const TensorId t : problem.workload().tensors.ids()) {
-    simple = simple && problem.shape(t).simple;
+    simple = simple && problem.shape(t).simple && problem.workload().tensors[t].density == 1;
   }
   if (simple) {
     block_ = std::make_unique<BulkBlock>(problem, structure);

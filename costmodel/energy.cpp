@@ -5,19 +5,19 @@ namespace mapsim {
 
 namespace {
 
-double bits_of(std::int64_t elements, Bits width) {
-  return static_cast<double>(elements) * static_cast<double>(width.count());
-}
-
 // Reads, read-backs and drains pay `read`; fills pay `write`; updates pay `update`: design
 // section 5.
-TensorEnergy tensor_energy(const StorageEnergy& per_bit, const TensorCounts& at) {
+TensorEnergy tensor_energy(const Problem& problem, TensorId tensor, const StorageEnergy& per_bit,
+                           const TensorCounts& at) {
   const AccessCounts& n = at.total;
+  const auto bits = [&](std::int64_t elements, Bits width) {
+    return static_cast<double>(elements) * problem.moved_bits(tensor, width);
+  };
   TensorEnergy energy;
-  energy.read = Picojoules{per_bit.read.count() * (bits_of(n.reads + n.readbacks, at.down_bits) +
-                                                   bits_of(n.drains, at.up_bits))};
-  energy.write = Picojoules{per_bit.write.count() * bits_of(n.fills, at.up_bits)};
-  energy.update = Picojoules{per_bit.update.count() * bits_of(n.updates, at.down_bits)};
+  energy.read = Picojoules{per_bit.read.count() * (bits(n.reads + n.readbacks, at.down_bits) +
+                                                   bits(n.drains, at.up_bits))};
+  energy.write = Picojoules{per_bit.write.count() * bits(n.fills, at.up_bits)};
+  energy.update = Picojoules{per_bit.update.count() * bits(n.updates, at.down_bits)};
   energy.total = energy.read + energy.write + energy.update;
   return energy;
 }
@@ -31,27 +31,25 @@ void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
   for (const LevelId l : arch.levels.ids()) {
     energy.levels[l].resize(counts.levels[l].size());
     for (const TensorId t : counts.levels[l].ids()) {
-      energy.levels[l][t] = tensor_energy(arch.levels[l].energy, counts.levels[l][t]);
+      energy.levels[l][t] = tensor_energy(problem, t, arch.levels[l].energy, counts.levels[l][t]);
       energy.total += energy.levels[l][t].total;
     }
   }
   energy.fanouts.resize(arch.fanouts.size());
   energy.hops.resize(arch.fanouts.size());
   for (const FanoutId f : arch.fanouts.ids()) {
-    energy.fanouts[f] =
-        arch.fanouts[f].reduction_energy * static_cast<double>(counts.reductions[f]);
+    energy.fanouts[f] = problem.addition_energy(f) * static_cast<double>(counts.reductions[f]);
     energy.total += energy.fanouts[f];
     const double per_bit = arch.fanouts[f].energy_per_hop.value_or(PicojoulesPerBit{0}).count();
     energy.hops[f].resize(counts.networks[f].size());
     for (const TensorId t : counts.networks[f].ids()) {
       const NetworkCounts& at = counts.networks[f][t];
-      energy.hops[f][t] =
-          Picojoules{per_bit * at.word_hops() * static_cast<double>(at.bits.count())};
+      energy.hops[f][t] = Picojoules{per_bit * at.word_hops() * problem.moved_bits(t, at.bits)};
       energy.total += energy.hops[f][t];
     }
   }
   energy.leakage = Picojoules{0};
-  energy.compute = arch.compute.energy * static_cast<double>(counts.macs);
+  energy.compute = problem.mac_energy() * static_cast<double>(counts.macs);
   energy.total += energy.compute;
 }
 

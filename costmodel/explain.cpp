@@ -14,30 +14,58 @@ void add_term(Terms& terms, EnergyTerm term) {
     return;
   }
   const double units = term.width == Bits{0} ? 1.0 : static_cast<double>(term.width.count());
-  term.energy = Picojoules{term.per_unit * (term.count * units)};
+  term.energy = Picojoules{term.per_unit * (term.count * units * term.density)};
   terms.push_back(std::move(term));
 }
 
-void add_accesses(const Storage& level, TensorId tensor, const TensorCounts& at, Terms& terms) {
+// Of an action that has no width.
+EnergyTerm plain_term(const std::string& node, const char* action, std::int64_t count,
+                      Picojoules each, const std::string& source) {
+  EnergyTerm term;
+  term.node = node;
+  term.action = action;
+  term.count = static_cast<double>(count);
+  term.per_unit = each.count();
+  term.source = source;
+  return term;
+}
+
+void add_accesses(const Storage& level, TensorId tensor, double density, const TensorCounts& at,
+                  Terms& terms) {
   const AccessCounts& n = at.total;
   const StorageEnergy& per_bit = level.energy;
   const StorageSources& sources = level.sources;
   const auto add = [&](const char* action, std::int64_t count, Bits width, PicojoulesPerBit energy,
                        const std::string& source) {
-    add_term(terms, {level.name,
-                     tensor,
-                     action,
-                     static_cast<double>(count),
-                     width,
-                     energy.count(),
-                     {},
-                     source});
+    EnergyTerm term = plain_term(level.name, action, count, Picojoules{energy.count()}, source);
+    term.tensor = tensor;
+    term.width = width;
+    term.density = density;
+    add_term(terms, std::move(term));
   };
   add("read", n.reads, at.down_bits, per_bit.read, sources.read);
   add("read-back", n.readbacks, at.down_bits, per_bit.read, sources.read);
   add("drain", n.drains, at.up_bits, per_bit.read, sources.read);
   add("fill", n.fills, at.up_bits, per_bit.write, sources.write);
   add("update", n.updates, at.down_bits, per_bit.update, sources.update);
+}
+
+// Additions and hops.
+void add_network(const Workload& workload, const Counts& counts, const Arch& arch, FanoutId f,
+                 Terms& terms) {
+  const Fanout& fanout = arch.fanouts[f];
+  EnergyTerm additions = plain_term(fanout.name, "add", counts.reductions[f],
+                                    fanout.reduction_energy, fanout.reduction_source);
+  additions.density = workload.tensors[workload.output()].density;
+  add_term(terms, std::move(additions));
+  for (const TensorId t : counts.networks[f].ids()) {
+    const NetworkCounts& at = counts.networks[f][t];
+    EnergyTerm hops{
+        fanout.name,      t, "hop", at.word_hops(), at.bits, workload.tensors[t].density, 0, {},
+        fanout.hop_source};
+    hops.per_unit = fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count();
+    add_term(terms, std::move(hops));
+  }
 }
 
 // Instance cycles, at the energy that one leaks in a cycle.
@@ -47,14 +75,8 @@ void add_leakage(const Arch& arch, const std::string& node, const Physical& phys
   if (physical.leakage && arch.leaks) {
     const double per_cycle =
         physical.leakage->count() * kPicojoulesPerMillijoule / arch.clock.count();
-    add_term(terms, {node,
-                     std::nullopt,
-                     "leak",
-                     static_cast<double>(cycles.count() * instances),
-                     Bits{0},
-                     per_cycle,
-                     {},
-                     physical.leakage_source});
+    add_term(terms, plain_term(node, "leak", cycles.count() * instances, Picojoules{per_cycle},
+                               physical.leakage_source));
   }
 }
 
@@ -66,35 +88,17 @@ std::vector<EnergyTerm> explain_energy(const Problem& problem, const Cost& cost)
   Terms terms;
   for (const LevelId l : arch.levels.ids()) {
     for (const TensorId t : problem.workload().tensors.ids()) {
-      add_accesses(arch.levels[l], t, counts.levels[l][t], terms);
+      add_accesses(arch.levels[l], t, problem.workload().tensors[t].density, counts.levels[l][t],
+                   terms);
     }
   }
   for (const FanoutId f : arch.fanouts.ids()) {
-    const Fanout& fanout = arch.fanouts[f];
-    add_term(terms, {fanout.name,
-                     std::nullopt,
-                     "add",
-                     static_cast<double>(counts.reductions[f]),
-                     Bits{0},
-                     fanout.reduction_energy.count(),
-                     {},
-                     fanout.reduction_source});
-    for (const TensorId t : counts.networks[f].ids()) {
-      const NetworkCounts& at = counts.networks[f][t];
-      const double per_bit = fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count();
-      add_term(terms,
-               {fanout.name, t, "hop", at.word_hops(), at.bits, per_bit, {}, fanout.hop_source});
-    }
+    add_network(problem.workload(), counts, arch, f, terms);
   }
   const Compute& compute = arch.compute;
-  add_term(terms, {compute.name,
-                   std::nullopt,
-                   "MAC",
-                   static_cast<double>(counts.macs),
-                   Bits{0},
-                   compute.energy.count(),
-                   {},
-                   compute.source});
+  EnergyTerm macs = plain_term(compute.name, "MAC", counts.macs, compute.energy, compute.source);
+  macs.density = problem.mac_density();
+  add_term(terms, std::move(macs));
   for (const LevelId l : arch.levels.ids()) {
     const Storage& level = arch.levels[l];
     add_leakage(arch, level.name, level.physical, arch.instances(l), cost.latency.steady, terms);

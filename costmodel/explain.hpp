@@ -9,7 +9,7 @@
 
 namespace mapsim {
 
-// One thing that a machine does, and what it costs: count x width x per_unit.
+// One thing that a machine does, and what it costs: count x width x density x per_unit.
 struct EnergyTerm {
   std::string node;
   std::optional<TensorId> tensor;  // of an access
@@ -17,6 +17,7 @@ struct EnergyTerm {
   std::string action;
   double count = 0;     // elements, additions, hops of elements, MACs, or cycles of all instances
   Bits width{0};        // of an element; 0: per_unit is per action
+  double density = 1;   // share that is not zero; the rest costs nothing
   double per_unit = 0;  // pJ per bit, or per action
   Picojoules energy{0};
   std::string source;  // where per_unit comes from; empty: from the architecture file

@@ -9,22 +9,19 @@ namespace mapsim {
 namespace {
 
 // [cycles] = ceil(bits / (bits/cycle)); an absent bandwidth is infinite.
-Cycles transfer_time(std::int64_t bits, const std::optional<BitsPerCycle>& bandwidth) {
-  if (!bandwidth) {
-    return Cycles{0};
-  }
-  return Cycles{
-      static_cast<std::int64_t>(std::ceil(static_cast<double>(bits) / bandwidth->count()))};
+Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) {
+  return Cycles{bandwidth ? static_cast<std::int64_t>(std::ceil(bits / bandwidth->count())) : 0};
 }
 
 // Appends a resource for each port of finite bandwidth.
-void add_ports(LevelId level, const Bandwidth& bandwidth, const PerTensor<TensorCounts>& counts,
+void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
                std::vector<Resource>& resources) {
-  std::int64_t read = 0;
-  std::int64_t write = 0;
-  for (const TensorCounts& at : counts) {
-    read += at.read_bits.count();
-    write += at.write_bits.count();
+  const Bandwidth& bandwidth = problem.arch().levels[level].bandwidth;
+  double read = 0;
+  double write = 0;
+  for (const TensorId t : counts.ids()) {
+    read += problem.moved_bits(t, counts[t].read_bits);
+    write += problem.moved_bits(t, counts[t].write_bits);
   }
   if (bandwidth.read) {
     resources.push_back({PortKind::kRead, level, transfer_time(read, bandwidth.read), 0});
@@ -44,12 +41,14 @@ std::optional<BitsPerCycle> slower(std::optional<BitsPerCycle> a, std::optional<
 
 // First fill of an operand's tile, or last drain of the output's, of the first instance: at the
 // speed of the slower of the two ports that it passes.
-Cycles edge_time(const Arch& arch, LevelId parent, LevelId child, bool output,
+Cycles edge_time(const Problem& problem, LevelId parent, LevelId child, TensorId tensor,
                  const TensorCounts& at) {
+  const Arch& arch = problem.arch();
+  const bool output = tensor == problem.workload().output();
   const Bandwidth& from = arch.levels[output ? child : parent].bandwidth;
   const Bandwidth& to = arch.levels[output ? parent : child].bandwidth;
   return transfer_time(
-      at.footprint * at.up_bits.count(),
+      static_cast<double>(at.footprint) * problem.moved_bits(tensor, at.up_bits),
       slower(from.shared ? from.shared : from.read, to.shared ? to.shared : to.write));
 }
 
@@ -62,8 +61,7 @@ Cycles edge_times(const Problem& problem, const Counts& counts) {
         continue;
       }
       if (parent) {
-        sum += edge_time(problem.arch(), *parent, l, t == problem.workload().output(),
-                         counts.levels[l][t]);
+        sum += edge_time(problem, *parent, l, t, counts.levels[l][t]);
       }
       parent = l;
     }
@@ -81,7 +79,7 @@ void latency_into(const Problem& problem, const Counts& counts, Latency& latency
   latency.resources.push_back(
       {PortKind::kCompute, LevelId{}, Cycles{counts.steps * arch.compute.issue_interval}, 0});
   for (const LevelId l : arch.levels.ids()) {
-    add_ports(l, arch.levels[l].bandwidth, counts.levels[l], latency.resources);
+    add_ports(problem, l, counts.levels[l], latency.resources);
   }
   Cycles hidden = latency.resources.front().time;  // compute and what overlaps with it
   PerLevel<Cycles> shown(arch.levels.size());      // busiest port of each single-buffered level

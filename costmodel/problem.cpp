@@ -82,6 +82,20 @@ bool Problem::is_merged(FanoutId fanout, TensorId tensor) const {
   return role == Role::kOutput ? network.spatial_reduction : network.multicast.contains(role);
 }
 
+double Problem::mac_density() const {
+  double density = 1;
+  for (const TensorId t : workload_.tensors.ids()) {
+    density *= t == workload_.output() ? 1 : workload_.tensors[t].density;
+  }
+  return density;
+}
+
+Picojoules Problem::mac_energy() const { return arch_.compute.energy * mac_density(); }
+
+Picojoules Problem::addition_energy(FanoutId fanout) const {
+  return arch_.fanouts[fanout].reduction_energy * workload_.tensors[workload_.output()].density;
+}
+
 bool Problem::places_matter() const {
   return std::any_of(arch_.fanouts.begin(), arch_.fanouts.end(), [](const Fanout& fanout) {
     return fanout.energy_per_hop.value_or(PicojoulesPerBit{0}) > PicojoulesPerBit{0};

@@ -46,7 +46,14 @@ class Problem {
   bool is_merged(FanoutId fanout, TensorId tensor) const;  // multicast or spatially reduced there
   // Dims whose instances of `fanout` share every transfer of `tensor`: irrelevant ones, if merged.
   DimSet shared_dims(FanoutId fanout, TensorId tensor) const;
-  bool places_matter() const;               // a hop costs something: so does where instances are
+  bool places_matter() const;  // a hop costs something: so does where instances are
+  // What an element of this width moves on average, in bits: zeros do not move.
+  double moved_bits(TensorId tensor, Bits width) const {
+    return static_cast<double>(width.count()) * workload_.tensors[tensor].density;
+  }
+  double mac_density() const;     // share of the MACs that multiply no zero: only they cost energy
+  Picojoules mac_energy() const;  // on average
+  Picojoules addition_energy(FanoutId fanout) const;
   Picojoules leakage(Cycles cycles) const;  // of what the machine says that it leaks
 
  private:

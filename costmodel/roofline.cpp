@@ -87,8 +87,8 @@ PerTensor<TensorTraffic> traffic(const Arch& arch, const Workload& workload) {
     TensorTraffic& entry = result[id];
     entry.elements = tensor.stored_elements.value_or(touched_points(workload, tensor));
     entry.elements += biased == id ? bias_values(workload, id) : 0;
-    const double bits =
-        static_cast<double>(entry.elements) * static_cast<double>(tensor.bits.count());
+    const double bits = static_cast<double>(entry.elements) *
+                        static_cast<double>(tensor.bits.count()) * tensor.density;
     entry.bytes = bits / kBitsPerByte;
     const bool written = id == workload.output();
     entry.transfer =
@@ -104,14 +104,14 @@ void add_least_cost(const Arch& arch, const Workload& workload, Roofline& result
   for (const TensorId id : workload.tensors.ids()) {
     const Tensor& tensor = workload.tensors[id];
     const double bits = static_cast<double>(touched_points(workload, tensor)) *
-                        static_cast<double>(tensor.bits.count());
+                        static_cast<double>(tensor.bits.count()) * tensor.density;
     (id == workload.output() ? write_bits : read_bits) += bits;
   }
   const std::int64_t units = arch.mac_units();
   const std::int64_t macs = workload.macs();
   const Cycles compute{(macs + units - 1) / units * arch.compute.issue_interval};
   const Problem problem{arch, workload};
-  const Picojoules mac = problem.arch().compute.energy;
+  const Picojoules mac = problem.mac_energy();
   const double transfer = std::ceil(port_time(outermost.bandwidth, read_bits, write_bits));
   result.least_cycles = std::max(compute, Cycles{static_cast<std::int64_t>(transfer)});
   result.least_energy = Picojoules{static_cast<double>(macs) * mac.count() +

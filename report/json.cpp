@@ -29,6 +29,9 @@ Json head(const Provenance& origin, const Arch& arch, const Workload& workload) 
   json["arch"] = arch.name;
   json["workload"] = workload.name;
   json["equation"] = workload.equation();
+  for (const Tensor& tensor : workload.tensors) {
+    json["density"][tensor.name] = tensor.density;
+  }
   return json;
 }
 
@@ -135,6 +138,7 @@ Json energy_terms_json(const Problem& problem, const Cost& cost) {
     if (term.width > Bits{0}) {
       entry["bits"] = term.width.count();
     }
+    entry["density"] = term.density;
     entry[term.width > Bits{0} ? "pj_per_bit" : "pj"] = term.per_unit;
     entry["energy_pj"] = term.energy.count();
     entry["source"] = term.source.empty() ? "architecture file" : term.source;

@@ -52,6 +52,18 @@ Row energy_row(const std::string& name, const Row& parts, Picojoules sum, Picojo
   return row;
 }
 
+// What is not dense: "; density I 0.4, W 0.5".
+std::string density_text(const Workload& workload) {
+  std::string text;
+  for (const Tensor& tensor : workload.tensors) {
+    if (tensor.density != 1) {
+      text += fmt::format("{} {} {:.4g}", text.empty() ? "; density" : ",", tensor.name,
+                          tensor.density);
+    }
+  }
+  return text;
+}
+
 Row hop_row(const std::string& name, const PerTensor<Picojoules>& hops, Picojoules total) {
   Row parts;
   Picojoules sum{0};
@@ -100,6 +112,7 @@ std::string title_text(const Arch& arch, const Workload& workload) {
   for (const Dim& dim : workload.dims) {
     text += fmt::format("; {} {}", dim.name, dim.bound);
   }
+  text += density_text(workload);
   return text + "\n" + (workload.note.empty() ? "" : "  " + workload.note + "\n");
 }
 

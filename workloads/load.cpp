@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -247,9 +248,35 @@ void read_precision(Reader& reader, const Node* node, Workload& workload) {
   }
 }
 
+// A name wins over a role.
+void read_density(Reader& reader, const Node* node, Workload& workload) {
+  if (node == nullptr) {
+    return;
+  }
+  Words keys = names_of(workload.tensors);
+  keys.insert(keys.end(), kRoleNames.begin(), kRoleNames.end());
+  const Fields fields = reader.fields(*node, keys);
+  std::map<std::string, double> given;
+  for (const std::string& key : keys) {
+    if (const auto density = reader.number(fields.find(key), 0)) {
+      given[key] = *density;
+      if (!(*density > 0 && *density <= 1)) {
+        reader.error(fields.place(key), "a density is above 0 and at most 1");
+      }
+    }
+  }
+  for (const TensorId t : workload.tensors.ids()) {
+    Tensor& tensor = workload.tensors[t];
+    for (const std::string& key : {std::string(to_string(tensor.role)), tensor.name}) {
+      const auto at = given.find(key);
+      tensor.density = at == given.end() ? tensor.density : at->second;
+    }
+  }
+}
+
 Workload read_workload(const Document& document) {
   Reader reader{document};
-  Words keys{"name", "precision"};
+  Words keys{"name", "precision", "density"};
   for (const NamedForm& form : kForms) {
     keys.emplace_back(form.key);
   }
@@ -272,6 +299,7 @@ Workload read_workload(const Document& document) {
   if (workload) {
     workload->name = name.value_or("");
     read_precision(reader, fields.find("precision"), *workload);
+    read_density(reader, fields.find("density"), *workload);
   }
   reader.finish();
   return *workload;

@@ -37,6 +37,7 @@ struct Tensor {
   std::vector<Rank> ranks;  // a dim occurs in at most one rank of a tensor
   Bits bits{8};             // width of an element; of a finished one, if the tensor is the output
   Bits partial_bits{8};     // width of a partial sum; output only, >= bits; operands: == bits
+  double density = 1;       // share of elements that are not zero, above 0
   // Elements of the tensor as it lies in memory, where that differs from the points that the einsum
   // touches (a padded convolution reads its halo from nowhere). Used by the roofline only.
   std::optional<std::int64_t> stored_elements;

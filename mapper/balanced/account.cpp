@@ -26,7 +26,7 @@ void add_reductions(const Problem& problem, const Tiles& tiles, const Stop& from
     const Fanout& fanout = problem.arch().fanouts[tiles.used()[f]];
     if (fanout.spatial_reduction) {
       sharing.uses[f] = LoopUse::kMerge;
-      terms.reductions.emplace_back(fanout.reduction_energy.count(), sharing);
+      terms.reductions.emplace_back(problem.addition_energy(tiles.used()[f]).count(), sharing);
     }
   }
 }
@@ -75,8 +75,8 @@ Terms make_terms(const Skeleton& skeleton, const Tiles& tiles, const Placing& pl
   terms.output = placing.tensor == problem.workload().output();
   terms.has_child = !mac && !to.latch;
   terms.fanouts = mac ? tiles.used().size() : to.fanouts;
-  terms.bits = static_cast<double>(tensor.bits.count());
-  terms.partial_bits = static_cast<double>(tensor.partial_bits.count());
+  terms.bits = problem.moved_bits(placing.tensor, tensor.bits);
+  terms.partial_bits = problem.moved_bits(placing.tensor, tensor.partial_bits);
   terms.widths = tensor.bits != tensor.partial_bits;
   terms.narrow_parent = from.narrow;
   terms.distinct = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
@@ -98,7 +98,7 @@ Terms make_terms(const Skeleton& skeleton, const Tiles& tiles, const Placing& pl
     const auto child = terms.has_child ? std::optional{to.level} : std::nullopt;
     terms.owes = terms.owes || asks_for_hops(arch, f, from.level, child);
   }
-  terms.stored_bits = to.narrow ? terms.bits : terms.partial_bits;
+  terms.stored_bits = static_cast<double>((to.narrow ? tensor.bits : tensor.partial_bits).count());
   if (const auto room = skeleton.room_of(placing)) {
     terms.limit = skeleton.rooms()[*room].bits;
   } else if (to.latch) {

@@ -275,7 +275,7 @@ void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t 
       row[tile] = crossed == Tiles::kNone ? kInfinity : below[crossed];
     }
   } else if (const auto& end = skeleton_.end(pointers)) {
-    row[0] = component == 0 ? skeleton_.problem().arch().compute.energy.count() *
+    row[0] = component == 0 ? skeleton_.problem().mac_energy().count() *
                                   static_cast<double>(skeleton_.problem().macs())
                             : 0.0;
     for (const std::size_t placing : *end) {

@@ -271,8 +271,8 @@ class Search {
   void end(Labels::Id id, const Label& from) {
     labels_.add(after(id, from, {Step::Kind::kEnd, from.step.node, 0}));
     double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
-    values[0] += skeleton_.problem().arch().compute.energy.count() *
-                 static_cast<double>(skeleton_.problem().macs());
+    values[0] +=
+        skeleton_.problem().mac_energy().count() * static_cast<double>(skeleton_.problem().macs());
     for (const std::size_t placing : *skeleton_.end(from.step.node.pointers)) {
       Flow flow;
       flows_.at(terms_[placing], 0, from.chains, {}, flow);

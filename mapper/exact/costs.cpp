@@ -38,8 +38,8 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
   Terms terms;
   terms.output = placing.tensor == problem.workload().output();
   terms.has_child = !mac && !latch;
-  terms.bits = static_cast<double>(tensor.bits.count());
-  terms.partial_bits = static_cast<double>(tensor.partial_bits.count());
+  terms.bits = problem.moved_bits(placing.tensor, tensor.bits);
+  terms.partial_bits = problem.moved_bits(placing.tensor, tensor.partial_bits);
   terms.widths = tensor.bits != tensor.partial_bits;
   terms.narrow_parent = from.narrow;
 
@@ -147,7 +147,7 @@ void Costs::add_networks(const Placing& placing, Sharing sharing, bool together,
     outside -= used ? 1 : 0;
     Network network;
     network.merges = used && problem.is_merged(f, placing.tensor);
-    network.per_addition = terms.output ? fanout.reduction_energy.count() : 0;
+    network.per_addition = terms.output ? problem.addition_energy(f).count() : 0;
     network.per_hop = fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count();
     if (network.merges) {
       sharing.uses[outside] = LoopUse::kMerge;
@@ -438,7 +438,7 @@ std::vector<double> Costs::mac(const std::vector<std::size_t>& placings, std::si
       sum[k] += one[k];
     }
   }
-  sum[0] += skeleton_.problem().arch().compute.energy.count() *
+  sum[0] += skeleton_.problem().mac_energy().count() *
             static_cast<double>(skeleton_.problem().workload().macs());
   return sum;
 }

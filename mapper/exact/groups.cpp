@@ -27,11 +27,11 @@ double energy_floor(const Mapspace& space) {
     const StorageEnergy& energy = arch.levels[l].energy;
     return (output ? energy.update : energy.read).count();
   };
-  double floor = macs * arch.compute.energy.count();
+  double floor = macs * problem.mac_energy().count();
   for (const TensorId t : problem.workload().tensors.ids()) {
     const Tensor& tensor = problem.workload().tensors[t];
     const bool output = t == problem.workload().output();
-    const auto bits = static_cast<double>(tensor.bits.count());
+    const double bits = problem.moved_bits(t, tensor.bits);
     const double once = static_cast<double>(footprint(tensor, whole)) * bits;
     double least = kInfinity;
     for (std::size_t i = arch.levels.size(); i-- > 0;) {

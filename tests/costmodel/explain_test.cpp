@@ -70,6 +70,9 @@ TEST(ExplainEnergy, AddsUpToTheBreakdown) {
       fanout.reduction_energy = Picojoules{0.11};
     }
     random.arch.compute.energy = Picojoules{0.19};
+    for (const TensorId t : random.workload.tensors.ids()) {
+      random.workload.tensors[t].density = 1 - 0.3 * static_cast<double>(index_of(t) % 3);
+    }
     const Problem problem{random.arch, random.workload};
     Cost cost;
     cost.counts = count(problem, random.mapping);

@@ -106,6 +106,7 @@ std::set<std::string> features(const SearchCase& random) {
                                       })},
       {"hops", random.problem.places_matter() &&
                    any(unrollings, [](const auto& u) { return fanouts_used(u) > 0; })},
+      {"densities", any(workload.tensors, [](const Tensor& t) { return t.density < 1; })},
       {"partitions",
        any(arch.levels, [](const Storage& level) { return !level.capacity.per_role.empty(); })},
       {"double buffering", any(arch.levels,
@@ -135,7 +136,7 @@ TEST(ExactMix, HasEverythingThatTheMapperTreatsByItself) {
     const Mapspace space{random.problem, random.constraints};
     ++counts[search_exact(space, {}).best ? "feasible" : "infeasible"];
   }
-  EXPECT_EQ(counts.size(), 17U);
+  EXPECT_EQ(counts.size(), 18U);
   for (const auto& [feature, count] : counts) {
     EXPECT_GE(count, 3) << feature;
   }

@@ -282,13 +282,24 @@ Factors random_factors(Rng& rng, const Workload& workload) {
   return factors;
 }
 
+// Quarters: sums of their bits are exact.
+void thin_out(Workload& workload, Rng& rng) {
+  for (Tensor& tensor : workload.tensors) {
+    tensor.density = static_cast<double>(pick(rng, {1, 2, 4})) / 4;
+  }
+}
+
 }  // namespace
 
 SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
   Rng rng{seed};
   while (true) {
     Arch arch = random_arch(rng);
-    SearchCase found{Problem{std::move(arch), random_workload(rng)}, {}};
+    Workload workload = random_workload(rng);
+    if (one_in(rng, 4)) {
+      thin_out(workload, rng);
+    }
+    SearchCase found{Problem{std::move(arch), std::move(workload)}, {}};
     found.constraints = random_constraints(rng, found.problem);
     const std::string size = Mapspace{found.problem, found.constraints}.size();
     if (size.size() < 19 && std::stoll(size) <= max_size && size != "0") {

@@ -106,6 +106,7 @@ void add_plainer_rest(const Parts& from, Candidates& smaller) {
     at([](Fanout& n) { n.x_dims = n.y_dims = {}; });
   }
   for (const TensorId t : from.workload.tensors.ids()) {
+    add(from, smaller, [t](Parts& c) { c.workload.tensors[t].density = 1; });
     add(from, smaller, [t](Parts& c) {
       c.workload.tensors[t].bits = c.workload.tensors[t].partial_bits = Bits{8};
     });

@@ -95,8 +95,8 @@ std::string workload_text(const Workload& workload) {
   }
   text += "\n";
   for (const Tensor& tensor : workload.tensors) {
-    text += fmt::format("  {}: {} b, {} b in part", tensor.name, tensor.bits.count(),
-                        tensor.partial_bits.count());
+    text += fmt::format("  {}: {} b, {} b in part, density {}", tensor.name, tensor.bits.count(),
+                        tensor.partial_bits.count(), tensor.density);
   }
   return text + "\n";
 }

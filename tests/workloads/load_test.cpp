@@ -10,6 +10,7 @@
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/print.hpp"
 
 namespace mapsim {
 namespace {
@@ -35,6 +36,15 @@ TEST(LoadWorkload, ReadsAConvolution) {
   EXPECT_EQ(parse("name: c\nconv2d: {in_channels: 64, out_channels: 64, kernel: [3, 3], "
                   "padding: same, input: 56, stride: [1, 1], groups: 1, bias: false}\n"),
             expected);
+}
+
+TEST(LoadWorkload, TakesDensitiesByNameBeforeRole) {
+  const Workload sparse =
+      parse("name: w\ngemm: {m: 2, n: 3, k: 4}\ndensity: {B: 0.25, weight: 0.5, input: 0.75}\n");
+  EXPECT_EQ(sparse.tensors[TensorId{0}].density, 0.75);
+  EXPECT_EQ(sparse.tensors[TensorId{1}].density, 0.25);
+  EXPECT_EQ(sparse.tensors[TensorId{2}].density, 1);
+  EXPECT_EQ(parse(print_workload(sparse)), sparse);
 }
 
 TEST(LoadWorkload, ReadsTheExampleOfTheDocument) {
