@@ -32,17 +32,20 @@ void relax_jump(const Lattice& lattice, DimId dim, const std::vector<const doubl
                 const double* below, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
+  std::vector<double> sum(stride);
   std::size_t entry = 0;  // run-major, then rest: the order of Costs::sliding
   for (const Lattice::Run& run : lattice.runs(dim)) {
-    for (std::size_t base = 0; base < lattice.size(); base += block) {
+    for (std::size_t base = 0; base < lattice.size(); base += block, entry += stride) {
       const double* lower = below + base + run.to * stride;
       double* upper = row + base + run.from * stride;
-      for (std::size_t i = 0; i < stride; ++i, ++entry) {
-        double value = lower[i];
-        for (const double* cost : costs) {
-          value += cost[entry];
+      for (const double* cost : costs) {
+        for (std::size_t i = 0; i < stride; ++i) {
+          sum[i] = lower[i] + cost[entry + i];
         }
-        upper[i] = std::min(upper[i], value);
+        lower = sum.data();
+      }
+      for (std::size_t i = 0; i < stride; ++i) {
+        upper[i] = std::min(upper[i], lower[i]);
       }
     }
   }
@@ -52,8 +55,17 @@ void relax_jump(const Lattice& lattice, DimId dim, const std::vector<const doubl
 void relax_loops(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
+  const auto& runs = lattice.primes(dim);
+  if (stride == 1) {  // too short for vectors
+    for (double* first = row; first < row + lattice.size(); first += block) {
+      for (const Lattice::Run& run : runs) {
+        first[run.from] = std::min(first[run.from], first[run.to]);
+      }
+    }
+    return;
+  }
   for (std::size_t base = 0; base < lattice.size(); base += block) {
-    for (const Lattice::Run& run : lattice.primes(dim)) {
+    for (const Lattice::Run& run : runs) {
       double* upper = row + base + run.from * stride;
       const double* lower = row + base + run.to * stride;
       for (std::size_t i = 0; i < stride; ++i) {
@@ -87,8 +99,13 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
       }
       double* row = to_go + nodes_.row(phase, pointers);
       if (phase + 1 < skeleton.phases()) {
-        for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-          row[tile] = to_go[nodes_.at(cross(skeleton, unrolled, {phase, pointers, tile}))];
+        const double* below = to_go + nodes_.row(phase + 1, pointers);
+        if (const auto fanout = skeleton.event_after(phase).fanout) {
+          const std::vector<std::size_t>& crossing = unrolled.crossings[*fanout];
+          std::transform(crossing.begin(), crossing.end(), row,
+                         [below](std::size_t tile) { return below[tile]; });
+        } else {
+          std::copy_n(below, lattice.size(), row);
         }
       } else if (const auto& end = skeleton.end(pointers)) {
         for (const std::size_t tile : lattice.ones()) {
