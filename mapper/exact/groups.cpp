@@ -85,10 +85,10 @@ double Groups::steps(std::size_t group) const {
   return steps;
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group) const {
+std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
   const Skeleton& skeleton = *skeletons_.at(unrolled.used);
-  return std::make_unique<Instance>(skeleton, std::move(unrolled), objective_);
+  return std::make_unique<Instance>(skeleton, std::move(unrolled), objective_, limit);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

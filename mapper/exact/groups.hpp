@@ -22,7 +22,7 @@ class Groups {
   std::size_t size() const { return floors_.size(); }
   // Nothing of a group is better, whatever the tiles.
   const Key& floor(std::size_t group) const { return floors_[group]; }
-  std::unique_ptr<Instance> build(std::size_t group) const;
+  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}) const;
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
