@@ -11,7 +11,7 @@ namespace mapsim::exact {
 // Everything that the search of one group of unrollings needs.
 struct Instance {
   // Keys beyond `limit` are of no interest.
-  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit);
+  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {});
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;
