@@ -12,10 +12,10 @@ namespace mapsim::bench {
 
 namespace {
 
-const std::filesystem::path kConfigs = std::filesystem::path{MAPSIM_SOURCE_DIR} / "configs";
+const std::filesystem::path kSources{MAPSIM_SOURCE_DIR};
 
 std::string config(const std::string& folder, const std::string& name) {
-  return (kConfigs / folder / (name + ".yaml")).string();
+  return (kSources / "configs" / folder / (name + ".yaml")).string();
 }
 
 std::string unrolling_name(const std::string& machine, const std::string& layer) {
@@ -38,7 +38,8 @@ std::string unrolling_name(const std::string& machine, const std::string& layer)
 
 std::vector<std::string> resnet50_layers() {
   std::vector<std::string> layers;
-  for (const auto& file : std::filesystem::directory_iterator{kConfigs / "workloads/resnet50"}) {
+  for (const auto& file :
+       std::filesystem::directory_iterator{kSources / "configs/workloads/resnet50"}) {
     layers.push_back(file.path().stem().string());
   }
   std::sort(layers.begin(), layers.end());
@@ -46,12 +47,25 @@ std::vector<std::string> resnet50_layers() {
 }
 
 Problem shipped_problem(const std::string& machine, const std::string& layer) {
-  return Problem{load_arch(config("arch", machine)), load_workload(config("workloads", layer))};
+  const auto of_bench = kSources / "bench/machines" / (machine + ".yaml");
+  const bool is_shipped = !std::filesystem::exists(of_bench);
+  return Problem{load_arch(is_shipped ? config("arch", machine) : of_bench.string()),
+                 load_workload(config("workloads", layer))};
 }
 
 Constraints given_unrolling(const Problem& problem, const std::string& layer) {
-  return load_constraints(config("constraints", unrolling_name(problem.arch().name, layer)),
-                          problem);
+  const std::string& machine = problem.arch().name;
+  if (machine.starts_with("square")) {
+    const auto dim = [&](const char* name) { return *problem.workload().find_dim(name); };
+    Constraints constraints;
+    constraints.spatial = {{dim("K"), FanoutId{0}, Axis::kX, 16},
+                           {dim("C"), FanoutId{0}, Axis::kY, 16}};
+    return constraints;
+  }
+  if (layer == "4096") {
+    return load_constraints(config("constraints", "tpu_gemm"), problem);
+  }
+  return load_constraints(config("constraints", unrolling_name(machine, layer)), problem);
 }
 
 }  // namespace mapsim::bench

@@ -19,14 +19,29 @@ struct Goal {
   const char* name;
   Objective objective;
 };
-constexpr Goal kGoals[]{{"energy", Objective::kEnergy}, {"edp", Objective::kEdp}};
-constexpr const char* kMachines[]{"eyeriss", "nvdla_like_1024"};
+constexpr Goal kGoals[]{
+    {"energy", Objective::kEnergy}, {"edp", Objective::kEdp}, {"latency", Objective::kLatency}};
+struct Machine {
+  const char* name;
+  bool given;     // with an unrolling given
+  bool searched;  // with all of them
+};
+constexpr Machine kMachines[]{{"eyeriss", true, true},
+                              {"nvdla_like_1024", true, true},
+                              {"square_3_levels", true, true},
+                              {"square_5_levels", true, false}};
+
+// The square machines' given unrolling needs 16 channels on either side.
+bool has_given(const std::string& machine, const std::string& layer) {
+  return !machine.starts_with("square") || (layer != "conv1" && layer != "fc");
+}
 
 void search(benchmark::State& state, const std::string& machine, const std::string& layer,
             bool given, Objective objective) {
-  const mapsim::Problem problem = mapsim::bench::shipped_problem(machine, "resnet50/" + layer);
+  const mapsim::Problem problem = mapsim::bench::shipped_problem(machine, layer);
   const mapsim::Constraints constraints =
-      given ? mapsim::bench::given_unrolling(problem, layer) : mapsim::Constraints{};
+      given ? mapsim::bench::given_unrolling(problem, layer.substr(layer.find('/') + 1))
+            : mapsim::Constraints{};
   mapsim::SearchOptions options;
   options.objective = objective;
   options.threads = given ? 1 : omp_get_max_threads();
@@ -46,22 +61,30 @@ void search(benchmark::State& state, const std::string& machine, const std::stri
   state.counters["mapspace"] = std::strtod(result.certificate.mapspace_size.c_str(), nullptr);
 }
 
+void register_search(const std::string& machine, const std::string& layer, bool given,
+                     const Goal& goal) {
+  const std::string name = std::string{given ? "given/" : "searched/"} + machine + "/" + goal.name +
+                           ":" + layer.substr(layer.find('/') + 1);
+  auto* registered = benchmark::RegisterBenchmark(
+      name.c_str(), [=, objective = goal.objective](benchmark::State& state) {
+        search(state, machine, layer, given, objective);
+      });
+  registered->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
+  if (given) {
+    registered->MinTime(0.2);
+  } else {
+    registered->Iterations(1);
+  }
+}
+
 void register_searches() {
+  register_search("tpu_v1_like", "gemm/4096", true, kGoals[0]);
   for (const bool given : {true, false}) {
-    for (const char* machine : kMachines) {
+    for (const Machine& machine : kMachines) {
       for (const Goal& goal : kGoals) {
         for (const std::string& layer : mapsim::bench::resnet50_layers()) {
-          const std::string name =
-              std::string{given ? "given/" : "searched/"} + machine + "/" + goal.name + ":" + layer;
-          auto* registered = benchmark::RegisterBenchmark(
-              name.c_str(), [=, objective = goal.objective](benchmark::State& state) {
-                search(state, machine, layer, given, objective);
-              });
-          registered->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
-          if (given) {
-            registered->MinTime(0.2);
-          } else {
-            registered->Iterations(1);
+          if (given ? machine.given && has_given(machine.name, layer) : machine.searched) {
+            register_search(machine.name, "resnet50/" + layer, given, goal);
           }
         }
       }

@@ -264,10 +264,11 @@ class ExactSearch {
       search_balanced(group, quest);
       return;
     }
-    const auto instance = groups_.build(group);
+    const auto instance = groups_.build(group, quest.limit);
     const Key root = instance->root();
-    record_.relax(group, root, instance->bound.nodes().size());
-    if (!(root.first < exact::kInfinity) || exact::beyond(root, quest.limit)) {
+    const bool is_beyond = exact::beyond(root, quest.limit);
+    record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());
+    if (is_beyond || !(root.first < exact::kInfinity)) {
       return;
     }
     quest.tick = [this, group](const Key& bound, std::int64_t labels) {

@@ -102,7 +102,7 @@ Terms make_terms(const Skeleton& skeleton, const Tiles& tiles, const Placing& pl
   if (const auto room = skeleton.room_of(placing)) {
     terms.limit = skeleton.rooms()[*room].bits;
   } else if (to.latch) {
-    terms.limit = terms.partial_bits;  // one element
+    terms.limit = static_cast<double>(tensor.partial_bits.count());  // one element
   }
   return terms;
 }

@@ -32,17 +32,20 @@ void relax_jump(const Lattice& lattice, DimId dim, const std::vector<const doubl
                 const double* below, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
+  std::vector<double> sum(stride);
   std::size_t entry = 0;  // run-major, then rest: the order of Costs::sliding
   for (const Lattice::Run& run : lattice.runs(dim)) {
-    for (std::size_t base = 0; base < lattice.size(); base += block) {
+    for (std::size_t base = 0; base < lattice.size(); base += block, entry += stride) {
       const double* lower = below + base + run.to * stride;
       double* upper = row + base + run.from * stride;
-      for (std::size_t i = 0; i < stride; ++i, ++entry) {
-        double value = lower[i];
-        for (const double* cost : costs) {
-          value += cost[entry];
+      for (const double* cost : costs) {
+        for (std::size_t i = 0; i < stride; ++i) {
+          sum[i] = lower[i] + cost[entry + i];
         }
-        upper[i] = std::min(upper[i], value);
+        lower = sum.data();
+      }
+      for (std::size_t i = 0; i < stride; ++i) {
+        upper[i] = std::min(upper[i], lower[i]);
       }
     }
   }
@@ -52,8 +55,17 @@ void relax_jump(const Lattice& lattice, DimId dim, const std::vector<const doubl
 void relax_loops(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
+  const auto& runs = lattice.primes(dim);
+  if (stride == 1) {  // too short for vectors
+    for (double* first = row; first < row + lattice.size(); first += block) {
+      for (const Lattice::Run& run : runs) {
+        first[run.from] = std::min(first[run.from], first[run.to]);
+      }
+    }
+    return;
+  }
   for (std::size_t base = 0; base < lattice.size(); base += block) {
-    for (const Lattice::Run& run : lattice.primes(dim)) {
+    for (const Lattice::Run& run : runs) {
       double* upper = row + base + run.from * stride;
       const double* lower = row + base + run.to * stride;
       for (std::size_t i = 0; i < stride; ++i) {
@@ -66,61 +78,94 @@ void relax_loops(const Lattice& lattice, DimId dim, double* row) {
 }  // namespace
 
 template <class CostTables>
-Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs)
-    : nodes_(skeleton, unrolled), to_go_(costs.components()) {
+Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+             const Hopeless& hopeless)
+    : nodes_(skeleton, unrolled),
+      live_(skeleton.phases() * skeleton.pointers(), true),
+      to_go_(costs.components()) {
   for (std::size_t component = 0; component < costs.components(); ++component) {
     to_go_[component].assign(nodes_.size(), kInfinity);
-    fill(skeleton, unrolled, costs, component);
+    fill(skeleton, unrolled, costs, component, component == 0 ? hopeless : Hopeless{});
   }
 }
 
 // Inside out: later phases first, and within one the pointers that moves lead to.
 template <class CostTables>
 void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                 std::size_t component) {
-  double* to_go = to_go_[component].data();
+                 std::size_t component, const Hopeless& hopeless) {
   for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
-    const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
+    const std::size_t tiles = unrolled.lattices[skeleton.crossed(phase)].size();
     for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
-      if (!skeleton.reachable(phase, pointers)) {
+      if (!skeleton.reachable(phase, pointers) || !is_live(phase, pointers)) {
         continue;
       }
-      double* row = to_go + nodes_.row(phase, pointers);
-      if (phase + 1 < skeleton.phases()) {
-        for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-          row[tile] = to_go[nodes_.at(cross(skeleton, unrolled, {phase, pointers, tile}))];
-        }
-      } else if (const auto& end = skeleton.end(pointers)) {
-        for (const std::size_t tile : lattice.ones()) {
-          row[tile] = costs.mac(*end, tile)[component];
-        }
-      }
-      for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
-        const double* below = to_go + nodes_.row(phase, place.target);
-        const double* cost = &costs.plain(place.placing)[component * lattice.size()];
-        for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-          row[tile] = std::min(row[tile], cost[tile] + below[tile]);
-        }
-      }
-      for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
-        std::vector<const double*> sum;
-        for (const std::size_t placing : jump.placings) {
-          const std::vector<double>& cost = costs.sliding(placing, jump.dim);
-          sum.push_back(cost.data() + cost.size() / costs.components() * component);
-        }
-        relax_jump(lattice, jump.dim, sum, to_go + nodes_.row(phase, jump.target), row);
-      }
-      const DimSet frozen = skeleton.frozen(phase, pointers);
-      for (std::size_t d = 0; d < lattice.dims(); ++d) {
-        if (!frozen.contains(static_cast<DimId>(d))) {
-          relax_loops(lattice, static_cast<DimId>(d), row);
-        }
+      const bool leads_on = fill_row(skeleton, unrolled, costs, component, phase, pointers);
+      double* row = to_go_[component].data() + nodes_.row(phase, pointers);
+      if (!leads_on || (hopeless && hopeless(*std::min_element(row, row + tiles)))) {
+        std::fill_n(row, tiles, kInfinity);
+        live_[phase * nodes_.pointers() + pointers] = false;
       }
     }
   }
 }
 
-template Bound::Bound(const Skeleton&, const Unrolled&, Costs&);
-template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&);
+// False: no move leads to a node worth looking at.
+template <class CostTables>
+bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                     std::size_t component, std::size_t phase, std::size_t pointers) {
+  double* to_go = to_go_[component].data();
+  double* row = to_go + nodes_.row(phase, pointers);
+  const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
+  bool leads_on = true;
+  if (phase + 1 < skeleton.phases() && is_live(phase + 1, pointers)) {
+    const double* below = to_go + nodes_.row(phase + 1, pointers);
+    if (const auto fanout = skeleton.event_after(phase).fanout) {
+      const std::vector<std::size_t>& crossing = unrolled.crossings[*fanout];
+      std::transform(crossing.begin(), crossing.end(), row,
+                     [below](std::size_t tile) { return below[tile]; });
+    } else {
+      std::copy_n(below, lattice.size(), row);
+    }
+  } else if (phase + 1 == skeleton.phases() && skeleton.end(pointers)) {
+    for (const std::size_t tile : lattice.ones()) {
+      row[tile] = costs.mac(*skeleton.end(pointers), tile)[component];
+    }
+  } else {
+    leads_on = false;
+  }
+  for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
+    if (!is_live(phase, place.target)) {
+      continue;
+    }
+    leads_on = true;
+    const double* below = to_go + nodes_.row(phase, place.target);
+    const double* cost = &costs.plain(place.placing)[component * lattice.size()];
+    for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+      row[tile] = std::min(row[tile], cost[tile] + below[tile]);
+    }
+  }
+  for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
+    if (!is_live(phase, jump.target)) {
+      continue;
+    }
+    leads_on = true;
+    std::vector<const double*> sum;
+    for (const std::size_t placing : jump.placings) {
+      const std::vector<double>& cost = costs.sliding(placing, jump.dim);
+      sum.push_back(cost.data() + cost.size() / costs.components() * component);
+    }
+    relax_jump(lattice, jump.dim, sum, to_go + nodes_.row(phase, jump.target), row);
+  }
+  const DimSet frozen = skeleton.frozen(phase, pointers);
+  for (std::size_t d = 0; leads_on && d < lattice.dims(); ++d) {
+    if (!frozen.contains(static_cast<DimId>(d))) {
+      relax_loops(lattice, static_cast<DimId>(d), row);
+    }
+  }
+  return leads_on;
+}
+
+template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Hopeless&);
+template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Hopeless&);
 
 }  // namespace mapsim::exact

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "mapper/exact/costs.hpp"
@@ -28,6 +29,7 @@ class NodeIndex {
   }
   std::size_t at(const Node& node) const { return row(node.phase, node.pointers) + node.tile; }
   std::size_t size() const { return size_; }
+  std::size_t pointers() const { return pointers_; }
 
  private:
   std::size_t pointers_;
@@ -41,9 +43,13 @@ class NodeIndex {
 // consistent).
 class Bound {
  public:
+  // Is nothing of interest left when at least so much energy [pJ] is still to pay? Nodes all of
+  // whose tiles are hopeless may be left at infinity, and what leads to them need not be looked at.
+  using Hopeless = std::function<bool(double)>;
   // `CostTables`: Costs, or PricedCosts.
   template <class CostTables>
-  Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs);
+  Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+        const Hopeless& hopeless = {});
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][nodes_.at(node)];
   }
@@ -52,9 +58,16 @@ class Bound {
  private:
   template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-            std::size_t component);
+            std::size_t component, const Hopeless& hopeless);
+  template <class CostTables>
+  bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                std::size_t component, std::size_t phase, std::size_t pointers);
+  bool is_live(std::size_t phase, std::size_t pointers) const {
+    return live_[phase * nodes_.pointers() + pointers];
+  }
 
   NodeIndex nodes_;
+  std::vector<bool> live_;  // per phase and pointers; found with the energies
   std::vector<std::vector<double>> to_go_;
 };
 

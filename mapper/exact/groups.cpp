@@ -90,9 +90,9 @@ const Skeleton& Groups::skeleton(std::size_t group) const {
   return *skeletons_.at(nests::used_fanouts(space_.group_by_factors()[group]));
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group) const {
+std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
-  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_);
+  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

@@ -23,7 +23,7 @@ class Groups {
   // Nothing of a group is better, whatever the tiles.
   const Key& floor(std::size_t group) const { return floors_[group]; }
   const Skeleton& skeleton(std::size_t group) const;
-  std::unique_ptr<Instance> build(std::size_t group) const;  // perfect factors
+  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}) const;  // perfect factors
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 

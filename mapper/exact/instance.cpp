@@ -17,14 +17,26 @@ double compute_cycles(const Skeleton& skeleton, const Unrolled& unrolled) {
   return cycles;
 }
 
+// Energy alone that takes the key beyond the limit: ports and edges can only add to it.
+Bound::Hopeless hopeless(const Valuation& valuation, std::size_t components, Key limit) {
+  if (!(limit.first < kInfinity)) {
+    return {};
+  }
+  return [&valuation, limit, values = std::vector<double>(components)](double energy) mutable {
+    values[0] = energy;
+    return beyond(valuation.key(values.data()), limit);
+  };
+}
+
 }  // namespace
 
-Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective)
+Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
+                   Key limit)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
-      bound(skeleton, unrolled, costs),
-      valuation(skeleton, objective, compute_cycles(skeleton, unrolled)) {}
+      valuation(skeleton, objective, compute_cycles(skeleton, unrolled)),
+      bound(skeleton, unrolled, costs, hopeless(valuation, costs.components(), limit)) {}
 
 Key Instance::root() const {
   Key best;

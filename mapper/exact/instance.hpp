@@ -10,15 +10,17 @@ namespace mapsim::exact {
 
 // Everything that the search of one group of unrollings needs.
 struct Instance {
-  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective);
-  // The best key that the bound allows from the start; infinite: nothing fits.
+  // Keys beyond `limit` are of no interest.
+  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {});
+  // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
+  // nothing fits, or nothing within the limit.
   Key root() const;
 
   const Skeleton& skeleton;
   Unrolled unrolled;
   Costs costs;
-  Bound bound;
   Valuation valuation;
+  Bound bound;
 };
 
 }  // namespace mapsim::exact
