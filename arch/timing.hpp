@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <variant>
+
+#include "core/index.hpp"
+
+namespace mapsim {
+
+// Operands and sums that move one instance a cycle through a fanout, rows along Y and columns along
+// X, past a tensor that stays: docs/systolic.md.
+struct SystolicTiming {
+  FanoutId array{};          // the fanout that is the array
+  bool full_folds = true;    // waves cross the whole array, also where a fold uses a part of it
+  bool hides_load = false;   // the next tile that stays is shifted in during the fold before
+  bool hides_drain = false;  // the next fold follows at once, while the wave before leaves
+  friend bool operator==(const SystolicTiming&, const SystolicTiming&) = default;
+};
+
+// How steps become cycles. Without a model: at the issue interval, one after the other.
+using Timing = std::variant<std::monostate, SystolicTiming>;
+
+}  // namespace mapsim
