@@ -2,6 +2,7 @@
 #include "app/arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -245,15 +246,15 @@ void add_histogram(CLI::App& app, HistogramArguments& a) {
   add_output(command, a.output);
 }
 
-// The tool whose files are read or written; one so far.
-void add_format(CLI::App& command) {
+// The tool whose files are read or written.
+void add_format(CLI::App& command, const Words& formats, std::string& format) {
   command
-      .add_option_function<std::string>(
-          "FORMAT", [](const std::string&) {}, "Of the other tool: timeloop")
-      ->check([](const std::string& word) {
-        return word == "timeloop"
-                   ? std::string{}
-                   : fmt::format("no format '{}'{}", word, suggestion(word, {"timeloop"}));
+      .add_option("FORMAT", format,
+                  fmt::format("Of the other tool: {}", fmt::join(formats, " or ")))
+      ->check([formats](const std::string& word) {
+        const bool known = std::find(formats.begin(), formats.end(), word) != formats.end();
+        return known ? std::string{}
+                     : fmt::format("no format '{}'{}", word, suggestion(word, formats));
       })
       ->required()
       ->type_name("");
@@ -261,8 +262,11 @@ void add_format(CLI::App& command) {
 
 void add_import(CLI::App& app, ImportArguments& a) {
   CLI::App& command = *app.add_subcommand("import", "Read the design of another tool");
-  add_format(command);
-  command.add_option("FILE", a.files, "Architecture, ERT, problem, mapping, constraints (YAML)")
+  add_format(command, {"timeloop", "scalesim"}, a.format);
+  command
+      .add_option("FILE", a.files,
+                  "timeloop: architecture, ERT, problem, mapping, constraints (YAML); scalesim: "
+                  "configuration and topology (CFG CSV)")
       ->required()
       ->type_name("");
   command.add_option("-o,--out", a.folder, "Write arch.yaml and so on to DIR")
@@ -272,7 +276,7 @@ void add_import(CLI::App& app, ImportArguments& a) {
 
 void add_export(CLI::App& app, ExportArguments& a) {
   CLI::App& command = *app.add_subcommand("export", "Write a mapping for another tool");
-  add_format(command);
+  add_format(command, {"timeloop"}, a.format);
   add_inputs(command, a.arch, a.workload);
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
   command.add_option("-o,--out", a.output.file, "Write to FILE, whole or not at all")

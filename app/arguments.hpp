@@ -81,12 +81,14 @@ struct HistogramArguments {
 };
 
 struct ImportArguments {
-  std::vector<std::string> files;  // of one Timeloop design
-  std::string folder;              // arch.yaml and the others go here
+  std::string format = "timeloop";  // or scalesim
+  std::vector<std::string> files;   // of one Timeloop design; a configuration and a topology
+  std::string folder;               // arch.yaml and the others go here
   Output output;
 };
 
 struct ExportArguments {
+  std::string format = "timeloop";
   std::string arch, workload, mapping;
   Output output;
 };
