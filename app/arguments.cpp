@@ -224,6 +224,18 @@ void add_roofline(CLI::App& app, RooflineArguments& a) {
   add_output(command, a.output);
 }
 
+void add_show(CLI::App& app, ShowArguments& a) {
+  CLI::App& command = *app.add_subcommand("show", "Draw a machine, and a mapping on it (SVG)");
+  command.add_option("ARCH", a.arch, "Architecture (YAML)")->required()->type_name("");
+  CLI::Option* workload =
+      command.add_option("WORKLOAD", a.workload, "Workload (YAML)")->type_name("");
+  CLI::Option* mapping = command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->type_name("");
+  workload->needs(mapping);
+  add_threads(command, a.threads);
+  command.add_option("--out", a.output.file, "Write to FILE, whole or not at all")
+      ->type_name("FILE");
+}
+
 void add_histogram(CLI::App& app, HistogramArguments& a) {
   CLI::App& command =
       *app.add_subcommand("histogram", "Energy over the mappings that keep the machine busy");
@@ -352,6 +364,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   EvalArguments eval;
   SimulateArguments simulate;
   RooflineArguments roofline;
+  ShowArguments show;
   HistogramArguments histogram;
   ImportArguments import;
   ExportArguments export_mapping;
@@ -360,6 +373,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_eval(app, eval);
   add_simulate(app, simulate);
   add_roofline(app, roofline);
+  add_show(app, show);
   add_histogram(app, histogram);
   add_import(app, import);
   add_export(app, export_mapping);
@@ -374,10 +388,10 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const std::map<std::string, Command> parsed{{"search", search},     {"check", check_proof},
-                                              {"eval", eval},         {"simulate", simulate},
-                                              {"roofline", roofline}, {"histogram", histogram},
-                                              {"import", import},     {"export", export_mapping}};
+  const std::map<std::string, Command> parsed{
+      {"search", search},       {"check", check_proof}, {"eval", eval},
+      {"simulate", simulate},   {"roofline", roofline}, {"show", show},
+      {"histogram", histogram}, {"import", import},     {"export", export_mapping}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

@@ -72,6 +72,13 @@ struct RooflineArguments {
   Output output;
 };
 
+struct ShowArguments {
+  std::string arch;
+  std::string workload, mapping;  // both, or neither
+  int threads = 1;
+  Output output;
+};
+
 struct HistogramArguments {
   std::string arch, workload;
   std::string constraints;  // empty: none
@@ -93,9 +100,9 @@ struct ExportArguments {
   Output output;
 };
 
-using Command =
-    std::variant<SearchArguments, CheckArguments, EvalArguments, SimulateArguments,
-                 RooflineArguments, HistogramArguments, ImportArguments, ExportArguments>;
+using Command = std::variant<SearchArguments, CheckArguments, EvalArguments, SimulateArguments,
+                             RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
+                             ExportArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {
