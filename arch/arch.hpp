@@ -97,14 +97,6 @@ struct Fanout {
   friend bool operator==(const Fanout&, const Fanout&) = default;
 };
 
-// Cycles between two MACs of operands of these widths and narrower ones, in either order.
-struct WidthInterval {
-  Bits wide{0};
-  Bits narrow{0};
-  std::int64_t cycles = 1;
-  friend bool operator==(const WidthInterval&, const WidthInterval&) = default;
-};
-
 struct Compute {
   std::string name;
   Picojoules energy{0};                    // per MAC

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <variant>
 
 #include "core/index.hpp"
+#include "core/units.hpp"
 
 namespace mapsim {
+
+// Cycles between two MACs of operands of these widths and narrower ones, in either order.
+struct WidthInterval {
+  Bits wide{0};
+  Bits narrow{0};
+  std::int64_t cycles = 1;
+  friend bool operator==(const WidthInterval&, const WidthInterval&) = default;
+};
 
 // Operands and sums that move one instance a cycle through a fanout, rows along Y and columns along
 // X, past a tensor that stays: docs/systolic.md.

@@ -315,12 +315,6 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
 }  // namespace
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
-  if (!std::holds_alternative<std::monostate>(space.problem().arch().compute.timing) &&
-      exact::tracked(space.problem(), options.objective).ports) {
-    throw UnsupportedSearch(
-        "the exact strategy proves the least energy, but not yet the least time, of machines with "
-        "a timing model; use --strategy annealing, genetic, random or exhaustive");
-  }
   const Patience patience(options);
   SearchResult result = ExactSearch(space, options, patience).run();
   if (options.objective.exact_ties && result.cost && !result.interrupted) {

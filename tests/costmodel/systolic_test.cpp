@@ -172,11 +172,39 @@ TEST(SystolicTiming, HidesWhatASecondRegisterHides) {
   EXPECT_EQ(sums.steady, Cycles{8 * 9 + (9 + 4 + 6 - 2)});
 }
 
-// 150 + 135 + ... bytes through 1 B/cycle of DRAM: the four parts add up to the steady latency.
+// Accumulators of 5 entries a column: the stream of 10 is cut in two, and every tile of weights
+// comes once for each half.
+TEST(SystolicTiming, LoadsTheWeightsAgainForEveryChunkOfTheAccumulators) {
+  const Cost whole = cost_of(gemm_problem("weight", "{model: systolic}"), kWeights);
+  const Cost halves =
+      cost_of(gemm_problem("weight", "{model: systolic}"), "  - for M: 5\n" + kWeights);
+  EXPECT_EQ(halves.latency.compute.folds, 2 * whole.latency.compute.folds);
+  EXPECT_EQ(halves.latency.compute.busy, whole.latency.compute.busy);
+  EXPECT_EQ(halves.latency.steady, Cycles{18 * (5 + 2 * 4 + 6 - 2)});
+  // One chunk inside all loops that move the weights costs no load: they stay.
+  const Cost inside =
+      cost_of(gemm_problem("weight", "{model: systolic}"),
+              "  - for N: 6\n  - for K: 4\n  - for M: 5\n  - parallel N: 1 over X of Array\n"
+              "  - parallel K: 1 over Y of Array\n  - keep Register: [B]\n  - for M: 1\n");
+  EXPECT_EQ(inside.latency.steady, whole.latency.steady);
+}
+
+// Every group of a grouped product is a fold of its own: nothing of a batch is shared.
+TEST(SystolicTiming, FoldsABatchOneByOne) {
+  const Problem one = gemm_problem("weight", "{model: systolic}");
+  const Problem batch{
+      one.arch(), parse_workload("name: b\nbatched_gemm: {batch: 3, m: 10, n: 15, k: 9}\n", "b")};
+  EXPECT_EQ(cost_of(batch, "  - for H: 1\n" + kWeights).latency.steady.count(),
+            3 * cost_of(one, kWeights).latency.steady.count());
+}
+
+// Three times A, B once, Z thrice up and twice back, through 1 B/cycle of DRAM: the four parts add
+// up to the steady latency.
 TEST(SystolicTiming, SaysWhatAPortKeepsWaiting) {
   const std::string both = "{model: systolic, overlap: {stationary_load: true, drain: true}}";
   const Problem slow = gemm_problem("weight", both, "    bandwidth: {shared: 1 B/cycle}\n");
   const Latency latency = cost_of(slow, kWeights).latency;
+  EXPECT_EQ(latency.steady, Cycles{3 * 90 + 135 + (3 + 2) * 150});
   EXPECT_GT(latency.stall, Cycles{0});
   EXPECT_EQ(latency.compute.total() + latency.stall, latency.steady);
   EXPECT_EQ(latency.resources.front().time, Cycles{4 + 8 * 10 + (10 + 4 + 6 - 2)});

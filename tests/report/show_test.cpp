@@ -12,7 +12,7 @@
 namespace mapsim {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 int count(const std::string& text, const std::string& part) {
   int found = 0;
