@@ -2,6 +2,7 @@
 #include "app/arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -225,6 +226,18 @@ void add_roofline(CLI::App& app, RooflineArguments& a) {
   add_output(command, a.output);
 }
 
+void add_show(CLI::App& app, ShowArguments& a) {
+  CLI::App& command = *app.add_subcommand("show", "Draw a machine, and a mapping on it (SVG)");
+  command.add_option("ARCH", a.arch, "Architecture (YAML)")->required()->type_name("");
+  CLI::Option* workload =
+      command.add_option("WORKLOAD", a.workload, "Workload (YAML)")->type_name("");
+  CLI::Option* mapping = command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->type_name("");
+  workload->needs(mapping);
+  add_threads(command, a.threads);
+  command.add_option("--out", a.output.file, "Write to FILE, whole or not at all")
+      ->type_name("FILE");
+}
+
 void add_histogram(CLI::App& app, HistogramArguments& a) {
   CLI::App& command =
       *app.add_subcommand("histogram", "Energy over the mappings that keep the machine busy");
@@ -247,15 +260,15 @@ void add_histogram(CLI::App& app, HistogramArguments& a) {
   add_output(command, a.output);
 }
 
-// The tool whose files are read or written; one so far.
-void add_format(CLI::App& command) {
+// The tool whose files are read or written.
+void add_format(CLI::App& command, const Words& formats, std::string& format) {
   command
-      .add_option_function<std::string>(
-          "FORMAT", [](const std::string&) {}, "Of the other tool: timeloop")
-      ->check([](const std::string& word) {
-        return word == "timeloop"
-                   ? std::string{}
-                   : fmt::format("no format '{}'{}", word, suggestion(word, {"timeloop"}));
+      .add_option("FORMAT", format,
+                  fmt::format("Of the other tool: {}", fmt::join(formats, " or ")))
+      ->check([formats](const std::string& word) {
+        const bool known = std::find(formats.begin(), formats.end(), word) != formats.end();
+        return known ? std::string{}
+                     : fmt::format("no format '{}'{}", word, suggestion(word, formats));
       })
       ->required()
       ->type_name("");
@@ -263,8 +276,11 @@ void add_format(CLI::App& command) {
 
 void add_import(CLI::App& app, ImportArguments& a) {
   CLI::App& command = *app.add_subcommand("import", "Read the design of another tool");
-  add_format(command);
-  command.add_option("FILE", a.files, "Architecture, ERT, problem, mapping, constraints (YAML)")
+  add_format(command, {"timeloop", "scalesim"}, a.format);
+  command
+      .add_option("FILE", a.files,
+                  "timeloop: architecture, ERT, problem, mapping, constraints (YAML); scalesim: "
+                  "configuration and topology (CFG CSV)")
       ->required()
       ->type_name("");
   command.add_option("-o,--out", a.folder, "Write arch.yaml and so on to DIR")
@@ -274,7 +290,7 @@ void add_import(CLI::App& app, ImportArguments& a) {
 
 void add_export(CLI::App& app, ExportArguments& a) {
   CLI::App& command = *app.add_subcommand("export", "Write a mapping for another tool");
-  add_format(command);
+  add_format(command, {"timeloop"}, a.format);
   add_inputs(command, a.arch, a.workload);
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
   command.add_option("-o,--out", a.output.file, "Write to FILE, whole or not at all")
@@ -350,6 +366,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   EvalArguments eval;
   SimulateArguments simulate;
   RooflineArguments roofline;
+  ShowArguments show;
   HistogramArguments histogram;
   ImportArguments import;
   ExportArguments export_mapping;
@@ -358,6 +375,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_eval(app, eval);
   add_simulate(app, simulate);
   add_roofline(app, roofline);
+  add_show(app, show);
   add_histogram(app, histogram);
   add_import(app, import);
   add_export(app, export_mapping);
@@ -372,10 +390,10 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const std::map<std::string, Command> parsed{{"search", search},     {"check", check_proof},
-                                              {"eval", eval},         {"simulate", simulate},
-                                              {"roofline", roofline}, {"histogram", histogram},
-                                              {"import", import},     {"export", export_mapping}};
+  const std::map<std::string, Command> parsed{
+      {"search", search},       {"check", check_proof}, {"eval", eval},
+      {"simulate", simulate},   {"roofline", roofline}, {"show", show},
+      {"histogram", histogram}, {"import", import},     {"export", export_mapping}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

@@ -73,6 +73,13 @@ struct RooflineArguments {
   Output output;
 };
 
+struct ShowArguments {
+  std::string arch;
+  std::string workload, mapping;  // both, or neither
+  int threads = 1;
+  Output output;
+};
+
 struct HistogramArguments {
   std::string arch, workload;
   std::string constraints;  // empty: none
@@ -82,19 +89,21 @@ struct HistogramArguments {
 };
 
 struct ImportArguments {
-  std::vector<std::string> files;  // of one Timeloop design
-  std::string folder;              // arch.yaml and the others go here
+  std::string format = "timeloop";  // or scalesim
+  std::vector<std::string> files;   // of one Timeloop design; a configuration and a topology
+  std::string folder;               // arch.yaml and the others go here
   Output output;
 };
 
 struct ExportArguments {
+  std::string format = "timeloop";
   std::string arch, workload, mapping;
   Output output;
 };
 
-using Command =
-    std::variant<SearchArguments, CheckArguments, EvalArguments, SimulateArguments,
-                 RooflineArguments, HistogramArguments, ImportArguments, ExportArguments>;
+using Command = std::variant<SearchArguments, CheckArguments, EvalArguments, SimulateArguments,
+                             RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
+                             ExportArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

@@ -9,6 +9,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/import.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "core/diagnostic.hpp"
@@ -22,11 +23,6 @@ namespace mapsim {
 
 namespace {
 
-struct WrittenFile {
-  std::string name;
-  std::string text;
-};
-
 Arch arch_of(const TimeloopImport& import) {
   try {
     return to_arch(import.design.machine);
@@ -36,14 +32,14 @@ Arch arch_of(const TimeloopImport& import) {
 }
 
 // What goes into the folder, read back once: what is written can be used.
-std::vector<WrittenFile> files_of(const TimeloopImport& import) {
+std::vector<ImportedFile> files_of(const TimeloopImport& import) {
   std::string heading = "# Imported from Timeloop.\n";
   for (const std::string& note : import.notes) {
     heading += fmt::format("# {}\n", note);
   }
   const Arch arch = arch_of(import);
-  std::vector<WrittenFile> files{{"arch.yaml", heading + print_arch(arch)},
-                                 {"workload.yaml", print_workload(import.design.workload)}};
+  std::vector<ImportedFile> files{{"arch.yaml", heading + print_arch(arch)},
+                                  {"workload.yaml", print_workload(import.design.workload)}};
   const Arch arch_back = parse_arch(files[0].text, "arch.yaml");
   const Workload workload_back = parse_workload(files[1].text, "workload.yaml");
   if (!import.design.blocks.empty()) {
@@ -58,12 +54,17 @@ std::vector<WrittenFile> files_of(const TimeloopImport& import) {
   return files;
 }
 
+ImportedFiles import_timeloop(const ImportArguments& arguments) {
+  TimeloopImport import = read_timeloop(arguments.files);
+  return {files_of(import), std::move(import.notes)};
+}
+
 }  // namespace
 
 Answer run(const ImportArguments& arguments) {
   namespace fs = std::filesystem;
-  const TimeloopImport import = read_timeloop(arguments.files);
-  const std::vector<WrittenFile> files = files_of(import);
+  const ImportedFiles imported =
+      arguments.format == "scalesim" ? import_scalesim(arguments) : import_timeloop(arguments);
   std::error_code failure;
   fs::create_directories(arguments.folder, failure);
   if (failure) {
@@ -71,16 +72,16 @@ Answer run(const ImportArguments& arguments) {
         fmt::format("cannot make the folder '{}': {}", arguments.folder, failure.message()));
   }
   std::deque<OutputFile> open;  // all of them, before anything is written
-  for (const WrittenFile& file : files) {
+  for (const ImportedFile& file : imported.files) {
     open.emplace_back((fs::path{arguments.folder} / file.name).string());
   }
   std::string text;
-  for (const WrittenFile& file : files) {
+  for (const ImportedFile& file : imported.files) {
     open.front().write(file.text);
     open.pop_front();
     text += fmt::format("wrote {}\n", (fs::path{arguments.folder} / file.name).string());
   }
-  for (const std::string& note : import.notes) {
+  for (const std::string& note : imported.notes) {
     text += fmt::format("note: {}\n", printable(note));
   }
   return {kDone, text};

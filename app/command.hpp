@@ -25,6 +25,7 @@ Answer run(const CheckArguments& arguments);
 Answer run(const EvalArguments& arguments);
 Answer run(const SimulateArguments& arguments);
 Answer run(const RooflineArguments& arguments);
+Answer run(const ShowArguments& arguments);
 Answer run(const HistogramArguments& arguments);
 Answer run(const ImportArguments& arguments);
 Answer run(const ExportArguments& arguments);

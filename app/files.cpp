@@ -95,6 +95,15 @@ void refuse_same_file(const std::string& output, const std::string& other) {
   }
 }
 
+std::string read_text(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::string text{std::istreambuf_iterator<char>{file}, {}};
+  if (!file) {
+    throw UsageError(fmt::format("cannot read '{}'", path));
+  }
+  return text;
+}
+
 InputFile input_file(const std::string& role, const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{file}, {}};

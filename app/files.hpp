@@ -27,6 +27,9 @@ class OutputFile {
 // Throws UsageError if `output` is, or names, the same file as `other`; "" is no file.
 void refuse_same_file(const std::string& output, const std::string& other);
 
+// All of a file. Throws UsageError if it cannot be read.
+std::string read_text(const std::string& path);
+
 // The file's name and hash, for the record. Call it after a loader has found the file readable.
 InputFile input_file(const std::string& role, const std::string& path);
 // Those of a problem: the architecture, the tables that were read with it, the workload.

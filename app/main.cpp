@@ -89,6 +89,9 @@ int main(int argc, char** argv) {
   } catch (const mapsim::ConfigError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return mapsim::kBadInput;
+  } catch (const mapsim::UnsupportedSearch& error) {
+    fmt::print(stderr, "mapsim: {}\n", error.what());
+    return mapsim::kBadInput;
   } catch (const mapsim::UsageError& error) {
     fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
     return mapsim::kBadInput;

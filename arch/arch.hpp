@@ -8,6 +8,7 @@
 
 #include "arch/physical.hpp"
 #include "arch/technology.hpp"
+#include "arch/timing.hpp"
 #include "core/index.hpp"
 #include "core/roles.hpp"
 #include "core/units.hpp"
@@ -98,13 +99,15 @@ struct Fanout {
 
 struct Compute {
   std::string name;
-  Picojoules energy{0};             // per MAC
-  std::int64_t issue_interval = 1;  // cycles between two MACs of one instance
+  Picojoules energy{0};                    // per MAC
+  std::int64_t issue_interval = 1;         // cycles between two MACs of one instance
+  std::vector<WidthInterval> intervals{};  // if it depends on the operands: bind_widths()
   RoleSet register_reuse;  // operands (and sums) latched at the MAC: no access while they stay
   NumberFormat format = NumberFormat::kInteger;
   bool energy_by_width = false;  // its energy depends on the operands: bind_widths()
   std::string source{};
   Physical physical{};
+  Timing timing{};
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 

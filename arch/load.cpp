@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/lookup.hpp"
+#include "arch/timing_text.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::int64_t kMaxInstances = kMaxInteger;        // product of all fanouts
 constexpr std::int64_t kMaxIssueInterval = 1'000'000'000;  // cycles
+constexpr std::int64_t kMaxWidth = 1024;                   // bits of an operand
 constexpr Bits kDefaultWord{8};
 
 const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
@@ -41,8 +43,8 @@ const Words kFanoutKeys{"fanout",
                         "reduction_energy",
                         "energy_per_hop",
                         "word"};
-const Words kComputeKeys{"compute", "energy", "issue_interval", "register_reuse", "format",
-                         "leakage", "area"};
+const Words kComputeKeys{"compute", "energy",  "issue_interval", "register_reuse",
+                         "format",  "leakage", "area",           "timing"};
 
 RoleSet read_roles(Reader& reader, const Node* list, const Words& names) {
   RoleSet roles;
@@ -377,10 +379,36 @@ class ArchReader {
     if (const auto i = reader_.choice(fields.find("format"), kFormatNames, "format")) {
       arch_.compute.format = static_cast<NumberFormat>(*i);
     }
-    arch_.compute.issue_interval =
-        reader_.integer(fields.find("issue_interval"), 1, kMaxIssueInterval).value_or(1);
+    read_issue_interval(fields.find("issue_interval"));
     arch_.compute.register_reuse =
         read_role_switch(reader_, fields.find("register_reuse"), kRoleNames, kAllRoles, RoleSet{});
+    if (const Node* timing = fields.find("timing")) {
+      arch_.compute.timing = read_timing(reader_, *timing, arch_);
+    }
+  }
+
+  // CYCLES, or {8x16: CYCLES, ...} by the widths of the operands.
+  void read_issue_interval(const Node* node) {
+    if (node == nullptr || node->kind != Node::Kind::kMap) {
+      arch_.compute.issue_interval = reader_.integer(node, 1, kMaxIssueInterval).value_or(1);
+      return;
+    }
+    for (const Entry* entry : reader_.entries(*node, "a map of widths to cycles")) {
+      const std::string& widths = entry->key.text;
+      const std::size_t by = widths.find('x');
+      if (by == std::string::npos) {
+        reader_.error(entry->key, fmt::format("{} is not a pair of widths in bits, such as 8x16",
+                                              quoted(widths)));
+        continue;
+      }
+      const auto a = reader_.integer_in(entry->key, 0, widths.substr(0, by), 1, kMaxWidth);
+      const auto b = reader_.integer_in(entry->key, by + 1, widths.substr(by + 1), 1, kMaxWidth);
+      const auto cycles = reader_.integer(&entry->value, 1, kMaxIssueInterval);
+      if (a && b && cycles) {
+        arch_.compute.intervals.push_back(
+            {Bits{std::max(*a, *b)}, Bits{std::min(*a, *b)}, *cycles});
+      }
+    }
   }
 
   Reader& reader_;

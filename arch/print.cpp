@@ -7,6 +7,8 @@
 #include <array>
 #include <vector>
 
+#include "arch/timing_text.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -168,17 +170,32 @@ void print_fanout(const Fanout& fanout, std::string& text) {
   }
 }
 
-void print_compute(const Compute& compute, std::string& text) {
+std::string interval_text(const Compute& compute) {
+  if (compute.intervals.empty()) {
+    return fmt::format("{}", compute.issue_interval);
+  }
+  std::vector<std::string> parts;
+  for (const WidthInterval& at : compute.intervals) {
+    parts.push_back(fmt::format("{}x{}: {}", at.narrow.count(), at.wide.count(), at.cycles));
+  }
+  return fmt::format("{{{}}}", fmt::join(parts, ", "));
+}
+
+void print_compute(const Arch& arch, std::string& text) {
+  const Compute& compute = arch.compute;
   text += fmt::format("  - compute: {}\n", compute.name);
   if (!compute.energy_by_width) {
     text += fmt::format("    energy: {} pJ\n", compute.energy.count());
   }
-  text += fmt::format("    issue_interval: {}\n", compute.issue_interval);
+  text += fmt::format("    issue_interval: {}\n", interval_text(compute));
   if (!compute.register_reuse.empty()) {
     text += fmt::format("    register_reuse: {}\n", role_list(compute.register_reuse));
   }
   text += fmt::format("    format: {}\n", to_string(compute.format));
   print_physical(compute.physical, text);
+  if (const std::string timing = print_timing(compute.timing, arch); !timing.empty()) {
+    text += fmt::format("    timing: {}\n", timing);
+  }
 }
 
 }  // namespace
@@ -203,7 +220,7 @@ std::string print_arch(const Arch& arch) {
       print_fanout(arch.fanouts[f], text);
     }
   }
-  print_compute(arch.compute, text);
+  print_compute(arch, text);
   return text;
 }
 

@@ -342,7 +342,8 @@ BulkEvaluator::BulkEvaluator(const Problem& problem, const Mapping& structure)
       nodes_.push_back(i);
     }
   }
-  bool simple = is_exact(problem) && !problem.places_matter();
+  bool simple = is_exact(problem) && !problem.places_matter() &&
+                std::holds_alternative<std::monostate>(problem.arch().compute.timing);
   for (const TensorId t : problem.workload().tensors.ids()) {
     simple = simple && problem.shape(t).simple && problem.workload().tensors[t].density == 1;
   }

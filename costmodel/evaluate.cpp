@@ -103,7 +103,7 @@ std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
   }
   count_operands_into(problem_, *nest_, cost_.counts);
   energy_into(problem_, cost_.counts, cost_.energy);
-  latency_into(problem_, cost_.counts, cost_.latency);
+  latency_into(problem_, *nest_, cost_.counts, cost_.latency);
   cost_.energy.leakage = problem_.leakage(cost_.latency.steady);
   cost_.energy.total += cost_.energy.leakage;
   cost_.utilization =

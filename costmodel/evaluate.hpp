@@ -12,6 +12,7 @@
 #include "costmodel/counts.hpp"
 #include "costmodel/mapping.hpp"
 #include "costmodel/problem.hpp"
+#include "costmodel/timing/compute_time.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -48,6 +49,8 @@ struct Latency {
   Cycles ramped{0};  // transfers of single-buffered levels, first fill and last drain show
   std::vector<Resource> resources;  // compute first, then ports, outermost level first
   std::size_t bottleneck = 0;       // index of the largest time (the first of equals)
+  ComputeTime compute;              // the compute units within the steady latency: busy, load, skew
+  Cycles stall{0};                  // ... and waiting; the four add up to it
 };
 
 struct Cost {
@@ -86,7 +89,6 @@ std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& c
 double excess(const Problem& problem, const Counts& counts);
 
 Energy energy(const Problem& problem, const Counts& counts);  // but leakage, which takes time
-Latency latency(const Problem& problem, const Counts& counts);
 
 // All of the above. `mapping` must satisfy check_structure().
 Evaluation evaluate(const Problem& problem, const Mapping& mapping);

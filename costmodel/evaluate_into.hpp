@@ -14,6 +14,6 @@ void count_rooms_into(const Problem& problem, const Nest& nest, Counts& counts);
 void count_operands_into(const Problem& problem, const Nest& nest, Counts& counts);
 
 void energy_into(const Problem& problem, const Counts& counts, Energy& energy);
-void latency_into(const Problem& problem, const Counts& counts, Latency& latency);
+void latency_into(const Problem& problem, const Nest& nest, const Counts& counts, Latency& latency);
 
 }  // namespace mapsim

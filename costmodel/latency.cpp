@@ -69,15 +69,44 @@ Cycles edge_times(const Problem& problem, const Counts& counts) {
   return sum;
 }
 
+// Does the tensor that stays make up most of what passes the bottleneck?
+bool stationary_binds(const Counts& counts, const Latency& latency) {
+  const Resource& bottleneck = latency.resources[latency.bottleneck];
+  std::int64_t all = 0;
+  std::int64_t stationary = 0;
+  for (const TensorId t : counts.levels[bottleneck.level].ids()) {
+    const TensorCounts& at = counts.levels[bottleneck.level][t];
+    const std::int64_t read = bottleneck.kind == PortKind::kWrite ? 0 : at.read_bits.count();
+    const std::int64_t write = bottleneck.kind == PortKind::kRead ? 0 : at.write_bits.count();
+    all += read + write;
+    stationary += t == latency.compute.stationary ? read + write : 0;
+  }
+  return 2 * stationary > all;
+}
+
+// What the compute units do while a port keeps them waiting. A tile that stays and comes late has
+// nothing to hide behind: the array has run dry, so shifting it in shows.
+void attribute_stall(const Counts& counts, Latency& latency) {
+  latency.stall = latency.steady - latency.compute.total();
+  if (latency.stall > Cycles{0} && latency.compute.stationary &&
+      stationary_binds(counts, latency)) {
+    const Cycles late = std::min(latency.stall, latency.compute.hidden_load);
+    latency.compute.load += late;
+    latency.compute.hidden_load = latency.compute.hidden_load - late;
+    latency.stall = latency.stall - late;
+  }
+}
+
 }  // namespace
 
-void latency_into(const Problem& problem, const Counts& counts, Latency& latency) {
+void latency_into(const Problem& problem, const Nest& nest, const Counts& counts,
+                  Latency& latency) {
   const Arch& arch = problem.arch();
   latency.steady = Cycles{0};
   latency.bottleneck = 0;
   latency.resources.clear();
-  latency.resources.push_back(
-      {PortKind::kCompute, LevelId{}, Cycles{counts.steps * arch.compute.issue_interval}, 0});
+  latency.compute = compute_time(problem, nest, counts.steps);
+  latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
   for (const LevelId l : arch.levels.ids()) {
     add_ports(problem, l, counts.levels[l], latency.resources);
   }
@@ -103,12 +132,7 @@ void latency_into(const Problem& problem, const Counts& counts, Latency& latency
   for (const Cycles time : shown) {
     latency.ramped += time;
   }
-}
-
-Latency latency(const Problem& problem, const Counts& counts) {
-  Latency latency;
-  latency_into(problem, counts, latency);
-  return latency;
+  attribute_stall(counts, latency);
 }
 
 }  // namespace mapsim

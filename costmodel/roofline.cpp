@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/evaluate.hpp"
+#include "costmodel/technology.hpp"
 #include "costmodel/window.hpp"
 
 namespace mapsim {
@@ -136,7 +137,8 @@ RooflineBound roofline_bound(double ops, double bytes, Peak peak) {
   return bound;
 }
 
-Roofline roofline(const Arch& arch, const Workload& workload) {
+Roofline roofline(const Arch& machine, const Workload& workload) {
+  const Arch arch = bind_widths(machine, workload);
   Roofline result;
   result.tensors = traffic(arch, workload);
   double read_bytes = 0;

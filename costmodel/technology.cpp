@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "core/diagnostic.hpp"
 
 namespace mapsim {
 
@@ -52,9 +56,38 @@ void bind_physical(Technology technology, const Workload& workload, Compute& com
   }
 }
 
+// Of the pairs that are listed and wide enough, the fastest.
+void bind_interval(const Arch& arch, const Workload& workload, Compute& compute) {
+  if (compute.intervals.empty()) {
+    return;
+  }
+  Bits wide{0};  // the two widest operands
+  Bits narrow{0};
+  for (const Tensor& tensor : workload.tensors) {
+    if (tensor.role != Role::kOutput) {
+      narrow = std::max(narrow, std::min(wide, tensor.bits));
+      wide = std::max(wide, tensor.bits);
+    }
+  }
+  std::optional<std::int64_t> fastest;
+  for (const WidthInterval& at : compute.intervals) {
+    if (wide <= at.wide && narrow <= at.narrow) {
+      fastest = std::min(fastest.value_or(at.cycles), at.cycles);
+    }
+  }
+  if (!fastest) {
+    throw ConfigError({{arch.name, 0, 0, compute.name + ".issue_interval",
+                        fmt::format("none is given for operands of {} b and {} b; add {}x{}",
+                                    narrow.count(), wide.count(), narrow.count(), wide.count()),
+                        ""}});
+  }
+  compute.issue_interval = *fastest;
+}
+
 }  // namespace
 
 Arch bind_widths(Arch arch, const Workload& workload) {
+  bind_interval(arch, workload, arch.compute);
   if (!arch.technology) {
     return arch;
   }

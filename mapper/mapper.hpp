@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,11 @@ struct SearchResult {
   Statistics statistics;
   InfeasibleReport infeasible;  // filled when nothing fits (exact) or as met (others)
   bool interrupted = false;     // before the proof was complete: by options.stop or the budget
+};
+
+// What a strategy cannot promise. The text says what can be done instead.
+class UnsupportedSearch : public std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 // Strategies by name: "exact", "exhaustive", "random", "annealing", "genetic". nullopt: no such

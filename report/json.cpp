@@ -64,6 +64,17 @@ Json resources_json(const Arch& arch, const Latency& latency) {
   return json;
 }
 
+// Where the steady latency goes, as the timing model of the compute node has it.
+Json time_json(const Workload& workload, const Latency& latency) {
+  const ComputeTime& time = latency.compute;
+  return {{"busy_cycles", time.busy.count()},
+          {"load_cycles", time.load.count()},
+          {"skew_cycles", time.skew.count()},
+          {"stall_cycles", latency.stall.count()},
+          {"folds", time.folds},
+          {"stationary", time.stationary ? Json(workload.tensors[*time.stationary].name) : Json()}};
+}
+
 Json tensor_json(const TensorCounts& at, const TensorEnergy& energy) {
   return {{"kept", at.kept},
           {"reads", at.total.reads},
@@ -177,6 +188,7 @@ Json bounds_json(const Workload& workload, const Roofline& bounds) {
 void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const Cost& cost) {
   json["cost"] = cost_json(problem, cost);
   json["resources"] = resources_json(problem.arch(), cost.latency);
+  json["time"] = time_json(problem.workload(), cost.latency);
   json["levels"] = levels_json(problem, cost);
   json["fanouts"] = fanouts_json(problem, cost);
   json["compute"] = {{"name", problem.arch().compute.name},

@@ -104,6 +104,27 @@ std::string hop_energies(const Arch& arch, std::vector<std::string>& missing) {
   return fmt::format("{}", fmt::join(given, ", "));
 }
 
+// What an array of a timing model does in the steady latency.
+std::string array_text(const Problem& problem, const Latency& latency) {
+  const auto* systolic = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+  if (systolic == nullptr) {
+    return "";
+  }
+  const ComputeTime& time = latency.compute;
+  const auto share = [&](const char* name, Cycles cycles) -> Row {
+    return {
+        name, grouped(cycles.count()) + " cycles",
+        percent(static_cast<double>(cycles.count()) / static_cast<double>(latency.steady.count()))};
+  };
+  const std::string what = time.stationary
+                               ? problem.workload().tensors[*time.stationary].name + " stays, in " +
+                                     grouped(time.folds) + (time.folds == 1 ? " fold" : " folds")
+                               : "nothing stays";
+  return fmt::format("{}: systolic, {}\n", problem.arch().fanouts[systolic->array].name, what) +
+         table({share("busy", time.busy), share("load", time.load), share("skew", time.skew),
+                share("stall", latency.stall)});
+}
+
 }  // namespace
 
 std::string title_text(const Arch& arch, const Workload& workload) {
@@ -190,7 +211,7 @@ std::string latency_text(const Problem& problem, const Cost& cost) {
     text += fmt::format("; {}: {} x {} of {} x {} in use", node.name, cost.counts.used_x[fanout],
                         cost.counts.used_y[fanout], node.x, node.y);
   }
-  return text + "\n";
+  return text + "\n" + array_text(problem, latency);
 }
 
 std::string access_text(const Problem& problem, const Counts& counts) {

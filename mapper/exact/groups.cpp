@@ -6,6 +6,7 @@
 
 #include "costmodel/crossing.hpp"
 #include "mapper/exact/rebuild.hpp"
+#include "mapper/mapper.hpp"
 #include "mapper/nests/placement.hpp"
 
 namespace mapsim::exact {
@@ -60,6 +61,12 @@ double energy_floor(const Mapspace& space) {
 
 Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
+  if (!std::holds_alternative<std::monostate>(space.problem().arch().compute.timing) &&
+      tracked(space.problem(), objective).ports) {
+    throw UnsupportedSearch(
+        "the exact strategy proves the least energy, but not yet the least time, of machines with "
+        "a timing model; use --strategy annealing, genetic, random or exhaustive");
+  }
   for (const UnrollingGroup& group : space.group_by_factors()) {
     const std::vector<FanoutId> used = nests::used_fanouts(group);
     auto& skeleton = skeletons_[used];

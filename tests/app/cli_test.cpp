@@ -237,8 +237,14 @@ TEST_F(CommandLine, ExplainsMisuse) {
   const std::string inputs = kTeaching + " " + kLayer + " ";
   for (const auto& [arguments, message] : {
            Misuse{"",
-                  "a command is missing; one of search, check, eval, simulate, roofline, "
+                  "a command is missing; one of search, check, eval, simulate, roofline, show, "
                   "histogram, import, export"},
+           Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
+           Misuse{"search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR
+                  "/configs/workloads/tpu_v1/lstm1.yaml --objective latency",
+                  "the exact strategy proves the least energy, but not yet the least time, of "
+                  "machines with a timing model; use --strategy annealing, genetic, random or "
+                  "exhaustive"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},
@@ -314,6 +320,21 @@ TEST_F(CommandLine, SaysWhyInJsonToo) {
       Json::parse(run(fmt::format("histogram {} {} --mappings 50 --json", kTeaching, kLayer)).out);
   EXPECT_EQ(histogram["optimum_pj"], search["cost"]["energy_pj"]);
   EXPECT_GE(histogram["mappings"].get<int>(), 50);
+}
+
+TEST_F(CommandLine, DrawsMachinesAndMappings) {
+  const std::string tpu = MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml";
+  const Outcome machine = run("show " + tpu);
+  EXPECT_EQ(machine.code, 0);
+  EXPECT_THAT(machine.out, ::testing::StartsWith("<svg "));
+  EXPECT_THAT(machine.out, HasSubstr("systolic in Array"));
+  const Outcome mapping =
+      run("show " + tpu +
+          " " MAPSIM_SOURCE_DIR "/configs/workloads/tpu_v1/lstm1.yaml " MAPSIM_SOURCE_DIR
+          "/configs/mappings/tpu_v1_fully_connected.yaml");
+  EXPECT_EQ(mapping.code, 0);
+  EXPECT_THAT(mapping.out, HasSubstr(">B stays<"));
+  EXPECT_THAT(mapping.out, HasSubstr(">9 folds<"));
 }
 
 TEST_F(CommandLine, WritesFilesWholeOrNotAtAll) {

@@ -138,7 +138,7 @@ TEST(LoadArch, ReadsTheExampleOfTheDocument) {
 }
 
 TEST(LoadArch, TellsAllThatIsWrong) {
-  expect_errors("arch/bad_architectures.txt", 76,
+  expect_errors("arch/bad_architectures.txt", 79,
                 [](const std::string& text) { parse_arch(text, "toy.yaml"); });
 }
 

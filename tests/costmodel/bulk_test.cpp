@@ -71,6 +71,9 @@ void give_figures(Arch& arch, Rng& rng) {
   }
   arch.compute.energy = Picojoules{draw()};
   arch.compute.issue_interval = 1 + static_cast<std::int64_t>(rng.below(3));
+  if (!arch.fanouts.empty() && rng.below(8) == 0) {
+    arch.compute.timing = SystolicTiming{arch.fanouts.last()};
+  }
   if (rng.below(2) == 0) {
     arch.compute.physical.leakage = Milliwatts{draw()};
   }

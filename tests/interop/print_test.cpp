@@ -53,7 +53,8 @@ TEST(PrintArch, KeepsNumbersThatHaveNoShortForm) {
       "  - {fanout: F, x: {size: 3, dims: [gemm_m, C]}, y: 2, multicast: [weight],\n"
       "     spatial_reduction: true, forwarding: false, reduction_energy: 0.7 fJ,\n"
       "     energy_per_hop: 0.7 pJ/word, word: 12 b}\n"
-      "  - {compute: MAC, energy: 0.3 pJ, issue_interval: 3, register_reuse: [output]}\n",
+      "  - {compute: MAC, energy: 0.3 pJ, issue_interval: 3, register_reuse: [output],\n"
+      "     timing: {model: systolic, overlap: {drain: true}, fold_size: used}}\n",
       "odd.yaml");
   EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), arch) << print_arch(arch);
 }
@@ -63,7 +64,7 @@ TEST(PrintArch, KeepsWhatLeaksAndCovers) {
       "name: leaky\ntechnology: 7nm\nleakage: false\nnodes:\n"
       "  - {storage: DRAM, capacity: unlimited}\n"
       "  - {storage: A, capacity: 24 B, kind: regfile, area: 3 um2}\n"
-      "  - {compute: MAC, format: bfloat, leakage: 0.7 nW}\n",
+      "  - {compute: MAC, format: bfloat, leakage: 0.7 nW, issue_interval: {16x8: 2, 8x8: 1}}\n",
       "leaky.yaml");
   EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), without_sources(arch))
       << print_arch(arch);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "app/files.hpp"
+#include "app/import.hpp"
+#include "arch/load.hpp"
+#include "core/reader.hpp"
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "interop/scalesim_import.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Names of files and workloads: what a topology calls its layers, as a name of ours, each once.
+class LayerNames {
+ public:
+  std::string of(const std::string& text) {
+    std::string name;
+    for (const char c : text) {
+      name += is_name(std::string{'a', c}) ? c : '_';
+    }
+    name = is_name(name) ? name : "layer_" + name;
+    const int seen = ++seen_[name];
+    return seen == 1 ? name : of(fmt::format("{}_{}", name, seen));
+  }
+
+ private:
+  std::map<std::string, int> seen_;
+};
+
+constexpr const char* kHeading =
+    "layer,copies,folds,"
+    "scalesim_cycles,scalesim_cycles_with_prefetch,scalesim_overall_utilization_percent,"
+    "scalesim_mapping_efficiency_percent,scalesim_compute_utilization_percent,"
+    "scalesim_sram_ifmap_reads,scalesim_sram_filter_reads,scalesim_sram_ofmap_writes,"
+    "scalesim_dram_ifmap_reads,scalesim_dram_filter_reads,scalesim_dram_ofmap_writes,"
+    "scalesim_dram_ifmap_start,scalesim_dram_filter_start,scalesim_dram_ofmap_start,"
+    "cycles,array_cycles,sram_ifmap_reads,sram_filter_reads,sram_ofmap_writes,sram_ofmap_readbacks,"
+    "dram_ifmap_reads,dram_filter_reads,dram_ofmap_writes,dram_ofmap_readbacks\n";
+
+// The tool's figures of one copy.
+std::string their_figures(const ScaleSimFigures& f) {
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", f.cycles, f.cycles_with_prefetch,
+                     f.overall_utilization, f.mapping_efficiency, f.compute_utilization,
+                     f.ifmap.sram, f.filter.sram, f.ofmap.sram, f.ifmap.dram, f.filter.dram,
+                     f.ofmap.dram, f.ifmap.dram_start, f.filter.dram_start, f.ofmap.dram_start);
+}
+
+// Ours, of the tool's dataflow on the machine that it describes; all copies.
+std::string our_figures(const Problem& problem, const Cost& cost) {
+  const auto at = [&](std::size_t level, std::size_t tensor) -> const AccessCounts& {
+    return cost.counts.levels[static_cast<LevelId>(level)][static_cast<TensorId>(tensor)].total;
+  };
+  const std::size_t output = index_of(problem.workload().output());
+  return fmt::format("{},{},{},{},{},{},{},{},{},{}", cost.latency.steady.count(),
+                     cost.latency.resources.front().time.count(), at(1, 0).reads, at(2, 1).reads,
+                     at(3, output).updates, at(3, output).readbacks, at(0, 0).reads, at(0, 1).reads,
+                     at(0, output).updates, at(0, output).readbacks);
+}
+
+}  // namespace
+
+ImportedFiles import_scalesim(const ImportArguments& arguments) {
+  if (arguments.files.size() != 2) {
+    throw UsageError("import scalesim takes two files, a configuration and a topology");
+  }
+  const ScaleSimConfig config =
+      parse_scalesim_config(read_text(arguments.files[0]), arguments.files[0]);
+  const std::vector<ScaleSimLayer> layers =
+      parse_scalesim_topology(read_text(arguments.files[1]), arguments.files[1]);
+  ImportedFiles imported;
+  const auto add = [&imported](const std::string& name, const std::string& text) {
+    imported.files.push_back({name, "# Imported from SCALE-Sim.\n" + text});
+    return text;
+  };
+  const Arch arch = parse_arch(add("arch.yaml", scalesim_arch_text(config)), "arch.yaml");
+  std::string table = kHeading;
+  LayerNames names;
+  for (const ScaleSimLayer& layer : layers) {
+    const std::string name = names.of(layer.name);
+    parse_workload(add(name + ".workload.yaml", scalesim_workload_text(layer, name)), name);
+    const std::string gemm_file = layer.gemm ? name + ".workload.yaml" : name + ".gemm.yaml";
+    const std::string gemm = scalesim_gemm_text(whole_gemm(layer), layer.copies, name);
+    const Problem problem{arch, parse_workload(layer.gemm ? gemm : add(gemm_file, gemm), name)};
+    const Mapping mapping = scalesim_mapping(problem, config);
+    const std::string file = name + ".mapping.yaml";
+    parse_mapping(add(file, fmt::format("# Of {}.\n", gemm_file) +
+                                print_mapping(arch, problem.workload(), mapping)),
+                  file, arch, problem.workload());
+    const Evaluation evaluation = evaluate(problem, mapping);
+    table += fmt::format("{},{},{},{},{}\n", name, layer.copies,
+                         scalesim_folding(config, scalesim_gemm(layer)).folds(),
+                         their_figures(scalesim_figures(config, layer)),
+                         our_figures(problem, std::get<Cost>(evaluation)));
+    if (scalesim_gemm(layer) != whole_gemm(layer)) {
+      imported.notes.push_back(
+          fmt::format("{}: SCALE-Sim rounds the output up to {} pixels; {} have a whole window",
+                      name, scalesim_gemm(layer).m, whole_gemm(layer).m));
+    }
+  }
+  imported.files.push_back({"scalesim.csv", table});
+  return imported;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/command.hpp"
+#include "arch/load.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "report/names.hpp"
+#include "report/show.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+Answer run(const ShowArguments& arguments) {
+  const Arch arch = load_arch(arguments.arch);
+  if (arguments.workload.empty()) {
+    return {kDone, show_arch(arch)};
+  }
+  const Problem problem{arch, load_workload(arguments.workload)};
+  const Mapping mapping = load_mapping(arguments.mapping, problem.arch(), problem.workload());
+  const Evaluation evaluation = evaluate(problem, mapping);
+  if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {
+    return {kNegative, "does not fit: " + infeasible_text(arch, *infeasible) + "\n"};
+  }
+  return {kDone, show_mapping(problem, mapping, std::get<Cost>(evaluation))};
+}
+
+}  // namespace mapsim

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/arguments.hpp"
+
+namespace mapsim {
+
+// What an import puts into its folder. All of it has been read back once: what is written can be
+// used.
+struct ImportedFile {
+  std::string name;
+  std::string text;
+};
+struct ImportedFiles {
+  std::vector<ImportedFile> files;
+  std::vector<std::string> notes;
+};
+
+ImportedFiles import_scalesim(const ImportArguments& arguments);
+
+}  // namespace mapsim

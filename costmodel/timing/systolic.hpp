@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "arch/timing.hpp"
+#include "costmodel/nest.hpp"
+#include "costmodel/problem.hpp"
+#include "costmodel/timing/compute_time.hpp"
+
+namespace mapsim {
+
+// One tile of what stays, in the array. Cycles; docs/systolic.md.
+struct Fold {
+  std::int64_t steps = 0;  // t: operations of the first instance, at the issue interval
+  std::int64_t load = 0;   // shifting the tile in, before the first operation
+  std::int64_t drain = 0;  // shifting it out, if it is the output
+  std::int64_t skew =
+      0;  // from the first operand that enters to the last sum that leaves, beyond t
+  friend bool operator==(const Fold&, const Fold&) = default;
+};
+
+// Folds one after the other, from the first operation of the first to that of the last. A monoid:
+// loops over equal folds are powers of it, so nothing is walked.
+struct FoldSequence {
+  Fold first, last;
+  std::int64_t count = 0;
+  std::int64_t interval = 0;    // first operation of the first fold to first operation of the last
+  std::int64_t steps = 0;       // of all folds
+  std::int64_t load = 0;        // of all folds
+  std::int64_t shown_load = 0;  // as far as the intervals show it
+  friend bool operator==(const FoldSequence&, const FoldSequence&) = default;
+};
+FoldSequence sequence_of(const Fold& fold);
+FoldSequence join(const SystolicTiming& timing, const FoldSequence& a, const FoldSequence& b);
+FoldSequence repeat(const SystolicTiming& timing, const FoldSequence& a, std::int64_t times);
+
+// What they take with the first load and the last wave.
+ComputeTime time_of(const FoldSequence& folds);
+
+// What stays: of the tensors that are kept below the array, or latched at the compute units, the
+// one that is exchanged least often (the first of equals). nullopt: none.
+struct Stationary {
+  TensorId tensor{};
+  std::size_t position = 0;  // loops above its place
+  std::size_t folded = 0;    // loops up to the innermost one that exchanges it
+};
+std::optional<Stationary> find_stationary(const Problem& problem, const SystolicTiming& timing,
+                                          const Nest& nest);
+
+ComputeTime systolic_time(const Problem& problem, const SystolicTiming& timing, const Nest& nest);
+
+}  // namespace mapsim

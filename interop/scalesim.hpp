@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mapsim {
+
+// A configuration and a topology of SCALE-Sim (v2, v3), in its own words.
+
+enum class ScaleSimDataflow : std::uint8_t { kOutput, kWeight, kInput };  // what stays
+
+struct ScaleSimConfig {
+  std::string name;
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t ifmap_kb = 1;  // KiB
+  std::int64_t filter_kb = 1;
+  std::int64_t ofmap_kb = 1;
+  ScaleSimDataflow dataflow = ScaleSimDataflow::kOutput;
+  std::optional<std::int64_t> bandwidth;  // words/cycle of DRAM; nullopt: an output of the tool
+  friend bool operator==(const ScaleSimConfig&, const ScaleSimConfig&) = default;
+};
+
+// One row of a topology. The ifmap is padded already, the batch is 1.
+struct ScaleSimLayer {
+  std::string name;
+  std::int64_t ifmap_height = 1;
+  std::int64_t ifmap_width = 1;
+  std::int64_t filter_height = 1;
+  std::int64_t filter_width = 1;
+  std::int64_t channels = 1;
+  std::int64_t filters = 1;
+  std::int64_t stride = 1;
+  std::int64_t copies = 1;  // a depthwise layer ("DP" in its name): of one channel each
+  bool gemm = false;        // a row of M, N, K: an ifmap of M x K under a filter of 1 x K
+  friend bool operator==(const ScaleSimLayer&, const ScaleSimLayer&) = default;
+};
+
+// Throw ConfigError with everything that is wrong, by line and column.
+ScaleSimConfig parse_scalesim_config(const std::string& text, const std::string& filename);
+std::vector<ScaleSimLayer> parse_scalesim_topology(const std::string& text,
+                                                   const std::string& filename);
+
+}  // namespace mapsim

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "core/diagnostic.hpp"
+#include "core/edit_distance.hpp"
+#include "interop/scalesim.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kLargest = 1'000'000;  // of any extent
+constexpr std::int64_t kMostMacs = std::int64_t{1} << 53;
+constexpr std::int64_t kMostWords = std::int64_t{1}
+                                    << 28;  // of an operand: all addresses are walked
+
+// A part of a line, and where it stands.
+struct Cell {
+  std::string text;
+  int line = 1;
+  int column = 1;
+};
+
+class LineReader {
+ public:
+  LineReader(const std::string& text, const std::string& filename) : filename_{filename} {
+    std::istringstream stream{text};
+    for (std::string line; std::getline(stream, line);) {
+      lines_.push_back(line);
+    }
+  }
+
+  void error(const Cell& at, const std::string& message) {
+    diagnostics_.push_back({filename_, at.line, at.column, "", message, line(at.line)});
+  }
+  void error(const std::string& message) {
+    diagnostics_.push_back({filename_, 0, 0, "", message, ""});
+  }
+  void finish() const {
+    if (!diagnostics_.empty()) {
+      throw ConfigError{diagnostics_};
+    }
+  }
+
+  std::int64_t number(const Cell& cell, const std::string& what) {
+    std::int64_t value = 0;
+    const char* end = cell.text.data() + cell.text.size();
+    const auto [stop, problem] = std::from_chars(cell.text.data(), end, value);
+    if (problem != std::errc{} || stop != end || value < 1 || value > kLargest) {
+      error(cell, fmt::format("{} is {}, not a whole number from 1 to {}", what, quoted(cell.text),
+                              kLargest));
+      return 1;
+    }
+    return value;
+  }
+
+  // The line from byte `begin` to `end`, without white space around it.
+  static Cell cell(std::string_view line, int number, std::size_t begin, std::size_t end) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+    while (begin < end && blank(line[begin])) {
+      ++begin;
+    }
+    while (end > begin && blank(line[end - 1])) {
+      --end;
+    }
+    return {std::string{line.substr(begin, end - begin)}, number, static_cast<int>(begin) + 1};
+  }
+
+  int lines() const { return static_cast<int>(lines_.size()); }
+  const std::string& line(int number) const { return lines_[static_cast<std::size_t>(number) - 1]; }
+
+ private:
+  std::vector<std::string> lines_;
+  const std::string& filename_;
+  std::vector<Diagnostic> diagnostics_;
+};
+
+std::string lowered(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Keys of all sections, as the tool's own reader has it: in lower case, `key: value` or `key =
+// value`.
+std::map<std::string, Cell> read_keys(LineReader& reader) {
+  std::map<std::string, Cell> keys;
+  for (int number = 1; number <= reader.lines(); ++number) {
+    const std::string line = reader.line(number);
+    const Cell whole = LineReader::cell(line, number, 0, line.size());
+    if (whole.text.empty() || whole.text[0] == '#' || whole.text[0] == ';' ||
+        whole.text[0] == '[') {
+      continue;
+    }
+    const std::size_t separator = line.find_first_of(":=");
+    if (separator == std::string::npos) {
+      reader.error(whole, "expected 'KEY: VALUE'");
+      continue;
+    }
+    const Cell key = LineReader::cell(line, number, 0, separator);
+    if (!keys.emplace(lowered(key.text), LineReader::cell(line, number, separator + 1, line.size()))
+             .second) {
+      reader.error(key, fmt::format("{} stands here a second time", quoted(key.text)));
+    }
+  }
+  return keys;
+}
+
+class ConfigReader {
+ public:
+  explicit ConfigReader(LineReader& reader) : reader_{reader}, keys_{read_keys(reader)} {}
+
+  ScaleSimConfig read() {
+    ScaleSimConfig config;
+    const Cell* name = find({"run_name"});
+    config.name = name != nullptr ? name->text : "scalesim";
+    config.rows = size({"ArrayHeight"});
+    config.columns = size({"ArrayWidth"});
+    config.ifmap_kb = size({"IfmapSramSzkB", "IfmapSramSz"});  // the second one in version 1
+    config.filter_kb = size({"FilterSramSzkB", "FilterSramSz"});
+    config.ofmap_kb = size({"OfmapSramSzkB", "OfmapSramSz"});
+    if (const Cell* dataflow = require({"Dataflow"})) {
+      const auto i = one_of(*dataflow, {"os", "ws", "is"});
+      config.dataflow = static_cast<ScaleSimDataflow>(i);
+    }
+    const Cell* mode = find({"InterfaceBandwidth"});
+    if (mode != nullptr && one_of(*mode, {"calc", "user"}) == 1) {
+      read_bandwidth(config);
+    }
+    if (const Cell* sparse = find({"SparsitySupport"});
+        sparse != nullptr && lowered(sparse->text) != "false") {
+      reader_.error(*sparse, "sparse layers are not imported; set SparsitySupport to false");
+    }
+    return config;
+  }
+
+ private:
+  const Cell* find(const Words& names) const {
+    for (const std::string& name : names) {
+      if (const auto found = keys_.find(lowered(name)); found != keys_.end()) {
+        return &found->second;
+      }
+    }
+    return nullptr;
+  }
+  const Cell* require(const Words& names) {
+    const Cell* found = find(names);
+    if (found == nullptr) {
+      reader_.error(fmt::format("{} is missing", quoted(names.front())));
+    }
+    return found;
+  }
+  std::int64_t size(const Words& names) {
+    const Cell* found = require(names);
+    return found != nullptr ? reader_.number(*found, names.front()) : 1;
+  }
+  std::size_t one_of(const Cell& cell, const Words& words) {
+    const auto found = std::find(words.begin(), words.end(), lowered(cell.text));
+    if (found == words.end()) {
+      reader_.error(cell, fmt::format("unknown word {}{}", quoted(cell.text),
+                                      suggestion(lowered(cell.text), words)));
+      return 0;
+    }
+    return static_cast<std::size_t>(found - words.begin());
+  }
+  // The tool takes a list, and uses its least entry.
+  void read_bandwidth(ScaleSimConfig& config) {
+    const Cell* list = require({"Bandwidth"});
+    std::size_t begin = 0;
+    while (list != nullptr && begin <= list->text.size()) {
+      const std::size_t end = std::min(list->text.find(',', begin), list->text.size());
+      Cell item = LineReader::cell(list->text, list->line, begin, end);
+      item.column += list->column - 1;
+      const std::int64_t words = reader_.number(item, "Bandwidth");
+      config.bandwidth = std::min(config.bandwidth.value_or(words), words);
+      begin = end + 1;
+    }
+  }
+
+  LineReader& reader_;
+  std::map<std::string, Cell> keys_;
+};
+
+std::vector<Cell> cells_of(const std::string& line, int number) {
+  std::vector<Cell> cells;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find(',', begin), line.size());
+    cells.push_back(LineReader::cell(line, number, begin, end));
+    begin = end + 1;
+  }
+  while (!cells.empty() && cells.back().text.empty()) {
+    cells.pop_back();  // rows end in a comma
+  }
+  return cells;
+}
+
+const Words kConvColumns{"IFMAP height", "IFMAP width",       "filter height", "filter width",
+                         "channels",     "number of filters", "stride"};
+const Words kGemmColumns{"M", "N", "K"};
+
+void check_size(LineReader& reader, const Cell& at, const ScaleSimLayer& layer) {
+  if (layer.filter_height > layer.ifmap_height || layer.filter_width > layer.ifmap_width) {
+    reader.error(at, "the filter is larger than the ifmap");
+    return;
+  }
+  const std::int64_t pixels = layer.ifmap_height * layer.ifmap_width;
+  const std::int64_t taps = layer.filter_height * layer.filter_width;
+  const bool small = pixels <= kMostWords / layer.channels && taps <= kMostWords / layer.channels &&
+                     taps * layer.channels <= kMostWords / layer.filters &&
+                     taps * layer.channels * layer.filters <= kMostMacs / pixels;
+  if (!small) {
+    reader.error(at, "the layer is too large: 2^28 words an operand and 2^53 MACs at most");
+  }
+}
+
+ScaleSimLayer read_layer(LineReader& reader, const std::vector<Cell>& cells) {
+  const bool gemm = cells.size() <= kGemmColumns.size() + 2;
+  const Words& columns = gemm ? kGemmColumns : kConvColumns;
+  ScaleSimLayer layer;
+  layer.name = cells[0].text;
+  layer.gemm = gemm;
+  if (cells.size() < columns.size() + 1 || cells.size() > columns.size() + 2) {
+    reader.error(cells[0], fmt::format("a row is a name, then M, N, K, or {} numbers of a "
+                                       "convolution; this one has {} cells",
+                                       kConvColumns.size(), cells.size()));
+    return layer;
+  }
+  std::vector<std::int64_t> values;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    values.push_back(reader.number(cells[i + 1], columns[i]));
+  }
+  if (cells.size() == columns.size() + 2 && cells.back().text != "1:1") {
+    reader.error(cells.back(), "sparse layers are not imported; leave the ratio out, or write 1:1");
+  }
+  if (gemm) {
+    layer.ifmap_height = values[0];
+    layer.ifmap_width = layer.filter_width = values[2];
+    layer.filters = values[1];
+  } else {
+    layer.ifmap_height = values[0];
+    layer.ifmap_width = values[1];
+    layer.filter_height = values[2];
+    layer.filter_width = values[3];
+    layer.channels = values[4];
+    layer.filters = values[5];
+    layer.stride = values[6];
+    if (layer.name.find("DP") != std::string::npos) {
+      layer.copies = std::exchange(layer.channels, 1);
+    }
+  }
+  check_size(reader, cells[0], layer);
+  return layer;
+}
+
+}  // namespace
+
+ScaleSimConfig parse_scalesim_config(const std::string& text, const std::string& filename) {
+  LineReader reader{text, filename};
+  const ScaleSimConfig config = ConfigReader{reader}.read();
+  reader.finish();
+  return config;
+}
+
+std::vector<ScaleSimLayer> parse_scalesim_topology(const std::string& text,
+                                                   const std::string& filename) {
+  LineReader reader{text, filename};
+  std::vector<ScaleSimLayer> layers;
+  for (int number = 2; number <= reader.lines(); ++number) {  // the first line is a heading
+    const std::vector<Cell> cells = cells_of(reader.line(number), number);
+    if (!cells.empty()) {
+      layers.push_back(read_layer(reader, cells));
+    }
+  }
+  if (layers.empty()) {
+    reader.error("no layers; the first line is a heading, each further one a layer");
+  }
+  reader.finish();
+  return layers;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/show.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <sstream>
+
+#include "report/figures.hpp"
+#include "report/nest.hpp"
+#include "report/svg.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr double kLeft = 20;
+constexpr double kTop = 50;
+constexpr double kBoxWidth = 300;
+constexpr double kLine = 16;
+constexpr double kArray = 240;     // side of the picture of an array
+constexpr double kThumbnail = 80;  // ... of one of its occupancies
+constexpr std::size_t kMostThumbnails = 6;
+constexpr const char* kBold = "font-weight=\"bold\"";
+constexpr const char* kUsed = "#9ec5e8";
+constexpr std::array kRoleColours{"#2f6fb0", "#c06a1f", "#2f8a4c"};  // in the order of Role
+
+const char* colour(Role role) { return kRoleColours[static_cast<std::size_t>(role)]; }
+
+std::string roles_text(RoleSet roles) {
+  std::vector<std::string> names;
+  for (const Role role : IdRange<Role>{3}) {
+    if (roles.contains(role)) {
+      names.emplace_back(to_string(role));
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string axis_text(const AxisConstraint& constraint) {
+  std::vector<std::string> dims = constraint.dims;
+  for (const GemmAxis axis : constraint.gemm_axes) {
+    dims.emplace_back(to_string(axis));
+  }
+  return constraint.unconstrained() ? "any dim" : fmt::format("{}", fmt::join(dims, ", "));
+}
+
+std::vector<std::string> lines_of(const Storage& storage) {
+  std::string capacity = storage.capacity.unlimited() ? "unlimited" : "";
+  if (storage.capacity.shared) {
+    capacity = bytes_text(*storage.capacity.shared);
+  }
+  for (const auto& [role, size] : storage.capacity.per_role) {
+    capacity +=
+        fmt::format("{}{} {}", capacity.empty() ? "" : ", ", to_string(role), bytes_text(size));
+  }
+  std::vector<std::string> lines{capacity + (storage.double_buffered ? ", double-buffered" : "")};
+  std::vector<std::string> ports;
+  for (const auto& [name, port] :
+       {std::pair{"read", storage.bandwidth.read}, std::pair{"write", storage.bandwidth.write},
+        std::pair{"shared", storage.bandwidth.shared}}) {
+    if (port) {
+      ports.push_back(fmt::format("{} {:.4g} B/cycle", name, port->count() / 8));
+    }
+  }
+  if (!ports.empty()) {
+    lines.push_back(fmt::format("{}", fmt::join(ports, ", ")));
+  }
+  if (!storage.keep.empty() && storage.keep != kAllRoles) {
+    lines.push_back("keeps " + roles_text(storage.keep));
+  }
+  if (!storage.bypass.empty()) {
+    lines.push_back("bypassed by " + roles_text(storage.bypass));
+  }
+  return lines;
+}
+
+std::vector<std::string> lines_of(const Fanout& fanout) {
+  std::vector<std::string> lines{
+      fmt::format("{} columns along X: {}", grouped(fanout.x), axis_text(fanout.x_dims)),
+      fmt::format("{} rows along Y: {}", grouped(fanout.y), axis_text(fanout.y_dims))};
+  if (!fanout.multicast.empty()) {
+    lines.push_back("multicast of " + roles_text(fanout.multicast));
+  }
+  if (fanout.spatial_reduction) {
+    lines.emplace_back("sums are added on their way up");
+  }
+  return lines;
+}
+
+std::vector<std::string> lines_of(const Arch& arch, const Compute& compute) {
+  std::vector<std::string> lines{fmt::format("{} units", grouped(arch.mac_units()))};
+  if (!compute.register_reuse.empty()) {
+    lines.push_back("latches " + roles_text(compute.register_reuse));
+  }
+  if (const auto* systolic = std::get_if<SystolicTiming>(&compute.timing)) {
+    lines.push_back("systolic in " + arch.fanouts[systolic->array].name);
+  }
+  return lines;
+}
+
+// One node: a box with its name and what it is. Returns where the next one begins.
+double draw_node(Canvas& canvas, double y, const std::string& name,
+                 const std::vector<std::string>& lines, const char* fill) {
+  constexpr double kGap = 14;
+  const Box box{kLeft, y, kBoxWidth, kLine * static_cast<double>(lines.size() + 1) + 8};
+  if (y > kTop) {
+    canvas.line(box.x + box.width / 2, y - kGap, box.x + box.width / 2, y);
+  }
+  canvas.rectangle(box, fill);
+  canvas.text(box.x + 8, y + kLine, name, Anchor::kStart, kBold);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    canvas.text(box.x + 8, y + kLine * static_cast<double>(i + 2), lines[i]);
+  }
+  return box.bottom() + kGap;
+}
+
+void draw_arch(Canvas& canvas, const Arch& arch) {
+  double y = kTop;
+  std::size_t fanout = 0;
+  const auto fanouts = [&](std::size_t level) {
+    for (; fanout < arch.fanouts.size(); ++fanout) {
+      const auto f = static_cast<FanoutId>(fanout);
+      if (arch.levels_above[f] != level) {
+        return;
+      }
+      y = draw_node(canvas, y, arch.fanouts[f].name, lines_of(arch.fanouts[f]), "#f3e9d2");
+    }
+  };
+  for (const LevelId l : arch.levels.ids()) {
+    y = draw_node(canvas, y, arch.levels[l].name, lines_of(arch.levels[l]), "#e3edf7");
+    fanouts(index_of(l) + 1);
+  }
+  draw_node(canvas, y, arch.compute.name, lines_of(arch, arch.compute), "#e2f0e4");
+}
+
+// The dims of an axis, "N 6 x K 2".
+std::string unrolled_text(const Problem& problem, const Nest& nest, FanoutId fanout, Axis axis) {
+  std::vector<std::string> dims;
+  for (const NestLoop& loop : nest.loops) {
+    if (loop.fanout == fanout && loop.axis == axis) {
+      dims.push_back(fmt::format("{} {}", problem.workload().dims[loop.dim].name, loop.bound));
+    }
+  }
+  return dims.empty() ? "nothing" : fmt::format("{}", fmt::join(dims, " x "));
+}
+
+DimSet dims_along(const Nest& nest, FanoutId fanout, Axis axis) {
+  DimSet dims;
+  for (const NestLoop& loop : nest.loops) {
+    if (loop.fanout == fanout && loop.axis == axis) {
+      dims.insert(loop.dim);
+    }
+  }
+  return dims;
+}
+
+class ArrayPicture {
+ public:
+  ArrayPicture(Canvas& canvas, const Problem& problem, const Mapping& mapping, const Cost& cost,
+               FanoutId fanout)
+      : canvas_{canvas},
+        problem_{problem},
+        cost_{cost},
+        fanout_{fanout},
+        array_{problem.arch().fanouts[fanout]},
+        nest_{make_nest(problem.workload(), mapping)} {}
+
+  void draw() {
+    canvas_.text(kX, kTop - 6, fmt::format("{}: {} x {}", array_.name, array_.x, array_.y),
+                 Anchor::kStart, kBold);
+    draw_array();
+    draw_movement();
+    draw_occupancies();
+  }
+  static constexpr double kX = kLeft + kBoxWidth + 60;
+
+ private:
+  static constexpr double kY = kTop + 24;
+
+  void fill(const Box& whole, const Occupancy& used) {
+    canvas_.rectangle(whole, "#f7f7f7");
+    canvas_.rectangle(
+        {whole.x, whole.y,
+         whole.width * static_cast<double>(used.columns) / static_cast<double>(array_.x),
+         whole.height * static_cast<double>(used.rows) / static_cast<double>(array_.y)},
+        kUsed);
+  }
+
+  void draw_array() {
+    const Box whole{kX, kY, kArray, kArray};
+    const Occupancy used{cost_.counts.used_x[fanout_], cost_.counts.used_y[fanout_], 0};
+    fill(whole, used);
+    canvas_.text(kX + kArray / 2, kY - 8,
+                 fmt::format("columns: {}", unrolled_text(problem_, nest_, fanout_, Axis::kX)),
+                 Anchor::kMiddle);
+    canvas_.upright(kX - 10, kY + kArray / 2,
+                    fmt::format("rows: {}", unrolled_text(problem_, nest_, fanout_, Axis::kY)));
+    const ComputeTime& time = cost_.latency.compute;
+    const std::string stays =
+        time.stationary ? problem_.workload().tensors[*time.stationary].name + " stays" : "";
+    canvas_.text(kX + kArray / 2, kY + kArray / 2, stays, Anchor::kMiddle, kBold);
+    if (time.stationary) {
+      canvas_.text(kX + kArray / 2, kY + kArray / 2 + kLine,
+                   fmt::format("{} fold{}", grouped(time.folds), time.folds == 1 ? "" : "s"),
+                   Anchor::kMiddle);
+    }
+  }
+
+  // What an instance shares with its neighbours moves between them; sums that all add to, too.
+  void draw_movement() {
+    double down = kX + kArray / 6;
+    double across = kY + kArray / 6;
+    double legend = kY + kArray + kLine + 4;
+    const auto& tensors = problem_.workload().tensors;
+    for (const TensorId t : tensors.ids()) {
+      const DimSet dims = tensors[t].dims();
+      const char* stroke = colour(tensors[t].role);
+      std::string ways;
+      if ((dims & dims_along(nest_, fanout_, Axis::kX)).empty() &&
+          cost_.counts.used_x[fanout_] > 1) {
+        canvas_.arrow(kX + 8, across, kX + kArray - 8, across, stroke);
+        canvas_.text(kX + kArray - 14, across - 5, tensors[t].name, Anchor::kEnd);
+        across += 22;
+        ways = "along the rows";
+      }
+      if ((dims & dims_along(nest_, fanout_, Axis::kY)).empty() &&
+          cost_.counts.used_y[fanout_] > 1) {
+        canvas_.arrow(down, kY + 8, down, kY + kArray - 8, stroke);
+        canvas_.text(down + 5, kY + kArray - 14, tensors[t].name);
+        down += 30;
+        ways += ways.empty() ? "down the columns" : " and down the columns";
+      }
+      const bool stays = cost_.latency.compute.stationary == t;
+      canvas_.rectangle({kX, legend - 9, 10, 10}, stroke, stroke);
+      canvas_.text(kX + 16, legend,
+                   fmt::format("{} ({}): {}", tensors[t].name, to_string(tensors[t].role),
+                               stays          ? "stays"
+                               : ways.empty() ? "one of its own in each instance"
+                                              : "moves " + ways));
+      legend += kLine;
+    }
+  }
+
+  void draw_occupancies() {
+    const std::vector<Occupancy> all = occupancies(problem_, nest_, fanout_);
+    double x = kX + kArray + 40;
+    double y = kY;
+    canvas_.text(x, kY - 8, "in use, and for how long", Anchor::kStart);
+    for (std::size_t i = 0; i < std::min(all.size(), kMostThumbnails); ++i) {
+      fill({x, y, kThumbnail, kThumbnail}, all[i]);
+      canvas_.text(x, y + kThumbnail + kLine, fmt::format("{} x {}", all[i].columns, all[i].rows));
+      canvas_.text(
+          x, y + kThumbnail + 2 * kLine,
+          percent(static_cast<double>(all[i].steps) / static_cast<double>(cost_.counts.steps)));
+      const bool right = i % 3 < 2;
+      x = right ? x + kThumbnail + 30 : kX + kArray + 40;
+      y = right ? y : y + kThumbnail + 3 * kLine;
+    }
+    if (all.size() > kMostThumbnails) {
+      canvas_.text(x, y + kLine, fmt::format("and {} more", all.size() - kMostThumbnails));
+    }
+  }
+
+  Canvas& canvas_;
+  const Problem& problem_;
+  const Cost& cost_;
+  FanoutId fanout_;
+  const Fanout& array_;
+  Nest nest_;
+};
+
+// The array of a timing model, or the innermost fanout that is in use, or the first.
+std::optional<FanoutId> array_of(const Arch& arch, const Counts& counts) {
+  if (const auto* systolic = std::get_if<SystolicTiming>(&arch.compute.timing)) {
+    return systolic->array;
+  }
+  std::optional<FanoutId> found;
+  for (const FanoutId f : arch.fanouts.ids()) {
+    const bool used = counts.used_x[f] * counts.used_y[f] > 1;
+    found = used || !found ? std::optional{f} : found;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string show_arch(const Arch& arch) {
+  Canvas canvas;
+  canvas.text(kLeft, 24, arch.name, Anchor::kStart, "font-size=\"15\"");
+  draw_arch(canvas, arch);
+  return canvas.finish();
+}
+
+std::string show_mapping(const Problem& problem, const Mapping& mapping, const Cost& cost) {
+  Canvas canvas;
+  const Arch& arch = problem.arch();
+  canvas.text(kLeft, 24, fmt::format("{} on {}", problem.workload().name, arch.name),
+              Anchor::kStart, "font-size=\"15\"");
+  if (const auto fanout = array_of(arch, cost.counts)) {
+    ArrayPicture{canvas, problem, mapping, cost, *fanout}.draw();
+  }
+  double y = std::max(canvas.bottom(), kTop) + 30;
+  std::istringstream nest{draw_nest(problem, mapping, cost.counts)};
+  for (std::string line; std::getline(nest, line); y += kLine) {
+    canvas.text(ArrayPicture::kX, y, line, Anchor::kStart, "font-family=\"monospace\"");
+  }
+  draw_arch(canvas, arch);
+  return canvas.finish();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/timing/systolic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "core/diagnostic.hpp"
+#include "costmodel/crossing.hpp"
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "costmodel/reference/loop_walk.hpp"
+#include "tests/costmodel/case_text.hpp"
+#include "tests/costmodel/random_case.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+// The definition: the first instance's steps one by one, a list of folds, the sum over the list.
+
+std::vector<Fold> walk_folds(const Problem& problem, const SystolicTiming& timing,
+                             const Mapping& mapping) {
+  const Workload& workload = problem.workload();
+  const Nest nest = make_nest(workload, mapping);
+  const auto stationary = find_stationary(problem, timing, nest);
+  LoopWalk walk(workload, mapping);
+  const Fanout& array = problem.arch().fanouts[timing.array];
+  std::vector<Fold> folds;
+  std::optional<std::size_t> advanced = 0;
+  bool first = true;
+  while (advanced) {
+    if (first || (stationary && *advanced < stationary->folded)) {
+      std::int64_t rows = 1;
+      std::int64_t columns = 1;
+      for (std::size_t k = 0; k < walk.loops().size(); ++k) {
+        const WalkLoop& loop = walk.loops()[k];
+        const LoopIndices start(walk.loops().size(), 0);
+        const std::int64_t above = (*walk.tile(k, start))[loop.dim].size;
+        if (loop.fanout == timing.array) {
+          (loop.axis == Axis::kX ? columns : rows) *= (above + loop.extent - 1) / loop.extent;
+        }
+      }
+      rows = timing.full_folds ? array.y : rows;
+      columns = timing.full_folds ? array.x : columns;
+      Fold fold{0, 0, 0, rows + columns - 2};
+      if (stationary) {
+        const auto tile = walk.tile(stationary->position, LoopIndices(walk.loops().size(), 0));
+        PerDim<std::int64_t> sizes(workload.dims.size());
+        for (const DimId d : workload.dims.ids()) {
+          sizes[d] = (*tile)[d].size;
+        }
+        const std::int64_t shift = rows * footprint(workload.tensors[stationary->tensor], sizes);
+        if (stationary->tensor == workload.output()) {
+          fold.drain = shift;
+          fold.skew = shift + columns - 2;
+        } else {
+          fold.load = shift;
+        }
+      }
+      folds.push_back(fold);
+      first = false;
+    }
+    folds.back().steps += problem.arch().compute.issue_interval;
+    advanced = walk.advance();
+  }
+  return folds;
+}
+
+std::int64_t cycles(const SystolicTiming& timing, const std::vector<Fold>& folds) {
+  std::int64_t sum = folds.front().load;
+  for (std::size_t f = 0; f + 1 < folds.size(); ++f) {
+    const std::int64_t busy = timing.hides_drain ? std::max(folds[f].steps, folds[f].drain)
+                                                 : folds[f].steps + folds[f].skew;
+    sum += timing.hides_load ? std::max(busy, folds[f + 1].load) : busy + folds[f + 1].load;
+  }
+  return sum + folds.back().steps + folds.back().skew;
+}
+
+TEST(SystolicTiming, IsTheSumOverFoldsWalkedOneByOne) {
+  int arrays = 0;
+  int folded = 0;
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+    RandomCase random = random_case(seed);
+    if (random.arch.fanouts.empty()) {
+      continue;
+    }
+    const SystolicTiming timing{static_cast<FanoutId>(seed / 8 % random.arch.fanouts.size()),
+                                seed % 2 == 0, seed / 2 % 2 == 0, seed / 4 % 2 == 0};
+    random.arch.compute.timing = timing;
+    const Problem problem{random.arch, random.workload};
+    const std::vector<Fold> folds = walk_folds(problem, timing, random.mapping);
+    const Nest nest = make_nest(random.workload, random.mapping);
+    const ComputeTime time = systolic_time(problem, timing, nest);
+    ASSERT_EQ(time.folds, static_cast<std::int64_t>(folds.size())) << describe(random);
+    ASSERT_EQ(time.total().count(), cycles(timing, folds)) << "seed " << seed << describe(random);
+    std::int64_t busy = 0;
+    std::int64_t load = 0;
+    for (const Fold& fold : folds) {
+      busy += fold.steps;
+      load += fold.load;
+    }
+    ASSERT_EQ(time.busy.count(), busy);
+    ASSERT_EQ((time.load + time.hidden_load).count(), load);
+    ASSERT_GE(time.skew.count(), 0);
+    ++arrays;
+    folded += folds.size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(arrays, 2000);
+  EXPECT_GT(folded, 500);
+}
+
+// A 4 x 6 array of MACs with a register for what stays, on a GEMM of M 10, N 15, K 9.
+Problem gemm_problem(const std::string& stays, const std::string& timing,
+                     const std::string& bandwidth = "") {
+  const std::string arch = "name: array\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n" +
+                           bandwidth +
+                           "    energy: {read: 1 pJ/B, write: 1 pJ/B}\n"
+                           "  - fanout: Array\n    x: 6\n    y: 4\n    spatial_reduction: true\n"
+                           "  - storage: Register\n    capacity: 1 B\n    keep: [" +
+                           stays +
+                           "]\n    energy: {read: 0 pJ/B, write: 0 pJ/B}\n"
+                           "  - compute: MAC\n    energy: 1 pJ\n    timing: " +
+                           timing + "\n";
+  return {parse_arch(arch, "array.yaml"),
+          parse_workload("name: g\ngemm: {m: 10, n: 15, k: 9}\n", "g.yaml")};
+}
+
+Cost cost_of(const Problem& problem, const std::string& nodes) {
+  const std::string text = "mapping:\n  - keep DRAM: [A, B, Z]\n" + nodes;
+  const Mapping mapping = parse_mapping(text, "m.yaml", problem.arch(), problem.workload());
+  return std::get<Cost>(evaluate(problem, mapping));
+}
+
+const std::string kWeights =
+    "  - for N: 6\n  - for K: 4\n  - parallel N: 1 over X of Array\n"
+    "  - parallel K: 1 over Y of Array\n  - keep Register: [B]\n  - for M: 1\n";
+const std::string kSums =
+    "  - for N: 6\n  - for M: 4\n  - parallel N: 1 over X of Array\n"
+    "  - parallel M: 1 over Y of Array\n  - keep Register: [Z]\n  - for K: 1\n";
+
+// F (t + 2R + C - 2) and F (t + R + C - 2), F = ceil(15/6) ceil(9/4) and ceil(15/6) ceil(10/4).
+TEST(SystolicTiming, WithoutOverlapIsScaleSimsClosedForm) {
+  const Latency weights = cost_of(gemm_problem("weight", "{model: systolic}"), kWeights).latency;
+  EXPECT_EQ(weights.compute.folds, 9);
+  EXPECT_EQ(weights.steady, Cycles{9 * (10 + 2 * 4 + 6 - 2)});
+  EXPECT_EQ(weights.compute.busy, Cycles{9 * 10});
+  EXPECT_EQ(weights.compute.load, Cycles{9 * 4});
+  EXPECT_EQ(weights.compute.skew, Cycles{9 * (4 + 6 - 2)});
+  const Latency sums = cost_of(gemm_problem("output", "{model: systolic}"), kSums).latency;
+  EXPECT_EQ(sums.compute.folds, 9);
+  EXPECT_EQ(sums.steady, Cycles{9 * (9 + 4 + 6 - 2)});
+}
+
+// Rows used: K in 4, 4, 1; columns: N in 6, 6, 3.
+TEST(SystolicTiming, CountsUsedRowsAndColumnsIfAsked) {
+  const Latency used =
+      cost_of(gemm_problem("weight", "{model: systolic, fold_size: used}"), kWeights).latency;
+  EXPECT_EQ(used.steady, Cycles{9 * (10 - 2) + 2 * 3 * (4 + 4 + 1) + 3 * (6 + 6 + 3)});
+}
+
+TEST(SystolicTiming, HidesWhatASecondRegisterHides) {
+  const std::string both = "{model: systolic, overlap: {stationary_load: true, drain: true}}";
+  const Latency hidden = cost_of(gemm_problem("weight", both), kWeights).latency;
+  EXPECT_EQ(hidden.steady, Cycles{4 + 8 * 10 + (10 + 4 + 6 - 2)});
+  EXPECT_EQ(hidden.compute.load, Cycles{4});
+  EXPECT_EQ(hidden.compute.hidden_load, Cycles{8 * 4});
+  const std::string drain = "{model: systolic, overlap: {drain: true}}";
+  const Latency sums = cost_of(gemm_problem("output", drain), kSums).latency;
+  EXPECT_EQ(sums.steady, Cycles{8 * 9 + (9 + 4 + 6 - 2)});
+}
+
+// Accumulators of 5 entries a column: the stream of 10 is cut in two, and every tile of weights
+// comes once for each half.
+TEST(SystolicTiming, LoadsTheWeightsAgainForEveryChunkOfTheAccumulators) {
+  const Cost whole = cost_of(gemm_problem("weight", "{model: systolic}"), kWeights);
+  const Cost halves =
+      cost_of(gemm_problem("weight", "{model: systolic}"), "  - for M: 5\n" + kWeights);
+  EXPECT_EQ(halves.latency.compute.folds, 2 * whole.latency.compute.folds);
+  EXPECT_EQ(halves.latency.compute.busy, whole.latency.compute.busy);
+  EXPECT_EQ(halves.latency.steady, Cycles{18 * (5 + 2 * 4 + 6 - 2)});
+  // One chunk inside all loops that move the weights costs no load: they stay.
+  const Cost inside =
+      cost_of(gemm_problem("weight", "{model: systolic}"),
+              "  - for N: 6\n  - for K: 4\n  - for M: 5\n  - parallel N: 1 over X of Array\n"
+              "  - parallel K: 1 over Y of Array\n  - keep Register: [B]\n  - for M: 1\n");
+  EXPECT_EQ(inside.latency.steady, whole.latency.steady);
+}
+
+// Every group of a grouped product is a fold of its own: nothing of a batch is shared.
+TEST(SystolicTiming, FoldsABatchOneByOne) {
+  const Problem one = gemm_problem("weight", "{model: systolic}");
+  const Problem batch{
+      one.arch(), parse_workload("name: b\nbatched_gemm: {batch: 3, m: 10, n: 15, k: 9}\n", "b")};
+  EXPECT_EQ(cost_of(batch, "  - for H: 1\n" + kWeights).latency.steady.count(),
+            3 * cost_of(one, kWeights).latency.steady.count());
+}
+
+// Three times A, B once, Z thrice up and twice back, through 1 B/cycle of DRAM: the four parts add
+// up to the steady latency.
+TEST(SystolicTiming, SaysWhatAPortKeepsWaiting) {
+  const std::string both = "{model: systolic, overlap: {stationary_load: true, drain: true}}";
+  const Problem slow = gemm_problem("weight", both, "    bandwidth: {shared: 1 B/cycle}\n");
+  const Latency latency = cost_of(slow, kWeights).latency;
+  EXPECT_EQ(latency.steady, Cycles{3 * 90 + 135 + (3 + 2) * 150});
+  EXPECT_GT(latency.stall, Cycles{0});
+  EXPECT_EQ(latency.compute.total() + latency.stall, latency.steady);
+  EXPECT_EQ(latency.resources.front().time, Cycles{4 + 8 * 10 + (10 + 4 + 6 - 2)});
+  EXPECT_NE(latency.bottleneck, 0U);
+}
+
+TEST(IssueInterval, FollowsTheWidthsOfTheOperands) {
+  const auto interval = [](const std::string& precision) {
+    const std::string arch =
+        "name: a\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n"
+        "    energy: {read: 1 pJ/B, write: 1 pJ/B}\n  - compute: MAC\n    energy: 1 pJ\n"
+        "    issue_interval: {8x8: 1, 8x16: 2, 16x16: 4}\n";
+    const Problem problem{
+        parse_arch(arch, "a.yaml"),
+        parse_workload("name: g\ngemm: {m: 2, n: 2, k: 2}\nprecision: " + precision + "\n", "g")};
+    return problem.arch().compute.issue_interval;
+  };
+  EXPECT_EQ(interval("{input: 8 b, weight: 8 b}"), 1);
+  EXPECT_EQ(interval("{input: 8 b, weight: 4 b}"), 1);
+  EXPECT_EQ(interval("{input: 16 b, weight: 8 b}"), 2);
+  EXPECT_EQ(interval("{input: 8 b, weight: 12 b}"), 2);
+  EXPECT_EQ(interval("{input: 16 b, weight: 16 b}"), 4);
+  try {
+    interval("{input: 8 b, weight: 32 b}");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "a: MAC.issue_interval: none is given for operands of 8 b and 32 b; add 8x32");
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
