@@ -13,7 +13,8 @@ namespace {
 
 constexpr TimeloopRules kBoundaryRules{TimeloopRule::kBoxHull,        TimeloopRule::kDirection,
                                        TimeloopRule::kExtrapolation,  TimeloopRule::kWholeDelta,
-                                       TimeloopRule::kNeighbourLinks, TimeloopRule::kUniform};
+                                       TimeloopRule::kNeighbourLinks, TimeloopRule::kUniform,
+                                       TimeloopRule::kPackedPlaces};
 
 // The first instance of a storage in the whole run: the points of a dim that its tiles hold.
 PointRanges points_of(const TimeloopDesign& design, DimId dim, std::size_t block) {
@@ -220,8 +221,12 @@ TimeloopNetwork TimeloopCounter::network(TensorId tensor, std::size_t level, Tim
     network.word_hops += each.word_hops;
   }
   network.energy = static_cast<double>(instances(level, rules)) *
-                   design_.machine.storages[level].energy_per_hop *
+                   design_.machine.storages[level].energy_per_hop.value_or(0) *
                    (network.word_hops + network.link_words);
+  if (tensor == design_.workload.output() && !rules.contains(TimeloopRule::kOneWay)) {
+    const double once = static_cast<double>(distinct(design_, tensor, level));
+    network.energy *= 2 - once / below.words();
+  }
   return network;
 }
 
