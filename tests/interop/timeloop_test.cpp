@@ -125,8 +125,8 @@ constexpr TimeloopRules kPlainRules{TimeloopRule::kExtrapolation,  TimeloopRule:
                                     TimeloopRule::kAverageShare,   TimeloopRule::kVectorAccess,
                                     TimeloopRule::kFloatCycles};
 // ... of networks, besides.
-constexpr TimeloopRules kNetworkRules{TimeloopRule::kMasking, TimeloopRule::kOneWay,
-                                      TimeloopRule::kPackedPlaces};
+constexpr TimeloopRules kNetworkRules{TimeloopRule::kMasking, TimeloopRule::kUnscaledHops,
+                                      TimeloopRule::kOneWay, TimeloopRule::kPackedPlaces};
 
 void compare_one(const Golden& golden, Table& table) {
   const Imported imported = import_of(golden);
