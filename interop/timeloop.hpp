@@ -36,7 +36,7 @@ struct TimeloopStorage {
   std::int64_t mesh_x = 1;  // instances along X and Y of the whole machine
   std::int64_t mesh_y = 1;
   TimeloopEnergy energy;
-  double energy_per_hop = 0;  // pJ per word and hop of the network below
+  std::optional<double> energy_per_hop;  // pJ per word and hop of the network below
   friend bool operator==(const TimeloopStorage&, const TimeloopStorage&) = default;
 };
 

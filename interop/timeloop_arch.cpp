@@ -213,7 +213,7 @@ class ArchReader {
       reader_.error(*component.node, "no word is left of its buffers");
     }
     storage.energy_per_hop =
-        reader_.number(attribute(component, {"energy_per_hop", "energy-per-hop"}), 0).value_or(0);
+        reader_.number(attribute(component, {"energy_per_hop", "energy-per-hop"}), 0);
     machine().storages.push_back(storage);
   }
 

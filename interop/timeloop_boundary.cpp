@@ -73,7 +73,7 @@ class Walk {
         index_(loops_.size(), 0),
         tiles_{design.workload, tensor_, extents_from(design, boundary.child),
                rules.contains(TimeloopRule::kBoxHull)},
-        children_{design, boundary},
+        children_{design, boundary, rules.contains(TimeloopRule::kPackedPlaces)},
         trips_(children_.loops(), 1),
         offsets_(design.workload.dims.size(), 0),
         last_(design.workload.dims.size(), 1) {
@@ -228,7 +228,9 @@ class Walk {
     crossing_.first_child += static_cast<double>(delta.size()) * weight;
     if (!has(TimeloopRule::kWholeDelta)) {
       const double words = static_cast<double>(union_size(now));
-      add({crossing_.fanout, 1, words * weight, 0});
+      const double hops =
+          children_.word_hops(tensor_, words, static_cast<double>(delta.size()), trips_);
+      add({crossing_.fanout, 1, words * weight, hops * weight});
       crossing_.sent += static_cast<double>(delta.size() * crossing_.fanout) * weight;
       return;
     }

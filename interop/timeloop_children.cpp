@@ -65,7 +65,7 @@ double Deliveries::words() const {
   return sum;
 }
 
-Children::Children(const TimeloopDesign& design, const TimeloopBoundary& boundary)
+Children::Children(const TimeloopDesign& design, const TimeloopBoundary& boundary, bool packed)
     : dims_{design.workload.dims.size()} {
   std::size_t used_x = 1;
   std::size_t used_y = 1;
@@ -86,6 +86,7 @@ Children::Children(const TimeloopDesign& design, const TimeloopBoundary& boundar
   };
   columns_ = std::max(used_x, mesh(Axis::kX));
   rows_ = std::max(used_y, mesh(Axis::kY));
+  width_ = packed ? columns_ : used_x;
 }
 
 std::int64_t Children::nominal() const {
@@ -148,8 +149,8 @@ double Children::hops(const std::vector<std::size_t>& ids) const {
   std::map<std::size_t, std::pair<double, double>> reach;  // per column: up, down
   std::size_t last_column = 0;
   for (const std::size_t id : ids) {
-    const std::size_t column = id % columns_;
-    const double row = static_cast<double>(id / columns_);
+    const std::size_t column = id % width_;
+    const double row = static_cast<double>(id / width_);
     auto& [up, down] = reach[column];
     up = std::max(up, middle - row);
     down = std::max(down, row - middle);
@@ -184,6 +185,25 @@ std::vector<Children::Group> Children::group(const std::vector<Key>& keys,
     list.push_back(each);
   }
   return list;
+}
+
+double Children::word_hops(const Tensor& tensor, double words, double own,
+                           const std::vector<std::int64_t>& trips) const {
+  std::vector<Place> keys;  // offsets along relevant dims
+  const DimSet relevant = tensor.dims();
+  for (const Offsets& place : places(trips)) {
+    Place& key = keys.emplace_back();
+    for (const DimId d : place.ids()) {
+      key.push_back(relevant.contains(d) ? place[d] : 0);
+    }
+  }
+  double hops = 0;
+  double groups = 0;
+  for (const Group& each : group(keys, std::vector<bool>(keys.size(), false))) {
+    hops += each.hops;
+    groups += static_cast<double>(each.scatter);
+  }
+  return words * (hops / groups) + groups * own - words;
 }
 
 // Which children find at a neighbour's place, the step before, what they need now. The mesh is as

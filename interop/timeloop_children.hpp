@@ -46,11 +46,15 @@ struct Deliveries {
 // The children of a boundary side by side: who shares what, over which wires.
 class Children {
  public:
-  Children(const TimeloopDesign& design, const TimeloopBoundary& boundary);
+  Children(const TimeloopDesign& design, const TimeloopBoundary& boundary, bool packed);
   std::size_t loops() const { return loops_.size(); }
   std::int64_t nominal() const;                     // children if no loop is partial
   PerDim<std::vector<std::int64_t>> steps() const;  // offsets of the children, dim by dim
 
+  // Hops of `words` that children fetch together, each of them `own`, by our rule: children that
+  // differ in irrelevant loops only are a group (docs/model.md#networks).
+  double word_hops(const Tensor& tensor, double words, double own,
+                   const std::vector<std::int64_t>& trips) const;
   // Every child fetches `delta`, moved to its place. With a step before: those whose neighbour held
   // theirs are served by it.
   Deliveries uniformly(const Tensor& tensor, const Delta& delta,
@@ -88,6 +92,7 @@ class Children {
   std::vector<Loop> loops_;  // outermost first
   std::size_t columns_ = 1;  // of the mesh
   std::size_t rows_ = 1;
+  std::size_t width_ = 1;  // columns of the numbering that places are told by
   std::map<std::vector<std::int64_t>, Sharing> shared_;
   std::map<LinkKey, Sharing> linked_;
 };

@@ -24,6 +24,7 @@ constexpr TimeloopRule kOrder[] = {
     TimeloopRule::kFloatCycles,    TimeloopRule::kNominalCycles,   TimeloopRule::kInstances,
     TimeloopRule::kVectorAccess,   TimeloopRule::kRoundedAverages, TimeloopRule::kPartition,
     TimeloopRule::kAverageShare,   TimeloopRule::kUniform,         TimeloopRule::kMasking,
+    TimeloopRule::kUnscaledHops,   TimeloopRule::kOneWay,          TimeloopRule::kPackedPlaces,
     TimeloopRule::kNeighbourLinks, TimeloopRule::kDirection,       TimeloopRule::kExtrapolation,
     TimeloopRule::kWholeDelta,     TimeloopRule::kBoxHull};
 
@@ -92,14 +93,33 @@ class Comparison {
       return;
     }
     const std::string where = fmt::format("{} {}", name(l), problem_.workload().tensors[t].name);
-    add(TimeloopFigure::kNetworkWords, where, printed->words + printed->link_words, std::nullopt,
-        0.5, [this, t, l](TimeloopRules rules) {
+    std::optional<double> words;
+    std::optional<double> energy;
+    own_network(l, t, words, energy);
+    add(TimeloopFigure::kNetworkWords, where, printed->words + printed->link_words, words, 0.5,
+        [this, t, l](TimeloopRules rules) {
           const TimeloopNetwork at = counter_.network(t, l, rules);
           return at.words + at.link_words;
         });
-    add(TimeloopFigure::kNetworkEnergy, where, printed->energy + printed->link_energy, std::nullopt,
+    add(TimeloopFigure::kNetworkEnergy, where, printed->energy + printed->link_energy, energy,
         2 * kEnergyDigits,
         [this, t, l](TimeloopRules rules) { return counter_.network(t, l, rules).energy; });
+  }
+
+  // Of the fanout below a storage, if there is one: words of an average network, energy of all.
+  void own_network(std::size_t l, TensorId t, std::optional<double>& words,
+                   std::optional<double>& energy) const {
+    const Arch& arch = problem_.arch();
+    double networks = 1;
+    for (const FanoutId f : arch.fanouts.ids()) {
+      const NetworkCounts& at = counts_.networks[f][t];
+      if (arch.levels_above[f] == l + 1 && arch.fanouts[f].energy_per_hop) {
+        words = static_cast<double>(at.words) / networks;
+        energy = arch.fanouts[f].energy_per_hop->count() * at.word_hops() *
+                 static_cast<double>(at.bits.count());
+      }
+      networks *= static_cast<double>(counts_.used_x[f] * counts_.used_y[f]);
+    }
   }
 
   // Words through the ports of the first instance, without drains.

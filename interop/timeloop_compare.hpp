@@ -47,9 +47,9 @@ enum class TimeloopFigure : std::uint8_t {
   kLevelCycles,  // our drains left out
   kMacs,
   kCycles,
-  kTotalEnergy,    // networks and our drains left out
-  kNetworkWords,   // no counterpart of ours yet: derived only
-  kNetworkEnergy,  // likewise
+  kTotalEnergy,  // networks and our drains left out
+  kNetworkWords,
+  kNetworkEnergy,
 };
 inline constexpr std::size_t kTimeloopFigures = 11;
 const char* to_string(TimeloopFigure figure);
@@ -64,7 +64,7 @@ struct ComparedFigure {
   std::string where;  // "GLB Inputs"
   double timeloop = 0;
   double derived = 0;          // by all rules
-  std::optional<double> ours;  // nullopt: the cost model has no such figure
+  std::optional<double> ours;  // nullopt: no fanout of ours is there
   Verdict verdict = Verdict::kUnexplained;
   TimeloopRules rules;
 };

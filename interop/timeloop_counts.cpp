@@ -13,7 +13,8 @@ namespace {
 
 constexpr TimeloopRules kBoundaryRules{TimeloopRule::kBoxHull,        TimeloopRule::kDirection,
                                        TimeloopRule::kExtrapolation,  TimeloopRule::kWholeDelta,
-                                       TimeloopRule::kNeighbourLinks, TimeloopRule::kUniform};
+                                       TimeloopRule::kNeighbourLinks, TimeloopRule::kUniform,
+                                       TimeloopRule::kPackedPlaces};
 
 // The first instance of a storage in the whole run: the points of a dim that its tiles hold.
 PointRanges points_of(const TimeloopDesign& design, DimId dim, std::size_t block) {
@@ -210,7 +211,6 @@ TimeloopAccesses TimeloopCounter::accesses(TensorId tensor, std::size_t level,
 }
 
 TimeloopNetwork TimeloopCounter::network(TensorId tensor, std::size_t level, TimeloopRules rules) {
-  // The hops are those of the unmasked network: taking out a storage does not scale them.
   const TimeloopCrossing below = crossing({tensor, level, level + 1}, rules);
   TimeloopNetwork network;
   const TimeloopCrossing masked = networks(tensor, rules)[level];
@@ -219,9 +219,20 @@ TimeloopNetwork TimeloopCounter::network(TensorId tensor, std::size_t level, Tim
   for (const TimeloopTransfers& each : below.transfers) {
     network.word_hops += each.word_hops;
   }
+  double hopping =
+      below.words();  // words whose hops these are: as if every storage kept the tensor
+  if (!rules.contains(TimeloopRule::kUnscaledHops) && hopping > 0) {
+    network.word_hops *= network.words / hopping;
+    hopping = network.words;
+  }
   network.energy = static_cast<double>(instances(level, rules)) *
-                   design_.machine.storages[level].energy_per_hop *
+                   design_.machine.storages[level].energy_per_hop.value_or(0) *
                    (network.word_hops + network.link_words);
+  if (tensor == design_.workload.output() && !rules.contains(TimeloopRule::kOneWay) &&
+      hopping > 0) {
+    const double once = static_cast<double>(distinct(design_, tensor, level));
+    network.energy *= 2 - once / hopping;
+  }
   return network;
 }
 

@@ -166,6 +166,7 @@ class Importer {
     const std::int64_t bits = machine.storages.empty() ? 8 : machine.storages.front().word_bits;
     const auto workload = read_timeloop_problem(at.source->reader, *at.node, Bits{bits});
     import_.design.workload = workload.value_or(Workload{});
+    note_networks();
     for (const TimeloopStorage& storage : machine.storages) {
       if (storage.word_bits != bits) {
         import_.notes.push_back(fmt::format(
@@ -173,9 +174,18 @@ class Importer {
             "as {} b",
             storage.name, storage.word_bits, bits, machine.storages.front().name, bits));
       }
-      if (storage.energy_per_hop != 0) {
-        import_.notes.push_back(fmt::format("{}: network energy is left out: {} pJ a hop",
-                                            storage.name, storage.energy_per_hop));
+    }
+  }
+
+  void note_networks() {
+    const TimeloopMachine& machine = import_.design.machine;
+    for (std::size_t l = 0; l < machine.storages.size(); ++l) {
+      if (!machine.storages[l].energy_per_hop &&
+          machine.fanout(l, Axis::kX) * machine.fanout(l, Axis::kY) > 1) {
+        import_.notes.push_back(fmt::format(
+            "{}: no energy_per_hop; Timeloop takes one from its own table of wires, here hops are "
+            "left out",
+            machine.storages[l].name));
       }
     }
   }

@@ -29,6 +29,12 @@ const char* to_string(TimeloopRule rule) {
       return "whole vector accesses";
     case TimeloopRule::kInstances:
       return "average instances rounded down";
+    case TimeloopRule::kUnscaledHops:
+      return "hops unscaled by bypass";
+    case TimeloopRule::kOneWay:
+      return "outputs pay one way";
+    case TimeloopRule::kPackedPlaces:
+      return "places packed across rows";
     case TimeloopRule::kNominalCycles:
       return "partial loops take whole time";
     case TimeloopRule::kFloatCycles:

@@ -23,10 +23,13 @@ enum class TimeloopRule : std::uint8_t {
   kRoundedAverages,  // averages per instance are rounded
   kVectorAccess,     // a vector access is paid whole, per instance
   kInstances,        // the average number of instances in use is rounded down
+  kUnscaledHops,     // what a bypassed level passes on is scaled, its hops are not
+  kOneWay,           // sums that come down again take no network
+  kPackedPlaces,     // instances are numbered as wide as the mapping, placed as wide as the mesh
   kNominalCycles,    // partial loops take as long as whole ones
   kFloatCycles,      // cycles are rounded up after a division in floating point
 };
-inline constexpr std::size_t kTimeloopRules = 14;
+inline constexpr std::size_t kTimeloopRules = 17;
 using TimeloopRules = IdSet<TimeloopRule>;
 inline constexpr TimeloopRules kAllTimeloopRules =
     TimeloopRules::from_bits((1U << kTimeloopRules) - 1);

@@ -164,6 +164,9 @@ Arch to_arch(const TimeloopMachine& machine) {
     fanout.y = machine.fanout(l, Axis::kY);
     fanout.multicast = {Role::kInput, Role::kWeight};
     fanout.spatial_reduction = true;
+    if (const auto& per_hop = machine.storages[l].energy_per_hop) {
+      fanout.energy_per_hop = PicojoulesPerBit{*per_hop / static_cast<double>(bits)};
+    }
     arch.fanouts.push_back(fanout);
     arch.levels_above.push_back(l + 1);
   }

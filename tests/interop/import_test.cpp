@@ -117,7 +117,8 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   EXPECT_EQ(machine.compute_energy, 2);
   EXPECT_THAT(nested.notes,
               ElementsAre(HasSubstr("technology"), HasSubstr("technology"), HasSubstr("technology"),
-                          HasSubstr("technology"), HasSubstr("leakage is left out: 0.5 pJ")));
+                          HasSubstr("technology"), HasSubstr("leakage is left out: 0.5 pJ"),
+                          HasSubstr("glb: no energy_per_hop")));
   ASSERT_EQ(nodes.constraints.size(), 1U);
   EXPECT_EQ(constraints_text(nodes),
             "mapspace:\n  tiling: even\n  keep:\n    glb: [Inputs, Outputs]\n"
