@@ -89,6 +89,7 @@ std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& c
 double excess(const Problem& problem, const Counts& counts);
 
 Energy energy(const Problem& problem, const Counts& counts);  // but leakage, which takes time
+Latency latency(const Problem& problem, const Mapping& mapping, const Counts& counts);
 
 // All of the above. `mapping` must satisfy check_structure().
 Evaluation evaluate(const Problem& problem, const Mapping& mapping);

@@ -135,4 +135,10 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
   attribute_stall(counts, latency);
 }
 
+Latency latency(const Problem& problem, const Mapping& mapping, const Counts& counts) {
+  Latency latency;
+  latency_into(problem, make_nest(problem.workload(), mapping), counts, latency);
+  return latency;
+}
+
 }  // namespace mapsim

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "costmodel/evaluate.hpp"
-#include "costmodel/evaluate_into.hpp"
 #include "costmodel/roofline.hpp"
 #include "tests/costmodel/random_case.hpp"
 
@@ -26,12 +25,6 @@ RandomCase sparse_case(std::uint64_t seed) {
     random.workload.tensors[t].density = 1 / std::exp2(static_cast<double>(index_of(t)));
   }
   return random;
-}
-
-Latency latency_of(const Problem& problem, const Mapping& mapping, const Counts& counts) {
-  Latency latency;
-  latency_into(problem, make_nest(problem.workload(), mapping), counts, latency);
-  return latency;
 }
 
 Workload dense(Workload workload) {
@@ -73,7 +66,7 @@ TEST(Density, ShortensPortsButNotTheComputation) {
     const RandomCase random = sparse_case(seed);
     const Problem sparse{random.arch, random.workload};
     const Counts counts = count(sparse, random.mapping);
-    const Latency latency = latency_of(sparse, random.mapping, counts);
+    const Latency latency = mapsim::latency(sparse, random.mapping, counts);
     EXPECT_EQ(latency.resources.front().time.count(), counts.steps);
     for (std::size_t i = 1; i < latency.resources.size(); ++i) {
       double bits = 0;
@@ -94,7 +87,7 @@ TEST(Density, LeavesTheRooflineABound) {
     const Roofline bounds = roofline(random.arch, random.workload);
     const Counts counts = count(sparse, random.mapping);
     EXPECT_LE(bounds.least_energy.count(), energy(sparse, counts).total.count() * (1 + 1e-12));
-    EXPECT_LE(bounds.least_cycles, latency_of(sparse, random.mapping, counts).steady);
+    EXPECT_LE(bounds.least_cycles, latency(sparse, random.mapping, counts).steady);
   }
 }
 

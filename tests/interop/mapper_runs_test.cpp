@@ -97,7 +97,7 @@ double value_without_drains(const Problem& problem, const Objective& objective,
     }
   }
   return objective_value(objective, energy(problem, counts).total.count(),
-                         static_cast<double>(latency(problem, counts).steady.count()));
+                         static_cast<double>(latency(problem, mapping, counts).steady.count()));
 }
 
 // Did the run see every mapping? Those that were stopped did not.
