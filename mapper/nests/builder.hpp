@@ -14,10 +14,11 @@ namespace mapsim::nests {
 class NestBuilder {
  public:
   // All of them outlive the nest.
-  NestBuilder(const Problem& problem, const Placements& placements, const Unrolling& unrolling);
+  NestBuilder(const Mapspace& space, const Placements& placements, const Unrolling& unrolling);
 
   void add_loop(DimId dim, std::int64_t factor);
-  void add_point(const Point& point);
+  // False: a tile there is one that a rule forbids.
+  bool add_point(const Point& point);
   const Mapping& mapping() const { return mapping_; }
 
   // To go back to where the nest has been.
@@ -29,9 +30,9 @@ class NestBuilder {
   void cut(const Mark& mark);
 
  private:
-  void add_keeps(const Point& point, std::size_t begin, std::size_t end);
+  bool add_keeps(const Point& point, std::size_t begin, std::size_t end);
 
-  const Problem* problem_;
+  const Mapspace* space_;
   const Placements* placements_;
   const Unrolling* unrolling_;
   Mapping mapping_;

@@ -18,4 +18,7 @@ struct SearchCase {
 // same seed.
 SearchCase random_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 
+// The same with rules of every kind for unrollings, extents and loops.
+SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size = 200'000);
+
 }  // namespace mapsim
