@@ -177,8 +177,24 @@ class RuleCheck {
     return loops;
   }
 
+  // Does a rule leave the dim a factor but 1?
+  bool may_have_factor(const ArchNode& node, DimId dim) const {
+    const std::int64_t bound = workload().dims[dim].bound;
+    for (std::int64_t factor = 2; factor <= bound; ++factor) {
+      bool allowed = bound % factor == 0;
+      for (const FactorRule& rule :
+           node.rule != nullptr ? node.rule->factors : std::vector<FactorRule>{}) {
+        allowed = allowed && (rule.dim != dim || rule.factors.contains(factor));
+      }
+      if (allowed) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   bool may_loop(const ArchNode& node, std::size_t group, DimId dim) const {
-    if (node.exhausted.contains(dim)) {
+    if (node.exhausted.contains(dim) || !may_have_factor(node, dim)) {
       return false;
     }
     return node.rule == nullptr || !node.rule->ordered || node.rule->order[group].contains(dim);
