@@ -7,10 +7,14 @@
 
 namespace mapsim::exact {
 
-Node cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node) {
+std::optional<Node> cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node) {
+  const auto pointers = skeleton.after_event(node.phase, node.pointers);
+  if (!pointers) {
+    return std::nullopt;
+  }
   const auto fanout = skeleton.event_after(node.phase).fanout;
-  return {node.phase + 1, node.pointers,
-          fanout ? unrolled.crossings[*fanout][node.tile] : node.tile};
+  return Node{node.phase + 1, *pointers,
+              fanout ? unrolled.crossings[*fanout][node.tile] : node.tile};
 }
 
 NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
@@ -27,29 +31,28 @@ NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
 
 namespace {
 
-// row[from] = min(.., costs + below[to]) for every run of the lattice over `dim`.
-void relax_jump(const Lattice& lattice, DimId dim, const std::vector<const double*>& costs,
-                const double* below, double* row) {
+// row[from] = min(.., costs + below[to]) for a run of the lattice over `dim`; its costs begin at
+// `entry`.
+void relax_run(const Lattice& lattice, DimId dim, const Lattice::Run& run,
+               const std::vector<const double*>& costs, std::size_t entry, const double* below,
+               double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
-  std::size_t entry = 0;  // run-major, then rest: the order of Costs::sliding
-  for (const Lattice::Run& run : lattice.runs(dim)) {
-    for (std::size_t base = 0; base < lattice.size(); base += block) {
-      const double* lower = below + base + run.to * stride;
-      double* upper = row + base + run.from * stride;
-      for (std::size_t i = 0; i < stride; ++i, ++entry) {
-        double value = lower[i];
-        for (const double* cost : costs) {
-          value += cost[entry];
-        }
-        upper[i] = std::min(upper[i], value);
+  for (std::size_t base = 0; base < lattice.size(); base += block) {
+    const double* lower = below + base + run.to * stride;
+    double* upper = row + base + run.from * stride;
+    for (std::size_t i = 0; i < stride; ++i, ++entry) {
+      double value = lower[i];
+      for (const double* cost : costs) {
+        value += cost[entry];
       }
+      upper[i] = std::min(upper[i], value);
     }
   }
 }
 
 // A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
-void relax_loops(const Lattice& lattice, DimId dim, double* row) {
+void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
   for (std::size_t base = 0; base < lattice.size(); base += block) {
@@ -74,6 +77,35 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
   }
 }
 
+// Loops that lead to other pointers, which have been bounded before, then those that do not.
+void Bound::relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
+                        std::size_t pointers, double* to_go) const {
+  double* row = to_go + nodes_.row(phase, pointers);
+  const DimSet frozen = skeleton.frozen(phase, pointers);
+  DimSet neutral;
+  for (std::size_t i = 0; i < lattice.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (frozen.contains(d)) {
+      continue;
+    }
+    if (skeleton.is_neutral(phase, pointers, d)) {
+      neutral.insert(d);
+      continue;
+    }
+    for (const Lattice::Run& run : lattice.primes(d)) {
+      const auto target = skeleton.after_loop(phase, pointers, d, lattice.factor(d, run));
+      if (target) {
+        relax_run(lattice, d, run, {}, 0, to_go + nodes_.row(phase, *target), row);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < lattice.dims(); ++i) {
+    if (neutral.contains(static_cast<DimId>(i))) {
+      relax_neutral(lattice, static_cast<DimId>(i), row);
+    }
+  }
+}
+
 // Inside out: later phases first, and within one the pointers that moves lead to.
 template <class CostTables>
 void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
@@ -88,7 +120,9 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
       double* row = to_go + nodes_.row(phase, pointers);
       if (phase + 1 < skeleton.phases()) {
         for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-          row[tile] = to_go[nodes_.at(cross(skeleton, unrolled, {phase, pointers, tile}))];
+          if (const auto behind = cross(skeleton, unrolled, {phase, pointers, tile})) {
+            row[tile] = to_go[nodes_.at(*behind)];
+          }
         }
       } else if (const auto& end = skeleton.end(pointers)) {
         for (const std::size_t tile : lattice.ones()) {
@@ -103,19 +137,23 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
         }
       }
       for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
+        const auto& runs = lattice.runs(jump.dim);
+        const std::size_t rests = lattice.size() / lattice.positions(jump.dim).size();
         std::vector<const double*> sum;
         for (const std::size_t placing : jump.placings) {
           const std::vector<double>& cost = costs.sliding(placing, jump.dim);
           sum.push_back(cost.data() + cost.size() / costs.components() * component);
         }
-        relax_jump(lattice, jump.dim, sum, to_go + nodes_.row(phase, jump.target), row);
-      }
-      const DimSet frozen = skeleton.frozen(phase, pointers);
-      for (std::size_t d = 0; d < lattice.dims(); ++d) {
-        if (!frozen.contains(static_cast<DimId>(d))) {
-          relax_loops(lattice, static_cast<DimId>(d), row);
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+          const auto target = skeleton.after_loop(phase, jump.target, jump.dim,
+                                                  lattice.factor(jump.dim, runs[run]));
+          if (target) {
+            relax_run(lattice, jump.dim, runs[run], sum, run * rests,
+                      to_go + nodes_.row(phase, *target), row);
+          }
         }
       }
+      relax_loops(skeleton, lattice, phase, pointers, to_go);
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "mapper/exact/costs.hpp"
@@ -17,7 +18,8 @@ struct Node {
 };
 
 // The node behind the event that ends a node's phase: the same tile, as the next lattice knows it.
-Node cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node);
+// nullopt: the phase must not end there.
+std::optional<Node> cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node);
 
 // Where the nodes of each (phase, pointers) begin in a flat array.
 class NodeIndex {
@@ -53,6 +55,8 @@ class Bound {
   template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
             std::size_t component);
+  void relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
+                   std::size_t pointers, double* to_go) const;
 
   NodeIndex nodes_;
   std::vector<std::vector<double>> to_go_;

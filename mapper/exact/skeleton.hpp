@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mapper/mapspace.hpp"
+#include "mapper/regions.hpp"
 
 namespace mapsim::exact {
 
@@ -57,7 +58,8 @@ struct Placing {
 };
 
 // What the search graph looks like before any extent is known: stops, pointers (one stop per
-// tensor: where it was placed last, packed in one number), phases and moves. docs/mapper.md.
+// tensor: where it was placed last; which borders of regions have been kept that need not be; the
+// state of the region; packed in one number, the last highest), phases and moves. docs/mapper.md.
 class Skeleton {
  public:
   // `used`: the fanouts with a factor > 1, outermost first.
@@ -71,7 +73,7 @@ class Skeleton {
   struct Jump {
     DimId dim{};
     std::vector<std::size_t> placings;
-    std::size_t target = 0;
+    std::size_t target = 0;  // before after_loop()
   };
 
   const Mapspace& space() const { return *space_; }
@@ -101,6 +103,13 @@ class Skeleton {
   const std::optional<std::vector<std::size_t>>& end(std::size_t pointers) const {
     return ends_[pointers];
   }
+  // Pointers after a loop; nullopt: a rule forbids it.
+  std::optional<std::size_t> after_loop(std::size_t phase, std::size_t pointers, DimId dim,
+                                        std::int64_t factor) const;
+  // Do loops over the dim leave the pointers as they are, whatever their factors?
+  bool is_neutral(std::size_t phase, std::size_t pointers, DimId dim) const;
+  // Pointers behind the event that ends the phase; nullopt: a rule forbids to end it.
+  std::optional<std::size_t> after_event(std::size_t phase, std::size_t pointers) const;
   // Can a nest get here? The rest of the graph is not worth bounding.
   bool reachable(std::size_t phase, std::size_t pointers) const {
     return reachable_[phase * pointers_ + pointers];
@@ -121,7 +130,9 @@ class Skeleton {
   void make_ports();
   void make_moves();
   void make_end(std::size_t pointers);
-  void mark_reachable();
+  void make_moves(std::size_t phase, std::size_t pointers);
+  const Region& region(std::size_t phase) const { return regions_[region_[phase]]; }
+  std::size_t state(std::size_t pointers) const { return pointers / stride_of_state_; }
   bool may_pass(TensorId t, const Stop& from, const Stop* to) const;
   bool may_place(std::size_t phase, const Stop& to) const;
   std::size_t find_placing(const Placing& placing);
@@ -130,7 +141,12 @@ class Skeleton {
 
   const Mapspace* space_;
   std::vector<FanoutId> used_;
+  Regions regions_;
   std::vector<Event> events_;
+  std::vector<std::size_t> region_;    // by phase
+  std::vector<LevelId> borders_;       // levels that must keep something, though no tensor must
+  std::size_t stride_of_borders_ = 1;  // in pointers
+  std::size_t stride_of_state_ = 1;
   PerTensor<std::vector<Stop>> stops_;
   PerTensor<std::size_t> radix_;
   std::size_t pointers_ = 1;
