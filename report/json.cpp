@@ -8,6 +8,7 @@
 
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "mapper/why_empty.hpp"
 #include "report/names.hpp"
 
 namespace mapsim {
@@ -302,6 +303,9 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   }
   json["certificate"] = certificate_json(result.certificate);
   json["mapspace_size"] = result.certificate.mapspace_size;
+  if (result.certificate.mapspace_size == "0") {
+    json["empty"] = why_empty(space);
+  }
   json["infeasible"] = infeasible_json(result.infeasible);
   json["statistics"] = statistics_json(result.statistics);
   return finish(json);
