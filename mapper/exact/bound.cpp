@@ -77,6 +77,25 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
   }
 }
 
+// What the nodes behind the event that ends the phase have to go.
+void Bound::copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, std::size_t phase,
+                        std::size_t pointers, double* to_go) const {
+  const auto behind = skeleton.after_event(phase, pointers);
+  if (!behind) {
+    return;
+  }
+  const std::size_t tiles = unrolled.lattices[skeleton.crossed(phase)].size();
+  double* row = to_go + nodes_.row(phase, pointers);
+  const double* next = to_go + nodes_.row(phase + 1, *behind);
+  if (const auto fanout = skeleton.event_after(phase).fanout) {
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      row[tile] = next[unrolled.crossings[*fanout][tile]];
+    }
+  } else {
+    std::copy_n(next, tiles, row);
+  }
+}
+
 // Loops that lead to other pointers, which have been bounded before, then those that do not.
 void Bound::relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
                         std::size_t pointers, double* to_go) const {
@@ -119,11 +138,7 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
       }
       double* row = to_go + nodes_.row(phase, pointers);
       if (phase + 1 < skeleton.phases()) {
-        for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-          if (const auto behind = cross(skeleton, unrolled, {phase, pointers, tile})) {
-            row[tile] = to_go[nodes_.at(*behind)];
-          }
-        }
+        copy_behind(skeleton, unrolled, phase, pointers, to_go);
       } else if (const auto& end = skeleton.end(pointers)) {
         for (const std::size_t tile : lattice.ones()) {
           row[tile] = costs.mac(*end, tile)[component];

@@ -55,6 +55,8 @@ class Bound {
   template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
             std::size_t component);
+  void copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, std::size_t phase,
+                   std::size_t pointers, double* to_go) const;
   void relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
                    std::size_t pointers, double* to_go) const;
 
