@@ -249,34 +249,42 @@ bool Regions::may_end(State state) const {
 }
 
 bool fits_rules(const std::vector<ExtentRule>& rules, LevelId level, TensorSet tensors,
-                const PerDim<std::int64_t>& extents) {
+                const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left) {
   return std::all_of(rules.begin(), rules.end(), [&](const ExtentRule& rule) {
     return rule.level != level || !tensors.contains(rule.tensor) ||
-           rule.extents.contains(extents[rule.dim]);
+           (rule.extents.contains(extents[rule.dim]) && (!rule.done || left[rule.dim] == 1));
   });
 }
 
 bool obeys_rules(const Mapspace& space, const Mapping& mapping) {
   std::vector<FanoutId> used;
+  PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
+  PerDim<std::int64_t> left(extents.size(), 1);  // to temporal loops
   for (const MappingNode& node : mapping.nodes) {
-    const auto* parallel = std::get_if<Parallel>(&node);
-    if (parallel != nullptr && (used.empty() || used.back() != parallel->fanout)) {
-      used.push_back(parallel->fanout);
+    if (const auto* parallel = std::get_if<Parallel>(&node)) {
+      extents[parallel->dim] = parallel->extent;
+      if (used.empty() || used.back() != parallel->fanout) {
+        used.push_back(parallel->fanout);
+      }
+    } else if (const auto* loop = std::get_if<Temporal>(&node)) {
+      left[loop->dim] *= extents[loop->dim] / loop->extent;
+      extents[loop->dim] = loop->extent;
     }
   }
   const Regions regions(space, used);
-  PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
+  extents = bounds_of(space.problem().workload());
   std::optional<Regions::State> state = Regions::State{};
   std::size_t fanouts = 0;
   std::size_t level = 0;
   for (const MappingNode& node : mapping.nodes) {
     if (const auto* keep = std::get_if<Keep>(&node)) {
       level = index_of(keep->level);
-      if (!fits_rules(space.constraints().extents, keep->level, keep->tensors, extents)) {
+      if (!fits_rules(space.constraints().extents, keep->level, keep->tensors, extents, left)) {
         return false;
       }
     } else if (const auto* loop = std::get_if<Temporal>(&node)) {
       state = regions.after_loop(*state, loop->dim, extents[loop->dim] / loop->extent);
+      left[loop->dim] /= extents[loop->dim] / loop->extent;
       extents[loop->dim] = loop->extent;
     } else {
       const auto& parallel = std::get<Parallel>(node);

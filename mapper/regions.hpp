@@ -83,9 +83,9 @@ class Regions {
   std::vector<Region> regions_;  // one more than borders
 };
 
-// May a tile of these extents be kept there?
+// May a tile of these extents be kept there, with `left` of each dim to temporal loops further in?
 bool fits_rules(const std::vector<ExtentRule>& rules, LevelId level, TensorSet tensors,
-                const PerDim<std::int64_t>& extents);
+                const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left);
 
 // Does a mapping with perfect factors and keeps as the space allows obey its rules for extents and
 // loops?

@@ -9,6 +9,7 @@
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/why_empty.hpp"
+#include "report/constraints.hpp"
 #include "report/names.hpp"
 
 namespace mapsim {
@@ -293,6 +294,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   json["strategy"] = strategy;
   json["seed"] = options.seed;
   json["even"] = space.constraints().even;
+  json["constraints"] = constraints_text(space);
   json["interrupted"] = result.interrupted;
   json["feasible"] = result.best.has_value();
   if (result.best && result.cost) {

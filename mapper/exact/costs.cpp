@@ -369,8 +369,11 @@ void Costs::forbid(const Placing& placing, std::vector<double>& bits) const {
       continue;
     }
     lattice.sweep(rule.dim, [&](std::size_t digit, std::size_t first, std::size_t last) {
-      const std::int64_t extent = real_extent(lattice, rule.dim, digit, stop.fanouts);
-      for (std::size_t tile = first; tile < last && !rule.extents.contains(extent); ++tile) {
+      const bool done = lattice.positions(rule.dim)[digit].extent == 1;
+      const bool allowed =
+          rule.extents.contains(real_extent(lattice, rule.dim, digit, stop.fanouts)) &&
+          (done || !rule.done);
+      for (std::size_t tile = first; tile < last && !allowed; ++tile) {
         bits[tile] = kInfinity;
       }
     });

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "costmodel/crossing.hpp"
+#include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
 
@@ -41,14 +42,15 @@ bool fits(const Mapspace& space, const std::vector<FiniteRoom>& rooms) {
   }
   const Problem problem{std::move(arch), space.problem().workload()};
   const Mapspace enlarged{problem, space.constraints()};
-  const auto& groups = enlarged.group_by_factors();
-  return std::any_of(groups.begin(), groups.end(), [&](const UnrollingGroup& group) {
-    Unrolled unrolled(problem, group.factors);
-    const Skeleton skeleton(enlarged, unrolled.used);
-    Instance instance(skeleton, std::move(unrolled), Objective{});
-    return instance.root().first < kInfinity &&
-           !search_labels(instance, Key{}, nullptr).steps.empty();
-  });
+  const Groups groups{enlarged, Objective{}};
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const auto instance = groups.build(group);
+    if (instance->root().first < kInfinity &&
+        !search_labels(*instance, Quest{}, Patience{SearchOptions{}}).endings.empty()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The least that a room needs, the others being as they are.

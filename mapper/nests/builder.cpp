@@ -14,11 +14,16 @@ NestBuilder::NestBuilder(const Mapspace& space, const Placements& placements,
   for (const Dim& dim : problem.workload().dims) {
     extents_.push_back(dim.bound);
   }
+  left_ = extents_;
+  for (const Unroll& unroll : unrolling) {
+    left_[unroll.dim] /= unroll.factor;
+  }
   mapping_.nodes.emplace_back(Keep{LevelId{0}, all});
 }
 
 void NestBuilder::add_loop(DimId dim, std::int64_t factor) {
   extents_[dim] /= factor;
+  left_[dim] /= factor;
   mapping_.nodes.emplace_back(Temporal{dim, extents_[dim]});
 }
 
@@ -28,7 +33,8 @@ bool NestBuilder::add_keeps(const Point& point, std::size_t begin, std::size_t e
     const auto id = static_cast<LevelId>(level);
     if (!point.keeps[id].empty()) {
       mapping_.nodes.emplace_back(Keep{id, point.keeps[id]});
-      fits = fits && fits_rules(space_->constraints().extents, id, point.keeps[id], extents_);
+      fits =
+          fits && fits_rules(space_->constraints().extents, id, point.keeps[id], extents_, left_);
     }
   }
   return fits;
@@ -56,6 +62,7 @@ bool NestBuilder::add_point(const Point& point) {
 void NestBuilder::cut(const Mark& mark) {
   mapping_.nodes.resize(mark.nodes);
   extents_ = mark.extents;
+  left_ = mark.left;
 }
 
 }  // namespace mapsim::nests

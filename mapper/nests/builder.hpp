@@ -24,9 +24,9 @@ class NestBuilder {
   // To go back to where the nest has been.
   struct Mark {
     std::size_t nodes = 0;
-    PerDim<std::int64_t> extents;
+    PerDim<std::int64_t> extents, left;
   };
-  Mark mark() const { return {mapping_.nodes.size(), extents_}; }
+  Mark mark() const { return {mapping_.nodes.size(), extents_, left_}; }
   void cut(const Mark& mark);
 
  private:
@@ -37,6 +37,7 @@ class NestBuilder {
   const Unrolling* unrolling_;
   Mapping mapping_;
   PerDim<std::int64_t> extents_;
+  PerDim<std::int64_t> left_;  // to temporal loops
 };
 
 }  // namespace mapsim::nests

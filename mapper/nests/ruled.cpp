@@ -93,7 +93,7 @@ void RuledTable::make_axes(const UnrollingGroup& group) {
 void RuledTable::make_tests(const UnrollingGroup& group) {
   for (const ExtentRule& rule : space_->constraints().extents) {
     tests_.push_back({rule.dim, factor_below(space_->problem().arch(), group, rule.level, rule.dim),
-                      rule.extents});
+                      rule.extents, rule.done});
   }
 }
 
@@ -139,7 +139,9 @@ std::optional<RuledTable::At> RuledTable::after_loop(const At& at, DimId dim,
 std::optional<RuledTable::At> RuledTable::after_point(const At& at, const Way& way,
                                                       const PerDim<std::int64_t>& left) const {
   for (const std::size_t r : way.rules) {
-    if (!tests_[r].extents.contains(left[tests_[r].dim] * tests_[r].factor)) {
+    const ExtentTest& test = tests_[r];
+    if (!test.extents.contains(left[test.dim] * test.factor) ||
+        (test.done && left[test.dim] != 1)) {
       return std::nullopt;
     }
   }

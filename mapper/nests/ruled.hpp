@@ -66,6 +66,7 @@ class RuledTable {
     DimId dim{};
     std::int64_t factor = 1;  // of the fanouts below, which the tile there still has
     Allowed extents;
+    bool done = false;
   };
 
   void make_axes(const UnrollingGroup& group);

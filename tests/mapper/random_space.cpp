@@ -323,7 +323,7 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
     for (const DimId d : workload.dims.ids()) {
       if (workload.tensors[tensor].dims().contains(d) && one_in(rng, 2)) {
         constraints.extents.push_back(
-            {level, tensor, d, random_allowed(rng, workload.dims[d].bound)});
+            {level, tensor, d, random_allowed(rng, workload.dims[d].bound), one_in(rng, 5)});
       }
     }
   }

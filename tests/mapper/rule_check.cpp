@@ -78,13 +78,24 @@ class RuleCheck {
   const Arch& arch() const { return space_.problem().arch(); }
   const Workload& workload() const { return space_.problem().workload(); }
 
+  // Does a temporal loop over the dim stand below this node?
+  bool is_cut_below(std::size_t node, DimId dim) const {
+    return std::any_of(mapping_.nodes.begin() + static_cast<std::ptrdiff_t>(node),
+                       mapping_.nodes.end(), [dim](const MappingNode& below) {
+                         const auto* loop = std::get_if<Temporal>(&below);
+                         return loop != nullptr && loop->dim == dim;
+                       });
+  }
+
   bool extents_fit() const {
     PerDim<std::int64_t> extents = bounds_of(workload());
-    for (const MappingNode& node : mapping_.nodes) {
+    for (std::size_t i = 0; i < mapping_.nodes.size(); ++i) {
+      const MappingNode& node = mapping_.nodes[i];
       if (const auto* keep = std::get_if<Keep>(&node)) {
         for (const ExtentRule& rule : space_.constraints().extents) {
           if (rule.level == keep->level && keep->tensors.contains(rule.tensor) &&
-              !rule.extents.contains(extents[rule.dim])) {
+              (!rule.extents.contains(extents[rule.dim]) ||
+               (rule.done && is_cut_below(i, rule.dim)))) {
             return false;
           }
         }
