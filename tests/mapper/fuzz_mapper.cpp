@@ -41,14 +41,19 @@ std::string oracle_text(const mapsim::SearchCase& random) {
   return text;
 }
 
-int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size) {
+int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size, bool ruled) {
   constexpr std::uint64_t kReportEvery = 1'000;
   const Clock::time_point start = Clock::now();
   std::uint64_t cases = 0;
   double elapsed = 0;
   for (; elapsed < seconds; ++cases) {
-    const mapsim::SearchCase random = mapsim::random_space(seed + cases, max_size);
+    const mapsim::SearchCase random = ruled ? mapsim::random_ruled_space(seed + cases, max_size)
+                                            : mapsim::random_space(seed + cases, max_size);
     const std::string wrong = mapsim::exact_mismatch(random);
+    if (!wrong.empty() && ruled) {
+      fmt::print("seed {}: {}\n", seed + cases, wrong);  // rules do not shrink
+      return 1;
+    }
     if (!wrong.empty()) {
       const mapsim::SearchCase smallest = mapsim::shrink(
           random, [max_size](const mapsim::SearchCase& c) { return fails(c, max_size); });
@@ -77,6 +82,8 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "how long to run");
   app.add_option("--seed", seed, "the first space's seed");
   app.add_option("--max-size", max_size, "mappings of a space, at most");
+  bool ruled = false;
+  app.add_flag("--ruled", ruled, "with rules for unrollings, extents and loops");
   CLI11_PARSE(app, argc, argv);
-  return fuzz(seconds, seed, max_size);
+  return fuzz(seconds, seed, max_size, ruled);
 }
