@@ -42,7 +42,8 @@ bool fits(const Mapspace& space, const std::vector<FiniteRoom>& rooms) {
   }
   const Problem problem{std::move(arch), space.problem().workload()};
   const Mapspace enlarged{problem, space.constraints()};
-  const Groups groups{enlarged, Objective{}};
+  const Objective energy;
+  const Groups groups{enlarged, energy};
   for (std::size_t group = 0; group < groups.size(); ++group) {
     const auto instance = groups.build(group);
     if (instance->root().first < kInfinity &&
