@@ -165,6 +165,8 @@ void add_search(CLI::App& app, SearchArguments& a) {
              "How many mappings random, annealing and genetic try [10000]");
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");
   add_threads(command, a.threads);
+  command.add_flag("--print-constraints", a.print_constraints,
+                   "Print what the constraints say, in full, before the result");
   command.add_flag("--why", a.why, "Which capacity or bandwidth, doubled, would help first");
   command
       .add_option(

@@ -39,6 +39,7 @@ struct SearchArguments {
   Budget budget;
   std::string certificate_file;  // and the proof here
   bool why = false;              // what would help
+  bool print_constraints = false;
   Output output;
 };
 

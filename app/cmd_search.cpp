@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -14,6 +15,7 @@
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "report/certificate.hpp"
+#include "report/constraints.hpp"
 #include "report/front.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
@@ -103,8 +105,12 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   if (!arguments.certificate_file.empty() && arguments.strategy != "exact") {
     throw UsageError("only the strategy exact proves anything; leave out --certificate");
   }
-  if (!arguments.certificate_file.empty() && !space.constraints().loops.empty()) {
-    throw UsageError("certificates do not know rules for loops yet; leave out --certificate");
+  const std::vector<ExtentRule>& extents = space.constraints().extents;
+  const bool has_done =
+      std::any_of(extents.begin(), extents.end(), [](const ExtentRule& rule) { return rule.done; });
+  if (!arguments.certificate_file.empty() && (has_done || !space.constraints().loops.empty())) {
+    throw UsageError(
+        "certificates do not know rules for loops and 'done' yet; leave out --certificate");
   }
 
   const SearchResult result = (*find_mapper(arguments.strategy))(space, options);
@@ -123,7 +129,8 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   if (arguments.output.json) {
     answer.text = search_json(origin, space, arguments.strategy, options, result, reliefs);
   } else {
-    answer.text = search_text(space, options.objective, result);
+    answer.text = arguments.print_constraints ? constraints_text(space) + '\n' : "";
+    answer.text += search_text(space, options.objective, result);
     answer.text += reliefs ? '\n' + relief_text(options.objective, *reliefs) : "";
   }
   answer.code =

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/reader.hpp"
+#include "mapper/presets.hpp"
+#include "mapper/rule_values.hpp"
 #include "mapper/rules_reader.hpp"
 #include "mapper/unrolling.hpp"
 
@@ -15,8 +17,8 @@ namespace mapsim {
 namespace {
 
 const Words kAxes{"X", "Y"};  // in the order of Axis
-const Words kKeys{"tiling", "factors", "pieces", "tiles",   "spatial",
-                  "unroll", "keep",    "bypass", "extents", "loops"};
+const Words kKeys{"tiling", "dataflow", "factors", "pieces",  "tiles", "spatial",
+                  "unroll", "keep",     "bypass",  "extents", "loops"};
 
 class ConstraintsReader {
  public:
@@ -31,13 +33,20 @@ class ConstraintsReader {
 
   Constraints read() {
     Constraints constraints;
+    read_into(constraints);
+    return constraints;
+  }
+
+ private:
+  void read_into(Constraints& constraints) {
     const Node* node = reader_.fields(reader_.root(), {"mapspace"}).require("mapspace");
     if (node == nullptr) {
-      return constraints;
+      return;
     }
     const Fields fields = reader_.fields(*node, kKeys);
-    constraints.even =
-        reader_.choice(fields.find("tiling"), {"uneven", "even"}, "tiling").value_or(0) == 1;
+    if (const auto tiling = reader_.choice(fields.find("tiling"), {"uneven", "even"}, "tiling")) {
+      constraints.even = *tiling == 1;
+    }
     constraints.factors = read_factors(fields);
     balanced_ = constraints.factors.balanced;
     if (const Node* spatial = fields.find("spatial")) {
@@ -45,16 +54,17 @@ class ConstraintsReader {
     }
     read_keeps(fields.find("keep"), KeepRule::kKeep, constraints);
     read_keeps(fields.find("bypass"), KeepRule::kBypass, constraints);
+    if (const Node* dataflow = fields.find("dataflow")) {
+      read_dataflow(*dataflow, constraints);
+    }
     read_rules(reader_, problem_, fields, constraints);
-    for (const char* key : {"unroll", "extents", "loops"}) {
+    for (const char* key : {"dataflow", "unroll", "extents", "loops"}) {
       if (fields.find(key) != nullptr && balanced_) {
         reader_.error(*fields.find(key), fmt::format("{} needs factors: perfect", key));
       }
     }
-    return constraints;
   }
 
- private:
   Factors read_factors(const Fields& fields) {
     Factors factors;
     factors.balanced =
@@ -94,6 +104,29 @@ class ConstraintsReader {
       }
     }
     return tiles;
+  }
+
+  // The lines that a preset stands for, as if they stood here. What is wrong with them on this
+  // machine is wrong with the preset.
+  void read_dataflow(const Node& node, Constraints& constraints) {
+    const auto preset = reader_.choice(&node, preset_names(), "dataflow");
+    const auto lines = preset ? expand_preset(*preset, problem_, constraints) : std::nullopt;
+    if (preset && !lines) {
+      reader_.error(node,
+                    fmt::format("{} has no level that may keep the stationary tensor", arch_.name));
+    }
+    if (!lines || lines->empty()) {
+      return;
+    }
+    const Document document = parse_yaml("mapspace:\n" + *lines, node.text);
+    Reader reader{document};
+    ConstraintsReader{reader, problem_}.read_into(constraints);
+    try {
+      reader.finish();
+    } catch (const ConfigError& wrong) {
+      reader_.error(node, fmt::format("{} is not possible here: {}", node.text,
+                                      wrong.diagnostics().front().message));
+    }
   }
 
   Unrolling read_spatial(const Node& spatial) {
@@ -173,10 +206,7 @@ class ConstraintsReader {
       return;
     }
     const auto sets = tensor_words(workload_);
-    Words names;
-    for (const auto& set : sets) {
-      names.push_back(set.first);
-    }
+    const Words names = words_of(sets);
     constraints.keeps = constraints.keeps.empty() ? all_free() : constraints.keeps;
     for (const Entry* entry : reader_.entries(*node, "a map of levels to tensors")) {
       const auto index = reader_.choice(&entry->key, levels_, "level");

@@ -15,12 +15,9 @@ using Visit = std::function<bool(const Mapping&)>;
 // loops, no two neighbours over one dim.
 class Enumerator {
  public:
-  Enumerator(const Problem& problem, const nests::Placements& placements,
-             const Unrolling& unrolling, const PerDim<std::int64_t>& bounds, const Visit& visit)
-      : placements_{placements},
-        visit_{visit},
-        nest_{problem, placements, unrolling},
-        left_{bounds} {
+  Enumerator(const Mapspace& space, const nests::Placements& placements, const Unrolling& unrolling,
+             const PerDim<std::int64_t>& bounds, const Visit& visit)
+      : placements_{placements}, visit_{visit}, nest_{space, placements, unrolling}, left_{bounds} {
     for (const std::int64_t bound : bounds) {
       divisors_.push_back(divisors(bound));
     }
@@ -28,40 +25,44 @@ class Enumerator {
 
   // False if `visit` asked to stop.
   bool run() {
-    at_point(nests::Cursor{}, std::nullopt);
+    at_point(nests::Cursor{}, {}, std::nullopt);
     return !stopped_;
   }
 
  private:
   // Between two loops, `last` being the dim of the one above.
-  void at_point(const nests::Cursor& cursor, std::optional<DimId> last) {
-    continue_below(cursor, last);
+  void at_point(const nests::Cursor& cursor, Regions::State state, std::optional<DimId> last) {
+    continue_below(cursor, state, last);
     placements_.for_each_point(cursor, [&](const nests::Point& point, const nests::Cursor& next) {
       if (stopped_) {
         return;
       }
       const nests::NestBuilder::Mark mark = nest_.mark();
-      nest_.add_point(point);
-      continue_below(next, std::nullopt);
+      const auto below = placements_.regions().enter(state, placements_.region(next));
+      if (nest_.add_point(point) && below) {
+        continue_below(next, *below, std::nullopt);
+      }
       nest_.cut(mark);
     });
   }
 
   // The point above is settled: ends the nest or adds a loop.
-  void continue_below(const nests::Cursor& cursor, std::optional<DimId> last) {
+  void continue_below(const nests::Cursor& cursor, Regions::State state,
+                      std::optional<DimId> last) {
     bool has_loops = false;
     for (const DimId dim : left_.ids()) {
       has_loops = has_loops || left_[dim] > 1;
       if (dim != last) {
-        add_loops(cursor, dim);
+        add_loops(cursor, state, dim);
       }
     }
-    if (!has_loops && !stopped_ && placements_.is_complete(cursor)) {
+    if (!has_loops && !stopped_ && placements_.is_complete(cursor) &&
+        placements_.regions().may_end(state)) {
       stopped_ = !visit_(nest_.mapping());
     }
   }
 
-  void add_loops(const nests::Cursor& cursor, DimId dim) {
+  void add_loops(const nests::Cursor& cursor, Regions::State state, DimId dim) {
     const std::int64_t left = left_[dim];
     for (const std::int64_t factor : divisors_[dim]) {
       if (stopped_ || factor > left) {
@@ -70,10 +71,14 @@ class Enumerator {
       if (factor == 1 || left % factor != 0) {
         continue;
       }
+      const auto below = placements_.regions().after_loop(state, dim, factor);
+      if (!below) {
+        continue;
+      }
       const nests::NestBuilder::Mark mark = nest_.mark();
       nest_.add_loop(dim, factor);
       left_[dim] = left / factor;
-      at_point(cursor, dim);
+      at_point(cursor, *below, dim);
       left_[dim] = left;
       nest_.cut(mark);
     }
@@ -167,7 +172,7 @@ bool Mapspace::enumerate(const Visit& visit) const {
     }
     const PerDim<std::int64_t> bounds = temporal_bounds(problem_->workload(), group);
     for (const Unrolling& unrolling : assignments(group)) {
-      if (!Enumerator{*problem_, placements, unrolling, bounds, visit}.run()) {
+      if (!Enumerator{*this, placements, unrolling, bounds, visit}.run()) {
         return false;
       }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/mapspace.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 #include "mapper/nests/counting.hpp"
 #include "mapper/nests/rungs.hpp"
+#include "mapper/nests/ruled.hpp"
 
 namespace mapsim {
 
@@ -16,11 +16,7 @@ Mapspace::Mapspace(const Problem& problem, Constraints constraints)
       groups_{
           constraints_.factors.balanced
               ? balanced_groups(problem, ladders_, constraints_.spatial)
-              : mapsim::group_by_factors(problem, {constraints_.spatial, constraints_.unroll})} {
-  if (!constraints_.extents.empty() || !constraints_.loops.empty()) {
-    throw std::invalid_argument("rules for extents and loops are read, but not searched yet");
-  }
-}
+              : mapsim::group_by_factors(problem, {constraints_.spatial, constraints_.unroll})} {}
 
 KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
   if (index_of(level) == 0 || problem_->must_keep(level, tensor)) {
@@ -68,8 +64,12 @@ std::string Mapspace::size() const {
     return size.get_str();
   }
   nests::MappingCounter counter{*this};
+  nests::RuledTables tables{*this};
   for (const UnrollingGroup& group : groups_) {
-    size += counter.count(group) * mpz_class{static_cast<long>(group.assignments)};
+    const mpz_class nests =
+        is_ruled() ? tables.of(group)->count(temporal_bounds(problem_->workload(), group))
+                   : counter.count(group);
+    size += nests * mpz_class{static_cast<long>(group.assignments)};
   }
   return size.get_str();
 }

@@ -39,6 +39,7 @@ struct Constraints {
 //    parallel nodes of one fanout stand together, X before Y, dims in order;
 //  - keeps as the architecture and the constraints allow, each at any point of the nest that the
 //    structure rules allow (even: the keeps of one level at one point);
+//  - tiles and loops as the rules allow (mapper/rules.hpp);
 //  - any loop order, at most one loop per dim between two keeps or fanouts or loops over other
 //  dims.
 // Capacities are not part of the structure. Uniform samples: mapper/sampler.hpp.
@@ -50,6 +51,8 @@ class Mapspace {
   const Constraints& constraints() const { return constraints_; }
   const PerDim<Ladder>& ladders() const { return ladders_; }  // extents that tiles may have
   KeepRule keep_rule(LevelId level, TensorId tensor) const;   // outermost level: kKeep
+  // Are there rules that tie loops and keeps together? Then nests are counted one by one.
+  bool is_ruled() const { return !constraints_.extents.empty() || !constraints_.loops.empty(); }
 
   // The admissible spatial unrollings, grouped by what their costs depend on, in a fixed order.
   const std::vector<UnrollingGroup>& group_by_factors() const { return groups_; }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "costmodel/nest.hpp"
+#include "mapper/regions.hpp"
 
 namespace mapsim {
 
@@ -104,7 +105,7 @@ bool is_ordered(const Mapspace& space, const PrimeNest& nest) {
       }
     }
   }
-  return true;
+  return !space.is_ruled() || obeys_rules(space, put_together(space, nest));
 }
 
 bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng) {
@@ -113,8 +114,16 @@ bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng) {
   if (loops > 1 && (movable == 0 || rng.below(2) == 0)) {
     const std::size_t a = rng.below(loops);
     const std::size_t b = rng.below(loops);
+    const bool changes = !(nest.loops[a] == nest.loops[b]);
+    // Where the order is fixed, a swap seldom leads anywhere.
+    if (space.is_ruled() && rng.below(2) == 0) {
+      const PrimeNest::Prime loop = nest.loops[a];
+      nest.loops.erase(nest.loops.begin() + static_cast<std::ptrdiff_t>(a));
+      nest.loops.insert(nest.loops.begin() + static_cast<std::ptrdiff_t>(b), loop);
+      return a != b && is_ordered(space, nest);
+    }
     std::swap(nest.loops[a], nest.loops[b]);
-    return !(nest.loops[a] == nest.loops[b]);
+    return changes && (!space.is_ruled() || is_ordered(space, nest));
   }
   if (movable == 0) {
     return false;

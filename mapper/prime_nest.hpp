@@ -38,11 +38,12 @@ Mapping put_together(const Mapspace& space, const PrimeNest& nest);
 
 // Does loop i join the loop before it into one?
 bool joins(const PrimeNest& nest, std::size_t i);
-// Are keeps and fanouts in an order that the space allows?
+// Are keeps and fanouts in an order that the space allows, and does the nest obey its rules?
 bool is_ordered(const Mapspace& space, const PrimeNest& nest);
 
-// Swaps two loops, or moves a keep or a fanout: each proposal as likely as the one back. False: no
-// nest of the space, or the same; what is in `nest` is of no use then.
+// Swaps two loops, or moves a keep or a fanout (under rules, also a loop by itself): each proposal
+// as likely as the one back. False: no nest of the space, or the same; what is in `nest` is of no
+// use then.
 bool rearrange(const Mapspace& space, PrimeNest& nest, Rng& rng);
 
 }  // namespace mapsim

@@ -21,6 +21,8 @@ struct Allowed {
   }
   friend bool operator==(const Allowed&, const Allowed&) = default;
 };
+// Numbers that both allow; nullopt: none.
+std::optional<Allowed> both(const Allowed& a, const Allowed& b);
 
 // What the tiles of a tensor kept at a level may measure along one of its dims. Several rules for
 // one place all hold. Says nothing where the tensor is not kept at the level.
@@ -29,6 +31,7 @@ struct ExtentRule {
   TensorId tensor{};
   DimId dim{};  // relevant to the tensor
   Allowed extents;
+  bool done = false;  // no temporal loop further in cuts the dim
   friend bool operator==(const ExtentRule&, const ExtentRule&) = default;
 };
 

@@ -8,32 +8,19 @@
 #include <optional>
 #include <tuple>
 
+#include "mapper/rule_values.hpp"
 #include "mapper/unrolling.hpp"
 
 namespace mapsim {
 namespace {
 
-template <class Set>
-Words words_of(const std::vector<std::pair<std::string, Set>>& sets) {
-  Words words;
-  for (const auto& entry : sets) {
-    words.push_back(entry.first);
-  }
-  return words;
-}
-
-class RulesReader {
+class RulesReader : RuleValues {
  public:
   RulesReader(Reader& reader, const Problem& problem, Constraints& constraints)
-      : reader_{reader},
+      : RuleValues{reader, problem.workload()},
         problem_{problem},
         arch_{problem.arch()},
-        workload_{problem.workload()},
-        constraints_{constraints},
-        dim_sets_{dim_words(workload_)},
-        tensor_sets_{tensor_words(workload_)},
-        dims_{words_of(dim_sets_)},
-        tensors_{words_of(tensor_sets_)} {}
+        constraints_{constraints} {}
 
   void read_unroll(const Node& node) {
     const Words fanouts = names_of(arch_.fanouts);
@@ -43,6 +30,12 @@ class RulesReader {
         continue;
       }
       const auto fanout = static_cast<FanoutId>(*id);
+      if (std::any_of(constraints_.unroll.begin(), constraints_.unroll.end(),
+                      [fanout](const UnrollRule& rule) { return rule.fanout == fanout; })) {
+        reader_.error(entry->key,
+                      fmt::format("the dataflow has rules for {} already", fanouts[*id]));
+        continue;
+      }
       const auto& given = constraints_.spatial;
       if (given && std::any_of(given->begin(), given->end(),
                                [fanout](const Unroll& u) { return u.fanout == fanout; })) {
@@ -68,93 +61,28 @@ class RulesReader {
 
   void read_loops(const Node& node) {
     for (const Entry* entry : reader_.entries(node, "a map of nodes of the architecture")) {
-      if (const auto rule = place_of(entry->key)) {
+      const auto rule = place_of(entry->key);
+      const auto same = [&](const LoopRule& known) {
+        return known.level == rule->level && known.fanout == rule->fanout;
+      };
+      if (rule && std::any_of(constraints_.loops.begin(), constraints_.loops.end(), same)) {
+        reader_.error(entry->key, fmt::format("the dataflow has rules for the loops above {} "
+                                              "already",
+                                              entry->key.text));
+      } else if (rule) {
         read_region(*rule, entry->value);
       }
     }
     std::stable_sort(constraints_.loops.begin(), constraints_.loops.end(),
                      [this](const LoopRule& a, const LoopRule& b) { return rank(a) < rank(b); });
+    std::stable_sort(said_.begin(), said_.end(),
+                     [](const Said& a, const Said& b) { return a.rank < b.rank; });
+    for (const DimId d : workload_.dims.ids()) {
+      check_factors(d);
+    }
   }
 
  private:
-  // ---- numbers and dims
-
-  // One number, several, or from min to max; `whole` is the bound of the dim.
-  std::optional<Allowed> read_allowed(const Node& node, std::int64_t bound) {
-    Allowed allowed;
-    if (node.kind == Node::Kind::kMap) {
-      const Fields range = reader_.fields(node, {"min", "max"});
-      allowed.least = read_number(range.find("min"), bound).value_or(1);
-      allowed.most = read_number(range.find("max"), bound).value_or(kMaxInteger);
-      if (allowed.least > allowed.most) {
-        reader_.error(range.place("max"), "max is less than min");
-        return std::nullopt;
-      }
-      return allowed;
-    }
-    if (node.kind == Node::Kind::kSequence) {
-      for (const Node* item : reader_.items(node, "a list of numbers")) {
-        if (const auto number = read_number(item, bound)) {
-          allowed.values.push_back(*number);
-        }
-      }
-      std::sort(allowed.values.begin(), allowed.values.end());
-    } else if (const auto number = read_number(&node, bound)) {
-      allowed.values.push_back(*number);
-    }
-    return allowed.values.empty() ? std::nullopt : std::optional(allowed);
-  }
-
-  std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound) {
-    const bool whole =
-        node != nullptr && node->kind == Node::Kind::kScalar && node->text == "whole";
-    return whole ? bound : reader_.integer(node, 1, kMaxInteger);
-  }
-
-  // Is some divisor of the dim's bound allowed? Otherwise nothing can obey.
-  bool check_possible(const Node& at, DimId dim, const Allowed& allowed) {
-    const std::int64_t bound = workload_.dims[dim].bound;
-    for (std::int64_t n = 1; n <= bound / n; ++n) {
-      if (bound % n == 0 && (allowed.contains(n) || allowed.contains(bound / n))) {
-        return true;
-      }
-    }
-    reader_.error(at, fmt::format("nothing that divides the bound {} of {} is allowed", bound,
-                                  workload_.dims[dim].name));
-    return false;
-  }
-
-  DimSet read_dims(const Node& list) {
-    DimSet set;
-    if (list.kind == Node::Kind::kSequence && list.items.empty()) {
-      return set;
-    }
-    for (const std::size_t word : reader_.choice_list(&list, dims_, "dim")) {
-      set = set | dim_sets_[word].second;
-    }
-    return set;
-  }
-
-  // Calls visit(dim, value node) for each dim of each entry of a map of dims.
-  template <class Visit>
-  void for_each_dim(const Node& node, const Visit& visit) {
-    DimSet seen;
-    for (const Entry* entry : reader_.entries(node, "a map of dims")) {
-      const auto word = reader_.choice(&entry->key, dims_, "dim");
-      for (const DimId d : workload_.dims.ids()) {
-        if (!word || !dim_sets_[*word].second.contains(d)) {
-          continue;
-        }
-        if (seen.contains(d)) {
-          reader_.error(entry->key, fmt::format("{} has a rule here already", name(d)));
-        }
-        seen.insert(d);
-        visit(d, entry->value);
-      }
-    }
-  }
-  const std::string& name(DimId d) const { return workload_.dims[d].name; }
-
   // ---- unroll
 
   UnrollRule read_fanout(FanoutId fanout, const Node& node) {
@@ -298,15 +226,33 @@ class RulesReader {
   }
 
   void add_extents(LevelId level, TensorSet tensors, DimId dim, const Node& at) {
-    const auto allowed = read_allowed(at, workload_.dims[dim].bound);
+    const bool done = at.kind == Node::Kind::kScalar && at.text == "done";
+    const auto allowed = done ? Allowed{} : read_allowed(at, workload_.dims[dim].bound);
     if (!allowed || !check_possible(at, dim, *allowed)) {
       return;
     }
     for (const TensorId t : workload_.tensors.ids()) {
       if (tensors.contains(t)) {
-        constraints_.extents.push_back({level, t, dim, *allowed});
+        add_extent({level, t, dim, *allowed, done}, at);
       }
     }
+  }
+
+  // Joins what is said of one place by dim and by tensor.
+  void add_extent(const ExtentRule& rule, const Node& at) {
+    for (ExtentRule& known : constraints_.extents) {
+      if (known.level == rule.level && known.tensor == rule.tensor && known.dim == rule.dim) {
+        const auto allowed = both(known.extents, rule.extents);
+        if (!allowed || !check_possible(at, rule.dim, *allowed)) {
+          reader_.error(at, fmt::format("this and the rule for {} before leave nothing",
+                                        workload_.tensors[rule.tensor].name));
+        }
+        known.extents = allowed.value_or(known.extents);
+        known.done = known.done || rule.done;
+        return;
+      }
+    }
+    constraints_.extents.push_back(rule);
   }
 
   // ---- loops
@@ -371,9 +317,11 @@ class RulesReader {
       if (!allowed) {
         if (scalar && (at.text == "rest" || at.text == "0")) {
           rule.rest.insert(d);
+          said_.push_back({rank(rule), d, {}, true, &at});
         }
       } else if (check_possible(at, d, *allowed)) {
         check_has_loop(rule, d, *allowed, at);
+        said_.push_back({rank(rule), d, *allowed, false, &at});
         rule.factors.push_back({d, *allowed});
       }
     };
@@ -388,6 +336,28 @@ class RulesReader {
                                                   [d](DimSet group) { return group.contains(d); });
     if (!may && !allowed.contains(1)) {
       reader_.error(at, fmt::format("{} has no loop here", name(d)));
+    }
+  }
+
+  // Outside in: given factors divide the bound together, and after `rest` there is none.
+  void check_factors(DimId d) {
+    std::int64_t product = 1;
+    bool exhausted = false;
+    for (const Said& said : said_) {
+      if (said.dim != d) {
+        continue;
+      }
+      if (exhausted && (said.rest || !said.factors.contains(1))) {
+        reader_.error(*said.at, fmt::format("a region further out takes the rest of {}", name(d)));
+      }
+      exhausted = exhausted || said.rest;
+      const bool given = said.factors.values.size() == 1;
+      product *= given ? said.factors.values.front() : 1;
+      if (given && workload_.dims[d].bound % product != 0) {
+        reader_.error(*said.at, fmt::format("the factors of {} do not divide its bound {}", name(d),
+                                            workload_.dims[d].bound));
+        return;
+      }
     }
   }
 
@@ -422,15 +392,19 @@ class RulesReader {
     return groups;
   }
 
-  Reader& reader_;
+  // What a file says of the factor of a dim in a region.
+  struct Said {
+    std::size_t rank = 0;  // of the region
+    DimId dim{};
+    Allowed factors;
+    bool rest = false;  // instead
+    const Node* at = nullptr;
+  };
+
   const Problem& problem_;
   const Arch& arch_;
-  const Workload& workload_;
   Constraints& constraints_;
-  std::vector<std::pair<std::string, DimSet>> dim_sets_;
-  std::vector<std::pair<std::string, TensorSet>> tensor_sets_;
-  Words dims_;
-  Words tensors_;
+  std::vector<Said> said_;
 };
 
 }  // namespace

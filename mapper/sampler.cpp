@@ -24,23 +24,45 @@ double at_or_zero(const std::vector<double>& counts, std::size_t i) {
 }  // namespace
 
 Sampler::Sampler(const Mapspace& space) : space_{&space}, loop_words_{space.problem().workload()} {
-  double sum = 0;
   if (space.constraints().factors.balanced) {
-    for (const UnrollingGroup& group : space.group_by_factors()) {
-      rung_nests_.emplace_back(space, group);
-      sum += rung_nests_.back().count().get_d();
-      cumulative_.push_back(sum);
-    }
-    return;
+    add_balanced();
+  } else if (space.is_ruled()) {
+    add_ruled();
+  } else {
+    add_free();
   }
-  nests::MappingCounter counter{space};
-  for (const UnrollingGroup& group : space.group_by_factors()) {
+}
+
+void Sampler::add_balanced() {
+  double sum = 0;
+  for (const UnrollingGroup& group : space_->group_by_factors()) {
+    rung_nests_.emplace_back(*space_, group);
+    sum += rung_nests_.back().count().get_d();
+    cumulative_.push_back(sum);
+  }
+}
+
+void Sampler::add_ruled() {
+  nests::RuledTables tables{*space_};
+  double sum = 0;
+  for (const UnrollingGroup& group : space_->group_by_factors()) {
+    ruled_.push_back(tables.of(group));
+    sum += ruled_.back()->count(temporal_bounds(space_->problem().workload(), group)).get_d() *
+           static_cast<double>(group.assignments);
+    cumulative_.push_back(sum);
+  }
+}
+
+void Sampler::add_free() {
+  nests::MappingCounter counter{*space_};
+  double sum = 0;
+  for (const UnrollingGroup& group : space_->group_by_factors()) {
     sum += counter.count(group).get_d() * static_cast<double>(group.assignments);
     cumulative_.push_back(sum);
     const Member member{counter.arrangement_class(group), counter.word_class(group)};
     members_.push_back(member);
     if (member.arrangements == arrangements_.size()) {
-      arrangements_.push_back({nests::Placements{space, group},
+      arrangements_.push_back({nests::Placements{*space_, group},
                                to_doubles(counter.arrangements(member.arrangements)),
                                {}});
       fill_ways(arrangements_.back(), nests::Cursor{});
@@ -131,6 +153,10 @@ Mapping Sampler::sample(Rng& rng) const {
   const std::vector<Unrolling> unrollings = space_->assignments(group);
   const Unrolling& unrolling = unrollings[rng.below(unrollings.size())];
 
+  if (!ruled_.empty()) {
+    return nests::draw_ruled(*space_, *ruled_[index], unrolling,
+                             temporal_bounds(space_->problem().workload(), group), rng);
+  }
   const Member& member = members_[index];
   const Arrangements& table = arrangements_[member.arrangements];
   const Shape shape = draw_shape(member, rng);
@@ -142,7 +168,7 @@ Mapping Sampler::sample(Rng& rng) const {
         loop_words_.draw(temporal_bounds(space_->problem().workload(), group), inside + 1, rng);
   }
 
-  nests::NestBuilder nest{space_->problem(), table.placements, unrolling};
+  nests::NestBuilder nest{*space_, table.placements, unrolling};
   auto point = points.begin();
   if (shape.first) {
     nest.add_point(*point++);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "mapper/mapspace.hpp"
 #include "mapper/nests/loop_words.hpp"
 #include "mapper/nests/placement.hpp"
+#include "mapper/nests/ruled.hpp"
 #include "mapper/nests/rungs.hpp"
 
 namespace mapsim {
@@ -41,7 +43,9 @@ class Sampler {
     std::size_t words = 0;
   };
 
-  std::size_t add_arrangements(const UnrollingGroup& group);
+  void add_free();   // members_ and their tables, where no rule ties loops and keeps together
+  void add_ruled();  // ruled_, where one does
+  void add_balanced();  // rung_nests_
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;
   std::vector<nests::Point> draw_points(const Arrangements& table, std::size_t count,
@@ -50,10 +54,11 @@ class Sampler {
   const Mapspace* space_;
   nests::LoopWords loop_words_;
   std::vector<Arrangements> arrangements_;
-  std::vector<std::vector<double>> words_;    // by the number of interior barriers
-  std::vector<Member> members_;               // per unrolling group
-  std::vector<nests::RungNests> rung_nests_;  // per unrolling, balanced factors
-  std::vector<double> cumulative_;            // weights of the groups, summed
+  std::vector<std::vector<double>> words_;                 // by the number of interior barriers
+  std::vector<Member> members_;                            // per unrolling group
+  std::vector<nests::RungNests> rung_nests_;               // per unrolling, balanced factors
+  std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per unrolling group, under rules
+  std::vector<double> cumulative_;                         // weights of the groups, summed
 };
 
 }  // namespace mapsim

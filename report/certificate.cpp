@@ -11,6 +11,7 @@
 #include "arch/print.hpp"
 #include "check/certificate.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "report/constraints.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -40,65 +41,6 @@ std::string objective_line(const Objective& objective) {
     text += fmt::format(", max_latency: {} cycles", objective.max_latency->count());
   }
   return text + "}\n";
-}
-
-// {K: 16, C: 2}
-std::string factors_map(const Workload& workload, const PerDim<std::int64_t>& factors) {
-  std::vector<std::string> entries;
-  for (const DimId d : workload.dims.ids()) {
-    if (factors[d] > 1) {
-      entries.push_back(fmt::format("{}: {}", workload.dims[d].name, factors[d]));
-    }
-  }
-  return fmt::format("{{{}}}", fmt::join(entries, ", "));
-}
-
-std::string spatial_rules(const Problem& problem, const Unrolling& given) {
-  std::vector<std::string> fanouts;
-  for (const FanoutId f : problem.arch().fanouts.ids()) {
-    std::vector<std::string> axes;
-    for (const Axis axis : {Axis::kX, Axis::kY}) {
-      PerDim<std::int64_t> factors(problem.workload().dims.size(), 1);
-      bool named = false;
-      for (const Unroll& unroll : given) {
-        if (unroll.fanout == f && unroll.axis == axis) {
-          factors[unroll.dim] *= unroll.factor;
-          named = true;
-        }
-      }
-      if (named) {
-        axes.push_back(
-            fmt::format("{}: {}", to_string(axis), factors_map(problem.workload(), factors)));
-      }
-    }
-    if (!axes.empty()) {
-      fanouts.push_back(
-          fmt::format("{}: {{{}}}", problem.arch().fanouts[f].name, fmt::join(axes, ", ")));
-    }
-  }
-  return fmt::format("  spatial: {{{}}}\n", fmt::join(fanouts, ", "));
-}
-
-// The rules that the user adds to those of the architecture.
-std::string keep_rules(const Mapspace& space, KeepRule rule) {
-  const Problem& problem = space.problem();
-  std::vector<std::string> levels;
-  for (const LevelId l : problem.arch().levels.ids()) {
-    std::vector<std::string> tensors;
-    for (const TensorId t : problem.workload().tensors.ids()) {
-      const bool is_free = !problem.must_keep(l, t) && problem.may_keep(l, t);
-      if (is_free && space.keep_rule(l, t) == rule) {
-        tensors.push_back(problem.workload().tensors[t].name);
-      }
-    }
-    if (!tensors.empty()) {
-      levels.push_back(
-          fmt::format("{}: [{}]", problem.arch().levels[l].name, fmt::join(tensors, ", ")));
-    }
-  }
-  return levels.empty() ? std::string{}
-                        : fmt::format("  {}: {{{}}}\n", rule == KeepRule::kKeep ? "keep" : "bypass",
-                                      fmt::join(levels, ", "));
 }
 
 std::string allowed_text(const Allowed& allowed) {

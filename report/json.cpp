@@ -8,6 +8,8 @@
 
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "mapper/why_empty.hpp"
+#include "report/constraints.hpp"
 #include "report/names.hpp"
 
 namespace mapsim {
@@ -309,6 +311,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   json["seed"] = options.seed;
   json["even"] = space.constraints().even;
   json["factors"] = space.constraints().factors.balanced ? "balanced" : "perfect";
+  json["constraints"] = constraints_text(space);
   json["interrupted"] = result.interrupted;
   json["feasible"] = result.best.has_value();
   if (result.best && result.cost) {
@@ -319,6 +322,9 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   }
   json["certificate"] = certificate_json(result.certificate);
   json["mapspace_size"] = result.certificate.mapspace_size;
+  if (result.certificate.mapspace_size == "0") {
+    json["empty"] = why_empty(space);
+  }
   json["infeasible"] = infeasible_json(result.infeasible);
   json["statistics"] = statistics_json(result.statistics);
   return finish(json);

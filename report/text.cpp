@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/why_empty.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
@@ -341,7 +342,8 @@ std::string search_text(const Mapspace& space, const Objective& objective,
     text += fmt::format("no feasible mapping {} the {} in the mapspace\n",
                         result.interrupted ? "found among" : "among",
                         short_decimal(result.certificate.mapspace_size));
-    text += infeasible_text(result.infeasible);
+    text += result.certificate.mapspace_size == "0" ? why_empty(space) + '\n'
+                                                    : infeasible_text(result.infeasible);
   }
   return text + statistics_text(result.statistics);
 }

@@ -7,10 +7,14 @@
 
 namespace mapsim::exact {
 
-Node cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node) {
+std::optional<Node> cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node) {
+  const auto pointers = skeleton.after_event(node.phase, node.pointers);
+  if (!pointers) {
+    return std::nullopt;
+  }
   const auto fanout = skeleton.event_after(node.phase).fanout;
-  return {node.phase + 1, node.pointers,
-          fanout ? unrolled.crossings[*fanout][node.tile] : node.tile};
+  return Node{node.phase + 1, *pointers,
+              fanout ? unrolled.crossings[*fanout][node.tile] : node.tile};
 }
 
 NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
@@ -27,32 +31,31 @@ NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
 
 namespace {
 
-// row[from] = min(.., costs + below[to]) for every run of the lattice over `dim`.
-void relax_jump(const Lattice& lattice, DimId dim, const std::vector<const double*>& costs,
-                const double* below, double* row) {
+// row[from] = min(.., costs + below[to]) for a run of the lattice over `dim`; its costs begin at
+// `entry`.
+void relax_run(const Lattice& lattice, DimId dim, const Lattice::Run& run,
+               const std::vector<const double*>& costs, std::size_t entry, const double* below,
+               double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
   std::vector<double> sum(stride);
-  std::size_t entry = 0;  // run-major, then rest: the order of Costs::sliding
-  for (const Lattice::Run& run : lattice.runs(dim)) {
-    for (std::size_t base = 0; base < lattice.size(); base += block, entry += stride) {
-      const double* lower = below + base + run.to * stride;
-      double* upper = row + base + run.from * stride;
-      for (const double* cost : costs) {
-        for (std::size_t i = 0; i < stride; ++i) {
-          sum[i] = lower[i] + cost[entry + i];
-        }
-        lower = sum.data();
-      }
+  for (std::size_t base = 0; base < lattice.size(); base += block, entry += stride) {
+    const double* lower = below + base + run.to * stride;
+    double* upper = row + base + run.from * stride;
+    for (const double* cost : costs) {
       for (std::size_t i = 0; i < stride; ++i) {
-        upper[i] = std::min(upper[i], lower[i]);
+        sum[i] = lower[i] + cost[entry + i];
       }
+      lower = sum.data();
+    }
+    for (std::size_t i = 0; i < stride; ++i) {
+      upper[i] = std::min(upper[i], lower[i]);
     }
   }
 }
 
 // A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
-void relax_loops(const Lattice& lattice, DimId dim, double* row) {
+void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
   const auto& runs = lattice.primes(dim);
@@ -109,6 +112,77 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
   }
 }
 
+// What the nodes behind the event that ends the phase have to go. False: there are none, or none
+// worth looking at.
+bool Bound::copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, std::size_t component,
+                        std::size_t phase, std::size_t pointers) {
+  const auto behind = skeleton.after_event(phase, pointers);
+  if (!behind || !is_live(phase + 1, *behind)) {
+    return false;
+  }
+  double* row = to_go_[component].data() + nodes_.row(phase, pointers);
+  const double* next = to_go_[component].data() + nodes_.row(phase + 1, *behind);
+  if (const auto fanout = skeleton.event_after(phase).fanout) {
+    const std::vector<std::size_t>& crossing = unrolled.crossings[*fanout];
+    std::transform(crossing.begin(), crossing.end(), row,
+                   [next](std::size_t tile) { return next[tile]; });
+  } else {
+    std::copy_n(next, unrolled.lattices[skeleton.crossed(phase)].size(), row);
+  }
+  return true;
+}
+
+// Loops that lead to other pointers, which have been bounded before; those that do not are
+// `neutral`. False: none leads to a node worth looking at.
+bool Bound::relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
+                        std::size_t pointers, DimSet& neutral, double* to_go) const {
+  bool leads_on = false;
+  const DimSet frozen = skeleton.frozen(phase, pointers);
+  for (std::size_t i = 0; i < lattice.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (frozen.contains(d)) {
+      continue;
+    }
+    if (skeleton.is_neutral(phase, pointers, d)) {
+      neutral.insert(d);
+      continue;
+    }
+    for (const Lattice::Run& run : lattice.primes(d)) {
+      const auto target = skeleton.after_loop(phase, pointers, d, lattice.factor(d, run));
+      if (target && is_live(phase, *target)) {
+        leads_on = true;
+        relax_run(lattice, d, run, {}, 0, to_go + nodes_.row(phase, *target),
+                  to_go + nodes_.row(phase, pointers));
+      }
+    }
+  }
+  return leads_on;
+}
+
+// The runs of a jump. False: none leads to a node worth looking at.
+template <class CostTables>
+bool Bound::relax_jump(const Skeleton& skeleton, const Lattice& lattice, CostTables& costs,
+                       std::size_t component, std::size_t phase, const Skeleton::Jump& jump,
+                       double* row) const {
+  const auto& runs = lattice.runs(jump.dim);
+  const std::size_t rests = lattice.size() / lattice.positions(jump.dim).size();
+  std::vector<const double*> sum;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const auto target =
+        skeleton.after_loop(phase, jump.target, jump.dim, lattice.factor(jump.dim, runs[run]));
+    if (!target || !is_live(phase, *target)) {
+      continue;
+    }
+    for (std::size_t i = sum.size(); i < jump.placings.size(); ++i) {
+      const std::vector<double>& cost = costs.sliding(jump.placings[i], jump.dim);
+      sum.push_back(cost.data() + cost.size() / costs.components() * component);
+    }
+    relax_run(lattice, jump.dim, runs[run], sum, run * rests,
+              to_go_[component].data() + nodes_.row(phase, *target), row);
+  }
+  return !sum.empty();
+}
+
 // False: no move leads to a node worth looking at.
 template <class CostTables>
 bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
@@ -116,22 +190,14 @@ bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTab
   double* to_go = to_go_[component].data();
   double* row = to_go + nodes_.row(phase, pointers);
   const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
-  bool leads_on = true;
-  if (phase + 1 < skeleton.phases() && is_live(phase + 1, pointers)) {
-    const double* below = to_go + nodes_.row(phase + 1, pointers);
-    if (const auto fanout = skeleton.event_after(phase).fanout) {
-      const std::vector<std::size_t>& crossing = unrolled.crossings[*fanout];
-      std::transform(crossing.begin(), crossing.end(), row,
-                     [below](std::size_t tile) { return below[tile]; });
-    } else {
-      std::copy_n(below, lattice.size(), row);
-    }
-  } else if (phase + 1 == skeleton.phases() && skeleton.end(pointers)) {
+  bool leads_on = false;
+  if (phase + 1 < skeleton.phases()) {
+    leads_on = copy_behind(skeleton, unrolled, component, phase, pointers);
+  } else if (skeleton.end(pointers)) {
+    leads_on = true;
     for (const std::size_t tile : lattice.ones()) {
       row[tile] = costs.mac(*skeleton.end(pointers), tile)[component];
     }
-  } else {
-    leads_on = false;
   }
   for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
     if (!is_live(phase, place.target)) {
@@ -145,21 +211,13 @@ bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTab
     }
   }
   for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
-    if (!is_live(phase, jump.target)) {
-      continue;
-    }
-    leads_on = true;
-    std::vector<const double*> sum;
-    for (const std::size_t placing : jump.placings) {
-      const std::vector<double>& cost = costs.sliding(placing, jump.dim);
-      sum.push_back(cost.data() + cost.size() / costs.components() * component);
-    }
-    relax_jump(lattice, jump.dim, sum, to_go + nodes_.row(phase, jump.target), row);
+    leads_on = relax_jump(skeleton, lattice, costs, component, phase, jump, row) || leads_on;
   }
-  const DimSet frozen = skeleton.frozen(phase, pointers);
+  DimSet neutral;
+  leads_on = relax_loops(skeleton, lattice, phase, pointers, neutral, to_go) || leads_on;
   for (std::size_t d = 0; leads_on && d < lattice.dims(); ++d) {
-    if (!frozen.contains(static_cast<DimId>(d))) {
-      relax_loops(lattice, static_cast<DimId>(d), row);
+    if (neutral.contains(static_cast<DimId>(d))) {
+      relax_neutral(lattice, static_cast<DimId>(d), row);
     }
   }
   return leads_on;

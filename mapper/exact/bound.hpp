@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "mapper/exact/costs.hpp"
@@ -18,7 +19,8 @@ struct Node {
 };
 
 // The node behind the event that ends a node's phase: the same tile, as the next lattice knows it.
-Node cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node);
+// nullopt: the phase must not end there.
+std::optional<Node> cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node);
 
 // Where the nodes of each (phase, pointers) begin in a flat array.
 class NodeIndex {
@@ -62,6 +64,14 @@ class Bound {
   template <class CostTables>
   bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                 std::size_t component, std::size_t phase, std::size_t pointers);
+  template <class CostTables>
+  bool relax_jump(const Skeleton& skeleton, const Lattice& lattice, CostTables& costs,
+                  std::size_t component, std::size_t phase, const Skeleton::Jump& jump,
+                  double* row) const;
+  bool copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, std::size_t component,
+                   std::size_t phase, std::size_t pointers);
+  bool relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
+                   std::size_t pointers, DimSet& neutral, double* to_go) const;
   bool is_live(std::size_t phase, std::size_t pointers) const {
     return live_[phase * nodes_.pointers() + pointers];
   }

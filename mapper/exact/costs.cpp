@@ -290,11 +290,7 @@ const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
 void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
                           std::vector<double>& points) const {
   const auto real = [&](DimId d, std::size_t digit) {
-    std::int64_t extent = lattice.positions(d)[digit].extent;
-    for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
-      extent *= unrolled_.factors[f][d];
-    }
-    return extent;
+    return real_extent(lattice, d, digit, fanouts_above);
   };
   if (rank.terms.size() == 1) {
     const DimId d = rank.terms.front().dim;
@@ -359,8 +355,39 @@ const std::vector<double>& Costs::bits(std::size_t index) {
     for (double& b : bits) {
       b *= width;
     }
+    forbid(placing, bits);
   }
   return bits;
+}
+
+// A tile of an extent that a rule forbids takes infinitely many bits.
+void Costs::forbid(const Placing& placing, std::vector<double>& bits) const {
+  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
+  const Lattice& lattice = unrolled_.lattices[placing.crossed];
+  for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
+    if (stop.latch || rule.level != stop.level || rule.tensor != placing.tensor) {
+      continue;
+    }
+    lattice.sweep(rule.dim, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      const bool done = lattice.positions(rule.dim)[digit].extent == 1;
+      const bool allowed =
+          rule.extents.contains(real_extent(lattice, rule.dim, digit, stop.fanouts)) &&
+          (done || !rule.done);
+      for (std::size_t tile = first; tile < last && !allowed; ++tile) {
+        bits[tile] = kInfinity;
+      }
+    });
+  }
+}
+
+// Extent of a tile as it is above the fanouts that are still to come.
+std::int64_t Costs::real_extent(const Lattice& lattice, DimId d, std::size_t digit,
+                                std::size_t fanouts_above) const {
+  std::int64_t extent = lattice.positions(d)[digit].extent;
+  for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
+    extent *= unrolled_.factors[f][d];
+  }
+  return extent;
 }
 
 // What a tile may take at most: a latch holds one element, a room what it has bits for.
@@ -372,7 +399,7 @@ double Costs::limit(std::size_t index) const {
     return static_cast<double>(tensor.partial_bits.count());
   }
   const auto room = skeleton_.room_of(placing);
-  return room ? skeleton_.rooms()[*room].bits : kInfinity;
+  return room ? skeleton_.rooms()[*room].bits : std::numeric_limits<double>::max();
 }
 
 const std::vector<double>& Costs::plain(std::size_t index) {

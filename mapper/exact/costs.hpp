@@ -29,7 +29,7 @@ class Costs {
   // The same right below a loop that slides along one of the lattice's runs over `dim`:
   // [(component * runs + run) * rests + rest], where `rest` is Lattice::rest of the tile.
   const std::vector<double>& sliding(std::size_t placing, DimId dim);
-  // Bits that a tile takes in its room: [tile].
+  // Bits that a tile takes in its room: [tile]; infinite for one that a rule forbids.
   const std::vector<double>& bits(std::size_t placing);
   // Of the compute units: their operations and accesses, at a tile of the last lattice with all
   // extents 1. Infinite where a width contradicts.
@@ -84,6 +84,9 @@ class Costs {
   const std::vector<double>& trips(TensorId t, std::size_t crossed);
   const Lattice& lattice_of(std::size_t placing) const;
   double limit(std::size_t placing) const;
+  void forbid(const Placing& placing, std::vector<double>& bits) const;
+  std::int64_t real_extent(const Lattice& lattice, DimId d, std::size_t digit,
+                           std::size_t fanouts_above) const;
 
   const Skeleton& skeleton_;
   const Unrolled& unrolled_;

@@ -11,4 +11,8 @@ namespace mapsim::exact {
 // partial ones: a larger tile may then need less room.
 InfeasibleReport explain_infeasible(const Mapspace& space);
 
+// The same for a space with rules for extents and loops, by searching again; the rooms that are
+// large enough as they are, are as many as can be found one by one.
+InfeasibleReport least_enlargement(const Mapspace& space);
+
 }  // namespace mapsim::exact

@@ -54,6 +54,10 @@ class Lattice {
   const std::vector<Run>& primes(DimId d) const { return primes_[d]; }
   // All runs.
   const std::vector<Run>& runs(DimId d) const { return runs_[d]; }
+  // What a run's loop cuts a tile into.
+  std::int64_t factor(DimId d, const Run& run) const {
+    return positions_[d][run.from].extent / positions_[d][run.to].extent;
+  }
   // Index of a tile among those that differ in other dims only: 0 .. size / positions - 1.
   std::size_t rest(DimId d, std::size_t tile) const {
     const std::size_t block = strides_[d] * positions_[d].size();

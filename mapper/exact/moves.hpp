@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,7 +35,9 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
                    const Node& at, const Visit& visit) {
   const Lattice& tiles = unrolled.lattices[skeleton.crossed(at.phase)];
   if (at.phase + 1 < skeleton.phases()) {
-    visit(Step{Step::Kind::kCross, cross(skeleton, unrolled, at), 0}, std::span<const Payment>{});
+    if (const auto behind = cross(skeleton, unrolled, at)) {
+      visit(Step{Step::Kind::kCross, *behind, 0}, std::span<const Payment>{});
+    }
   } else if (skeleton.end(at.pointers) &&
              std::binary_search(tiles.ones().begin(), tiles.ones().end(), at.tile)) {
     const std::vector<double> mac = costs.mac(*skeleton.end(at.pointers), at.tile);
@@ -46,10 +49,13 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     const auto dim = static_cast<DimId>(i);
     const std::size_t digit = tiles.digit(dim, at.tile);
     for (const Lattice::Run& run : tiles.primes(dim)) {
-      if (run.from == digit && !frozen.contains(dim)) {
+      const auto pointers =
+          run.from == digit && !frozen.contains(dim)
+              ? skeleton.after_loop(at.phase, at.pointers, dim, tiles.factor(dim, run))
+              : std::nullopt;
+      if (pointers) {
         const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
-        visit(Step{Step::Kind::kLoop, {at.phase, at.pointers, tile}, 0},
-              std::span<const Payment>{});
+        visit(Step{Step::Kind::kLoop, {at.phase, *pointers, tile}, 0}, std::span<const Payment>{});
       }
     }
   }
@@ -68,7 +74,11 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     const auto& runs = tiles.runs(dim);
     const std::size_t rests = tiles.size() / tiles.positions(dim).size();
     for (std::size_t run = 0; run < runs.size(); ++run) {
-      if (runs[run].from != digit) {
+      const auto target =
+          runs[run].from == digit
+              ? skeleton.after_loop(at.phase, jumps[m].target, dim, tiles.factor(dim, runs[run]))
+              : std::nullopt;
+      if (!target) {
         continue;
       }
       const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
@@ -77,7 +87,7 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
         const double* cost = &costs.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
         payments.push_back({placing, cost, runs.size() * rests, tile});
       }
-      visit(Step{Step::Kind::kJump, {at.phase, jumps[m].target, tile}, m},
+      visit(Step{Step::Kind::kJump, {at.phase, *target, tile}, m},
             std::span<const Payment>(payments));
     }
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/skeleton.hpp"
 
+#include <algorithm>
+
 #include "mapper/exact/volume.hpp"
+#include "mapper/factor.hpp"
 
 namespace mapsim::exact {
 
@@ -16,6 +19,7 @@ bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
 Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used)
     : space_{&space},
       used_{used},
+      regions_{space, used},
       stops_(problem().workload().tensors.size()),
       radix_(problem().workload().tensors.size()) {
   make_events();
@@ -24,6 +28,14 @@ Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used)
     radix_[t] = pointers_;
     pointers_ *= stops_[t].size();
   }
+  stride_of_borders_ = pointers_;
+  pointers_ <<= borders_.size();
+  stride_of_state_ = pointers_;
+  std::size_t states = 1;
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    states = std::max(states, regions_[r].states());
+  }
+  pointers_ *= states;
   make_rooms();
   make_ports();
   make_moves();
@@ -38,6 +50,18 @@ void Skeleton::make_events() {
     }
     if (space_->constraints().even && l < arch.levels.size()) {
       events_.push_back({std::nullopt, static_cast<LevelId>(l)});
+    }
+  }
+  region_.push_back(0);
+  for (const Event& event : events_) {
+    const bool is_border = event.fanout || regions_.is_border(event.level);
+    region_.push_back(region_.back() + (is_border ? 1 : 0));
+    bool must = !is_border || event.fanout;
+    for (const TensorId t : stops_.ids()) {
+      must = must || space_->keep_rule(event.level, t) == KeepRule::kKeep;
+    }
+    if (!must) {
+      borders_.push_back(event.level);
     }
   }
 }
@@ -199,8 +223,12 @@ std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t poin
     const bool inwards =
         !above.latch && (below.latch || index_of(below.level) > index_of(above.level));
     if (inwards && may_place(phase, below) && may_pass(t, above, &below)) {
-      found.push_back(
-          {find_placing({t, from, to, crossed(phase)}), pointers + (to - from) * radix_[t]});
+      std::size_t target = pointers + (to - from) * radix_[t];
+      for (std::size_t b = 0; b < borders_.size(); ++b) {
+        const bool kept = (target / stride_of_borders_ >> b & 1U) != 0;
+        target += !below.latch && below.level == borders_[b] && !kept ? stride_of_borders_ << b : 0;
+      }
+      found.push_back({find_placing({t, from, to, crossed(phase)}), target});
     }
   }
   return found;
@@ -229,6 +257,9 @@ void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far
 
 void Skeleton::make_end(std::size_t pointers) {
   std::vector<std::size_t> accesses;
+  if (!region(phases() - 1).may_end(state(pointers))) {
+    return;
+  }
   for (const TensorId t : stops_.ids()) {
     if (!may_pass(t, stop(pointers, t), nullptr)) {
       return;
@@ -240,53 +271,86 @@ void Skeleton::make_end(std::size_t pointers) {
   ends_[pointers] = std::move(accesses);
 }
 
+std::optional<std::size_t> Skeleton::after_loop(std::size_t phase, std::size_t pointers, DimId dim,
+                                                std::int64_t factor) const {
+  const auto next = region(phase).after(state(pointers), dim, factor);
+  return next ? std::optional(pointers % stride_of_state_ + *next * stride_of_state_)
+              : std::nullopt;
+}
+
+bool Skeleton::is_neutral(std::size_t phase, std::size_t pointers, DimId dim) const {
+  return !region(phase).tracks(dim) && after_loop(phase, pointers, dim, 1) == pointers;
+}
+
+std::optional<std::size_t> Skeleton::after_event(std::size_t phase, std::size_t pointers) const {
+  if (region_[phase] == region_[phase + 1]) {
+    return pointers;
+  }
+  std::size_t next = pointers % stride_of_state_;
+  for (std::size_t b = 0; b < borders_.size(); ++b) {
+    if (!events_[phase].fanout && borders_[b] == events_[phase].level) {
+      if ((next / stride_of_borders_ >> b & 1U) == 0) {
+        return std::nullopt;
+      }
+      next -= stride_of_borders_ << b;
+    }
+  }
+  return region(phase).may_end(state(pointers)) ? std::optional(next) : std::nullopt;
+}
+
+// Moves go to a later phase or to larger pointers: one sweep in that order sees all that a nest can
+// reach.
 void Skeleton::make_moves() {
   places_.resize(phases() * pointers_);
   jumps_.resize(phases() * pointers_);
   ends_.resize(pointers_);
-  for (std::size_t pointers = 0; pointers < pointers_; ++pointers) {
-    make_end(pointers);
+  reachable_.assign(phases() * pointers_, false);
+  for (std::size_t pointers = 0; pointers < stride_of_borders_; ++pointers) {
     bool start = true;
     for (const TensorId t : stops_.ids()) {
       start = start && !stop(pointers, t).latch && index_of(stop(pointers, t).level) == 0;
     }
     if (start) {
       starts_.push_back(pointers);
+      reachable_[pointers] = true;
     }
-    for (std::size_t phase = 0; phase < phases(); ++phase) {
-      for (const TensorId t : stops_.ids()) {
-        for (const Place& place : steps(phase, pointers, t)) {
-          places_[phase * pointers_ + pointers].push_back(place);
-        }
-      }
-      for (const DimId d : problem().workload().dims.ids()) {
-        if (!frozen(phase, pointers).contains(d)) {
-          extend_jump(phase, d, TensorId{0}, {d, {}, pointers},
-                      jumps_[phase * pointers_ + pointers]);
-        }
-      }
-    }
-  }
-  mark_reachable();
-}
-
-// Moves go to a later phase or to larger pointers: one sweep in that order sees all of them.
-void Skeleton::mark_reachable() {
-  reachable_.assign(phases() * pointers_, false);
-  for (const std::size_t start : starts_) {
-    reachable_[start] = true;
   }
   for (std::size_t phase = 0; phase < phases(); ++phase) {
     for (std::size_t pointers = 0; pointers < pointers_; ++pointers) {
-      const std::size_t node = phase * pointers_ + pointers;
-      if (!reachable_[node]) {
-        continue;
+      if (reachable_[phase * pointers_ + pointers]) {
+        make_moves(phase, pointers);
       }
-      if (phase + 1 < phases()) {
-        reachable_[node + pointers_] = true;
-      }
-      for (const Place& place : places_[node]) {
-        reachable_[phase * pointers_ + place.target] = true;
+    }
+  }
+}
+
+void Skeleton::make_moves(std::size_t phase, std::size_t pointers) {
+  const std::size_t node = phase * pointers_ + pointers;
+  const auto reach = [&](std::size_t at_phase, std::optional<std::size_t> at) {
+    if (at) {
+      reachable_[at_phase * pointers_ + *at] = true;
+    }
+  };
+  if (phase + 1 < phases()) {
+    reach(phase + 1, after_event(phase, pointers));
+  } else {
+    make_end(pointers);
+  }
+  for (const TensorId t : stops_.ids()) {
+    for (const Place& place : steps(phase, pointers, t)) {
+      places_[node].push_back(place);
+      reach(phase, place.target);
+    }
+  }
+  for (const DimId d : problem().workload().dims.ids()) {
+    if (frozen(phase, pointers).contains(d) || !after_loop(phase, pointers, d, 1)) {
+      continue;
+    }
+    extend_jump(phase, d, TensorId{0}, {d, {}, pointers}, jumps_[node]);
+    for (const std::int64_t factor : divisors(problem().workload().dims[d].bound)) {
+      reach(phase, after_loop(phase, pointers, d, factor));
+      for (const Jump& jump : jumps_[node]) {
+        reach(phase, jump.dim == d ? after_loop(phase, jump.target, d, factor) : std::nullopt);
       }
     }
   }

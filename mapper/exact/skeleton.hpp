@@ -1,63 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "mapper/exact/parts.hpp"
 #include "mapper/mapspace.hpp"
+#include "mapper/regions.hpp"
 
 namespace mapsim::exact {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Where a tensor can be on its way from the outermost level to the compute units.
-struct Stop {
-  LevelId level{};
-  bool latch = false;       // the register of the compute unit; `level` is meaningless
-  bool narrow = false;      // an output whose sums arrive final: stored at its final width
-  std::size_t phase = 0;    // events that lie above the tile
-  std::size_t fanouts = 0;  // used fanouts that lie above it
-};
-
-// What ends a phase: a used fanout is crossed or, in even mappings, a level is closed: its keeps
-// stand here.
-struct Event {
-  std::optional<std::size_t> fanout;  // index in the list of used fanouts
-  LevelId level{};                    // otherwise
-};
-
-// A room that tiles share: a level, or the partition of a role.
-struct Room {
-  LevelId level{};
-  std::optional<Role> role;
-  double bits = kInfinity;
-  bool contended = false;      // two tensors or more may be kept here: labels carry what is used
-  std::size_t last_phase = 0;  // the last phase in which a tile can still be placed here
-};
-
-// A port of finite bandwidth.
-struct Port {
-  LevelId level{};
-  bool reads = false;
-  bool writes = false;
-  double bits_per_cycle = 0;
-};
-
-// Placing a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above the
-// loops that end in the tile. to = kMac: the accesses of the compute units.
-struct Placing {
-  static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
-  TensorId tensor{};
-  std::size_t from = 0;
-  std::size_t to = 0;
-  std::size_t crossed = 0;
-  friend auto operator<=>(const Placing&, const Placing&) = default;
-};
-
 // What the search graph looks like before any extent is known: stops, pointers (one stop per
-// tensor: where it was placed last, packed in one number), phases and moves. docs/mapper.md.
+// tensor: where it was placed last; which borders of regions have been kept that need not be; the
+// state of the region; packed in one number, the last highest), phases and moves. docs/mapper.md.
 class Skeleton {
  public:
   // `used`: the fanouts with a factor > 1, outermost first.
@@ -71,7 +27,7 @@ class Skeleton {
   struct Jump {
     DimId dim{};
     std::vector<std::size_t> placings;
-    std::size_t target = 0;
+    std::size_t target = 0;  // before after_loop()
   };
 
   const Mapspace& space() const { return *space_; }
@@ -101,6 +57,13 @@ class Skeleton {
   const std::optional<std::vector<std::size_t>>& end(std::size_t pointers) const {
     return ends_[pointers];
   }
+  // Pointers after a loop; nullopt: a rule forbids it.
+  std::optional<std::size_t> after_loop(std::size_t phase, std::size_t pointers, DimId dim,
+                                        std::int64_t factor) const;
+  // Do loops over the dim leave the pointers as they are, whatever their factors?
+  bool is_neutral(std::size_t phase, std::size_t pointers, DimId dim) const;
+  // Pointers behind the event that ends the phase; nullopt: a rule forbids to end it.
+  std::optional<std::size_t> after_event(std::size_t phase, std::size_t pointers) const;
   // Can a nest get here? The rest of the graph is not worth bounding.
   bool reachable(std::size_t phase, std::size_t pointers) const {
     return reachable_[phase * pointers_ + pointers];
@@ -121,7 +84,9 @@ class Skeleton {
   void make_ports();
   void make_moves();
   void make_end(std::size_t pointers);
-  void mark_reachable();
+  void make_moves(std::size_t phase, std::size_t pointers);
+  const Region& region(std::size_t phase) const { return regions_[region_[phase]]; }
+  std::size_t state(std::size_t pointers) const { return pointers / stride_of_state_; }
   bool may_pass(TensorId t, const Stop& from, const Stop* to) const;
   bool may_place(std::size_t phase, const Stop& to) const;
   std::size_t find_placing(const Placing& placing);
@@ -130,7 +95,12 @@ class Skeleton {
 
   const Mapspace* space_;
   std::vector<FanoutId> used_;
+  Regions regions_;
   std::vector<Event> events_;
+  std::vector<std::size_t> region_;    // by phase
+  std::vector<LevelId> borders_;       // levels that must keep something, though no tensor must
+  std::size_t stride_of_borders_ = 1;  // in pointers
+  std::size_t stride_of_state_ = 1;
   PerTensor<std::vector<Stop>> stops_;
   PerTensor<std::size_t> radix_;
   std::size_t pointers_ = 1;

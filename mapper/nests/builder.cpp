@@ -3,9 +3,10 @@
 
 namespace mapsim::nests {
 
-NestBuilder::NestBuilder(const Problem& problem, const Placements& placements,
+NestBuilder::NestBuilder(const Mapspace& space, const Placements& placements,
                          const Unrolling& unrolling)
-    : problem_{&problem}, placements_{&placements}, unrolling_{&unrolling} {
+    : space_{&space}, placements_{&placements}, unrolling_{&unrolling} {
+  const Problem& problem = space.problem();
   TensorSet all;
   for (const TensorId t : problem.workload().tensors.ids()) {
     all.insert(t);
@@ -13,10 +14,15 @@ NestBuilder::NestBuilder(const Problem& problem, const Placements& placements,
   for (const Dim& dim : problem.workload().dims) {
     extents_.push_back(dim.bound);
   }
+  left_ = extents_;
+  for (const Unroll& unroll : unrolling) {
+    left_[unroll.dim] /= unroll.factor;
+  }
   mapping_.nodes.emplace_back(Keep{LevelId{0}, all});
 }
 
 void NestBuilder::add_loop(DimId dim, std::int64_t factor) {
+  left_[dim] /= factor;
   add_loop_to(dim, extents_[dim] / factor);
 }
 
@@ -25,21 +31,26 @@ void NestBuilder::add_loop_to(DimId dim, std::int64_t extent) {
   mapping_.nodes.emplace_back(Temporal{dim, extent});
 }
 
-void NestBuilder::add_keeps(const Point& point, std::size_t begin, std::size_t end) {
+bool NestBuilder::add_keeps(const Point& point, std::size_t begin, std::size_t end) {
+  bool fits = true;
   for (std::size_t level = begin; level < end; ++level) {
     const auto id = static_cast<LevelId>(level);
     if (!point.keeps[id].empty()) {
       mapping_.nodes.emplace_back(Keep{id, point.keeps[id]});
+      fits =
+          fits && fits_rules(space_->constraints().extents, id, point.keeps[id], extents_, left_);
     }
   }
+  return fits;
 }
 
-void NestBuilder::add_point(const Point& point) {
+bool NestBuilder::add_point(const Point& point) {
+  bool fits = true;
   std::size_t level = 1;
   for (std::size_t used = point.first_fanout; used < point.end_fanout; ++used) {
     const FanoutId fanout = placements_->used_fanouts()[used];
-    const std::size_t below = problem_->arch().levels_above[fanout];
-    add_keeps(point, level, below);
+    const std::size_t below = space_->problem().arch().levels_above[fanout];
+    fits = add_keeps(point, level, below) && fits;
     level = below;
     for (const Unroll& unroll : *unrolling_) {
       if (unroll.fanout == fanout) {
@@ -49,12 +60,13 @@ void NestBuilder::add_point(const Point& point) {
       }
     }
   }
-  add_keeps(point, level, point.keeps.size());
+  return add_keeps(point, level, point.keeps.size()) && fits;
 }
 
 void NestBuilder::cut(const Mark& mark) {
   mapping_.nodes.resize(mark.nodes);
   extents_ = mark.extents;
+  left_ = mark.left;
 }
 
 }  // namespace mapsim::nests

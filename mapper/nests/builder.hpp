@@ -14,30 +14,32 @@ namespace mapsim::nests {
 class NestBuilder {
  public:
   // All of them outlive the nest.
-  NestBuilder(const Problem& problem, const Placements& placements, const Unrolling& unrolling);
+  NestBuilder(const Mapspace& space, const Placements& placements, const Unrolling& unrolling);
 
   void add_loop(DimId dim, std::int64_t factor);
   void add_loop_to(DimId dim, std::int64_t extent);
-  void add_point(const Point& point);
+  // False: a tile there is one that a rule forbids.
+  bool add_point(const Point& point);
   const Mapping& mapping() const { return mapping_; }
   const PerDim<std::int64_t>& extents() const { return extents_; }  // of the tile so far
 
   // To go back to where the nest has been.
   struct Mark {
     std::size_t nodes = 0;
-    PerDim<std::int64_t> extents;
+    PerDim<std::int64_t> extents, left;
   };
-  Mark mark() const { return {mapping_.nodes.size(), extents_}; }
+  Mark mark() const { return {mapping_.nodes.size(), extents_, left_}; }
   void cut(const Mark& mark);
 
  private:
-  void add_keeps(const Point& point, std::size_t begin, std::size_t end);
+  bool add_keeps(const Point& point, std::size_t begin, std::size_t end);
 
-  const Problem* problem_;
+  const Mapspace* space_;
   const Placements* placements_;
   const Unrolling* unrolling_;
   Mapping mapping_;
   PerDim<std::int64_t> extents_;
+  PerDim<std::int64_t> left_;  // to temporal loops
 };
 
 }  // namespace mapsim::nests

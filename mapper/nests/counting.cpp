@@ -124,6 +124,21 @@ std::vector<mpz_class> ordered_factorizations(std::int64_t n) {
   return counts;
 }
 
+std::vector<mpz_class> count_letters(std::int64_t bound) {
+  return alternated(ordered_factorizations(bound));
+}
+
+std::vector<mpz_class> mix_letters(const std::vector<mpz_class>& a,
+                                   const std::vector<mpz_class>& b) {
+  Series mixed(a.size() + b.size() - 1);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t n = 0; n < b.size(); ++n) {
+      mixed[i + n] += binomial(i + n, n) * a[i] * b[n];
+    }
+  }
+  return mixed;
+}
+
 // Words without equal neighbours have the generating function 1 / (1 - u), u = sum_d x_d / (1 +
 // x_d) (Carlitz), non-empty ones G = u / (1 - u), and j barriers between j + 1 of them G^(j+1) =
 // sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c), which turns u^N
@@ -131,14 +146,7 @@ std::vector<mpz_class> ordered_factorizations(std::int64_t n) {
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds) {
   Series powers{1};  // of u, under the functional
   for (const std::int64_t bound : bounds) {
-    const Series h = alternated(ordered_factorizations(bound));
-    Series next(powers.size() + h.size() - 1);
-    for (std::size_t i = 0; i < powers.size(); ++i) {
-      for (std::size_t n = 0; n < h.size(); ++n) {
-        next[i + n] += binomial(i + n, n) * powers[i] * h[n];
-      }
-    }
-    powers = std::move(next);
+    powers = mix_letters(powers, count_letters(bound));
   }
   Series words(powers.size() - 1);
   for (std::size_t j = 0; j < words.size(); ++j) {

@@ -21,6 +21,14 @@ mpz_class spread(const Chain& chain, std::size_t begin, std::size_t end, std::si
 // H(n, c) for c = 0, 1, ...: ordered factorisations of n into c factors > 1.
 std::vector<mpz_class> ordered_factorizations(std::int64_t n);
 
+// Sequences of n = 0, 1, ... letters that a bound of one dim stands for, where a loop counts as all
+// sequences of letters that multiply to its factor, by weights that add up to 1 (the series h of
+// docs/mapspace.md).
+std::vector<mpz_class> count_letters(std::int64_t bound);
+// Sequences of letters of two sets of dims, mixed in any order.
+std::vector<mpz_class> mix_letters(const std::vector<mpz_class>& a,
+                                   const std::vector<mpz_class>& b);
+
 // Z(j) for j = 0, 1, ...: nests of loops over dims with these bounds, cut by j barriers into j + 1
 // non-empty blocks, no two neighbours in a block over one dim. Empty if every bound is 1.
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds);

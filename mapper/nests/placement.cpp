@@ -19,7 +19,7 @@ Chain chain_of(const Mapspace& space, TensorId tensor) {
 }
 
 // All tensors together.
-Chain common_chain(const Mapspace& space) {
+Chain common_chain(const Mapspace& space, const Regions& regions) {
   const Problem& problem = space.problem();
   Chain chain(problem.arch().levels.size());
   for (const LevelId level : chain.ids()) {
@@ -38,7 +38,7 @@ Chain common_chain(const Mapspace& space) {
         chain[level].choices.push_back(set);
       }
     }
-    chain[level].required = index_of(level) > 0 && !required.empty();
+    chain[level].required = index_of(level) > 0 && (!required.empty() || regions.is_border(level));
   }
   return chain;
 }
@@ -66,10 +66,10 @@ std::vector<FanoutId> used_fanouts(const UnrollingGroup& group) {
 }
 
 Placements::Placements(const Mapspace& space, const UnrollingGroup& group)
-    : used_{nests::used_fanouts(group)}, bounds_{1} {
+    : used_{nests::used_fanouts(group)}, regions_{space, used_}, bounds_{1} {
   const Problem& problem = space.problem();
   if (space.constraints().even) {
-    chains_.push_back(common_chain(space));
+    chains_.push_back(common_chain(space, regions_));
   } else {
     for (const TensorId t : problem.workload().tensors.ids()) {
       chains_.push_back(chain_of(space, t));

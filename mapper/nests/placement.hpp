@@ -8,6 +8,7 @@
 
 #include "core/index.hpp"
 #include "mapper/mapspace.hpp"
+#include "mapper/regions.hpp"
 
 namespace mapsim::nests {
 
@@ -48,6 +49,11 @@ class Placements {
   // Levels [first_level(p), end_level(p)) belong to phase p = 0..used_fanouts().size().
   std::size_t first_level(std::size_t phase) const { return bounds_[phase]; }
   std::size_t end_level(std::size_t phase) const { return bounds_[phase + 1]; }
+  const Regions& regions() const { return regions_; }
+  // The region of the loops right below a point.
+  std::size_t region(const Cursor& cursor) const {
+    return regions_.below(cursor.fanouts, cursor.last[0]);
+  }
 
   // Calls `visit` with every way to fill the next occupied point and where that leads, in a fixed
   // order. No way leaves a required level behind.
@@ -61,8 +67,9 @@ class Placements {
   void choose(Step& step, std::size_t chain, std::size_t level) const;
   bool requires_any(std::size_t chain, std::size_t begin, std::size_t end) const;
 
-  std::vector<Chain> chains_;
   std::vector<FanoutId> used_;
+  Regions regions_;
+  std::vector<Chain> chains_;
   std::vector<std::size_t> bounds_;  // of the phases: 1, ..., number of levels
 };
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "membership.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -231,7 +233,7 @@ class BruteForce {
     }
     const Mapping whole = canonical(workload(), mapping_);
     if (check_structure(arch(), workload(), whole).empty() && keeps_allowed() &&
-        (!space_.constraints().even || is_even(whole))) {
+        (!space_.constraints().even || is_even(whole)) && why_outside(space_, whole).empty()) {
       found_.insert(key_of(whole));
     }
   }

@@ -30,6 +30,7 @@ Constraints parse(const std::string& text) {
   return parse_constraints(text, "space.yaml", small_problem());
 }
 
+constexpr int kBadRules = 0;
 constexpr DimId kM{0};
 constexpr DimId kN{1};
 constexpr DimId kK{2};
@@ -125,6 +126,47 @@ TEST(LoadConstraints, ReadsRulesForLoopsOutermostFirst) {
   LoopRule above_mac;
   above_mac.rest = {kN};
   EXPECT_EQ(constraints.loops, (std::vector<LoopRule>{above_pes, above_rf, above_mac}));
+}
+
+TEST(LoadConstraints, JoinsWhatIsSaidOfAnExtentByDimAndByTensor) {
+  const Constraints constraints =
+      parse("mapspace: {extents: {RF: {M: [1, 2, 4], A: {M: {max: 2}}, Z: {M: done}}}}\n");
+  EXPECT_EQ(constraints.extents,
+            (std::vector<ExtentRule>{
+                {LevelId{1}, TensorId{0}, kM, {{1, 2}, 1, Allowed{}.most}, false},
+                {LevelId{1}, TensorId{2}, kM, {{1, 2, 4}, 1, Allowed{}.most}, true}}));
+}
+
+// Output stationary: Z of M x N stays in RF, below the array, while only K runs.
+TEST(LoadConstraints, WritesDataflowsOut) {
+  const Constraints constraints = parse("mapspace: {dataflow: output_stationary}\n");
+  EXPECT_EQ(constraints.keeps[LevelId{1}][TensorId{2}], KeepRule::kKeep);
+  EXPECT_EQ(constraints.extents,
+            (std::vector<ExtentRule>{{LevelId{1}, TensorId{2}, kM, Allowed{}, true},
+                                     {LevelId{1}, TensorId{2}, kN, Allowed{}, true}}));
+  LoopRule above_mac;
+  above_mac.ordered = true;
+  above_mac.order = {DimSet{kM, kN}, DimSet{kK}};
+  EXPECT_EQ(constraints.loops, std::vector{above_mac});
+  const Mapspace space{small_problem(), constraints};
+  int mappings = 0;
+  space.enumerate([&](const Mapping& mapping) {
+    bool kept = false;
+    for (const MappingNode& node : mapping.nodes) {
+      const auto* keep = std::get_if<Keep>(&node);
+      const auto* loop = std::get_if<Temporal>(&node);
+      kept = kept || (keep != nullptr && keep->level == LevelId{1} &&
+                      keep->tensors.contains(TensorId{2}));
+      EXPECT_FALSE(kept && loop != nullptr && loop->dim != kK);
+    }
+    EXPECT_TRUE(kept);
+    return ++mappings < 2'000;
+  });
+  EXPECT_GT(mappings, 100);
+}
+
+TEST(LoadConstraints, TellsAllThatIsWrongWithRules) {
+  expect_errors("mapper/bad_rules.txt", kBadRules, parse);
 }
 
 TEST(LoadConstraints, TellsAllThatIsWrong) {

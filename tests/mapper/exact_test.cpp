@@ -19,6 +19,7 @@ namespace {
 // Random spaces in shards, so that they run side by side.
 constexpr std::uint64_t kShards = 12;
 constexpr std::uint64_t kSpacesPerShard = 200;
+constexpr std::uint64_t kRuledSpacesPerShard = 100;
 constexpr std::int64_t kMaxSize = 3'000;
 std::uint64_t seed_of(std::uint64_t shard, std::uint64_t i) { return 10'000 + 1'000 * shard + i; }
 
@@ -30,6 +31,13 @@ TEST_P(ExactOnRandomSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {
     const std::uint64_t seed = seed_of(GetParam(), i);
     // Every objective on a quarter of the spaces: they are many.
     EXPECT_EQ(exact_mismatch(random_space(seed, kMaxSize), i % 4 == 0), "") << "seed " << seed;
+  }
+}
+
+TEST_P(ExactOnRandomSpaces, FindsTheOptimumUnderRules) {
+  for (std::uint64_t i = 0; i < kRuledSpacesPerShard; ++i) {
+    const std::uint64_t seed = seed_of(GetParam(), i);
+    EXPECT_EQ(exact_mismatch(random_ruled_space(seed, kMaxSize)), "") << "seed " << seed;
   }
 }
 

@@ -48,15 +48,18 @@ std::string oracle_text(const mapsim::SearchCase& random) {
   return text;
 }
 
-int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size, bool balanced) {
+int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size, mapsim::SearchCase (*make)(std::uint64_t, std::int64_t), bool shrinks) {
   constexpr std::uint64_t kReportEvery = 1'000;
   const Clock::time_point start = Clock::now();
   std::uint64_t cases = 0;
   double elapsed = 0;
   for (; elapsed < seconds; ++cases) {
-    const mapsim::SearchCase random =
-        (balanced ? mapsim::random_balanced_space : mapsim::random_space)(seed + cases, max_size);
+    const mapsim::SearchCase random = make(seed + cases, max_size);
     const std::string wrong = mapsim::exact_mismatch(random);
+    if (!wrong.empty() && !shrinks) {
+      fmt::print("seed {}: {}\n", seed + cases, wrong);  // rules do not shrink
+      return 1;
+    }
     if (!wrong.empty()) {
       const mapsim::SearchCase smallest = mapsim::shrink(
           random, [max_size](const mapsim::SearchCase& c) { return fails(c, max_size); });
@@ -87,6 +90,12 @@ int main(int argc, char** argv) {
   app.add_option("--max-size", max_size, "mappings of a space, at most");
   bool balanced = false;
   app.add_flag("--balanced", balanced, "spaces with balanced factors");
+  bool ruled = false;
+  app.add_flag("--ruled", ruled, "with rules for unrollings, extents and loops");
   CLI11_PARSE(app, argc, argv);
-  return fuzz(seconds, seed, max_size, balanced);
+  return fuzz(seconds, seed, max_size,
+              balanced ? mapsim::random_balanced_space
+              : ruled  ? mapsim::random_ruled_space
+                       : mapsim::random_space,
+              !ruled);
 }

@@ -14,6 +14,7 @@
 
 #include "brute_space.hpp"
 #include "mapper/sampler.hpp"
+#include "membership.hpp"
 #include "random_space.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
@@ -88,6 +89,50 @@ TEST(Mapspace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
     EXPECT_TRUE(space.enumerate([&](const Mapping&) { return ++count > 0; }));
     EXPECT_EQ(space.size(), std::to_string(count)) << "seed " << seed;
   }
+}
+
+TEST(Mapspace, SizeIsTheNumberEnumeratedOnRandomRuledSpaces) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const SearchCase random = random_ruled_space(seed, 5'000);
+    const Mapspace space{random.problem, random.constraints};
+    std::int64_t count = 0;
+    EXPECT_TRUE(space.enumerate([&](const Mapping&) { return ++count > 0; }));
+    EXPECT_EQ(space.size(), std::to_string(count)) << "seed " << seed;
+  }
+}
+
+// What is enumerated under rules is what the same space without them has and no rule forbids.
+TEST(Mapspace, EnumeratesUnderRulesWhatNoRuleForbids) {
+  int compared = 0;
+  int smaller = 0;
+  for (std::uint64_t seed = 4000; compared < 150; ++seed) {
+    const SearchCase random = random_ruled_space(seed, 2'000);
+    Constraints without = random.constraints;
+    without.unroll.clear();
+    without.extents.clear();
+    without.loops.clear();
+    const Mapspace wide{random.problem, without};
+    if (wide.size().size() > 4) {
+      continue;
+    }
+    const Mapspace space{random.problem, random.constraints};
+    std::vector<std::string> allowed;
+    std::size_t all = 0;
+    wide.enumerate([&](const Mapping& mapping) {
+      ++all;
+      if (why_outside(space, mapping).empty()) {
+        allowed.push_back(key_of(mapping));
+      }
+      return true;
+    });
+    std::vector<std::string> keys = enumerated_keys(space);
+    std::sort(keys.begin(), keys.end());
+    std::sort(allowed.begin(), allowed.end());
+    EXPECT_EQ(keys, allowed) << "seed " << seed;
+    ++compared;
+    smaller += allowed.size() < all ? 1 : 0;
+  }
+  EXPECT_GT(smaller, compared / 2);
 }
 
 TEST(Mapspace, EnumeratesCanonicalMappingsOnceEach) {
@@ -259,6 +304,14 @@ double surprise(const Mapspace& space, std::uint64_t seed, int draws) {
 TEST(Sampler, IsUniformOnRandomSpaces) {
   for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
     const SearchCase random = random_space(seed, 500);
+    const Mapspace space{random.problem, random.constraints};
+    EXPECT_LT(std::abs(surprise(space, seed, 30)), 5.0) << "seed " << seed;
+  }
+}
+
+TEST(Sampler, IsUniformOnRandomRuledSpaces) {
+  for (std::uint64_t seed = 5000; seed < 5020; ++seed) {
+    const SearchCase random = random_ruled_space(seed, 500);
     const Mapspace space{random.problem, random.constraints};
     EXPECT_LT(std::abs(surprise(space, seed, 30)), 5.0) << "seed " << seed;
   }

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "rule_check.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -112,6 +114,36 @@ class Membership {
         require(used <= arch().fanouts[f].size(axis), "more instances than an axis has");
       }
       check_given(f);
+      check_rules(f);
+    }
+  }
+
+  // A fanout that is not given obeys its rules.
+  void check_rules(FanoutId f) {
+    for (const UnrollRule& rule : space_.constraints().unroll) {
+      std::int64_t used = 1;
+      for (const Axis axis : {Axis::kX, Axis::kY}) {
+        PerDim<std::int64_t> factors(workload().dims.size(), 1);
+        for (const Unroll& unroll : unrolling_) {
+          factors[unroll.dim] *= unroll.fanout == f && unroll.axis == axis ? unroll.factor : 1;
+        }
+        std::int64_t dims = 0;
+        const AxisRule& along = rule.along(axis);
+        for (const DimId d : factors.ids()) {
+          used *= factors[d];
+          dims += factors[d] > 1 ? 1 : 0;
+          require(rule.fanout != f || factors[d] == 1 || !along.dims || along.dims->contains(d),
+                  "a dim that a rule keeps off an axis");
+        }
+        require(rule.fanout != f || dims <= along.max_dims.value_or(dims), "too many dims");
+        for (const FactorRule& factor : along.factors) {
+          require(rule.fanout != f || factor.factors.contains(factors[factor.dim]),
+                  "not the factor of a rule");
+        }
+      }
+      const auto size = static_cast<double>(arch().fanouts[f].x * arch().fanouts[f].y);
+      require(rule.fanout != f || static_cast<double>(used) >= rule.min_utilization * size,
+              "too few instances");
     }
   }
 
@@ -157,7 +189,8 @@ std::string why_outside(const Mapspace& space, const Mapping& mapping) {
   if (!(canonical(problem.workload(), mapping) == mapping)) {
     return "not canonical";
   }
-  return Membership{space}.check(mapping);
+  const std::string why = Membership{space}.check(mapping);
+  return why.empty() ? broken_rule(space, mapping) : why;
 }
 
 }  // namespace mapsim

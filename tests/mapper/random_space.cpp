@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/rng.hpp"
+#include "mapper/factor.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
@@ -289,9 +291,112 @@ void thin_out(Workload& workload, Rng& rng) {
   }
 }
 
-}  // namespace
+Allowed random_allowed(Rng& rng, std::int64_t bound) {
+  const std::vector<std::int64_t> sizes = divisors(bound);
+  const auto any = [&] { return sizes[rng.below(sizes.size())]; };
+  Allowed allowed;
+  switch (rng.below(4)) {
+    case 0:
+      allowed.least = any();
+      break;
+    case 1:
+      allowed.most = any();
+      break;
+    case 2:
+      allowed.values = {any()};
+      break;
+    default:
+      allowed.values = {any(), any()};
+  }
+  std::sort(allowed.values.begin(), allowed.values.end());
+  return allowed;
+}
 
-SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
+DimSet random_dims(Rng& rng, const Workload& workload, std::uint64_t all_but_one_in) {
+  DimSet dims;
+  for (const DimId d : workload.dims.ids()) {
+    if (!one_in(rng, all_but_one_in)) {
+      dims.insert(d);
+    }
+  }
+  return dims;
+}
+
+AxisRule random_axis_rule(Rng& rng, const Workload& workload) {
+  AxisRule rule;
+  if (one_in(rng, 3)) {
+    rule.dims = random_dims(rng, workload, 3);
+  }
+  if (one_in(rng, 4)) {
+    const auto dim = static_cast<DimId>(rng.below(workload.dims.size()));
+    rule.factors.push_back({dim, random_allowed(rng, workload.dims[dim].bound)});
+  }
+  if (one_in(rng, 4)) {
+    rule.max_dims = static_cast<std::int64_t>(rng.below(2));
+  }
+  return rule;
+}
+
+LoopRule random_loop_rule(Rng& rng, const Workload& workload) {
+  LoopRule rule;
+  if (one_in(rng, 2)) {
+    rule.ordered = true;
+    rule.order = std::vector<DimSet>(1 + rng.below(3));
+    for (const DimId d : workload.dims.ids()) {
+      if (!one_in(rng, 5)) {
+        rule.order[rng.below(rule.order.size())].insert(d);
+      }
+    }
+    std::erase(rule.order, DimSet{});
+  }
+  for (const DimId d : workload.dims.ids()) {
+    if (one_in(rng, 4)) {
+      rule.factors.push_back({d, random_allowed(rng, workload.dims[d].bound)});
+    } else if (one_in(rng, 10)) {
+      rule.rest.insert(d);
+    }
+  }
+  return rule;
+}
+
+void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints) {
+  const Arch& arch = problem.arch();
+  const Workload& workload = problem.workload();
+  for (const FanoutId f : arch.fanouts.ids()) {
+    if (!constraints.spatial && one_in(rng, 2)) {
+      constraints.unroll.push_back({f, random_axis_rule(rng, workload),
+                                    random_axis_rule(rng, workload),
+                                    0.25 * static_cast<double>(rng.below(4))});
+    }
+  }
+  for (std::uint64_t rules = rng.below(4); rules > 0; --rules) {
+    const auto level = static_cast<LevelId>(1 + rng.below(arch.levels.size() - 1));
+    const auto tensor = static_cast<TensorId>(rng.below(workload.tensors.size()));
+    for (const DimId d : workload.dims.ids()) {
+      if (workload.tensors[tensor].dims().contains(d) && one_in(rng, 2)) {
+        constraints.extents.push_back(
+            {level, tensor, d, random_allowed(rng, workload.dims[d].bound), one_in(rng, 5)});
+      }
+    }
+  }
+  for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
+    for (const FanoutId f : arch.fanouts.ids()) {
+      if (arch.levels_above[f] == l && one_in(rng, 3)) {
+        constraints.loops.push_back(random_loop_rule(rng, workload));
+        constraints.loops.back().fanout = f;
+      }
+    }
+    if (l < arch.levels.size() && constraints.even && one_in(rng, 2)) {
+      constraints.loops.push_back(random_loop_rule(rng, workload));
+      constraints.loops.back().level = static_cast<LevelId>(l);
+    }
+  }
+  if (one_in(rng, 3)) {
+    constraints.loops.push_back(random_loop_rule(rng, workload));
+  }
+}
+
+SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
   Rng rng{seed};
   while (true) {
     Arch arch = random_arch(rng);
@@ -301,11 +406,24 @@ SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
     }
     SearchCase found{Problem{std::move(arch), std::move(workload)}, {}};
     found.constraints = random_constraints(rng, found.problem);
+    if (ruled) {
+      add_random_rules(rng, found.problem, found.constraints);
+    }
     const std::string size = Mapspace{found.problem, found.constraints}.size();
     if (size.size() < 19 && std::stoll(size) <= max_size && size != "0") {
       return found;
     }
   }
+}
+
+}  // namespace
+
+SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
+  return random_case(seed, max_size, false);
+}
+
+SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size) {
+  return random_case(seed, max_size, true);
 }
 
 SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size) {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "costmodel/crossing.hpp"
+#include "mapper/exact/groups.hpp"
+#include "mapper/exact/infeasible.hpp"
+#include "mapper/exact/labels.hpp"
+
+namespace mapsim::exact {
+namespace {
+
+struct FiniteRoom {
+  LevelId level{};
+  std::optional<Role> role;
+  Bits have{0};  // for tiles
+  Bits need{0};  // what it is to have in the problem at hand
+};
+
+std::vector<FiniteRoom> finite_rooms(const Problem& problem) {
+  std::vector<FiniteRoom> rooms;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    const Capacity& capacity = problem.arch().levels[l].capacity;
+    if (capacity.shared) {
+      rooms.push_back({l, std::nullopt, *problem.room(l, Role::kInput), Bits{0}});
+    }
+    for (const auto& partition : capacity.per_role) {
+      rooms.push_back({l, partition.first, *problem.room(l, partition.first), Bits{0}});
+    }
+  }
+  return rooms;
+}
+
+// Does anything of the space fit if rooms are as large as they need?
+bool fits(const Mapspace& space, const std::vector<FiniteRoom>& rooms) {
+  Arch arch = space.problem().arch();
+  for (const FiniteRoom& room : rooms) {
+    Storage& level = arch.levels[room.level];
+    const Bits bits{room.need.count() * (level.double_buffered ? 2 : 1)};
+    (room.role ? level.capacity.per_role[*room.role] : *level.capacity.shared) = bits;
+  }
+  const Problem problem{std::move(arch), space.problem().workload()};
+  const Mapspace enlarged{problem, space.constraints()};
+  const Objective energy;
+  const Groups groups{enlarged, energy};
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const auto instance = groups.build(group);
+    if (instance->root().first < kInfinity &&
+        !search_labels(*instance, Quest{}, Patience{SearchOptions{}}).endings.empty()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The least that a room needs, the others being as they are.
+void shrink(const Mapspace& space, std::vector<FiniteRoom>& rooms, FiniteRoom& room) {
+  std::int64_t too_small = room.have.count();
+  std::int64_t enough = room.need.count();
+  while (enough - too_small > 1) {
+    const std::int64_t middle = too_small + (enough - too_small) / 2;
+    room.need = Bits{middle};
+    (fits(space, rooms) ? enough : too_small) = middle;
+  }
+  room.need = Bits{enough};
+}
+
+}  // namespace
+
+InfeasibleReport least_enlargement(const Mapspace& space) {
+  const Workload& workload = space.problem().workload();
+  std::vector<FiniteRoom> rooms = finite_rooms(space.problem());
+  Bits everything{0};
+  for (const Tensor& tensor : workload.tensors) {
+    everything += footprint(tensor, bounds_of(workload)) * tensor.partial_bits;
+  }
+  for (FiniteRoom& room : rooms) {
+    room.need = std::max(room.have, everything);
+  }
+  // Rooms that are large enough as they are, then the least size of the others one by one.
+  for (FiniteRoom& room : rooms) {
+    const Bits need = std::exchange(room.need, room.have);
+    room.need = fits(space, rooms) ? room.have : need;
+  }
+  InfeasibleReport report;
+  for (FiniteRoom& room : rooms) {
+    if (room.need > room.have) {
+      shrink(space, rooms, room);
+      add(report, space.problem(), CapacityExceeded{room.level, room.role, room.need, room.have},
+          std::ssize(space.group_by_factors()));
+    }
+  }
+  return report;
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <compare>
+#include <cstddef>
+#include <limits>
+#include <optional>
+
+#include "core/index.hpp"
+#include "core/roles.hpp"
+
+namespace mapsim::exact {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Where a tensor can be on its way from the outermost level to the compute units.
+struct Stop {
+  LevelId level{};
+  bool latch = false;       // the register of the compute unit; `level` is meaningless
+  bool narrow = false;      // an output whose sums arrive final: stored at its final width
+  std::size_t phase = 0;    // events that lie above the tile
+  std::size_t fanouts = 0;  // used fanouts that lie above it
+};
+
+// What ends a phase: a used fanout is crossed or, in even mappings, a level is closed: its keeps
+// stand here.
+struct Event {
+  std::optional<std::size_t> fanout;  // index in the list of used fanouts
+  LevelId level{};                    // otherwise
+};
+
+// A room that tiles share: a level, or the partition of a role.
+struct Room {
+  LevelId level{};
+  std::optional<Role> role;
+  double bits = kInfinity;
+  bool contended = false;      // two tensors or more may be kept here: labels carry what is used
+  std::size_t last_phase = 0;  // the last phase in which a tile can still be placed here
+};
+
+// A port of finite bandwidth.
+struct Port {
+  LevelId level{};
+  bool reads = false;
+  bool writes = false;
+  double bits_per_cycle = 0;
+};
+
+// Placing a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above the
+// loops that end in the tile. to = kMac: the accesses of the compute units.
+struct Placing {
+  static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
+  TensorId tensor{};
+  std::size_t from = 0;
+  std::size_t to = 0;
+  std::size_t crossed = 0;
+  friend auto operator<=>(const Placing&, const Placing&) = default;
+};
+
+}  // namespace mapsim::exact
