@@ -102,7 +102,7 @@ class BalancedEnumerator {
         placements_{placements},
         unrolling_{unrolling},
         visit_{visit},
-        nest_{space.problem(), placements, unrolling} {}
+        nest_{space, placements, unrolling} {}
 
   // False if `visit` asked to stop.
   bool run() {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "mapper/nests/counting.hpp"
-#include "mapper/nests/rungs.hpp"
 #include "mapper/nests/ruled.hpp"
+#include "mapper/nests/rungs.hpp"
 
 namespace mapsim {
 

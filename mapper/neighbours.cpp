@@ -72,12 +72,12 @@ std::int64_t draw_prime(std::int64_t n, Rng& rng) {
 Neighbours::Neighbours(const Mapspace& space) : space_{&space} {
   const auto& groups = space.group_by_factors();
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    groups_.emplace(key_of(groups[g].factors), g);
+    groups_[key_of(groups[g].factors)].push_back(g);
   }
 }
 
 bool Neighbours::change(PrimeNest& nest, Rng& rng) const {
-  const std::uint64_t kinds = groups_.size() > 1 ? 4 : 3;
+  const std::uint64_t kinds = space_->unrolling_count() > 1 ? 4 : 3;
   switch (rng.below(kinds)) {
     case 0:
       return move_loop(nest, rng);
@@ -121,12 +121,12 @@ bool Neighbours::change_unrolling(PrimeNest& nest, Rng& rng) const {
 }
 
 bool Neighbours::unroll_as(PrimeNest& nest, const Factors& factors, Rng& rng) const {
-  const auto group = groups_.find(key_of(factors));
-  if (group == groups_.end()) {
+  const auto found = groups_.find(key_of(factors));
+  if (found == groups_.end()) {
     return false;
   }
-  const std::vector<Unrolling> members =
-      space_->assignments(space_->group_by_factors()[group->second]);
+  const std::size_t group = found->second[rng.below(found->second.size())];
+  const std::vector<Unrolling> members = space_->assignments(space_->group_by_factors()[group]);
   nest.unrolling = members[rng.below(members.size())];
   return update_crossings(nest, rng) && is_ordered(*space_, nest);
 }

@@ -43,8 +43,8 @@ class Sampler {
     std::size_t words = 0;
   };
 
-  void add_free();   // members_ and their tables, where no rule ties loops and keeps together
-  void add_ruled();  // ruled_, where one does
+  void add_free();      // members_ and their tables, where no rule ties loops and keeps together
+  void add_ruled();     // ruled_, where one does
   void add_balanced();  // rung_nests_
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;

@@ -61,8 +61,8 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
   }
   const auto& places = skeleton.places(at.phase, at.pointers);
   for (std::size_t m = 0; m < places.size(); ++m) {
-    const std::vector<double>& cost = costs.plain(places[m].placing);
-    const Payment payment{places[m].placing, &cost[at.tile], tiles.size(), at.tile};
+    const double* cost = &costs.plain(places[m].placing)[at.tile];
+    const Payment payment{places[m].placing, cost, tiles.size(), at.tile};
     visit(Step{Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m},
           std::span(&payment, 1));
   }
@@ -87,8 +87,7 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
         const double* cost = &costs.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
         payments.push_back({placing, cost, runs.size() * rests, tile});
       }
-      visit(Step{Step::Kind::kJump, {at.phase, *target, tile}, m},
-            std::span<const Payment>(payments));
+      visit(Step{Step::Kind::kJump, {at.phase, *target, tile}, m}, std::span{payments});
     }
   }
 }

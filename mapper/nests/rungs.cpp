@@ -357,7 +357,7 @@ Mapping RungNests::sample(Rng& rng) const {
   const Rungs end = draw_end(rng);
   const auto words = draw_words(end, rng);
   const std::size_t fanouts = placements_.used_fanouts().size();
-  NestBuilder nest{space_->problem(), placements_, group_->first};
+  NestBuilder nest{*space_, placements_, group_->first};
   const PerLevel<TensorSet> none(space_->problem().arch().levels.size());
   Point at_fanouts{none, 0, 0};
   for (std::size_t phase = 0; phase <= fanouts; ++phase) {

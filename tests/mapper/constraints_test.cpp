@@ -155,8 +155,8 @@ TEST(LoadConstraints, WritesDataflowsOut) {
     for (const MappingNode& node : mapping.nodes) {
       const auto* keep = std::get_if<Keep>(&node);
       const auto* loop = std::get_if<Temporal>(&node);
-      kept = kept || (keep != nullptr && keep->level == LevelId{1} &&
-                      keep->tensors.contains(TensorId{2}));
+      kept = kept ||
+             (keep != nullptr && keep->level == LevelId{1} && keep->tensors.contains(TensorId{2}));
       EXPECT_FALSE(kept && loop != nullptr && loop->dim != kK);
     }
     EXPECT_TRUE(kept);

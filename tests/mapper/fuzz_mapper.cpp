@@ -48,7 +48,8 @@ std::string oracle_text(const mapsim::SearchCase& random) {
   return text;
 }
 
-int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size, mapsim::SearchCase (*make)(std::uint64_t, std::int64_t), bool shrinks) {
+int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size,
+         mapsim::SearchCase (*make)(std::uint64_t, std::int64_t), bool shrinks) {
   constexpr std::uint64_t kReportEvery = 1'000;
   const Clock::time_point start = Clock::now();
   std::uint64_t cases = 0;
