@@ -32,9 +32,7 @@ constexpr std::chrono::seconds kLimit{120};
 
 // Rules for loops are not searched yet: without them the space is wider, and its optimum no worse.
 Constraints declared(const std::string& id, const TimeloopImport& import, const Problem& problem) {
-  Constraints constraints = parse_constraints(constraints_text(import), id, problem);
-  constraints.loops.clear();
-  return constraints;
+  return parse_constraints(constraints_text(import), id, problem);
 }
 
 // Timeloop's blocks have no dim twice among the parallel loops of a fanout: their order is free,

@@ -31,7 +31,9 @@ INSTANTIATE_TEST_SUITE_P(Shards, ExactOnBalancedSpaces, testing::Range<std::uint
 TEST_P(ExactOnBalancedSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {
   for (std::uint64_t i = 0; i < kSpacesPerShard; ++i) {
     const std::uint64_t seed = 40'000 + 1'000 * GetParam() + i;
-    EXPECT_EQ(exact_mismatch(random_balanced_space(seed, kMaxSize)), "") << "seed " << seed;
+    const bool all = i % 4 == 0;  // ramped latency keeps labels apart: in small spaces only
+    EXPECT_EQ(exact_mismatch(random_balanced_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
+        << "seed " << seed;
   }
 }
 
