@@ -149,7 +149,10 @@ class DataflowMapping {
 std::string scalesim_arch_text(const ScaleSimConfig& config) {
   const DataflowWords& words = words_of(config.dataflow);
   const bool reduces = config.dataflow != ScaleSimDataflow::kOutput;
-  std::string text = fmt::format("name: {}\ntechnology: 45nm\nnodes:\n", name_of(config.name));
+  std::string text = fmt::format(
+      "name: {}\ntechnology: 45nm\nleakage: false  # as the tool: it makes energy depend on "
+      "time\nnodes:\n",
+      name_of(config.name));
   text += "  - storage: DRAM\n    capacity: unlimited\n";
   if (config.bandwidth) {
     text += fmt::format("    bandwidth: {{shared: {} B/cycle}}\n", *config.bandwidth);
