@@ -273,6 +273,10 @@ std::string progress_text(const Objective& objective, const Progress& progress) 
                             progress.unrollings_total, grouped(static_cast<std::int64_t>(rate)));
 }
 
+constexpr std::string_view kLemma =
+    "(with balanced factors a proof rests on a lemma about partial tiles that is checked on many "
+    "cases, not proven: docs/decisions/0008-balanced-factors.md)\n";
+
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
@@ -283,8 +287,9 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
   const std::string name = to_string(objective);
   switch (proof.status) {
     case Proof::kOptimal:
-      return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
-                         objective_text(objective, proof.lower_bound));
+      return fmt::format("proven optimal: none {} has a lower {} than {}\n{}", over, name,
+                         objective_text(objective, proof.lower_bound),
+                         space.constraints().factors.balanced ? kLemma : "");
     case Proof::kInfeasible:
       return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:
