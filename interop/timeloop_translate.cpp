@@ -91,11 +91,10 @@ class Exporter {
     current_ = above;
     parallel_ = true;
     std::vector<TimeloopLoop>& loops = blocks_[above].spatial;
-    if (loop.axis == Axis::kY && !loops.empty() && loops.back().axis == Axis::kX) {
-      refuse(fmt::format("loops along Y inside of loops along X of {}",
-                         arch_.fanouts[loop.fanout].name));
-    }
     append(loops, loop.dim, loop.extent, loop.axis);
+    // Timeloop has loops along Y outside of those along X; over different dims they commute.
+    std::stable_partition(loops.begin(), loops.end(),
+                          [](const TimeloopLoop& each) { return each.axis == Axis::kY; });
   }
 
   // The bound must be what tiles of fixed sizes need: extents that divide each other.

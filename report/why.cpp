@@ -53,11 +53,19 @@ std::string gap_text(const Problem& problem, const GapReport& gap, const Cost& g
 
 std::string relief_text(const Objective& objective, const std::vector<Relief>& reliefs) {
   std::vector<Row> rows;
+  constexpr double kShown = 0.0005;  // what percent() does not round to nothing
   for (const Relief& relief : reliefs) {
-    rows.push_back({relief.resource, fmt::format("-{}", percent(relief.gain))});
+    if (relief.gain >= kShown) {
+      rows.push_back({relief.resource, fmt::format("-{}", percent(relief.gain))});
+    }
+  }
+  if (reliefs.empty()) {
+    return "nothing finite could be doubled\n";
   }
   if (rows.empty()) {
-    return "nothing finite could be doubled\n";
+    return fmt::format(
+        "no capacity or bandwidth helps the {}: twice of any gains less than 0.1 %\n",
+        to_string(objective));
   }
   return fmt::format("{} of the optimum, if one of these were twice as large:\n",
                      to_string(objective)) +
