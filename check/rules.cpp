@@ -23,7 +23,7 @@ class RulesReader {
 
   Rules read(const Node& map) {
     Rules rules;
-    rules.spatial = PerFanout<std::optional<Rules::AxisFactors>>(problem_.arch().fanouts.size());
+    rules.spatial.resize(problem_.arch().fanouts.size());
     rules.unroll = PerFanout<std::array<AxisRules, 2>>(problem_.arch().fanouts.size());
     rules.min_utilization = PerFanout<double>(problem_.arch().fanouts.size(), 0.0);
     rules.keep = PerLevel<TensorSet>(levels_.size());
