@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "costmodel/nest.hpp"
+#include "mapper/nests/builder.hpp"
 #include "mapper/regions.hpp"
 
 namespace mapsim {
@@ -154,11 +155,7 @@ Mapping put_together(const Mapspace& space, const PrimeNest& nest) {
   const Arch& arch = problem.arch();
   Mapping mapping;
   PerDim<std::int64_t> extents = bounds_of(problem.workload());
-  Keep outermost{LevelId{0}, {}};
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    outermost.tensors.insert(t);
-  }
-  mapping.nodes.emplace_back(outermost);
+  mapping.nodes.emplace_back(nests::outermost_keep(problem.workload()));
   for (std::size_t point = 0; point <= nest.loops.size(); ++point) {
     for (std::size_t l = 1, f = 0; l <= arch.levels.size(); ++l) {
       for (; f < nest.fanouts.size() && arch.levels_above[nest.fanouts[f]] == l; ++f) {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "mapper/nests/builder.hpp"
+
 namespace mapsim::balanced {
 
 using exact::Node;
@@ -14,11 +16,7 @@ namespace {
 class Rebuilder {
  public:
   Rebuilder(const Skeleton& skeleton, const Tiles& tiles) : skeleton_{skeleton}, tiles_{tiles} {
-    TensorSet all;
-    for (const TensorId t : skeleton.problem().workload().tensors.ids()) {
-      all.insert(t);
-    }
-    mapping_.nodes.emplace_back(Keep{LevelId{0}, all});
+    mapping_.nodes.emplace_back(nests::outermost_keep(skeleton.problem().workload()));
   }
 
   Mapping follow(const std::vector<Step>& steps) {

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/rebuild.hpp"
 
-#include <algorithm>
+#include "mapper/nests/builder.hpp"
 
 namespace mapsim::exact {
 
 namespace {
-
-TensorSet all_tensors(const Workload& workload) {
-  TensorSet all;
-  for (const TensorId t : workload.tensors.ids()) {
-    all.insert(t);
-  }
-  return all;
-}
 
 class Rebuilder {
  public:
@@ -21,7 +13,7 @@ class Rebuilder {
       : skeleton_{skeleton}, unrolled_{unrolled}, unrolling_{unrolling} {
     const Workload& workload = skeleton.problem().workload();
     extents_ = bounds_of(workload);
-    mapping_.nodes.emplace_back(Keep{LevelId{0}, all_tensors(workload)});
+    mapping_.nodes.emplace_back(nests::outermost_keep(workload));
   }
 
   Mapping follow(const std::vector<Step>& steps) {

@@ -3,14 +3,18 @@
 
 namespace mapsim::nests {
 
+Keep outermost_keep(const Workload& workload) {
+  Keep keep{LevelId{0}, {}};
+  for (const TensorId t : workload.tensors.ids()) {
+    keep.tensors.insert(t);
+  }
+  return keep;
+}
+
 NestBuilder::NestBuilder(const Mapspace& space, const Placements& placements,
                          const Unrolling& unrolling)
     : space_{&space}, placements_{&placements}, unrolling_{&unrolling} {
   const Problem& problem = space.problem();
-  TensorSet all;
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    all.insert(t);
-  }
   for (const Dim& dim : problem.workload().dims) {
     extents_.push_back(dim.bound);
   }
@@ -18,7 +22,7 @@ NestBuilder::NestBuilder(const Mapspace& space, const Placements& placements,
   for (const Unroll& unroll : unrolling) {
     left_[unroll.dim] /= unroll.factor;
   }
-  mapping_.nodes.emplace_back(Keep{LevelId{0}, all});
+  mapping_.nodes.emplace_back(outermost_keep(problem.workload()));
 }
 
 void NestBuilder::add_loop(DimId dim, std::int64_t factor) {

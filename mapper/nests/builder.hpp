@@ -9,6 +9,9 @@
 
 namespace mapsim::nests {
 
+// Where every nest begins: the outermost level keeps every tensor.
+Keep outermost_keep(const Workload& workload);
+
 // A mapping in the making, from the outside in, in canonical order. Begins with the outermost level
 // keeping everything.
 class NestBuilder {
