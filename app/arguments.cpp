@@ -187,11 +187,23 @@ void add_search(CLI::App& app, SearchArguments& a) {
   add_output(command, a.output);
 }
 
+void add_onnx(CLI::App& command, OnnxArguments& a) {
+  command.add_option("--dim", a.dims, "ONNX: the value of a symbolic dim of the inputs")
+      ->type_name("NAME=N");
+  add_number(command, "--batch", a.batch, std::int64_t{1}, std::int64_t{1} << 20,
+             "ONNX: a symbolic first dim [1]");
+  add_number(command, "--operand-bits", a.operand_bits, std::int64_t{1}, std::int64_t{64},
+             "ONNX: operands of N bits and sums of 32, whatever the model says");
+}
+
 void add_network(CLI::App& app, NetworkArguments& a) {
   CLI::App& command =
       *app.add_subcommand("network", "The best mapping of every layer of a network, and totals");
   command.add_option("ARCH", a.arch, "Architecture (YAML)")->required()->type_name("");
-  command.add_option("NETWORK", a.network, "Network (YAML)")->required()->type_name("");
+  command.add_option("NETWORK", a.network, "Network (YAML, or a model: FILE.onnx)")
+      ->required()
+      ->type_name("");
+  add_onnx(command, a.onnx);
   command.add_option("--constraints", a.constraints, "What mappings of every layer must look like")
       ->type_name("FILE");
   add_objective(command, a.objective);
@@ -298,16 +310,17 @@ void add_format(CLI::App& command, const Words& formats, std::string& format) {
 
 void add_import(CLI::App& app, ImportArguments& a) {
   CLI::App& command = *app.add_subcommand("import", "Read the design of another tool");
-  add_format(command, {"timeloop", "scalesim"}, a.format);
+  add_format(command, {"timeloop", "scalesim", "onnx"}, a.format);
   command
       .add_option("FILE", a.files,
                   "timeloop: architecture, ERT, problem, mapping, constraints (YAML); scalesim: "
-                  "configuration and topology (CFG CSV)")
+                  "configuration and topology (CFG CSV); onnx: a model")
       ->required()
       ->type_name("");
   command.add_option("-o,--out", a.folder, "Write arch.yaml and so on to DIR")
       ->required()
       ->type_name("DIR");
+  add_onnx(command, a.onnx);
 }
 
 void add_export(CLI::App& app, ExportArguments& a) {

@@ -43,8 +43,16 @@ struct SearchArguments {
   Output output;
 };
 
+// How a model becomes a network.
+struct OnnxArguments {
+  std::vector<std::string> dims;  // NAME=N
+  std::int64_t batch = 1;
+  std::int64_t operand_bits = 0;  // 0: as in the model
+};
+
 struct NetworkArguments {
   std::string arch, network;
+  OnnxArguments onnx;       // if the network is a model
   std::string constraints;  // of every layer; empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
@@ -103,9 +111,10 @@ struct HistogramArguments {
 };
 
 struct ImportArguments {
-  std::string format = "timeloop";  // or scalesim
+  std::string format = "timeloop";  // scalesim, onnx
   std::vector<std::string> files;   // of one Timeloop design; a configuration and a topology
   std::string folder;               // arch.yaml and the others go here
+  OnnxArguments onnx;
   Output output;
 };
 
@@ -115,9 +124,9 @@ struct ExportArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, NetworkArguments, CheckArguments, EvalArguments, SimulateArguments,
-                             RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
-                             ExportArguments>;
+using Command = std::variant<SearchArguments, NetworkArguments, CheckArguments, EvalArguments,
+                             SimulateArguments, RooflineArguments, ShowArguments,
+                             HistogramArguments, ImportArguments, ExportArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

@@ -63,8 +63,9 @@ ImportedFiles import_timeloop(const ImportArguments& arguments) {
 
 Answer run(const ImportArguments& arguments) {
   namespace fs = std::filesystem;
-  const ImportedFiles imported =
-      arguments.format == "scalesim" ? import_scalesim(arguments) : import_timeloop(arguments);
+  const ImportedFiles imported = arguments.format == "scalesim" ? import_scalesim(arguments)
+                                 : arguments.format == "onnx"   ? import_onnx(arguments)
+                                                                : import_timeloop(arguments);
   std::error_code failure;
   fs::create_directories(arguments.folder, failure);
   if (failure) {

@@ -3,6 +3,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/onnx_model.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
 #include "campaign/network.hpp"
@@ -18,7 +19,9 @@ Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const 
     input.role = input.role == "workload" ? "network" : input.role;
   }
   for (const NetworkLayer& layer : network.layers) {
-    origin.inputs.push_back(input_file("layer " + layer.name, layer.file));
+    if (!layer.file.empty()) {
+      origin.inputs.push_back(input_file("layer " + layer.name, layer.file));
+    }
   }
   if (!arguments.constraints.empty()) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
@@ -30,7 +33,7 @@ Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const 
 
 Answer run(const NetworkArguments& arguments) {
   const Arch arch = load_arch(arguments.arch);
-  const Network network = load_network(arguments.network);
+  const Network network = network_of(arguments.network, arguments.onnx);
 
   Watch watch;
   NetworkOptions options;
@@ -58,7 +61,7 @@ Answer run(const NetworkArguments& arguments) {
   answer.text = arguments.output.json ? network_json(origin_of(arguments, arch, network), arch,
                                                      network, options, result)
                                       : network_text(arch, network, options, result);
-  const bool missing = totals(network, result, options.search.objective.mode).missing > 0;
+  const bool missing = totals(arch, network, result, options.search.objective.mode).missing > 0;
   answer.code = result.interrupted ? kInterrupted : (missing ? kNegative : kDone);
   return answer;
 }

@@ -19,5 +19,6 @@ struct ImportedFiles {
 };
 
 ImportedFiles import_scalesim(const ImportArguments& arguments);
+ImportedFiles import_onnx(const ImportArguments& arguments);
 
 }  // namespace mapsim

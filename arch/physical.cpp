@@ -34,4 +34,12 @@ Total<Quantity> total(const Arch& arch, std::optional<Quantity> Physical::* numb
 Total<Milliwatts> total_leakage(const Arch& arch) { return total(arch, &Physical::leakage); }
 Total<SquareMillimetres> total_area(const Arch& arch) { return total(arch, &Physical::area); }
 
+Picojoules leakage_per_cycle(const Arch& arch) {
+  constexpr double kPicojoulesPerMillijoule = 1e9;
+  const auto leakage = total_leakage(arch).sum;
+  return arch.leaks && leakage
+             ? Picojoules{leakage->count() * kPicojoulesPerMillijoule / arch.clock.count()}
+             : Picojoules{0};
+}
+
 }  // namespace mapsim

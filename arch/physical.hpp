@@ -26,5 +26,7 @@ struct Total {
 struct Arch;
 Total<Milliwatts> total_leakage(const Arch& arch);
 Total<SquareMillimetres> total_area(const Arch& arch);
+// What all of it leaks in a cycle; 0 where nothing is given, or the machine leaves leakage out.
+Picojoules leakage_per_cycle(const Arch& arch);
 
 }  // namespace mapsim

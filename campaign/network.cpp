@@ -17,8 +17,16 @@ NetworkResult search_network(const Arch& arch, const Network& network,
   return result;
 }
 
-NetworkTotals totals(const Network& network, const NetworkResult& result, LatencyMode mode) {
+NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResult& result,
+                     LatencyMode mode) {
   NetworkTotals sums;
+  for (const Stream& stream : network.streams) {
+    const StreamCost cost = stream_cost(arch, stream.in, stream.out);
+    sums.streams.energy += cost.energy * static_cast<double>(stream.count);
+    sums.streams.latency += cost.latency * stream.count;
+  }
+  sums.energy = sums.streams.energy;
+  sums.latency = sums.streams.latency;
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const NetworkLayer& layer = network.layers[i];
     const SearchResult* found = i < result.layers.size() ? &result.layers[i] : nullptr;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arch/arch.hpp"
+#include "costmodel/stream.hpp"
 #include "mapper/mapper.hpp"
 #include "report/json.hpp"
 #include "workloads/network.hpp"
@@ -30,10 +31,11 @@ struct NetworkResult {
   bool interrupted = false;
 };
 
-// Of all layers together, each as often as it occurs, one after the other.
+// Of all layers and streams together, each as often as it occurs, one after the other.
 struct NetworkTotals {
   Picojoules energy{0};
-  Cycles latency{0};  // of the objective's mode
+  Cycles latency{0};   // of the objective's mode
+  StreamCost streams;  // their part of both (costmodel/stream.hpp)
   std::int64_t macs = 0;
   double seconds = 0;        // of searching
   std::int64_t missing = 0;  // layers without a mapping: in none of the sums above
@@ -43,7 +45,8 @@ struct NetworkTotals {
 // Searches every distinct layer once.
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options);
-NetworkTotals totals(const Network& network, const NetworkResult& result, LatencyMode mode);
+NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResult& result,
+                     LatencyMode mode);
 
 // For people: layers by their share of the time, slowest first, then what takes most energy, then
 // the totals with inferences per second.

@@ -41,13 +41,15 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   json["latency_mode"] = to_string(options.search.objective.mode);
   json["strategy"] = options.strategy;
   json["interrupted"] = result.interrupted;
-  const NetworkTotals sums = totals(network, result, options.search.objective.mode);
+  const NetworkTotals sums = totals(arch, network, result, options.search.objective.mode);
   const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
   json["total"] = {{"energy_pj", sums.energy.count()},
                    {"latency_cycles", sums.latency.count()},
                    {"latency_seconds", seconds},
                    {"inferences_per_second", seconds > 0 ? Json(1 / seconds) : Json()},
                    {"macs", sums.macs},
+                   {"streams_energy_pj", sums.streams.energy.count()},
+                   {"streams_latency_cycles", sums.streams.latency.count()},
                    {"layers_missing", sums.missing},
                    {"proven", sums.proven},
                    {"search_seconds", sums.seconds}};
@@ -55,6 +57,18 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
     json["layers"].push_back(layer_json(arch, network.layers[i], result.layers[i]));
   }
+  json["streams"] = Json::array();
+  for (const Stream& stream : network.streams) {
+    const StreamCost cost = stream_cost(arch, stream.in, stream.out);
+    json["streams"].push_back({{"name", stream.name},
+                               {"kind", stream.kind},
+                               {"count", stream.count},
+                               {"bits_in", stream.in.count()},
+                               {"bits_out", stream.out.count()},
+                               {"energy_pj", cost.energy.count()},
+                               {"latency_cycles", cost.latency.count()}});
+  }
+  json["unpriced"] = network.unpriced;
   return json.dump(2) + '\n';
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "campaign/network.hpp"
 #include "report/figures.hpp"
@@ -78,6 +80,35 @@ std::string hungriest(const Network& network, std::vector<Share> found, const Ne
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Operators that only move data, by kind, slowest first; then those without a price.
+std::string streams_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
+  std::map<std::string, std::pair<std::int64_t, StreamCost>> kinds;
+  for (const Stream& stream : network.streams) {
+    const StreamCost cost = stream_cost(arch, stream.in, stream.out);
+    auto& [count, all] = kinds[stream.kind];
+    count += stream.count;
+    all.energy += cost.energy * static_cast<double>(stream.count);
+    all.latency += cost.latency * stream.count;
+  }
+  std::vector<std::pair<std::string, std::pair<std::int64_t, StreamCost>>> order(kinds.begin(),
+                                                                                 kinds.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second.second.latency > b.second.second.latency;
+  });
+  std::vector<Row> rows{{"moves data only", "times", "latency", "share", "energy", "share"}};
+  for (const auto& [kind, found] : order) {
+    const Share share{0, found.second.energy, found.second.latency};
+    rows.push_back({kind, fmt::format("{} x", found.first),
+                    scaled(seconds(arch, share.latency), "s"), percent(time_part(share, sums)),
+                    energy_text(share.energy), percent(energy_part(share, sums))});
+  }
+  std::string text = order.empty() ? "" : table(rows) + '\n';
+  for (const auto& [kind, count] : network.unpriced) {
+    text += fmt::format("Not priced: {}, {} x\n", kind, count);
+  }
+  return text;
+}
+
 std::string totals_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
   const double time = seconds(arch, sums.latency);
   std::string text = fmt::format(
@@ -104,7 +135,7 @@ std::string totals_text(const Arch& arch, const Network& network, const NetworkT
 std::string network_text(const Arch& arch, const Network& network, const NetworkOptions& options,
                          const NetworkResult& result) {
   const LatencyMode mode = options.search.objective.mode;
-  const NetworkTotals sums = totals(network, result, mode);
+  const NetworkTotals sums = totals(arch, network, result, mode);
   const std::vector<Share> found = shares(network, result, mode);
   std::string text = fmt::format("{} on {}: layer by layer, least {}\n\n", network.name, arch.name,
                                  to_string(options.search.objective));
@@ -114,7 +145,7 @@ std::string network_text(const Arch& arch, const Network& network, const Network
     rows.push_back(
         layer_row(arch, network.layers[share.layer], result.layers[share.layer], share, sums));
   }
-  text += table(rows) + '\n';
+  text += table(rows) + '\n' + streams_text(arch, network, sums);
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     if (i >= result.layers.size() || !result.layers[i].cost) {
       text += fmt::format("{}: {}\n", network.layers[i].name,

@@ -38,11 +38,7 @@ Problem::Problem(Arch arch, Workload workload)
     : arch_{bind_widths(std::move(arch), workload)},
       workload_{std::move(workload)},
       macs_{workload_.macs()} {
-  if (const auto leakage = total_leakage(arch_).sum; leakage && arch_.leaks) {
-    constexpr double kPicojoulesPerMillijoule = 1e9;
-    leakage_per_cycle_ =
-        Picojoules{leakage->count() * kPicojoulesPerMillijoule / arch_.clock.count()};
-  }
+  leakage_per_cycle_ = leakage_per_cycle(arch_);
   for (const TensorId t : workload_.tensors.ids()) {
     shapes_.push_back(shape_of(workload_, t));
   }

@@ -30,6 +30,7 @@ HOMES = [
     (r"#include <omp\.h>|#pragma omp", ("mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),
+    (r"#include <(onnx|google/protobuf)/", ("interop/onnx_graph.cpp",)),
 ]
 
 

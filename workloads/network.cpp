@@ -36,9 +36,38 @@ std::optional<NetworkLayer> read_layer(Reader& reader, const Node& node,
   return NetworkLayer{name.value_or(path.stem().string()), {}, count, path.string()};
 }
 
+void read_streams(Reader& reader, const Node* list, Network& network) {
+  if (list == nullptr) {
+    return;
+  }
+  for (const Node* item : reader.items(*list, "a list of streams")) {
+    const Fields fields = reader.fields(*item, {"name", "kind", "in", "out", "count"});
+    Stream stream;
+    stream.name = reader.name(fields.require("name")).value_or("");
+    stream.kind = reader.name(fields.require("kind")).value_or("");
+    stream.in = reader.quantity(fields.require("in"), parse_size).value_or(Bits{0});
+    stream.out = reader.quantity(fields.require("out"), parse_size).value_or(Bits{0});
+    stream.count = reader.integer(fields.find("count"), 1, kMaxCount).value_or(1);
+    network.streams.push_back(std::move(stream));
+  }
+}
+
+void read_unpriced(Reader& reader, const Node* map, Network& network) {
+  if (map == nullptr) {
+    return;
+  }
+  for (const Entry* entry : reader.entries(*map, "a map of operators to how many there are")) {
+    const auto kind = reader.name(&entry->key);
+    const auto count = reader.integer(&entry->value, 1, kMaxCount);
+    if (kind && count) {
+      network.unpriced[*kind] = *count;
+    }
+  }
+}
+
 Network read_network(const Document& document) {
   Reader reader{document};
-  const Fields fields = reader.fields(reader.root(), {"name", "layers"});
+  const Fields fields = reader.fields(reader.root(), {"name", "layers", "streams", "unpriced"});
   Network network;
   network.name = reader.name(fields.require("name")).value_or("");
   const Node* list = fields.require("layers");
@@ -55,6 +84,8 @@ Network read_network(const Document& document) {
       network.layers.push_back(*std::move(layer));
     }
   }
+  read_streams(reader, fields.find("streams"), network);
+  read_unpriced(reader, fields.find("unpriced"), network);
   reader.finish();
   std::int64_t room = kMaxMacs;
   for (NetworkLayer& layer : network.layers) {
@@ -82,6 +113,26 @@ Network load_network(const std::string& path) { return read_network(read_yaml(pa
 
 Network parse_network(const std::string& text, const std::string& filename) {
   return read_network(parse_yaml(text, filename));
+}
+
+std::string print_network(const Network& network, const std::string& folder) {
+  const auto times = [](std::int64_t count) {
+    return count > 1 ? fmt::format(", count: {}", count) : "";
+  };
+  std::string text = fmt::format("name: {}\nlayers:\n", network.name);
+  for (const NetworkLayer& layer : network.layers) {
+    text += fmt::format("  - {{workload: {}/{}.yaml{}}}\n", folder, layer.name, times(layer.count));
+  }
+  text += network.streams.empty() ? "" : "streams:\n";
+  for (const Stream& stream : network.streams) {
+    text += fmt::format("  - {{name: {}, kind: {}, in: {} b, out: {} b{}}}\n", stream.name,
+                        stream.kind, stream.in.count(), stream.out.count(), times(stream.count));
+  }
+  text += network.unpriced.empty() ? "" : "unpriced:\n";
+  for (const auto& [kind, count] : network.unpriced) {
+    text += fmt::format("  {}: {}\n", kind, count);
+  }
+  return text;
 }
 
 }  // namespace mapsim

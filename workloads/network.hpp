@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,15 +14,28 @@ struct NetworkLayer {
   std::string name;
   Workload workload;
   std::int64_t count = 1;  // >= 1
-  std::string file;        // where the workload was read
+  std::string file;        // where the workload was read; empty: part of a model
   friend bool operator==(const NetworkLayer&, const NetworkLayer&) = default;
 };
 
+// Operations without multiply-accumulates worth a mapping (pooling, sums, normalisation, copies):
+// what counts is what they read and write.
+struct Stream {
+  std::string name;
+  std::string kind;  // the operator: MaxPool, Softmax
+  Bits in{0};        // read, by one of them
+  Bits out{0};       // written
+  std::int64_t count = 1;
+  friend bool operator==(const Stream&, const Stream&) = default;
+};
+
 // A network as a bag of layers, run one after the other. Layers are distinct in their names; the
-// product of counts and MACs is at most 2^62.
+// sum of counts times MACs is at most 2^62.
 struct Network {
   std::string name;
   std::vector<NetworkLayer> layers;  // at least one
+  std::vector<Stream> streams{};
+  std::map<std::string, std::int64_t> unpriced{};  // operators that nothing is known of: how many
   std::int64_t macs() const;
   friend bool operator==(const Network&, const Network&) = default;
 };
@@ -30,5 +44,8 @@ struct Network {
 // often each occurs. Throws ConfigError with all that is wrong with it, or with one of its layers.
 Network load_network(const std::string& path);
 Network parse_network(const std::string& text, const std::string& filename);
+
+// As load_network() reads it, each layer's workload in the file FOLDER/NAME.yaml.
+std::string print_network(const Network& network, const std::string& folder);
 
 }  // namespace mapsim

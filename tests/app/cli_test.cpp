@@ -354,7 +354,7 @@ TEST_F(CommandLine, ReportsAFullDisk) {
 
 TEST_F(CommandLine, KnowsItsVersionAndHelpsEveryCommand) {
   EXPECT_THAT(run("--version").out, ::testing::StartsWith("mapsim 0."));
-  for (const char* command : {"", "search", "eval", "simulate", "roofline"}) {
+  for (const char* command : {"", "search", "network", "eval", "simulate", "roofline"}) {
     const Outcome result = run(fmt::format("{} --help", command));
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, HasSubstr("Usage: mapsim"));

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -36,7 +38,7 @@ TEST(SearchNetwork, AddsUpItsLayersAsOftenAsTheyOccur) {
     energy += static_cast<double>(layer.count) * alone.cost->energy.total.count();
     cycles += layer.count * alone.cost->latency.steady.count();
   }
-  const NetworkTotals sums = totals(c.network, result, LatencyMode::kSteady);
+  const NetworkTotals sums = totals(c.arch, c.network, result, LatencyMode::kSteady);
   EXPECT_DOUBLE_EQ(sums.energy.count(), energy);
   EXPECT_EQ(sums.latency.count(), cycles);
   EXPECT_EQ(sums.macs, c.network.macs());
@@ -52,7 +54,7 @@ TEST(SearchNetwork, StopsBetweenLayersAndSaysSo) {
   const NetworkResult result = search_network(c.arch, c.network, c.options);
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(result.layers.size(), 3);
-  const NetworkTotals sums = totals(c.network, result, LatencyMode::kSteady);
+  const NetworkTotals sums = totals(c.arch, c.network, result, LatencyMode::kSteady);
   EXPECT_GE(sums.missing, 5);
   EXPECT_FALSE(sums.proven);
   EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
@@ -72,11 +74,33 @@ TEST(SearchNetwork, NamesLayersThatDoNotFit) {
   };
   c.options.search.objective.max_latency = Cycles{3'000'000};
   const NetworkResult result = search_network(c.arch, c.network, c.options);
-  const NetworkTotals sums = totals(c.network, result, LatencyMode::kSteady);
+  const NetworkTotals sums = totals(c.arch, c.network, result, LatencyMode::kSteady);
   EXPECT_EQ(sums.missing, 1);
   EXPECT_EQ(sums.macs, c.network.layers[0].workload.macs());
   EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
               testing::HasSubstr("conv2: nothing fits\n"));
+}
+
+// What only moves data crosses the outermost port once; what has no price is named.
+TEST(SearchNetwork, PricesStreamsByTheOutermostLevel) {
+  Case c;
+  c.network.layers.resize(1);
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  const NetworkTotals without = totals(c.arch, c.network, result, LatencyMode::kSteady);
+  c.network.streams = {{"pool1", "MaxPool", Bits{64'000}, Bits{16'000}, 3}};
+  c.network.unpriced = {{"NonMaxSuppression", 2}};
+  const NetworkTotals with = totals(c.arch, c.network, result, LatencyMode::kSteady);
+  const Storage& dram = *c.arch.levels.begin();
+  const double energy =
+      3 * (64'000 * dram.energy.read.count() + 16'000 * dram.energy.update.count());
+  EXPECT_DOUBLE_EQ(with.streams.energy.count(), energy);
+  EXPECT_DOUBLE_EQ(with.energy.count(), without.energy.count() + energy);
+  EXPECT_EQ(with.latency, without.latency + with.streams.latency);
+  EXPECT_EQ(with.streams.latency.count(),
+            3 * static_cast<std::int64_t>(std::ceil(80'000 / dram.bandwidth.shared->count())));
+  const std::string text = network_text(c.arch, c.network, c.options, result);
+  EXPECT_THAT(text, testing::HasSubstr("MaxPool            3 x"));
+  EXPECT_THAT(text, testing::HasSubstr("Not priced: NonMaxSuppression, 2 x\n"));
 }
 
 TEST(NetworkText, HasTheSlowestLayerFirst) {

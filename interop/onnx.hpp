@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+#include "workloads/network.hpp"
+
+namespace mapsim {
+
+// A model in the Open Neural Network Exchange format as plain values: operators in topological
+// order, every tensor with the shape that inference found.
+struct OnnxTensor {
+  std::string name;  // empty: an optional input that is left out
+  std::optional<std::vector<std::int64_t>> shape;
+  Bits bits{0};           // of an element; 0: unknown
+  bool constant = false;  // a weight of the model
+  friend bool operator==(const OnnxTensor&, const OnnxTensor&) = default;
+};
+struct OnnxNode {
+  std::string name;
+  std::string op;  // with its domain, unless that is ONNX's own: com.microsoft.Gelu
+  std::vector<OnnxTensor> inputs, outputs;
+  std::map<std::string, std::vector<std::int64_t>> integers;  // attributes; a single one as a list
+  std::map<std::string, std::string> words;
+  friend bool operator==(const OnnxNode&, const OnnxNode&) = default;
+};
+struct OnnxGraph {
+  std::string name;
+  std::string file;
+  std::vector<OnnxNode> nodes;
+  friend bool operator==(const OnnxGraph&, const OnnxGraph&) = default;
+};
+
+struct OnnxOptions {
+  std::map<std::string, std::int64_t> dims;  // symbolic dims of the model's inputs
+  std::int64_t batch = 1;                    // a symbolic first dim that `dims` does not name
+  // Width of operands, whatever the model says; sums then have 32 b. Absent: as in the model.
+  std::optional<Bits> operand_bits;
+};
+
+// Whether this build reads ONNX files.
+bool has_onnx();
+
+// Reads a model and infers shapes. Throws ConfigError: not readable, not ONNX, symbolic dims
+// without a value, inference that fails; or without ONNX in this build.
+OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options);
+
+// Conv, ConvTranspose, Gemm and MatMul as layers, each shape once; operators that only move data as
+// streams; views (Reshape, Flatten, ...) as nothing; all others counted. The rules:
+// docs/formats.md, ONNX. Throws ConfigError for a layer whose shapes are unknown or contradict each
+// other.
+Network to_network(const OnnxGraph& graph, const OnnxOptions& options);
+
+}  // namespace mapsim

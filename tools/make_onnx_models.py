@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the ONNX models that the tests read. Weights have shapes and no values, so files are small.
+
+usage: make_onnx_models.py FOLDER
+"""
+import sys
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+FLOAT = TensorProto.FLOAT
+
+
+class Graph:
+    """Operators in a row: each call adds one and returns the name of what it makes."""
+
+    def __init__(self, name):
+        self.name, self.nodes, self.weights = name, [], []
+
+    def weight(self, name, *dims, kind=FLOAT):
+        self.weights.append(TensorProto(name=name, dims=dims, data_type=kind))
+        return name
+
+    def numbers(self, name, values):
+        self.weights.append(helper.make_tensor(name, TensorProto.INT64, [len(values)], values))
+        return name
+
+    def op(self, kind, *inputs, name=None, domain="", **attributes):
+        name = name or f"{kind.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name + "_out"], name=name,
+                                           domain=domain, **attributes))
+        return name + "_out"
+
+    def save(self, folder, inputs, output, opset=15):
+        values = [helper.make_tensor_value_info(n, t, s) for n, t, s in inputs]
+        result = helper.make_empty_tensor_value_info(output)
+        result.type.tensor_type.elem_type = FLOAT
+        graph = helper.make_graph(self.nodes, self.name, values, [result], self.weights)
+        imports = [helper.make_opsetid("", opset), helper.make_opsetid("com.example", 1)]
+        model = helper.make_model(graph, opset_imports=imports)
+        onnx.save(model, str(folder / f"{self.name}.onnx"))
+
+
+def convolution(g, x, name, inputs, outputs, kernel, stride=1, relu=True):
+    w = g.weight(name + "_w", outputs, inputs, kernel, kernel)
+    x = g.op("Conv", x, w, name=name, strides=[stride] * 2, pads=[kernel // 2] * 4,
+             kernel_shape=[kernel] * 2)
+    parameters = [g.weight(f"{name}_bn{i}", outputs) for i in range(4)]
+    x = g.op("BatchNormalization", x, *parameters, name=name + "_bn")
+    return g.op("Relu", x, name=name + "_relu") if relu else x
+
+
+def resnet50(folder):
+    """He et al., CVPR 2016, table 1; version 1.5: the 3 x 3 has the stride."""
+    g = Graph("resnet50")
+    x = convolution(g, "image", "conv1", 3, 64, 7, 2)
+    x = g.op("MaxPool", x, name="pool1", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    channels = 64
+    for stage, (blocks, width) in enumerate([(3, 64), (4, 128), (6, 256), (3, 512)], 2):
+        for block in range(blocks):
+            stride = 2 if block == 0 and stage > 2 else 1
+            name = f"conv{stage}_{block + 1}"
+            y = convolution(g, x, name + "_a", channels, width, 1)
+            y = convolution(g, y, name + "_b", width, width, 3, stride)
+            y = convolution(g, y, name + "_c", width, 4 * width, 1, relu=False)
+            if block == 0:
+                x = convolution(g, x, name + "_p", channels, 4 * width, 1, stride, relu=False)
+            channels = 4 * width
+            x = g.op("Relu", g.op("Add", x, y, name=name + "_add"), name=name + "_relu")
+    x = g.op("Flatten", g.op("GlobalAveragePool", x, name="pool5"), name="flatten")
+    x = g.op("Gemm", x, g.weight("fc_w", 1000, 2048), g.weight("fc_b", 1000), name="fc", transB=1)
+    g.save(folder, [("image", FLOAT, ["N", 3, 224, 224])], x)
+
+
+def attention(folder):
+    """One layer of BERT base: 12 heads of 64; batch and tokens are symbolic."""
+    g = Graph("attention")
+    heads = {}
+    shape = g.numbers("split", [0, 0, 12, 64])
+    for part in "qkv":
+        x = g.op("MatMul", "tokens", g.weight(part + "_w", 768, 768), name=part)
+        x = g.op("Add", x, g.weight(part + "_b", 768), name=part + "_bias")
+        x = g.op("Reshape", x, shape, name=part + "_split")
+        order = [0, 2, 3, 1] if part == "k" else [0, 2, 1, 3]
+        heads[part] = g.op("Transpose", x, name=part + "_heads", perm=order)
+    scores = g.op("MatMul", heads["q"], heads["k"], name="scores")
+    x = g.op("MatMul", g.op("Softmax", scores, name="softmax"), heads["v"], name="context")
+    x = g.op("Transpose", x, name="join", perm=[0, 2, 1, 3])
+    x = g.op("Reshape", x, g.numbers("whole", [0, 0, 768]), name="joined")
+    x = g.op("MatMul", x, g.weight("o_w", 768, 768), name="o")
+    x = g.op("Add", x, "tokens", name="residual")
+    g.save(folder, [("tokens", FLOAT, ["batch", "seq", 768])], x)
+
+
+def corners(folder):
+    """Every form that a layer can take, and what is not a layer."""
+    g = Graph("corners")
+    x = g.op("Conv", "image", g.weight("w0", 8, 3, 3, 3), name="same_upper", auto_pad="SAME_UPPER",
+             strides=[2, 2])
+    x = g.op("Conv", x, g.weight("w1", 8, 1, 3, 3), name="depthwise", group=8, pads=[0, 0, 1, 1])
+    x = g.op("Conv", x, g.weight("w2", 4, 4, 1, 3), name="grouped", group=2, dilations=[1, 2])
+    x = g.op("Fancy", x, name="fancy", domain="com.example")
+    y = g.op("ConvTranspose", "coarse", g.weight("w3", 16, 8, 4, 4), name="up", strides=[2, 2],
+             pads=[1] * 4)
+    y = g.op("Gather", y, g.numbers("channels", [0, 3]), name="pick", axis=1)
+    z = g.op("Conv", "sound", g.weight("w4", 32, 16, 5), name="one_axis", pads=[2, 2], strides=[2])
+    v = g.op("Conv", "volume", g.weight("w5", 4, 2, 3, 3, 3), name="three_axes")
+    m = g.op("MatMul", "vector", g.weight("w6", 64, 10), name="row")
+    g.nodes.append(helper.make_node("NonMaxSuppression", [y, y], ["boxes"], name="nms"))
+    shape = g.op("Shape", "image", name="shape")
+    g.op("Cast", shape, name="folded", to=FLOAT)
+    del x, z, v
+    g.save(folder, [("image", FLOAT, [1, 3, 15, 15]), ("coarse", FLOAT, [1, 16, 5, 7]),
+                    ("sound", FLOAT, [1, 16, 100]), ("volume", FLOAT, [1, 2, 8, 8, 8]),
+                    ("vector", FLOAT, [64])], m)
+
+
+def quantised(folder):
+    g = Graph("quantised")
+    scale = [g.weight(f"s{i}", kind=FLOAT) for i in range(3)]
+    zero = [g.weight(f"z{i}", kind=TensorProto.UINT8) for i in range(3)]
+    w = g.weight("w", 16, 8, 3, 3, kind=TensorProto.UINT8)
+    x = g.op("QLinearConv", "image", scale[0], zero[0], w, scale[1], zero[1], scale[2], zero[2],
+             name="conv", pads=[1] * 4)
+    g.save(folder, [("image", TensorProto.UINT8, [1, 8, 14, 14])], x)
+
+
+def contradiction(folder):
+    g = Graph("contradiction")
+    x = g.op("MatMul", "a", g.weight("w", 5, 7), name="product")
+    g.save(folder, [("a", FLOAT, [3, 4])], x)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    target.mkdir(parents=True, exist_ok=True)
+    for make in (resnet50, attention, corners, quantised, contradiction):
+        make(target)
