@@ -95,7 +95,11 @@ class ComponentReader {
   }
 
   void read_local(const Node& node, const TimeloopComponent& around) {
-    const Fields fields = reader_.fields(node, {"name", "class", "subclass", "attributes"});
+    const Fields fields =
+        reader_.fields(node, {"name", "class", "subclass", "attributes", "constraints",
+                              "required_actions", "actions", "enabled", "area_share", "area_scale",
+                              "energy_scale", "sparse_optimizations"});
+    check_demands(fields);
     TimeloopComponent component = around;
     component.node = &node;
     const auto name = reader_.text(fields.require("name"), "a name").value_or("");
@@ -104,6 +108,24 @@ class ComponentReader {
     component.klass = reader_.text(fields.require("class"), "a class").value_or("");
     inherit(component, fields.find("attributes"));
     out_.list.push_back(component);
+    if (const Node* constraints = fields.find("constraints")) {
+      out_.constraints.push_back({component.name, constraints});
+    }
+  }
+
+  // What the front end writes out even where it asks for nothing.
+  void check_demands(const Fields& fields) {
+    for (const char* key : {"enabled", "area_scale", "energy_scale", "sparse_optimizations"}) {
+      const Node* value = fields.find(key);
+      const bool neutral =
+          value == nullptr ||
+          (value->kind == Node::Kind::kScalar &&
+           (value->text == "true" || value->text == "1" || value->text == "1.0")) ||
+          (value->kind != Node::Kind::kScalar && value->entries.empty() && value->items.empty());
+      if (!neutral) {
+        reader_.error(fields.place(key), fmt::format("'{}' is not known here", key));
+      }
+    }
   }
 
   // Version 0.4: a list in which every node lies inside of the ones before it.
@@ -127,20 +149,9 @@ class ComponentReader {
   void read_tagged(const Node& node, TimeloopComponent& around) {
     const Fields fields =
         reader_.fields(node, {"name", "class", "subclass", "attributes", "spatial", "constraints",
-                              "required_actions", "actions", "enabled", "area_scale",
+                              "required_actions", "actions", "enabled", "area_share", "area_scale",
                               "energy_scale", "sparse_optimizations"});
-    for (const char* key : {"enabled", "area_scale", "energy_scale", "sparse_optimizations"}) {
-      const Node* value = fields.find(key);
-      const bool neutral =
-          value == nullptr ||
-          (value->kind == Node::Kind::kScalar &&
-           (value->text == "true" || value->text == "1" || value->text == "1.0")) ||
-          (value->kind == Node::Kind::kMap && value->entries.empty()) ||
-          (value->kind == Node::Kind::kSequence && value->items.empty());
-      if (!neutral) {
-        reader_.error(fields.place(key), fmt::format("'{}' is not known here", key));
-      }
-    }
+    check_demands(fields);
     read_spatial(fields.find("spatial"), around);
     const bool component = node.tag == "!Component";
     TimeloopComponent here = around;
