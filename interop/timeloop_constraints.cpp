@@ -228,8 +228,8 @@ void read_timeloop_constraints(Reader& reader, const Node& section, const Timelo
     }
   }
   if (const Node* kind = fields.find("template"); kind != nullptr && kind->text != "uber") {
-    reader.error(*kind,
-                 fmt::format("the mapspace template {} is not known here", quoted(kind->text)));
+    reader.error(*kind, fmt::format("the mapspace template {} is not known here, only 'uber'",
+                                    quoted(kind->text)));
   }
 }
 
