@@ -47,10 +47,12 @@ class ConstraintReader {
   }
 
   // {dataspace: {...}, temporal: {...}, spatial: {...}}
-  void read_component(const std::string& target, const Node& section) {
-    const auto level = std::find(storages_.begin(), storages_.end(), target);
-    for (const Entry* entry : reader_.entries(section, "constraints")) {
-      if (level == storages_.end()) {
+  void read_component(const TimeloopPlacedConstraint& placed) {
+    for (const Entry* entry : reader_.entries(*placed.node, "constraints")) {
+      const bool around = !placed.above.empty() && entry->key.text == "spatial";
+      const auto level =
+          std::find(storages_.begin(), storages_.end(), around ? placed.above : placed.target);
+      if (level == storages_.end() || (around && is_empty(entry->value))) {
         refuse_all(entry->value, entry->key.text);
       } else {
         read_one(entry->key.text, entry->value,
@@ -233,10 +235,10 @@ void read_timeloop_constraints(Reader& reader, const Node& section, const Timelo
   }
 }
 
-void read_component_constraints(Reader& reader, const std::string& target, const Node& section,
+void read_component_constraints(Reader& reader, const TimeloopPlacedConstraint& placed,
                                 const TimeloopMachine& machine, const Workload& workload,
                                 std::vector<TimeloopConstraint>& constraints) {
-  ConstraintReader{reader, machine, workload, constraints}.read_component(target, section);
+  ConstraintReader{reader, machine, workload, constraints}.read_component(placed);
 }
 
 }  // namespace mapsim

@@ -280,8 +280,8 @@ class Importer {
     }
     const Found& section = sections_[Section::kArch].front();
     for (const auto& each : arch.constraints) {
-      read_component_constraints(section.source->reader, each.target, *each.node, machine,
-                                 import_.design.workload, import_.constraints);
+      read_component_constraints(section.source->reader, each, machine, import_.design.workload,
+                                 import_.constraints);
     }
   }
 

@@ -263,6 +263,29 @@ globals: {{version: '0.4'}}
                                     Problem{to_arch(machine), import.design.workload}));
 }
 
+// Version 0.4 says in the container how its instances are filled.
+TEST(TimeloopImport, TakesTheSpatialConstraintOfAContainer) {
+  std::string nodes = kNodes;
+  const std::string mesh = "      spatial: {meshX: 4, meshY: 2}\n";
+  const std::string rule =
+      "      constraints: {spatial: {permutation: [K, R], split: 1, factors: [P=1]}, temporal: "
+      "{}}\n"
+      "      networks: []\n";
+  nodes.insert(nodes.find(mesh) + mesh.size(), rule);
+  EXPECT_THAT(constraints_text(parse_timeloop(nodes + kEnergies + kProblem, "a.yaml")),
+              HasSubstr("  unroll:\n    glb_to_spad: {X: {dims: [K]}, Y: {dims: [R]}}\n"));
+  // Of two containers in one fanout, neither can be told apart.
+  const std::string second = "    - !Container\n      name: half\n      spatial: {meshX: 2}\n";
+  nodes.insert(nodes.find("    - !Component\n      name: spad"), second);
+  try {
+    parse_timeloop(nodes + kEnergies + kProblem, "a.yaml");
+    ADD_FAILURE() << "two containers were read";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("'permutation' of a spatial constraint has no counterpart here"));
+  }
+}
+
 // Timeloop takes a permutation as the beginning of an order and tries the other dims behind it:
 // with a split inside of the permutation, those go along Y.
 TEST(TimeloopImport, PutsDimsThatAPermutationLeavesOutAlongY) {
