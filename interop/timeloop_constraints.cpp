@@ -2,7 +2,6 @@
 #include "interop/timeloop_constraints.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -161,7 +160,7 @@ class ConstraintReader {
     const bool x_only = machine_.fanout(level, Axis::kY) == 1;
     const bool y_only = machine_.fanout(level, Axis::kX) == 1;
     TimeloopAxisRule axes[2];
-    Words open;  // dims that may be unrolled, and that neither a split nor a permutation places
+    std::string open;   // dims that may be unrolled, and that the permutation does not place
     std::string fixed;  // a dim with a factor
     for (std::size_t i = 0; i < order.dims.size(); ++i) {
       const DimId d = order.dims[i];
@@ -172,7 +171,7 @@ class ConstraintReader {
         fixed = workload_.dims[d].name;
       }
       if (i >= order.given) {
-        open.push_back(workload_.dims[d].name);
+        open += (open.empty() ? "" : ", ") + workload_.dims[d].name;
       }
       const bool before = along_x && i < static_cast<std::size_t>(*along_x);
       for (const std::size_t axis : {0, 1}) {
@@ -188,7 +187,7 @@ class ConstraintReader {
           *split,
           fmt::format("a split of {0}, but the permutation names only {1}: which of {2} go along X "
                       "is not said; name them there, or write a split of at most {1}",
-                      reach, order.given, fmt::join(open, ", ")));
+                      reach, order.given, open));
     }
     if (!along_x && !x_only && !y_only && (!fixed.empty() || order.given > 0)) {
       reader_.error(node, fmt::format("{} without a split: along which axis it is, is not said; "

@@ -2,7 +2,6 @@
 #include "interop/timeloop_import.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -184,10 +183,9 @@ class Importer {
   void note_unused(const EnergyReferences& table) {
     note_strangers("ERT", table.components);
     for (const std::string& name : components()) {
-      const std::vector<std::string> actions = other_actions(table, name);
-      if (!actions.empty()) {
-        import_.notes.push_back(fmt::format("{}: energies of {} have no part in a dense run", name,
-                                            fmt::join(actions, ", ")));
+      for (const std::string& action : other_actions(table, name)) {
+        import_.notes.push_back(
+            fmt::format("{}: energies of {} have no part in a dense run", name, action));
       }
     }
   }
