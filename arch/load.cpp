@@ -2,7 +2,6 @@
 #include "arch/load.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -190,17 +189,20 @@ class ArchReader {
   void check_use(const Node& at, const std::string& file, const Components& components) {
     Words nodes = names_of(arch_.levels);
     nodes.push_back(arch_.compute.name);
-    const bool used = std::any_of(nodes.begin(), nodes.end(), [&](const std::string& name) {
-      return components.contains(name);
-    });
-    Words known;
+    std::string named;
+    std::string known;
+    bool used = false;
+    for (const std::string& node : nodes) {
+      named += (named.empty() ? "" : ", ") + node;
+      used = used || components.contains(node);
+    }
     for (const auto& component : components) {
-      known.push_back(component.first);
+      known += (known.empty() ? "" : ", ") + component.first;
     }
     if (!used) {
       reader_.error(at, fmt::format("no storage or compute has the name of a component of {} ({}); "
                                     "the nodes are {}",
-                                    file, fmt::join(known, ", "), fmt::join(nodes, ", ")));
+                                    file, known, named));
     }
   }
 
