@@ -106,7 +106,7 @@ References read_file(const Document& document, const std::string& kind,
 }  // namespace
 
 std::optional<Picojoules> EnergyReferences::find(const std::string& component,
-                                                 std::initializer_list<const char*> actions) const {
+                                                 Actions actions) const {
   const auto known = components.find(component);
   if (known == components.end()) {
     return std::nullopt;
@@ -119,8 +119,31 @@ std::optional<Picojoules> EnergyReferences::find(const std::string& component,
   return std::nullopt;
 }
 
+std::vector<std::string> other_actions(const EnergyReferences& table,
+                                       const std::string& component) {
+  std::vector<std::string> others;
+  const auto known = table.components.find(component);
+  if (known == table.components.end()) {
+    return others;
+  }
+  const std::array<Actions, 5> lists{kReadActions, kWriteActions, kUpdateActions, kComputeActions,
+                                     kLeakActions};
+  for (const auto& action : known->second) {
+    const bool named = std::any_of(lists.begin(), lists.end(), [&](Actions list) {
+      return std::find(list.begin(), list.end(), action.first) != list.end();
+    });
+    if (!named) {
+      others.push_back(action.first);
+    }
+  }
+  return others;
+}
+
 EnergyReferences read_energy_tables(Reader& reader, const Node& section) {
   return read_energies(reader, section, "tables");
+}
+AreaReferences read_area_tables(Reader& reader, const Node& section) {
+  return read_areas(reader, section, "tables");
 }
 
 EnergyReferences parse_ert(const std::string& text, const std::string& filename) {

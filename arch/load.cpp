@@ -171,10 +171,41 @@ class ArchReader {
     for (std::size_t i = 0; i < items.size(); ++i) {
       read_node(*items[i], i == 0, i + 1 == items.size());
     }
+    if (reader_.errors() > 0) {
+      return arch_;  // the names of the nodes may be wrong
+    }
+    if (lookup_.ert) {
+      check_use(fields.place("ert"), lookup_.ert->file, lookup_.ert->components);
+    }
+    if (lookup_.art) {
+      check_use(fields.place("art"), lookup_.art->file, lookup_.art->components);
+    }
     return arch_;
   }
 
  private:
+  // A table none of whose components is a node of ours belongs to another machine.
+  template <class Components>
+  void check_use(const Node& at, const std::string& file, const Components& components) {
+    Words nodes = names_of(arch_.levels);
+    nodes.push_back(arch_.compute.name);
+    std::string named;
+    std::string known;
+    bool used = false;
+    for (const std::string& node : nodes) {
+      named += (named.empty() ? "" : ", ") + node;
+      used = used || components.contains(node);
+    }
+    for (const auto& component : components) {
+      known += (known.empty() ? "" : ", ") + component.first;
+    }
+    if (!used) {
+      reader_.error(at, fmt::format("no storage or compute has the name of a component of {} ({}); "
+                                    "the nodes are {}",
+                                    file, known, named));
+    }
+  }
+
   void read_node(const Node& node, bool first, bool last) {
     const std::optional<std::size_t> kind = kind_of(node);
     if (!kind) {

@@ -16,7 +16,7 @@ void reference_physical(const Lookup& lookup, const std::string& name, Hertz clo
                         Physical& physical) {
   if (lookup.ert && !physical.leakage) {
     // Accelergy: pJ per cycle.
-    if (const auto leak = lookup.ert->find(name, {"leak"})) {
+    if (const auto leak = lookup.ert->find(name, kLeakActions)) {
       physical.leakage = Milliwatts{leak->count() * clock.count() / kPicojoulesPerMillijoule};
       physical.leakage_source = source(lookup.ert->file, name, "leak");
     }
@@ -34,10 +34,10 @@ void reference_physical(const Lookup& lookup, const std::string& name, Hertz clo
 
 bool Lookup::energy(Storage& storage) const {
   if (ert) {
-    const auto read = ert->find(storage.name, {"read"});
-    const auto write = ert->find(storage.name, {"write", "fill"});
+    const auto read = ert->find(storage.name, kReadActions);
+    const auto write = ert->find(storage.name, kWriteActions);
     if (read && write) {
-      const auto update = ert->find(storage.name, {"update"}).value_or(*write);
+      const auto update = ert->find(storage.name, kUpdateActions).value_or(*write);
       const auto per_bit = [&storage](Picojoules energy) {
         return PicojoulesPerBit{energy.count() / static_cast<double>(storage.word.count())};
       };
@@ -60,7 +60,7 @@ bool Lookup::energy(Storage& storage) const {
 
 bool Lookup::energy(Compute& compute) const {
   if (ert) {
-    if (const auto mac = ert->find(compute.name, {"compute", "mac_random", "mac"})) {
+    if (const auto mac = ert->find(compute.name, kComputeActions)) {
       compute.energy = *mac;
       compute.source = source(ert->file, compute.name, "compute");
       return true;

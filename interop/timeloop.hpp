@@ -37,6 +37,8 @@ struct TimeloopStorage {
   std::int64_t mesh_y = 1;
   TimeloopEnergy energy;
   std::optional<double> energy_per_hop;  // pJ per word and hop of the network below
+  std::optional<double> leak;            // pJ per cycle of one instance
+  std::optional<double> area;            // mm^2 of one instance
   friend bool operator==(const TimeloopStorage&, const TimeloopStorage&) = default;
 };
 
@@ -44,7 +46,9 @@ struct TimeloopMachine {
   std::string name;
   std::vector<TimeloopStorage> storages;  // outermost first
   std::string compute_name;
-  double compute_energy = 0;  // pJ per MAC
+  double compute_energy = 0;           // pJ per MAC
+  std::optional<double> compute_leak;  // pJ per cycle of one instance
+  std::optional<double> compute_area;  // mm^2 of one instance
   std::int64_t compute_bits = 8;
   std::int64_t mesh_x = 1;
   std::int64_t mesh_y = 1;

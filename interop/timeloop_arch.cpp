@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_attributes.hpp"
 #include "interop/timeloop_components.hpp"
 #include "workloads/precision.hpp"
 
@@ -75,24 +76,7 @@ ComponentKind kind_of(std::string klass) {
   return ComponentKind::kUnknown;
 }
 
-// Attributes that would change counts, cycles or energies in a way that we do not model, and the
-// only value that changes nothing.
-struct Neutral {
-  std::string_view name;
-  double value;
-};
-constexpr std::array kNeutral{Neutral{"addr_gen_energy", 0},
-                              Neutral{"addr-gen-energy", 0},
-                              Neutral{"min_utilization", 0},
-                              Neutral{"min-utilization", 0},
-                              Neutral{"cluster_size", 1},
-                              Neutral{"cluster-size", 1},
-                              Neutral{"overflow", 0},
-                              Neutral{"router_energy", 0},
-                              Neutral{"network_fill_latency", 0},
-                              Neutral{"network_drain_latency", 0}};
-
-constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 30;  // products of two fit
+constexpr double kMaxKilobytes = 1 << 30;
 constexpr std::int64_t kMaxBlock = std::int64_t{1} << 20;
 
 class ArchReader {
@@ -111,48 +95,15 @@ class ArchReader {
  private:
   TimeloopMachine& machine() { return out_.machine; }
 
-  const Node* attribute(const TimeloopComponent& component,
-                        std::initializer_list<const char*> spellings) {
-    for (const Entry* entry : component.attributes) {
-      for (const char* spelling : spellings) {
-        if (entry->key.text == spelling) {
-          used_.push_back(entry->key.text);
-          return &entry->value;
-        }
-      }
-    }
-    return nullptr;
-  }
-  std::optional<std::int64_t> whole(const TimeloopComponent& component,
-                                    std::initializer_list<const char*> spellings) {
-    const Node* node = attribute(component, spellings);
-    const auto value = read_whole(reader_, node, 1);
-    if (value && *value > kMaxAttribute) {
-      reader_.error(*node, fmt::format("more than {}", kMaxAttribute));
-      return std::nullopt;
-    }
-    return value;
-  }
-  // Above zero.
-  std::optional<double> number(const TimeloopComponent& component,
-                               std::initializer_list<const char*> spellings) {
-    const Node* node = attribute(component, spellings);
-    const auto value = reader_.number(node, 0);
-    if (value == 0.0) {
-      reader_.error(*node, "not above zero");
-      return std::nullopt;
-    }
-    return value;
-  }
-
   void add(const TimeloopComponent& component) {
-    used_.clear();
-    switch (kind_of(component.klass)) {
+    TimeloopAttributes attributes{reader_, component};
+    const ComponentKind kind = kind_of(component.klass);
+    switch (kind) {
       case ComponentKind::kStorage:
-        add_storage(component);
+        add_storage(component, attributes);
         break;
       case ComponentKind::kCompute:
-        add_compute(component);
+        add_compute(component, attributes);
         break;
       case ComponentKind::kNetwork:
         out_.notes.push_back(fmt::format("{}: networks are not described apart", component.name));
@@ -163,20 +114,21 @@ class ArchReader {
                                   quoted(component.klass), component.name));
         return;
     }
-    note_the_rest(component);
+    attributes.finish(kind == ComponentKind::kCompute, out_.notes, seen_);
   }
 
   // Instances along X and Y of the whole machine.
-  std::pair<std::int64_t, std::int64_t> mesh(const TimeloopComponent& component) {
+  std::pair<std::int64_t, std::int64_t> mesh(const TimeloopComponent& component,
+                                             TimeloopAttributes& attributes) {
     const std::int64_t around = component.instances * component.mesh_x * component.mesh_y;
-    const std::int64_t instances = whole(component, {"instances"}).value_or(around);
+    const std::int64_t instances = attributes.whole({"instances"}).value_or(around);
     if (around != 1 && instances != around) {
       reader_.error(*component.node, fmt::format("{} instances of {} by its attributes, {} by its "
                                                  "place",
                                                  instances, component.name, around));
     }
-    const auto given_x = whole(component, {"meshX"});
-    const auto given_y = whole(component, {"meshY"});
+    const auto given_x = attributes.whole({"meshX"});
+    const auto given_y = attributes.whole({"meshY"});
     const bool by_spatial = component.mesh_x * component.mesh_y == instances && !given_x;
     const std::int64_t x = given_x.value_or(
         by_spatial ? component.mesh_x : std::max<std::int64_t>(instances / given_y.value_or(1), 1));
@@ -188,39 +140,62 @@ class ArchReader {
     return {x, y};
   }
 
-  void add_storage(const TimeloopComponent& component) {
+  void add_storage(const TimeloopComponent& component, TimeloopAttributes& attributes) {
     if (!machine().compute_name.empty()) {
       reader_.error(*component.node, "a storage inside of the compute unit");
       return;
     }
     TimeloopStorage storage;
     storage.name = component.name;
-    std::tie(storage.mesh_x, storage.mesh_y) = mesh(component);
-    storage.word_bits =
-        whole(component, {"word_bits", "word-bits", "word_width", "datawidth"}).value_or(8);
-    const auto width = whole(component, {"width", "memory_width"});
-    storage.block = whole(component, {"block_size", "block-size"})
-                        .value_or(std::max<std::int64_t>(width.value_or(0) / storage.word_bits, 1));
+    std::tie(storage.mesh_x, storage.mesh_y) = mesh(component, attributes);
+    storage.word_bits = attributes.whole({"word_bits", "word_width", "datawidth"}).value_or(8);
+    storage.block = block_of(component, attributes, storage.word_bits);
     if (storage.word_bits > kMaxElementBits.count() || storage.block > kMaxBlock) {
       reader_.error(*component.node,
                     fmt::format("{} words of {} b", storage.block, storage.word_bits));
     }
-    read_capacity(component, storage);
-    read_bandwidths(component, storage);
-    storage.multiple_buffering =
-        number(component, {"multiple_buffering", "multiple-buffering"}).value_or(1);
+    read_capacity(component, attributes, storage);
+    read_bandwidths(component, attributes, storage);
+    storage.multiple_buffering = attributes.number({"multiple_buffering"}).value_or(1);
     if (storage.words && static_cast<double>(*storage.words) < storage.multiple_buffering) {
       reader_.error(*component.node, "no word is left of its buffers");
     }
-    storage.energy_per_hop =
-        reader_.number(attribute(component, {"energy_per_hop", "energy-per-hop"}), 0);
+    storage.energy_per_hop = reader_.number(attributes.find({"energy_per_hop"}), 0);
+    if (component.klass.find("dummy") != std::string::npos) {
+      out_.dummies.insert(storage.name);
+    }
     machine().storages.push_back(storage);
   }
 
-  void read_capacity(const TimeloopComponent& component, TimeloopStorage& storage) {
-    const auto entries = whole(component, {"entries"});
-    const auto depth = whole(component, {"depth", "memory_depth"});
-    const auto kilobytes = number(component, {"sizeKB"});
+  // Words of one access. A width is cluster_size blocks of words, as Timeloop has it; how it
+  // spreads the energy of an access over the instances of a cluster is not modelled.
+  std::int64_t block_of(const TimeloopComponent& component, TimeloopAttributes& attributes,
+                        std::int64_t word_bits) {
+    const auto width = attributes.whole({"width", "memory_width", "data_storage_width"});
+    const auto block = attributes.whole({"block_size", "n_words"});
+    const auto cluster = attributes.whole({"cluster_size"});
+    const std::int64_t one = word_bits * block.value_or(1) * cluster.value_or(1);
+    if (width && (*width % one != 0 || (block && cluster && *width != one))) {
+      reader_.error(*component.node,
+                    fmt::format("a width of {} b is not {} of {} b", *width,
+                                block && cluster ? "a cluster" : "a whole number of blocks", one));
+      return 1;
+    }
+    const std::int64_t blocks = cluster.value_or(width && block ? *width / one : 1);
+    if (blocks != 1) {
+      reader_.error(*component.node,
+                    fmt::format("clusters of {} blocks of {} are not known here, only 1 "
+                                "(cluster_size)",
+                                blocks, component.name));
+    }
+    return block.value_or(width ? *width / one : 1);
+  }
+
+  void read_capacity(const TimeloopComponent& component, TimeloopAttributes& attributes,
+                     TimeloopStorage& storage) {
+    const auto entries = attributes.whole({"entries"});
+    const auto depth = attributes.whole({"depth", "memory_depth", "data_storage_depth"});
+    const auto kilobytes = attributes.number({"sizeKB"});
     if (kind_of(component.klass) == ComponentKind::kStorage &&
         component.klass.find("DRAM") != std::string::npos) {
       return;  // unlimited, whatever the depth
@@ -229,18 +204,19 @@ class ArchReader {
       storage.words = *entries;
     } else if (depth) {
       storage.words = *depth * storage.block;
-    } else if (kilobytes && *kilobytes < kMaxAttribute) {
+    } else if (kilobytes && *kilobytes < kMaxKilobytes) {
       storage.words = static_cast<std::int64_t>(*kilobytes * 1024 * 8) / storage.word_bits;
     } else {
       out_.notes.push_back(fmt::format("{}: no size given: unlimited", component.name));
     }
   }
 
-  void read_bandwidths(const TimeloopComponent& component, TimeloopStorage& storage) {
-    storage.read_bandwidth = number(component, {"read_bandwidth", "read-bandwidth"});
-    storage.write_bandwidth = number(component, {"write_bandwidth", "write-bandwidth"});
-    storage.shared_bandwidth = number(component, {"shared_bandwidth", "shared-bandwidth"});
-    if (const auto both = number(component, {"bandwidth"})) {
+  void read_bandwidths(const TimeloopComponent& component, TimeloopAttributes& attributes,
+                       TimeloopStorage& storage) {
+    storage.read_bandwidth = attributes.number({"read_bandwidth"});
+    storage.write_bandwidth = attributes.number({"write_bandwidth"});
+    storage.shared_bandwidth = attributes.number({"shared_bandwidth"});
+    if (const auto both = attributes.number({"bandwidth"})) {
       storage.read_bandwidth = *both / 2;
       storage.write_bandwidth = *both / 2;
     }
@@ -249,38 +225,15 @@ class ArchReader {
     }
   }
 
-  void add_compute(const TimeloopComponent& component) {
+  void add_compute(const TimeloopComponent& component, TimeloopAttributes& attributes) {
     if (!machine().compute_name.empty()) {
       reader_.error(*component.node,
                     fmt::format("a second compute unit after {}", machine().compute_name));
       return;
     }
     machine().compute_name = component.name;
-    std::tie(machine().mesh_x, machine().mesh_y) = mesh(component);
-    machine().compute_bits =
-        whole(component, {"word_bits", "word-bits", "word_width", "datawidth"}).value_or(8);
-  }
-
-  void note_the_rest(const TimeloopComponent& component) {
-    std::vector<std::string> seen;
-    for (const Entry* entry : component.attributes) {
-      const std::string& key = entry->key.text;
-      if (std::find(used_.begin(), used_.end(), key) != used_.end() ||
-          std::find(seen.begin(), seen.end(), key) != seen.end()) {
-        continue;
-      }
-      seen.push_back(key);
-      const auto neutral = std::find_if(kNeutral.begin(), kNeutral.end(),
-                                        [&](const Neutral& each) { return each.name == key; });
-      if (neutral == kNeutral.end()) {
-        out_.notes.push_back(fmt::format("{}: {} ({}) has no part in counts", component.name, key,
-                                         describe(entry->value)));
-      } else if (const auto value = reader_.number(&entry->value, 0);
-                 value && *value != neutral->value) {
-        reader_.error(entry->value,
-                      fmt::format("'{}' other than {} is not known here", key, neutral->value));
-      }
-    }
+    std::tie(machine().mesh_x, machine().mesh_y) = mesh(component, attributes);
+    machine().compute_bits = attributes.whole({"word_bits", "word_width", "datawidth"}).value_or(8);
   }
 
   void check_machine(const Node& section) {
@@ -313,7 +266,7 @@ class ArchReader {
 
   Reader& reader_;
   TimeloopArchSection& out_;
-  std::vector<std::string> used_;  // attributes of this component that have a meaning
+  std::set<const Entry*> seen_;  // attributes that have been reported
 };
 
 }  // namespace

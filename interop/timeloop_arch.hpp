@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct TimeloopArchSection {
   TimeloopMachine machine;
   std::vector<std::string> notes;
   std::vector<TimeloopPlacedConstraint> constraints;
+  // Of the class dummy_storage: no buffer, but a point where the front end unrolls loops.
+  std::set<std::string> dummies;
 };
 TimeloopArchSection read_timeloop_arch(Reader& reader, const Node& section);
 

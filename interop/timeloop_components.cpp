@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "interop/foreign_yaml.hpp"
@@ -28,6 +30,7 @@ class ComponentReader {
         TimeloopComponent around;
         read_nodes(*nodes, around);
       }
+      forget_shared_fanouts();
     } else {
       const Fields fields = reader_.fields(section, {"version", "subtree"});
       if (const Node* subtree = fields.require("subtree")) {
@@ -95,7 +98,11 @@ class ComponentReader {
   }
 
   void read_local(const Node& node, const TimeloopComponent& around) {
-    const Fields fields = reader_.fields(node, {"name", "class", "subclass", "attributes"});
+    const Fields fields =
+        reader_.fields(node, {"name", "class", "subclass", "attributes", "constraints",
+                              "required_actions", "actions", "enabled", "area_share", "area_scale",
+                              "energy_scale", "sparse_optimizations", "networks"});
+    check_demands(fields);
     TimeloopComponent component = around;
     component.node = &node;
     const auto name = reader_.text(fields.require("name"), "a name").value_or("");
@@ -104,6 +111,25 @@ class ComponentReader {
     component.klass = reader_.text(fields.require("class"), "a class").value_or("");
     inherit(component, fields.find("attributes"));
     out_.list.push_back(component);
+    if (const Node* constraints = fields.find("constraints")) {
+      out_.constraints.push_back({component.name, constraints, ""});
+    }
+  }
+
+  // What the front end writes out even where it asks for nothing.
+  void check_demands(const Fields& fields) {
+    for (const char* key :
+         {"enabled", "area_scale", "energy_scale", "sparse_optimizations", "networks"}) {
+      const Node* value = fields.find(key);
+      const bool neutral =
+          value == nullptr ||
+          (value->kind == Node::Kind::kScalar &&
+           (value->text == "true" || value->text == "1" || value->text == "1.0")) ||
+          (value->kind != Node::Kind::kScalar && value->entries.empty() && value->items.empty());
+      if (!neutral) {
+        reader_.error(fields.place(key), fmt::format("'{}' is not known here", key));
+      }
+    }
   }
 
   // Version 0.4: a list in which every node lies inside of the ones before it.
@@ -127,20 +153,10 @@ class ComponentReader {
   void read_tagged(const Node& node, TimeloopComponent& around) {
     const Fields fields =
         reader_.fields(node, {"name", "class", "subclass", "attributes", "spatial", "constraints",
-                              "required_actions", "actions", "enabled", "area_scale",
-                              "energy_scale", "sparse_optimizations"});
-    for (const char* key : {"enabled", "area_scale", "energy_scale", "sparse_optimizations"}) {
-      const Node* value = fields.find(key);
-      const bool neutral =
-          value == nullptr ||
-          (value->kind == Node::Kind::kScalar &&
-           (value->text == "true" || value->text == "1" || value->text == "1.0")) ||
-          (value->kind == Node::Kind::kMap && value->entries.empty()) ||
-          (value->kind == Node::Kind::kSequence && value->items.empty());
-      if (!neutral) {
-        reader_.error(fields.place(key), fmt::format("'{}' is not known here", key));
-      }
-    }
+                              "required_actions", "actions", "enabled", "area_share", "area_scale",
+                              "energy_scale", "sparse_optimizations", "networks"});
+    check_demands(fields);
+    const TimeloopComponent before = around;
     read_spatial(fields.find("spatial"), around);
     const bool component = node.tag == "!Component";
     TimeloopComponent here = around;
@@ -154,8 +170,11 @@ class ComponentReader {
     } else {
       around = here;
     }
+    const std::string above = component || out_.list.empty() ? "" : out_.list.back().name;
+    const bool unrolls = around.mesh_x != before.mesh_x || around.mesh_y != before.mesh_y;
+    fanouts_[above] += unrolls && !component ? 1 : 0;
     if (const Node* constraints = fields.find("constraints")) {
-      out_.constraints.push_back({name, constraints});
+      out_.constraints.push_back({name, constraints, above});
     }
   }
 
@@ -166,6 +185,15 @@ class ComponentReader {
     const Fields fields = reader_.fields(*node, {"meshX", "meshY"});
     multiply(around.mesh_x, read_whole(reader_, fields.find("meshX"), 1).value_or(1), *node);
     multiply(around.mesh_y, read_whole(reader_, fields.find("meshY"), 1).value_or(1), *node);
+  }
+
+  // Two containers between the same storages are one fanout here: whose loops are whose is lost.
+  void forget_shared_fanouts() {
+    for (TimeloopPlacedConstraint& each : out_.constraints) {
+      if (!each.above.empty() && fanouts_[each.above] > 1) {
+        each.above.clear();
+      }
+    }
   }
 
   void multiply(std::int64_t& instances, std::int64_t factor, const Node& at) {
@@ -205,6 +233,7 @@ class ComponentReader {
 
   Reader& reader_;
   TimeloopComponents out_;
+  std::map<std::string, int> fanouts_;  // containers with several instances, by what is above them
 };
 
 }  // namespace

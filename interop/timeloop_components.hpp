@@ -23,6 +23,8 @@ struct TimeloopComponent {
 struct TimeloopPlacedConstraint {
   std::string target;
   const Node* node = nullptr;
+  // Of a container that alone makes the fanout below a component: that component. Else empty.
+  std::string above;
 };
 
 struct TimeloopComponents {

@@ -46,10 +46,12 @@ class ConstraintReader {
   }
 
   // {dataspace: {...}, temporal: {...}, spatial: {...}}
-  void read_component(const std::string& target, const Node& section) {
-    const auto level = std::find(storages_.begin(), storages_.end(), target);
-    for (const Entry* entry : reader_.entries(section, "constraints")) {
-      if (level == storages_.end()) {
+  void read_component(const TimeloopPlacedConstraint& placed) {
+    for (const Entry* entry : reader_.entries(*placed.node, "constraints")) {
+      const bool around = !placed.above.empty() && entry->key.text == "spatial";
+      const auto level =
+          std::find(storages_.begin(), storages_.end(), around ? placed.above : placed.target);
+      if (level == storages_.end() || (around && is_empty(entry->value))) {
         refuse_all(entry->value, entry->key.text);
       } else {
         read_one(entry->key.text, entry->value,
@@ -143,7 +145,9 @@ class ConstraintReader {
     out_.push_back(constraint);
   }
 
-  // Factors of 1 forbid a dim; a split says which dims go along X, and which along Y.
+  // Factors of 1 forbid a dim. A split says how many dims of the permutation go along X; the rest
+  // and, in any order, those that the permutation leaves out go along Y (Timeloop keeps the given
+  // order as a prefix and permutes the others behind it: src/mapspaces/subspaces.cpp).
   void read_spatial(const Node& node, std::size_t level) {
     check_keys(node, "spatial", {"type", "target", "factors", "permutation", "split"});
     const TimeloopFactorRules factors =
@@ -156,19 +160,18 @@ class ConstraintReader {
     const bool x_only = machine_.fanout(level, Axis::kY) == 1;
     const bool y_only = machine_.fanout(level, Axis::kX) == 1;
     TimeloopAxisRule axes[2];
+    std::string open;   // dims that may be unrolled, and that the permutation does not place
+    std::string fixed;  // a dim with a factor
     for (std::size_t i = 0; i < order.dims.size(); ++i) {
       const DimId d = order.dims[i];
       if (factors[d].forbids() || workload_.dims[d].bound == 1) {
         continue;
       }
-      if (along_x && i >= order.given) {
-        reader_.error(node, fmt::format("the permutation leaves out {}: on which side of the "
-                                        "split it is, is not said",
-                                        workload_.dims[d].name));
-      } else if (!along_x && factors[d].factor && !x_only && !y_only) {
-        reader_.error(node, fmt::format("a factor of {} without a split: along which axis it is, "
-                                        "is not said",
-                                        workload_.dims[d].name));
+      if (factors[d].factor) {
+        fixed = workload_.dims[d].name;
+      }
+      if (i >= order.given) {
+        open += (open.empty() ? "" : ", ") + workload_.dims[d].name;
       }
       const bool before = along_x && i < static_cast<std::size_t>(*along_x);
       for (const std::size_t axis : {0, 1}) {
@@ -177,6 +180,20 @@ class ConstraintReader {
           axes[axis].dims.insert(d);
         }
       }
+    }
+    const auto reach = static_cast<std::size_t>(along_x.value_or(0));
+    if (!open.empty() && reach > order.given && reach < order.dims.size()) {
+      reader_.error(
+          *split,
+          fmt::format("a split of {0}, but the permutation names only {1}: which of {2} go along X "
+                      "is not said; name them there, or write a split of at most {1}",
+                      reach, order.given, open));
+    }
+    if (!along_x && !x_only && !y_only && (!fixed.empty() || order.given > 0)) {
+      reader_.error(node, fmt::format("{} without a split: along which axis it is, is not said; "
+                                      "write 'split', the number of dims of the permutation that "
+                                      "go along X",
+                                      fixed.empty() ? "a permutation" : "a factor of " + fixed));
     }
     axes[0].factors = factors;
     axes[1].factors = factors;
@@ -212,15 +229,15 @@ void read_timeloop_constraints(Reader& reader, const Node& section, const Timelo
     }
   }
   if (const Node* kind = fields.find("template"); kind != nullptr && kind->text != "uber") {
-    reader.error(*kind,
-                 fmt::format("the mapspace template {} is not known here", quoted(kind->text)));
+    reader.error(*kind, fmt::format("the mapspace template {} is not known here, only 'uber'",
+                                    quoted(kind->text)));
   }
 }
 
-void read_component_constraints(Reader& reader, const std::string& target, const Node& section,
+void read_component_constraints(Reader& reader, const TimeloopPlacedConstraint& placed,
                                 const TimeloopMachine& machine, const Workload& workload,
                                 std::vector<TimeloopConstraint>& constraints) {
-  ConstraintReader{reader, machine, workload, constraints}.read_component(target, section);
+  ConstraintReader{reader, machine, workload, constraints}.read_component(placed);
 }
 
 }  // namespace mapsim

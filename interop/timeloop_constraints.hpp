@@ -5,6 +5,7 @@
 
 #include "core/reader.hpp"
 #include "interop/timeloop.hpp"
+#include "interop/timeloop_components.hpp"
 
 namespace mapsim {
 
@@ -16,8 +17,9 @@ void read_timeloop_constraints(Reader& reader, const Node& section, const Timelo
                                const Workload& workload,
                                std::vector<TimeloopConstraint>& constraints);
 
-// The same as version 0.4 writes it, inside of the component that it is about.
-void read_component_constraints(Reader& reader, const std::string& target, const Node& section,
+// The same as version 0.4 writes it, inside of the component that it is about; what a container
+// says of its instances is about the fanout below the storage above it.
+void read_component_constraints(Reader& reader, const TimeloopPlacedConstraint& placed,
                                 const TimeloopMachine& machine, const Workload& workload,
                                 std::vector<TimeloopConstraint>& constraints);
 

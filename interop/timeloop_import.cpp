@@ -2,7 +2,6 @@
 #include "interop/timeloop_import.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -24,7 +23,15 @@ namespace {
 constexpr const char* kTemplateHint =
     "import the resolved parsed-processed-input.yaml that Timeloop's front end writes";
 
-enum class Section : std::uint8_t { kArch, kEnergies, kProblem, kMapping, kConstraints, kSkipped };
+enum class Section : std::uint8_t {
+  kArch,
+  kEnergies,
+  kAreas,
+  kProblem,
+  kMapping,
+  kConstraints,
+  kSkipped
+};
 struct SectionKey {
   const char* key;
   Section section;
@@ -39,10 +46,11 @@ constexpr std::array kSections{SectionKey{"arch", Section::kArch},
                                SectionKey{"mapspace_constraints", Section::kConstraints},
                                SectionKey{"architecture_constraints", Section::kConstraints},
                                SectionKey{"mapper", Section::kSkipped},
-                               SectionKey{"ART", Section::kSkipped},
+                               SectionKey{"ART", Section::kAreas},
                                SectionKey{"globals", Section::kSkipped},
                                SectionKey{"variables", Section::kSkipped},
                                SectionKey{"components", Section::kSkipped},
+                               SectionKey{"compound_components", Section::kSkipped},
                                SectionKey{"ERT_summary", Section::kSkipped},
                                SectionKey{"ART_summary", Section::kSkipped}};
 
@@ -59,6 +67,10 @@ struct Found {
   Source* source = nullptr;
   const Node* node = nullptr;
 };
+
+bool is_empty_list(const Node& node) {
+  return node.kind == Node::Kind::kSequence && node.items.empty();
+}
 
 class Importer {
  public:
@@ -121,50 +133,108 @@ class Importer {
         need(Section::kEnergies,
              "the energies of accesses (a section 'ERT'); Accelergy writes them to ERT.yaml");
     TimeloopArchSection arch = read_timeloop_arch(at.source->reader, *at.node);
-    Reader& reader = energies.source->reader;
-    const std::size_t before = reader.errors();
-    const EnergyReferences table = read_energy_tables(reader, *energies.node);
     import_.notes.insert(import_.notes.end(), arch.notes.begin(), arch.notes.end());
-    TimeloopMachine& machine = import_.design.machine;
-    machine = arch.machine;
-    if (reader.errors() > before) {
-      return arch;  // what is wrong with the table hides what is in it
-    }
-    for (TimeloopStorage& storage : machine.storages) {
-      const auto read = table.find(storage.name, {"read"});
-      const auto write = table.find(storage.name, {"write", "fill"});
-      if (!read || !write) {
-        reader.error(*energies.node,
-                     fmt::format("no energy for {} of {}", read ? "write" : "read", storage.name));
-        continue;
-      }
-      const auto update = table.find(storage.name, {"update"}).value_or(*write);
-      storage.energy = {read->count(), write->count(), update.count()};
-      note_leakage(table, storage.name);
-    }
-    const auto compute = table.find(machine.compute_name, {"compute", "mac", "mac_random"});
-    if (!compute && !machine.compute_name.empty()) {
-      reader.error(*energies.node,
-                   fmt::format("no energy for compute of {}", machine.compute_name));
-    }
-    machine.compute_energy = compute.value_or(Picojoules{0}).count();
-    note_leakage(table, machine.compute_name);
+    import_.design.machine = arch.machine;
+    read_energies(energies, arch.dummies);
+    read_areas();
     return arch;
   }
 
-  void note_leakage(const EnergyReferences& table, const std::string& name) {
-    const Picojoules leak = table.find(name, {"leak"}).value_or(Picojoules{0});
-    if (leak != Picojoules{0}) {
-      import_.notes.push_back(
-          fmt::format("{}: leakage is left out: {} pJ a cycle", name, leak.count()));
+  void read_energies(const Found& at, const std::set<std::string>& dummies) {
+    Reader& reader = at.source->reader;
+    const std::size_t before = reader.errors();
+    const EnergyReferences table = read_energy_tables(reader, *at.node);
+    if (reader.errors() > before) {
+      return;  // what is wrong with the table hides what is in it
     }
+    TimeloopMachine& machine = import_.design.machine;
+    for (TimeloopStorage& storage : machine.storages) {
+      const auto read = table.find(storage.name, kReadActions);
+      const auto write = table.find(storage.name, kWriteActions);
+      storage.leak = leak_of(table, storage.name);
+      if (dummies.contains(storage.name) && !read && !write) {
+        import_.notes.push_back(
+            fmt::format("{}: a dummy_storage without energies: what is kept in it costs nothing",
+                        storage.name));
+        continue;
+      }
+      if (!read || !write) {
+        reader.error(*at.node,
+                     fmt::format("no energy for {} of {}", read ? "write" : "read", storage.name));
+        continue;
+      }
+      const auto update = table.find(storage.name, kUpdateActions).value_or(*write);
+      storage.energy = {read->count(), write->count(), update.count()};
+    }
+    const auto compute = table.find(machine.compute_name, kComputeActions);
+    if (!compute && !machine.compute_name.empty()) {
+      reader.error(*at.node, fmt::format("no energy for compute of {}", machine.compute_name));
+    }
+    machine.compute_energy = compute.value_or(Picojoules{0}).count();
+    machine.compute_leak = leak_of(table, machine.compute_name);
+    note_unused(table);
+  }
+
+  static std::optional<double> leak_of(const EnergyReferences& table, const std::string& name) {
+    const auto leak = table.find(name, kLeakActions);
+    return leak ? std::optional{leak->count()} : std::nullopt;
+  }
+
+  void note_unused(const EnergyReferences& table) {
+    note_strangers("ERT", table.components);
+    for (const std::string& name : components()) {
+      for (const std::string& action : other_actions(table, name)) {
+        import_.notes.push_back(
+            fmt::format("{}: energies of {} have no part in a dense run", name, action));
+      }
+    }
+  }
+
+  // Storages and the compute units.
+  Words components() const {
+    Words names = names_of(import_.design.machine.storages);
+    names.push_back(import_.design.machine.compute_name);
+    return names;
+  }
+
+  template <class Components>
+  void note_strangers(const char* table, const Components& components_of_table) {
+    const Words names = components();
+    for (const auto& component : components_of_table) {
+      if (std::find(names.begin(), names.end(), component.first) == names.end()) {
+        import_.notes.push_back(
+            fmt::format("{}: {} is neither a storage nor the compute unit of the architecture: "
+                        "left out",
+                        table, component.first));
+      }
+    }
+  }
+
+  void read_areas() {
+    const auto found = sections_.find(Section::kAreas);
+    if (found == sections_.end()) {
+      return;
+    }
+    const Found& at = found->second.front();
+    const AreaReferences table = read_area_tables(at.source->reader, *at.node);
+    const auto area_of = [&](const std::string& name) -> std::optional<double> {
+      const auto known = table.components.find(name);
+      return known == table.components.end() ? std::nullopt : std::optional{known->second.count()};
+    };
+    TimeloopMachine& machine = import_.design.machine;
+    for (TimeloopStorage& storage : machine.storages) {
+      storage.area = area_of(storage.name);
+    }
+    machine.compute_area = area_of(machine.compute_name);
+    note_strangers("ART", table.components);
   }
 
   void read_problem() {
     const Found at = need(Section::kProblem, "a problem");
     const TimeloopMachine& machine = import_.design.machine;
     const std::int64_t bits = machine.storages.empty() ? 8 : machine.storages.front().word_bits;
-    const auto workload = read_timeloop_problem(at.source->reader, *at.node, Bits{bits});
+    const auto workload =
+        read_timeloop_problem(at.source->reader, *at.node, Bits{bits}, import_.notes);
     import_.design.workload = workload.value_or(Workload{});
     note_networks();
     for (const TimeloopStorage& storage : machine.storages) {
@@ -192,7 +262,8 @@ class Importer {
 
   void read_mapping() {
     const auto found = sections_.find(Section::kMapping);
-    if (found != sections_.end()) {
+    // The front end writes 'mapping: []' where there is none.
+    if (found != sections_.end() && !is_empty_list(*found->second.front().node)) {
       const Found& at = found->second.front();
       import_.design.blocks = read_timeloop_mapping(
           at.source->reader, *at.node, import_.design.machine, import_.design.workload);
@@ -207,8 +278,8 @@ class Importer {
     }
     const Found& section = sections_[Section::kArch].front();
     for (const auto& each : arch.constraints) {
-      read_component_constraints(section.source->reader, each.target, *each.node, machine,
-                                 import_.design.workload, import_.constraints);
+      read_component_constraints(section.source->reader, each, machine, import_.design.workload,
+                                 import_.constraints);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "interop/foreign_yaml.hpp"
@@ -32,8 +33,14 @@ class FactorReader {
       }
       return;
     }
-    const auto text = reader_.text(&node, "factors like 'R=3 S=1'");
-    for (const TextPiece& piece : pieces(text.value_or(""), " ")) {
+    std::string text = reader_.text(&node, "factors like 'R=3 S=1'").value_or("");
+    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+      // R=1,S=1: only a comma before a digit belongs to a factor.
+      if (text[i] == ',' && std::isdigit(static_cast<unsigned char>(text[i + 1])) == 0) {
+        text[i] = ' ';
+      }
+    }
+    for (const TextPiece& piece : pieces(text, " ")) {
       read_one(node, piece);
     }
   }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <variant>
@@ -23,6 +24,9 @@ struct DataSpace {
   bool written = false;
 };
 
+// What the front end keeps of a layer that its shape has no use for.
+constexpr std::array kOfTheLayer{"H", "W", "Hpad", "Wpad"};
+
 // The first of several spellings of a key that is there.
 const Node* find_any(const Fields& fields, const Words& spellings) {
   for (const std::string& key : spellings) {
@@ -35,7 +39,8 @@ const Node* find_any(const Fields& fields, const Words& spellings) {
 
 class ProblemReader {
  public:
-  ProblemReader(Reader& reader, const Node& section) : reader_{reader}, section_{section} {}
+  ProblemReader(Reader& reader, const Node& section, std::vector<std::string>& notes)
+      : reader_{reader}, section_{section}, notes_{notes} {}
 
   std::optional<Workload> read(Bits bits) {
     const std::size_t before = reader_.errors();
@@ -101,11 +106,17 @@ class ProblemReader {
         sized_.push_back(key);
       } else if (coefficient != coefficients_.end()) {
         coefficient->second = read_whole(reader_, &entry->value, 1).value_or(1);
+      } else if (std::find(kOfTheLayer.begin(), kOfTheLayer.end(), key) != kOfTheLayer.end()) {
+        notes_.push_back(fmt::format("problem: {} ({}) is in no projection: no part in counts", key,
+                                     describe(entry->value)));
       } else {
         reader_.error(
             entry->key,
             fmt::format("{} is neither a dimension nor a coefficient of the shape{}", quoted(key),
-                        key == "densities" ? "; densities are not counted" : ""));
+                        key == "densities"
+                            ? "; densities count in Timeloop only with optimisations of sparse "
+                              "tensors, which are not known here"
+                            : ""));
       }
     }
     for (const Dim& dim : dims_) {
@@ -221,6 +232,7 @@ class ProblemReader {
 
   Reader& reader_;
   const Node& section_;
+  std::vector<std::string>& notes_;
   std::string name_;
   std::vector<Dim> dims_;
   std::vector<std::string> sized_;
@@ -230,8 +242,9 @@ class ProblemReader {
 
 }  // namespace
 
-std::optional<Workload> read_timeloop_problem(Reader& reader, const Node& section, Bits bits) {
-  return ProblemReader{reader, section}.read(bits);
+std::optional<Workload> read_timeloop_problem(Reader& reader, const Node& section, Bits bits,
+                                              std::vector<std::string>& notes) {
+  return ProblemReader{reader, section, notes}.read(bits);
 }
 
 }  // namespace mapsim

@@ -12,6 +12,20 @@ namespace mapsim {
 
 namespace {
 
+// Timeloop's leakage is energy per cycle: power at the clock that the architecture is written with.
+Physical to_physical(const std::optional<double>& leak, const std::optional<double>& area,
+                     Hertz clock) {
+  constexpr double kPicojoulesPerMillijoule = 1e9;
+  Physical physical;
+  if (leak) {
+    physical.leakage = Milliwatts{*leak * clock.count() / kPicojoulesPerMillijoule};
+  }
+  if (area) {
+    physical.area = SquareMillimetres{*area};
+  }
+  return physical;
+}
+
 Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
   Storage storage;
   storage.name = from.name;
@@ -151,6 +165,8 @@ Arch to_arch(const TimeloopMachine& machine) {
   arch.name = machine.name;
   for (std::size_t l = 0; l < machine.storages.size(); ++l) {
     arch.levels.push_back(to_storage(machine.storages[l], bits));
+    arch.levels[static_cast<LevelId>(l)].physical =
+        to_physical(machine.storages[l].leak, machine.storages[l].area, arch.clock);
     if (!machine.has_fanout(l)) {
       continue;
     }
@@ -172,6 +188,7 @@ Arch to_arch(const TimeloopMachine& machine) {
   arch.levels[LevelId{0}].keep = kAllRoles;
   arch.compute.name = machine.compute_name;
   arch.compute.energy = Picojoules{machine.compute_energy};
+  arch.compute.physical = to_physical(machine.compute_leak, machine.compute_area, arch.clock);
   return arch;
 }
 

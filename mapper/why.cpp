@@ -28,16 +28,17 @@ std::vector<EnergyShare> compare_energy(const Problem& problem, const Cost& give
       add(l, std::nullopt, t, "update", a.update, b.update);
     }
   }
-  Picojoules rest_given = given.energy.compute + given.energy.leakage;
-  Picojoules rest_best = best.energy.compute + best.energy.leakage;
   for (const FanoutId f : problem.arch().fanouts.ids()) {
-    rest_given += given.energy.fanouts[f];
-    rest_best += best.energy.fanouts[f];
+    add(std::nullopt, f, std::nullopt, "additions", given.energy.fanouts[f],
+        best.energy.fanouts[f]);
     for (const TensorId t : problem.workload().tensors.ids()) {
       add(std::nullopt, f, t, "hops", given.energy.hops[f][t], best.energy.hops[f][t]);
     }
   }
-  add(std::nullopt, std::nullopt, std::nullopt, "", rest_given, rest_best);
+  add(std::nullopt, std::nullopt, std::nullopt, "compute", given.energy.compute,
+      best.energy.compute);
+  add(std::nullopt, std::nullopt, std::nullopt, "leakage", given.energy.leakage,
+      best.energy.leakage);
   std::stable_sort(shares.begin(), shares.end(), [](const EnergyShare& a, const EnergyShare& b) {
     return a.difference_pj > b.difference_pj;
   });

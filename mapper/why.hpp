@@ -9,12 +9,13 @@
 namespace mapsim {
 
 // Part of the difference in energy between two mappings of a problem. level and tensor: traffic of
-// a tensor at a level; fanout and tensor: its hops; none: additions, compute and leakage together.
+// a tensor at a level; fanout and tensor: its hops; fanout alone: its additions; none: the MACs, or
+// leakage.
 struct EnergyShare {
   std::optional<LevelId> level;
   std::optional<FanoutId> fanout;
   std::optional<TensorId> tensor;
-  const char* action = "";   // "read", "write", "update", "hops"; "" for the rest
+  const char* action = "";   // read, write, update, hops, additions, compute or leakage
   double difference_pj = 0;  // given - best: positive is what the given mapping wastes
 };
 

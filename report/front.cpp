@@ -9,6 +9,7 @@
 
 #include "report/figures.hpp"
 #include "report/names.hpp"
+#include "report/svg.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 
@@ -113,20 +114,14 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
 }
 
 std::string front_svg(const Mapspace& space, const FrontSubject& subject, const Front& front) {
-  constexpr double kWidth = 720;
-  constexpr double kHeight = 420;
-  constexpr double kLeft = 90;
-  constexpr double kTop = 50;
-  constexpr double kPlotWidth = kWidth - kLeft - 30;
-  constexpr double kPlotHeight = kHeight - kTop - 60;
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-      "<text x=\"{}\" y=\"20\" font-size=\"15\">{} on {}: {}</text>\n",
-      kWidth, kHeight, kLeft, space.problem().workload().name, space.problem().arch().name,
-      title(space, subject));
+  constexpr Box kPlot{90, 50, 600, 310};
+  Canvas canvas;
+  canvas.text(kPlot.x, 20,
+              fmt::format("{} on {}: {}", space.problem().workload().name,
+                          space.problem().arch().name, title(space, subject)),
+              Anchor::kStart, kTitleStyle);
   if (front.points.empty()) {
-    return svg + "</svg>\n";
+    return canvas.finish();
   }
   const auto log_x = [](const FrontPoint& point) {
     return std::log(std::max(static_cast<double>(point.measure), kLeastBits));
@@ -136,35 +131,35 @@ std::string front_svg(const Mapspace& space, const FrontSubject& subject, const 
   const double wide = std::max(log_x(first) - log_x(last), 1e-9);
   const double high = std::max(std::log(last.value / first.value), 1e-9);
   const auto x = [&](const FrontPoint& point) {
-    return kLeft + kPlotWidth * (log_x(point) - log_x(last)) / wide;
+    return kPlot.x + kPlot.width * (log_x(point) - log_x(last)) / wide;
   };
   const auto y = [&](const FrontPoint& point) {
-    return kTop + kPlotHeight * (1 - std::log(point.value / first.value) / high);
+    return kPlot.y + kPlot.height * (1 - std::log(point.value / first.value) / high);
   };
   // Between two points the one with the smaller measure holds.
-  std::string path = fmt::format("M{:.1f} {:.1f}", x(last), y(last));
   for (std::size_t i = front.points.size() - 1; i-- > 0;) {
-    path += fmt::format(" H{:.1f} V{:.1f}", x(front.points[i]), y(front.points[i]));
+    const FrontPoint& left = front.points[i + 1];
+    const FrontPoint& right = front.points[i];
+    canvas.line(x(left), y(left), x(right), y(left), kBlue);
+    canvas.line(x(right), y(left), x(right), y(right), kBlue);
   }
-  svg +=
-      fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"#4878a8\" stroke-width=\"1.5\"/>\n", path);
   for (const FrontPoint& point : front.points) {
-    svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"#4878a8\"/>\n", x(point),
-                       y(point));
+    canvas.dot(x(point), y(point), kBlue);
   }
   const Objective shown = subject.room ? subject.objective : Objective::kEnergy;
+  const bool one = front.points.size() == 1;
   for (const FrontPoint* point : {&first, &last}) {
-    svg += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n"
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-        kLeft - 8, y(*point) + 4, objective_text(shown, point->value), x(*point),
-        kTop + kPlotHeight + 20, measure_text(subject, point->measure));
+    canvas.text(kPlot.x - 8, y(*point) + 4, objective_text(shown, point->value), Anchor::kEnd);
+    canvas.text(x(*point), kPlot.bottom() + 20, measure_text(subject, point->measure),
+                Anchor::kMiddle);
+    if (one) {
+      break;
+    }
   }
-  return svg + fmt::format(
-                   "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{} (logarithmic)"
-                   "</text>\n</svg>\n",
-                   kLeft + kPlotWidth / 2, kTop + kPlotHeight + 42,
-                   subject.room ? "capacity" : "latency");
+  canvas.text(kPlot.x + kPlot.width / 2, kPlot.bottom() + 42,
+              fmt::format("{} (logarithmic)", subject.room ? "capacity" : "latency"),
+              Anchor::kMiddle);
+  return canvas.finish();
 }
 
 }  // namespace mapsim

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/figures.hpp"
+#include "report/svg.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 
@@ -85,47 +86,37 @@ std::string histogram_text(const Mapspace& space, const HistogramOptions& option
 
 std::string histogram_svg(const Mapspace& space, const HistogramOptions& options,
                           const Histogram& histogram) {
-  constexpr double kWidth = 720;
-  constexpr double kHeight = 360;
-  constexpr double kLeft = 60;
-  constexpr double kTop = 50;
-  constexpr double kPlotWidth = kWidth - kLeft - 20;
-  constexpr double kPlotHeight = kHeight - kTop - 60;
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" "
-      "font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-      "<text x=\"{}\" y=\"20\" font-size=\"15\">{}</text>\n<text x=\"{}\" y=\"38\">{} mappings {}"
-      "</text>\n",
-      kWidth, kHeight, kLeft, title(space), kLeft, grouped(std::ssize(histogram.points)),
-      selection(options));
+  constexpr Box kPlot{60, 50, 640, 250};
+  Canvas canvas;
+  canvas.text(kPlot.x, 20, title(space), Anchor::kStart, kTitleStyle);
+  canvas.text(
+      kPlot.x, 38,
+      fmt::format("{} mappings {}", grouped(std::ssize(histogram.points)), selection(options)));
   if (histogram.points.empty()) {
-    return svg + "</svg>\n";
+    return canvas.finish();
   }
   const HistogramBins bins = make_bins(histogram, kHistogramBins);
   const std::int64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
-  const double bar = kPlotWidth / static_cast<double>(bins.counts.size());
+  const double bar = kPlot.width / static_cast<double>(bins.counts.size());
+  const auto place = [&](std::size_t i) { return kPlot.x + bar * static_cast<double>(i); };
   for (std::size_t i = 0; i < bins.counts.size(); ++i) {
     const double height =
-        kPlotHeight * static_cast<double>(bins.counts[i]) / static_cast<double>(most);
-    svg += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#4878a8\"/>\n",
-        kLeft + bar * static_cast<double>(i), kTop + kPlotHeight - height, bar - 1, height);
+        kPlot.height * static_cast<double>(bins.counts[i]) / static_cast<double>(most);
+    canvas.rectangle({place(i), kPlot.bottom() - height, bar - 1, height}, kBlue, "none");
   }
+  canvas.line(kPlot.x, kPlot.bottom(), kPlot.right(), kPlot.bottom());
   for (std::size_t i = 0; i <= bins.counts.size(); i += 15) {
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                       kLeft + bar * static_cast<double>(i), kTop + kPlotHeight + 18,
-                       energy_text(Picojoules{bins.edge(i)}));
+    canvas.text(place(i), kPlot.bottom() + 18, energy_text(Picojoules{bins.edge(i)}),
+                Anchor::kMiddle);
   }
-  svg += fmt::format(
-      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">energy (logarithmic)</text>\n"
-      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-      kLeft + kPlotWidth / 2, kTop + kPlotHeight + 40, kLeft - 6, kTop + 10, grouped(most));
+  canvas.text(kPlot.x + kPlot.width / 2, kPlot.bottom() + 40, "energy (logarithmic)",
+              Anchor::kMiddle);
+  canvas.text(kPlot.x - 6, kPlot.y + 10, grouped(most), Anchor::kEnd);
   if (histogram.optimum) {
-    svg +=
-        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#b03030\">proven optimum {}</text>\n",
-                    kLeft + 4, kTop + 10, energy_text(histogram.optimum->energy.total));
+    canvas.text(kPlot.right(), 38, "proven optimum " + energy_text(histogram.optimum->energy.total),
+                Anchor::kEnd, "fill=\"#b03030\"");
   }
-  return svg + "</svg>\n";
+  return canvas.finish();
 }
 
 }  // namespace mapsim

@@ -231,11 +231,15 @@ Json gap_json(const Problem& problem, const GapReport& gap, const Cost& given) {
   json["excess"] = objective_value(gap.objective, given) / value - 1;
   json["energy_shares"] = Json::array();
   for (const EnergyShare& share : compare_energy(problem, given, *gap.best)) {
-    Json entry;
+    Json entry{{"action", share.action}};
     if (share.level) {
-      entry = {{"level", problem.arch().levels[*share.level].name},
-               {"tensor", problem.workload().tensors[*share.tensor].name},
-               {"action", share.action}};
+      entry["level"] = problem.arch().levels[*share.level].name;
+    }
+    if (share.fanout) {
+      entry["fanout"] = problem.arch().fanouts[*share.fanout].name;
+    }
+    if (share.tensor) {
+      entry["tensor"] = problem.workload().tensors[*share.tensor].name;
     }
     entry["difference_pj"] = share.difference_pj;
     json["energy_shares"].push_back(entry);

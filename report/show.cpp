@@ -80,8 +80,11 @@ std::vector<std::string> lines_of(const Storage& storage) {
 
 std::vector<std::string> lines_of(const Fanout& fanout) {
   std::vector<std::string> lines{
-      fmt::format("{} columns along X: {}", grouped(fanout.x), axis_text(fanout.x_dims)),
-      fmt::format("{} rows along Y: {}", grouped(fanout.y), axis_text(fanout.y_dims))};
+      fmt::format("{} columns along X: {}", grouped(fanout.x), axis_text(fanout.x_dims))};
+  if (fanout.y > 1) {
+    lines.push_back(
+        fmt::format("{} rows along Y: {}", grouped(fanout.y), axis_text(fanout.y_dims)));
+  }
   if (!fanout.multicast.empty()) {
     lines.push_back("multicast of " + roles_text(fanout.multicast));
   }
@@ -290,7 +293,7 @@ std::optional<FanoutId> array_of(const Arch& arch, const Counts& counts) {
 
 std::string show_arch(const Arch& arch) {
   Canvas canvas;
-  canvas.text(kLeft, 24, arch.name, Anchor::kStart, "font-size=\"15\"");
+  canvas.text(kLeft, 24, arch.name, Anchor::kStart, kTitleStyle);
   draw_arch(canvas, arch);
   return canvas.finish();
 }
@@ -299,7 +302,7 @@ std::string show_mapping(const Problem& problem, const Mapping& mapping, const C
   Canvas canvas;
   const Arch& arch = problem.arch();
   canvas.text(kLeft, 24, fmt::format("{} on {}", problem.workload().name, arch.name),
-              Anchor::kStart, "font-size=\"15\"");
+              Anchor::kStart, kTitleStyle);
   if (const auto fanout = array_of(arch, cost.counts)) {
     ArrayPicture{canvas, problem, mapping, cost, *fanout}.draw();
   }

@@ -11,7 +11,8 @@ namespace mapsim {
 namespace {
 
 constexpr double kMargin = 20;
-constexpr double kLetter = 6.6;  // a wide letter of 12 px
+constexpr double kLetter = 7.3;  // a letter of 12 px of fixed width; of others, a wide one
+constexpr double kTitleScale = 15.0 / 12;
 constexpr std::array kAnchors{"start", "middle", "end"};
 
 std::string escaped(const std::string& words) {
@@ -43,7 +44,8 @@ void Canvas::text(double x, double y, const std::string& words, Anchor anchor,
       "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}{} xml:space=\"preserve\">{}</text>\n",
       x, y, kAnchors[static_cast<std::size_t>(anchor)], style.empty() ? "" : " ", style,
       escaped(words));
-  const double width = kLetter * static_cast<double>(words.size());
+  const double width =
+      kLetter * static_cast<double>(words.size()) * (style == kTitleStyle ? kTitleScale : 1);
   grow(x + (anchor == Anchor::kStart ? width : anchor == Anchor::kMiddle ? width / 2 : 0), y + 4);
 }
 
@@ -59,6 +61,13 @@ void Canvas::line(double x1, double y1, double x2, double y2, const std::string&
       fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n",
                   x1, y1, x2, y2, stroke);
   grow(std::max(x1, x2), std::max(y1, y2));
+}
+
+void Canvas::dot(double x, double y, const std::string& fill) {
+  constexpr double kRadius = 3;
+  body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x, y,
+                       kRadius, fill);
+  grow(x + kRadius, y + kRadius);
 }
 
 void Canvas::arrow(double x1, double y1, double x2, double y2, const std::string& stroke) {

@@ -13,6 +13,9 @@ struct Box {
   double bottom() const { return y + height; }
 };
 
+inline constexpr const char* kBlue = "#4878a8";  // of what is measured
+inline constexpr const char* kTitleStyle = "font-size=\"15\"";
+
 enum class Anchor : unsigned char { kStart, kMiddle, kEnd };
 
 // A picture that grows downwards as things are drawn.
@@ -23,6 +26,7 @@ class Canvas {
             const std::string& style = "");
   void upright(double x, double y, const std::string& words);  // read from below
   void line(double x1, double y1, double x2, double y2, const std::string& stroke = "#404040");
+  void dot(double x, double y, const std::string& fill);
   void arrow(double x1, double y1, double x2, double y2, const std::string& stroke);
   double bottom() const { return bottom_; }  // of all that has been drawn
   // The whole file, as wide and as high as what has been drawn.

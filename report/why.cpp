@@ -13,14 +13,20 @@ namespace mapsim {
 
 namespace {
 
+// "DRAM input read", "GLB_to_PE input hops", "GLB_to_PE additions", "compute"
 std::string name_of(const Problem& problem, const EnergyShare& share) {
-  if (!share.tensor) {
-    return "additions, compute, leakage";
-  }
   const Arch& arch = problem.arch();
-  return fmt::format(
-      "{} {} {}", share.level ? arch.levels[*share.level].name : arch.fanouts[*share.fanout].name,
-      problem.workload().tensors[*share.tensor].name, share.action);
+  std::string name;
+  if (share.level) {
+    name += arch.levels[*share.level].name + " ";
+  }
+  if (share.fanout) {
+    name += arch.fanouts[*share.fanout].name + " ";
+  }
+  if (share.tensor) {
+    name += problem.workload().tensors[*share.tensor].name + " ";
+  }
+  return name + share.action;
 }
 
 std::string signed_percent(double share) {

@@ -248,6 +248,10 @@ void read_precision(Reader& reader, const Node* node, Workload& workload) {
   }
 }
 
+// Below this, hardly a tensor has an element that is not zero, and energies vanish in the digits of
+// those of the other tensors.
+constexpr double kLeastDensity = 1e-9;
+
 // A name wins over a role.
 void read_density(Reader& reader, const Node* node, Workload& workload) {
   if (node == nullptr) {
@@ -260,8 +264,10 @@ void read_density(Reader& reader, const Node* node, Workload& workload) {
   for (const std::string& key : keys) {
     if (const auto density = reader.number(fields.find(key), 0)) {
       given[key] = *density;
-      if (!(*density > 0 && *density <= 1)) {
-        reader.error(fields.place(key), "a density is above 0 and at most 1");
+      if (!(*density >= kLeastDensity && *density <= 1)) {
+        reader.error(fields.place(key),
+                     "a density is from 1e-9 to 1, the share of elements that "
+                     "are not zero");
       }
     }
   }

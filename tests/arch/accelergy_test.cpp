@@ -34,10 +34,28 @@ constexpr const char* kArt = R"(ART:
 
 TEST(ParseErt, TakesTheLargestOfEqualActions) {
   const EnergyReferences ert = parse_ert(kErt, "ERT.yaml");
-  EXPECT_EQ(ert.find("GLB", {"read"}), Picojoules{16});
-  EXPECT_EQ(ert.find("GLB", {"fill", "write"}), Picojoules{32});
-  EXPECT_EQ(ert.find("GLB", {"update"}), std::nullopt);
-  EXPECT_EQ(ert.find("RF", {"read"}), std::nullopt);
+  EXPECT_EQ(ert.find("GLB", kReadActions), Picojoules{16});
+  EXPECT_EQ(ert.find("GLB", kWriteActions), Picojoules{32});
+  EXPECT_EQ(ert.find("GLB", kUpdateActions), Picojoules{32});
+  EXPECT_EQ(ert.find("RF", kReadActions), std::nullopt);
+}
+
+// The order in which Timeloop looks them up.
+TEST(ParseErt, FindsTheFirstOfSeveralActions) {
+  const EnergyReferences ert = parse_ert(
+      "ERT:\n  version: 0.4\n  tables:\n  - name: a\n    actions:\n"
+      "    - {name: write, energy: 1}\n    - {name: update, energy: 2}\n"
+      "    - {name: fill, energy: 3}\n    - {name: read, energy: 4}\n"
+      "    - {name: random_read, energy: 5}\n    - {name: compute, energy: 6}\n"
+      "    - {name: mac, energy: 7}\n    - {name: gated_read, energy: 8}\n"
+      "    - {name: idle, energy: 9}\n",
+      "E.yaml");
+  EXPECT_EQ(ert.find("a", kReadActions), Picojoules{5});
+  EXPECT_EQ(ert.find("a", kWriteActions), Picojoules{3});
+  EXPECT_EQ(ert.find("a", kUpdateActions), Picojoules{2});
+  EXPECT_EQ(ert.find("a", kComputeActions), Picojoules{7});
+  EXPECT_EQ(ert.find("a", kLeakActions), std::nullopt);
+  EXPECT_EQ(other_actions(ert, "a"), (std::vector<std::string>{"gated_read", "idle"}));
 }
 
 TEST(ParseErt, ReadsTheSummary) {
@@ -45,7 +63,7 @@ TEST(ParseErt, ReadsTheSummary) {
       "ERT_summary:\n  version: 0.3\n  table_summary:\n"
       "  - {name: a.b, actions: [{name: read, energy: 3}], primitive_estimation(s): x}\n",
       "s.yaml");
-  EXPECT_EQ(ert.find("b", {"read"}), Picojoules{3});
+  EXPECT_EQ(ert.find("b", kReadActions), Picojoules{3});
 }
 
 TEST(ParseErt, TellsAllThatIsWrong) {
@@ -91,6 +109,31 @@ nodes:
   EXPECT_EQ(arch.compute.energy, Picojoules{2.5});
   EXPECT_FALSE(arch.compute.energy_by_width);
   EXPECT_DOUBLE_EQ(arch.levels[LevelId{0}].energy.read.count(), 1300.0 / 64);
+}
+
+TEST(LoadArch, RefusesTablesOfAnotherMachine) {
+  const auto folder = std::filesystem::temp_directory_path() / "mapsim_other_tables_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder / "E.yaml"} << kErt;
+  std::ofstream{folder / "A.yaml"} << kArt;
+  const std::string path = (folder / "arch.yaml").string();
+  std::ofstream{path} << R"(name: a
+technology: 45nm
+ert: E.yaml
+art: A.yaml
+nodes:
+  - {storage: DRAM, capacity: unlimited}
+  - {storage: L1, word: 16 b, capacity: 1 MiB}
+  - {compute: PE}
+)";
+  const std::string said = error_text([&] { load_arch(path); });
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(said, path + ":3:6: ert: no storage or compute has the name of a component of " +
+                      (folder / "E.yaml").string() +
+                      " (GLB, MAC); the nodes are DRAM, L1, PE\nert: E.yaml\n     ^\n" + path +
+                      ":4:6: art: no storage or compute has the name of a component of " +
+                      (folder / "A.yaml").string() +
+                      " (GLB); the nodes are DRAM, L1, PE\nart: A.yaml\n     ^");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "core/diagnostic.hpp"
+#include "costmodel/evaluate.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/timeloop_mapping.hpp"
 #include "mapper/constraints.hpp"
@@ -115,10 +117,12 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   EXPECT_EQ(machine.fanout(1, Axis::kX), 4);
   EXPECT_EQ(machine.fanout(1, Axis::kY), 2);
   EXPECT_EQ(machine.compute_energy, 2);
-  EXPECT_THAT(nested.notes,
-              ElementsAre(HasSubstr("technology"), HasSubstr("technology"), HasSubstr("technology"),
-                          HasSubstr("technology"), HasSubstr("leakage is left out: 0.5 pJ"),
-                          HasSubstr("glb: no energy_per_hop")));
+  EXPECT_THAT(nested.notes, ElementsAre("DRAM: technology ('45nm') has no part in counts",
+                                        "mac: energies of idle have no part in a dense run",
+                                        HasSubstr("glb: no energy_per_hop")));
+  EXPECT_EQ(glb.leak, 0.5);
+  EXPECT_EQ(machine.storages[0].leak, std::nullopt);
+  EXPECT_EQ(to_arch(machine).levels[LevelId{1}].physical.leakage, Milliwatts{0.5});  // at 1 GHz
   ASSERT_EQ(nodes.constraints.size(), 1U);
   EXPECT_EQ(constraints_text(nodes),
             "mapspace:\n  tiling: even\n  keep:\n    glb: [Inputs, Outputs]\n"
@@ -155,6 +159,152 @@ TEST(TimeloopImport, ReadsTheMapping) {
             "  split: 1\n"
             "- target: spad\n  type: datatype\n  keep: [Weights, Inputs, Outputs]\n  bypass: []\n"
             "- target: spad\n  type: temporal\n  factors: R=1 P=2 K=1\n  permutation: PRK\n");
+}
+
+// An energy table and an area table say more than the machine has, and all that it has.
+TEST(TimeloopImport, TakesLeakageAndAreaAndNamesWhatFitsNoComponent) {
+  std::string energies = kEnergies;
+  energies.insert(energies.find("    - {name: 'chip.PE[0..7].spad'"),
+                  "    - {name: chip.noc, actions: [{name: transfer, energy: 1}]}\n");
+  energies.replace(energies.find("{name: idle, energy: 9}"), 23,
+                   "{name: idle, energy: 9}, {name: gated, energy: 8}, {name: leak, energy: 0.25}");
+  const std::string areas =
+      "ART:\n  version: 0.4\n  tables:\n    - {name: chip.glb, area: 2.5e5}\n"
+      "    - {name: 'chip.PE[0..7].mac', area: 1000}\n"
+      "    - {name: chip.router, area: 7}\n";
+  const TimeloopImport import =
+      parse_timeloop(kNested + energies + areas + kProblem + kMapping, "a.yaml");
+  EXPECT_THAT(
+      import.notes,
+      ElementsAre(
+          "DRAM: technology ('45nm') has no part in counts",
+          "ERT: noc is neither a storage nor the compute unit of the architecture: left out",
+          "mac: energies of gated have no part in a dense run",
+          "mac: energies of idle have no part in a dense run",
+          "ART: router is neither a storage nor the compute unit of the architecture: left "
+          "out",
+          HasSubstr("glb: no energy_per_hop")));
+  const Arch arch = parse_arch(print_arch(to_arch(import.design.machine)), "arch.yaml");
+  EXPECT_EQ(arch.levels[LevelId{1}].physical.area, SquareMillimetres{0.25});
+  EXPECT_EQ(arch.compute.physical.area, SquareMillimetres{0.001});
+  EXPECT_EQ(arch.compute.physical.leakage, Milliwatts{0.25});
+  EXPECT_EQ(arch.levels[LevelId{2}].physical, Physical{});
+  // Timeloop charges a leak for every cycle and instance.
+  const Problem problem{arch, import.design.workload};
+  const Cost cost = std::get<Cost>(evaluate(problem, to_mapping(import.design)));
+  const auto cycles = static_cast<double>(cost.latency.steady.count());
+  EXPECT_DOUBLE_EQ(cost.energy.leakage.count(), cycles * (0.5 + 8 * 0.25));
+}
+
+// As the front end of version 0.4 writes it for the programs behind it: ranges that are those of
+// the whole machine, every default written out, a dummy_storage wherever loops are unrolled,
+// factors that commas divide, and no mapping.
+TEST(TimeloopImport, ReadsWhatTheFrontEndWrites) {
+  const std::string rest =
+      "n_banks: 2, cluster_size: 1, reduction_supported: true, multiple_buffering: 1, "
+      "min_utilization: 0, allow_overbooking: false, has_power_gating: false, read_bandwidth: null";
+  const std::string text = fmt::format(R"(architecture:
+  version: '0.4'
+  subtree:
+    - name: top
+      attributes: {{version: '0.4', technology: 45nm, global_cycle_seconds: 1e-9}}
+      local:
+        - name: DRAM[1..1]
+          class: DRAM
+          attributes: {{width: 64, datawidth: 8, power_gated_at: DRAM, {0}}}
+          required_actions: [read, write]
+          enabled: true
+        - name: glb[1..1]
+          class: smartbuffer_SRAM
+          attributes: {{depth: 128, width: 64, datawidth: 8, meshX: 1, meshY: 1, {0}}}
+        - name: inter_PE_spatial[1..1]
+          class: dummy_storage
+          attributes: {{width: 1, depth: 1, datawidth: 1, technology: -1, meshX: 1, meshY: 1, {0}}}
+        - name: spad[1..8]
+          class: storage
+          subclass: smartbuffer_RF
+          attributes: {{depth: 12, width: 8, datawidth: 8, meshX: 4, meshY: 2, {0}}}
+        - name: mac[1..8]
+          class: intmac
+          attributes: {{multiplier_width: 8, adder_width: 16, datawidth: 8, meshX: 4, meshY: 2,
+                       has_power_gating: false}}
+compound_components: {{version: '0.4', classes: []}}
+architecture_constraints:
+  targets:
+    - {{type: bypass, target: inter_PE_spatial, bypass: [Weights, Inputs, Outputs]}}
+    - {{type: spatial, target: inter_PE_spatial, factors: 'R=1,P<=2', permutation: PRK, split: 1}}
+    - {{type: temporal, target: inter_PE_spatial, factors: 'R=1,P=1,K=1', permutation: RPK}}
+mapping: []
+mapper: {{algorithm: random, search_size: null}}
+mapspace: {{version: '0.4', template: uber}}
+globals: {{version: '0.4'}}
+)",
+                                       rest);
+  std::string problem = kProblem;
+  problem.replace(problem.find("Stride: 2,"), 10, "Stride: 2, H: 21, Hpad: 0,");
+  const TimeloopImport import = parse_timeloop(text + kEnergies + problem, "parsed.yaml");
+  EXPECT_THAT(import.notes,
+              ::testing::IsSupersetOf(
+                  {"inter_PE_spatial: a dummy_storage without energies: what is kept in it costs "
+                   "nothing",
+                   "problem: Hpad ('0') is in no projection: no part in counts",
+                   "mac: multiplier_width ('8') has no part in counts"}));
+  const TimeloopMachine& machine = import.design.machine;
+  ASSERT_EQ(machine.storages.size(), 4U);
+  EXPECT_EQ(machine.storages[1].words, 1024);
+  EXPECT_EQ(machine.storages[1].block, 8);
+  EXPECT_EQ(machine.fanout(2, Axis::kX), 4);
+  EXPECT_EQ(machine.fanout(2, Axis::kY), 2);
+  EXPECT_TRUE(import.design.blocks.empty());
+  const std::string constraints = constraints_text(import);
+  EXPECT_THAT(constraints,
+              HasSubstr("inter_PE_spatial_to_spad: {X: {dims: [P], factors: {P: {max: 2}}}, "
+                        "Y: {dims: [K]}}"));
+  EXPECT_NO_THROW(parse_constraints(constraints, "constraints.yaml",
+                                    Problem{to_arch(machine), import.design.workload}));
+}
+
+// Version 0.4 says in the container how its instances are filled.
+TEST(TimeloopImport, TakesTheSpatialConstraintOfAContainer) {
+  std::string nodes = kNodes;
+  const std::string mesh = "      spatial: {meshX: 4, meshY: 2}\n";
+  const std::string rule =
+      "      constraints: {spatial: {permutation: [K, R], split: 1, factors: [P=1]}, temporal: "
+      "{}}\n"
+      "      networks: []\n";
+  nodes.insert(nodes.find(mesh) + mesh.size(), rule);
+  EXPECT_THAT(constraints_text(parse_timeloop(nodes + kEnergies + kProblem, "a.yaml")),
+              HasSubstr("  unroll:\n    glb_to_spad: {X: {dims: [K]}, Y: {dims: [R]}}\n"));
+  // Of two containers in one fanout, neither can be told apart.
+  const std::string second = "    - !Container\n      name: half\n      spatial: {meshX: 2}\n";
+  nodes.insert(nodes.find("    - !Component\n      name: spad"), second);
+  try {
+    parse_timeloop(nodes + kEnergies + kProblem, "a.yaml");
+    ADD_FAILURE() << "two containers were read";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("'permutation' of a spatial constraint has no counterpart here"));
+  }
+}
+
+// Timeloop takes a permutation as the beginning of an order and tries the other dims behind it:
+// with a split inside of the permutation, those go along Y.
+TEST(TimeloopImport, PutsDimsThatAPermutationLeavesOutAlongY) {
+  const auto unroll = [](const std::string& rule) {
+    return constraints_text(parse_timeloop(
+        kNested + kEnergies + kProblem +
+            fmt::format("constraints:\n  - {{target: glb, type: spatial, {}}}\n", rule),
+        "a.yaml"));
+  };
+  const std::string begin = "mapspace:\n  tiling: even\n  unroll:\n    glb_to_spad: ";
+  const auto expect = [&](const std::string& rule, const std::string& axes) {
+    EXPECT_THAT(unroll(rule), ::testing::StartsWith(begin + axes + "\n")) << rule;
+  };
+  expect("permutation: KR, split: 1", "{X: {dims: [K]}, Y: {dims: [R, P]}}");
+  expect("permutation: K, split: 0", "{X: {dims: []}, Y: {dims: [R, P, K]}}");
+  expect("permutation: K, split: 3", "{X: {dims: [R, P, K]}, Y: {dims: []}}");
+  expect("permutation: K, split: 2, factors: P=1 R=1", "{X: {dims: [K]}, Y: {dims: []}}");
+  expect("factors: R=1", "{X: {dims: [P, K]}, Y: {dims: [P, K]}}");
 }
 
 TEST(TimeloopImport, TurnsConstraintsIntoOurs) {

@@ -160,6 +160,33 @@ TEST(EvaluationJson, SharesOutTheGapToTheOptimum) {
               1e-9 * sum);
 }
 
+// Every part of the gap has a name of its own, in the text and in the file.
+TEST(EvaluationJson, LabelsAdditionsComputeAndLeakage) {
+  const Problem problem = testing::small_problem();
+  const Mapping mapping = testing::small_mapping();
+  Cost given = std::get<Cost>(evaluate(problem, mapping));
+  const Cost best = given;
+  given.energy.fanouts[FanoutId{0}] += Picojoules{30};
+  given.energy.hops[FanoutId{0}][TensorId{1}] += Picojoules{20};
+  given.energy.compute += Picojoules{40};
+  given.energy.leakage += Picojoules{-10};
+  given.energy.levels[LevelId{1}][TensorId{0}].read += Picojoules{50};
+  given.energy.total += Picojoules{130};
+  const GapReport gap{Objective::kEnergy, best, {}};
+  const Json json = Json::parse(evaluation_json(origin(), problem, mapping, given, gap));
+  EXPECT_EQ(json["why"]["energy_shares"], Json::parse(R"([
+    {"action": "read", "level": "GLB", "tensor": "A", "difference_pj": 50.0},
+    {"action": "compute", "difference_pj": 40.0},
+    {"action": "additions", "fanout": "PEs", "difference_pj": 30.0},
+    {"action": "hops", "fanout": "PEs", "tensor": "B", "difference_pj": 20.0},
+    {"action": "leakage", "difference_pj": -10.0}])"));
+  const std::string text = gap_text(problem, gap, given);
+  for (const char* label :
+       {"GLB A read ", "compute ", "PEs additions ", "PEs B hops ", "leakage "}) {
+    EXPECT_NE(text.find(std::string{"\n  "} + label), std::string::npos) << label << text;
+  }
+}
+
 TEST(HistogramJson, CountsEveryMappingInOneBin) {
   const Problem problem = testing::small_problem();
   const Mapspace space{problem, {}};

@@ -62,6 +62,15 @@ TEST(Occupancies, AddUpToTheStepsAndKnowTheEdge) {
   EXPECT_EQ(occupancies(problem, nest, FanoutId{0}), expected);
 }
 
+// Letters of fixed width, and larger ones of a title: no words are cut off at the right.
+TEST(Canvas, IsAsWideAsItsWords) {
+  Canvas canvas;
+  canvas.text(10, 20, std::string(100, 'm'));
+  EXPECT_THAT(canvas.finish(), HasSubstr("viewBox=\"0 0 760 44\""));
+  canvas.text(10, 20, std::string(100, 'm'), Anchor::kStart, kTitleStyle);
+  EXPECT_THAT(canvas.finish(), HasSubstr("viewBox=\"0 0 942 44\""));
+}
+
 TEST(Canvas, EscapesWhatIsMarkup) {
   Canvas canvas;
   canvas.text(1, 2, "a < b & c");

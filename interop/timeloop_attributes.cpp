@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_attributes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/edit_distance.hpp"
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 30;  // products of two fit
+
+// What neither Timeloop's counts nor its cycles depend on, nor its energies where a table gives
+// them: these go to Accelergy, or to Timeloop's own estimate of energy and area, which the table
+// replaces (src/model/buffer.cpp, ParseSpecs). `power_gated_at` names who switches a component off;
+// here, every instance leaks.
+constexpr std::array kEstimators{"technology",    "type",
+                                 "version",       "subclass",
+                                 "n_banks",       "num_banks",
+                                 "n_ports",       "nports",
+                                 "num_ports",     "n_rd_ports",
+                                 "n_wr_ports",    "n_rw_ports",
+                                 "n_rdwr_ports",  "global_cycle_seconds",
+                                 "cycle_seconds", "action_latency_cycles",
+                                 "latency",       "voltage",
+                                 "temperature",   "update_fifo_depth",
+                                 "addr_gen_bits", "vector_access_energy",
+                                 "cluster_area",  "storage_area",
+                                 "power_gated_at"};
+// The same, of compute units alone: their operands have the widths of the storages.
+constexpr std::array kComputeEstimators{"multiplier_width", "adder_width", "num_pipeline_stages",
+                                        "num_exponent",     "exponent",    "num_mantissa",
+                                        "mantissa",         "width",       "n_bits",
+                                        "precision",        "area",        "energy"};
+
+// What would change counts, cycles or energies in a way that is not modelled here, and the value
+// that changes nothing.
+struct Neutral {
+  std::string_view name;
+  std::string_view value;
+};
+constexpr std::array kNeutral{Neutral{"addr_gen_energy", "0"},
+                              Neutral{"min_utilization", "0"},
+                              Neutral{"cluster_size", "1"},
+                              Neutral{"overflow", "0"},
+                              Neutral{"router_energy", "0"},
+                              Neutral{"ingress_energy", "0"},
+                              Neutral{"network_fill_latency", "0"},
+                              Neutral{"network_drain_latency", "0"},
+                              Neutral{"reduction_supported", "true"},
+                              Neutral{"allow_overbooking", "false"},
+                              Neutral{"has_power_gating", "false"},
+                              Neutral{"concordant_compressed_tile_traversal", "false"},
+                              Neutral{"tile_partition_supported", "false"},
+                              Neutral{"decompression_supported", "false"},
+                              Neutral{"compression_supported", "false"}};
+
+bool is_neutral(const std::string& text, std::string_view neutral) {
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const bool whole = text.find_first_not_of('0', std::min(dot + 1, text.size())) == text.npos;
+  return (whole && text.substr(0, dot) == neutral) ||  // 0.0
+         (neutral == "true" && text == "yes") || (neutral == "false" && text == "no");
+}
+
+std::string plain(std::string key) {
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
+bool says_nothing(const Node& value) {
+  return value.kind != Node::Kind::kScalar && value.items.empty() && value.entries.empty();
+}
+
+template <class Names>
+bool has(const Names& names, const std::string& key) {
+  return std::find(names.begin(), names.end(), key) != names.end();
+}
+
+}  // namespace
+
+const Node* TimeloopAttributes::find(Spellings spellings) {
+  const Entry* found = nullptr;
+  for (const char* spelling : spellings) {
+    asked_.insert(spelling);
+    for (const Entry* entry : component_.attributes) {
+      if (plain(entry->key.text) != spelling || says_nothing(entry->value)) {
+        continue;
+      }
+      if (found == nullptr) {
+        found = entry;
+      } else if (plain(found->key.text) != spelling && found->value.text != entry->value.text) {
+        reader_.error(entry->value,
+                      fmt::format("'{}' beside another '{}' ({}) of {}", entry->key.text,
+                                  found->key.text, found->value.text, component_.name));
+      }
+      break;  // the component's own before those around it
+    }
+  }
+  return found == nullptr ? nullptr : &found->value;
+}
+
+std::optional<std::int64_t> TimeloopAttributes::whole(Spellings spellings) {
+  const Node* node = find(spellings);
+  const auto value = read_whole(reader_, node, 1);
+  if (value && *value > kMaxAttribute) {
+    reader_.error(*node, fmt::format("more than {}", kMaxAttribute));
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<double> TimeloopAttributes::number(Spellings spellings) {
+  const Node* node = find(spellings);
+  const auto value = reader_.number(node, 0);
+  if (value == 0.0) {
+    reader_.error(*node, "not above zero");
+    return std::nullopt;
+  }
+  return value;
+}
+
+void TimeloopAttributes::finish(bool compute, std::vector<std::string>& notes,
+                                std::set<const Entry*>& seen) {
+  std::set<std::string> keys = asked_;
+  for (const Entry* entry : component_.attributes) {
+    const bool first = keys.insert(plain(entry->key.text)).second;
+    if (first && !says_nothing(entry->value) && seen.insert(entry).second) {
+      check(*entry, compute, notes);
+    }
+  }
+}
+
+void TimeloopAttributes::check(const Entry& entry, bool compute, std::vector<std::string>& notes) {
+  const std::string key = plain(entry.key.text);
+  if (has(kEstimators, key) || (compute && has(kComputeEstimators, key))) {
+    notes.push_back(fmt::format("{}: {} ({}) has no part in counts", component_.name,
+                                entry.key.text, describe(entry.value)));
+    return;
+  }
+  const auto* neutral = std::find_if(kNeutral.begin(), kNeutral.end(),
+                                     [&](const Neutral& each) { return each.name == key; });
+  if (neutral == kNeutral.end()) {
+    Words known(asked_.begin(), asked_.end());
+    known.insert(known.end(), kEstimators.begin(), kEstimators.end());
+    reader_.error(
+        entry.key,
+        fmt::format(
+            "unknown attribute {} of {}; if it changes neither counts nor energies, leave it out{}",
+            quoted(entry.key.text), component_.name, suggestion(key, known)));
+  } else if (entry.value.kind != Node::Kind::kScalar ||
+             !is_neutral(entry.value.text, neutral->value)) {
+    reader_.error(entry.value, fmt::format("'{}' other than {} is not known here", entry.key.text,
+                                           neutral->value));
+  }
+}
+
+}  // namespace mapsim

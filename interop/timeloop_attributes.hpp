@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/reader.hpp"
+#include "interop/timeloop_components.hpp"
+
+namespace mapsim {
+
+// The attributes of one component, those around it included. As for Timeloop, block-size is
+// block_size, and of several words for one thing the first that is there counts; if they contradict
+// each other, that is an error. An attribute without a value (null, {}, []) says nothing.
+class TimeloopAttributes {
+ public:
+  TimeloopAttributes(Reader& reader, const TimeloopComponent& component)
+      : reader_{reader}, component_{component} {}
+
+  using Spellings = std::initializer_list<const char*>;  // with underscores
+  const Node* find(Spellings spellings);
+  std::optional<std::int64_t> whole(Spellings spellings);  // from 1
+  std::optional<double> number(Spellings spellings);       // above zero
+
+  // After all else: what nothing has asked for. What only estimators of energy and area read is a
+  // note; what would change counts, cycles or energies is an error unless its value changes
+  // nothing; and so is every attribute that is not known. `seen`: what has been reported, since
+  // components share the attributes around them.
+  void finish(bool compute, std::vector<std::string>& notes, std::set<const Entry*>& seen);
+
+ private:
+  void check(const Entry& entry, bool compute, std::vector<std::string>& notes);
+
+  Reader& reader_;
+  const TimeloopComponent& component_;
+  std::set<std::string> asked_;
+};
+
+}  // namespace mapsim
