@@ -97,6 +97,10 @@ Picojoules Problem::addition_energy(FanoutId fanout) const {
 }
 
 bool Problem::places_matter() const {
+  const auto* systolic = std::get_if<SystolicTiming>(&arch_.compute.timing);
+  if (systolic != nullptr && !systolic->full_folds) {
+    return true;
+  }
   return std::any_of(arch_.fanouts.begin(), arch_.fanouts.end(), [](const Fanout& fanout) {
     return fanout.energy_per_hop.value_or(PicojoulesPerBit{0}) > PicojoulesPerBit{0};
   });
