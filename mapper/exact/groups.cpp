@@ -62,9 +62,8 @@ double energy_floor(const Mapspace& space) {
 
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
   const Timing& timing = space.problem().arch().compute.timing;
-  const bool plain = std::holds_alternative<std::monostate>(timing);
   const bool folds = std::holds_alternative<SystolicTiming>(timing);
-  if (!tracked(space.problem(), objective).ports || plain ||
+  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model() ||
       (folds && !space.constraints().factors.balanced)) {
     return;
   }

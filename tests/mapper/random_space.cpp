@@ -441,6 +441,9 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
       arch.compute.register_reuse = {kRoles[rng.below(kRoles.size())]};
     }
     arch.compute.timing = timing;
+    for (Storage& level : arch.levels) {
+      level.streamed = !level.double_buffered && one_in(rng, 3);
+    }
     random.problem = Problem{std::move(arch), random.problem.workload()};
     return random;
   }
