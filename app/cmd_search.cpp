@@ -112,6 +112,11 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     throw UsageError(
         "certificates do not know rules for loops and 'done' yet; leave out --certificate");
   }
+  if (!arguments.certificate_file.empty() && space.problem().is_timed_by_model() &&
+      (asks_for_latency(options.objective) || space.problem().leakage(Cycles{1}) > Picojoules{0})) {
+    throw UsageError(
+        "certificates do not know the times of a timing model yet; leave out --certificate");
+  }
 
   const SearchResult result = (*find_mapper(arguments.strategy))(space, options);
   if (result.best) {

@@ -56,12 +56,15 @@ struct Storage {
   Bandwidth bandwidth;
   StorageEnergy energy;
   bool double_buffered = false;  // half of the capacity for tiles; fills hide behind compute
-  bool sliding = true;           // a moving window fetches only its new points into this level
-  RoleSet keep;                  // must be kept here
-  RoleSet bypass;                // must not be kept here; what is in neither is free
+  bool streamed = false;  // fills hide behind compute word by word: the whole capacity for tiles
+  bool sliding = true;    // a moving window fetches only its new points into this level
+  RoleSet keep;           // must be kept here
+  RoleSet bypass;         // must not be kept here; what is in neither is free
   StorageKind kind = StorageKind::kSram;  // which entry of the technology table it takes
   StorageSources sources{};
   Physical physical{};
+  // Do its transfers hide behind compute?
+  bool hides() const { return double_buffered || streamed; }
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 

@@ -32,8 +32,10 @@ const Words kTechnologyNames{"45nm", "16nm", "7nm"};  // in the order of Technol
 const Words kKindNames{"sram",  "regfile", "dram",  "lpddr5", "gddr5",
                        "gddr6", "hbm2",    "hbm2e", "hbm3",   "hbm3e"};  // of StorageKind
 const Words kFormatNames{"integer", "float", "bfloat"};                  // of NumberFormat
-const Words kStorageKeys{"storage", "word", "capacity", "bandwidth", "energy",  "double_buffered",
-                         "sliding", "keep", "bypass",   "kind",      "leakage", "area"};
+const Words kStorageKeys{
+    "storage",  "word",    "capacity", "bandwidth", "energy", "double_buffered",
+    "streamed", "sliding", "keep",     "bypass",    "kind",   "leakage",
+    "area"};
 const Words kFanoutKeys{"fanout",
                         "x",
                         "y",
@@ -282,6 +284,11 @@ class ArchReader {
     read_physical(fields, storage.physical);
     lookup_.physical(storage, arch_.clock);
     storage.double_buffered = reader_.boolean(fields.find("double_buffered")).value_or(false);
+    storage.streamed = reader_.boolean(fields.find("streamed")).value_or(false);
+    if (storage.streamed && storage.double_buffered) {
+      reader_.error(*fields.find("streamed"),
+                    "a double-buffered level hides its transfers by its second half; leave one out");
+    }
     storage.sliding = reader_.boolean(fields.find("sliding")).value_or(true);
     storage.keep = read_roles(reader_, fields.find("keep"), kRoleNames);
     storage.bypass = read_roles(reader_, fields.find("bypass"), kRoleNames);

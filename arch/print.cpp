@@ -133,6 +133,9 @@ void print_storage(const Storage& storage, bool outermost, std::string& text) {
   if (storage.double_buffered) {
     text += "    double_buffered: true\n";
   }
+  if (storage.streamed) {
+    text += "    streamed: true\n";
+  }
   if (!storage.sliding) {
     text += "    sliding: false\n";
   }

@@ -79,6 +79,11 @@ class CertificateReader {
 
     Certificate read{document_.file, *tool, read_problem(), goal, {}, {}, {}, value,
                      lower_bound,    {}};
+    if (read.problem.is_timed_by_model() &&
+        (goal.needs_time() || read.problem.leakage(Cycles{1}) > Picojoules{0})) {
+      reader_.error(*fields.find("objective"),
+                    "the checker does not know the times of the architecture's timing model");
+    }
     read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (fields.has("mapping")) {

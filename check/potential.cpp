@@ -19,7 +19,7 @@ double Price::ramped_cycles(const double* components) const {
   PerLevel<double> shown(graph_.problem().arch().levels.size(), 0.0);
   for (std::size_t q = 0; q < graph_.ports().size(); ++q) {
     const Port& port = graph_.ports()[q];
-    const bool hides = graph_.problem().arch().levels[port.level].double_buffered;
+    const bool hides = graph_.problem().arch().levels[port.level].hides();
     double& time = hides ? hidden : shown[port.level];
     time = std::max(time, std::ceil(components[1 + q] / port.bits_per_cycle));
   }

@@ -295,7 +295,7 @@ class BulkBlock {
       pass(write, bandwidth.write);
       pass(read + write, bandwidth.shared);
       steady = max(steady, busy);
-      if (arch_.levels[l].double_buffered) {
+      if (arch_.levels[l].hides()) {
         ramped = max(ramped, busy);
       } else {
         shown += busy;

@@ -119,7 +119,7 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
       latency.bottleneck = i;
     }
     if (resource.kind != PortKind::kCompute) {
-      const bool hides = arch.levels[resource.level].double_buffered;
+      const bool hides = arch.levels[resource.level].hides();
       Cycles& time = hides ? hidden : shown[resource.level];
       time = std::max(time, resource.time);
     }

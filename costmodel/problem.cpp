@@ -92,7 +92,15 @@ Picojoules Problem::addition_energy(FanoutId fanout) const {
   return arch_.fanouts[fanout].reduction_energy * workload_.tensors[workload_.output()].density;
 }
 
+bool Problem::is_timed_by_model() const {
+  return !std::holds_alternative<std::monostate>(arch_.compute.timing);
+}
+
 bool Problem::places_matter() const {
+  const auto* systolic = std::get_if<SystolicTiming>(&arch_.compute.timing);
+  if (systolic != nullptr && !systolic->full_folds) {
+    return true;
+  }
   return std::any_of(arch_.fanouts.begin(), arch_.fanouts.end(), [](const Fanout& fanout) {
     return fanout.energy_per_hop.value_or(PicojoulesPerBit{0}) > PicojoulesPerBit{0};
   });

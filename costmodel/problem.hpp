@@ -46,7 +46,11 @@ class Problem {
   bool is_merged(FanoutId fanout, TensorId tensor) const;  // multicast or spatially reduced there
   // Dims whose instances of `fanout` share every transfer of `tensor`: irrelevant ones, if merged.
   DimSet shared_dims(FanoutId fanout, TensorId tensor) const;
-  bool places_matter() const;  // a hop costs something: so does where instances are
+  // Does it matter which axis takes which instances? A hop costs something, or waves cross as many
+  // rows and columns as are in use.
+  bool places_matter() const;
+  // Does more than the number of steps decide how long the compute units take?
+  bool is_timed_by_model() const;
   // What an element of this width moves on average, in bits: zeros do not move.
   double moved_bits(TensorId tensor, Bits width) const {
     return static_cast<double>(width.count()) * workload_.tensors[tensor].density;

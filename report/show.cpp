@@ -57,7 +57,9 @@ std::vector<std::string> lines_of(const Storage& storage) {
     capacity +=
         fmt::format("{}{} {}", capacity.empty() ? "" : ", ", to_string(role), bytes_text(size));
   }
-  std::vector<std::string> lines{capacity + (storage.double_buffered ? ", double-buffered" : "")};
+  std::vector<std::string> lines{capacity + (storage.double_buffered ? ", double-buffered"
+                                             : storage.streamed      ? ", streamed"
+                                                                     : "")};
   std::vector<std::string> ports;
   for (const auto& [name, port] :
        {std::pair{"read", storage.bandwidth.read}, std::pair{"write", storage.bandwidth.write},

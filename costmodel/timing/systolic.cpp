@@ -2,6 +2,7 @@
 #include "costmodel/timing/systolic.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "costmodel/crossing.hpp"
 
@@ -25,15 +26,14 @@ Gap gap(const SystolicTiming& timing, const Fold& a, const Fold& b) {
 // Walks the loops of a nest as the first instance goes through them, outside in.
 class FoldWalk {
  public:
-  FoldWalk(const Problem& problem, const SystolicTiming& timing, const Nest& nest)
+  FoldWalk(const Problem& problem, const SystolicTiming& timing, const Nest& nest,
+           const std::optional<Stationary>& stationary)
       : problem_{problem},
         timing_{timing},
         array_{problem.arch().fanouts[timing.array]},
         nest_{nest},
-        stationary_{find_stationary(problem, timing, nest)},
+        stationary_{stationary},
         sizes_{bounds_of(problem.workload())} {}
-
-  const std::optional<Stationary>& stationary() const { return stationary_; }
 
   FoldSequence folds(std::size_t i) {
     if (!stationary_ || i == stationary_->folded) {
@@ -75,8 +75,7 @@ class FoldWalk {
 
   // One fold, from loop i on.
   Fold fold(std::size_t i) {
-    Fold fold;
-    fold.steps = steps(i) * problem_.arch().compute.issue_interval;
+    const std::int64_t cycles = steps(i) * problem_.arch().compute.issue_interval;
     PerDim<std::int64_t> sizes = sizes_;
     const std::int64_t used_rows = rows_;
     const std::int64_t used_columns = columns_;
@@ -95,14 +94,8 @@ class FoldWalk {
     const std::int64_t columns = timing_.full_folds ? array_.x : columns_;
     rows_ = used_rows;
     columns_ = used_columns;
-    fold.skew = rows + columns - 2;
-    if (stationary_ && stationary_->tensor == problem_.workload().output()) {
-      fold.drain = rows * points;
-      fold.skew += fold.drain - rows;
-    } else {
-      fold.load = rows * points;
-    }
-    return fold;
+    const bool sums = stationary_ && stationary_->tensor == problem_.workload().output();
+    return make_fold(cycles, rows, columns, points, sums);
   }
 
   std::int64_t points_of(const PerDim<std::int64_t>& sizes) const {
@@ -144,6 +137,18 @@ class FoldWalk {
 
 }  // namespace
 
+Fold make_fold(std::int64_t steps, std::int64_t rows, std::int64_t columns, std::int64_t points,
+               bool sums) {
+  Fold fold{steps, 0, 0, rows + columns - 2};
+  if (sums) {
+    fold.drain = rows * points;
+    fold.skew += fold.drain - rows;
+  } else {
+    fold.load = rows * points;
+  }
+  return fold;
+}
+
 FoldSequence sequence_of(const Fold& fold) { return {fold, fold, 1, 0, fold.steps, fold.load, 0}; }
 
 FoldSequence join(const SystolicTiming& timing, const FoldSequence& a, const FoldSequence& b) {
@@ -180,52 +185,49 @@ ComputeTime time_of(const FoldSequence& folds) {
   return time;
 }
 
-std::optional<Stationary> find_stationary(const Problem& problem, const SystolicTiming& timing,
-                                          const Nest& nest) {
-  std::optional<Stationary> best;
-  double fewest = 0;
+PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& problem,
+                                                           const SystolicTiming& timing,
+                                                           const Nest& nest) {
+  PerTensor<std::optional<Stationary>> candidates;
+  candidates.resize(problem.workload().tensors.size());
   const auto offer = [&](TensorId t, std::size_t position) {
     const DimSet relevant = problem.shape(t).dims;
     Stationary found{t, position, 0};
-    double exchanges = 1;
-    double outside = 1;
     for (std::size_t i = 0; i < position; ++i) {
-      const NestLoop& loop = nest.loops[i];
-      outside *= loop.fanout ? 1.0 : static_cast<double>(loop.bound);
-      if (!loop.fanout && relevant.contains(loop.dim)) {
+      if (!nest.loops[i].fanout && relevant.contains(nest.loops[i].dim)) {
         found.folded = i + 1;
-        exchanges = outside;
       }
     }
-    if (!best || exchanges < fewest) {
-      best = found;
-      fewest = exchanges;
-    }
+    candidates[t] = found;
   };
   const std::size_t above = problem.arch().levels_above[timing.array];
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    bool kept = false;
+  for (const TensorId t : candidates.ids()) {
     for (const Placement& place : nest.placements[t]) {
-      if (!kept && index_of(place.level) >= above) {
-        kept = true;
+      if (!candidates[t] && index_of(place.level) >= above) {
         offer(t, place.position);
       }
     }
-    if (!kept &&
+    if (!candidates[t] &&
         problem.arch().compute.register_reuse.contains(problem.workload().tensors[t].role)) {
       offer(t, nest.loops.size());
     }
   }
-  return best;
+  return candidates;
 }
 
 ComputeTime systolic_time(const Problem& problem, const SystolicTiming& timing, const Nest& nest) {
-  FoldWalk walk(problem, timing, nest);
-  ComputeTime time = time_of(walk.folds(0));
-  if (walk.stationary()) {
-    time.stationary = walk.stationary()->tensor;
+  std::optional<ComputeTime> best;
+  for (const auto& candidate : stationary_candidates(problem, timing, nest)) {
+    if (!candidate) {
+      continue;
+    }
+    ComputeTime time = time_of(FoldWalk(problem, timing, nest, candidate).folds(0));
+    time.stationary = candidate->tensor;
+    if (!best || std::pair{time.total(), time.folds} < std::pair{best->total(), best->folds}) {
+      best = time;
+    }
   }
-  return time;
+  return best ? *best : time_of(FoldWalk(problem, timing, nest, std::nullopt).folds(0));
 }
 
 }  // namespace mapsim

@@ -20,6 +20,11 @@ struct Fold {
   friend bool operator==(const Fold&, const Fold&) = default;
 };
 
+// A fold of `steps` cycles on an array of which so many rows and columns count, with `points` of
+// what stays in each instance (0: nothing stays). An operand is shifted in, sums are shifted out.
+Fold make_fold(std::int64_t steps, std::int64_t rows, std::int64_t columns, std::int64_t points,
+               bool sums);
+
 // Folds one after the other, from the first operation of the first to that of the last. A monoid:
 // loops over equal folds are powers of it, so nothing is walked.
 struct FoldSequence {
@@ -38,16 +43,18 @@ FoldSequence repeat(const SystolicTiming& timing, const FoldSequence& a, std::in
 // What they take with the first load and the last wave.
 ComputeTime time_of(const FoldSequence& folds);
 
-// What stays: of the tensors that are kept below the array, or latched at the compute units, the
-// one that is exchanged least often (the first of equals). nullopt: none.
+// A tensor that may be what stays: kept below the array, or latched at the compute units.
 struct Stationary {
   TensorId tensor{};
   std::size_t position = 0;  // loops above its place
   std::size_t folded = 0;    // loops up to the innermost one that exchanges it
 };
-std::optional<Stationary> find_stationary(const Problem& problem, const SystolicTiming& timing,
-                                          const Nest& nest);
+PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& problem,
+                                                           const SystolicTiming& timing,
+                                                           const Nest& nest);
 
+// What stays is the candidate with which the array is done first (of equals, the one exchanged
+// least often, then the first); the other tensors move with the waves.
 ComputeTime systolic_time(const Problem& problem, const SystolicTiming& timing, const Nest& nest);
 
 }  // namespace mapsim

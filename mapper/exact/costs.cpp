@@ -343,6 +343,12 @@ const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
   return trips;
 }
 
+const std::vector<double>& Costs::elements(std::size_t index) {
+  const Placing& placing = skeleton_.placings()[index];
+  return footprints(placing.tensor, placing.crossed,
+                    skeleton_.stops(placing.tensor)[placing.to].fanouts);
+}
+
 const std::vector<double>& Costs::bits(std::size_t index) {
   std::vector<double>& bits = bits_[index];
   if (bits.empty()) {

@@ -31,6 +31,8 @@ class Costs {
   const std::vector<double>& sliding(std::size_t placing, DimId dim);
   // Bits that a tile takes in its room: [tile]; infinite for one that a rule forbids.
   const std::vector<double>& bits(std::size_t placing);
+  // Elements of a tile in one instance of where it is placed: [tile].
+  const std::vector<double>& elements(std::size_t placing);
   // Of the compute units: their operations and accesses, at a tile of the last lattice with all
   // extents 1. Infinite where a width contradicts.
   std::vector<double> mac(const std::vector<std::size_t>& placings, std::size_t tile);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "costmodel/crossing.hpp"
 #include "mapper/exact/rebuild.hpp"
@@ -57,16 +60,24 @@ double energy_floor(const Mapspace& space) {
   return floor;
 }
 
+void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
+  const Timing& timing = space.problem().arch().compute.timing;
+  const bool folds = std::holds_alternative<SystolicTiming>(timing);
+  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model() ||
+      (folds && !space.constraints().factors.balanced)) {
+    return;
+  }
+  throw UnsupportedSearch(fmt::format(
+      "the exact strategy proves the least energy, but not yet the least time{}, of machines with "
+      "this timing model; use --strategy annealing, genetic, random or exhaustive",
+      folds ? " with balanced factors" : ""));
+}
+
 }  // namespace
 
 Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
-  if (!std::holds_alternative<std::monostate>(space.problem().arch().compute.timing) &&
-      tracked(space.problem(), objective).ports) {
-    throw UnsupportedSearch(
-        "the exact strategy proves the least energy, but not yet the least time, of machines with "
-        "a timing model; use --strategy annealing, genetic, random or exhaustive");
-  }
+  refuse_what_is_not_proven(space, objective);
   for (const UnrollingGroup& group : space.group_by_factors()) {
     const std::vector<FanoutId> used = nests::used_fanouts(group);
     auto& skeleton = skeletons_[used];

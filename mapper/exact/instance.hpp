@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+
+#include "mapper/exact/array_time.hpp"
 #include "mapper/exact/bound.hpp"
 #include "mapper/exact/costs.hpp"
 #include "mapper/exact/skeleton.hpp"
@@ -15,12 +18,17 @@ struct Instance {
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;
+  // The least time of the compute units from a node on, if what has entered a systolic array so far
+  // can be done after `entered` cycles (infinite: nothing has; always so without such an array).
+  double compute_cycles(const Node& node, double entered) const;
 
   const Skeleton& skeleton;
   Unrolled unrolled;
   Costs costs;
+  std::optional<ArrayTime> array;  // where time counts
   Valuation valuation;
   Bound bound;
+  std::optional<ArrayBound> array_bound;
 };
 
 }  // namespace mapsim::exact

@@ -58,7 +58,7 @@ class LabelSearch {
         quest_{quest},
         patience_{patience},
         components_{instance.costs.components()},
-        slots_(skeleton_, quest.measured_room, components_),
+        slots_(skeleton_, quest.measured_room, components_ + (instance.array ? 1 : 0)),
         labels_(instance.bound.nodes().size(), slots_.width()),
         scratch_(components_),
         limit_{quest.limit} {
@@ -170,6 +170,9 @@ class LabelSearch {
     for (const std::size_t pointers : skeleton_.starts()) {
       const Node node{0, pointers, instance_.unrolled.lattices.front().size() - 1};
       const Id id = labels_.extend(LabelStore::kNone, {Step::Kind::kStart, node, 0});
+      if (instance_.array) {
+        labels_.values(id)[components_] = kInfinity;
+      }
       bool fits = true;
       for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
         fits = fits && occupy_start(t, pointers, labels_.values(id));
@@ -218,11 +221,17 @@ class LabelSearch {
         scratch_[0] = std::max(scratch_[0], priced_energy(step.node, values));
       }
     }
-    Key key = instance_.valuation.key(scratch_.data());
+    Key key = instance_.valuation.key(scratch_.data(), compute_cycles(step, values));
     if (quest_.measured_room) {
       key.second = values[*slots_.of(*quest_.measured_room)];
     }
     return {without_noise(key.first), without_noise(key.second)};
+  }
+  // Behind the components a label has the least time of a tensor that is in the systolic array.
+  double compute_cycles(const Step& step, const double* values) const {
+    const double entered = instance_.array ? values[components_] : kInfinity;
+    const bool is_known = step.kind == Step::Kind::kEnd && entered < kInfinity;
+    return is_known ? entered : instance_.compute_cycles(step.node, entered);
   }
   double priced_energy(const Node& node, const double* values) const {
     double energy = values[0] + prices_->priced_to_go(node);
@@ -297,6 +306,10 @@ class LabelSearch {
     }
     if (payment.placing == Placing::kMac) {
       return true;
+    }
+    if (instance_.array && instance_.array->enters(payment.placing)) {
+      double& entered = values[components_];
+      entered = std::min(entered, instance_.array->cycles(payment.placing)[payment.tile]);
     }
     const auto room = skeleton_.room_of(skeleton_.placings()[payment.placing]);
     if (room && slots_.of(*room)) {
@@ -383,7 +396,7 @@ class LabelSearch {
   const Quest& quest_;
   const Patience& patience_;
   std::size_t components_;
-  Slots slots_;  // values of a label: components, then bits used of rooms
+  Slots slots_;  // values of a label: components, of a systolic array its time, bits used of rooms
   LabelStore labels_;
   std::vector<double> scratch_;
   std::vector<Queued> queue_;  // a heap

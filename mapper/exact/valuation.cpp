@@ -19,7 +19,7 @@ Valuation::Valuation(const Skeleton& skeleton, const Objective& objective, doubl
       compute_cycles_{compute_cycles},
       leakage_per_cycle_{skeleton.problem().leakage(mapsim::Cycles{1}).count()} {
   for (const Port& port : ports_) {
-    hides_.push_back(skeleton.problem().arch().levels[port.level].double_buffered);
+    hides_.push_back(skeleton.problem().arch().levels[port.level].hides());
   }
 }
 

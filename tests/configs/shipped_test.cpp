@@ -134,6 +134,7 @@ struct Machine {
 constexpr std::int64_t kKi = 1024;
 const std::vector<Machine> kMachines{
     {"eyeriss", 3, 168, 33.6, {{"GLB", 100 * kKi}}},
+    {"eyeriss_chip", 6, 168, 33.6, {{"GLB", 100 * kKi}, {"FilterBuffer", 8 * kKi}}},
     {"nvdla_like_1024", 4, 1024, 1024, {{"CBUF", 256 * kKi}, {"CACC", 16 * kKi}}},
     {"shidiannao_like", 5, 64, 64, {{"NBin", 64 * kKi}, {"NBout", 64 * kKi}, {"SB", 128 * kKi}}},
     {"simba_like",

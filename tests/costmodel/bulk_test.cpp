@@ -59,6 +59,7 @@ void give_figures(Arch& arch, Rng& rng) {
     level.energy = {PicojoulesPerBit{draw()}, PicojoulesPerBit{draw()}, PicojoulesPerBit{draw()}};
     level.bandwidth = rng.below(2) == 0 ? Bandwidth{port(), port(), {}} : Bandwidth{{}, {}, port()};
     level.double_buffered = rng.below(2) == 0;
+    level.streamed = !level.double_buffered && rng.below(3) == 0;
     if (index_of(l) > 0 && level.capacity.unlimited() && rng.below(3) > 0) {
       level.capacity.shared = Bits{static_cast<std::int64_t>(100 + rng.below(4000))};
     }

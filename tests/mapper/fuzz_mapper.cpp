@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_mapper --seconds N --seed S --max-size M [--balanced]: compares the exact mapper with all
-// mappings of fresh random spaces for as long as one likes; stops at the first mismatch, shrinks
-// it, exits with 1.
+// fuzz_mapper --seconds N --seed S --max-size M [--balanced | --ruled | --systolic]: compares the
+// exact mapper with all mappings of fresh random spaces for as long as one likes; stops at the
+// first mismatch, shrinks it, exits with 1.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -93,10 +93,13 @@ int main(int argc, char** argv) {
   app.add_flag("--balanced", balanced, "spaces with balanced factors");
   bool ruled = false;
   app.add_flag("--ruled", ruled, "with rules for unrollings, extents and loops");
+  bool systolic = false;
+  app.add_flag("--systolic", systolic, "with the timing of a systolic array");
   CLI11_PARSE(app, argc, argv);
   return fuzz(seconds, seed, max_size,
-              balanced ? mapsim::random_balanced_space
-              : ruled  ? mapsim::random_ruled_space
-                       : mapsim::random_space,
+              balanced   ? mapsim::random_balanced_space
+              : ruled    ? mapsim::random_ruled_space
+              : systolic ? mapsim::random_systolic_space
+                         : mapsim::random_space,
               !ruled);
 }

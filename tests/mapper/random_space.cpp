@@ -426,6 +426,29 @@ SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size) {
   return random_case(seed, max_size, true);
 }
 
+SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
+  for (;; seed += 1'000'000) {
+    SearchCase random = random_space(seed, max_size);
+    Arch arch = random.problem.arch();
+    if (arch.fanouts.empty()) {
+      continue;
+    }
+    Rng rng{seed};
+    SystolicTiming timing{static_cast<FanoutId>(rng.below(arch.fanouts.size())), one_in(rng, 2),
+                          one_in(rng, 2), one_in(rng, 2)};
+    if (index_of(arch.levels.last()) < arch.levels_above[timing.array] &&
+        arch.compute.register_reuse.empty()) {
+      arch.compute.register_reuse = {kRoles[rng.below(kRoles.size())]};
+    }
+    arch.compute.timing = timing;
+    for (Storage& level : arch.levels) {
+      level.streamed = !level.double_buffered && one_in(rng, 3);
+    }
+    random.problem = Problem{std::move(arch), random.problem.workload()};
+    return random;
+  }
+}
+
 SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size) {
   Rng rng{seed};
   while (true) {

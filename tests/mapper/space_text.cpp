@@ -44,10 +44,10 @@ std::string bandwidth_text(const Bandwidth& bandwidth) {
 std::string storage_text(const Storage& storage) {
   return fmt::format(
       "  - {{storage: {}, capacity: {}, bandwidth: {}, energy: [{}, {}, {}] pJ/b, "
-      "double_buffered: {}, sliding: {}, keep: {}, bypass: {}}}\n",
+      "double_buffered: {}, streamed: {}, sliding: {}, keep: {}, bypass: {}}}\n",
       storage.name, capacity_text(storage.capacity), bandwidth_text(storage.bandwidth),
       storage.energy.read.count(), storage.energy.write.count(), storage.energy.update.count(),
-      storage.double_buffered, storage.sliding, roles_text(storage.keep),
+      storage.double_buffered, storage.streamed, storage.sliding, roles_text(storage.keep),
       roles_text(storage.bypass));
 }
 

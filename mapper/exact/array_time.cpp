@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/array_time.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "costmodel/timing/systolic.hpp"
+
+namespace mapsim::exact {
+
+ArrayTime::ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
+    : skeleton_{skeleton},
+      unrolled_{unrolled},
+      costs_{costs},
+      timing_{std::get<SystolicTiming>(skeleton.problem().arch().compute.timing)},
+      steps_{skeleton.problem().arch().compute.issue_interval},
+      cycles_(skeleton.placings().size()) {
+  const Fanout& array = skeleton.problem().arch().fanouts[timing_.array];
+  for (const Unroll& unroll : unrolled.unrolling) {
+    if (unroll.fanout == timing_.array) {
+      (unroll.axis == Axis::kX ? columns_ : rows_) *= unroll.factor;
+    }
+  }
+  if (timing_.full_folds) {
+    rows_ = array.y;
+    columns_ = array.x;
+  }
+  for (const DimId d : skeleton.problem().workload().dims.ids()) {
+    steps_ *= unrolled.bound(d);
+  }
+  without_ = time(1, 0, false);
+}
+
+double ArrayTime::time(double folds, double elements, bool sums) const {
+  const auto count = static_cast<std::int64_t>(folds);
+  const Fold fold =
+      make_fold(steps_ / count, rows_, columns_, static_cast<std::int64_t>(elements), sums);
+  return static_cast<double>(time_of(repeat(timing_, sequence_of(fold), count)).total().count());
+}
+
+bool ArrayTime::is_inside(const Stop& stop) const {
+  return stop.latch ||
+         index_of(stop.level) >= skeleton_.problem().arch().levels_above[timing_.array];
+}
+
+bool ArrayTime::enters(std::size_t index) const {
+  const Placing& placing = skeleton_.placings()[index];
+  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
+  return placing.to != Placing::kMac && !is_inside(stops[placing.from]) &&
+         is_inside(stops[placing.to]);
+}
+
+bool ArrayTime::may_enter(std::size_t pointers) const {
+  for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
+    if (!is_inside(skeleton_.stop(pointers, t)) && is_inside(skeleton_.stops(t).back())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ArrayTime::has_entered(std::size_t pointers) const {
+  for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
+    if (is_inside(skeleton_.stop(pointers, t))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The array is filled afresh whenever a loop above the placing advances: E_d / T_d, over all dims.
+const std::vector<double>& ArrayTime::cycles(std::size_t index) {
+  std::vector<double>& cycles = cycles_[index];
+  if (cycles.empty()) {
+    const Placing& placing = skeleton_.placings()[index];
+    const Lattice& lattice = unrolled_.lattices[placing.crossed];
+    const bool sums = placing.tensor == skeleton_.problem().workload().output();
+    const std::vector<double>& elements = costs_.elements(index);
+    cycles.assign(lattice.size(), 1.0);
+    for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+      lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+        const std::int64_t trips = lattice.bound(d) / lattice.positions(d)[digit].extent;
+        for (std::size_t tile = first; tile < last; ++tile) {
+          cycles[tile] *= static_cast<double>(trips);
+        }
+      });
+    }
+    for (std::size_t tile = 0; tile < cycles.size(); ++tile) {
+      cycles[tile] = time(cycles[tile], elements[tile], sums);
+    }
+  }
+  return cycles;
+}
+
+namespace {
+
+// A loop costs nothing: what is least for a tile is so for the one that a run leads from.
+void relax(const Lattice& lattice, DimId dim, const Lattice::Run& run, const double* below,
+           double* row) {
+  const std::size_t stride = lattice.stride(dim);
+  const std::size_t block = stride * lattice.positions(dim).size();
+  for (std::size_t base = 0; base < lattice.size(); base += block) {
+    const double* lower = below + base + run.to * stride;
+    double* upper = row + base + run.from * stride;
+    for (std::size_t i = 0; i < stride; ++i) {
+      upper[i] = std::min(upper[i], lower[i]);
+    }
+  }
+}
+
+}  // namespace
+
+ArrayBound::ArrayBound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+                       ArrayTime& array, const Bound& bound)
+    : skeleton_{skeleton},
+      unrolled_{unrolled},
+      costs_{costs},
+      array_{array},
+      bound_{bound},
+      nodes_{bound.nodes()},
+      least_(bound.nodes().size(), kInfinity) {
+  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
+    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
+      if (skeleton.reachable(phase, pointers)) {
+        fill({phase, pointers});
+      }
+    }
+  }
+}
+
+void ArrayBound::fill(const Row& at) {
+  if (!array_.may_enter(at.pointers)) {
+    if (!array_.has_entered(at.pointers)) {
+      const std::size_t tiles = unrolled_.lattices[skeleton_.crossed(at.phase)].size();
+      std::fill_n(row(at), tiles, array_.without());
+    }
+    return;
+  }
+  if (at.phase + 1 < skeleton_.phases()) {
+    cross(at);
+  } else if (skeleton_.end(at.pointers) && !array_.has_entered(at.pointers)) {
+    end(at);
+  }
+  place(at);
+  for (const Skeleton::Jump& each : skeleton_.jumps(at.phase, at.pointers)) {
+    jump(at, each);
+  }
+  loop(at);
+}
+
+void ArrayBound::end(const Row& at) {
+  for (const std::size_t tile : unrolled_.lattices[skeleton_.crossed(at.phase)].ones()) {
+    row(at)[tile] = array_.without();
+  }
+}
+
+void ArrayBound::cross(const Row& at) {
+  const std::size_t tiles = unrolled_.lattices[skeleton_.crossed(at.phase)].size();
+  for (std::size_t tile = 0; tile < tiles; ++tile) {
+    if (const auto behind = exact::cross(skeleton_, unrolled_, {at.phase, at.pointers, tile})) {
+      row(at)[tile] = least_[nodes_.at(*behind)];
+    }
+  }
+}
+
+void ArrayBound::place(const Row& at) {
+  const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(at.phase)];
+  for (const Skeleton::Place& place : skeleton_.places(at.phase, at.pointers)) {
+    const bool enters = array_.enters(place.placing);
+    const std::vector<double>* energy = nullptr;
+    const double* below = row({at.phase, place.target});
+    for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
+      if (!(bound_.at({at.phase, place.target, tile}, 0) < kInfinity)) {
+        continue;
+      }
+      energy = energy == nullptr ? &costs_.plain(place.placing) : energy;
+      if ((*energy)[tile] < kInfinity) {
+        const double now = enters ? array_.cycles(place.placing)[tile] : kInfinity;
+        row(at)[tile] = std::min({row(at)[tile], now, below[tile]});
+      }
+    }
+  }
+}
+
+void ArrayBound::jump(const Row& at, const Skeleton::Jump& jump) {
+  const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(at.phase)];
+  const auto& runs = lattice.runs(jump.dim);
+  const std::size_t rests = lattice.size() / lattice.positions(jump.dim).size();
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const auto target =
+        skeleton_.after_loop(at.phase, jump.target, jump.dim, lattice.factor(jump.dim, runs[run]));
+    if (!target) {
+      continue;
+    }
+    const double* below = row({at.phase, *target});
+    for (std::size_t rest = 0; rest < rests; ++rest) {
+      const std::size_t tile = lattice.from_rest(jump.dim, rest, runs[run].to);
+      if (!(bound_.at({at.phase, *target, tile}, 0) < kInfinity)) {
+        continue;
+      }
+      double now = below[tile];
+      bool fits = true;
+      for (const std::size_t placing : jump.placings) {
+        fits = fits && costs_.sliding(placing, jump.dim)[run * rests + rest] < kInfinity;
+        now = array_.enters(placing) ? std::min(now, array_.cycles(placing)[tile]) : now;
+      }
+      if (!fits) {
+        continue;
+      }
+      double& least = row(at)[lattice.from_rest(jump.dim, rest, runs[run].from)];
+      least = std::min(least, now);
+    }
+  }
+}
+
+void ArrayBound::loop(const Row& at) {
+  const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(at.phase)];
+  const DimSet frozen = skeleton_.frozen(at.phase, at.pointers);
+  for (const bool neutral : {false, true}) {  // what leads elsewhere has been bounded before
+    for (std::size_t i = 0; i < lattice.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      if (frozen.contains(d) || skeleton_.is_neutral(at.phase, at.pointers, d) != neutral) {
+        continue;
+      }
+      for (const Lattice::Run& run : lattice.primes(d)) {
+        const auto target = skeleton_.after_loop(at.phase, at.pointers, d, lattice.factor(d, run));
+        if (target) {
+          relax(lattice, d, run, row({at.phase, *target}), row(at));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "mapper/exact/bound.hpp"
+#include "mapper/exact/costs.hpp"
+#include "mapper/exact/skeleton.hpp"
+#include "mapper/exact/volume.hpp"
+
+namespace mapsim::exact {
+
+// When a systolic array is done [cycles], by what stays in it: docs/systolic.md. All folds of a
+// perfect nest are equal, so it depends on nothing but where that tensor is placed. With several
+// tensors in the array the least of their times counts: a label carries the least so far, which
+// only falls, and an array with none takes less than with any.
+class ArrayTime {
+ public:
+  // The timing model is a systolic one. `costs` outlives this.
+  ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);
+
+  // With nothing that stays, a lower bound of all others.
+  double without() const { return without_; }
+  // Does the placing bring its tensor into the array?
+  bool enters(std::size_t placing) const;
+  // May a tensor still enter, and has one?
+  bool may_enter(std::size_t pointers) const;
+  bool has_entered(std::size_t pointers) const;
+  // If the tensor of a placing that enters stays: [tile]. Does not look at whether the tile fits.
+  const std::vector<double>& cycles(std::size_t placing);
+
+ private:
+  double time(double folds, double elements, bool sums) const;
+  bool is_inside(const Stop& stop) const;
+
+  const Skeleton& skeleton_;
+  const Unrolled& unrolled_;
+  Costs& costs_;
+  const SystolicTiming& timing_;
+  std::int64_t rows_ = 1;
+  std::int64_t columns_ = 1;
+  std::int64_t steps_ = 1;  // of the first instance, at the issue interval
+  double without_ = 0;
+  std::vector<std::vector<double>> cycles_;  // by placing
+};
+
+// Per node, the least time of a tensor that can still enter the array; `without` where none has
+// entered and the nest may end like that; infinite where nothing can change any more. As with
+// Bound every tile has its room for itself.
+class ArrayBound {
+ public:
+  ArrayBound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, ArrayTime& array,
+             const Bound& bound);
+  double at(const Node& node) const { return least_[nodes_.at(node)]; }
+
+ private:
+  struct Row {
+    std::size_t phase = 0;
+    std::size_t pointers = 0;
+  };
+  void fill(const Row& at);
+  void end(const Row& at);
+  void cross(const Row& at);
+  void place(const Row& at);
+  void jump(const Row& at, const Skeleton::Jump& jump);
+  void loop(const Row& at);
+  double* row(const Row& at) { return least_.data() + nodes_.row(at.phase, at.pointers); }
+
+  const Skeleton& skeleton_;
+  const Unrolled& unrolled_;
+  Costs& costs_;
+  ArrayTime& array_;
+  const Bound& bound_;
+  const NodeIndex& nodes_;
+  std::vector<double> least_;
+};
+
+}  // namespace mapsim::exact
