@@ -11,6 +11,7 @@
 #include "mapper/why_empty.hpp"
 #include "report/constraints.hpp"
 #include "report/names.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 
@@ -31,6 +32,9 @@ Json head(const Provenance& origin, const Arch& arch, const Workload& workload) 
   json["arch"] = arch.name;
   json["workload"] = workload.name;
   json["equation"] = workload.equation();
+  if (workload.form != Form{}) {
+    json["form"] = to_string(workload.form);
+  }
   for (const Tensor& tensor : workload.tensors) {
     json["density"][tensor.name] = tensor.density;
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "costmodel/nvdla/sheet.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +13,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "costmodel/nvdla/sheet.hpp"
 
 namespace mapsim {
 namespace {
