@@ -20,6 +20,7 @@
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "tests/nvdla/engines.hpp"
+#include "workloads/form.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -236,7 +237,8 @@ TEST(NvdlaNetworks, StripesBesideTheWorkbook) {
   timing.most_batch = 1;
   timing.sheet_padding = arch.fanouts[timing.array].x;
   std::map<std::string, Difference> reasons;
-  for (const Json& json : Json::parse(file).at("networks").at("resnet50").at("layers")) {
+  const Json book = Json::parse(file);
+  for (const Json& json : book.at("networks").at("resnet50").at("layers")) {
     const Workload workload = workload_of(json);
     const Found found = least_latency(arch, workload);
     SheetLayer sheet = sheet_layers(workload)->layer;

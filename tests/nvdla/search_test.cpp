@@ -127,8 +127,9 @@ TEST(NvdlaSearch, IsExhaustive) {
         << small.workload.equation() << '\n'
         << print_mapping(problem.arch(), problem.workload(), *result.best);
     EXPECT_EQ(result.certificate.status, Proof::kOptimal);
-    split += nvdla_space(problem).schedules.front().channels <
-                     problem.workload().dims[*view_layer(problem.workload())->channel].bound
+    const std::optional<DimId> channel = view_layer(problem.workload())->channel;
+    split += channel && nvdla_space(problem).schedules.front().channels <
+                            problem.workload().dims[*channel].bound
                  ? 1
                  : 0;
   }
