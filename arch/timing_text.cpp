@@ -91,6 +91,11 @@ NvdlaTiming read_nvdla(Reader& reader, const Fields& fields, const Arch& arch) {
       static_cast<NvdlaMode>(reader.choice(fields.find("mode"), kModes, "mode").value_or(0));
   timing.array = read_array(reader, fields, arch);
   timing.buffer = read_buffer(reader, fields, arch);
+  if (reader.errors() == 0 && !arch.is_above(timing.buffer, timing.array)) {
+    reader.error(fields.place("buffer"),
+                 fmt::format("{} is not outside of the array {}", arch.levels[timing.buffer].name,
+                             arch.fanouts[timing.array].name));
+  }
   timing.banks = reader.integer(fields.find("banks"), 2, kMost).value_or(timing.banks);
   timing.weight_banks = reader.integer(fields.find("weight_banks"), 1, timing.banks - 1);
   read_stripe(reader, fields, timing);
