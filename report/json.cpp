@@ -263,6 +263,9 @@ Json certificate_json(const Certificate& certificate) {
     json["gap"] = certificate.gap;
   }
   json["mapspace_size"] = certificate.mapspace_size;
+  if (certificate.schedules) {
+    json["space"] = "schedules";  // of an engine: docs/nvdla.md
+  }
   return json;
 }
 

@@ -291,9 +291,8 @@ constexpr std::string_view kLemma =
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
-  const bool engine = std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing);
   const std::string over =
-      engine
+      proof.schedules
           ? fmt::format("of the engine's {} schedules", short_decimal(proof.mapspace_size))
           : fmt::format("of the {} {}mappings ({} factors) in the mapspace",
                         short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",

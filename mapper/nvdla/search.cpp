@@ -76,6 +76,7 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
   SearchResult result = tally.result(problem);
   result.interrupted = is_stopped(options);
   result.certificate.mapspace_size = std::to_string(engine.size);
+  result.certificate.schedules = true;
   if (!result.interrupted) {
     result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
     result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)

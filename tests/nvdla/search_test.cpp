@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "arch/load.hpp"
 #include "core/rng.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/nvdla/schedules.hpp"
@@ -226,6 +229,36 @@ TEST(NvdlaSearch, FixedSplitsAreNoBetterThanTheBest) {
     best = std::min(best, energy(banks));
   }
   EXPECT_DOUBLE_EQ(energy(std::nullopt), best);
+}
+
+// A second memory between DRAM and buffer: what is fetched again comes from there.
+TEST(NvdlaSearch, UsesASecondMemory) {
+  std::ifstream file{kNvdlaConfigs + "arch/nv_small.yaml"};
+  std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const std::size_t place = text.find("  - storage: CBUF");
+  ASSERT_NE(place, std::string::npos);
+  text.insert(place, R"(  - storage: SRAM
+    capacity: 4 MiB
+    bandwidth: {read: 25 GB/s, write: 25 GB/s}
+    energy: {read: 12.5 pJ/B, write: 12.5 pJ/B}
+    keep: [input, output]
+    bypass: [weight]
+)");
+  ConvShape shape;
+  shape.in_channels = shape.out_channels = 512;
+  shape.input = {28, 28};
+  shape.kernel = {3, 3};
+  const auto run = [&](const Arch& arch) {
+    const Problem problem{arch, layer(shape)};
+    return *search_nvdla(Mapspace{problem, {}}, {}).cost;
+  };
+  const Cost without = run(shipped_engine("nv_small"));
+  const Cost with = run(parse_arch(text, "nv_small_sram.yaml"));
+  const TensorId input{};
+  const LevelId dram{};
+  EXPECT_EQ(with.counts.levels[dram][input].total.reads, 512 * 28 * 28);
+  EXPECT_LT(with.energy.total, without.energy.total);
+  EXPECT_LE(with.latency.steady, without.latency.steady);
 }
 
 TEST(NvdlaSearch, RefusesWhatItCannotRun) {
