@@ -62,6 +62,11 @@ double energy_floor(const Mapspace& space) {
 
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
   const Timing& timing = space.problem().arch().compute.timing;
+  if (std::holds_alternative<NvdlaTiming>(timing)) {
+    throw UnsupportedSearch(
+        "an engine after NVDLA has schedules of its own (docs/nvdla.md): fronts and curves of them "
+        "are not searched");
+  }
   const bool folds = std::holds_alternative<SystolicTiming>(timing);
   if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model() ||
       (folds && !space.constraints().factors.balanced)) {
