@@ -105,13 +105,6 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   if (!arguments.certificate_file.empty() && arguments.strategy != "exact") {
     throw UsageError("only the strategy exact proves anything; leave out --certificate");
   }
-  const std::vector<ExtentRule>& extents = space.constraints().extents;
-  const bool has_done =
-      std::any_of(extents.begin(), extents.end(), [](const ExtentRule& rule) { return rule.done; });
-  if (!arguments.certificate_file.empty() && (has_done || !space.constraints().loops.empty())) {
-    throw UsageError(
-        "certificates do not know rules for loops and 'done' yet; leave out --certificate");
-  }
 
   const SearchResult result = (*find_mapper(arguments.strategy))(space, options);
   if (result.best) {

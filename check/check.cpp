@@ -230,7 +230,7 @@ class Checker {
     }
     replayed = true;
     const double limit = claim.bound * (1 - kRounding);
-    const Replay replay = find_better(graph, part, tiles, tolls, potential, price, limit);
+    const Replay replay = find_better(graph, tiles, tolls, potential, price, limit);
 #pragma omp atomic
     verdict_.labels += replay.labels;
     return replay.better;

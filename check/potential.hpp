@@ -49,9 +49,13 @@ class Potential {
 
  private:
   void fill(std::size_t phase, std::size_t spot, Tolls& tolls, std::size_t component);
-  void arrive_by_slide(const Graph::Slide& slide, const double* from, Tolls& tolls,
+  void arrive_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls,
                        std::size_t component, double* row) const;
-  void arrive_by_loop(DimId dim, double* row) const;
+  void arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const double* from,
+                      double* row) const;
+  const double* row_of(std::size_t component, std::size_t phase, std::size_t spot) const {
+    return &least_[component][rows_[phase * graph_.spots() + spot]];
+  }
 
   const Graph& graph_;
   const Case& at_;

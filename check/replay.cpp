@@ -16,10 +16,9 @@ using Label = std::vector<double>;
 
 class Walk {
  public:
-  Walk(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-       const Potential& potential, const Price& price, double limit)
+  Walk(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
+       const Price& price, double limit)
       : graph_{graph},
-        at_{at},
         tiles_{tiles},
         tolls_{tolls},
         potential_{potential},
@@ -129,14 +128,13 @@ class Walk {
         std::find(starts.begin(), starts.end(), node.spot) != starts.end()) {
       finish(node, label);
     }
-    if (node.phase > 0 && potential_.may_cross(node.phase - 1, node.tile)) {
-      offer({node.phase - 1, node.spot, node.tile}, label);
-    }
-    const DimSet frozen = graph_.frozen(node.phase, node.spot);
-    for (const DimId d : at_.bounds.ids()) {
-      if (!frozen.contains(d)) {
-        loop_out(node, label, d);
+    for (const std::size_t from : graph_.crossings_to(node.phase, node.spot)) {
+      if (potential_.may_cross(node.phase - 1, node.tile)) {
+        offer({node.phase - 1, from, node.tile}, label);
       }
+    }
+    for (const Graph::Loop& loop : graph_.loops_to(node.phase, node.spot)) {
+      loop_out(node, label, loop);
     }
     for (const Graph::Move& move : graph_.moves_to(node.phase, node.spot)) {
       Label next = label;
@@ -150,34 +148,37 @@ class Walk {
     }
   }
 
-  void loop_out(const Node& node, const Label& label, DimId dim) {
-    const std::size_t digit = tiles_.digit(dim, node.tile);
-    for (const Tiles::Run& run : tiles_.runs(dim)) {
-      if (run.prime && run.to == digit) {
-        const std::size_t tile = node.tile + (run.from - run.to) * tiles_.stride(dim);
-        offer({node.phase, node.spot, tile}, label);
+  void loop_out(const Node& node, const Label& label, const Graph::Loop& loop) {
+    const std::size_t digit = tiles_.digit(loop.dim, node.tile);
+    for (const Tiles::Run& run : tiles_.runs(loop.dim)) {
+      if (run.prime && run.to == digit &&
+          graph_.passes(node.phase, loop, tiles_.factor(loop.dim, run))) {
+        const std::size_t tile = node.tile + (run.from - run.to) * tiles_.stride(loop.dim);
+        offer({node.phase, loop.from, tile}, label);
       }
     }
   }
 
   void slide_out(const Node& node, const Label& label, const Graph::Slide& slide) {
-    const std::vector<Tiles::Run>& runs = tiles_.runs(slide.dim);
-    const std::size_t digit = tiles_.digit(slide.dim, node.tile);
-    const std::size_t rests = tiles_.size() / tiles_.divisors(slide.dim).size();
-    const std::size_t rest = tiles_.rest(slide.dim, node.tile);
+    const DimId dim = slide.loop.dim;
+    const std::vector<Tiles::Run>& runs = tiles_.runs(dim);
+    const std::size_t digit = tiles_.digit(dim, node.tile);
+    const std::size_t rests = tiles_.size() / tiles_.divisors(dim).size();
+    const std::size_t rest = tiles_.rest(dim, node.tile);
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      if (runs[r].to != digit) {
+      if (runs[r].to != digit ||
+          !graph_.passes(node.phase, slide.loop, tiles_.factor(dim, runs[r]))) {
         continue;
       }
       Label next = label;
       bool fits = true;
       for (const std::size_t placing : slide.placings) {
-        const double* toll = &tolls_.sliding(placing, slide.dim)[r * rests + rest];
+        const double* toll = &tolls_.sliding(placing, dim)[r * rests + rest];
         fits = fits && pay(next, placing, toll, runs.size() * rests, node.tile);
       }
       if (fits) {
-        const std::size_t tile = node.tile + (runs[r].from - digit) * tiles_.stride(slide.dim);
-        offer({node.phase, slide.from, tile}, std::move(next));
+        const std::size_t tile = node.tile + (runs[r].from - digit) * tiles_.stride(dim);
+        offer({node.phase, slide.loop.from, tile}, std::move(next));
       }
     }
   }
@@ -230,7 +231,6 @@ class Walk {
   }
 
   const Graph& graph_;
-  const Case& at_;
   const Tiles& tiles_;
   Tolls& tolls_;
   const Potential& potential_;
@@ -245,9 +245,9 @@ class Walk {
 
 }  // namespace
 
-Replay find_better(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-                   const Potential& potential, const Price& price, double limit) {
-  return Walk{graph, at, tiles, tolls, potential, price, limit}.run();
+Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
+                   const Price& price, double limit) {
+  return Walk{graph, tiles, tolls, potential, price, limit}.run();
 }
 
 }  // namespace mapsim::check

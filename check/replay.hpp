@@ -17,7 +17,7 @@ struct Replay {
 // that all partial nests of a node are there when it is its turn; of those, the ones that pay no
 // less and take no less room than another are dropped, and so is what the potential says comes to
 // no less than the limit.
-Replay find_better(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-                   const Potential& potential, const Price& price, double limit);
+Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
+                   const Price& price, double limit);
 
 }  // namespace mapsim::check

@@ -48,25 +48,24 @@ std::string allowed_text(const Allowed& allowed) {
                                 : fmt::format("[{}]", fmt::join(allowed.values, ", "));
 }
 
+// {K: [2, 4]}
+std::string factor_rules(const Workload& workload, const std::vector<FactorRule>& rules) {
+  std::vector<std::string> factors;
+  for (const FactorRule& factor : rules) {
+    factors.push_back(
+        fmt::format("{}: {}", workload.dims[factor.dim].name, allowed_text(factor.factors)));
+  }
+  return fmt::format("{{{}}}", fmt::join(factors, ", "));
+}
+
 // {dims: [K, C], factors: {K: [2, 4]}, max_dims: 1}
 std::string axis_rule(const Workload& workload, const AxisRule& rule) {
   std::vector<std::string> entries;
   if (rule.dims) {
-    std::vector<std::string> dims;
-    for (const DimId d : workload.dims.ids()) {
-      if (rule.dims->contains(d)) {
-        dims.push_back(workload.dims[d].name);
-      }
-    }
-    entries.push_back(fmt::format("dims: [{}]", fmt::join(dims, ", ")));
+    entries.push_back("dims: " + dim_list(workload, *rule.dims));
   }
-  std::vector<std::string> factors;
-  for (const FactorRule& factor : rule.factors) {
-    factors.push_back(
-        fmt::format("{}: {}", workload.dims[factor.dim].name, allowed_text(factor.factors)));
-  }
-  if (!factors.empty()) {
-    entries.push_back(fmt::format("factors: {{{}}}", fmt::join(factors, ", ")));
+  if (!rule.factors.empty()) {
+    entries.push_back("factors: " + factor_rules(workload, rule.factors));
   }
   if (rule.max_dims) {
     entries.push_back(fmt::format("max_dims: {}", *rule.max_dims));
@@ -88,10 +87,39 @@ std::string unroll_rules(const Problem& problem, const std::vector<UnrollRule>& 
 std::string extent_rules(const Problem& problem, const std::vector<ExtentRule>& rules) {
   std::string text = rules.empty() ? "" : "  extents:\n";
   for (const ExtentRule& rule : rules) {
-    text += fmt::format("    - {{level: {}, tensor: {}, dim: {}, extents: {}}}\n",
+    text += fmt::format("    - {{level: {}, tensor: {}, dim: {}, extents: {}{}}}\n",
                         problem.arch().levels[rule.level].name,
                         problem.workload().tensors[rule.tensor].name,
-                        problem.workload().dims[rule.dim].name, allowed_text(rule.extents));
+                        problem.workload().dims[rule.dim].name, allowed_text(rule.extents),
+                        rule.done ? ", done: true" : "");
+  }
+  return text;
+}
+
+std::string loop_rules(const Problem& problem, const std::vector<LoopRule>& rules) {
+  const Workload& workload = problem.workload();
+  std::string text = rules.empty() ? "" : "  loops:\n";
+  for (const LoopRule& rule : rules) {
+    std::vector<std::string> entries;
+    if (rule.level) {
+      entries.push_back("level: " + problem.arch().levels[*rule.level].name);
+    } else if (rule.fanout) {
+      entries.push_back("fanout: " + problem.arch().fanouts[*rule.fanout].name);
+    }
+    if (rule.ordered) {
+      std::vector<std::string> groups;
+      for (const DimSet group : rule.order) {
+        groups.push_back(dim_list(workload, group));
+      }
+      entries.push_back(fmt::format("order: [{}]", fmt::join(groups, ", ")));
+    }
+    if (!rule.factors.empty()) {
+      entries.push_back("factors: " + factor_rules(workload, rule.factors));
+    }
+    if (!rule.rest.empty()) {
+      entries.push_back("rest: " + dim_list(workload, rule.rest));
+    }
+    text += fmt::format("    - {{{}}}\n", fmt::join(entries, ", "));
   }
   return text;
 }
@@ -104,6 +132,7 @@ std::string rules_text(const Mapspace& space) {
   }
   text += unroll_rules(space.problem(), space.constraints().unroll);
   text += extent_rules(space.problem(), space.constraints().extents);
+  text += loop_rules(space.problem(), space.constraints().loops);
   return text + keep_rules(space, KeepRule::kKeep) + keep_rules(space, KeepRule::kBypass);
 }
 
