@@ -15,11 +15,7 @@ Region::Region(const PerDim<std::int64_t>& bounds, Rule rule) : rule_{std::move(
     divisors_.push_back(divisors_of(bounds[d]));
     const bool any = rule_.products[d] == divisors_[d];
     const bool none = rule_.products[d] == std::vector<std::int64_t>{1};
-    if (none) {
-      for (DimSet& group : rule_.groups) {
-        group.erase(d);
-      }
-    } else if (!any) {
+    if (!any && !none) {
       counted_.insert(d);
     }
   }
@@ -173,6 +169,11 @@ Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds
           });
       if (allowed) {
         made.products[d].push_back(n);
+      }
+    }
+    for (DimSet& group : made.groups) {
+      if (made.products[d] == std::vector<std::int64_t>{1}) {
+        group.erase(d);  // no loop at all
       }
     }
   }

@@ -40,6 +40,11 @@ class RulesReader {
         read_rule(entry->key.text, entry->value, rules);
       }
     }
+    for (const LoopRule& rule : rules.loops) {
+      if (rule.level && !rules.even) {
+        reader_.error(map, "rules for loops above a level need the tiling 'even'");
+      }
+    }
     return rules;
   }
 
@@ -212,6 +217,9 @@ class RulesReader {
 
   DimSet read_dims(const Node& list) {
     DimSet dims;
+    if (list.kind == Node::Kind::kSequence && list.items.empty()) {
+      return dims;  // none
+    }
     for (const std::size_t d : reader_.choice_list(&list, dims_, "dim")) {
       dims.insert(static_cast<DimId>(d));
     }
