@@ -85,6 +85,7 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
     subject.room = curve_room(arguments.curve, space.problem().arch());
   }
   OutputFile picture{arguments.svg};
+  OutputFile certificate{arguments.certificate_file};
   make_folder(arguments.mapping_file);
   const Front front =
       subject.room ? search_curve(space, options, *subject.room) : search_front(space, options);
@@ -93,6 +94,9 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   Answer answer;
   answer.text = arguments.output.json ? front_json(origin, space, subject, options, front)
                                       : front_text(space, subject, front);
+  if (front.complete && !arguments.certificate_file.empty()) {
+    certificate.write(front_certificate_file(origin, space, subject, front));
+  }
   answer.code =
       watch.stop() && !front.complete ? kInterrupted : (front.points.empty() ? kNegative : kDone);
   return answer;

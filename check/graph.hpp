@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
+#include "check/goal.hpp"
 #include "check/regions.hpp"
 #include "check/rules.hpp"
 
 namespace mapsim::check {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Where a tensor can have got to on its way inwards.
 struct Stand {

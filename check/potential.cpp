@@ -30,9 +30,9 @@ double Price::ramped_cycles(const double* components) const {
   return cycles;
 }
 
-double Price::of(const double* components) const {
+Figures Price::of(const double* components, double bits) const {
   if (!(components[0] < kInfinity)) {
-    return kInfinity;
+    return {kInfinity, kInfinity};
   }
   double cycles = compute_cycles_;
   for (std::size_t q = 0; tracked_.ports && q < graph_.ports().size(); ++q) {
@@ -40,7 +40,7 @@ double Price::of(const double* components) const {
   }
   const double energy = components[0] + leakage_per_cycle_ * cycles;
   cycles = tracked_.edges ? ramped_cycles(components) : cycles;
-  return goal_.is_within_limits(energy, cycles) ? goal_.value(energy, cycles) : kInfinity;
+  return goal_.figures(energy, cycles, bits);
 }
 
 Potential::Potential(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls)
@@ -169,8 +169,7 @@ void Potential::arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const
   }
 }
 
-double Potential::bound(Tolls& tolls, const Price& price) const {
-  double best = kInfinity;
+bool Potential::is_covered(Tolls& tolls, const Price& price, const Frontier& frontier) const {
   const std::size_t last = graph_.phases() - 1;
   for (std::size_t spot = 0; spot < graph_.spots(); ++spot) {
     if (graph_.alive(last, spot) && graph_.end(spot)) {
@@ -178,10 +177,12 @@ double Potential::bound(Tolls& tolls, const Price& price) const {
       for (std::size_t k = 0; k < sum.size(); ++k) {
         sum[k] += at({last, spot, 0}, k);
       }
-      best = std::min(best, price.of(sum.data()));
+      if (!frontier.covers(price.of(sum.data(), 0))) {
+        return false;
+      }
     }
   }
-  return best;
+  return true;
 }
 
 }  // namespace mapsim::check

@@ -17,16 +17,20 @@ using Label = std::vector<double>;
 class Walk {
  public:
   Walk(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
-       const Price& price, double limit)
+       const Price& price, const Goal& goal, const Frontier& frontier)
       : graph_{graph},
         tiles_{tiles},
         tolls_{tolls},
         potential_{potential},
         price_{price},
-        limit_{limit},
+        frontier_{frontier},
         sum_(tolls.components()) {
     for (const Room& room : graph.rooms()) {
-      slots_.push_back(room.tenants.size() > 1 ? std::optional{width_++} : std::nullopt);
+      const bool measured =
+          goal.kind == Goal::Kind::kCurve && room.level == goal.level && room.role == goal.role;
+      slots_.push_back(measured || room.tenants.size() > 1 ? std::optional{width_++}
+                                                           : std::nullopt);
+      measured_ = measured ? std::optional{slots_.size() - 1} : measured_;
     }
     width_ += tolls.components();
     for (std::optional<std::size_t>& slot : slots_) {
@@ -79,17 +83,25 @@ class Walk {
     for (std::size_t k = 0; k < sum_.size(); ++k) {
       sum_[k] = label[k] + potential_.at(node, k);
     }
-    if (price_.of(sum_.data()) < limit_) {
+    const double bits = measured_ ? label[*slots_[*measured_]] : 0;
+    if (!frontier_.covers(price_.of(sum_.data(), needed(bits)))) {
       forget_rooms(node, label);
       waiting_[number_of(node)].push_back(std::move(label));
     }
+  }
+
+  // Capacity for so many bits in the room of a curve.
+  double needed(double bits) const {
+    const auto& levels = graph_.problem().arch().levels;
+    const bool twice = measured_ && levels[graph_.rooms()[*measured_].level].double_buffered;
+    return twice ? 2 * bits : bits;
   }
 
   // A room counts no longer once none of its tenants can still be placed in it further out.
   void forget_rooms(const Node& node, Label& label) const {
     for (std::size_t r = 0; r < slots_.size(); ++r) {
       const Room& room = graph_.rooms()[r];
-      bool open = room.level == LevelId{0};
+      bool open = room.level == LevelId{0} || r == measured_;
       for (const TensorId t : graph_.problem().workload().tensors.ids()) {
         const Stand& stand = graph_.stands(t)[graph_.stand_at(node.spot, t)];
         open = open || (room.tenants.contains(t) && (stand.latch || stand.level >= room.level));
@@ -203,6 +215,7 @@ class Walk {
   // The outermost level holds every tensor whole.
   void finish(const Node& node, const Label& label) {
     const Workload& workload = graph_.problem().workload();
+    double bits = 0;
     for (std::size_t r = 0; r < slots_.size(); ++r) {
       const Room& room = graph_.rooms()[r];
       double used = slots_[r] ? label[*slots_[r]] : 0;
@@ -214,11 +227,12 @@ class Walk {
       if (used > room.bits) {
         return;
       }
+      bits = r == measured_ ? used : bits;
     }
-    const double value = price_.of(label.data());
-    if (value < limit_) {
-      replay_.better = std::min(value, replay_.better.value_or(value));
-      limit_ = value;
+    const Figures found = price_.of(label.data(), needed(bits));
+    if (!frontier_.covers(found)) {
+      replay_.better = found;
+      frontier_.points.push_back(found);
     }
   }
   double whole_bits(const Tensor& tensor, const Stand& stand) const {
@@ -235,10 +249,11 @@ class Walk {
   Tolls& tolls_;
   const Potential& potential_;
   const Price& price_;
-  double limit_;
+  Frontier frontier_;
   std::vector<double> sum_;
   std::size_t width_ = 0;
-  std::vector<std::optional<std::size_t>> slots_;
+  std::vector<std::optional<std::size_t>> slots_;  // per room: where in a label
+  std::optional<std::size_t> measured_;            // the room of a curve
   std::map<std::size_t, std::vector<Label>> waiting_;
   Replay replay_;
 };
@@ -246,8 +261,8 @@ class Walk {
 }  // namespace
 
 Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
-                   const Price& price, double limit) {
-  return Walk{graph, tiles, tolls, potential, price, limit}.run();
+                   const Price& price, const Goal& goal, const Frontier& frontier) {
+  return Walk{graph, tiles, tolls, potential, price, goal, frontier}.run();
 }
 
 }  // namespace mapsim::check
