@@ -129,7 +129,7 @@ void add_fronts(CLI::App& command, SearchArguments& a) {
   curve->type_name("LEVEL[:ROLE]")->excludes(pareto);
   pareto->excludes(command.get_option("--objective"));
   for (CLI::Option* front : {pareto, curve}) {
-    for (const char* other : {"--strategy", "--why", "--certificate"}) {
+    for (const char* other : {"--strategy", "--why"}) {
       front->excludes(command.get_option(other));
     }
   }

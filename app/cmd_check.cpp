@@ -34,13 +34,21 @@ std::vector<std::string> strangers(const CheckArguments& arguments,
 }
 
 std::string claim_text(const check::Certificate& certificate) {
-  const std::string best = check::value_text(certificate.value, certificate.goal);
-  if (!certificate.best && !(certificate.lower_bound < certificate.value)) {
+  const check::Goal& goal = certificate.goal;
+  if (certificate.is_front()) {
+    return fmt::format("none is better in both figures than one of {} points",
+                       certificate.points.size());
+  }
+  const std::string best = check::value_text(certificate.value, goal);
+  if (certificate.points.empty() && !(certificate.lower_bound < certificate.value)) {
     return "no mapping fits";
   }
   return certificate.lower_bound < certificate.value
              ? fmt::format("none is better than {}; the best known has {}",
-                           check::value_text(certificate.lower_bound, certificate.goal), best)
+                           check::value_text(certificate.lower_bound, goal), best)
+         : goal.kind == check::Goal::Kind::kTies
+             ? fmt::format("none is better than {}, and of those with that none takes less than {}",
+                           best, check::measure_text(certificate.points[0].figures.second, goal))
              : fmt::format("none is better than {}, and one has that", best);
 }
 
@@ -57,8 +65,11 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
     return text;
   }
   text += "the proof holds:\n";
-  if (certificate.best) {
-    text += fmt::format("  the mapping lies in the mapspace, fits, and costs what is claimed{}\n",
+  if (!certificate.points.empty()) {
+    text += fmt::format("  {} in the mapspace, {}, and {} what is claimed{}\n",
+                        certificate.is_front() ? "the mappings lie" : "the mapping lies",
+                        certificate.is_front() ? "fit" : "fits",
+                        certificate.is_front() ? "cost" : "costs",
                         verdict.walked ? ", walked step by step" : "");
   }
   text += fmt::format(

@@ -81,6 +81,22 @@ void save_mappings(const std::string& folder, const Problem& problem, const Fron
   }
 }
 
+void check_certificate(const SearchArguments& arguments, const Mapspace& space,
+                       const Objective& objective) {
+  if (arguments.certificate_file.empty()) {
+    return;
+  }
+  if (arguments.strategy != "exact") {
+    throw UsageError("only the strategy exact proves anything; leave out --certificate");
+  }
+  const bool needs_time = arguments.pareto || asks_for_latency(objective) ||
+                          space.problem().leakage(Cycles{1}) > Picojoules{0};
+  if (space.problem().is_timed_by_model() && needs_time) {
+    throw UsageError(
+        "certificates do not know the times of a timing model yet; leave out --certificate");
+  }
+}
+
 Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
                     const Mapspace& space, const SearchOptions& options, const Watch& watch) {
   FrontSubject subject{options.objective, std::nullopt};
@@ -88,6 +104,8 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
     subject.room = curve_room(arguments.curve, space.problem().arch());
   }
   OutputFile picture{arguments.svg};
+  OutputFile certificate{arguments.certificate_file};
+  check_certificate(arguments, space, options.objective);
   make_folder(arguments.mapping_file);
   const Front front =
       subject.room ? search_curve(space, options, *subject.room) : search_front(space, options);
@@ -96,6 +114,9 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   Answer answer;
   answer.text = arguments.output.json ? front_json(origin, space, subject, options, front)
                                       : front_text(space, subject, front);
+  if (front.complete && !arguments.certificate_file.empty()) {
+    certificate.write(front_certificate_file(origin, space, subject, front));
+  }
   answer.code =
       watch.stop() && !front.complete ? kInterrupted : (front.points.empty() ? kNegative : kDone);
   return answer;
@@ -108,21 +129,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
                    const std::vector<TriedForm>& forms, const Search& search) {
   OutputFile mapping_file{arguments.mapping_file};
   OutputFile certificate{arguments.certificate_file};
-  if (!arguments.certificate_file.empty() && arguments.strategy != "exact") {
-    throw UsageError("only the strategy exact proves anything; leave out --certificate");
-  }
-  const std::vector<ExtentRule>& extents = space.constraints().extents;
-  const bool has_done =
-      std::any_of(extents.begin(), extents.end(), [](const ExtentRule& rule) { return rule.done; });
-  if (!arguments.certificate_file.empty() && (has_done || !space.constraints().loops.empty())) {
-    throw UsageError(
-        "certificates do not know rules for loops and 'done' yet; leave out --certificate");
-  }
-  if (!arguments.certificate_file.empty() && space.problem().is_timed_by_model() &&
-      (asks_for_latency(options.objective) || space.problem().leakage(Cycles{1}) > Picojoules{0})) {
-    throw UsageError(
-        "certificates do not know the times of a timing model yet; leave out --certificate");
-  }
+  check_certificate(arguments, space, options.objective);
 
   const SearchResult result = search();
   if (result.best) {

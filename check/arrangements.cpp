@@ -20,10 +20,14 @@ bool may_skip(const std::vector<Arrangements::Link>& chain, std::size_t first, s
 
 Arrangements::Arrangements(const Problem& problem, const Rules& rules,
                            const std::vector<FanoutId>& used)
-    : problem_{problem}, rules_{rules}, used_{used}, chains_{chains_at({})} {}
+    : problem_{problem},
+      rules_{rules},
+      used_{used},
+      regions_{problem, rules, used},
+      chains_{chains_at({}, {})} {}
 
-Arrangements::Chains Arrangements::chains_at(
-    const std::vector<PerDim<std::int64_t>>& extents) const {
+Arrangements::Chains Arrangements::chains_at(const std::vector<PerDim<std::int64_t>>& extents,
+                                             const PerDim<std::int64_t>& left) const {
   const std::size_t tensors = problem_.workload().tensors.size();
   Chains chains;
   for (std::size_t c = 0; c < (rules_.even ? 1 : tensors); ++c) {
@@ -38,11 +42,12 @@ Arrangements::Chains Arrangements::chains_at(
         const auto t = static_cast<TensorId>(i);
         const bool must = must_keep(problem_, rules_, l, t);
         const bool may = may_keep(problem_, rules_, l, t) &&
-                         (extents.empty() || allows_extents(rules_, l, t, extents[crossed]));
+                         (extents.empty() || allows_extents(rules_, l, t, extents[crossed], left));
         link.skip = link.skip && !must;
         link.ways *= (must ? 0 : 1) + (may ? 1 : 0);
       }
       link.ways -= link.skip ? 1 : 0;  // the empty set
+      link.skip = link.skip && !regions_.ends_at(l);
       chain.push_back(link);
     }
   }
@@ -50,7 +55,18 @@ Arrangements::Chains Arrangements::chains_at(
 }
 
 Arrangements::Ways Arrangements::start() const {
-  return {{State{std::vector<std::size_t>(chains_.size(), 1), 0}, mpz_class{1}}};
+  return {{State{std::vector<std::size_t>(chains_.size(), 1), 0, 0}, mpz_class{1}}};
+}
+
+// Levels end regions in even spaces only, where there is one chain.
+std::size_t Arrangements::region_of(const State& state) const {
+  return regions_.behind(state.crossed, rules_.even ? state.next.front() : 0);
+}
+
+std::optional<Arrangements::State> Arrangements::after_loop(const State& state, DimId dim,
+                                                            std::int64_t factor) const {
+  const auto reading = regions_[region_of(state)].after(state.reading, dim, factor);
+  return reading ? std::optional{State{state.next, state.crossed, *reading}} : std::nullopt;
 }
 
 mpz_class Arrangements::whole(const Ways& ways) const {
@@ -60,6 +76,7 @@ mpz_class Arrangements::whole(const Ways& ways) const {
     for (std::size_t c = 0; c < chains_.size(); ++c) {
       whole = whole && may_skip(chains_[c], state.next[c], chains_[c].size());
     }
+    whole = whole && regions_[region_of(state)].may_end(state.reading);
     sum += whole ? count : mpz_class{0};
   }
   return sum;
@@ -96,7 +113,7 @@ Arrangements::Ways Arrangements::occupy(const Ways& before, const Chains& chains
   Ways found;
   for (const auto& [state, ways] : before) {
     for (std::size_t crossed = state.crossed; crossed <= used_.size(); ++crossed) {
-      take(chains, state, {{}, crossed}, ways, crossed > state.crossed, found);
+      take(chains, state, {{}, crossed, 0}, ways, crossed > state.crossed, found);
     }
   }
   return found;
@@ -106,8 +123,9 @@ void Arrangements::take(const Chains& chains, const State& from, const State& to
                         const mpz_class& ways, bool occupied, Ways& found) const {
   const std::size_t c = to.next.size();
   if (c == chains.size()) {
-    if (occupied) {
-      found[to] += ways;
+    const auto reading = regions_.enter(region_of(from), from.reading, region_of(to));
+    if (occupied && reading) {
+      found[{to.next, to.crossed, *reading}] += ways;
     }
     return;
   }

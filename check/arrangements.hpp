@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "check/regions.hpp"
 #include "check/rules.hpp"
 
 namespace mapsim::check {
@@ -16,10 +18,12 @@ class Arrangements {
  public:
   Arrangements(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
 
-  // Per chain the first level that can still come; used fanouts that have been crossed.
+  // Per chain the first level that can still come; used fanouts that have been crossed; what the
+  // region has read.
   struct State {
     std::vector<std::size_t> next;
     std::size_t crossed = 0;
+    std::size_t reading = 0;
     friend auto operator<=>(const State&, const State&) = default;
   };
   using Ways = std::map<State, mpz_class>;
@@ -31,9 +35,13 @@ class Arrangements {
   using Chains = std::vector<std::vector<Link>>;
 
   Ways start() const;  // the outermost level keeps everything
-  // Whatever the tile, and where tiles are these (per number of fanouts crossed above them).
+  // Whatever the tile, and where tiles are these (per number of fanouts crossed above them), with
+  // `left` of each dim to temporal loops further in.
   const Chains& chains() const { return chains_; }
-  Chains chains_at(const std::vector<PerDim<std::int64_t>>& extents) const;
+  Chains chains_at(const std::vector<PerDim<std::int64_t>>& extents,
+                   const PerDim<std::int64_t>& left) const;
+  // After a loop; nullopt: its region does not allow it.
+  std::optional<State> after_loop(const State& state, DimId dim, std::int64_t factor) const;
   // Ways after one more point that is not empty.
   Ways occupy(const Ways& before, const Chains& chains) const;
   // Those with nothing left to place.
@@ -47,6 +55,7 @@ class Arrangements {
     mpz_class ways;
     bool takes = false;
   };
+  std::size_t region_of(const State& state) const;
   std::vector<Step> steps(const std::vector<Link>& chain, std::size_t from,
                           std::size_t crossed) const;
   void take(const Chains& chains, const State& from, const State& to, const mpz_class& ways,
@@ -55,6 +64,7 @@ class Arrangements {
   const Problem& problem_;
   const Rules& rules_;
   std::vector<FanoutId> used_;
+  Regions regions_;
   Chains chains_;
 };
 

@@ -20,30 +20,39 @@ namespace {
 
 const Words kKeys{"certificate", "tool",     "objective", "inputs", "architecture",
                   "workload",    "mapspace", "rules",     "value",  "lower_bound",
-                  "mapping",     "bounds",   "digest"};
+                  "tie",         "mapping",  "points",    "bounds", "digest"};
 const Words kArguments{"floor", "relaxation", "search"};  // in the order of Argument
 constexpr const char* kNothing = "nothing fits";
 constexpr std::string_view kDigest = "digest: ";
 
-// The lines of a key's value alone, or with its own line, the others blank: a document whose errors
+// The lines from `first` up to `end` (0: the last one), the others blank: a document whose errors
 // are found where they stand in the file.
-enum class Cut : std::uint8_t { kValue, kEntry };
-std::string cut_out(const Document& document, const std::string& key, Cut cut) {
+std::string cut_out(const Document& document, int first, int end) {
   std::string lines;
-  bool inside = false;
-  for (std::size_t begin = 0; begin < document.text.size();) {
-    const std::size_t end = std::min(document.text.find('\n', begin), document.text.size());
-    const std::string_view line{document.text.data() + begin, end - begin};
-    const bool indented = line.empty() || line.front() == ' ';
-    const bool is_key = line.starts_with(key + ':');
-    inside = is_key || (inside && indented);
-    if (inside && (!is_key || cut == Cut::kEntry)) {
-      lines += line;
+  int number = 1;
+  for (std::size_t begin = 0; begin < document.text.size(); ++number) {
+    const std::size_t stop = std::min(document.text.find('\n', begin), document.text.size());
+    if (number >= first && (end == 0 || number < end)) {
+      lines.append(document.text, begin, stop - begin);
     }
     lines += '\n';
-    begin = end + 1;
+    begin = stop + 1;
   }
   return lines;
+}
+
+// Where the top-level key behind the one at `line` stands; 0: there is none.
+int line_behind(const Document& document, int line) {
+  for (const Entry& entry : document.root.entries) {
+    if (entry.key.line > line) {
+      return entry.key.line;
+    }
+  }
+  return 0;
+}
+
+std::string measure_unit(const Goal& goal) {
+  return goal.kind == Goal::Kind::kCurve ? " b" : " cycles";
 }
 
 // The file has not been cut short or changed since it was sealed.
@@ -69,47 +78,101 @@ class CertificateReader {
     const Fields fields = reader_.fields(document_.root, kKeys);
     reader_.integer(fields.require("certificate"), 1, 1);
     const auto tool = reader_.text(fields.require("tool"), "a name and a version");
-    for (const char* key : {"architecture", "workload", "mapspace", "rules", "bounds"}) {
+    for (const char* key : {"architecture", "workload", "mapspace", "rules"}) {
       fields.require(key);
     }
-    const Goal goal = read_goal(fields.require("objective"));
-    const double value = read_value(fields.require("value"), goal);
-    const double lower_bound = read_value(fields.require("lower_bound"), goal);
+    const Node* objective = fields.require("objective");
     reader_.finish();
 
-    Certificate read{document_.file, *tool, read_problem(), goal, {}, {}, {}, value,
-                     lower_bound,    {}};
+    Arch arch = parse_arch(value_of("architecture"), document_.file);
+    const Goal goal = read_goal(*objective, arch);
+    reader_.finish();
+    Problem problem{std::move(arch), parse_workload(value_of("workload"), document_.file)};
+    Certificate read{document_.file, *tool, std::move(problem), goal, {}, {}, {}, 0, 0, {}};
     if (read.problem.is_timed_by_model() &&
-        (goal.needs_time() || read.problem.leakage(Cycles{1}) > Picojoules{0})) {
-      reader_.error(*fields.find("objective"),
+        (goal.needs_time() || goal.kind == Goal::Kind::kFront ||
+         read.problem.leakage(Cycles{1}) > Picojoules{0})) {
+      reader_.error(*objective,
                     "the checker does not know the times of the architecture's timing model");
     }
     read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
-    if (fields.has("mapping")) {
-      read.best = parse_mapping(cut_out(document_, "mapping", Cut::kEntry), document_.file,
-                                read.problem.arch(), read.problem.workload());
-    }
-    for (const Node* item : reader_.items(*fields.find("bounds"), "a list of bounds")) {
-      read.claims.push_back(read_claim(*item, read));
-    }
+    (read.is_front() ? read_points(fields, read) : read_best(fields, read));
     reader_.finish();
     return read;
   }
 
  private:
-  Problem read_problem() const {
-    return {parse_arch(cut_out(document_, "architecture", Cut::kValue), document_.file),
-            parse_workload(cut_out(document_, "workload", Cut::kValue), document_.file)};
+  // One mapping, and a bound per unrolling.
+  void read_best(const Fields& fields, Certificate& read) {
+    read.value = read_value(fields.require("value"), read.goal);
+    read.lower_bound = read_value(fields.require("lower_bound"), read.goal);
+    const bool tied = read.goal.kind == Goal::Kind::kTies;
+    const Node* tie = tied ? fields.require("tie") : nullptr;
+    if (const Entry* mapping = entry_of(document_.root, "mapping")) {
+      const double second = tie != nullptr ? read_number(*tie, measure_unit(read.goal)) : 0;
+      read.points.push_back(
+          {read_mapping(*mapping, line_behind(document_, mapping->key.line), read.problem),
+           {read.value, second},
+           mapping->key.line});
+    }
+    if (const Node* bounds = fields.require("bounds")) {
+      for (const Node* item : reader_.items(*bounds, "a list of bounds")) {
+        read.claims.push_back(read_claim(*item, read));
+      }
+    }
+    refuse(tied ? "points" : "tie");
+    refuse("points");
+  }
+
+  // Of a front or a curve: {value: 756 pJ, measure: 5 cycles, mapping: ...}
+  void read_points(const Fields& fields, Certificate& read) {
+    const Node* list = fields.require("points");
+    for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+      const Fields point = reader_.fields(list->items[i], {"value", "measure", "mapping"});
+      const Node* value = point.require("value");
+      const Node* measure = point.require("measure");
+      if (value != nullptr && measure != nullptr && point.require("mapping") != nullptr) {
+        const int line = list->items[i].line;
+        const int end =
+            i + 1 < list->items.size() ? list->items[i + 1].line : line_behind(document_, line);
+        read.points.push_back(
+            {read_mapping(*entry_of(list->items[i], "mapping"), end, read.problem),
+             {read_value(value, read.goal), read_number(*measure, measure_unit(read.goal))},
+             line});
+      }
+    }
+    for (const char* key : {"value", "lower_bound", "tie", "mapping", "bounds"}) {
+      refuse(key);
+    }
+  }
+
+  void refuse(const char* key) {
+    if (const Entry* entry = entry_of(document_.root, key)) {
+      reader_.error(entry->key, fmt::format("{} has no place beside this objective", quoted(key)));
+    }
+  }
+
+  Mapping read_mapping(const Entry& entry, int end, const Problem& problem) const {
+    return parse_mapping(cut_out(document_, entry.key.line, end), document_.file, problem.arch(),
+                         problem.workload());
+  }
+
+  std::string value_of(const char* key) const {
+    const int line = entry_of(document_.root, key)->key.line;
+    return cut_out(document_, line + 1, line_behind(document_, line));
+  }
+
+  static const Entry* entry_of(const Node& map, std::string_view key) {
+    const auto found = std::find_if(map.entries.begin(), map.entries.end(),
+                                    [key](const Entry& entry) { return entry.key.text == key; });
+    return found == map.entries.end() ? nullptr : &*found;
   }
 
   // What a new kind of objective would say is refused by name.
-  Goal read_goal(const Node* node) {
+  Goal read_goal(const Node& node, Arch& arch) {
     Goal goal;
-    if (node == nullptr) {
-      return goal;
-    }
-    for (const Entry* entry : reader_.entries(*node, "a map of powers and limits")) {
+    for (const Entry* entry : reader_.entries(node, "a map of powers and limits")) {
       const std::string& key = entry->key.text;
       if (key == "energy" || key == "latency") {
         (key == "energy" ? goal.energy_power : goal.latency_power) = read_number(entry->value, "");
@@ -119,6 +182,12 @@ class CertificateReader {
         goal.max_energy = read_number(entry->value, " pJ");
       } else if (key == "max_latency") {
         goal.max_latency = read_number(entry->value, " cycles");
+      } else if (key == "ties" || key == "front") {
+        reader_.choice(&entry->value, {"latency"}, "figure");
+        goal.kind = key == "ties" ? Goal::Kind::kTies : Goal::Kind::kFront;
+      } else if (key == "curve") {
+        goal.kind = Goal::Kind::kCurve;
+        read_room(entry->value, goal, arch);
       } else {
         reader_.error(entry->key, fmt::format("this certificate needs the objective's {}, which "
                                               "the checker does not know",
@@ -126,6 +195,29 @@ class CertificateReader {
       }
     }
     return goal;
+  }
+
+  // {level: GLB, role: weight}: a curve is about any capacity of it.
+  void read_room(const Node& node, Goal& goal, Arch& arch) {
+    constexpr Bits kPlenty{std::int64_t{1} << 52};
+    const Words roles{to_string(Role::kInput), to_string(Role::kWeight), to_string(Role::kOutput)};
+    const Fields fields = reader_.fields(node, {"level", "role"});
+    const auto level = reader_.choice(fields.require("level"), names_of(arch.levels), "level");
+    if (const auto role = reader_.choice(fields.find("role"), roles, "role")) {
+      goal.role = static_cast<Role>(*role);
+    }
+    if (!level) {
+      return;
+    }
+    goal.level = static_cast<LevelId>(*level);
+    Capacity& capacity = arch.levels[goal.level].capacity;
+    if (goal.role && capacity.per_role.contains(*goal.role)) {
+      capacity.per_role[*goal.role] = kPlenty;
+    } else if (!goal.role && capacity.per_role.empty()) {
+      capacity.shared = kPlenty;
+    } else {
+      reader_.error(node, "the level has no such room");
+    }
   }
 
   double read_number(const Node& node, const std::string& unit) {
@@ -232,6 +324,10 @@ Certificate parse_certificate(const std::string& text, const std::string& filena
 
 std::string value_text(double value, const Goal& goal) {
   return value < kInfinity ? fmt::format("{} {}", value, unit_of(goal)) : kNothing;
+}
+
+std::string measure_text(double measure, const Goal& goal) {
+  return fmt::format("{}{}", measure, measure_unit(goal));
 }
 
 std::string unit_of(const Goal& goal) {

@@ -23,6 +23,13 @@ struct Claim {
   int line = 0;  // in the file
 };
 
+// A mapping and what it is claimed to come to.
+struct Point {
+  Mapping mapping;
+  Figures figures;  // as the goal has them
+  int line = 0;     // in the file
+};
+
 // A certificate as it is claimed (docs/certificates.md): nothing of it is believed.
 struct Certificate {
   std::string file;
@@ -30,11 +37,14 @@ struct Certificate {
   Problem problem;
   Goal goal;
   Rules rules;
-  std::string size;             // mappings in the space, decimal
-  std::optional<Mapping> best;  // nullopt: nothing fits
-  double value = 0;             // of the best; infinite without one
-  double lower_bound = 0;       // of the whole space
-  std::vector<Claim> claims;    // one per unrolling
+  std::string size;           // mappings in the space, decimal
+  std::vector<Point> points;  // the best; of a front or a curve several. None: nothing fits
+  double value = 0;           // of the best; infinite without one
+  double lower_bound = 0;     // of the whole space
+  std::vector<Claim> claims;  // one per unrolling; of a front or a curve none
+
+  bool is_front() const { return goal.kind == Goal::Kind::kFront || is_curve(); }
+  bool is_curve() const { return goal.kind == Goal::Kind::kCurve; }
 };
 
 // Throws a ConfigError with all that is wrong: not a certificate, damaged, or beyond the checker.
@@ -43,6 +53,9 @@ Certificate parse_certificate(const std::string& text, const std::string& filena
 
 // "756 pJ", or "nothing fits"
 std::string value_text(double value, const Goal& goal);
+
+// "5 cycles", "64 b": what is weighed against it.
+std::string measure_text(double measure, const Goal& goal);
 
 // "pJ", "cycles", "pJ*cycles", "pJ^2*cycles"
 std::string unit_of(const Goal& goal);

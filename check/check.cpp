@@ -61,15 +61,24 @@ class Checker {
       : certificate_{certificate}, options_{options}, problem_{certificate.problem} {}
 
   Verdict run() {
-    check_best();
+    check_points();
     const std::vector<Unrolling> unrollings = list_unrollings(problem_, certificate_.rules);
     const std::string size = count_mappings(problem_, certificate_.rules, unrollings);
     require(size == certificate_.size, 0,
             fmt::format("the mapspace has {} mappings, not {}", size, certificate_.size));
-    const std::vector<const Claim*> claims = match(unrollings);
-    check_lower_bound();
+    std::vector<Task> tasks;
+    if (certificate_.is_front()) {
+      for (const Unrolling& unrolling : unrollings) {
+        tasks.push_back({&unrolling, front(), 0});
+      }
+    } else {
+      for (const Claim* claim : match(unrollings)) {
+        tasks.push_back({&claim->unrolling, below(*claim), claim->line});
+      }
+      check_lower_bound();
+    }
     if (verdict_.problems.empty()) {
-      check_claims(claims);
+      check_tasks(tasks);
     }
     return std::move(verdict_);
   }
@@ -82,38 +91,63 @@ class Checker {
     }
   }
 
-  // The mapping is one of the space, and costs what is claimed.
-  void check_best() {
-    if (!certificate_.best) {
+  void check_points() {
+    if (certificate_.points.empty() && !certificate_.is_front()) {
       require(!(certificate_.value < kInfinity), 0, "there is a value, but no mapping of it");
-      return;
     }
-    const std::string outside = why_outside(problem_, certificate_.rules, *certificate_.best);
-    require(outside.empty(), 0,
+    for (const Point& point : certificate_.points) {
+      check_point(point);
+    }
+  }
+
+  // The mapping is one of the space, and costs what is claimed.
+  void check_point(const Point& point) {
+    const Goal& goal = certificate_.goal;
+    const int line = certificate_.is_front() ? point.line : 0;
+    const std::string outside = why_outside(problem_, certificate_.rules, point.mapping);
+    require(outside.empty(), line,
             fmt::format("the mapping is not in the declared mapspace: {}", outside));
-    const Evaluation evaluation = evaluate(problem_, *certificate_.best);
+    const Evaluation evaluation = evaluate(problem_, point.mapping);
     const Cost* cost = std::get_if<Cost>(&evaluation);
     if (cost == nullptr) {
-      require(false, 0, "the mapping does not fit the machine");
+      require(false, line, "the mapping does not fit the machine");
       return;
     }
     const double energy = cost->energy.total.count();
-    const auto cycles = static_cast<double>(
-        (certificate_.goal.ramped ? cost->latency.ramped : cost->latency.steady).count());
-    const double value = certificate_.goal.value(energy, cycles);
-    require(
-        value == certificate_.value, 0,
-        fmt::format("the mapping has a value of {}, not {}", value_text(value, certificate_.goal),
-                    value_text(certificate_.value, certificate_.goal)));
-    require(certificate_.goal.is_within_limits(energy, cycles), 0,
+    const auto cycles =
+        static_cast<double>((goal.ramped ? cost->latency.ramped : cost->latency.steady).count());
+    const double value = goal.value(energy, cycles);
+    require(value == point.figures.first, line,
+            fmt::format("the mapping has a value of {}, not {}", value_text(value, goal),
+                        value_text(point.figures.first, goal)));
+    const double measure = goal.kind == Goal::Kind::kValue ? 0
+                           : certificate_.is_curve()       ? capacity_for(*cost)
+                                                           : cycles;
+    require(measure == point.figures.second, line,
+            fmt::format("the mapping takes {}, not {}", measure_text(measure, goal),
+                        measure_text(point.figures.second, goal)));
+    require(goal.is_within_limits(energy, cycles), line,
             "the mapping is beyond the objective's limits");
     if (problem_.macs() <= options_.max_steps) {
-      const Simulation walk = simulate(problem_, *certificate_.best,
+      const Simulation walk = simulate(problem_, point.mapping,
                                        random_operands(problem_.workload(), 1), options_.max_steps);
       verdict_.walked = true;
-      require(walk.counts == cost->counts, 0,
+      require(walk.counts == cost->counts, line,
               "the reference simulator counts other accesses of the mapping than the closed form");
     }
+  }
+
+  // Bits of the room of a curve that the tiles ask for.
+  double capacity_for(const Cost& cost) const {
+    const Goal& goal = certificate_.goal;
+    double bits = 0;
+    for (const TensorId t : problem_.workload().tensors.ids()) {
+      const TensorCounts& at = cost.counts.levels[goal.level][t];
+      if (at.kept && (!goal.role || *goal.role == problem_.workload().tensors[t].role)) {
+        bits += static_cast<double>(at.footprint * at.bits.count());
+      }
+    }
+    return problem_.arch().levels[goal.level].double_buffered ? 2 * bits : bits;
   }
 
   // Every unrolling of the space has one claim, and nothing else has.
@@ -171,39 +205,74 @@ class Checker {
     return *graph;
   }
 
-  void check_claims(const std::vector<const Claim*>& claims) {
-    for (const Claim* claim : claims) {
-      graph_of(list_cases(problem_, claim->unrolling).front().used);  // before threads share them
+  // Of one unrolling: every mapping is one that the frontier covers.
+  struct Task {
+    const Unrolling* unrolling = nullptr;
+    Frontier frontier;
+    int line = 0;
+  };
+
+  Frontier front() const {
+    Frontier frontier;
+    for (const Point& point : certificate_.points) {
+      frontier.points.push_back(point.figures);
     }
-    std::vector<std::string> wrong(claims.size());
-    const auto count = static_cast<std::int64_t>(claims.size());
+    return frontier;
+  }
+
+  // None is better than the bound; where that is the optimum and ties count, none is faster.
+  Frontier below(const Claim& claim) const {
+    if (certificate_.goal.kind == Goal::Kind::kTies && !exceeds(claim.bound, certificate_.value)) {
+      Frontier tied = front();
+      tied.first_decides = true;
+      return tied;
+    }
+    return {{{claim.bound, 0}}, false};
+  }
+
+  void check_tasks(const std::vector<Task>& tasks) {
+    for (const Task& task : tasks) {
+      graph_of(list_cases(problem_, *task.unrolling).front().used);  // before threads share them
+    }
+    std::vector<std::string> wrong(tasks.size());
+    const auto count = static_cast<std::int64_t>(tasks.size());
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (std::int64_t c = 0; c < count; ++c) {
-      const auto index = static_cast<std::size_t>(c);
-      wrong[index] = why_unproven(*claims[index]);
+    for (std::int64_t t = 0; t < count; ++t) {
+      const auto index = static_cast<std::size_t>(t);
+      wrong[index] = why_unproven(tasks[index]);
     }
-    for (std::size_t c = 0; c < claims.size(); ++c) {
-      require(wrong[c].empty(), claims[c]->line, wrong[c]);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      require(wrong[t].empty(), tasks[t].line, wrong[t]);
     }
   }
 
+  // "a bound of 5 pJ of", "all points from"
+  std::string claim_text(const Task& task) const {
+    return certificate_.is_front()
+               ? "the points are not all: of"
+               : fmt::format("a bound of {} of",
+                             value_text(task.frontier.points.front().first, certificate_.goal));
+  }
+
   // By the cheapest argument that does.
-  std::string why_unproven(const Claim& claim) {
-    if (!exceeds(claim.bound, floor_of(problem_, certificate_.rules, certificate_.goal,
-                                       claim.unrolling.factors))) {
+  std::string why_unproven(const Task& task) {
+    const Goal& goal = certificate_.goal;
+    if (task.frontier.covers(
+            floor_of(problem_, certificate_.rules, goal, task.unrolling->factors))) {
 #pragma omp atomic
       ++verdict_.by_floor;
       return {};
     }
     bool replayed = false;
-    for (const Case& part : list_cases(problem_, claim.unrolling)) {
+    for (const Case& part : list_cases(problem_, *task.unrolling)) {
       const Graph& graph = *graphs_.at(part.used);
-      const std::optional<double> better = find_below(claim, graph, part, replayed);
+      const std::optional<Figures> better = find_uncovered(task, graph, part, replayed);
       if (better) {
-        return fmt::format("a bound of {} of the unrolling {}, where there is a mapping of {}",
-                           value_text(claim.bound, certificate_.goal),
-                           unrolling_text(problem_, claim.unrolling),
-                           value_text(*better, certificate_.goal));
+        const bool two = goal.kind != Goal::Kind::kValue;
+        return fmt::format("{} the unrolling {}, where there is a mapping of {}{}",
+                           claim_text(task), unrolling_text(problem_, *task.unrolling),
+                           value_text(better->first, goal),
+                           two ? " and " + measure_text(better->second, goal) : "");
       }
     }
     std::int64_t& proven = replayed ? verdict_.by_replay : verdict_.by_relaxation;
@@ -212,9 +281,9 @@ class Checker {
     return {};
   }
 
-  // The value of a mapping of the case that is better than claimed, if there is one.
-  std::optional<double> find_below(const Claim& claim, const Graph& graph, const Case& part,
-                                   bool& replayed) {
+  // What a mapping of the case comes to that is better than claimed, if there is one.
+  std::optional<Figures> find_uncovered(const Task& task, const Graph& graph, const Case& part,
+                                        bool& replayed) {
     double steps = 1;
     for (const std::int64_t bound : part.bounds) {
       steps *= static_cast<double>(bound);
@@ -225,12 +294,12 @@ class Checker {
     const Potential potential{graph, part, tiles, tolls};
 #pragma omp atomic
     verdict_.states += potential.states();
-    if (!exceeds(claim.bound, potential.bound(tolls, price))) {
+    if (potential.is_covered(tolls, price, task.frontier)) {
       return std::nullopt;
     }
     replayed = true;
-    const double limit = claim.bound * (1 - kRounding);
-    const Replay replay = find_better(graph, part, tiles, tolls, potential, price, limit);
+    const Replay replay =
+        find_better(graph, tiles, tolls, potential, price, certificate_.goal, task.frontier);
 #pragma omp atomic
     verdict_.labels += replay.labels;
     return replay.better;

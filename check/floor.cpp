@@ -56,8 +56,8 @@ double tensor_floor(const Problem& problem, const Rules& rules, const SpatialFac
 
 }  // namespace
 
-double floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
-                const SpatialFactors& factors) {
+Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
+                 const SpatialFactors& factors) {
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
   for (const std::int64_t bound : temporal_bounds(problem.workload(), factors)) {
     cycles *= static_cast<double>(bound);
@@ -67,7 +67,7 @@ double floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   for (const TensorId t : problem.workload().tensors.ids()) {
     energy += tensor_floor(problem, rules, factors, t);
   }
-  return goal.is_within_limits(energy, cycles) ? goal.value(energy, cycles) : kInfinity;
+  return goal.figures(energy, cycles, 0);
 }
 
 }  // namespace mapsim::check

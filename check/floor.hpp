@@ -5,10 +5,10 @@
 
 namespace mapsim::check {
 
-// What no mapping of the unrolling can do without, whatever its tiles: the goal's value of the
+// What no mapping of the unrolling can do without, whatever its tiles: the goal's figures of the
 // operations, the steps of the compute units, every element once through the outermost level, and
 // the compute units' accesses to whichever level serves them most cheaply.
-double floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
-                const SpatialFactors& factors);
+Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
+                 const SpatialFactors& factors);
 
 }  // namespace mapsim::check

@@ -39,6 +39,9 @@ class Tiles {
     bool prime = false;  // the loop's bound
   };
   const std::vector<Run>& runs(DimId d) const { return runs_[d]; }  // from descending
+  std::int64_t factor(DimId d, const Run& run) const {
+    return divisors_[d][run.from] / divisors_[d][run.to];
+  }
 
  private:
   PerDim<std::vector<std::int64_t>> divisors_;

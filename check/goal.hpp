@@ -1,29 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
+#include <vector>
+
+#include "core/index.hpp"
+#include "core/roles.hpp"
 
 namespace mapsim::check {
 
 // Two values of one thing, summed up in different orders, are the same up to this.
 inline constexpr double kRounding = 1e-10;
 
-// What was minimised: energy^a * latency^b, in pJ and cycles, of the mappings within the limits.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Of a mapping, or at least of what it will come to: what is minimised, and what it is weighed
+// against.
+struct Figures {
+  double first = 0;
+  double second = 0;
+};
+
+// What is claimed of the mappings within the limits. kValue: none has less energy^a * latency^b, in
+// pJ and cycles. kTies: none has less energy, and of those with the least none is faster. kFront:
+// none beats a point in energy and latency. kCurve: none beats a point in the value of kValue and
+// the bits that it needs of a room.
 struct Goal {
+  enum class Kind : std::uint8_t { kValue, kTies, kFront, kCurve };
+  Kind kind = Kind::kValue;
   double energy_power = 1;
   double latency_power = 0;
   bool ramped = false;                // the latency that counts; else the steady one
   std::optional<double> max_energy;   // pJ
   std::optional<double> max_latency;  // cycles
+  LevelId level{};                    // kCurve: of the room,
+  std::optional<Role> role;           // ... if it is a partition, of this role
 
   double value(double picojoules, double cycles) const {
     return std::pow(picojoules, energy_power) * std::pow(cycles, latency_power);
+  }
+  // Infinite beyond the limits. `bits`: in the room of a curve.
+  Figures figures(double picojoules, double cycles, double bits) const {
+    if (!is_within_limits(picojoules, cycles)) {
+      return {kInfinity, kInfinity};
+    }
+    const bool timed = kind == Kind::kTies || kind == Kind::kFront;
+    return {value(picojoules, cycles), timed ? cycles : kind == Kind::kCurve ? bits : 0};
   }
   bool is_within_limits(double picojoules, double cycles) const {
     return !(max_energy && picojoules > *max_energy * (1 + kRounding)) &&
            !(max_latency && cycles > *max_latency);
   }
-  bool needs_time() const { return latency_power != 0 || max_latency; }
+  bool needs_time() const {
+    return latency_power != 0 || max_latency || kind == Kind::kTies || kind == Kind::kFront;
+  }
+};
+
+// What a proof leaves open: nothing that is no better than one of the points. First figures are
+// equal up to rounding, second ones are whole numbers.
+struct Frontier {
+  std::vector<Figures> points;
+  bool first_decides = false;  // who is worse in the first figure is worse
+
+  bool covers(const Figures& found) const {
+    return !(found.first < kInfinity) ||
+           std::any_of(points.begin(), points.end(), [&](const Figures& point) {
+             return (found.first >= point.first * (1 - kRounding) &&
+                     found.second >= point.second) ||
+                    (first_decides && found.first > point.first * (1 + kRounding));
+           });
+  }
 };
 
 }  // namespace mapsim::check

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "check/spatial.hpp"
+
 namespace mapsim::check {
 
 namespace {
@@ -20,6 +22,8 @@ Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<Fanou
     : problem_{&problem},
       rules_{&rules},
       used_{used},
+      regions_{problem, rules, used},
+      is_free_{rules.loops.empty()},
       stands_(problem.workload().tensors.size()),
       radix_(problem.workload().tensors.size()) {
   list_stands();
@@ -37,13 +41,15 @@ void Graph::list_stands() {
   std::size_t above = 0;
   for (const LevelId l : arch.levels.ids()) {
     for (; above < used_.size() && !arch.is_above(l, used_[above]); ++above) {
-      events_.emplace_back(above);
+      events_.push_back({above, {}});
     }
+    bool must = false;
     if (rules_->even && l != LevelId{0}) {
-      events_.emplace_back(std::nullopt);
+      events_.push_back({std::nullopt, l});
     }
     // Uneven: free once every fanout above has been crossed, whenever that was.
     for (const TensorId t : workload.tensors.ids()) {
+      must = must || must_keep(*problem_, *rules_, l, t);
       if (may_keep(*problem_, *rules_, l, t)) {
         stands_[t].push_back({l, false, false, events_.size(), above});
         if (workload.tensors[t].bits != workload.tensors[t].partial_bits) {
@@ -51,17 +57,35 @@ void Graph::list_stands() {
         }
       }
     }
+    if (regions_.ends_at(l) && !must) {
+      flags_.push_back(l);
+    }
   }
   for (; above < used_.size(); ++above) {
-    events_.emplace_back(above);
+    events_.push_back({above, {}});
   }
   for (const TensorId t : workload.tensors.ids()) {
     if (arch.compute.register_reuse.contains(workload.tensors[t].role)) {
       stands_[t].push_back({LevelId{}, true, false, events_.size(), used_.size()});
     }
-    radix_[t] = spots_;
-    spots_ *= stands_[t].size();
+    radix_[t] = places_;
+    places_ *= stands_[t].size();
   }
+  std::size_t readings = 1;
+  region_of_.push_back(0);
+  for (const Event& event : events_) {
+    const bool ends = event.fanout || regions_.ends_at(event.level);
+    region_of_.push_back(region_of_.back() + (ends ? 1 : 0));
+  }
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    readings = std::max(readings, regions_[r].states());
+  }
+  spots_ = (places_ << flags_.size()) * readings;
+}
+
+std::size_t Graph::flag_of(LevelId level) const {
+  const auto found = std::find(flags_.begin(), flags_.end(), level);
+  return found == flags_.end() ? 0 : places_ << (found - flags_.begin());
 }
 
 void Graph::list_rooms() {
@@ -127,7 +151,7 @@ std::optional<std::size_t> Graph::port(LevelId level, bool reads) const {
 std::size_t Graph::crossed(std::size_t phase) const {
   return static_cast<std::size_t>(
       std::count_if(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(phase),
-                    [](const auto& event) { return event.has_value(); }));
+                    [](const Event& event) { return event.fanout.has_value(); }));
 }
 
 DimSet Graph::frozen(std::size_t phase, std::size_t spot) const {
@@ -169,58 +193,122 @@ std::size_t Graph::number_of(const Placing& placing) {
 
 void Graph::list_moves() {
   moves_.resize(phases() * spots_);
+  loops_.resize(phases() * spots_);
   slides_.resize(phases() * spots_);
+  crossings_.resize(phases() * spots_);
   ends_.resize(spots_);
   for (std::size_t spot = 0; spot < spots_; ++spot) {
-    bool start = true;
-    std::optional<std::vector<std::size_t>> end = std::vector<std::size_t>{};
-    for (const TensorId t : stands_.ids()) {
-      const std::size_t to = stand_at(spot, t);
-      const Stand& inner = stands_[t][to];
-      start = start && !inner.latch && inner.level == LevelId{0};
-      if (end && !may_step(t, inner, nullptr)) {
-        end.reset();
-      } else if (end && !inner.latch) {
-        end->push_back(number_of({t, to, Placing::kMac, used_.size()}));
-      }
-      const bool closes = rules_->even && !inner.latch;
-      const std::size_t last = closes ? inner.gate : inner.gate + 1;
-      for (std::size_t from = 0; from < to; ++from) {
-        for (std::size_t phase = 0; phase < last && may_step(t, stands_[t][from], &inner);
-             ++phase) {
-          moves_[phase * spots_ + spot].push_back(
-              {spot - (to - from) * radix_[t], number_of({t, from, to, crossed(phase)})});
-        }
-      }
-    }
-    if (start) {
-      starts_.push_back(spot);
-    }
-    ends_[spot] = end;
+    list_moves_to(spot);
   }
   for (std::size_t phase = 0; phase < phases(); ++phase) {
     for (std::size_t spot = 0; spot < spots_; ++spot) {
-      for (const DimId d : problem_->workload().dims.ids()) {
-        list_slides(phase, spot, problem_->workload().tensors.size(), {d, spot, {}});
+      if (reading_at(spot) < region(phase).states()) {
+        list_loops(phase, spot);
+        list_crossings(phase, spot);
       }
     }
   }
 }
 
-// Adds to the slides into `target` those that end with `so_far`: before it come placings of the
-// tensors up to `tensor`, from the inside out.
+// A tile for a level that ends a region says that something is kept there.
+void Graph::list_moves_to(std::size_t spot) {
+  bool start = spot < places_;
+  const std::size_t reading = reading_at(spot);
+  std::optional<std::vector<std::size_t>> end;
+  if (reading < region(phases() - 1).states() && region(phases() - 1).may_end(reading)) {
+    end.emplace();
+  }
+  for (const TensorId t : stands_.ids()) {
+    const std::size_t to = stand_at(spot, t);
+    const Stand& inner = stands_[t][to];
+    start = start && !inner.latch && inner.level == LevelId{0};
+    if (end && !may_step(t, inner, nullptr)) {
+      end.reset();
+    } else if (end && !inner.latch) {
+      end->push_back(number_of({t, to, Placing::kMac, used_.size()}));
+    }
+    const std::size_t flag = inner.latch ? 0 : flag_of(inner.level);
+    if (flag != 0 && spot / flag % 2 == 0) {
+      continue;
+    }
+    const bool closes = rules_->even && !inner.latch;
+    const std::size_t last = closes ? inner.gate : inner.gate + 1;
+    for (std::size_t from = 0; from < to; ++from) {
+      for (std::size_t phase = 0; phase < last && may_step(t, stands_[t][from], &inner); ++phase) {
+        const std::size_t place = spot - (to - from) * radix_[t];
+        const std::size_t placing = number_of({t, from, to, crossed(phase)});
+        moves_[phase * spots_ + spot].push_back({place, placing});
+        if (flag != 0) {
+          moves_[phase * spots_ + spot].push_back({place - flag, placing});
+        }
+      }
+    }
+  }
+  if (start) {
+    starts_.push_back(spot);
+  }
+  ends_[spot] = end;
+}
+
+// Is there a factor of which a loop is allowed?
+bool Graph::is_possible(std::size_t phase, const Loop& loop) const {
+  if (is_free_) {
+    return true;
+  }
+  const std::vector<std::int64_t> factors = divisors_of(problem_->workload().dims[loop.dim].bound);
+  return std::any_of(factors.begin() + 1, factors.end(),
+                     [&](std::int64_t factor) { return passes(phase, loop, factor); });
+}
+
+void Graph::list_loops(std::size_t phase, std::size_t spot) {
+  for (const DimId d : problem_->workload().dims.ids()) {
+    list_slides(phase, spot, problem_->workload().tensors.size(), {{d, 0, spot}, {}});
+  }
+}
+
+// Adds to the loops and slides into `target` those that end with `so_far`: before it come placings
+// of the tensors up to `tensors`, from the inside out.
 void Graph::list_slides(std::size_t phase, std::size_t target, std::size_t tensors,
                         const Slide& so_far) {
-  if (!so_far.placings.empty() && !frozen(phase, so_far.from).contains(so_far.dim)) {
-    slides_[phase * spots_ + target].push_back(so_far);
+  const std::size_t to = so_far.loop.to;
+  const DimId dim = so_far.loop.dim;
+  for (std::size_t reading = 0; reading <= reading_at(to); ++reading) {
+    Slide slide = so_far;
+    slide.loop.from = with_reading(to, reading);
+    const bool leads = !frozen(phase, to).contains(dim) && is_possible(phase, slide.loop);
+    if (leads && so_far.placings.empty()) {
+      loops_[phase * spots_ + target].push_back(slide.loop);
+    } else if (leads) {
+      slides_[phase * spots_ + target].push_back(slide);
+    }
   }
-  for (const Move& move : moves_to(phase, so_far.from)) {
+  for (const Move& move : moves_to(phase, to)) {
     const TensorId t = placings_[move.placing].tensor;
-    if (index_of(t) < tensors && slides_along(problem_->workload().tensors[t], so_far.dim)) {
+    if (index_of(t) < tensors && slides_along(problem_->workload().tensors[t], dim)) {
       Slide longer = so_far;
-      longer.from = move.from;
+      longer.loop.to = move.from;
       longer.placings.push_back(move.placing);
       list_slides(phase, target, index_of(t) + 1, longer);
+    }
+  }
+}
+
+// A region that ends must be done with, and a level that ends it must keep something; behind it
+// nothing of that is remembered.
+void Graph::list_crossings(std::size_t phase, std::size_t spot) {
+  if (phase == 0) {
+    return;
+  }
+  std::vector<std::size_t>& from = crossings_[phase * spots_ + spot];
+  const Event& event = events_[phase - 1];
+  const std::size_t flag = event.fanout ? 0 : flag_of(event.level);
+  if (region_of_[phase] == region_of_[phase - 1]) {
+    from.push_back(spot);
+  } else if (reading_at(spot) == 0 && (flag == 0 || spot / flag % 2 == 0)) {
+    for (std::size_t reading = 0; reading < region(phase - 1).states(); ++reading) {
+      if (region(phase - 1).may_end(reading)) {
+        from.push_back(with_reading(spot, reading) + flag);
+      }
     }
   }
 }
@@ -234,9 +322,14 @@ void Graph::mark_alive() {
   for (std::size_t phase = 0; phase < phases(); ++phase) {
     for (std::size_t spot = 0; spot < spots_; ++spot) {
       const std::size_t at = phase * spots_ + spot;
-      forth[at] = forth[at] || (phase > 0 && forth[at - spots_]);
+      for (const std::size_t from : crossings_[at]) {
+        forth[at] = forth[at] || forth[(phase - 1) * spots_ + from];
+      }
       for (const Move& move : moves_[at]) {
         forth[at] = forth[at] || forth[phase * spots_ + move.from];
+      }
+      for (const Loop& loop : loops_[at]) {
+        forth[at] = forth[at] || forth[phase * spots_ + loop.from];
       }
     }
   }
@@ -244,12 +337,18 @@ void Graph::mark_alive() {
   for (std::size_t phase = phases(); phase-- > 0;) {
     for (std::size_t spot = spots_; spot-- > 0;) {
       const std::size_t at = phase * spots_ + spot;
-      const bool ends = phase + 1 == phases() ? ends_[spot].has_value() : alive_[at + spots_];
-      alive_[at] = alive_[at] || ends;
+      alive_[at] = alive_[at] || (phase + 1 == phases() && ends_[spot]);
+      if (!alive_[at]) {
+        continue;
+      }
+      for (const std::size_t from : crossings_[at]) {
+        alive_[(phase - 1) * spots_ + from] = true;
+      }
       for (const Move& move : moves_[at]) {
-        if (alive_[at]) {
-          alive_[phase * spots_ + move.from] = true;
-        }
+        alive_[phase * spots_ + move.from] = true;
+      }
+      for (const Loop& loop : loops_[at]) {
+        alive_[phase * spots_ + loop.from] = true;
       }
     }
   }

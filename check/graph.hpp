@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
+#include "check/goal.hpp"
+#include "check/regions.hpp"
 #include "check/rules.hpp"
 
 namespace mapsim::check {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Where a tensor can have got to on its way inwards.
 struct Stand {
@@ -44,8 +43,9 @@ struct Port {
   double bits_per_cycle = 0;
 };
 
-// Nests as walks, outside in (docs/certificates.md). A spot says where every tensor stands; phases
-// end when a used fanout is crossed or, in an even space, a level closes.
+// Nests as walks, outside in (docs/certificates.md). A spot says where every tensor stands, which
+// levels that end a region keep something, and what the region has read of its loops; phases end
+// when a used fanout is crossed or, in an even space, a level closes.
 class Graph {
  public:
   Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
@@ -54,10 +54,15 @@ class Graph {
     std::size_t from = 0;  // spot
     std::size_t placing = 0;
   };
-  // A loop over `dim` with placings right below it, of tensors that slide along it.
-  struct Slide {
+  // A loop over `dim`, if passes() says so.
+  struct Loop {
     DimId dim{};
     std::size_t from = 0;  // spot
+    std::size_t to = 0;    // spot right below the loop
+  };
+  // The same with placings right below it, of tensors that slide along it.
+  struct Slide {
+    Loop loop;
     std::vector<std::size_t> placings;
   };
 
@@ -66,19 +71,33 @@ class Graph {
   const std::vector<FanoutId>& used() const { return used_; }
   std::size_t phases() const { return events_.size() + 1; }
   // The used fanout that is crossed at the end of a phase; nullopt: a level closes.
-  const std::optional<std::size_t>& event_after(std::size_t phase) const { return events_[phase]; }
+  const std::optional<std::size_t>& event_after(std::size_t phase) const {
+    return events_[phase].fanout;
+  }
   std::size_t crossed(std::size_t phase) const;
   std::size_t spots() const { return spots_; }
   const std::vector<Stand>& stands(TensorId t) const { return stands_[t]; }
   std::size_t stand_at(std::size_t spot, TensorId t) const {
     return spot / radix_[t] % stands_[t].size();
   }
-  // Moves lead to larger spots.
+  // Moves and slides lead to larger spots, loops to no smaller ones.
   const std::vector<Move>& moves_to(std::size_t phase, std::size_t spot) const {
     return moves_[phase * spots_ + spot];
   }
   const std::vector<Slide>& slides_to(std::size_t phase, std::size_t spot) const {
     return slides_[phase * spots_ + spot];
+  }
+  const std::vector<Loop>& loops_to(std::size_t phase, std::size_t spot) const {
+    return loops_[phase * spots_ + spot];
+  }
+  // Does a loop of this factor lead from the one spot to the other?
+  bool passes(std::size_t phase, const Loop& loop, std::int64_t factor) const {
+    return is_free_ || region(phase).after(reading_at(loop.from), loop.dim, factor) ==
+                           std::optional{reading_at(loop.to)};
+  }
+  // Spots of the phase before from which this one is come to.
+  const std::vector<std::size_t>& crossings_to(std::size_t phase, std::size_t spot) const {
+    return crossings_[phase * spots_ + spot];
   }
   const std::vector<std::size_t>& starts() const { return starts_; }
   // Placings into the compute units, where a nest may end; empty: it may not.
@@ -98,20 +117,41 @@ class Graph {
   void list_rooms();
   void list_ports();
   void list_moves();
-  void list_slides(std::size_t phase, std::size_t from, std::size_t tensor, const Slide& so_far);
+  void list_moves_to(std::size_t spot);
+  void list_loops(std::size_t phase, std::size_t spot);
+  void list_slides(std::size_t phase, std::size_t target, std::size_t tensors, const Slide& so_far);
+  void list_crossings(std::size_t phase, std::size_t spot);
+  bool is_possible(std::size_t phase, const Loop& loop) const;
   void mark_alive();
+  const Region& region(std::size_t phase) const { return regions_[region_of_[phase]]; }
+  std::size_t reading_at(std::size_t spot) const { return spot / (places_ << flags_.size()); }
+  std::size_t with_reading(std::size_t spot, std::size_t reading) const {
+    return spot % (places_ << flags_.size()) + reading * (places_ << flags_.size());
+  }
+  std::size_t flag_of(LevelId level) const;  // what it adds to a spot; 0: none
   bool may_step(TensorId t, const Stand& outer, const Stand* inner) const;
   std::size_t number_of(const Placing& placing);
 
   const Problem* problem_;
   const Rules* rules_;
   std::vector<FanoutId> used_;
-  std::vector<std::optional<std::size_t>> events_;
+  struct Event {
+    std::optional<std::size_t> fanout;  // a used one
+    LevelId level{};                    // that closes otherwise
+  };
+  std::vector<Event> events_;
+  Regions regions_;
+  std::vector<std::size_t> region_of_;  // a phase
+  bool is_free_;                        // no rules for loops
+  std::vector<LevelId> flags_;          // end a region, and no tensor must be kept there
   PerTensor<std::vector<Stand>> stands_;
   PerTensor<std::size_t> radix_;
+  std::size_t places_ = 1;  // of the tensors
   std::size_t spots_ = 1;
   std::vector<std::vector<Move>> moves_;
+  std::vector<std::vector<Loop>> loops_;
   std::vector<std::vector<Slide>> slides_;
+  std::vector<std::vector<std::size_t>> crossings_;
   std::vector<std::size_t> starts_;
   std::vector<std::optional<std::vector<std::size_t>>> ends_;
   std::vector<bool> alive_;

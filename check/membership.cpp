@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <tuple>
 #include <variant>
+#include <vector>
 
+#include "check/regions.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
@@ -18,6 +21,7 @@ class Reading {
       : problem_{problem},
         rules_{rules},
         extents_{bounds_of(problem.workload())},
+        left_(extents_.size(), 1),
         kept_(problem.arch().levels.size()),
         used_(problem.arch().fanouts.size()) {
     const PerDim<std::int64_t> ones(extents_.size(), 1);
@@ -27,16 +31,43 @@ class Reading {
   }
 
   std::string read(const Mapping& mapping) {
+    prepare(mapping);
     for (const MappingNode& node : mapping.nodes) {
       std::visit([this](const auto& known) { take(known); }, node);
       before_ = &node;
     }
     check_keeps();
     check_unrolling();
+    check_regions();
     return wrong_;
   }
 
  private:
+  // What the rules for loops must know beforehand: the fanouts, and what temporal loops will cut.
+  void prepare(const Mapping& mapping) {
+    PerDim<std::int64_t> extents = extents_;
+    for (const MappingNode& node : mapping.nodes) {
+      if (const auto* parallel = std::get_if<Parallel>(&node)) {
+        extents[parallel->dim] = parallel->extent;
+        if (fanouts_.empty() || fanouts_.back() != parallel->fanout) {
+          fanouts_.push_back(parallel->fanout);
+        }
+      } else if (const auto* loop = std::get_if<Temporal>(&node)) {
+        left_[loop->dim] *= extents[loop->dim] / loop->extent;
+        extents[loop->dim] = loop->extent;
+      }
+    }
+    regions_.emplace(problem_, rules_, fanouts_);
+  }
+
+  void pass_to(std::size_t region) {
+    const auto state = regions_->enter(region_, state_, region);
+    require(state.has_value(), "loops that the rules ask for are missing");
+    region_ = region;
+    state_ = state.value_or(0);
+  }
+  std::size_t levels_passed() const { return index_of(deepest_) + 1; }
+
   void require(bool holds, const std::string& otherwise) {
     if (!holds && wrong_.empty()) {
       wrong_ = otherwise;
@@ -52,10 +83,11 @@ class Reading {
     }
     kept_[keep.level] = kept_[keep.level] | keep.tensors;
     for (const TensorId t : problem_.workload().tensors.ids()) {
-      require(!keep.tensors.contains(t) || allows_extents(rules_, keep.level, t, extents_),
+      require(!keep.tensors.contains(t) || allows_extents(rules_, keep.level, t, extents_, left_),
               fmt::format("the extents of {} at {} are not allowed",
                           problem_.workload().tensors[t].name, name));
     }
+    pass_to(regions_->behind(crossed_, levels_passed()));
   }
 
   std::int64_t cut(DimId dim, std::int64_t extent) {
@@ -66,7 +98,15 @@ class Reading {
     return factor;
   }
 
-  void take(const Temporal& loop) { cut(loop.dim, loop.extent); }
+  void take(const Temporal& loop) {
+    const std::int64_t factor = cut(loop.dim, loop.extent);
+    const auto state =
+        wrong_.empty() ? (*regions_)[region_].after(state_, loop.dim, factor) : std::nullopt;
+    require(state.has_value(), fmt::format("a loop over {} that the rules do not allow",
+                                           problem_.workload().dims[loop.dim].name));
+    state_ = state.value_or(0);
+    left_[loop.dim] /= factor;
+  }
 
   void take(const Parallel& loop) {
     const std::string& name = problem_.arch().fanouts[loop.fanout].name;
@@ -79,6 +119,21 @@ class Reading {
             fmt::format("{} may not be unrolled over {} of {}",
                         problem_.workload().dims[loop.dim].name, to_string(loop.axis), name));
     used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= cut(loop.dim, loop.extent);
+    while (crossed_ == 0 || fanouts_[crossed_ - 1] != loop.fanout) {
+      ++crossed_;
+    }
+    pass_to(regions_->behind(crossed_, levels_passed()));
+  }
+
+  // Levels that end a region keep something, and the last region is done with.
+  void check_regions() {
+    for (const LevelId l : kept_.ids()) {
+      require(!regions_->ends_at(l) || !kept_[l].empty(),
+              fmt::format("nothing is kept at {}, which has rules for loops",
+                          problem_.arch().levels[l].name));
+    }
+    require(region_ + 1 == regions_->size() && (*regions_)[region_].may_end(state_),
+            "loops that the rules ask for are missing");
   }
 
   void check_keeps() {
@@ -127,10 +182,16 @@ class Reading {
   const Problem& problem_;
   const Rules& rules_;
   PerDim<std::int64_t> extents_;
+  PerDim<std::int64_t> left_;  // of them to temporal loops further in
   PerLevel<TensorSet> kept_;
   PerFanout<Rules::AxisFactors> used_;
   const MappingNode* before_ = nullptr;
   LevelId deepest_{};
+  std::vector<FanoutId> fanouts_;
+  std::optional<Regions> regions_;
+  std::size_t crossed_ = 0;  // fanouts
+  std::size_t region_ = 0;
+  std::size_t state_ = 0;
   std::string wrong_;
 };
 

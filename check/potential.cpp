@@ -30,9 +30,9 @@ double Price::ramped_cycles(const double* components) const {
   return cycles;
 }
 
-double Price::of(const double* components) const {
+Figures Price::of(const double* components, double bits) const {
   if (!(components[0] < kInfinity)) {
-    return kInfinity;
+    return {kInfinity, kInfinity};
   }
   double cycles = compute_cycles_;
   for (std::size_t q = 0; tracked_.ports && q < graph_.ports().size(); ++q) {
@@ -40,7 +40,7 @@ double Price::of(const double* components) const {
   }
   const double energy = components[0] + leakage_per_cycle_ * cycles;
   cycles = tracked_.edges ? ramped_cycles(components) : cycles;
-  return goal_.is_within_limits(energy, cycles) ? goal_.value(energy, cycles) : kInfinity;
+  return goal_.figures(energy, cycles, bits);
 }
 
 Potential::Potential(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls)
@@ -78,24 +78,24 @@ bool Potential::may_cross(std::size_t phase, std::size_t tile) const {
 }
 
 void Potential::fill(std::size_t phase, std::size_t spot, Tolls& tolls, std::size_t component) {
-  std::vector<double>& least = least_[component];
-  double* row = &least[rows_[phase * graph_.spots() + spot]];
-  const auto row_of = [&](std::size_t at_phase, std::size_t at_spot) {
-    return &least[rows_[at_phase * graph_.spots() + at_spot]];
-  };
+  double* row = &least_[component][rows_[phase * graph_.spots() + spot]];
   const auto& starts = graph_.starts();
   if (phase == 0 && std::find(starts.begin(), starts.end(), spot) != starts.end()) {
     row[tiles_.size() - 1] = 0;
   }
-  if (phase > 0 && graph_.alive(phase - 1, spot)) {
-    const double* before = row_of(phase - 1, spot);
-    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-      row[tile] = before[tile] < kInfinity && may_cross(phase - 1, tile) ? before[tile] : kInfinity;
+  for (const std::size_t from : graph_.crossings_to(phase, spot)) {
+    if (graph_.alive(phase - 1, from)) {
+      const double* before = row_of(component, phase - 1, from);
+      for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+        if (before[tile] < row[tile] && may_cross(phase - 1, tile)) {
+          row[tile] = before[tile];
+        }
+      }
     }
   }
   for (const Graph::Move& move : graph_.moves_to(phase, spot)) {
     if (graph_.alive(phase, move.from)) {
-      const double* from = row_of(phase, move.from);
+      const double* from = row_of(component, phase, move.from);
       const double* toll = &tolls.plain(move.placing)[component * tiles_.size()];
       for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
         row[tile] = std::min(row[tile], from[tile] + toll[tile]);
@@ -103,30 +103,36 @@ void Potential::fill(std::size_t phase, std::size_t spot, Tolls& tolls, std::siz
     }
   }
   for (const Graph::Slide& slide : graph_.slides_to(phase, spot)) {
-    if (graph_.alive(phase, slide.from)) {
-      arrive_by_slide(slide, row_of(phase, slide.from), tolls, component, row);
+    if (graph_.alive(phase, slide.loop.from)) {
+      arrive_by_slide(phase, slide, tolls, component, row);
     }
   }
-  const DimSet frozen = graph_.frozen(phase, spot);
-  for (std::size_t d = 0; d < tiles_.dims(); ++d) {
-    if (!frozen.contains(static_cast<DimId>(d))) {
-      arrive_by_loop(static_cast<DimId>(d), row);
+  // Loops that stay here come last: what arrives by the others goes on by these.
+  for (const bool stays : {false, true}) {
+    for (const Graph::Loop& loop : graph_.loops_to(phase, spot)) {
+      if ((loop.from == spot) == stays && graph_.alive(phase, loop.from)) {
+        arrive_by_loop(phase, loop, row_of(component, phase, loop.from), row);
+      }
     }
   }
 }
 
-void Potential::arrive_by_slide(const Graph::Slide& slide, const double* from, Tolls& tolls,
+void Potential::arrive_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls,
                                 std::size_t component, double* row) const {
-  const std::size_t stride = tiles_.stride(slide.dim);
-  const std::size_t digits = tiles_.divisors(slide.dim).size();
+  const DimId dim = slide.loop.dim;
+  const double* from = row_of(component, phase, slide.loop.from);
+  const std::size_t stride = tiles_.stride(dim);
+  const std::size_t digits = tiles_.divisors(dim).size();
   const std::size_t rests = tiles_.size() / digits;
-  const std::vector<Tiles::Run>& runs = tiles_.runs(slide.dim);
+  const std::vector<Tiles::Run>& runs = tiles_.runs(dim);
   std::vector<double> sum(rests);
   for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!graph_.passes(phase, slide.loop, tiles_.factor(dim, runs[r]))) {
+      continue;
+    }
     std::fill(sum.begin(), sum.end(), 0.0);
     for (const std::size_t placing : slide.placings) {
-      const double* toll =
-          &tolls.sliding(placing, slide.dim)[(component * runs.size() + r) * rests];
+      const double* toll = &tolls.sliding(placing, dim)[(component * runs.size() + r) * rests];
       for (std::size_t rest = 0; rest < rests; ++rest) {
         sum[rest] += toll[rest];
       }
@@ -142,24 +148,28 @@ void Potential::arrive_by_slide(const Graph::Slide& slide, const double* from, T
   }
 }
 
-void Potential::arrive_by_loop(DimId dim, double* row) const {
-  const std::size_t stride = tiles_.stride(dim);
-  const std::size_t block = stride * tiles_.divisors(dim).size();
+void Potential::arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const double* from,
+                               double* row) const {
+  const std::size_t stride = tiles_.stride(loop.dim);
+  const std::size_t block = stride * tiles_.divisors(loop.dim).size();
+  std::vector<Tiles::Run> runs;
+  for (const Tiles::Run& run : tiles_.runs(loop.dim)) {
+    if (run.prime && graph_.passes(phase, loop, tiles_.factor(loop.dim, run))) {
+      runs.push_back(run);
+    }
+  }
   for (std::size_t base = 0; base < tiles_.size(); base += block) {
-    for (const Tiles::Run& run : tiles_.runs(dim)) {
-      if (run.prime) {
-        const double* outer = row + base + run.from * stride;
-        double* inner = row + base + run.to * stride;
-        for (std::size_t i = 0; i < stride; ++i) {
-          inner[i] = std::min(inner[i], outer[i]);
-        }
+    for (const Tiles::Run& run : runs) {
+      const double* outer = from + base + run.from * stride;
+      double* inner = row + base + run.to * stride;
+      for (std::size_t i = 0; i < stride; ++i) {
+        inner[i] = std::min(inner[i], outer[i]);
       }
     }
   }
 }
 
-double Potential::bound(Tolls& tolls, const Price& price) const {
-  double best = kInfinity;
+bool Potential::is_covered(Tolls& tolls, const Price& price, const Frontier& frontier) const {
   const std::size_t last = graph_.phases() - 1;
   for (std::size_t spot = 0; spot < graph_.spots(); ++spot) {
     if (graph_.alive(last, spot) && graph_.end(spot)) {
@@ -167,10 +177,12 @@ double Potential::bound(Tolls& tolls, const Price& price) const {
       for (std::size_t k = 0; k < sum.size(); ++k) {
         sum[k] += at({last, spot, 0}, k);
       }
-      best = std::min(best, price.of(sum.data()));
+      if (!frontier.covers(price.of(sum.data(), 0))) {
+        return false;
+      }
     }
   }
-  return best;
+  return true;
 }
 
 }  // namespace mapsim::check

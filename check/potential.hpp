@@ -8,13 +8,15 @@
 
 namespace mapsim::check {
 
-// The goal's value of what has been paid: energy, bits through each port, first and last transfers.
+// The goal's figures of what has been paid: energy, bits through each port, first and last
+// transfers.
 class Price {
  public:
   // `steps`: of the compute units.
   Price(const Problem& problem, const Graph& graph, const Goal& goal, double steps);
   Tracked tracked() const { return tracked_; }
-  double of(const double* components) const;
+  // `bits`: in the room of a curve.
+  Figures of(const double* components, double bits) const;
 
  private:
   double ramped_cycles(const double* components) const;
@@ -44,14 +46,18 @@ class Potential {
   // Does a walk that crosses the event after `phase` do so at this tile?
   bool may_cross(std::size_t phase, std::size_t tile) const;
   std::int64_t states() const { return states_; }
-  // No walk of the case is better.
-  double bound(Tolls& tolls, const Price& price) const;
+  // Is every walk of the case one that the frontier covers?
+  bool is_covered(Tolls& tolls, const Price& price, const Frontier& frontier) const;
 
  private:
   void fill(std::size_t phase, std::size_t spot, Tolls& tolls, std::size_t component);
-  void arrive_by_slide(const Graph::Slide& slide, const double* from, Tolls& tolls,
+  void arrive_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls,
                        std::size_t component, double* row) const;
-  void arrive_by_loop(DimId dim, double* row) const;
+  void arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const double* from,
+                      double* row) const;
+  const double* row_of(std::size_t component, std::size_t phase, std::size_t spot) const {
+    return &least_[component][rows_[phase * graph_.spots() + spot]];
+  }
 
   const Graph& graph_;
   const Case& at_;

@@ -16,18 +16,21 @@ using Label = std::vector<double>;
 
 class Walk {
  public:
-  Walk(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-       const Potential& potential, const Price& price, double limit)
+  Walk(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
+       const Price& price, const Goal& goal, const Frontier& frontier)
       : graph_{graph},
-        at_{at},
         tiles_{tiles},
         tolls_{tolls},
         potential_{potential},
         price_{price},
-        limit_{limit},
+        frontier_{frontier},
         sum_(tolls.components()) {
     for (const Room& room : graph.rooms()) {
-      slots_.push_back(room.tenants.size() > 1 ? std::optional{width_++} : std::nullopt);
+      const bool measured =
+          goal.kind == Goal::Kind::kCurve && room.level == goal.level && room.role == goal.role;
+      slots_.push_back(measured || room.tenants.size() > 1 ? std::optional{width_++}
+                                                           : std::nullopt);
+      measured_ = measured ? std::optional{slots_.size() - 1} : measured_;
     }
     width_ += tolls.components();
     for (std::optional<std::size_t>& slot : slots_) {
@@ -80,17 +83,25 @@ class Walk {
     for (std::size_t k = 0; k < sum_.size(); ++k) {
       sum_[k] = label[k] + potential_.at(node, k);
     }
-    if (price_.of(sum_.data()) < limit_) {
+    const double bits = measured_ ? label[*slots_[*measured_]] : 0;
+    if (!frontier_.covers(price_.of(sum_.data(), needed(bits)))) {
       forget_rooms(node, label);
       waiting_[number_of(node)].push_back(std::move(label));
     }
+  }
+
+  // Capacity for so many bits in the room of a curve.
+  double needed(double bits) const {
+    const auto& levels = graph_.problem().arch().levels;
+    const bool twice = measured_ && levels[graph_.rooms()[*measured_].level].double_buffered;
+    return twice ? 2 * bits : bits;
   }
 
   // A room counts no longer once none of its tenants can still be placed in it further out.
   void forget_rooms(const Node& node, Label& label) const {
     for (std::size_t r = 0; r < slots_.size(); ++r) {
       const Room& room = graph_.rooms()[r];
-      bool open = room.level == LevelId{0};
+      bool open = room.level == LevelId{0} || r == measured_;
       for (const TensorId t : graph_.problem().workload().tensors.ids()) {
         const Stand& stand = graph_.stands(t)[graph_.stand_at(node.spot, t)];
         open = open || (room.tenants.contains(t) && (stand.latch || stand.level >= room.level));
@@ -129,14 +140,13 @@ class Walk {
         std::find(starts.begin(), starts.end(), node.spot) != starts.end()) {
       finish(node, label);
     }
-    if (node.phase > 0 && potential_.may_cross(node.phase - 1, node.tile)) {
-      offer({node.phase - 1, node.spot, node.tile}, label);
-    }
-    const DimSet frozen = graph_.frozen(node.phase, node.spot);
-    for (const DimId d : at_.bounds.ids()) {
-      if (!frozen.contains(d)) {
-        loop_out(node, label, d);
+    for (const std::size_t from : graph_.crossings_to(node.phase, node.spot)) {
+      if (potential_.may_cross(node.phase - 1, node.tile)) {
+        offer({node.phase - 1, from, node.tile}, label);
       }
+    }
+    for (const Graph::Loop& loop : graph_.loops_to(node.phase, node.spot)) {
+      loop_out(node, label, loop);
     }
     for (const Graph::Move& move : graph_.moves_to(node.phase, node.spot)) {
       Label next = label;
@@ -150,34 +160,37 @@ class Walk {
     }
   }
 
-  void loop_out(const Node& node, const Label& label, DimId dim) {
-    const std::size_t digit = tiles_.digit(dim, node.tile);
-    for (const Tiles::Run& run : tiles_.runs(dim)) {
-      if (run.prime && run.to == digit) {
-        const std::size_t tile = node.tile + (run.from - run.to) * tiles_.stride(dim);
-        offer({node.phase, node.spot, tile}, label);
+  void loop_out(const Node& node, const Label& label, const Graph::Loop& loop) {
+    const std::size_t digit = tiles_.digit(loop.dim, node.tile);
+    for (const Tiles::Run& run : tiles_.runs(loop.dim)) {
+      if (run.prime && run.to == digit &&
+          graph_.passes(node.phase, loop, tiles_.factor(loop.dim, run))) {
+        const std::size_t tile = node.tile + (run.from - run.to) * tiles_.stride(loop.dim);
+        offer({node.phase, loop.from, tile}, label);
       }
     }
   }
 
   void slide_out(const Node& node, const Label& label, const Graph::Slide& slide) {
-    const std::vector<Tiles::Run>& runs = tiles_.runs(slide.dim);
-    const std::size_t digit = tiles_.digit(slide.dim, node.tile);
-    const std::size_t rests = tiles_.size() / tiles_.divisors(slide.dim).size();
-    const std::size_t rest = tiles_.rest(slide.dim, node.tile);
+    const DimId dim = slide.loop.dim;
+    const std::vector<Tiles::Run>& runs = tiles_.runs(dim);
+    const std::size_t digit = tiles_.digit(dim, node.tile);
+    const std::size_t rests = tiles_.size() / tiles_.divisors(dim).size();
+    const std::size_t rest = tiles_.rest(dim, node.tile);
     for (std::size_t r = 0; r < runs.size(); ++r) {
-      if (runs[r].to != digit) {
+      if (runs[r].to != digit ||
+          !graph_.passes(node.phase, slide.loop, tiles_.factor(dim, runs[r]))) {
         continue;
       }
       Label next = label;
       bool fits = true;
       for (const std::size_t placing : slide.placings) {
-        const double* toll = &tolls_.sliding(placing, slide.dim)[r * rests + rest];
+        const double* toll = &tolls_.sliding(placing, dim)[r * rests + rest];
         fits = fits && pay(next, placing, toll, runs.size() * rests, node.tile);
       }
       if (fits) {
-        const std::size_t tile = node.tile + (runs[r].from - digit) * tiles_.stride(slide.dim);
-        offer({node.phase, slide.from, tile}, std::move(next));
+        const std::size_t tile = node.tile + (runs[r].from - digit) * tiles_.stride(dim);
+        offer({node.phase, slide.loop.from, tile}, std::move(next));
       }
     }
   }
@@ -202,6 +215,7 @@ class Walk {
   // The outermost level holds every tensor whole.
   void finish(const Node& node, const Label& label) {
     const Workload& workload = graph_.problem().workload();
+    double bits = 0;
     for (std::size_t r = 0; r < slots_.size(); ++r) {
       const Room& room = graph_.rooms()[r];
       double used = slots_[r] ? label[*slots_[r]] : 0;
@@ -213,11 +227,12 @@ class Walk {
       if (used > room.bits) {
         return;
       }
+      bits = r == measured_ ? used : bits;
     }
-    const double value = price_.of(label.data());
-    if (value < limit_) {
-      replay_.better = std::min(value, replay_.better.value_or(value));
-      limit_ = value;
+    const Figures found = price_.of(label.data(), needed(bits));
+    if (!frontier_.covers(found)) {
+      replay_.better = found;
+      frontier_.points.push_back(found);
     }
   }
   double whole_bits(const Tensor& tensor, const Stand& stand) const {
@@ -230,24 +245,24 @@ class Walk {
   }
 
   const Graph& graph_;
-  const Case& at_;
   const Tiles& tiles_;
   Tolls& tolls_;
   const Potential& potential_;
   const Price& price_;
-  double limit_;
+  Frontier frontier_;
   std::vector<double> sum_;
   std::size_t width_ = 0;
-  std::vector<std::optional<std::size_t>> slots_;
+  std::vector<std::optional<std::size_t>> slots_;  // per room: where in a label
+  std::optional<std::size_t> measured_;            // the room of a curve
   std::map<std::size_t, std::vector<Label>> waiting_;
   Replay replay_;
 };
 
 }  // namespace
 
-Replay find_better(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-                   const Potential& potential, const Price& price, double limit) {
-  return Walk{graph, at, tiles, tolls, potential, price, limit}.run();
+Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
+                   const Price& price, const Goal& goal, const Frontier& frontier) {
+  return Walk{graph, tiles, tolls, potential, price, goal, frontier}.run();
 }
 
 }  // namespace mapsim::check

@@ -8,16 +8,16 @@
 namespace mapsim::check {
 
 struct Replay {
-  std::int64_t labels = 0;       // partial nests looked into
-  std::optional<double> better;  // the best value below the limit, if there is one
+  std::int64_t labels = 0;        // partial nests looked into
+  std::optional<Figures> better;  // of a nest that the frontier does not cover, if there is one
 };
 
-// Is there a nest of the case whose value is below `limit`, all tiles of a room in it together?
+// Is there a nest of the case that the frontier does not cover, all tiles of a room in it together?
 // Walks from the compute units outwards, node by node in the order in which walks can pass them, so
 // that all partial nests of a node are there when it is its turn; of those, the ones that pay no
-// less and take no less room than another are dropped, and so is what the potential says comes to
-// no less than the limit.
-Replay find_better(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-                   const Potential& potential, const Price& price, double limit);
+// less and take no less room than another are dropped, and so is what the frontier covers with what
+// the potential says that it comes to at least.
+Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
+                   const Price& price, const Goal& goal, const Frontier& frontier);
 
 }  // namespace mapsim::check

@@ -28,7 +28,8 @@ class RulesReader {
     rules.min_utilization = PerFanout<double>(problem_.arch().fanouts.size(), 0.0);
     rules.keep = PerLevel<TensorSet>(levels_.size());
     rules.bypass = rules.keep;
-    const Words known{"tiling", "factors", "spatial", "unroll", "keep", "bypass", "extents"};
+    const Words known{"tiling", "factors", "spatial", "unroll",
+                      "keep",   "bypass",  "extents", "loops"};
     for (const Entry* entry : reader_.entries(map, "a map of rules")) {
       if (std::find(known.begin(), known.end(), entry->key.text) == known.end()) {
         reader_.error(entry->key,
@@ -37,6 +38,11 @@ class RulesReader {
                                   quoted(entry->key.text), suggestion(entry->key.text, known)));
       } else {
         read_rule(entry->key.text, entry->value, rules);
+      }
+    }
+    for (const LoopRule& rule : rules.loops) {
+      if (rule.level && !rules.even) {
+        reader_.error(map, "rules for loops above a level need the tiling 'even'");
       }
     }
     return rules;
@@ -54,6 +60,8 @@ class RulesReader {
       read_unroll(value, rules);
     } else if (rule == "extents") {
       read_extents(value, rules);
+    } else if (rule == "loops") {
+      read_loops(value, rules);
     } else {
       read_keeps(value, rule == "keep" ? rules.keep : rules.bypass);
     }
@@ -132,17 +140,10 @@ class RulesReader {
     const Fields fields = reader_.fields(map, {"dims", "factors", "max_dims"});
     AxisRules rules;
     if (const Node* list = fields.find("dims")) {
-      rules.dims = DimSet{};
-      for (const std::size_t d : reader_.choice_list(list, dims_, "dim")) {
-        rules.dims->insert(static_cast<DimId>(d));
-      }
+      rules.dims = read_dims(*list);
     }
     if (const Node* factors = fields.find("factors")) {
-      for (const Entry* entry : reader_.entries(*factors, "a map of dims")) {
-        if (const auto d = reader_.choice(&entry->key, dims_, "dim")) {
-          rules.factors.emplace_back(static_cast<DimId>(*d), read_allowed(entry->value));
-        }
-      }
+      rules.factors = read_factors(*factors);
     }
     rules.max_dims = reader_.integer(fields.find("max_dims"), 0, kMaxInteger);
     return rules;
@@ -163,19 +164,76 @@ class RulesReader {
     return allowed;
   }
 
-  // {level: GLB, tensor: I, dim: C, extents: [16, 32]}
+  // {level: GLB, tensor: I, dim: C, extents: [16, 32], done: true}
   void read_extents(const Node& list, Rules& rules) {
     for (const Node* item : reader_.items(list, "a list of rules")) {
-      const Fields fields = reader_.fields(*item, {"level", "tensor", "dim", "extents"});
+      const Fields fields = reader_.fields(*item, {"level", "tensor", "dim", "extents", "done"});
+      const bool done = reader_.choice(fields.find("done"), {"false", "true"}, "answer") == 1;
       const auto level = reader_.choice(fields.require("level"), levels_, "level");
       const auto tensor = reader_.choice(fields.require("tensor"), tensors_, "tensor");
       const auto dim = reader_.choice(fields.require("dim"), dims_, "dim");
       const Node* extents = fields.require("extents");
       if (level && tensor && dim && extents != nullptr) {
         rules.extents.push_back({static_cast<LevelId>(*level), static_cast<TensorId>(*tensor),
-                                 static_cast<DimId>(*dim), read_allowed(*extents)});
+                                 static_cast<DimId>(*dim), read_allowed(*extents), done});
       }
     }
+  }
+
+  // {fanout: PEs, order: [[K], [C, P]], factors: {P: [2]}, rest: [S]}
+  void read_loops(const Node& list, Rules& rules) {
+    for (const Node* item : reader_.items(list, "a list of rules")) {
+      const Fields fields = reader_.fields(*item, {"level", "fanout", "order", "factors", "rest"});
+      LoopRule rule;
+      if (const auto level = reader_.choice(fields.find("level"), levels_, "level")) {
+        rule.level = static_cast<LevelId>(*level);
+      }
+      if (const auto fanout =
+              reader_.choice(fields.find("fanout"), names_of(problem_.arch().fanouts), "fanout")) {
+        rule.fanout = static_cast<FanoutId>(*fanout);
+      }
+      if (const Node* order = fields.find("order")) {
+        rule.order.emplace();
+        for (const Node* group : reader_.items(*order, "a list of groups of dims")) {
+          rule.order->push_back(read_dims(*group));
+        }
+      }
+      if (const Node* factors = fields.find("factors")) {
+        rule.factors = read_factors(*factors);
+      }
+      if (const Node* rest = fields.find("rest")) {
+        rule.rest = read_dims(*rest);
+      }
+      const bool again =
+          std::any_of(rules.loops.begin(), rules.loops.end(), [&rule](const LoopRule& other) {
+            return other.level == rule.level && other.fanout == rule.fanout;
+          });
+      if (again || (rule.level && rule.fanout) || rule.level == LevelId{0}) {
+        reader_.error(*item, "expected a rule for one node, not the outermost level, of its own");
+      }
+      rules.loops.push_back(std::move(rule));
+    }
+  }
+
+  DimSet read_dims(const Node& list) {
+    DimSet dims;
+    if (list.kind == Node::Kind::kSequence && list.items.empty()) {
+      return dims;  // none
+    }
+    for (const std::size_t d : reader_.choice_list(&list, dims_, "dim")) {
+      dims.insert(static_cast<DimId>(d));
+    }
+    return dims;
+  }
+
+  std::vector<std::pair<DimId, Allowed>> read_factors(const Node& map) {
+    std::vector<std::pair<DimId, Allowed>> factors;
+    for (const Entry* entry : reader_.entries(map, "a map of dims")) {
+      if (const auto d = reader_.choice(&entry->key, dims_, "dim")) {
+        factors.emplace_back(static_cast<DimId>(*d), read_allowed(entry->value));
+      }
+    }
+    return factors;
   }
 
   void check_products(const Node& at, const Rules& rules) {
@@ -238,9 +296,10 @@ bool AxisRules::allow(DimId dim, std::int64_t factor) const {
 }
 
 bool allows_extents(const Rules& rules, LevelId level, TensorId tensor,
-                    const PerDim<std::int64_t>& extents) {
+                    const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left) {
   return std::all_of(rules.extents.begin(), rules.extents.end(), [&](const ExtentRule& rule) {
-    return rule.level != level || rule.tensor != tensor || rule.extents.contains(extents[rule.dim]);
+    return rule.level != level || rule.tensor != tensor ||
+           (rule.extents.contains(extents[rule.dim]) && (!rule.done || left[rule.dim] == 1));
   });
 }
 

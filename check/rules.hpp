@@ -37,6 +37,17 @@ struct ExtentRule {
   TensorId tensor{};
   DimId dim{};
   Allowed extents;
+  bool done = false;  // no temporal loop further in cuts it
+};
+
+// The temporal loops right above a node of the architecture: a level, a fanout or (neither) the
+// compute units; regions.hpp has what it means.
+struct LoopRule {
+  std::optional<LevelId> level;
+  std::optional<FanoutId> fanout;
+  std::optional<std::vector<DimSet>> order;        // groups of dims, outermost first
+  std::vector<std::pair<DimId, Allowed>> factors;  // what the loops over a dim multiply to
+  DimSet rest;                                     // no loop over these further in
 };
 
 // The mapspace that a certificate speaks of, read by the checker's own reader. The architecture's
@@ -50,6 +61,7 @@ struct Rules {
   PerFanout<std::array<AxisRules, 2>> unroll;
   PerFanout<double> min_utilization;  // share of the instances that work
   std::vector<ExtentRule> extents;
+  std::vector<LoopRule> loops;
   PerLevel<TensorSet> keep;
   PerLevel<TensorSet> bypass;
 };
@@ -60,9 +72,10 @@ bool may_keep(const Problem& problem, const Rules& rules, LevelId level, TensorI
 // May `dim` be unrolled along this axis of the fanout?
 bool may_unroll(const Problem& problem, FanoutId fanout, Axis axis, DimId dim);
 
-// May a tile with these extents of its dims be kept at the level?
+// May a tile with these extents of its dims be kept at the level, `left` of each to temporal loops
+// further in?
 bool allows_extents(const Rules& rules, LevelId level, TensorId tensor,
-                    const PerDim<std::int64_t>& extents);
+                    const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left);
 
 // Reads the rules of `map`, a map of the keys below. A rule that it does not know is refused by
 // name: a proof is worth nothing to a reader who skips half of what is claimed.

@@ -178,16 +178,22 @@ std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Tiles& tile
   return extents;
 }
 
-// The same where rules concern tiles: walks the tiles from the largest on. `runs` is what has ended
-// a run of loops there, by s = u * (1 + s); a point that is not empty may follow.
+// The same where rules concern tiles or loops: walks the tiles from the largest on. `runs` is what
+// has ended a run of loops there, by s = u * (1 + s); a point that is not empty may follow. Loops
+// act on what regions have read: one of a*b as one of a, then one of b, so 1 + x_d has its inverse
+// in the Moebius function as before.
 mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
                             const Unrolling& unrolling) {
   const Case at = list_cases(problem, unrolling).front();
   const Tiles tiles{at.bounds};
   const Arrangements points{problem, rules, at.used};
-  const auto add = [](Arrangements::Ways& sum, const Arrangements::Ways& more, int sign) {
-    for (const auto& [state, ways] : more) {
-      sum[state] += sign * ways;
+  const auto loop = [&points](const Arrangements::Ways& from, DimId d, std::int64_t factor,
+                              Arrangements::Ways& to) {
+    const int sign = -moebius(factor);
+    for (const auto& [state, ways] : sign != 0 ? from : Arrangements::Ways{}) {
+      if (const auto after = points.after_loop(state, d, factor)) {
+        to[*after] += sign * ways;
+      }
     }
   };
   std::vector<Arrangements::Ways> runs(tiles.size());
@@ -197,17 +203,21 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
     if (tile + 1 == tiles.size()) {
       before = points.start();
     }
+    PerDim<std::int64_t> left(at.bounds.size());
+    for (const DimId d : at.bounds.ids()) {
+      left[d] = tiles.extent(d, tile);
+    }
     const Arrangements::Ways kept =
-        points.occupy(before, points.chains_at(real_extents(at, tiles, tile)));
+        points.occupy(before, points.chains_at(real_extents(at, tiles, tile), left));
     all[tile] = before;
-    add(all[tile], kept, 1);
+    for (const auto& [state, ways] : kept) {
+      all[tile][state] += ways;
+    }
     for (const DimId d : at.bounds.ids()) {
       for (const Tiles::Run& run : tiles.runs(d)) {
-        const int sign = run.from == tiles.digit(d, tile)
-                             ? -moebius(tiles.divisors(d)[run.from] / tiles.divisors(d)[run.to])
-                             : 0;
-        if (sign != 0) {
-          add(runs[tile - (run.from - run.to) * tiles.stride(d)], all[tile], sign);
+        if (run.from == tiles.digit(d, tile)) {
+          loop(all[tile], d, tiles.factor(d, run),
+               runs[tile - (run.from - run.to) * tiles.stride(d)]);
         }
       }
     }
@@ -225,7 +235,7 @@ std::string count_mappings(const Problem& problem, const Rules& rules,
   for (const Unrolling& unrolling : unrollings) {
     const std::vector<FanoutId> used = used_fanouts(unrolling.factors);
     const mpz_class nests =
-        rules.extents.empty()
+        rules.extents.empty() && rules.loops.empty()
             ? count_nests(loops, points.try_emplace(used, problem, rules, used).first->second,
                           temporal_bounds(problem.workload(), unrolling.factors))
             : count_ruled_nests(problem, rules, unrolling);

@@ -138,11 +138,13 @@ bool Tolls::allows(TensorId t, const Stand& stand, std::size_t tile) const {
   if (graph_.rules().extents.empty()) {
     return true;
   }
+  PerDim<std::int64_t> left(tiles_.dims());
   PerDim<std::int64_t> extents(tiles_.dims());
   for (const DimId d : extents.ids()) {
-    extents[d] = tiles_.extent(d, tile) * at_.split(stand.above, d);
+    left[d] = tiles_.extent(d, tile);
+    extents[d] = left[d] * at_.split(stand.above, d);
   }
-  return allows_extents(graph_.rules(), stand.level, t, extents);
+  return allows_extents(graph_.rules(), stand.level, t, extents, left);
 }
 
 // values[tile] *= distinct coordinates of the rank in the tile of an instance below `above`

@@ -39,7 +39,7 @@ class FrontSearch {
   Front run() {
     bool first = true;
     front_.complete = true;
-    groups_.for_batches([&](std::span<const std::size_t> batch) {
+    exact::Groups::for_batches(groups_.by_steps(), [&](std::span<const std::size_t> batch) {
       const std::int64_t left = options_.budget.labels - front_.statistics.labels;
       if (!first && (patience_.over() || left <= 0)) {
         front_.complete = false;

@@ -28,9 +28,10 @@ std::string indented(const std::string& text) {
   return shifted;
 }
 
-std::string objective_line(const Objective& objective) {
-  std::string text = fmt::format("objective: {{energy: {}, latency: {}", objective.energy_power,
-                                 objective.latency_power);
+// `also`: what else is claimed of it, as an entry; or nothing.
+std::string objective_line(const Objective& objective, const std::string& also) {
+  std::string text = fmt::format("objective: {{energy: {}, latency: {}{}{}", objective.energy_power,
+                                 objective.latency_power, also.empty() ? "" : ", ", also);
   if (objective.mode != LatencyMode::kSteady) {
     text += fmt::format(", mode: {}", to_string(objective.mode));
   }
@@ -48,25 +49,24 @@ std::string allowed_text(const Allowed& allowed) {
                                 : fmt::format("[{}]", fmt::join(allowed.values, ", "));
 }
 
+// {K: [2, 4]}
+std::string factor_rules(const Workload& workload, const std::vector<FactorRule>& rules) {
+  std::vector<std::string> factors;
+  for (const FactorRule& factor : rules) {
+    factors.push_back(
+        fmt::format("{}: {}", workload.dims[factor.dim].name, allowed_text(factor.factors)));
+  }
+  return fmt::format("{{{}}}", fmt::join(factors, ", "));
+}
+
 // {dims: [K, C], factors: {K: [2, 4]}, max_dims: 1}
 std::string axis_rule(const Workload& workload, const AxisRule& rule) {
   std::vector<std::string> entries;
   if (rule.dims) {
-    std::vector<std::string> dims;
-    for (const DimId d : workload.dims.ids()) {
-      if (rule.dims->contains(d)) {
-        dims.push_back(workload.dims[d].name);
-      }
-    }
-    entries.push_back(fmt::format("dims: [{}]", fmt::join(dims, ", ")));
+    entries.push_back("dims: " + dim_list(workload, *rule.dims));
   }
-  std::vector<std::string> factors;
-  for (const FactorRule& factor : rule.factors) {
-    factors.push_back(
-        fmt::format("{}: {}", workload.dims[factor.dim].name, allowed_text(factor.factors)));
-  }
-  if (!factors.empty()) {
-    entries.push_back(fmt::format("factors: {{{}}}", fmt::join(factors, ", ")));
+  if (!rule.factors.empty()) {
+    entries.push_back("factors: " + factor_rules(workload, rule.factors));
   }
   if (rule.max_dims) {
     entries.push_back(fmt::format("max_dims: {}", *rule.max_dims));
@@ -88,10 +88,39 @@ std::string unroll_rules(const Problem& problem, const std::vector<UnrollRule>& 
 std::string extent_rules(const Problem& problem, const std::vector<ExtentRule>& rules) {
   std::string text = rules.empty() ? "" : "  extents:\n";
   for (const ExtentRule& rule : rules) {
-    text += fmt::format("    - {{level: {}, tensor: {}, dim: {}, extents: {}}}\n",
+    text += fmt::format("    - {{level: {}, tensor: {}, dim: {}, extents: {}{}}}\n",
                         problem.arch().levels[rule.level].name,
                         problem.workload().tensors[rule.tensor].name,
-                        problem.workload().dims[rule.dim].name, allowed_text(rule.extents));
+                        problem.workload().dims[rule.dim].name, allowed_text(rule.extents),
+                        rule.done ? ", done: true" : "");
+  }
+  return text;
+}
+
+std::string loop_rules(const Problem& problem, const std::vector<LoopRule>& rules) {
+  const Workload& workload = problem.workload();
+  std::string text = rules.empty() ? "" : "  loops:\n";
+  for (const LoopRule& rule : rules) {
+    std::vector<std::string> entries;
+    if (rule.level) {
+      entries.push_back("level: " + problem.arch().levels[*rule.level].name);
+    } else if (rule.fanout) {
+      entries.push_back("fanout: " + problem.arch().fanouts[*rule.fanout].name);
+    }
+    if (rule.ordered) {
+      std::vector<std::string> groups;
+      for (const DimSet group : rule.order) {
+        groups.push_back(dim_list(workload, group));
+      }
+      entries.push_back(fmt::format("order: [{}]", fmt::join(groups, ", ")));
+    }
+    if (!rule.factors.empty()) {
+      entries.push_back("factors: " + factor_rules(workload, rule.factors));
+    }
+    if (!rule.rest.empty()) {
+      entries.push_back("rest: " + dim_list(workload, rule.rest));
+    }
+    text += fmt::format("    - {{{}}}\n", fmt::join(entries, ", "));
   }
   return text;
 }
@@ -104,6 +133,7 @@ std::string rules_text(const Mapspace& space) {
   }
   text += unroll_rules(space.problem(), space.constraints().unroll);
   text += extent_rules(space.problem(), space.constraints().extents);
+  text += loop_rules(space.problem(), space.constraints().loops);
   return text + keep_rules(space, KeepRule::kKeep) + keep_rules(space, KeepRule::kBypass);
 }
 
@@ -145,28 +175,79 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal,
 
 }  // namespace
 
-std::string certificate_file(const Provenance& origin, const Mapspace& space,
-                             const Objective& objective, const SearchResult& result) {
-  const Problem& problem = space.problem();
+namespace {
+
+check::Goal unit_goal(const Objective& objective) {
   check::Goal goal;  // for its unit
   goal.energy_power = objective.energy_power;
   goal.latency_power = objective.latency_power;
+  return goal;
+}
+
+std::string head_text(const Objective& objective, const std::string& also) {
+  return fmt::format("certificate: 1\ntool: mapsim {}\n{}", tool_version(),
+                     objective_line(objective, also));
+}
+
+// What the claim is about.
+std::string subject_text(const Provenance& origin, const Mapspace& space) {
+  std::string text = "inputs:\n";
+  for (const InputFile& input : origin.inputs) {
+    text += fmt::format("  - {{role: {}, fnv1a: \"{:016x}\"}}\n", input.role, input.hash);
+  }
+  text += "architecture:\n" + indented(print_arch(space.problem().arch()));
+  text += "workload:\n" + indented(print_workload(space.problem().workload()));
+  return text + rules_text(space);
+}
+
+}  // namespace
+
+std::string certificate_file(const Provenance& origin, const Mapspace& space,
+                             const Objective& objective, const SearchResult& result) {
+  const Problem& problem = space.problem();
+  const check::Goal goal = unit_goal(objective);
   const double value = result.cost ? objective_value(objective, *result.cost) : HUGE_VAL;
-  std::string text = fmt::format("certificate: 1\ntool: mapsim {}\n", tool_version());
-  text += objective_line(objective);
+  const bool tied = objective.exact_ties && result.certificate.status == Proof::kOptimal;
+  std::string text = head_text(objective, tied ? "ties: latency" : "");
   text += fmt::format("value: {}\n", check::value_text(value, goal));
+  if (tied) {
+    text +=
+        fmt::format("tie: {} cycles\n", latency_of(objective.mode, result.cost->latency).count());
+  }
   text += fmt::format("lower_bound: {}\n", check::value_text(result.certificate.lower_bound, goal));
   text += fmt::format("mapspace: \"{}\"\n", result.certificate.mapspace_size);
   if (result.best) {
     text += print_mapping(problem.arch(), problem.workload(), *result.best);
   }
-  text += "inputs:\n";
-  for (const InputFile& input : origin.inputs) {
-    text += fmt::format("  - {{role: {}, fnv1a: \"{:016x}\"}}\n", input.role, input.hash);
+  text += subject_text(origin, space) + bounds_text(space, goal, result.groups);
+  return text + check::seal(text);
+}
+
+std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
+                                   const FrontSubject& subject, const Front& front) {
+  const Arch& arch = space.problem().arch();
+  Objective objective = subject.objective;
+  std::string also = "front: latency";
+  if (subject.room) {
+    also =
+        fmt::format("curve: {{level: {}{}}}", arch.levels[subject.room->level].name,
+                    subject.room->role ? fmt::format(", role: {}", to_string(*subject.room->role))
+                                       : std::string{});
+  } else {
+    objective.energy_power = 1;
+    objective.latency_power = 0;
   }
-  text += "architecture:\n" + indented(print_arch(problem.arch()));
-  text += "workload:\n" + indented(print_workload(problem.workload()));
-  text += rules_text(space) + bounds_text(space, goal, result.groups);
+  std::string text = head_text(objective, also);
+  text += fmt::format("mapspace: \"{}\"\n", front.mapspace_size);
+  text += front.points.empty() ? "points: []\n" : "points:\n";
+  for (const FrontPoint& point : front.points) {
+    text += fmt::format("  - value: {}\n    measure: {} {}\n",
+                        check::value_text(point.value, unit_goal(objective)), point.measure,
+                        subject.room ? "b" : "cycles");
+    const std::string mapping = print_mapping(arch, space.problem().workload(), point.mapping);
+    text += indented(indented(mapping));
+  }
+  text += subject_text(origin, space);
   return text + check::seal(text);
 }
 

@@ -11,4 +11,9 @@ namespace mapsim {
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result);
 
+// The same of a front or a curve that is complete: the points, and the claim that there is nothing
+// else.
+std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
+                                   const FrontSubject& subject, const Front& front);
+
 }  // namespace mapsim

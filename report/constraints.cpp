@@ -18,6 +18,16 @@ std::string factors_map(const Workload& workload, const PerDim<std::int64_t>& fa
   return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
+std::string dim_list(const Workload& workload, DimSet dims) {
+  std::vector<std::string> names;
+  for (const DimId d : workload.dims.ids()) {
+    if (dims.contains(d)) {
+      names.push_back(workload.dims[d].name);
+    }
+  }
+  return fmt::format("[{}]", fmt::join(names, ", "));
+}
+
 namespace {
 
 using Entries = std::vector<std::string>;
@@ -90,16 +100,6 @@ std::string numbers(const Allowed& allowed) {
   return allowed.most == Allowed{}.most
              ? fmt::format("{{min: {}}}", allowed.least)
              : fmt::format("{{min: {}, max: {}}}", allowed.least, allowed.most);
-}
-
-std::string dim_list(const Workload& workload, DimSet dims) {
-  Entries names;
-  for (const DimId d : workload.dims.ids()) {
-    if (dims.contains(d)) {
-      names.push_back(workload.dims[d].name);
-    }
-  }
-  return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
 Entries factor_entries(const Workload& workload, const std::vector<FactorRule>& rules,

@@ -21,4 +21,7 @@ std::string keep_rules(const Mapspace& space, KeepRule rule);
 // {K: 4, C: 2}: the factors above 1.
 std::string factors_map(const Workload& workload, const PerDim<std::int64_t>& factors);
 
+// [K, C]
+std::string dim_list(const Workload& workload, DimSet dims);
+
 }  // namespace mapsim

@@ -428,20 +428,23 @@ std::string simulation_json(const Provenance& origin, const Problem& problem,
 std::string check_json(const Provenance& origin, const check::Certificate& certificate,
                        const check::Verdict& verdict) {
   Json json = head(origin, certificate.problem.arch(), certificate.problem.workload());
-  json["check"] = {
-      {"holds", verdict.problems.empty()},
-      {"problems", verdict.problems},
-      {"unit", check::unit_of(certificate.goal)},
-      {"value", certificate.best ? Json(certificate.value) : Json()},
-      {"lower_bound", certificate.lower_bound < HUGE_VAL ? Json(certificate.lower_bound) : Json()},
-      {"mapspace_size", certificate.size},
-      {"walked", verdict.walked},
-      {"unrollings",
-       {{"by_floor", verdict.by_floor},
-        {"by_relaxation", verdict.by_relaxation},
-        {"by_search", verdict.by_replay}}},
-      {"states", verdict.states},
-      {"labels", verdict.labels}};
+  const bool one = !certificate.is_front() && !certificate.points.empty();
+  json["check"] = {{"holds", verdict.problems.empty()},
+                   {"problems", verdict.problems},
+                   {"unit", check::unit_of(certificate.goal)},
+                   {"value", one ? Json(certificate.value) : Json()},
+                   {"lower_bound", !certificate.is_front() && certificate.lower_bound < HUGE_VAL
+                                       ? Json(certificate.lower_bound)
+                                       : Json()},
+                   {"points", certificate.points.size()},
+                   {"mapspace_size", certificate.size},
+                   {"walked", verdict.walked},
+                   {"unrollings",
+                    {{"by_floor", verdict.by_floor},
+                     {"by_relaxation", verdict.by_relaxation},
+                     {"by_search", verdict.by_replay}}},
+                   {"states", verdict.states},
+                   {"labels", verdict.labels}};
   json["statistics"] = {{"seconds", verdict.seconds}};
   return finish(json);
 }

@@ -102,7 +102,8 @@ bool ExactFlows::add_ahead(const Terms& terms, DimId d, bool relevant) {
     if (tiles_.factor(f, d) == 1) {
       continue;
     }
-    if (relevant && tiles_.behind(f, d, rung_of(tiles_.ladder(d), reached_[d])) == Tiles::kNone) {
+    if (relevant &&
+        tiles_.behind(f, d, rung_of(tiles_.ladder(d), reached_[d])).last == Tiles::kNone) {
       return false;
     }
     for (const Unroll& unroll : tiles_.unrolls(f)) {

@@ -75,12 +75,13 @@ const Relaxation::Row& Relaxation::bits(std::size_t placing) {
   }
   const Terms& terms = terms_[placing];
   bits.assign(tiles_.size(), terms.stored_bits);
-  const auto extent = [&](DimId d, std::size_t rung) {
-    for (std::size_t f = terms.parent.crossed; f < terms.fanouts && rung != Tiles::kNone; ++f) {
-      rung = tiles_.behind(f, d, rung);
+  PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per rung; 0: it cannot cross
+  for (const DimId d : known.ids()) {
+    for (std::size_t rung = 0; rung < tiles_.ladder(d).size(); ++rung) {
+      known[d].push_back(tiles_.least_behind(d, rung, terms.parent.crossed, terms.fanouts));
     }
-    return rung == Tiles::kNone ? 0 : tiles_.ladder(d)[rung];
-  };
+  }
+  const auto extent = [&known](DimId d, std::size_t rung) { return known[d][rung]; };
   for (const Rank& rank : skeleton_.problem().workload().tensors[terms.tensor].ranks) {
     if (rank.terms.size() == 1) {
       const DimId d = rank.terms.front().dim;
@@ -269,10 +270,9 @@ void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t 
   const std::size_t tiles = tiles_.size();
   if (phase + 1 < skeleton_.phases()) {
     const double* below = to_go + this->row(phase + 1, pointers);
-    const auto fanout = skeleton_.event_after(phase).fanout;
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      const std::size_t crossed = fanout ? tiles_.cross(*fanout, tile) : tile;
-      row[tile] = crossed == Tiles::kNone ? kInfinity : below[crossed];
+    std::copy_n(below, tiles, row);
+    if (const auto fanout = skeleton_.event_after(phase).fanout) {
+      relax_crossing(*fanout, row);
     }
   } else if (const auto& end = skeleton_.end(pointers)) {
     row[0] = component == 0 ? skeleton_.problem().mac_energy().count() *
@@ -304,7 +304,35 @@ void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t 
   }
 }
 
-// A run from one rung to any below it costs what its start says.
+// The least of what lies behind: of a coarse lattice, of all rungs that the extents may lead to.
+void Relaxation::relax_crossing(std::size_t fanout, double* row) const {
+  Row behind(row, row + tiles_.size());
+  if (!tiles_.is_coarse()) {
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const std::size_t crossed = tiles_.cross(fanout, tile);
+      row[tile] = crossed == Tiles::kNone ? kInfinity : behind[crossed];
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    const std::size_t stride = tiles_.stride(d);
+    tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
+      const Tiles::Behind& range = tiles_.behind(fanout, d, rung);
+      for (std::size_t tile = first; tile < last; ++tile) {
+        double least = kInfinity;
+        for (std::size_t r = range.first; range.last != Tiles::kNone && r <= range.last; ++r) {
+          least = std::min(least, behind[tile - rung * stride + r * stride]);
+        }
+        row[tile] = least;
+      }
+    });
+    behind.assign(row, row + tiles_.size());
+  }
+}
+
+// A run from one rung to any below it costs what its start says; between extents that share a rung
+// there are runs, too.
 void Relaxation::relax_jump(std::size_t component, const Skeleton::Jump& jump, const double* below,
                             double* row) {
   const std::size_t tiles = tiles_.size();
@@ -322,8 +350,9 @@ void Relaxation::relax_jump(std::size_t component, const Skeleton::Jump& jump, c
   relax_loops(jump.dim, least.data());
   const std::size_t stride = tiles_.stride(jump.dim);
   tiles_.sweep(jump.dim, [&](std::size_t rung, std::size_t first, std::size_t last) {
+    const std::size_t step = tiles_.is_shared(jump.dim, rung) ? 0 : stride;
     for (std::size_t tile = first; tile < last && rung > 0; ++tile) {
-      row[tile] = std::min(row[tile], cost[tile] + least[tile - stride]);
+      row[tile] = std::min(row[tile], cost[tile] + least[tile - step]);
     }
   });
 }

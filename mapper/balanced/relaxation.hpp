@@ -12,7 +12,9 @@ namespace mapsim::balanced {
 
 // The least that is still to pay from each node to the end, per component, whatever the chains:
 // every loop leads from the bound straight to its tile, every tile has its room for itself. What
-// makes it admissible: docs/mapper.md.
+// makes it admissible: docs/mapper.md. In a coarse lattice a rung costs what its largest extent
+// does and fits if its smallest one does: visits, and the points of windows summed over the tiles,
+// never grow with an extent, footprints never shrink.
 class Relaxation {
  public:
   Relaxation(const exact::Skeleton& skeleton, const Tiles& tiles, const std::vector<Terms>& terms,
@@ -33,6 +35,7 @@ class Relaxation {
   void fill_row(std::size_t component, std::size_t phase, std::size_t pointers, double* row);
   void relax_jump(std::size_t component, const exact::Skeleton::Jump& jump, const double* below,
                   double* row);
+  void relax_crossing(std::size_t fanout, double* row) const;
   void relax_loops(DimId d, double* row) const;
   const Row& costs(std::size_t placing, std::size_t run);
   const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);

@@ -44,10 +44,11 @@ struct Queued {
 
 class Search {
  public:
-  Search(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective)
+  Search(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
+         std::size_t most = Tiles::kAll)
       : skeleton_{skeleton},
         objective_{objective},
-        tiles_{skeleton.space(), group, skeleton.used()},
+        tiles_{skeleton.space(), group, skeleton.used(), most},
         chains_{tiles_},
         flows_{skeleton.problem().workload(), tiles_, chains_},
         components_{
@@ -63,6 +64,13 @@ class Search {
     }
     labels_ = Labels{components_ + rooms_};
     scratch_.resize(components_ + 1);
+  }
+
+  // What the relaxation says.
+  Key root() {
+    relaxation_.emplace(skeleton_, tiles_, terms_, components_);
+    start();
+    return queue_.empty() ? Key{} : queue_.top().key;
   }
 
   Outcome run(const exact::Quest& quest, const exact::Patience& patience) {
@@ -476,6 +484,11 @@ Outcome search_group(const Skeleton& skeleton, const UnrollingGroup& group,
                      const Objective& objective, const exact::Quest& quest,
                      const exact::Patience& patience) {
   return Search(skeleton, group, objective).run(quest, patience);
+}
+
+Key coarse_bound(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
+                 std::size_t most) {
+  return Search(skeleton, group, objective, most).root();
 }
 
 }  // namespace mapsim::balanced

@@ -32,4 +32,9 @@ Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& grou
                      const Objective& objective, const exact::Quest& quest,
                      const exact::Patience& patience);
 
+// No mapping of the unrolling is better: what the relaxation says on a lattice of about `most`
+// tiles.
+exact::Key coarse_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
+                        const Objective& objective, std::size_t most);
+
 }  // namespace mapsim::balanced

@@ -10,10 +10,14 @@ namespace mapsim::balanced {
 
 // The tiles of one spatial unrolling: every vector of rungs, one lattice for all phases. A tile is
 // an index, mixed radix over the rungs; one that a loop leads to has a smaller index. Extents are
-// those of the nest itself, factors of fanouts below included.
+// those of the nest itself, factors of fanouts below included. In a coarse lattice neighbouring
+// extents share a rung, known by the largest of them; 1 has its own.
 class Tiles {
  public:
-  Tiles(const Mapspace& space, const UnrollingGroup& group, std::vector<FanoutId> used);
+  static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
+  // `most`: about as many tiles as a coarse lattice may have.
+  Tiles(const Mapspace& space, const UnrollingGroup& group, std::vector<FanoutId> used,
+        std::size_t most = kAll);
 
   std::size_t size() const { return size_; }
   std::size_t dims() const { return ladders_.size(); }
@@ -29,13 +33,24 @@ class Tiles {
   const std::vector<FanoutId>& used() const { return used_; }
   const Unrolling& unrolls(std::size_t fanout) const { return unrolls_[fanout]; }
   std::int64_t factor(std::size_t fanout, DimId d) const { return factors_[fanout][d]; }
-  // The rung behind the parallel loops of a used fanout; kNone: cannot cross there.
+  bool is_coarse() const { return coarse_; }
+  // Does a rung stand for several extents?
+  bool is_shared(DimId d, std::size_t rung) const { return rungs_[d][rung].size() > 1; }
+  // The rungs behind the parallel loops of a used fanout, from the smallest to the largest, which
+  // are one unless the lattice is coarse; kNone: cannot cross there.
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::size_t behind(std::size_t fanout, DimId d, std::size_t rung) const {
+  struct Behind {
+    std::size_t first = kNone;
+    std::size_t last = kNone;
+  };
+  const Behind& behind(std::size_t fanout, DimId d, std::size_t rung) const {
     return behind_[fanout][d][rung];
   }
-  // The tile behind a fanout.
+  // The tile behind a fanout; of a lattice that is not coarse.
   std::size_t cross(std::size_t fanout, std::size_t tile) const;
+  // The smallest extent of the rung behind the used fanouts from `first` up to `end`; 0: none can
+  // cross them.
+  std::int64_t least_behind(DimId d, std::size_t rung, std::size_t first, std::size_t end) const;
 
   // Calls visit(rung, first, last) for the runs of neighbouring tiles that share a rung of d.
   template <class Visit>
@@ -49,13 +64,19 @@ class Tiles {
   }
 
  private:
-  PerDim<Ladder> ladders_;
+  void coarsen(std::size_t most);
+  std::optional<std::int64_t> block_behind(std::size_t fanout, DimId d, std::int64_t extent) const;
+
+  PerDim<Ladder> extents_;                                // all of them
+  PerDim<Ladder> ladders_;                                // the largest of each rung
+  PerDim<std::vector<std::vector<std::int64_t>>> rungs_;  // the extents of each, ascending
+  bool coarse_ = false;
   PerDim<std::size_t> strides_;
   std::size_t size_ = 1;
   std::vector<FanoutId> used_;
   std::vector<Unrolling> unrolls_;
   std::vector<PerDim<std::int64_t>> factors_;
-  std::vector<PerDim<std::vector<std::size_t>>> behind_;
+  std::vector<PerDim<std::vector<Behind>>> behind_;
 };
 
 }  // namespace mapsim::balanced

@@ -124,7 +124,7 @@ Mapping Groups::mapping(const Instance& instance, std::size_t group,
                  steps);
 }
 
-void Groups::for_batches(const std::function<bool(std::span<const std::size_t>)>& visit) const {
+std::vector<std::size_t> Groups::by_steps() const {
   std::vector<double> steps_of;
   std::vector<std::size_t> order;
   for (std::size_t g = 0; g < size(); ++g) {
@@ -133,6 +133,11 @@ void Groups::for_batches(const std::function<bool(std::span<const std::size_t>)>
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return steps_of[a] < steps_of[b]; });
+  return order;
+}
+
+void Groups::for_batches(const std::vector<std::size_t>& order,
+                         const std::function<bool(std::span<const std::size_t>)>& visit) {
   std::size_t length = kFirstBatch;
   for (std::size_t first = 0; first < order.size(); first += length) {
     length = std::min({first == 0 ? kFirstBatch : 2 * length, kLargestBatch, order.size() - first});

@@ -27,11 +27,13 @@ class Groups {
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
-  // Calls visit(batch) with all groups, those that leave few steps first (they are good, and make
-  // short work of the rest), in batches of fixed sizes, until it returns false. Tasks of a batch
-  // share what is known when it begins, so that no result or statistic depends on which thread is
-  // first.
-  void for_batches(const std::function<bool(std::span<const std::size_t>)>& visit) const;
+  // All of them, those that leave few steps first: they are good, and make short work of the rest.
+  std::vector<std::size_t> by_steps() const;
+  // Calls visit(batch) with the groups in this order, in batches of fixed sizes, until it returns
+  // false. Tasks of a batch share what is known when it begins, so that no result or statistic
+  // depends on which thread is first.
+  static void for_batches(const std::vector<std::size_t>& order,
+                          const std::function<bool(std::span<const std::size_t>)>& visit);
 
  private:
   double steps(std::size_t group) const;

@@ -8,6 +8,7 @@
 
 #include "check/graph.hpp"
 #include "check/membership.hpp"
+#include "check/regions.hpp"
 #include "check/size.hpp"
 #include "core/rng.hpp"
 #include "costmodel/nest.hpp"
@@ -30,6 +31,47 @@ check::Allowed random_numbers(Rng& rng, std::int64_t bound) {
   return values.empty() ? check::Allowed{{}, least, bound} : check::Allowed{values, 1, bound};
 }
 
+// A rule for the loops right above a node: groups in an order, factors, dims that end here.
+check::LoopRule random_loops(Rng& rng, const Workload& workload) {
+  check::LoopRule rule;
+  if (rng.below(2) == 0) {
+    rule.order = std::vector<DimSet>(1 + rng.below(3));
+  }
+  for (const DimId d : workload.dims.ids()) {
+    if (rule.order && rng.below(6) != 0) {
+      (*rule.order)[rng.below(rule.order->size())].insert(d);
+    }
+    if (rng.below(6) == 0) {
+      rule.factors.emplace_back(d, random_numbers(rng, workload.dims[d].bound));
+    }
+    if (rng.below(8) == 0) {
+      rule.rest.insert(d);
+    }
+  }
+  return rule;
+}
+
+void add_loop_rules(Rng& rng, Certificate& certificate) {
+  const Arch& arch = certificate.problem.arch();
+  const auto add = [&](std::optional<LevelId> level, std::optional<FanoutId> fanout) {
+    if (rng.below(3) == 0) {
+      check::LoopRule rule = random_loops(rng, certificate.problem.workload());
+      rule.level = level;
+      rule.fanout = fanout;
+      certificate.rules.loops.push_back(rule);
+    }
+  };
+  for (const FanoutId f : arch.fanouts.ids()) {
+    add(std::nullopt, f);
+  }
+  for (const LevelId l : arch.levels.ids()) {
+    if (certificate.rules.even && l != LevelId{0}) {
+      add(l, std::nullopt);
+    }
+  }
+  add(std::nullopt, std::nullopt);
+}
+
 void add_rules(Rng& rng, Certificate& certificate) {
   const Workload& workload = certificate.problem.workload();
   const auto dim = [&] { return static_cast<DimId>(rng.below(workload.dims.size())); };
@@ -40,7 +82,7 @@ void add_rules(Rng& rng, Certificate& certificate) {
     const DimId d = dim();
     if (workload.tensors[tensor].dims().contains(d)) {
       certificate.rules.extents.push_back(
-          {level, tensor, d, random_numbers(rng, workload.dims[d].bound)});
+          {level, tensor, d, random_numbers(rng, workload.dims[d].bound), rng.below(4) == 0});
     }
   }
   for (const FanoutId f : certificate.problem.arch().fanouts.ids()) {
@@ -92,7 +134,7 @@ std::int64_t survey(const SearchCase& random, Certificate& certificate) {
   for (const check::Unrolling& unrolling : check::list_unrollings(problem, certificate.rules)) {
     certificate.claims.push_back({unrolling, check::Argument::kSearch, check::kInfinity, 0});
   }
-  certificate.best.reset();
+  certificate.points.clear();
   certificate.value = check::kInfinity;
   Mapspace{random.problem, random.constraints}.enumerate([&](const Mapping& mapping) {
     if (!check::why_outside(problem, certificate.rules, mapping).empty()) {
@@ -108,7 +150,7 @@ std::int64_t survey(const SearchCase& random, Certificate& certificate) {
       }
       if (value < certificate.value) {
         certificate.value = value;
-        certificate.best = mapping;
+        certificate.points = {{mapping, {value, 0}, 0}};
       }
     }
     return true;
@@ -133,6 +175,9 @@ TEST_P(RulesOfRandomSpaces, AreThoseThatEveryMappingObeys) {
         proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
     const std::string all = certificate.size;
     add_rules(rng, certificate);
+    if (i % 2 == 0) {
+      add_loop_rules(rng, certificate);
+    }
     survey(random, certificate);
     narrowed += certificate.size != all ? 1 : 0;
     EXPECT_THAT(check::check_certificate(certificate, {}).problems, testing::IsEmpty())
@@ -150,6 +195,40 @@ TEST_P(RulesOfRandomSpaces, AreThoseThatEveryMappingObeys) {
   }
   EXPECT_GT(narrowed, 20);
   EXPECT_GT(refused, 20);
+}
+
+// A loop read in parts leads where the whole leads, or both lead nowhere: what the count of the
+// mapspace rests on.
+TEST(RegionsOfRandomSpaces, ReadLoopsInParts) {
+  Rng rng{1};
+  int parts = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const SearchCase random = random_space(seed, 3'000);
+    Certificate certificate = check::parse_certificate(
+        proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
+    add_loop_rules(rng, certificate);
+    const check::Regions regions{certificate.problem, certificate.rules, {}};
+    const PerDim<std::int64_t> bounds = bounds_of(certificate.problem.workload());
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+      for (std::size_t state = 0; state < regions[r].states(); ++state) {
+        for (const DimId d : bounds.ids()) {
+          for (const std::int64_t whole : check::divisors_of(bounds[d])) {
+            for (const std::int64_t part : check::divisors_of(whole)) {
+              const auto half = regions[r].after(state, d, part);
+              const auto next = half ? regions[r].after(*half, d, whole / part) : std::nullopt;
+              EXPECT_EQ(next, regions[r].after(state, d, whole)) << "seed " << seed;
+              EXPECT_GE(next.value_or(state), state);
+              ++parts;
+              refused += next ? 0 : 1;
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(parts, 1'000);
+  EXPECT_GT(refused, 100);
 }
 
 }  // namespace

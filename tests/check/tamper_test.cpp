@@ -9,9 +9,11 @@
 
 #include "arch/load.hpp"
 #include "arch/print.hpp"
+#include "check/membership.hpp"
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "mapper/constraints.hpp"
 #include "proven.hpp"
 #include "workloads/gemm.hpp"
 
@@ -30,6 +32,20 @@ nodes:
   - {compute: MAC, energy: 1 pJ}
 )";
   return {parse_arch(arch, "arch"), gemm("gemm", {8, 6, 4, {}, false}, {})};
+}
+
+// The same machine with rules of every kind for its loops.
+std::string ruled_proof() {
+  const char* const rules = R"(mapspace:
+  tiling: even
+  extents: {Buffer: {A: {K: done}, M: {max: 4}}}
+  loops:
+    Buffer: {order: [[M, K], N]}
+    PEs: {order: [N, rest], factors: {M: [1, 2, 4], N: rest}}
+    MAC: {factors: {K: {max: 2}}}
+)";
+  const Problem problem = small_problem();
+  return proof_of(problem, parse_constraints(rules, "rules", problem), Objective::kEnergy);
 }
 
 std::string small_proof() { return proof_of(small_problem(), {}, Objective::kEnergy); }
@@ -76,7 +92,7 @@ TEST(Proof, DoesNotHoldForAnotherValue) {
 TEST(Proof, DoesNotHoldForAnotherMapping) {
   const Problem problem = small_problem();
   const std::string proof = small_proof();
-  const Mapping best = *check::parse_certificate(proof, "proof").best;
+  const Mapping best = check::parse_certificate(proof, "proof").points.at(0).mapping;
   int others = 0;
   Mapspace{problem, {}}.enumerate([&](const Mapping& mapping) {
     const Evaluation evaluation = evaluate(problem, mapping);
@@ -150,7 +166,7 @@ TEST(Proof, RefusesWhatItDoesNotKnowByName) {
   EXPECT_EQ(
       complaint(altered(proof, "rules:\n", "  tiling", "rules:\n  moon: full\n")),
       "proof:50:3: rules: this certificate needs the rule 'moon', which the checker does not know; "
-      "one of tiling, factors, spatial, unroll, keep, bypass, extents\n  moon: full\n  ^");
+      "one of tiling, factors, spatial, unroll, keep, bypass, extents, loops\n  moon: full\n  ^");
   EXPECT_THAT(complaint(altered(proof, "latency: 0", "}", "latency: 0, area: 1")),
               HasSubstr("needs the objective's 'area', which the checker does not know"));
   EXPECT_THAT(complaint(altered(proof, "certificate: 1", "\n", "certificate: 2")),
@@ -165,12 +181,31 @@ TEST(Proof, IsDamagedWhereverItIsCutShort) {
 }
 
 TEST(Proof, IsDamagedByAnyFlippedBit) {
-  const std::string proof = small_proof();
-  for (std::size_t byte = 0; byte < proof.size(); ++byte) {
-    std::string flipped = proof;
-    flipped[byte] = static_cast<char>(flipped[byte] ^ (1 << (byte % 7)));
-    EXPECT_THROW(check::parse_certificate(flipped, "proof"), ConfigError) << byte;
+  for (const std::string& proof : {small_proof(), ruled_proof()}) {
+    for (std::size_t byte = 0; byte < proof.size(); ++byte) {
+      std::string flipped = proof;
+      flipped[byte] = static_cast<char>(flipped[byte] ^ (1 << (byte % 7)));
+      EXPECT_THROW(check::parse_certificate(flipped, "proof"), ConfigError) << byte;
+    }
   }
+}
+
+TEST(Proof, UnderRulesForLoopsIsAboutThemOnly) {
+  const std::string proof = ruled_proof();
+  EXPECT_EQ(complaint(proof), "");
+  for (const auto& [from, to, with] : std::vector<std::array<std::string, 3>>{
+           {", done: true", "}", ""},
+           {"level: Buffer, order: [[M, K], [N]]", "}", "level: Buffer"},
+           {"[[M, K], [N]]", "}", "[[N], [M, K]]"},
+           {"fanout: PEs, order", "}", "order"},
+           {"factors: {M: [1, 2, 4]}", "}", "factors: {M: [1, 2]"},
+           {"rest: [N]", "}", "rest: [M]"},
+           {", rest: [N]", "}", ""},
+           {"tiling: even", "\n", "tiling: uneven"}}) {
+    EXPECT_NE(complaint(altered(proof, from, to, with)), "") << with;
+  }
+  EXPECT_THAT(complaint(altered(proof, "level: Buffer, order", "}", "level: DRAM, order: [[M]]")),
+              HasSubstr("expected a rule for one node, not the outermost level, of its own"));
 }
 
 // Whoever seals it anew gets away with it only where what is claimed is still true: of the machine
@@ -190,11 +225,50 @@ TEST(Proof, HoldsAfterAFlippedBitOnlyIfItIsStillTrue) {
     const check::Certificate claimed = check::parse_certificate(flipped, "proof");
     EXPECT_FALSE(claimed.rules.even || claimed.rules.spatial[FanoutId{0}]);
     const SearchResult found = search_exact(Mapspace{claimed.problem, {}}, {});
-    ASSERT_TRUE(found.best.has_value() && claimed.best.has_value());
+    ASSERT_TRUE(found.best.has_value() && !claimed.points.empty());
     EXPECT_NEAR(claimed.value, found.cost->energy.total.count(), 1e-9 * claimed.value);
     EXPECT_EQ(claimed.size, found.certificate.mapspace_size);
   }
   EXPECT_GT(accepted, 20);  // names, hashes of the inputs, what no mapping feels
+}
+
+// The same of rules for loops: of all mappings, those that obey the altered rules are as many as
+// claimed, and none is better.
+TEST(Proof, HoldsAfterAFlippedRuleOnlyIfItIsStillTrue) {
+  const std::string proof = ruled_proof();
+  const std::size_t first = proof.find("rules:\n");
+  const std::size_t count = proof.find("bounds:\n") - first;
+  Rng rng{2};
+  int accepted = 0;
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string flipped = proof;
+    flipped[first + rng.below(count)] ^= static_cast<char>(1 << rng.below(7));
+    flipped = sealed(flipped);
+    if (!complaint(flipped).empty()) {
+      ++refused;
+      continue;
+    }
+    ++accepted;
+    const check::Certificate claimed = check::parse_certificate(flipped, "proof");
+    std::int64_t size = 0;
+    double least = HUGE_VAL;
+    Constraints free;
+    free.even = claimed.rules.even;
+    Mapspace{claimed.problem, free}.enumerate([&](const Mapping& mapping) {
+      if (check::why_outside(claimed.problem, claimed.rules, mapping).empty()) {
+        ++size;
+        const Evaluation evaluation = evaluate(claimed.problem, mapping);
+        const Cost* cost = std::get_if<Cost>(&evaluation);
+        least = cost != nullptr ? std::min(least, cost->energy.total.count()) : least;
+      }
+      return true;
+    });
+    EXPECT_EQ(std::to_string(size), claimed.size);
+    EXPECT_NEAR(claimed.value, least, 1e-9 * least);
+  }
+  EXPECT_GT(refused, 200);
+  EXPECT_GT(accepted, 0);
 }
 
 }  // namespace
