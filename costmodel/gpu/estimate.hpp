@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 
 #include "arch/gpu.hpp"
@@ -15,48 +16,54 @@ struct GpuWaves {
   std::int64_t blocks = 0;     // of the whole grid
   std::int64_t slots = 0;      // resident at once
   std::int64_t full = 0;       // rounds that fill all slots
-  std::int64_t rest = 0;       // blocks of the last round, 0: there is none
-  std::int64_t wave_rows = 0;  // the rectangle that one round covers
+  std::int64_t rest = 0;       // blocks of the last round; 0: the full ones are all
+  std::int64_t wave_rows = 0;  // the rectangle of blocks that one round covers
   std::int64_t wave_columns = 0;
 };
+GpuWaves waves(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel,
+               std::int64_t blocks_per_sm);
 
-// Bytes, over the whole kernel (and the reduction of split K). Shared memory is exact; what L2 and
-// DRAM see rests on the rectangle of a wave.
+// What of A and B the L2 cache keeps from one use to the next: only what the blocks of a wave use
+// in the same K step; as well the columns (or rows) that a group of waves has in common; or all.
+enum class CacheHolds : std::uint8_t { kStep, kGroup, kAll };
+
+// Bytes, over the whole kernel and the reduction of a split K. Equal to the counting of the same
+// kernel as a mapping (costmodel/gpu/lower.hpp); L2 and DRAM rest on the rectangle of a wave.
 struct GpuTraffic {
-  double dram_read = 0;  // if L2 holds `l2_capacity` of its size: GpuWork has the alternatives
-  double dram_write = 0;
-  double l2_read = 0;  // by the SMs
+  struct Hold {
+    double needs = 0;      // of L2, for that
+    double dram_read = 0;  // A and B
+  };
+  std::array<Hold, 3> holds{};  // by CacheHolds
+  double dram_sums = 0;         // C read and written
+  double workspace = 0;         // of a split K, written once and read once
+  double l2_read = 0;           // by the SMs
   double l2_write = 0;
-  double shared_read = 0;    // fragments, by all warps
-  double shared_write = 0;   // tiles, by all blocks
+  double shared_read = 0;    // fragments
+  double shared_write = 0;   // tiles
   double register_read = 0;  // operands and sums of the MMA operations
   double register_write = 0;
 };
+GpuTraffic traffic(const GemmProblem& problem, const KernelChoice& kernel, const GpuWaves& waves);
 
 // What a kernel does whatever the calibration: computed once, priced often.
 struct GpuWork {
   GpuResources resources;
   GpuWaves waves;
+  GpuTraffic traffic;
   double macs = 0;         // useful ones
   double padded_macs = 0;  // executed, over all blocks
-  // Of one block, over its whole K loop:
-  double block_macs = 0;
-  double block_wavefronts = 0;    // of shared memory, bank conflicts included
-  double block_instructions = 0;  // of all warps
-  double block_steps = 0;         // of the K loop
-  double block_step_bytes = 0;    // A and B of one step, from L2
-  double fill_bytes = 0;          // A and B before the first MMA
-  double conflict_a = 1;          // wavefronts over the least
-  double conflict_b = 1;
-  double wavefronts = 0;  // of all blocks
+  // Of one block:
+  double steps = 0;              // of the K loop
+  double step_macs = 0;          // of one of them
+  double step_wavefronts = 0;    // of shared memory, bank conflicts included
+  double step_instructions = 0;  // of all warps
+  double step_bytes = 0;         // A and B, from L2
+  double output_bytes = 0;       // C, to L2
+  // Over all blocks:
+  double wavefronts = 0;
   double instructions = 0;
-  // Operand bytes that DRAM sends if L2 keeps: all operands between waves; the columns of a group;
-  // only what the blocks of a wave use at the same time. And the bytes that L2 must hold for that.
-  double dram_all = 0, dram_panel = 0, dram_wave = 0;
-  double hold_all = 0, hold_panel = 0;
-  double spill_bytes = 0;  // through L1 and L2
-  std::int64_t kernels = 1;
-  GpuTraffic traffic;  // dram_read is not set: it depends on l2_capacity
+  std::int64_t kernels = 1;  // a split K takes a second one
 };
 // `kernel` must not be illegal().
 GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
@@ -69,7 +76,7 @@ struct GpuTime {
   Seconds mma{0};     // tensor cores of the busiest SM, last round included
   Seconds shared{0};  // shared memory of the busiest SM
   Seconds issue{0};
-  Seconds l2{0};
+  Seconds l2{0};  // all reads and writes, or those of the busiest SM
   Seconds dram{0};
   Seconds stall{0};   // memory latency that the stages do not hide
   Seconds fill{0};    // first tiles of every round
@@ -84,7 +91,9 @@ struct GpuJoules {
 };
 
 struct GpuEstimate {
-  GpuWork work;
+  CacheHolds cache = CacheHolds::kStep;
+  double dram_bytes = 0;
+  double l2_bytes = 0;
   GpuTime time;
   GpuBound bound = GpuBound::kMma;
   GpuJoules energy;

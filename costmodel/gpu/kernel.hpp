@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "arch/gpu.hpp"
@@ -52,8 +53,11 @@ struct KernelChoice {
   std::optional<std::int64_t> registers{};
   std::optional<std::int64_t> spilled_bytes{};  // per thread, stores and loads
 
+  // Tiles of a block that go to a warp each; with kWgmma to a warpgroup, and one more loads.
   std::int64_t warps() const { return (block.m / warp.m) * (block.n / warp.n); }
-  std::int64_t threads() const { return 32 * warps(); }
+  std::int64_t threads() const {
+    return path == GpuPath::kWgmma ? 128 * (warps() + 1) : 32 * warps();
+  }
   friend auto operator<=>(const KernelChoice&, const KernelChoice&) = default;
 };
 
@@ -63,6 +67,9 @@ std::string to_string(const KernelChoice& kernel);
 // Why `kernel` cannot run `problem` on `gpu`, and what would be right; nothing: it can.
 std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
                                    const KernelChoice& kernel);
+
+// The fragments that WMMA has for a precision; none for f32.
+std::span<const GemmTile> wmma_fragments(GpuPrecision precision);
 
 // What one block takes, and how many fit an SM.
 enum class OccupancyLimit : std::uint8_t { kRegisters, kShared, kWarps, kBlocks };
@@ -74,6 +81,9 @@ struct GpuResources {
   OccupancyLimit limit = OccupancyLimit::kWarps;
 };
 GpuResources resources(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
+
+// Per thread, roughly, where the compiler has not been asked.
+std::int64_t estimated_registers(const GemmProblem& problem, const KernelChoice& kernel);
 
 // Blocks per SM of a kernel of `threads`, `registers` per thread and `shared` dynamic bytes; 0: it
 // cannot be launched. Equals NVIDIA's cuda_occupancy.h.
