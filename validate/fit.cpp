@@ -12,7 +12,8 @@ namespace {
 
 // Where the solver stands for a value, and back.
 double to_free(const FitParameter& parameter, double value) {
-  const double part = std::log(value / parameter.lower) / std::log(parameter.upper / parameter.lower);
+  const double part =
+      std::log(value / parameter.lower) / std::log(parameter.upper / parameter.lower);
   const double inside = std::clamp(part, 1e-6, 1 - 1e-6);
   return std::log(inside / (1 - inside));
 }
@@ -136,8 +137,8 @@ Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const R
   }
   Eigen::LevenbergMarquardt<Problem> solver(problem);
   const auto per_jacobian = 2 * static_cast<std::int64_t>(parameters.size());
-  solver.setMaxfev(static_cast<int>(std::max<std::int64_t>(
-      options.max_evaluations / (per_jacobian + 1), 2)));
+  solver.setMaxfev(
+      static_cast<int>(std::max<std::int64_t>(options.max_evaluations / (per_jacobian + 1), 2)));
   solver.setFtol(1e-7);
   solver.setXtol(1e-6);
   solver.minimize(free);

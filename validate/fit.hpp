@@ -49,7 +49,8 @@ using Residuals = std::function<void(std::span<const double>, std::span<double>)
 Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const Residuals& residuals,
         std::span<const double> weights = {}, const FitOptions& options = {});
 
-// The soft-L1 loss of one residual, 2 s^2 (sqrt(1 + (r/s)^2) - 1): r^2 when small, 2 s |r| when large.
+// The soft-L1 loss of one residual, 2 s^2 (sqrt(1 + (r/s)^2) - 1): r^2 when small, 2 s |r| when
+// large.
 double soft_l1(double residual, double scale);
 
 }  // namespace mapsim
