@@ -18,12 +18,12 @@ constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
 
 const Words& columns() {
   static const Words kColumns{
-      "gpu",        "driver",    "sm_clock_mhz", "memory_clock_mhz", "precision", "m",
-      "n",          "k",         "batch",        "output_bytes",     "a",         "b",
-      "path",       "block_m",   "block_n",      "block_k",          "warp_m",    "warp_n",
-      "frag_m",     "frag_n",    "frag_k",       "stages",           "split_k",   "raster",
-      "padding",    "registers", "spilled",      "shared_bytes",     "time_us",   "time_q1_us",
-      "time_q3_us", "runs",      "origin"};
+      "gpu",       "driver",    "sm_clock_mhz", "memory_clock_mhz", "precision", "m",
+      "n",         "k",         "batch",        "output_bytes",     "a",         "b",
+      "path",      "block_m",   "block_n",      "block_k",          "warp_m",    "warp_n",
+      "frag_m",    "frag_n",    "frag_k",       "stages",           "split_k",   "raster",
+      "padding",   "registers", "spilled",      "shared_bytes",     "time_s",    "time_q1_s",
+      "time_q3_s", "runs",      "origin"};
   return kColumns;
 }
 
@@ -131,11 +131,11 @@ GpuMeasurement read_row(RowReader row) {
   result.problem = read_problem(row);
   result.kernel = read_kernel(row);
   result.shared = Bytes{row.count("shared_bytes").value_or(0)};
-  result.median = Seconds{row.positive("time_us") * 1e-6};
-  result.first_quartile = Seconds{row.not_negative("time_q1_us") * 1e-6};
-  result.third_quartile = Seconds{row.not_negative("time_q3_us") * 1e-6};
+  result.median = Seconds{row.positive("time_s")};
+  result.first_quartile = Seconds{row.not_negative("time_q1_s")};
+  result.third_quartile = Seconds{row.not_negative("time_q3_s")};
   if (result.third_quartile < result.first_quartile) {
-    row.error("time_q3_us", "the third quartile is below the first");
+    row.error("time_q3_s", "the third quartile is below the first");
   }
   result.runs = row.count("runs").value_or(0);
   result.origin = row.text("origin");
@@ -145,19 +145,6 @@ GpuMeasurement read_row(RowReader row) {
 // A number that reads back to the same one, "" for zero.
 std::string known(double value) { return value == 0 ? "" : fmt::format("{}", value); }
 std::string known(std::int64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
-// value * 1e6, such that reading (times 1e-6) gives `value` back where some decimal does.
-std::string micro(Seconds value) {
-  if (value.count() == 0) {
-    return "";
-  }
-  for (int digits = 1; digits < 17; ++digits) {
-    std::string text = fmt::format("{:.{}g}", value.count() * 1e6, digits);
-    if (std::stod(text) * 1e-6 == value.count()) {
-      return text;
-    }
-  }
-  return fmt::format("{:.17g}", value.count() * 1e6);
-}
 std::string known(const std::optional<std::int64_t>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
@@ -186,9 +173,9 @@ std::string row_text(const GpuMeasurement& m) {
                   to_string(p.precision), p.m, p.n, p.k, p.batch, p.output.count(),
                   kLayouts[static_cast<std::size_t>(p.a)], kLayouts[static_cast<std::size_t>(p.b)]);
   text += fmt::format(",{}", fmt::join(kernel_cells(m.kernel), ","));
-  text += fmt::format(",{},{},{},{},{},{}\n", known(m.shared.count()), micro(m.median),
-                      micro(m.first_quartile), micro(m.third_quartile), known(m.runs),
-                      csv_cell(m.origin));
+  text += fmt::format(",{},{},{},{},{},{}\n", known(m.shared.count()), known(m.median.count()),
+                      known(m.first_quartile.count()), known(m.third_quartile.count()),
+                      known(m.runs), csv_cell(m.origin));
   return text;
 }
 
@@ -207,7 +194,7 @@ std::vector<GpuMeasurement> parse_measurements(const std::string& text,
   CsvReader reader{table};
   reader.refuse_others(columns());
   for (const char* column :
-       {"gpu", "precision", "m", "n", "k", "batch", "output_bytes", "a", "b", "path", "time_us"}) {
+       {"gpu", "precision", "m", "n", "k", "batch", "output_bytes", "a", "b", "path", "time_s"}) {
     reader.require({column});
   }
   reader.finish();

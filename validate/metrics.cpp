@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -84,36 +85,40 @@ std::vector<std::vector<Candidate>> competitions(std::span<const Prediction> pre
   return result;
 }
 
-// ln(measured of the best among the `top` predicted best / best measured). Of kernels that are
-// predicted alike, no one is preferred: the mean over the ties at the last place that counts.
+// ln(best measured among the `top` predicted best / best measured). Where kernels tie for the last
+// places, the mean over the ways to draw them: of n tied in the order of their times, d drawn, the
+// i-th (from 0) is the fastest with probability C(n - 1 - i, d - 1) / C(n, d).
 double log_regret(const std::vector<Candidate>& kernels, std::size_t top) {
+  if (top >= kernels.size()) {
+    return 0;
+  }
   std::vector<Candidate> order = kernels;
   std::sort(order.begin(), order.end(), [](const Candidate& a, const Candidate& b) {
     return a.predicted != b.predicted ? a.predicted < b.predicted : a.measured < b.measured;
   });
-  double best = order.front().measured;
-  for (const Candidate& kernel : order) {
-    best = std::min(best, kernel.measured);
+  const double best =
+      std::min_element(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return a.measured < b.measured;
+      })->measured;
+  const auto first = std::find_if(order.begin(), order.end(), [&](const Candidate& c) {
+    return c.predicted == order[top - 1].predicted;
+  });
+  const auto last = std::find_if(
+      first, order.end(), [&](const Candidate& c) { return c.predicted != first->predicted; });
+  double certain = std::numeric_limits<double>::infinity();
+  for (auto kernel = order.begin(); kernel != first; ++kernel) {
+    certain = std::min(certain, kernel->measured);
   }
-  if (top >= order.size()) {
-    return 0;
-  }
-  const double last = order[top - 1].predicted;
-  double chosen = INFINITY;
-  std::vector<double> tied;
-  for (const Candidate& kernel : order) {
-    if (kernel.predicted < last) {
-      chosen = std::min(chosen, kernel.measured);
-    } else if (kernel.predicted == last) {
-      tied.push_back(kernel.measured);
-    }
-  }
-  // With `top` > 1 the drawn ties are several; the mean of the single draws is a bound from above.
+  auto left = static_cast<double>(last - first);  // that are as fast as this one, or slower
+  const double drawn = static_cast<double>(top) - static_cast<double>(first - order.begin());
   double sum = 0;
-  for (const double measured : tied) {
-    sum += std::log(std::min(chosen, measured) / best);
+  double none = 1;  // the probability that no faster one was drawn
+  for (auto kernel = first; kernel != last; ++kernel, --left) {
+    const double chance = none * std::min(1.0, drawn / left);
+    sum += chance * std::log(std::min(certain, kernel->measured) / best);
+    none -= chance;
   }
-  return sum / static_cast<double>(tied.size());
+  return sum;
 }
 
 }  // namespace
