@@ -49,6 +49,8 @@ struct GpuCalibration {
   double stall = 1;                         // scales what memory latency is not hidden
   Seconds launch{2.5e-6};                   // per kernel
   Seconds block{0.5e-6};      // per round of resident blocks: start, barriers, epilogue
+  Seconds ramp{0.5e-6};       // before DRAM streams at its bandwidth
+  Seconds reduction{2.5e-6};  // of the slices of a split K: a kernel more
   double error = 0.3;         // half-width of the 90 % interval of log(measured / predicted)
   double resolution = 0.03;   // kernels of one problem closer than this are not told apart
   std::string fitted_from{};  // the measurement file; empty: uncalibrated

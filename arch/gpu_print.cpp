@@ -32,6 +32,8 @@ std::string print_calibration(const GpuCalibration& calibration, int indent) {
   // Seconds, so that no digit is lost in a product.
   entries.emplace_back("launch", fmt::format("{} s", calibration.launch.count()));
   entries.emplace_back("block", fmt::format("{} s", calibration.block.count()));
+  entries.emplace_back("ramp", fmt::format("{} s", calibration.ramp.count()));
+  entries.emplace_back("reduction", fmt::format("{} s", calibration.reduction.count()));
   if (!calibration.fitted_from.empty()) {
     entries.emplace_back("fitted_from", fmt::format("\"{}\"", calibration.fitted_from));
   }

@@ -173,24 +173,27 @@ GpuJoules joules(const Gpu& gpu, const GemmProblem& problem, const KernelChoice&
   return result;
 }
 
-// The most that the cache keeps, and what DRAM then moves.
+// What the cache keeps, and what DRAM then moves. A cache does not fail at once when more is wanted
+// than it holds: what is found in it falls from all to nothing between half and one and a half of
+// its room.
 void set_dram(const Gpu& gpu, const GpuCalibration& calibration, const GpuWork& work,
               GpuEstimate& estimate) {
   const double room = calibration.l2_capacity * real(gpu.l2_size.count());
+  const auto found = [room](double needs) { return std::clamp(1.5 - needs / room, 0.0, 1.0); };
   const GpuTraffic& traffic = work.traffic;
+  const double without = traffic.holds[0].dram_read;
   estimate.cache = CacheHolds::kStep;
-  estimate.dram_bytes = traffic.holds[0].dram_read;
+  estimate.dram_bytes = without;
   for (const CacheHolds holds : {CacheHolds::kGroup, CacheHolds::kAll}) {
     const GpuTraffic::Hold& hold = traffic.holds[static_cast<std::size_t>(holds)];
-    if (hold.needs <= room && hold.dram_read <= estimate.dram_bytes) {
-      estimate.cache = holds;
-      estimate.dram_bytes = hold.dram_read;
+    const double share = found(hold.needs);
+    const double bytes = without - share * (without - hold.dram_read);
+    if (bytes <= estimate.dram_bytes) {
+      estimate.cache = share >= 0.5 ? holds : estimate.cache;
+      estimate.dram_bytes = bytes;
     }
   }
-  estimate.dram_bytes += traffic.dram_sums;
-  if (traffic.workspace > room) {
-    estimate.dram_bytes += 2 * traffic.workspace;
-  }
+  estimate.dram_bytes += traffic.dram_sums + 2 * traffic.workspace * (1 - found(traffic.workspace));
 }
 
 }  // namespace
@@ -261,7 +264,8 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   const LoopTime loop = loop_time(gpu, calibration, problem, kernel, work);
   const double l2 =
       std::max(result.l2_bytes / gpu.l2_bandwidth.count(), loop.port) / calibration.l2;
-  const double dram = result.dram_bytes / (calibration.dram * gpu.dram_bandwidth.count());
+  const double dram = result.dram_bytes / (calibration.dram * gpu.dram_bandwidth.count()) +
+                      calibration.ramp.count();
   const double rounds = real(work.waves.full + (work.waves.rest > 0 ? 1 : 0));
   GpuTime& time = result.time;
   time.mma = Seconds{loop.mma};
@@ -273,7 +277,8 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   time.l2 = Seconds{l2};
   time.dram = Seconds{dram};
   time.launch =
-      Seconds{real(work.kernels) * calibration.launch.count() + rounds * calibration.block.count()};
+      Seconds{calibration.launch.count() + real(work.kernels - 1) * calibration.reduction.count() +
+              rounds * calibration.block.count()};
   const double p = calibration.overlap;
   const double run = loop.loop + loop.stall;
   const double most = std::max({run, l2, dram});
