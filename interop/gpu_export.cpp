@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
+
+#include "costmodel/gpu/estimate.hpp"
 
 namespace mapsim {
 namespace {
@@ -100,16 +103,19 @@ std::string hopper_name(const GemmProblem& problem, const KernelChoice& kernel) 
 
 }  // namespace
 
-std::string triton_configs(const std::vector<KernelChoice>& kernels) {
+std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
+                           const std::vector<KernelChoice>& kernels) {
   std::string text = "import triton\n\nconfigs = [\n";
   std::set<std::string> seen;
   for (const KernelChoice& kernel : kernels) {
+    const std::int64_t blocks = resources(gpu, problem, kernel).blocks_per_sm;
+    const std::int64_t rows =
+        kernel.raster == 0 ? 1 : waves(gpu, problem, kernel, blocks).wave_rows;
     const std::string line = fmt::format(
         "    triton.Config({{'BLOCK_M': {}, 'BLOCK_N': {}, 'BLOCK_K': {}, 'GROUP_M': {}, "
         "'SPLIT_K': {}}}, num_warps={}, num_stages={}),\n",
-        kernel.block.m, kernel.block.n, kernel.block.k, std::max<std::int64_t>(1, kernel.raster),
-        kernel.split_k, kernel.path == GpuPath::kWgmma ? 4 * kernel.warps() : kernel.warps(),
-        kernel.stages);
+        kernel.block.m, kernel.block.n, kernel.block.k, rows, kernel.split_k,
+        kernel.path == GpuPath::kWgmma ? 4 * kernel.warps() : kernel.warps(), kernel.stages);
     if (seen.insert(line).second) {
       text += line;
     }

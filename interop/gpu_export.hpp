@@ -10,8 +10,10 @@ namespace mapsim {
 // Kernels for other tools; each kernel once, in the order given.
 
 // Python: a list of triton.Config with BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M and SPLIT_K, as Triton's
-// matmul tutorial and torch.inductor name them. Triton's groups go along M: GROUP_M is the raster.
-std::string triton_configs(const std::vector<KernelChoice>& kernels);
+// matmul tutorial names them. Triton groups block rows where we group columns: GROUP_M is the
+// number of block rows that a wave covers, so that waves have the same shape.
+std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
+                           const std::vector<KernelChoice>& kernels);
 
 // CUTLASS's name of a kernel: cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8 up to Ada,
 // cutlass3x_sm90_tensorop_... for warpgroup MMA. Empty: CUTLASS has none of this shape.
