@@ -148,22 +148,28 @@ void add_budget(CLI::App& command, Budget& budget) {
              "Stop after about N labels: the same result on any machine");
 }
 
+// How mappings are looked for: of search and of network.
+template <class Arguments>
+void add_strategy(CLI::App& command, Arguments& a) {
+  add_choice(
+      command, "strategy", {"exact", "exhaustive", "random", "annealing", "genetic", "sample"},
+      [&a](const std::string& word) { a.strategy = word; },
+      "exact (default), exhaustive, random, annealing or genetic");
+  add_number(command, "--evaluations,--samples", a.evaluations, std::int64_t{1}, kMost,
+             "How many mappings random, annealing and genetic try [10000]");
+  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");
+  command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
+}
+
 void add_search(CLI::App& app, SearchArguments& a) {
   CLI::App& command = *app.add_subcommand("search", "The best mapping, and the proof that it is");
   add_inputs(command, a.arch, a.workload);
   command.add_option("--constraints", a.constraints, "What mappings must look like (YAML)")
       ->type_name("FILE");
   add_objective(command, a.objective);
-  add_choice(
-      command, "strategy", {"exact", "exhaustive", "random", "annealing", "genetic", "sample"},
-      [&a](const std::string& word) { a.strategy = word; },
-      "exact (default), exhaustive, random, annealing or genetic");
-  command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
+  add_strategy(command, a);
   command.add_flag("--imperfect", a.imperfect,
                    "Tiles of ceil(bound / n) beside divisors (factors: balanced)");
-  add_number(command, "--evaluations,--samples", a.evaluations, std::int64_t{1}, kMost,
-             "How many mappings random, annealing and genetic try [10000]");
-  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");
   add_threads(command, a.threads);
   command.add_flag("--print-constraints", a.print_constraints,
                    "Print what the constraints say, in full, before the result");
@@ -177,6 +183,20 @@ void add_search(CLI::App& app, SearchArguments& a) {
   command.add_option("--certificate", a.certificate_file, "Write the proof to FILE, for check")
       ->type_name("FILE");
   add_fronts(command, a);
+  add_budget(command, a.budget);
+  add_output(command, a.output);
+}
+
+void add_network(CLI::App& app, NetworkArguments& a) {
+  CLI::App& command =
+      *app.add_subcommand("network", "The best mapping of every layer of a network, and totals");
+  command.add_option("ARCH", a.arch, "Architecture (YAML)")->required()->type_name("");
+  command.add_option("NETWORK", a.network, "Network (YAML)")->required()->type_name("");
+  command.add_option("--constraints", a.constraints, "What mappings of every layer must look like")
+      ->type_name("FILE");
+  add_objective(command, a.objective);
+  add_strategy(command, a);
+  add_threads(command, a.threads);
   add_budget(command, a.budget);
   add_output(command, a.output);
 }
@@ -364,6 +384,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   app.footer(kExitCodes);
   app.require_subcommand(1);
   SearchArguments search;
+  NetworkArguments network;
   CheckArguments check_proof;
   EvalArguments eval;
   SimulateArguments simulate;
@@ -373,6 +394,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   ImportArguments import;
   ExportArguments export_mapping;
   add_search(app, search);
+  add_network(app, network);
   add_check(app, check_proof);
   add_eval(app, eval);
   add_simulate(app, simulate);
@@ -392,10 +414,11 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const std::map<std::string, Command> parsed{
-      {"search", search},       {"check", check_proof}, {"eval", eval},
-      {"simulate", simulate},   {"roofline", roofline}, {"show", show},
-      {"histogram", histogram}, {"import", import},     {"export", export_mapping}};
+  const std::map<std::string, Command> parsed{{"search", search},     {"network", network},
+                                              {"check", check_proof}, {"eval", eval},
+                                              {"simulate", simulate}, {"roofline", roofline},
+                                              {"show", show},         {"histogram", histogram},
+                                              {"import", import},     {"export", export_mapping}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

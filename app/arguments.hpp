@@ -43,6 +43,19 @@ struct SearchArguments {
   Output output;
 };
 
+struct NetworkArguments {
+  std::string arch, network;
+  std::string constraints;  // of every layer; empty: none
+  ObjectiveArguments objective;
+  std::string strategy = "exact";
+  bool even = false;
+  std::int64_t evaluations = 10'000;
+  std::int64_t seed = 1;
+  int threads = 1;
+  Budget budget;  // of each layer
+  Output output;
+};
+
 struct CheckArguments {
   std::string certificate;
   std::string machine, layer;  // what it must be about, unless empty
@@ -102,7 +115,7 @@ struct ExportArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, CheckArguments, EvalArguments, SimulateArguments,
+using Command = std::variant<SearchArguments, NetworkArguments, CheckArguments, EvalArguments, SimulateArguments,
                              RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
                              ExportArguments>;
 

@@ -21,6 +21,7 @@ struct Answer {
 };
 
 Answer run(const SearchArguments& arguments);
+Answer run(const NetworkArguments& arguments);
 Answer run(const CheckArguments& arguments);
 Answer run(const EvalArguments& arguments);
 Answer run(const SimulateArguments& arguments);

@@ -37,7 +37,12 @@ void refuse_overwriting(const Arguments& arguments) {
   };
   if constexpr (requires { arguments.arch; }) {
     check(arguments.arch);
+  }
+  if constexpr (requires { arguments.workload; }) {
     check(arguments.workload);
+  }
+  if constexpr (requires { arguments.network; }) {
+    check(arguments.network);
   }
   if constexpr (requires { arguments.mapping; }) {
     check(arguments.mapping);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bytes.hpp"
 #include "core/units.hpp"
 
 namespace mapsim {

@@ -33,11 +33,9 @@ class Quantity {
 
 using Cycles = Quantity<struct CyclesUnit, std::int64_t>;
 using Bits = Quantity<struct BitsUnit, std::int64_t>;
-using Bytes = Quantity<struct BytesUnit, std::int64_t>;
 using Picojoules = Quantity<struct PicojoulesUnit, double>;
 using PicojoulesPerBit = Quantity<struct PicojoulesPerBitUnit, double>;
 using BitsPerCycle = Quantity<struct BitsPerCycleUnit, double>;
-using BytesPerSecond = Quantity<struct BytesPerSecondUnit, double>;
 using Hertz = Quantity<struct HertzUnit, double>;
 using Milliwatts = Quantity<struct MilliwattsUnit, double>;
 using SquareMillimetres = Quantity<struct SquareMillimetresUnit, double>;

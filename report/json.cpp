@@ -10,6 +10,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "mapper/why_empty.hpp"
 #include "report/constraints.hpp"
+#include "report/json_head.hpp"
 #include "report/names.hpp"
 
 namespace mapsim {
@@ -19,15 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json head(const Provenance& origin, const Arch& arch, const Workload& workload) {
-  Json json;
-  json["schema"] = kResultSchema;
-  json["tool"] = {{"name", "mapsim"}, {"version", tool_version()}};
-  json["command"] = origin.command;
-  json["inputs"] = Json::object();
-  for (const InputFile& input : origin.inputs) {
-    json["inputs"][input.role] = {{"path", input.path},
-                                  {"fnv1a", fmt::format("{:016x}", input.hash)}};
-  }
+  Json json = provenance_json(origin);
   json["arch"] = arch.name;
   json["workload"] = workload.name;
   json["equation"] = workload.equation();

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
     (r"#include <CLI/", ("app/",)),
-    (r"#include <nlohmann/", ("report/json.cpp", "validate/", "campaign/")),
+    (r"#include <nlohmann/", ("report/json", "validate/", "campaign/")),
     (r"#include <omp\.h>|#pragma omp", ("mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),

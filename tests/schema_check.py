@@ -12,7 +12,8 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-KINDS = {"arch": "arch", "constraints": "constraints", "mappings": "mapping", "workloads": "workload"}
+KINDS = {"arch": "arch", "constraints": "constraints", "mappings": "mapping",
+         "networks": "network", "workloads": "workload"}
 # Libyaml's loader where there is one: ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "arch/gpu.hpp"
-#include "core/units.hpp"
+#include "core/bytes.hpp"
 
 namespace mapsim {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "core/units.hpp"
+#include "core/bytes.hpp"
 #include "costmodel/gpu/kernel.hpp"
 
 namespace mapsim {

@@ -12,17 +12,13 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 // The rectangle of `slots` consecutive blocks: along M within groups of `raster` columns, or along
 // N, row by row. A group that is shorter than a wave takes the next group along.
 void set_rectangle(GpuWaves& waves, std::int64_t raster) {
-  const std::int64_t group = raster == 0 ? waves.columns : std::min(waves.columns, raster);
-  if (raster == 0) {
-    waves.wave_columns = std::min(waves.columns, waves.slots);
-    waves.wave_rows = std::clamp<std::int64_t>(waves.slots / waves.wave_columns, 1, waves.rows);
-    return;
-  }
+  const std::int64_t group =
+      std::min({waves.columns, waves.slots, raster == 0 ? waves.columns : raster});
   waves.wave_rows = std::clamp<std::int64_t>(waves.slots / group, 1, waves.rows);
-  waves.wave_columns =
-      waves.wave_rows < waves.rows
-          ? std::min(group, waves.slots)
-          : std::clamp<std::int64_t>(waves.slots / waves.rows, group, waves.columns);
+  waves.wave_columns = group;
+  if (waves.wave_rows == waves.rows) {
+    waves.wave_columns = std::clamp(waves.slots / waves.rows, group, waves.columns);
+  }
 }
 
 }  // namespace

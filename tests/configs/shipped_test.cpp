@@ -13,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "workloads/load.hpp"
+#include "workloads/network.hpp"
 
 namespace mapsim {
 namespace {
@@ -39,143 +41,55 @@ std::string head_comment(const std::filesystem::path& path) {
   return comment;
 }
 
-std::string times(int count) {
+std::string times(std::int64_t count) {
   return count == 1 ? "once" : count == 2 ? "twice" : std::to_string(count) + " times";
 }
-
-struct Layer {
-  std::string_view name;
-  int count;  // layers of the network with this shape
-};
-
-struct Network {
-  std::string_view name;
-  std::vector<Layer> layers;
-  std::int64_t macs;  // of all its layers
-};
 
 constexpr std::int64_t kBertMacs =
     12 * (512LL * (4 * 768 * 768 + 2 * 768 * 3072) + 2LL * 12 * 512 * 512 * 64) + 768 * 768;
 constexpr std::int64_t kLlamaLayer = 4LL * 4096 * 4096 + 3LL * 4096 * 11008;
-constexpr std::int64_t kLlamaMacs =
-    32 * (2048 * kLlamaLayer + 2LL * 32 * 2048 * 2048 * 128) +  // prefill
-    32 * (kLlamaLayer + 2LL * 32 * 2048 * 128) + 4096 * 32000;  // decode
 
-const std::vector<Network> kNetworks{
+// MACs of whole networks, as published or counted by hand.
+const std::map<std::string, std::int64_t> kNetworkMacs{
     // 666 M in the convolutions (Eyeriss, JSSC 2017: 2.66 G for four images), 58.6 M behind them.
-    {"alexnet",
-     {{"conv1", 1},
-      {"conv2", 1},
-      {"conv3", 1},
-      {"conv4", 1},
-      {"conv5", 1},
-      {"fc6", 1},
-      {"fc7", 1},
-      {"fc8", 1}},
-     665'784'864 + 58'621'952},
+    {"alexnet", 665'784'864 + 58'621'952},
     // 15.47 G (torchvision's table of models).
-    {"vgg16",
-     {{"conv1_1", 1},
-      {"conv1_2", 1},
-      {"conv2_1", 1},
-      {"conv2_2", 1},
-      {"conv3_1", 1},
-      {"conv3_2", 2},
-      {"conv4_1", 1},
-      {"conv4_2", 2},
-      {"conv5_1", 3},
-      {"fc6", 1},
-      {"fc7", 1},
-      {"fc8", 1}},
-     15'470'264'320},
+    {"vgg16", 15'470'264'320},
     // 4.09 G in version 1.5 (torchvision's table of models); 3.86 G in version 1.
-    {"resnet50",
-     {{"conv1", 1},           {"conv2_1x1a_first", 1}, {"conv2_1x1a", 2},
-      {"conv2_3x3", 3},       {"conv2_1x1b", 4},       {"conv3_1x1a_first", 1},
-      {"conv3_3x3_first", 1}, {"conv3_projection", 1}, {"conv3_1x1a", 3},
-      {"conv3_3x3", 3},       {"conv3_1x1b", 4},       {"conv4_1x1a_first", 1},
-      {"conv4_3x3_first", 1}, {"conv4_projection", 1}, {"conv4_1x1a", 5},
-      {"conv4_3x3", 5},       {"conv4_1x1b", 6},       {"conv5_1x1a_first", 1},
-      {"conv5_3x3_first", 1}, {"conv5_projection", 1}, {"conv5_1x1a", 2},
-      {"conv5_3x3", 2},       {"conv5_1x1b", 3},       {"fc", 1}},
-     4'089'184'256},
+    {"resnet50", 4'089'184'256},
     // 300 M (the paper, table 4).
-    {"mobilenet_v2",
-     {{"conv1", 1},
-      {"depthwise_32_112", 1},
-      {"project_32_16", 1},
-      {"expand_16_112", 1},
-      {"depthwise_96_112_stride2", 1},
-      {"project_96_24", 1},
-      {"expand_24_56", 2},
-      {"depthwise_144_56", 1},
-      {"project_144_24", 1},
-      {"depthwise_144_56_stride2", 1},
-      {"project_144_32", 1},
-      {"expand_32_28", 3},
-      {"depthwise_192_28", 2},
-      {"project_192_32", 2},
-      {"depthwise_192_28_stride2", 1},
-      {"project_192_64", 1},
-      {"expand_64_14", 4},
-      {"depthwise_384_14", 4},
-      {"project_384_64", 3},
-      {"project_384_96", 1},
-      {"expand_96_14", 3},
-      {"depthwise_576_14", 2},
-      {"project_576_96", 2},
-      {"depthwise_576_14_stride2", 1},
-      {"project_576_160", 1},
-      {"expand_160_7", 3},
-      {"depthwise_960_7", 3},
-      {"project_960_160", 2},
-      {"project_960_320", 1},
-      {"conv_last", 1},
-      {"fc", 1}},
-     300'774'272},
-    {"bert_base",
-     {{"projection", 48},
-      {"scores", 12},
-      {"context", 12},
-      {"ffn_up", 12},
-      {"ffn_down", 12},
-      {"pooler", 1}},
-     kBertMacs},
-    {"llama_7b",
-     {{"prefill_projection", 128},
-      {"prefill_scores", 32},
-      {"prefill_context", 32},
-      {"prefill_ffn_up", 64},
-      {"prefill_ffn_down", 32},
-      {"decode_projection", 128},
-      {"decode_scores", 32},
-      {"decode_context", 32},
-      {"decode_ffn_up", 64},
-      {"decode_ffn_down", 32},
-      {"decode_head", 1}},
-     kLlamaMacs},
+    {"mobilenet_v2", 300'774'272},
+    {"bert_base", kBertMacs},
+    {"llama_7b_prefill", 32 * (2048 * kLlamaLayer + 2LL * 32 * 2048 * 2048 * 128)},
+    {"llama_7b_decode", 32 * (kLlamaLayer + 2LL * 32 * 2048 * 128) + 4096 * 32000},
 };
 
-TEST(ShippedWorkloads, AddUpToTheMacsOfTheirNetworks) {
-  for (const Network& network : kNetworks) {
-    const std::filesystem::path folder = kConfigs / "workloads" / network.name;
-    std::int64_t macs = 0;
-    for (const Layer& layer : network.layers) {
-      const std::string path = (folder / layer.name).string() + ".yaml";
-      macs += layer.count * load_workload(path).macs();
-      EXPECT_THAT(head_comment(path), testing::HasSubstr("Occurs " + times(layer.count) + ". "));
+TEST(ShippedNetworks, AddUpToTheirMacs) {
+  std::set<std::string> names;
+  for (const auto& [name, macs] : kNetworkMacs) {
+    const Network network = load_network(kConfigs / "networks" / (name + ".yaml"));
+    EXPECT_EQ(network.name, name);
+    EXPECT_EQ(network.macs(), macs) << name;
+    for (const NetworkLayer& layer : network.layers) {
+      EXPECT_THAT(head_comment(layer.file),
+                  testing::HasSubstr("Occurs " + times(layer.count) + ". "));
     }
-    EXPECT_EQ(macs, network.macs) << network.name;
+    names.insert(name);
   }
+  EXPECT_EQ(yaml_files(kConfigs / "networks"), names);
 }
 
-TEST(ShippedWorkloads, HaveNoLayerBesidesThoseCounted) {
-  for (const Network& network : kNetworks) {
-    std::set<std::string> names;
-    for (const Layer& layer : network.layers) {
-      names.emplace(layer.name);
+TEST(ShippedNetworks, HaveEveryLayerOfTheirFolders) {
+  std::map<std::filesystem::path, std::set<std::string>> named;
+  for (const auto& [name, macs] : kNetworkMacs) {
+    for (const NetworkLayer& layer :
+         load_network(kConfigs / "networks" / (name + ".yaml")).layers) {
+      const std::filesystem::path file{layer.file};
+      named[file.parent_path().lexically_normal()].insert(file.stem());
     }
-    EXPECT_EQ(yaml_files(kConfigs / "workloads" / network.name), names) << network.name;
+  }
+  for (const auto& [folder, layers] : named) {
+    EXPECT_EQ(yaml_files(folder), layers) << folder;
   }
 }
 
@@ -258,6 +172,11 @@ TEST(ShippedMachines, HaveThePublishedSizesAndPeaks) {
       const std::optional<LevelId> id = arch.find_level(std::string{level});
       ASSERT_TRUE(id.has_value()) << level;
       EXPECT_EQ(arch.levels[*id].capacity.shared, Bits{8 * bytes}) << arch.name << " " << level;
+    }
+  }
+  for (const std::string& file : yaml_files(kConfigs / "arch")) {
+    if (describes_gpu(read_yaml((kConfigs / "arch" / file).string() + ".yaml"))) {
+      names.insert(file);  // gpu_test.cpp
     }
   }
   EXPECT_EQ(yaml_files(kConfigs / "arch"), names);

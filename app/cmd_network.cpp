@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "app/watch.hpp"
+#include "arch/load.hpp"
+#include "campaign/network.hpp"
+#include "mapper/constraints.hpp"
+
+namespace mapsim {
+
+namespace {
+
+Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const Network& network) {
+  Provenance origin{"network", input_files(arguments.arch, arch, arguments.network)};
+  for (InputFile& input : origin.inputs) {
+    input.role = input.role == "workload" ? "network" : input.role;
+  }
+  for (const NetworkLayer& layer : network.layers) {
+    origin.inputs.push_back(input_file("layer " + layer.name, layer.file));
+  }
+  if (!arguments.constraints.empty()) {
+    origin.inputs.push_back(input_file("constraints", arguments.constraints));
+  }
+  return origin;
+}
+
+}  // namespace
+
+Answer run(const NetworkArguments& arguments) {
+  const Arch arch = load_arch(arguments.arch);
+  const Network network = load_network(arguments.network);
+
+  Watch watch;
+  NetworkOptions options;
+  options.strategy = arguments.strategy;
+  options.search.objective = complete(arguments.objective, arch.clock);
+  options.search.threads = arguments.threads;
+  options.search.evaluations = arguments.evaluations;
+  options.search.seed = static_cast<std::uint64_t>(arguments.seed);
+  options.search.budget = arguments.budget;
+  options.search.stop = &watch.stop();
+  options.constraints = [&arguments](const Problem& problem) {
+    Constraints constraints = arguments.constraints.empty()
+                                  ? Constraints{}
+                                  : load_constraints(arguments.constraints, problem);
+    constraints.even = constraints.even || arguments.even;
+    return constraints;
+  };
+  options.progress = [&](std::size_t layer) {
+    watch.say(fmt::format(", layer {} of {}: {}", layer + 1, network.layers.size(),
+                          network.layers[layer].name));
+  };
+  const NetworkResult result = search_network(arch, network, options);
+
+  Answer answer;
+  answer.text = arguments.output.json ? network_json(origin_of(arguments, arch, network), arch,
+                                                     network, options, result)
+                                      : network_text(arch, network, options, result);
+  const bool missing = totals(network, result, options.search.objective.mode).missing > 0;
+  answer.code = result.interrupted ? kInterrupted : (missing ? kNegative : kDone);
+  return answer;
+}
+
+}  // namespace mapsim

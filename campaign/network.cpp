@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/network.hpp"
+
+namespace mapsim {
+
+NetworkResult search_network(const Arch& arch, const Network& network,
+                             const NetworkOptions& options) {
+  const Mapper mapper = *find_mapper(options.strategy);
+  NetworkResult result;
+  for (std::size_t i = 0; i < network.layers.size() && !result.interrupted; ++i) {
+    options.progress(i);
+    const Problem problem{arch, network.layers[i].workload};
+    result.layers.push_back(
+        mapper(Mapspace{problem, options.constraints(problem)}, options.search));
+    result.interrupted = options.search.stop != nullptr && *options.search.stop;
+  }
+  return result;
+}
+
+NetworkTotals totals(const Network& network, const NetworkResult& result, LatencyMode mode) {
+  NetworkTotals sums;
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    const NetworkLayer& layer = network.layers[i];
+    const SearchResult* found = i < result.layers.size() ? &result.layers[i] : nullptr;
+    if (found == nullptr || !found->cost) {
+      ++sums.missing;
+      sums.proven = false;
+      continue;
+    }
+    sums.energy += found->cost->energy.total * static_cast<double>(layer.count);
+    sums.latency += latency_of(mode, found->cost->latency) * layer.count;
+    sums.macs += layer.count * found->cost->counts.macs;
+    sums.seconds += found->statistics.seconds;
+    sums.proven = sums.proven && found->certificate.status == Proof::kOptimal;
+  }
+  return sums;
+}
+
+}  // namespace mapsim

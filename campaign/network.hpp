@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "arch/arch.hpp"
+#include "mapper/mapper.hpp"
+#include "report/json.hpp"
+#include "workloads/network.hpp"
+
+namespace mapsim {
+
+// How the layers of a network are searched.
+struct NetworkOptions {
+  SearchOptions search;  // of every layer; a budget is each layer's own
+  std::string strategy = "exact";
+  // What the mappings of a layer must look like.
+  std::function<Constraints(const Problem&)> constraints = [](const Problem&) {
+    return Constraints{};
+  };
+  // Called before the search of each layer, with its index.
+  std::function<void(std::size_t)> progress = [](std::size_t) {};
+};
+
+// What was found for each layer of a network on one machine, in the order of the network. After an
+// interrupt the list is short, and its last entry may be the best so far.
+struct NetworkResult {
+  std::vector<SearchResult> layers;
+  bool interrupted = false;
+};
+
+// Of all layers together, each as often as it occurs, one after the other.
+struct NetworkTotals {
+  Picojoules energy{0};
+  Cycles latency{0};  // of the objective's mode
+  std::int64_t macs = 0;
+  double seconds = 0;        // of searching
+  std::int64_t missing = 0;  // layers without a mapping: in none of the sums above
+  bool proven = true;        // every layer's mapping is optimal
+};
+
+// Searches every distinct layer once.
+NetworkResult search_network(const Arch& arch, const Network& network,
+                             const NetworkOptions& options);
+NetworkTotals totals(const Network& network, const NetworkResult& result, LatencyMode mode);
+
+// For people: layers by their share of the time, slowest first, then what takes most energy, then
+// the totals with inferences per second.
+std::string network_text(const Arch& arch, const Network& network, const NetworkOptions& options,
+                         const NetworkResult& result);
+// For programs (docs/results.md).
+std::string network_json(const Provenance& origin, const Arch& arch, const Network& network,
+                         const NetworkOptions& options, const NetworkResult& result);
+
+}  // namespace mapsim

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/network.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "report/json_head.hpp"
+#include "report/names.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult& found) {
+  Json json{{"name", layer.name},
+            {"workload", layer.workload.name},
+            {"count", layer.count},
+            {"macs", layer.workload.macs()},
+            {"status", to_string(found.certificate.status)},
+            {"seconds", found.statistics.seconds}};
+  if (!found.cost) {
+    return json;
+  }
+  const Latency& latency = found.cost->latency;
+  json["energy_pj"] = found.cost->energy.total.count();
+  json["latency_cycles"] = latency.steady.count();
+  json["latency_cycles_ramped"] = latency.ramped.count();
+  json["utilization"] = found.cost->utilization;
+  json["bottleneck"] = resource_name(arch, latency.resources[latency.bottleneck]);
+  json["mapping"] = print_mapping(arch, layer.workload, *found.best);
+  return json;
+}
+
+}  // namespace
+
+std::string network_json(const Provenance& origin, const Arch& arch, const Network& network,
+                         const NetworkOptions& options, const NetworkResult& result) {
+  Json json = provenance_json(origin);
+  json["arch"] = arch.name;
+  json["network"] = network.name;
+  json["objective"] = to_string(options.search.objective);
+  json["latency_mode"] = to_string(options.search.objective.mode);
+  json["strategy"] = options.strategy;
+  json["interrupted"] = result.interrupted;
+  const NetworkTotals sums = totals(network, result, options.search.objective.mode);
+  const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
+  json["total"] = {{"energy_pj", sums.energy.count()},
+                   {"latency_cycles", sums.latency.count()},
+                   {"latency_seconds", seconds},
+                   {"inferences_per_second", seconds > 0 ? Json(1 / seconds) : Json()},
+                   {"macs", sums.macs},
+                   {"layers_missing", sums.missing},
+                   {"proven", sums.proven},
+                   {"search_seconds", sums.seconds}};
+  json["layers"] = Json::array();
+  for (std::size_t i = 0; i < result.layers.size(); ++i) {
+    json["layers"].push_back(layer_json(arch, network.layers[i], result.layers[i]));
+  }
+  return json.dump(2) + '\n';
+}
+
+}  // namespace mapsim

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json_head.hpp"
+
+#include <fmt/format.h>
+
+namespace mapsim {
+
+nlohmann::ordered_json provenance_json(const Provenance& origin) {
+  nlohmann::ordered_json json;
+  json["schema"] = kResultSchema;
+  json["tool"] = {{"name", "mapsim"}, {"version", tool_version()}};
+  json["command"] = origin.command;
+  json["inputs"] = nlohmann::ordered_json::object();
+  for (const InputFile& input : origin.inputs) {
+    json["inputs"][input.role] = {{"path", input.path},
+                                  {"fnv1a", fmt::format("{:016x}", input.hash)}};
+  }
+  return json;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/network.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "arch/load.hpp"
+
+namespace mapsim {
+namespace {
+
+const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+
+struct Case {
+  Arch arch = load_arch(kConfigs + "arch/teaching.yaml");
+  Network network = load_network(kConfigs + "networks/alexnet.yaml");
+  NetworkOptions options;
+};
+
+// The whole is the sum of searches made one by one.
+TEST(SearchNetwork, AddsUpItsLayersAsOftenAsTheyOccur) {
+  Case c;
+  c.network.layers.resize(3);
+  c.network.layers[1].count = 5;
+  c.options.search.objective = Objective::kEdp;
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  double energy = 0;
+  std::int64_t cycles = 0;
+  for (const NetworkLayer& layer : c.network.layers) {
+    const Problem problem{c.arch, layer.workload};
+    const SearchResult alone = search_exact(Mapspace{problem, {}}, c.options.search);
+    energy += static_cast<double>(layer.count) * alone.cost->energy.total.count();
+    cycles += layer.count * alone.cost->latency.steady.count();
+  }
+  const NetworkTotals sums = totals(c.network, result, LatencyMode::kSteady);
+  EXPECT_DOUBLE_EQ(sums.energy.count(), energy);
+  EXPECT_EQ(sums.latency.count(), cycles);
+  EXPECT_EQ(sums.macs, c.network.macs());
+  EXPECT_EQ(sums.missing, 0);
+  EXPECT_TRUE(sums.proven);
+}
+
+TEST(SearchNetwork, StopsBetweenLayersAndSaysSo) {
+  Case c;
+  std::atomic<bool> stop{false};
+  c.options.search.stop = &stop;
+  c.options.progress = [&](std::size_t layer) { stop = layer == 2; };
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.layers.size(), 3);
+  const NetworkTotals sums = totals(c.network, result, LatencyMode::kSteady);
+  EXPECT_GE(sums.missing, 5);
+  EXPECT_FALSE(sums.proven);
+  EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
+              testing::HasSubstr("conv4: not searched\n"));
+}
+
+// What fits nowhere is named and left out of the sums; the other layers stand.
+TEST(SearchNetwork, NamesLayersThatDoNotFit) {
+  Case c;
+  c.network.layers.resize(2);
+  c.options.constraints = [&](const Problem& problem) {
+    Constraints constraints;
+    if (problem.workload() == c.network.layers[0].workload) {
+      constraints.even = true;
+    }
+    return constraints;
+  };
+  c.options.search.objective.max_latency = Cycles{3'000'000};
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  const NetworkTotals sums = totals(c.network, result, LatencyMode::kSteady);
+  EXPECT_EQ(sums.missing, 1);
+  EXPECT_EQ(sums.macs, c.network.layers[0].workload.macs());
+  EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
+              testing::HasSubstr("conv2: nothing fits\n"));
+}
+
+TEST(NetworkText, HasTheSlowestLayerFirst) {
+  Case c;
+  c.network.layers.resize(3);
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  const std::string text = network_text(c.arch, c.network, c.options, result);
+  std::size_t last = 0;
+  std::vector<std::pair<std::int64_t, std::string>> order;
+  for (std::size_t i = 0; i < 3; ++i) {
+    order.emplace_back(-result.layers[i].cost->latency.steady.count(), c.network.layers[i].name);
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [cycles, name] : order) {
+    const std::size_t at = text.find("\n  " + name);
+    EXPECT_GT(at, last) << name;
+    last = at;
+  }
+}
+
+TEST(NetworkJson, HasTheTotalsOfItsLayers) {
+  Case c;
+  c.network.layers.resize(3);
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  const auto json =
+      nlohmann::json::parse(network_json({"network", {}}, c.arch, c.network, c.options, result));
+  double energy = 0;
+  for (const auto& layer : json["layers"]) {
+    energy += layer["count"].get<double>() * layer["energy_pj"].get<double>();
+  }
+  EXPECT_DOUBLE_EQ(json["total"]["energy_pj"], energy);
+  EXPECT_EQ(json["layers"].size(), 3);
+  EXPECT_EQ(json["total"]["proven"], true);
+}
+
+}  // namespace
+}  // namespace mapsim
