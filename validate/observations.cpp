@@ -12,7 +12,7 @@ namespace mapsim {
 namespace {
 
 // Library kernels this much slower than the best, uncalibrated, are not looked at again.
-constexpr double kFar = 3;
+constexpr double kFar = 2;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 

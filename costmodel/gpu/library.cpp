@@ -8,8 +8,11 @@
 namespace mapsim {
 namespace {
 
-constexpr std::array<std::int64_t, 5> kSides{16, 32, 64, 128, 256};
-constexpr std::int64_t kMostOutputs = 128 * 256;  // of a block: its sums are in registers
+// Of mma.sync and FMA kernels, and what the warpgroup instruction takes besides (cuBLAS's names of
+// its kernels on Hopper have tiles such as 192x192 and 128x160).
+constexpr std::array<std::int64_t, 8> kSides{16, 32, 64, 96, 128, 160, 192, 256};
+bool is_power(std::int64_t side) { return side != 96 && side != 160 && side != 192; }
+constexpr std::int64_t kMostOutputs = 192 * 192;  // of a block: its sums are in registers
 constexpr std::int64_t kStepBytes = 128;          // of a row of A or B in one K step: a cache line
 constexpr std::int64_t kMostSlices = 32;
 constexpr std::int64_t kMostRounds = 4;  // slices of K are there to fill the SMs, not to queue
@@ -28,19 +31,20 @@ GemmTile halve(GemmTile tile, std::int64_t parts, std::int64_t least) {
   return tile;
 }
 
-// 64 rows of the longer side per warpgroup instruction, up to 256 of the other. Two warpgroups
-// where there is work for them.
+// 64 of the shorter side per warpgroup instruction, up to 256 of the other: fewer operands to read.
+// A warpgroup each, or 128 of them where there would be four.
 std::optional<KernelChoice> wgmma_kernel(const GemmTile& block, std::int64_t size) {
-  if (std::max(block.m, block.n) < 64) {
+  const bool by_rows = block.m % 64 == 0 && (block.n % 64 != 0 || block.n >= block.m);
+  if (!by_rows && block.n % 64 != 0) {
     return std::nullopt;
   }
   KernelChoice kernel;
   kernel.path = GpuPath::kWgmma;
   kernel.block = kernel.warp = block;
-  std::int64_t& side = block.m >= 64 ? kernel.warp.m : kernel.warp.n;
-  side = side >= 128 ? side / 2 : side;
-  kernel.fragment = block.m >= 64 ? GemmTile{64, kernel.warp.n, 32 / size}
-                                  : GemmTile{kernel.warp.m, 64, 32 / size};
+  std::int64_t& side = by_rows ? kernel.warp.m : kernel.warp.n;
+  side = side == 256 ? 128 : 64;
+  kernel.fragment =
+      by_rows ? GemmTile{64, kernel.warp.n, 32 / size} : GemmTile{kernel.warp.m, 64, 32 / size};
   return kernel;
 }
 
@@ -69,6 +73,8 @@ std::optional<KernelChoice> kernel_of(const Gpu& gpu, const GemmProblem& problem
   std::optional<KernelChoice> kernel;
   if (gpu.rate(problem.precision, GpuPath::kWgmma) > 0) {
     kernel = wgmma_kernel({m, n, kStepBytes / size}, size);
+  } else if (!is_power(m) || !is_power(n)) {
+    return std::nullopt;
   } else if (gpu.rate(problem.precision, GpuPath::kMma) > 0 &&
              !wmma_fragments(problem.precision).empty()) {
     kernel = mma_kernel({m, n, kStepBytes / size}, wmma_fragments(problem.precision).front());
