@@ -99,7 +99,7 @@ class GroupFit {
     }
     std::vector<FitParameter> parameters;
     for (const CalibrationField& field : calibration_fields()) {
-      parameters.push_back({field.name, field.get(start_), field.lower, field.upper});
+      parameters.push_back({field.name, field.get(start_), field.lower, field.upper, field.prior});
     }
     const Residuals residuals = [&](std::span<const double> values, std::span<double> out) {
       const GpuCalibration calibration = with(values);

@@ -26,12 +26,14 @@ double to_value(const FitParameter& parameter, double free) {
 class Problem : public Eigen::DenseFunctor<double> {
  public:
   Problem(const std::vector<FitParameter>& parameters, std::int64_t count,
-          const Residuals& residuals, std::span<const double> weights, double soft_scale)
-      : DenseFunctor(static_cast<int>(parameters.size()), static_cast<int>(count)),
+          const Residuals& residuals, std::span<const double> weights, const FitOptions& options)
+      : DenseFunctor(static_cast<int>(parameters.size()),
+                     static_cast<int>(count + std::ssize(parameters))),
+        count_{count},
         parameters_{parameters},
         residuals_{residuals},
         weights_{weights},
-        soft_scale_{soft_scale} {}
+        options_{options} {}
 
   std::vector<double> values_at(const InputType& free) const {
     std::vector<double> values;
@@ -42,10 +44,16 @@ class Problem : public Eigen::DenseFunctor<double> {
   }
   int operator()(const InputType& free, ValueType& out) const {
     ++evaluations_;
-    residuals_(values_at(free), {out.data(), static_cast<std::size_t>(out.size())});
-    for (Eigen::Index i = 0; i < out.size(); ++i) {
+    const std::vector<double> values = values_at(free);
+    residuals_(values, {out.data(), static_cast<std::size_t>(count_)});
+    for (Eigen::Index i = 0; i < count_; ++i) {
       const double r = out[i] * (weights_.empty() ? 1 : weights_[static_cast<std::size_t>(i)]);
-      out[i] = std::copysign(std::sqrt(soft_l1(r, soft_scale_)), r);
+      out[i] = std::copysign(std::sqrt(soft_l1(r, options_.soft_scale)), r);
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const FitParameter& p = parameters_[i];
+      out[count_ + static_cast<Eigen::Index>(i)] =
+          p.prior > 0 ? options_.noise * std::log(values[i] / p.start) / p.prior : 0;
     }
     return 0;
   }
@@ -68,10 +76,11 @@ class Problem : public Eigen::DenseFunctor<double> {
   std::int64_t evaluations() const { return evaluations_; }
 
  private:
+  std::int64_t count_;  // of the observations; the priors follow them
   const std::vector<FitParameter>& parameters_;
   const Residuals& residuals_;
   std::span<const double> weights_;
-  double soft_scale_;
+  const FitOptions& options_;
   mutable std::int64_t evaluations_ = 0;
 };
 
@@ -130,7 +139,7 @@ std::vector<double> Fit::values() const {
 
 Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const Residuals& residuals,
         std::span<const double> weights, const FitOptions& options) {
-  Problem problem(parameters, count, residuals, weights, options.soft_scale);
+  Problem problem(parameters, count, residuals, weights, options);
   Eigen::VectorXd free(static_cast<Eigen::Index>(parameters.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     free[static_cast<Eigen::Index>(i)] = to_free(parameters[i], parameters[i].start);
@@ -143,10 +152,12 @@ Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const R
   solver.setXtol(1e-6);
   solver.minimize(free);
 
-  Eigen::VectorXd at(count);
+  Eigen::VectorXd at(problem.values());
   problem(free, at);
-  Eigen::MatrixXd jacobian(count, free.size());
+  Eigen::MatrixXd jacobian(problem.values(), free.size());
   problem.df(free, jacobian);
+  at.conservativeResize(count);  // what the data say, without the priors
+  jacobian.conservativeResize(count, Eigen::NoChange);
   Fit result;
   result.parameters.resize(parameters.size());
   result.cost = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(count, 1));

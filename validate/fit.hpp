@@ -15,13 +15,17 @@ struct FitParameter {
   double start = 0;  // lower < start < upper
   double lower = 0;  // > 0
   double upper = 0;
+  // How far ln(value / start) may well be from 0; 0: anywhere. Counts as one observation, so that a
+  // parameter of which the data say nothing stays where it was instead of wandering to a bound.
+  double prior = 0;
 };
 
 struct FitOptions {
   // Residuals well above this count by their size, not its square (soft-L1: Huber's idea, smooth;
   // Triggs et al., "Bundle Adjustment", 2000). 0.1 of a log ratio is 10 % of the time.
   double soft_scale = 0.1;
-  std::int64_t max_evaluations = 400;  // of the residuals, those for the Jacobian included
+  double noise = 0.05;                 // of a residual, where its size matters: against priors
+  std::int64_t max_evaluations = 300;  // of the residuals, those for the Jacobian included
 };
 
 // What the data say about one parameter.

@@ -12,7 +12,7 @@ namespace mapsim {
 namespace {
 
 // Library kernels this much slower than the best, uncalibrated, are not looked at again.
-constexpr double kFar = 4;
+constexpr double kFar = 3;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
@@ -28,19 +28,22 @@ Gpu at_clock(const Gpu& gpu, double clock) {
 }
 
 template <double GpuCalibration::* member>
-CalibrationField share_field(const char* name, double lower, double upper, bool is_rate) {
+CalibrationField share_field(const char* name, double lower, double upper, double prior,
+                             bool is_rate) {
   return {name,
           lower,
           upper,
+          prior,
           is_rate,
           [](const GpuCalibration& c) { return c.*member; },
           [](GpuCalibration& c, double value) { c.*member = value; }};
 }
 template <Seconds GpuCalibration::* member>
-CalibrationField time_field(const char* name, double lower, double upper) {
+CalibrationField time_field(const char* name, double lower, double upper, double prior) {
   return {name,
           lower,
           upper,
+          prior,
           false,
           [](const GpuCalibration& c) { return (c.*member).count(); },
           [](GpuCalibration& c, double value) { c.*member = Seconds{value}; }};
@@ -142,18 +145,19 @@ double roofline_time(const Gpu& gpu, const Observation& row, std::optional<GpuPa
 
 std::span<const CalibrationField> calibration_fields() {
   using C = GpuCalibration;
-  static const std::array kFields{share_field<&C::mma>("mma", 0.2, 1.3, true),
-                                  share_field<&C::shared>("shared", 0.2, 1.3, true),
-                                  share_field<&C::issue>("issue", 0.1, 1.3, false),
-                                  share_field<&C::dram>("dram", 0.2, 1.1, true),
-                                  share_field<&C::l2>("l2", 0.2, 1.5, true),
-                                  share_field<&C::l2_capacity>("l2_capacity", 0.05, 2, false),
-                                  share_field<&C::overlap>("overlap", 1.05, 30, false),
-                                  share_field<&C::stall>("stall", 0.02, 20, false),
-                                  time_field<&C::launch>("launch", 0.2e-6, 100e-6),
-                                  time_field<&C::block>("block", 0.01e-6, 20e-6),
-                                  time_field<&C::ramp>("ramp", 0.01e-6, 20e-6),
-                                  time_field<&C::reduction>("reduction", 0.05e-6, 20e-6)};
+  // Shares of a peak are known within a fifth or so, times and what has no figure within factors.
+  static const std::array kFields{share_field<&C::mma>("mma", 0.3, 1.15, 0.15, true),
+                                  share_field<&C::shared>("shared", 0.3, 1.15, 0.15, true),
+                                  share_field<&C::issue>("issue", 0.15, 1.1, 0.2, false),
+                                  share_field<&C::dram>("dram", 0.3, 1.1, 0.1, true),
+                                  share_field<&C::l2>("l2", 0.3, 1.5, 0.3, true),
+                                  share_field<&C::l2_capacity>("l2_capacity", 0.1, 2, 0.4, false),
+                                  share_field<&C::overlap>("overlap", 1.2, 20, 1.5, false),
+                                  share_field<&C::stall>("stall", 0.05, 10, 0.5, false),
+                                  time_field<&C::launch>("launch", 0.2e-6, 100e-6, 0.7),
+                                  time_field<&C::block>("block", 0.02e-6, 20e-6, 0.7),
+                                  time_field<&C::ramp>("ramp", 0.02e-6, 20e-6, 0.7),
+                                  time_field<&C::reduction>("reduction", 0.1e-6, 20e-6, 0.7)};
   return kFields;
 }
 

@@ -54,6 +54,7 @@ struct CalibrationField {
   const char* name;
   double lower;  // SI units
   double upper;
+  double prior;  // how far ln(value / prior value) may well be from 0
   bool is_rate;  // a share of a figure of the specification
   double (*get)(const GpuCalibration&);
   void (*set)(GpuCalibration&, double);
