@@ -64,15 +64,15 @@ bool has_window(const Workload& workload, TensorId tensor) {
                      [](const Rank& rank) { return rank.terms.size() > 1; });
 }
 
-// The reduction dim that stands alone in a rank of the input: the channels. None: depthwise.
-std::optional<DimId> channels(const Workload& workload, TensorId input) {
+// Bound of the reduction dim that stands alone in a rank of the input: the channels. 0: depthwise.
+std::int64_t channels_of(const Workload& workload, TensorId input) {
   for (const Rank& rank : workload.tensors[input].ranks) {
     const DimId dim = rank.terms.front().dim;
     if (rank.terms.size() == 1 && workload.gemm_axis(dim) == GemmAxis::kK) {
-      return dim;
+      return workload.dims[dim].bound;
     }
   }
-  return std::nullopt;
+  return 0;
 }
 
 GemmProblem as_gemm(const Workload& workload, const Operands& operands, GpuPrecision precision) {
@@ -99,7 +99,7 @@ struct Layer {
   Operands operands;
   GemmProblem problem;
   bool convolution = false;
-  std::optional<DimId> channel;
+  std::int64_t channels = 0;  // in one group; 0: depthwise, or no convolution
   double input_bytes = 0;
   double output_bytes = 0;
 };
@@ -112,9 +112,8 @@ void add_transposition(const Layer& layer, GemmForm& form) {
 }
 
 // K of a form whose channels are padded to `channels`.
-void pad_channels(const Workload& workload, const Layer& layer, std::int64_t channels,
-                  GemmForm& form) {
-  const std::int64_t now = workload.dims[*layer.channel].bound;
+void pad_channels(const Layer& layer, std::int64_t channels, GemmForm& form) {
+  const std::int64_t now = layer.channels;
   const double grown = real(channels) / real(now);
   form.problem.k = form.problem.k / now * channels;
   if (form.problem.stored_a) {
@@ -127,13 +126,12 @@ void pad_channels(const Workload& workload, const Layer& layer, std::int64_t cha
                                    channels));
 }
 
-std::vector<GemmForm> forms_of(const Gpu& gpu, const Workload& workload, const Layer& layer,
-                               const GpuRequest& request) {
+std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
   const GemmProblem& problem = layer.problem;
   const std::int64_t unit = kPiece / operand_size(problem.precision).count();
   const std::int64_t inner_a = problem.a == MatrixLayout::kRow ? problem.k : problem.m;
   const std::int64_t inner_b = problem.b == MatrixLayout::kColumn ? problem.k : problem.n;
-  const std::int64_t inner = layer.channel         ? workload.dims[*layer.channel].bound
+  const std::int64_t inner = layer.channels > 0    ? layer.channels
                              : inner_a % unit == 0 ? inner_b
                                                    : inner_a;
   const bool transposed = layer.convolution && request.layout == ConvLayout::kNchw;
@@ -144,9 +142,9 @@ std::vector<GemmForm> forms_of(const Gpu& gpu, const Workload& workload, const L
     if (transposed) {
       add_transposition(layer, plain);
     }
-    if (!aligned && layer.channel) {
+    if (!aligned && layer.channels > 0) {
       GemmForm padded = plain;
-      pad_channels(workload, layer, (inner + unit - 1) / unit * unit, padded);
+      pad_channels(layer, (inner + unit - 1) / unit * unit, padded);
       forms.push_back(padded);
     }
     if (!aligned) {
@@ -190,11 +188,11 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
   layer.problem = as_gemm(workload, *operands, *precision);
   layer.convolution =
       has_window(workload, operands->input) || workload.tensors[operands->weight].ranks.size() > 2;
-  layer.channel = channels(workload, operands->input);
+  layer.channels = channels_of(workload, operands->input);
   if (!layer.convolution) {
     layer.problem.a = request.a;
     layer.problem.b = request.b;
-    layer.channel.reset();  // a GEMM pads no channels: its rows are copied as they are
+    layer.channels = 0;  // a GEMM pads no channels: its rows are copied as they are
   }
   const double size = real(operand_size(*precision).count());
   layer.input_bytes = real(workload.tensors[operands->input].stored_elements.value_or(
@@ -202,11 +200,11 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
                       size;
   layer.output_bytes = real(layer.problem.batch * layer.problem.m * layer.problem.n) *
                        real(layer.problem.output.count());
-  std::vector<GemmForm> forms = forms_of(gpu, workload, layer, request);
+  std::vector<GemmForm> forms = forms_of(gpu, layer, request);
   if (forms.empty()) {
     return fmt::format("{} cannot multiply {}", gpu.name, to_string(*precision));
   }
-  if (layer.convolution && !layer.channel) {
+  if (layer.convolution && layer.channels == 0) {
     for (GemmForm& form : forms) {
       form.notes.push_back(
           fmt::format("each group multiplies {} x {} x {}: most of a tile is padding",
