@@ -161,6 +161,28 @@ void add_strategy(CLI::App& command, Arguments& a) {
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
 }
 
+void add_kernels(CLI::App& command, KernelArguments& a) {
+  command.add_option("--top", a.top, "GPU: how many kernels to print [10]")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  add_choice(
+      command, "precision", {"f64", "f32", "tf32", "f16", "f16_acc16", "bf16", "s8", "fp8"},
+      [&a](const std::string& word) { a.precision = word; },
+      "GPU: of the operands, whatever their width in the workload");
+  add_choice(
+      command, "path", {"wmma", "mma", "wgmma", "simt"},
+      [&a](const std::string& word) { a.path = word; },
+      "GPU: wmma, mma, wgmma or simt; default the chip's fastest");
+  add_choice(
+      command, "layout", {"tn", "nn", "nt", "tt", "nhwc", "nchw"},
+      [&a](const std::string& word) { a.layout = word; },
+      "GPU: tn (default), nn, nt or tt of a GEMM; nhwc (default) or nchw of a convolution");
+  add_choice(
+      command, "export", {"triton", "cutlass", "json"},
+      [&a](const std::string& word) { a.format = word; },
+      "GPU: the kernels as triton.Config list, CUTLASS test list or JSON");
+}
+
 void add_search(CLI::App& app, SearchArguments& a) {
   CLI::App& command = *app.add_subcommand("search", "The best mapping, and the proof that it is");
   add_inputs(command, a.arch, a.workload);
@@ -183,6 +205,7 @@ void add_search(CLI::App& app, SearchArguments& a) {
   command.add_option("--certificate", a.certificate_file, "Write the proof to FILE, for check")
       ->type_name("FILE");
   add_fronts(command, a);
+  add_kernels(command, a.kernels);
   add_budget(command, a.budget);
   add_output(command, a.output);
 }

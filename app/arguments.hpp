@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -22,6 +23,16 @@ struct ObjectiveArguments {
   std::string max_latency;  // empty: none; needs the clock of the architecture
 };
 
+// Of a search of kernels, on a GPU; what is empty was not given.
+struct KernelArguments {
+  std::optional<std::int64_t> top;  // how many to print
+  std::string precision, path;      // by their to_string()
+  std::string layout, format;       // format: of --export
+  bool any() const {
+    return top || !precision.empty() || !path.empty() || !layout.empty() || !format.empty();
+  }
+};
+
 struct SearchArguments {
   std::string arch, workload;
   std::string constraints;  // empty: none
@@ -40,6 +51,7 @@ struct SearchArguments {
   std::string certificate_file;  // and the proof here
   bool why = false;              // what would help
   bool print_constraints = false;
+  KernelArguments kernels;
   Output output;
 };
 

@@ -10,6 +10,7 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/watch.hpp"
+#include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
@@ -195,6 +196,13 @@ Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
 }  // namespace
 
 Answer run(const SearchArguments& arguments) {
+  const Document machine = read_yaml(arguments.arch);
+  if (describes_gpu(machine)) {
+    return run_on_gpu(arguments, machine);
+  }
+  if (arguments.kernels.any()) {
+    throw UsageError("--top, --precision, --path, --layout, --export: only for a GPU");
+  }
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
   Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
   Constraints constraints;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "app/arguments.hpp"
+#include "core/document.hpp"
 
 namespace mapsim {
 
@@ -21,6 +22,8 @@ struct Answer {
 };
 
 Answer run(const SearchArguments& arguments);
+// The same where the architecture is a GPU: kernels, ranked.
+Answer run_on_gpu(const SearchArguments& arguments, const Document& machine);
 Answer run(const NetworkArguments& arguments);
 Answer run(const CheckArguments& arguments);
 Answer run(const EvalArguments& arguments);

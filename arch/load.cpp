@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "arch/gpu_load.hpp"
 #include "arch/lookup.hpp"
 #include "arch/timing_text.hpp"
 #include "core/reader.hpp"
@@ -460,6 +461,12 @@ class ArchReader {
 
 Arch read_arch(const Document& document) {
   Reader reader{document};
+  if (describes_gpu(document)) {
+    reader.error(
+        reader.root(),
+        "a GPU; its kernels are searched with 'mapsim search', other commands want 'nodes'");
+    reader.finish();
+  }
   const Arch arch = ArchReader{reader, document.file}.read();
   reader.finish();
   return arch;

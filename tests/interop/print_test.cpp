@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -33,6 +34,9 @@ Arch without_sources(Arch arch) {
 TEST(PrintArch, ReadsBackToTheSameValue) {
   int files = 0;
   for (const auto& entry : fs::directory_iterator(MAPSIM_SOURCE_DIR "/configs/arch")) {
+    if (describes_gpu(read_yaml(entry.path().string()))) {
+      continue;
+    }
     const Arch arch = load_arch(entry.path().string());
     EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml"), without_sources(arch))
         << print_arch(arch);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bytes.hpp"
+#include "core/units.hpp"
+
+namespace mapsim {
+
+// What is multiplied, and how it is summed: f16 is summed in fp32, f16_acc16 in fp16, s8 in int32,
+// fp8, bf16 and tf32 in fp32.
+enum class GpuPrecision : std::uint8_t { kF64, kF32, kTf32, kF16, kF16Acc16, kBf16, kS8, kFp8 };
+inline constexpr std::size_t kGpuPrecisions = 8;
+const char* to_string(GpuPrecision precision);  // "f64", ..., "f16_acc16", ..., "fp8"
+Bytes operand_size(GpuPrecision precision);     // of an element in memory
+Bytes sum_size(GpuPrecision precision);         // of an accumulator
+
+// How a kernel multiplies: WMMA's load_matrix_sync and mma_sync (padding against bank conflicts);
+// ldmatrix and mma.sync on swizzled tiles (CUTLASS 2, cuBLAS up to Ada); Hopper's warpgroup MMA
+// (CUTLASS 3, cuBLAS on Hopper); FMA, HFMA2 and DP4A instructions without tensor cores.
+enum class GpuPath : std::uint8_t { kWmma, kMma, kWgmma, kSimt };
+const char* to_string(GpuPath path);  // "wmma", "mma", "wgmma", "simt"
+
+// Dense multiply-adds per cycle and SM; 0: the chip cannot.
+struct GpuRate {
+  double chip = 0;  // the tensor cores' own peak
+  double wmma = 0;  // what mma.sync and WMMA reach: the same but on Hopper
+  double simt = 0;  // without tensor cores
+  friend bool operator==(const GpuRate&, const GpuRate&) = default;
+};
+
+// What only silicon knows, of one chip and, if given, one precision and path. As it stands here it
+// is uncalibrated: priors from docs/gpu.md. Efficiencies are shares of the chip's figures.
+struct GpuCalibration {
+  std::optional<GpuPrecision> precision{};  // absent: all
+  std::optional<GpuPath> path{};            // absent: all
+  double mma = 0.9;                         // of GpuRate, in the main loop
+  double shared = 0.95;                     // of one wavefront of 128 B per cycle and SM
+  double issue = 0.8;                       // of one instruction per cycle and scheduler
+  double dram = 0.9;                        // of dram_bandwidth
+  double l2 = 0.9;                          // of l2_bandwidth
+  double l2_capacity = 0.6;                 // of l2_size that holds what is reused
+  double overlap = 4;                       // p of (sum of x^p)^(1/p), where times overlap; >= 1
+  double stall = 1;                         // scales what memory latency is not hidden
+  Seconds launch{2.5e-6};                   // per kernel
+  Seconds block{0.5e-6};      // per round of resident blocks: start, barriers, epilogue
+  Seconds ramp{0.5e-6};       // before DRAM streams at its bandwidth
+  Seconds reduction{2.5e-6};  // of the slices of a split K: a kernel more
+  double error = 0.3;         // half-width of the 90 % interval of log(measured / predicted)
+  double resolution = 0.03;   // kernels of one problem closer than this are not told apart
+  std::string fitted_from{};  // the measurement file; empty: uncalibrated
+  friend bool operator==(const GpuCalibration&, const GpuCalibration&) = default;
+};
+
+// Cycles from request to data.
+struct GpuLatency {
+  Cycles shared{0};
+  Cycles l2{0};
+  Cycles dram{0};
+  friend bool operator==(const GpuLatency&, const GpuLatency&) = default;
+};
+
+// Priors: no chip publishes them. A MAC of another precision costs in inverse ratio of the rates:
+// tensor cores at full rate draw the same power.
+struct GpuEnergy {
+  PicojoulesPerBit dram{0};
+  PicojoulesPerBit l2{0};         // read or write, crossbar included
+  PicojoulesPerBit shared{0};     // a wavefront is 1024 b
+  PicojoulesPerBit registers{0};  // operands of the MMA instructions
+  Picojoules mac_f16{0};          // arithmetic of one f16 multiply-add in a tensor core
+  Picojoules instruction{0};      // of one warp: fetch, decode, operands
+  Milliwatts constant{0};         // whatever runs
+  friend bool operator==(const GpuEnergy&, const GpuEnergy&) = default;
+};
+
+// A GPU: its `gpu:` form of an architecture file (docs/gpu.md). Sizes and limits of one SM are
+// those of cuda_occupancy.h. Invariants of a loaded value: all counts and bandwidths positive.
+struct Gpu {
+  std::string name;
+  std::int64_t compute_capability = 0;  // 90 is 9.0
+  std::int64_t sms = 1;
+  Hertz clock{1e9};                // at which the rates hold
+  std::int64_t registers = 65536;  // of 32 b, per SM
+  std::int64_t max_warps = 64;     // per SM
+  std::int64_t max_blocks = 32;    // per SM
+  Bytes shared_per_sm{0};          // what resident blocks share
+  Bytes shared_per_block{0};       // the most that one block may have (opt-in)
+  std::array<GpuRate, kGpuPrecisions> rates{};
+  Bytes l2_size{0};
+  BytesPerSecond l2_bandwidth{0};  // reads by all SMs together
+  Bytes l2_per_sm{64};             // per cycle, into one SM
+  Bytes dram_size{0};
+  BytesPerSecond dram_bandwidth{0};
+  GpuLatency latency;
+  Milliwatts power{0};  // the board's limit
+  GpuEnergy energy;
+  std::vector<GpuCalibration> calibrations;
+
+  const GpuRate& rate(GpuPrecision precision) const {
+    return rates[static_cast<std::size_t>(precision)];
+  }
+  // Multiply-adds per cycle and SM on this path; 0: impossible.
+  double rate(GpuPrecision precision, GpuPath path) const;
+  // The block of this precision and path, the most particular one, or an uncalibrated one.
+  GpuCalibration calibration(GpuPrecision precision, GpuPath path) const;
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/gpu/convolution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace mapsim {
+namespace {
+
+constexpr std::int64_t kPiece = 16;  // bytes of the widest copy, and of a row of a fragment
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+// The operands in their roles.
+struct Operands {
+  TensorId input{};
+  TensorId weight{};
+};
+
+std::optional<Operands> operands_of(const Workload& workload) {
+  if (workload.tensors.size() != 3) {
+    return std::nullopt;
+  }
+  Operands operands{TensorId{0}, TensorId{1}};
+  if (workload.tensors[operands.input].role == Role::kWeight) {
+    std::swap(operands.input, operands.weight);
+  }
+  return operands;
+}
+
+std::optional<GpuPrecision> precision_of(Bits width) {
+  switch (width.count()) {
+    case 8:
+      return GpuPrecision::kS8;
+    case 16:
+      return GpuPrecision::kF16;
+    case 32:
+      return GpuPrecision::kF32;
+    case 64:
+      return GpuPrecision::kF64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Coordinates of a tensor: the product over its ranks of 1 + sum coefficient * (bound - 1).
+std::int64_t box(const Workload& workload, TensorId tensor) {
+  std::int64_t points = 1;
+  for (const Rank& rank : workload.tensors[tensor].ranks) {
+    std::int64_t last = 0;
+    for (const Term& term : rank.terms) {
+      last += term.coefficient * (workload.dims[term.dim].bound - 1);
+    }
+    points *= last + 1;
+  }
+  return points;
+}
+
+bool has_window(const Workload& workload, TensorId tensor) {
+  return std::any_of(workload.tensors[tensor].ranks.begin(), workload.tensors[tensor].ranks.end(),
+                     [](const Rank& rank) { return rank.terms.size() > 1; });
+}
+
+// Bound of the reduction dim that stands alone in a rank of the input: the channels. 0: depthwise.
+std::int64_t channels_of(const Workload& workload, TensorId input) {
+  for (const Rank& rank : workload.tensors[input].ranks) {
+    const DimId dim = rank.terms.front().dim;
+    if (rank.terms.size() == 1 && workload.gemm_axis(dim) == GemmAxis::kK) {
+      return workload.dims[dim].bound;
+    }
+  }
+  return 0;
+}
+
+GemmProblem as_gemm(const Workload& workload, const Operands& operands, GpuPrecision precision) {
+  GemmProblem problem;
+  problem.precision = precision;
+  for (const DimId d : workload.dims.ids()) {
+    const std::array<std::int64_t*, 4> axes{&problem.m, &problem.n, &problem.k, &problem.batch};
+    *axes[static_cast<std::size_t>(workload.gemm_axis(d))] *= workload.dims[d].bound;
+  }
+  const std::int64_t bits = workload.tensors[workload.output()].bits.count();
+  problem.output = Bytes{std::max<std::int64_t>(1, (bits + 7) / 8)};
+  if (precision != GpuPrecision::kS8) {  // what was given in 8 bits is stored as it is multiplied
+    problem.output = std::max(problem.output, operand_size(precision));
+  }
+  if (has_window(workload, operands.input)) {
+    const Tensor& input = workload.tensors[operands.input];
+    const std::int64_t stored = input.stored_elements.value_or(box(workload, operands.input));
+    problem.stored_a = std::min(stored / problem.batch, problem.m * problem.k);
+  }
+  return problem;
+}
+
+struct Layer {
+  Operands operands;
+  GemmProblem problem;
+  bool convolution = false;
+  std::int64_t channels = 0;  // in one group; 0: depthwise, or no convolution
+  double input_bytes = 0;
+  double output_bytes = 0;
+};
+
+// Both sides of a convolution that lies channel by channel go through a transposition.
+void add_transposition(const Layer& layer, GemmForm& form) {
+  form.passes.push_back({"NCHW input to NHWC", 2 * layer.input_bytes});
+  form.passes.push_back({"NHWC output to NCHW", 2 * layer.output_bytes});
+  form.notes.push_back("NCHW; tensor cores want NHWC: input and output are transposed");
+}
+
+// K of a form whose channels are padded to `channels`.
+void pad_channels(const Layer& layer, std::int64_t channels, GemmForm& form) {
+  const std::int64_t now = layer.channels;
+  const double grown = real(channels) / real(now);
+  form.problem.k = form.problem.k / now * channels;
+  if (form.problem.stored_a) {
+    form.problem.stored_a = *form.problem.stored_a / now * channels;
+  }
+  form.passes.push_back(
+      {fmt::format("{} channels copied to {}", now, channels), layer.input_bytes * (1 + grown)});
+  form.notes.push_back(fmt::format("{} channels are no multiple of {}: padded to {}", now,
+                                   kPiece / operand_size(form.problem.precision).count(),
+                                   channels));
+}
+
+std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
+  const GemmProblem& problem = layer.problem;
+  const std::int64_t unit = kPiece / operand_size(problem.precision).count();
+  const std::int64_t inner_a = problem.a == MatrixLayout::kRow ? problem.k : problem.m;
+  const std::int64_t inner_b = problem.b == MatrixLayout::kColumn ? problem.k : problem.n;
+  const std::int64_t inner = layer.channels > 0    ? layer.channels
+                             : inner_a % unit == 0 ? inner_b
+                                                   : inner_a;
+  const bool transposed = layer.convolution && request.layout == ConvLayout::kNchw;
+  const bool aligned = inner % unit == 0;
+  std::vector<GemmForm> forms;
+  if (gpu.rate(layer.problem.precision).chip > 0) {
+    GemmForm plain{layer.problem, {}, true, {}};
+    if (transposed) {
+      add_transposition(layer, plain);
+    }
+    if (!aligned && layer.channels > 0) {
+      GemmForm padded = plain;
+      pad_channels(layer, (inner + unit - 1) / unit * unit, padded);
+      forms.push_back(padded);
+    }
+    if (!aligned) {
+      plain.notes.push_back(fmt::format(
+          "rows of {} elements are no multiple of {}: copied in smaller pieces", inner, unit));
+    }
+    forms.push_back(plain);
+  }
+  if (gpu.rate(layer.problem.precision).simt > 0) {
+    GemmForm simt{layer.problem, {}, false, {}};
+    if (!forms.empty()) {
+      simt.notes.emplace_back("without tensor cores");
+    } else {
+      simt.notes.push_back(fmt::format("{} has no tensor cores for {}: FMA instructions", gpu.name,
+                                       to_string(layer.problem.precision)));
+    }
+    forms.push_back(simt);
+  }
+  return forms;
+}
+
+}  // namespace
+
+std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
+                                                            const Workload& workload,
+                                                            const GpuRequest& request) {
+  const std::optional<Operands> operands = operands_of(workload);
+  if (!operands) {
+    return "kernels multiply two operands; this einsum has " +
+           std::to_string(workload.tensors.size() - 1);
+  }
+  const Bits width = workload.tensors[operands->input].bits;
+  const std::optional<GpuPrecision> precision =
+      request.precision ? request.precision : precision_of(width);
+  if (!precision) {
+    return fmt::format("no precision has operands of {} b; name one with --precision",
+                       width.count());
+  }
+  Layer layer;
+  layer.operands = *operands;
+  layer.problem = as_gemm(workload, *operands, *precision);
+  layer.convolution =
+      has_window(workload, operands->input) || workload.tensors[operands->weight].ranks.size() > 2;
+  layer.channels = channels_of(workload, operands->input);
+  if (!layer.convolution) {
+    layer.problem.a = request.a;
+    layer.problem.b = request.b;
+    layer.channels = 0;  // a GEMM pads no channels: its rows are copied as they are
+  }
+  const double size = real(operand_size(*precision).count());
+  layer.input_bytes = real(workload.tensors[operands->input].stored_elements.value_or(
+                          box(workload, operands->input))) *
+                      size;
+  layer.output_bytes = real(layer.problem.batch * layer.problem.m * layer.problem.n) *
+                       real(layer.problem.output.count());
+  std::vector<GemmForm> forms = forms_of(gpu, layer, request);
+  if (forms.empty()) {
+    return fmt::format("{} cannot multiply {}", gpu.name, to_string(*precision));
+  }
+  if (layer.convolution && layer.channels == 0) {
+    for (GemmForm& form : forms) {
+      form.notes.push_back(
+          fmt::format("each group multiplies {} x {} x {}: most of a tile is padding",
+                      layer.problem.m, layer.problem.n, layer.problem.k));
+    }
+  }
+  return forms;
+}
+
+Seconds pass_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form) {
+  Seconds time{0};
+  for (const ExtraPass& pass : form.passes) {
+    time += Seconds{calibration.launch.count() +
+                    pass.bytes / (calibration.dram * gpu.dram_bandwidth.count())};
+  }
+  return time;
+}
+
+}  // namespace mapsim

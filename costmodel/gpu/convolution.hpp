@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "costmodel/gpu/estimate.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// How the input and the output of a convolution lie in memory; a GEMM has none of it.
+enum class ConvLayout : std::uint8_t { kNhwc, kNchw };
+
+// What a layer is asked to be on a GPU.
+struct GpuRequest {
+  std::optional<GpuPrecision> precision{};  // absent: by the width of the operands
+  ConvLayout layout = ConvLayout::kNhwc;
+  MatrixLayout a = MatrixLayout::kRow;  // of a GEMM
+  MatrixLayout b = MatrixLayout::kColumn;
+};
+
+// Passes over tensors beside the kernel: a transposition, a copy with more channels.
+struct ExtraPass {
+  std::string what;
+  double bytes = 0;  // read and written, from and to DRAM
+};
+
+// One way to run a layer as a GEMM. An operand of 2 B per element must come in pieces of 16 B: 8
+// channels (16 of 1 B, 4 of 4 B), or the kernel copies smaller pieces; tensor cores want channels
+// innermost (NHWC).
+struct GemmForm {
+  GemmProblem problem;
+  std::vector<ExtraPass> passes;
+  bool tensor_cores = true;
+  std::vector<std::string> notes;  // constraints that are violated, and how this form meets them
+};
+
+// All ways to run `workload`: as it is; padded; transposed; without tensor cores. The output's
+// dims in the operands decide what is M, N, K and batch (workloads/workload.hpp): an implicit GEMM
+// of a convolution has M = N P Q, N = K, K = C R S. The text: why there is none.
+std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
+                                                            const Workload& workload,
+                                                            const GpuRequest& request);
+
+// Time of the passes: a launch and the DRAM's time each.
+Seconds pass_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmForm& form);
+
+}  // namespace mapsim

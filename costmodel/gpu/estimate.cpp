@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/gpu/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include "costmodel/gpu/shared_memory.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr double kPartitions = 4;     // of an SM, with a scheduler and a tensor core each
+constexpr double kBarrier = 30;       // cycles of a __syncthreads of a block
+constexpr double kLoopOverhead = 20;  // instructions of a warp per K step: addresses, loop, barrier
+constexpr double kCopyOverhead =
+    3;                         // and per copy from global to shared memory: address, predicate
+constexpr double kChains = 4;  // independent MMA operations that keep a tensor core busy
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+// Bytes of the widest copy that the leading dimension of an operand allows, 16 at most.
+std::int64_t copy_bytes(std::int64_t leading, std::int64_t size) {
+  return std::gcd(leading * size, std::int64_t{16});
+}
+
+// Instructions of a block's warps that bring a K step to shared memory: one copy of 16 B per lane
+// (cp.async; before sm_80 a load and a store), or of less where rows are not aligned; scalar
+// accesses below 4 B.
+double copies(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
+  if (kernel.path == GpuPath::kWgmma) {
+    return 0;  // one thread starts the TMA
+  }
+  const std::int64_t size = operand_size(problem.precision).count();
+  const std::int64_t a = copy_bytes(problem.a == MatrixLayout::kRow ? problem.k : problem.m, size);
+  const std::int64_t b =
+      copy_bytes(problem.b == MatrixLayout::kColumn ? problem.k : problem.n, size);
+  const double lanes = real(kernel.block.m * kernel.block.k * size) / real(a) +
+                       real(kernel.block.n * kernel.block.k * size) / real(b);
+  const bool asynchronous = gpu.compute_capability >= 80 && a >= 4 && b >= 4;
+  return lanes / 32 * (asynchronous ? 1 : 2);
+}
+
+// Cycles of an SM for one K step of `blocks` resident blocks, each resource by itself.
+struct StepCycles {
+  double mma = 0, shared = 0, issue = 0;
+  double loop = 0;   // the three together
+  double stall = 0;  // latency of memory and of shared memory that nothing hides
+};
+
+StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
+                       const GemmProblem& problem, const KernelChoice& kernel, const GpuWork& work,
+                       double blocks) {
+  StepCycles cycles;
+  const double groups = kernel.path == GpuPath::kWgmma ? kPartitions : 1;  // partitions of a warp
+  const double warps = blocks * real(kernel.warps()) * groups;
+  const double busiest = std::ceil(warps / kPartitions);  // warps of a partition
+  const double warp_macs = work.step_macs / (real(kernel.warps()) * groups);
+  const double chains = busiest * real(kernel.warp.m / kernel.fragment.m) *
+                        real(kernel.warp.n / kernel.fragment.n) * 2;
+  const double depth = kernel.path == GpuPath::kSimt || kernel.path == GpuPath::kWgmma
+                           ? 1
+                           : std::min(1.0, chains / kChains);
+  const double rate = gpu.rate(problem.precision, kernel.path) / kPartitions * calibration.mma;
+  cycles.mma = busiest * warp_macs / (rate * depth);
+  cycles.shared = blocks * work.step_wavefronts / calibration.shared;
+  cycles.issue = blocks * work.step_instructions / (kPartitions * calibration.issue);
+  const double p = calibration.overlap;
+  const double most = std::max({cycles.mma, cycles.shared, cycles.issue});
+  cycles.loop = most * std::pow(std::pow(cycles.mma / most, p) + std::pow(cycles.shared / most, p) +
+                                    std::pow(cycles.issue / most, p),
+                                1 / p);
+
+  // A tile is asked for stages - 1 steps before its use; without a second stage, in its own step.
+  const double memory = real(gpu.latency.l2.count());
+  const double exposed = kernel.stages > 1 ? memory / real(kernel.stages - 1) - cycles.loop
+                                           : memory - cycles.loop * (1 - 1 / blocks);
+  // A warp waits for its fragments and for the barrier; other warps of its partition go on.
+  const double own = cycles.mma / busiest;
+  const double inner_steps = real(kernel.block.k / kernel.fragment.k);
+  const double fragments =
+      kernel.path == GpuPath::kWmma ? inner_steps * real(gpu.latency.shared.count()) : 0;
+  const double waits = fragments + kBarrier - (busiest - 1) * own;
+  cycles.stall = calibration.stall * (std::max(0.0, exposed) + std::max(0.0, waits));
+  return cycles;
+}
+
+// Cycles of a round of `blocks` blocks per SM that do not overlap with its K loop: the first tiles,
+// the last results. Blocks of one SM hide each other's.
+double round_overhead(const Gpu& gpu, const GpuCalibration& calibration, const KernelChoice& kernel,
+                      const GpuWork& work, double blocks) {
+  const double port = real(gpu.l2_per_sm.count());
+  const double first = real(std::max<std::int64_t>(kernel.stages - 1, 1)) * work.step_bytes / port;
+  const double last = work.output_bytes / port;
+  return calibration.stall * real(gpu.latency.dram.count()) / blocks + first + last;
+}
+
+struct LoopTime {
+  double mma = 0, shared = 0, issue = 0, loop = 0, stall = 0, fill = 0, tail = 0;  // seconds
+  double port = 0;  // of the busiest SM's port to L2
+};
+
+LoopTime loop_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
+                   const KernelChoice& kernel, const GpuWork& work) {
+  LoopTime time;
+  const double cycle = 1 / gpu.clock.count();
+  const auto add_rounds = [&](double rounds, double blocks) {
+    const StepCycles step = step_cycles(gpu, calibration, problem, kernel, work, blocks);
+    const double steps = rounds * work.steps * cycle;
+    time.mma += steps * step.mma;
+    time.shared += steps * step.shared;
+    time.issue += steps * step.issue;
+    time.loop += steps * step.loop;
+    time.stall += steps * step.stall;
+    time.port += steps * blocks * work.step_bytes / real(gpu.l2_per_sm.count());
+    time.fill += rounds * cycle * round_overhead(gpu, calibration, kernel, work, blocks);
+    return steps * (step.loop + step.stall);
+  };
+  double full = 0;
+  if (work.waves.full > 0) {
+    full = add_rounds(real(work.waves.full), real(work.resources.blocks_per_sm));
+  }
+  if (work.waves.rest > 0) {
+    const double blocks = real((work.waves.rest + gpu.sms - 1) / gpu.sms);
+    const double last = add_rounds(1, blocks);
+    time.tail = last * (1 - real(work.waves.rest) / (real(gpu.sms) * blocks));
+    if (work.waves.full > 0) {  // against the pace of the full rounds
+      const double ideal =
+          full / real(work.waves.full) * real(work.waves.rest) / real(work.waves.slots);
+      time.tail = std::max(0.0, last - ideal);
+    }
+  }
+  return time;
+}
+
+GpuBound bound_of(const GpuTime& time) {
+  const double loop = time.mma.count() + time.shared.count() + time.issue.count();
+  const double busy =
+      loop <= 0 ? 1
+                : 1 - std::min(1.0, time.tail.count() /
+                                        std::max({time.mma.count(), time.shared.count(),
+                                                  time.issue.count(), time.tail.count()}));
+  const std::array<double, 8> shares{
+      time.mma.count() * busy,   time.shared.count() * busy,
+      time.issue.count() * busy, time.stall.count() + time.fill.count(),
+      time.l2.count(),           time.dram.count(),
+      time.launch.count(),       time.tail.count()};
+  return static_cast<GpuBound>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+}
+
+// docs/gpu.md, Energy. Tensor cores of another precision, and FMA units, in inverse ratio of rates.
+GpuJoules joules(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel,
+                 const GpuWork& work, const GpuEstimate& estimate) {
+  const GpuRate& rate = gpu.rate(problem.precision);
+  const double f16 = gpu.rate(GpuPrecision::kF16).chip;
+  const double own = kernel.path == GpuPath::kSimt ? rate.simt : rate.chip;
+  const auto moved = [](double bytes, PicojoulesPerBit energy) {
+    return Picojoules{8 * bytes * energy.count()};
+  };
+  GpuJoules result;
+  result.mma = Picojoules{work.padded_macs * gpu.energy.mac_f16.count() * f16 / own};
+  result.instructions = Picojoules{work.instructions * gpu.energy.instruction.count()};
+  result.registers =
+      moved(work.traffic.register_read + work.traffic.register_write, gpu.energy.registers);
+  result.shared = moved(work.wavefronts * real(kWavefront), gpu.energy.shared);
+  result.l2 = moved(estimate.l2_bytes, gpu.energy.l2);
+  result.dram = moved(estimate.dram_bytes, gpu.energy.dram);
+  // mW x s = 1e9 pJ.
+  result.constant = Picojoules{gpu.energy.constant.count() * estimate.time.total.count() * 1e9};
+  result.total = result.mma + result.instructions + result.registers + result.shared + result.l2 +
+                 result.dram + result.constant;
+  return result;
+}
+
+// What the cache keeps, and what DRAM then moves. A cache does not fail at once when more is wanted
+// than it holds: what is found in it falls from all to nothing between half and one and a half of
+// its room.
+void set_dram(const Gpu& gpu, const GpuCalibration& calibration, const GpuWork& work,
+              GpuEstimate& estimate) {
+  const double room = calibration.l2_capacity * real(gpu.l2_size.count());
+  const auto found = [room](double needs) { return std::clamp(1.5 - needs / room, 0.0, 1.0); };
+  const GpuTraffic& traffic = work.traffic;
+  const double without = traffic.holds[0].dram_read;
+  estimate.cache = CacheHolds::kStep;
+  estimate.dram_bytes = without;
+  for (const CacheHolds holds : {CacheHolds::kGroup, CacheHolds::kAll}) {
+    const GpuTraffic::Hold& hold = traffic.holds[static_cast<std::size_t>(holds)];
+    const double share = found(hold.needs);
+    const double bytes = without - share * (without - hold.dram_read);
+    if (bytes <= estimate.dram_bytes) {
+      estimate.cache = share >= 0.5 ? holds : estimate.cache;
+      estimate.dram_bytes = bytes;
+    }
+  }
+  estimate.dram_bytes += traffic.dram_sums + 2 * traffic.workspace * (1 - found(traffic.workspace));
+}
+
+}  // namespace
+
+const char* to_string(GpuBound bound) {
+  switch (bound) {
+    case GpuBound::kMma:
+      return "mma";
+    case GpuBound::kShared:
+      return "shared memory";
+    case GpuBound::kIssue:
+      return "issue";
+    case GpuBound::kLatency:
+      return "latency";
+    case GpuBound::kL2:
+      return "L2";
+    case GpuBound::kDram:
+      return "DRAM";
+    case GpuBound::kLaunch:
+      return "launch";
+    case GpuBound::kTail:
+      return "tail";
+  }
+  return "";
+}
+
+GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
+  GpuWork result;
+  result.resources = resources(gpu, problem, kernel);
+  result.waves = waves(gpu, problem, kernel, result.resources.blocks_per_sm);
+  result.traffic = traffic(problem, kernel, result.waves);
+  const double size = real(operand_size(problem.precision).count());
+  const double warps = real(kernel.warps());
+  const double inner = real(kernel.block.k / kernel.fragment.k);
+  const double operations = warps * inner * real(kernel.warp.m / kernel.fragment.m) *
+                            real(kernel.warp.n / kernel.fragment.n);
+  const std::int64_t slice = (problem.k + kernel.split_k - 1) / kernel.split_k;
+  result.steps = real((slice + kernel.block.k - 1) / kernel.block.k);
+  result.step_macs = real(kernel.block.m * kernel.block.n * kernel.block.k);
+  result.step_bytes = real((kernel.block.m + kernel.block.n) * kernel.block.k) * size;
+  const FragmentLoads loads = fragment_loads(gpu, problem, kernel);
+  const double threads_per_mma = kernel.path == GpuPath::kWgmma ? 4 : 1;  // warps that issue it
+  // What is spilled goes through L1, which shares the port, at worst in every step.
+  const double spilled = real(kernel.spilled_bytes.value_or(0) * kernel.threads());
+  result.step_wavefronts =
+      warps * inner * loads.wavefronts + (result.step_bytes + spilled) / real(kWavefront);
+  const double copied = copies(gpu, problem, kernel);
+  result.step_instructions = operations * mma_instructions(gpu, problem, kernel) * threads_per_mma +
+                             warps * inner * loads.instructions + copied * (1 + kCopyOverhead) +
+                             warps * kLoopOverhead * threads_per_mma;
+  const double written =
+      real(kernel.split_k > 1 ? sum_size(problem.precision).count() : problem.output.count());
+  result.output_bytes = real(kernel.block.m * kernel.block.n) * written;
+  result.macs = real(problem.batch) * real(problem.m) * real(problem.n) * real(problem.k);
+  const double blocks = real(result.waves.blocks);
+  result.padded_macs = blocks * result.steps * result.step_macs;
+  result.wavefronts = blocks * result.steps * result.step_wavefronts;
+  result.instructions = blocks * result.steps * result.step_instructions;
+  result.kernels = kernel.split_k > 1 ? 2 : 1;
+  return result;
+}
+
+GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
+                  const KernelChoice& kernel, const GpuWork& work) {
+  GpuEstimate result;
+  set_dram(gpu, calibration, work, result);
+  result.l2_bytes = work.traffic.l2_read + work.traffic.l2_write;
+  const LoopTime loop = loop_time(gpu, calibration, problem, kernel, work);
+  const double l2 =
+      std::max(result.l2_bytes / gpu.l2_bandwidth.count(), loop.port) / calibration.l2;
+  const double dram = result.dram_bytes / (calibration.dram * gpu.dram_bandwidth.count()) +
+                      calibration.ramp.count();
+  const double rounds = real(work.waves.full + (work.waves.rest > 0 ? 1 : 0));
+  GpuTime& time = result.time;
+  time.mma = Seconds{loop.mma};
+  time.shared = Seconds{loop.shared};
+  time.issue = Seconds{loop.issue};
+  time.stall = Seconds{loop.stall};
+  time.fill = Seconds{loop.fill};
+  time.tail = Seconds{loop.tail};
+  time.l2 = Seconds{l2};
+  time.dram = Seconds{dram};
+  time.launch =
+      Seconds{calibration.launch.count() + real(work.kernels - 1) * calibration.reduction.count() +
+              rounds * calibration.block.count()};
+  const double p = calibration.overlap;
+  const double run = loop.loop + loop.stall;
+  const double most = std::max({run, l2, dram});
+  const double overlapped =
+      most *
+      std::pow(std::pow(run / most, p) + std::pow(l2 / most, p) + std::pow(dram / most, p), 1 / p);
+  time.total = Seconds{overlapped + loop.fill + time.launch.count()};
+  result.bound = bound_of(time);
+  const double peak = gpu.rate(problem.precision, kernel.path) * real(gpu.sms) * gpu.clock.count();
+  result.mma_share = work.macs / (peak * time.total.count());
+  result.error = calibration.error;
+  result.energy = joules(gpu, problem, kernel, work, result);
+  return result;
+}
+
+GpuEstimate estimate(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
+                     const KernelChoice& kernel) {
+  return price(gpu, calibration, problem, kernel, work(gpu, problem, kernel));
+}
+
+}  // namespace mapsim

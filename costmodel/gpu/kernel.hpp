@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "arch/gpu.hpp"
+#include "core/bytes.hpp"
+
+namespace mapsim {
+
+// Which index of a matrix is contiguous in memory. C is row-major.
+enum class MatrixLayout : std::uint8_t { kRow, kColumn };
+
+// C[h][m][n] (+)= sum over k of A[h][m][k] * B[h][k][n].
+struct GemmProblem {
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+  std::int64_t batch = 1;
+  GpuPrecision precision = GpuPrecision::kF16;
+  Bytes output{2};                         // of an element of C in memory
+  MatrixLayout a = MatrixLayout::kRow;     // [m][k]; CUTLASS and BLAS call row A, column B "TN"
+  MatrixLayout b = MatrixLayout::kColumn;  // [n][k]
+  bool adds_to_output = false;             // beta != 0: C is read, too
+  // Elements of A that memory holds, where that is less than m x k: an implicit GEMM reads each
+  // input point several times, from L2.
+  std::optional<std::int64_t> stored_a{};
+  friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
+};
+
+struct GemmTile {
+  std::int64_t m = 1;
+  std::int64_t n = 1;
+  std::int64_t k = 1;
+  friend auto operator<=>(const GemmTile&, const GemmTile&) = default;
+};
+
+// A GEMM kernel. Extents in elements.
+struct KernelChoice {
+  GpuPath path = GpuPath::kWmma;
+  GemmTile block{128, 128, 32};   // C tile of a block, and its step along K
+  GemmTile warp{64, 64, 32};      // C tile of a warp; k is the block's
+  GemmTile fragment{16, 16, 16};  // of one MMA operation
+  std::int64_t stages = 2;        // K steps of shared memory in flight and in use
+  std::int64_t split_k = 1;       // slices of K, each a block of its own; sums through a workspace
+  // Blocks are numbered along M within groups of this many block columns (Triton's GROUP_M with the
+  // sides exchanged); 0: along N, row by row, as unswizzled grids are.
+  std::int64_t raster = 8;
+  std::int64_t padding = 8;  // elements after each row of shared memory, against bank conflicts
+  // From the compiler (NVRTC's log); absent: estimated.
+  std::optional<std::int64_t> registers{};
+  std::optional<std::int64_t> spilled_bytes{};  // per thread, stores and loads
+
+  // Tiles of a block that go to a warp each; with kWgmma to a warpgroup, and one more loads.
+  std::int64_t warps() const { return (block.m / warp.m) * (block.n / warp.n); }
+  std::int64_t threads() const {
+    return path == GpuPath::kWgmma ? 128 * (warps() + 1) : 32 * warps();
+  }
+  friend auto operator<=>(const KernelChoice&, const KernelChoice&) = default;
+};
+
+// "wmma 128x128x32 warp 64x64 frag 16x16x16 stages 3 split 1 raster 8 pad 8"
+std::string to_string(const KernelChoice& kernel);
+
+// Why `kernel` cannot run `problem` on `gpu`, and what would be right; nothing: it can.
+std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
+                                   const KernelChoice& kernel);
+
+// The fragments that WMMA has for a precision; none for f32.
+std::span<const GemmTile> wmma_fragments(GpuPrecision precision);
+
+// What one block takes, and how many fit an SM.
+enum class OccupancyLimit : std::uint8_t { kRegisters, kShared, kWarps, kBlocks };
+struct GpuResources {
+  std::int64_t registers = 0;  // per thread, measured or estimated
+  bool registers_measured = false;
+  Bytes shared{0};  // dynamic, per block, without what the system reserves
+  std::int64_t blocks_per_sm = 0;
+  OccupancyLimit limit = OccupancyLimit::kWarps;
+};
+GpuResources resources(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
+
+// Per thread, roughly, where the compiler has not been asked.
+std::int64_t estimated_registers(const GemmProblem& problem, const KernelChoice& kernel);
+
+// Blocks per SM of a kernel of `threads`, `registers` per thread and `shared` dynamic bytes; 0: it
+// cannot be launched. Equals NVIDIA's cuda_occupancy.h.
+std::int64_t blocks_per_sm(const Gpu& gpu, std::int64_t threads, std::int64_t registers,
+                           Bytes shared, OccupancyLimit* limit = nullptr);
+
+}  // namespace mapsim

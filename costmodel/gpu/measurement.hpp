@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/units.hpp"
+#include "costmodel/gpu/kernel.hpp"
+
+namespace mapsim {
+
+// How long one kernel took on a real GPU. What is not known is empty, absent or zero.
+struct GpuMeasurement {
+  std::string gpu;  // the name of its architecture file's `gpu: name`
+  std::string driver;
+  Hertz clock{0};  // of the SMs while it ran
+  Hertz memory_clock{0};
+  GemmProblem problem;
+  std::optional<KernelChoice> kernel;  // absent: a library chose it, and did not say which
+  Bytes shared{0};                     // that the kernel has, per block
+  Seconds median{0};                   // the time; above zero
+  Seconds first_quartile{0};
+  Seconds third_quartile{0};
+  std::int64_t runs = 0;  // that the quartiles are of
+  std::string origin;     // who measured which kernel, in words
+  friend bool operator==(const GpuMeasurement&, const GpuMeasurement&) = default;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "core/bytes.hpp"
+#include "costmodel/gpu/kernel.hpp"
+
+namespace mapsim {
+
+// Shared memory serves one wavefront a cycle: up to 128 B, each of 32 banks giving 4 B.
+inline constexpr std::int64_t kWavefront = 128;
+
+// From one row of a tile to the next, padding included. A in rows of K, or of M if it lies
+// column-major; B in rows of K, or of N if it lies row-major.
+std::int64_t shared_row_bytes(const GemmProblem& problem, const KernelChoice& kernel, bool of_a);
+
+// Of A and B of one K step, padding included.
+Bytes shared_tile_bytes(const GemmProblem& problem, const KernelChoice& kernel);
+
+// Wavefronts of a load of 8 rows of 16 B, `row_bytes` (a multiple of 16) apart, over the one that
+// they could be: ldmatrix reads such, and so do the fragment loads of 4 B per lane, where 4 lanes
+// share a row. The rows start in 8 / gcd(row_bytes / 16, 8) of the 8 groups of banks. Equals a walk
+// over the banks: tests/costmodel/gpu.
+std::int64_t bank_conflict(std::int64_t row_bytes);
+
+// What a warp does per fragment.k along K.
+struct FragmentLoads {
+  double wavefronts = 0;    // with bank conflicts
+  double instructions = 0;  // ldmatrix, or plain loads where the compiler makes those
+};
+FragmentLoads fragment_loads(const Gpu& gpu, const GemmProblem& problem,
+                             const KernelChoice& kernel);
+
+// MMA instructions that the compiler makes of one fragment.
+double mma_instructions(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
+
+}  // namespace mapsim

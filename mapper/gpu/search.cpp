@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/gpu/search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <tuple>
+
+namespace mapsim {
+namespace {
+
+constexpr std::array<std::int64_t, 5> kBlockSides{16, 32, 64, 128, 256};
+constexpr std::array<std::int64_t, 4> kWarpSides{16, 32, 64, 128};
+constexpr std::array<std::int64_t, 2> kRowBytes{64, 128};
+constexpr std::array<std::int64_t, 5> kStages{2, 3, 4, 5, 6};
+constexpr std::array<std::int64_t, 6> kSplits{1, 2, 4, 8, 16, 32};
+constexpr std::array<std::int64_t, 5> kRasters{0, 1, 4, 8, 16};
+constexpr std::int64_t kMostWarps = 16;
+constexpr std::int64_t kPadding = 16;  // bytes: no bank conflicts for any K step that is searched
+
+// Fragment of a warp's tile on a path; k = 0: there is none.
+GemmTile fragment_for(const GemmProblem& problem, GpuPath path, const GemmTile& warp) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  switch (path) {
+    case GpuPath::kWgmma:
+      return warp.m == 64 || warp.n == 64 ? GemmTile{warp.m, warp.n, 32 / size} : GemmTile{0, 0, 0};
+    case GpuPath::kSimt:
+      return GemmTile{warp.m / 8, warp.n / 4, 1};
+    case GpuPath::kWmma:
+    case GpuPath::kMma:
+      break;
+  }
+  const auto fragments = wmma_fragments(problem.precision);
+  return fragments.empty() ? GemmTile{0, 0, 0} : fragments.front();
+}
+
+// The tiles of a block and its warps, everything else as it is in `kernel`.
+void add_tiles(const GemmProblem& problem, KernelChoice kernel, std::int64_t depth,
+               std::vector<KernelChoice>& tiles) {
+  const bool wide = kernel.path == GpuPath::kWgmma;
+  for (const std::int64_t block_m : kBlockSides) {
+    for (const std::int64_t block_n : kBlockSides) {
+      kernel.block = {block_m, block_n, depth};
+      for (const std::int64_t warp_m : wide ? std::span<const std::int64_t>{kBlockSides}
+                                            : std::span<const std::int64_t>{kWarpSides}) {
+        for (const std::int64_t warp_n : wide ? std::span<const std::int64_t>{kBlockSides}
+                                              : std::span<const std::int64_t>{kWarpSides}) {
+          kernel.warp = {warp_m, warp_n, depth};
+          kernel.fragment = fragment_for(problem, kernel.path, kernel.warp);
+          if (warp_m <= block_m && warp_n <= block_n && kernel.fragment.k > 0 &&
+              kernel.warps() <= kMostWarps) {
+            tiles.push_back(kernel);
+          }
+        }
+      }
+    }
+  }
+}
+
+struct Candidate {
+  Seconds total{0};
+  std::size_t form = 0;
+  KernelChoice kernel;
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return std::tie(a.total, a.form, a.kernel) < std::tie(b.total, b.form, b.kernel);
+  }
+};
+
+GpuPath default_path(const Gpu& gpu, const GemmForm& form) {
+  const GpuPrecision precision = form.problem.precision;
+  if (!form.tensor_cores) {
+    return GpuPath::kSimt;
+  }
+  return gpu.rate(precision, GpuPath::kWgmma) > 0 && precision != GpuPrecision::kF64
+             ? GpuPath::kWgmma
+             : GpuPath::kMma;
+}
+
+void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
+                    GpuSearchResult& result, std::vector<Candidate>& candidates) {
+  const GpuCalibration calibration = gpu.calibration(form.problem.precision, path);
+  const Seconds passes = pass_time(gpu, calibration, form);
+  for (const KernelChoice& kernel : kernel_set(gpu, form.problem, path)) {
+    ++result.considered;
+    if (illegal(gpu, form.problem, kernel)) {
+      continue;
+    }
+    ++result.legal;
+    const GpuEstimate found = estimate(gpu, calibration, form.problem, kernel);
+    candidates.push_back({found.time.total + passes, index, kernel});
+  }
+}
+
+RankedKernel rank(const Gpu& gpu, const GemmForm& form, const Candidate& candidate) {
+  const GpuCalibration calibration = gpu.calibration(form.problem.precision, candidate.kernel.path);
+  RankedKernel result;
+  result.kernel = candidate.kernel;
+  result.form = candidate.form;
+  result.work = work(gpu, form.problem, candidate.kernel);
+  result.estimate = price(gpu, calibration, form.problem, candidate.kernel, result.work);
+  result.passes = pass_time(gpu, calibration, form);
+  result.total = candidate.total;
+  return result;
+}
+
+}  // namespace
+
+double timing_noise(Seconds time) { return 0.000374 / (time.count() * 1e3) + 0.00044; }
+
+std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem, GpuPath path) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  KernelChoice kernel;
+  kernel.path = path;
+  kernel.padding = path == GpuPath::kWmma ? kPadding / size : 0;
+  std::vector<KernelChoice> tiles;
+  for (const std::int64_t bytes : kRowBytes) {
+    add_tiles(problem, kernel, bytes / size, tiles);
+  }
+  std::vector<KernelChoice> kernels;
+  for (KernelChoice& tile : tiles) {
+    for (const std::int64_t stages : kStages) {
+      for (const std::int64_t split : kSplits) {
+        for (const std::int64_t raster : kRasters) {
+          if ((stages > 2 && gpu.compute_capability < 80) ||
+              (split > 1 && split * 64 > problem.k)) {
+            continue;
+          }
+          tile.stages = stages;
+          tile.split_k = split;
+          tile.raster = raster;
+          kernels.push_back(tile);
+        }
+      }
+    }
+  }
+  return kernels;
+}
+
+GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
+                               const GpuSearchOptions& options) {
+  GpuSearchResult result;
+  result.forms = forms;
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    const GpuPath path = options.path.value_or(default_path(gpu, forms[i]));
+    if ((path == GpuPath::kSimt) != forms[i].tensor_cores) {
+      add_candidates(gpu, forms[i], i, path, result, candidates);
+    }
+  }
+  if (candidates.empty()) {
+    return result;
+  }
+  std::sort(candidates.begin(), candidates.end());
+  const Candidate& first = candidates.front();
+  result.calibration = gpu.calibration(forms[first.form].problem.precision, first.kernel.path);
+  const double apart = std::max(result.calibration.resolution, 2 * timing_noise(first.total));
+  const auto near = [&](const Candidate& c) {
+    return c.total.count() <= first.total.count() * (1 + apart);
+  };
+  for (const Candidate& candidate : candidates) {
+    result.as_good_as_first += near(candidate) ? 1 : 0;
+    const bool repeats = !result.ranked.empty() && result.ranked.back().total == candidate.total;
+    if (repeats) {
+      ++result.ranked.back().same;
+    } else if (result.ranked.size() < options.top) {
+      result.ranked.push_back(rank(gpu, forms[candidate.form], candidate));
+      result.ranked.back().as_good_as_first = near(candidate);
+    } else if (!near(candidate)) {
+      break;
+    }
+  }
+  return result;
+}
+
+}  // namespace mapsim

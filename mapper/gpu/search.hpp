@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "costmodel/gpu/convolution.hpp"
+#include "costmodel/gpu/estimate.hpp"
+
+namespace mapsim {
+
+struct GpuSearchOptions {
+  std::optional<GpuPath>
+      path{};  // absent: wgmma on Hopper, mma elsewhere; simt where a form says so
+  std::size_t top = 10;
+};
+
+struct RankedKernel {
+  KernelChoice kernel;
+  std::size_t form = 0;  // of the result's forms
+  GpuEstimate estimate;
+  GpuWork work;
+  Seconds passes{0};  // beside the kernel
+  Seconds total{0};   // kernel and passes
+  std::int64_t same =
+      0;  // other kernels with exactly this prediction; this one is the first of them
+  // Closer to the fastest than the model, or a measurement, tells kernels apart.
+  bool as_good_as_first = false;
+};
+
+struct GpuSearchResult {
+  std::vector<GemmForm> forms;
+  GpuCalibration calibration;        // of the fastest kernel
+  std::vector<RankedKernel> ranked;  // fastest first, `top` at most
+  std::int64_t considered = 0;
+  std::int64_t legal = 0;
+  std::int64_t as_good_as_first = 0;  // of all legal ones, the first included
+};
+
+// Every kernel of the declared set, legal ones ranked by predicted time, equal times by the kernels
+// themselves: the result depends on nothing else. The set: blocks and warps of powers of two from
+// 16 to 256, K steps of 64 B and 128 B, 2 to 6 stages, K whole or split up to 32 times, rasters 0,
+// 1, 4, 8, 16 (docs/gpu.md). Empty `ranked`: no kernel is legal.
+GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
+                               const GpuSearchOptions& options);
+
+// All kernels of that set on one path, legal or not, in a fixed order.
+std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem, GpuPath path);
+
+// Relative standard deviation of a repeated measurement of this time: 0.000374 / ms + 0.00044,
+// fitted by kernelTab on an RTX A6000 (goldens/gpu/hardware/microbench_facts.csv).
+double timing_noise(Seconds time);
+
+}  // namespace mapsim

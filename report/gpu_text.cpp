@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/figures.hpp"
+#include "report/gpu.hpp"
+#include "report/table.hpp"
+
+namespace mapsim {
+namespace {
+
+std::string shape_text(const GemmProblem& problem) {
+  return fmt::format("{}{} x {} x {}, {}",
+                     problem.batch > 1 ? fmt::format("{} times ", problem.batch) : "", problem.m,
+                     problem.n, problem.k, to_string(problem.precision));
+}
+
+double peak_tflops(const Gpu& gpu, double rate) {
+  return 2e-12 * rate * static_cast<double>(gpu.sms) * gpu.clock.count();
+}
+
+std::string head(const KernelReport& report, const GemmProblem& problem) {
+  const GpuRate& rate = report.gpu.rate(problem.precision);
+  std::string text = fmt::format("{} on {}: GEMM of {}\n", report.workload.name, report.gpu.name,
+                                 shape_text(problem));
+  text += fmt::format("  ceilings: tensor cores {:.0f}, WMMA {:.0f}, without {:.0f} Tops/s\n",
+                      peak_tflops(report.gpu, rate.chip), peak_tflops(report.gpu, rate.wmma),
+                      peak_tflops(report.gpu, rate.simt));
+  const GpuCalibration& calibration = report.result.calibration;
+  return text + fmt::format("  {}: 9 of 10 measured times are expected within a factor of {:.2f}\n",
+                            calibration.fitted_from.empty()
+                                ? "uncalibrated"
+                                : "calibrated on " + calibration.fitted_from,
+                            std::exp(calibration.error));
+}
+
+Row kernel_row(const RankedKernel& ranked, std::size_t rank) {
+  const KernelChoice& kernel = ranked.kernel;
+  const GpuEstimate& estimate = ranked.estimate;
+  const GpuWork& work = ranked.work;
+  return {
+      fmt::format("{}{}", rank, ranked.as_good_as_first ? "=" : ""),
+      scaled(ranked.total.count(), "s"),
+      to_string(estimate.bound),
+      percent(estimate.mma_share),
+      to_string(kernel.path),
+      fmt::format("{}x{}x{}", kernel.block.m, kernel.block.n, kernel.block.k),
+      fmt::format("{}x{}", kernel.warp.m, kernel.warp.n),
+      fmt::format("{}", kernel.stages),
+      fmt::format("{}", kernel.split_k),
+      fmt::format("{}", kernel.raster),
+      fmt::format("{}", work.resources.blocks_per_sm),
+      fmt::format("{:.2f}",
+                  static_cast<double>(work.waves.blocks) / static_cast<double>(work.waves.slots)),
+      fmt::format("{}{}", work.resources.registers_measured ? "" : "~", work.resources.registers),
+      bytes_text(Bits{8 * work.resources.shared.count()}),
+      bytes_text(Bits{8 * static_cast<std::int64_t>(estimate.dram_bytes)}),
+      energy_text(estimate.energy.total)};
+}
+
+std::string time_text(const RankedKernel& first) {
+  const GpuTime& time = first.estimate.time;
+  std::string text = "\nthe first kernel's time: ";
+  for (const auto& [name, part] : {std::pair{"mma", time.mma},
+                                   {"shared memory", time.shared},
+                                   {"issue", time.issue},
+                                   {"L2", time.l2},
+                                   {"DRAM", time.dram},
+                                   {"stalls", time.stall},
+                                   {"first and last tiles", time.fill},
+                                   {"launch", time.launch},
+                                   {"other passes", first.passes}}) {
+    if (part.count() > 0.005 * first.total.count()) {
+      text += fmt::format("{} {}, ", name, scaled(part.count(), "s"));
+    }
+  }
+  return text + fmt::format("of these tail {}\n", scaled(time.tail.count(), "s"));
+}
+
+}  // namespace
+
+std::string kernels_text(const KernelReport& report) {
+  const GpuSearchResult& result = report.result;
+  if (result.ranked.empty()) {
+    return fmt::format("{} on {}: none of {} kernels is legal\n", report.workload.name,
+                       report.gpu.name, grouped(result.considered));
+  }
+  const RankedKernel& first = result.ranked.front();
+  const GemmForm& form = result.forms[first.form];
+  std::string text = head(report, form.problem);
+  for (const std::string& note : form.notes) {
+    text += "  " + note + '\n';
+  }
+  for (const ExtraPass& pass : form.passes) {
+    text += fmt::format("  another pass: {}\n", pass.what);
+  }
+  std::vector<Row> rows{{"rank", "time", "bound", "of peak", "path", "block", "warp", "stages",
+                         "split", "raster", "per SM", "waves", "registers", "shared", "DRAM",
+                         "energy"}};
+  for (std::size_t i = 0; i < result.ranked.size(); ++i) {
+    rows.push_back(kernel_row(result.ranked[i], i + 1));
+  }
+  text += '\n' + table(rows);
+  text += fmt::format(
+      "\n=: as good as the first, which {} of {} legal kernels are ({} considered): less than {} "
+      "slower\n",
+      grouped(result.as_good_as_first), grouped(result.legal), grouped(result.considered),
+      percent(std::max(result.calibration.resolution, 2 * timing_noise(first.total))));
+  return text + time_text(first);
+}
+
+}  // namespace mapsim

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "report/gpu.hpp"
+#include "report/json_head.hpp"
+
+namespace mapsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json tile_json(const GemmTile& tile) { return {tile.m, tile.n, tile.k}; }
+
+Json kernel_json(const KernelChoice& kernel) {
+  return {{"path", to_string(kernel.path)},
+          {"block", tile_json(kernel.block)},
+          {"warp", {kernel.warp.m, kernel.warp.n}},
+          {"fragment", tile_json(kernel.fragment)},
+          {"stages", kernel.stages},
+          {"split_k", kernel.split_k},
+          {"raster", kernel.raster},
+          {"padding", kernel.padding},
+          {"threads", kernel.threads()}};
+}
+
+Json resources_json(const GpuWork& work) {
+  return {{"registers", work.resources.registers},
+          {"registers_measured", work.resources.registers_measured},
+          {"shared_bytes", work.resources.shared.count()},
+          {"blocks_per_sm", work.resources.blocks_per_sm},
+          {"blocks", work.waves.blocks},
+          {"slots", work.waves.slots}};
+}
+
+Json time_json(const GpuTime& time) {
+  return {{"mma", time.mma.count()},      {"shared", time.shared.count()},
+          {"issue", time.issue.count()},  {"l2", time.l2.count()},
+          {"dram", time.dram.count()},    {"stall", time.stall.count()},
+          {"fill", time.fill.count()},    {"tail", time.tail.count()},
+          {"launch", time.launch.count()}};
+}
+
+Json bytes_json(const RankedKernel& ranked) {
+  const GpuTraffic& traffic = ranked.work.traffic;
+  return {{"dram", ranked.estimate.dram_bytes},          {"l2", ranked.estimate.l2_bytes},
+          {"shared_read", traffic.shared_read},          {"shared_write", traffic.shared_write},
+          {"shared_wavefronts", ranked.work.wavefronts}, {"register_read", traffic.register_read},
+          {"register_write", traffic.register_write}};
+}
+
+Json energy_json(const GpuJoules& energy) {
+  return {{"mma", energy.mma.count()},
+          {"instructions", energy.instructions.count()},
+          {"registers", energy.registers.count()},
+          {"shared", energy.shared.count()},
+          {"l2", energy.l2.count()},
+          {"dram", energy.dram.count()},
+          {"constant", energy.constant.count()},
+          {"total", energy.total.count()}};
+}
+
+Json ranked_json(const RankedKernel& ranked) {
+  return {{"kernel", kernel_json(ranked.kernel)},
+          {"form", ranked.form},
+          {"seconds", ranked.total.count()},
+          {"passes_seconds", ranked.passes.count()},
+          {"log_error_90", ranked.estimate.error},
+          {"bound", to_string(ranked.estimate.bound)},
+          {"as_good_as_first", ranked.as_good_as_first},
+          {"same_prediction", ranked.same},
+          {"share_of_peak", ranked.estimate.mma_share},
+          {"resources", resources_json(ranked.work)},
+          {"times", time_json(ranked.estimate.time)},
+          {"bytes", bytes_json(ranked)},
+          {"energy_pj", energy_json(ranked.estimate.energy)}};
+}
+
+Json form_json(const GemmForm& form) {
+  const GemmProblem& problem = form.problem;
+  Json passes = Json::array();
+  for (const ExtraPass& pass : form.passes) {
+    passes.push_back({{"what", pass.what}, {"bytes", pass.bytes}});
+  }
+  return {{"m", problem.m},
+          {"n", problem.n},
+          {"k", problem.k},
+          {"batch", problem.batch},
+          {"precision", to_string(problem.precision)},
+          {"a", problem.a == MatrixLayout::kRow ? "row" : "column"},
+          {"b", problem.b == MatrixLayout::kRow ? "row" : "column"},
+          {"tensor_cores", form.tensor_cores},
+          {"passes", passes},
+          {"notes", form.notes}};
+}
+
+}  // namespace
+
+std::string kernels_json(const Provenance& origin, const KernelReport& report) {
+  const GpuSearchResult& result = report.result;
+  Json json = provenance_json(origin);
+  json["gpu"] = report.gpu.name;
+  json["workload"] = report.workload.name;
+  json["equation"] = report.workload.equation();
+  json["calibrated_on"] = result.calibration.fitted_from;
+  json["resolution"] = result.calibration.resolution;
+  json["considered"] = result.considered;
+  json["legal"] = result.legal;
+  json["as_good_as_first"] = result.as_good_as_first;
+  json["forms"] = Json::array();
+  for (const GemmForm& form : result.forms) {
+    json["forms"].push_back(form_json(form));
+  }
+  json["kernels"] = Json::array();
+  for (const RankedKernel& ranked : result.ranked) {
+    json["kernels"].push_back(ranked_json(ranked));
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace mapsim

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace mapsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int code = -1;
+  std::string text;  // of both streams
+};
+
+// `arguments` with ARCH: and GEMM for the shipped files.
+Outcome run(std::string arguments) {
+  for (const auto& [word, path] :
+       {std::pair<std::string, std::string>{"ARCH:", MAPSIM_SOURCE_DIR "/configs/arch/"},
+        {"LAYER:", MAPSIM_SOURCE_DIR "/configs/workloads/"}}) {
+    for (std::size_t at = 0; (at = arguments.find(word)) != std::string::npos;) {
+      arguments.replace(at, word.size(), path);
+    }
+  }
+  const std::string command = std::string{"'"} + MAPSIM_PROGRAM + "' " + arguments + " 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  for (std::size_t got = 0; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    outcome.text.append(buffer.data(), got);
+  }
+  outcome.code = WEXITSTATUS(pclose(pipe));
+  return outcome;
+}
+
+const std::string kSearch = "search ARCH:h200.yaml LAYER:gemm/4096.yaml ";
+
+TEST(SearchOnGpu, PrintsRankedKernels) {
+  const Outcome outcome = run(kSearch + "--top 10");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, StartsWith("gemm_4096 on h200: GEMM of 4096 x 4096 x 4096, s8\n"));
+  EXPECT_THAT(outcome.text, HasSubstr("ceilings: tensor cores 1979, WMMA 1319, without 124"));
+  EXPECT_THAT(outcome.text, HasSubstr("\n  1="));
+  EXPECT_THAT(outcome.text, HasSubstr("\n  10"));
+  EXPECT_THAT(outcome.text, HasSubstr("=: as good as the first"));
+}
+
+TEST(SearchOnGpu, WritesJsonWithBoundsErrorsAndBytes) {
+  const Outcome outcome = run(kSearch + "--precision bf16 --top 4 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  const Json json = Json::parse(outcome.text);
+  EXPECT_EQ(json["gpu"], "h200");
+  EXPECT_EQ(json["forms"][0]["precision"], "bf16");
+  ASSERT_EQ(json["kernels"].size(), 4U);
+  const Json& first = json["kernels"][0];
+  EXPECT_GT(first["seconds"], 4096.0 * 4096 * 4096 * 2 / 989.4e12);
+  EXPECT_TRUE(first["as_good_as_first"]);
+  EXPECT_GT(first["bytes"]["dram"], 3.0 * 4096 * 4096 * 2 - 1);
+  double energy = 0;
+  for (const auto& [key, value] : first["energy_pj"].items()) {
+    energy += key == "total" ? 0 : value.get<double>();
+  }
+  EXPECT_DOUBLE_EQ(first["energy_pj"]["total"], energy);
+  EXPECT_EQ(run(kSearch + "--precision bf16 --top 4 --json --threads 2").text, outcome.text);
+  EXPECT_EQ(run(kSearch + "--precision bf16 --top 4 --export json").text, outcome.text);
+}
+
+TEST(SearchOnGpu, ExportsForTritonAndCutlass) {
+  const std::string search = "search ARCH:a100_80gb.yaml LAYER:gemm/4096.yaml --precision f16 ";
+  const Outcome triton = run(search + "--export triton");
+  EXPECT_EQ(triton.code, 0);
+  EXPECT_THAT(triton.text,
+              StartsWith("import triton\n\nconfigs = [\n    triton.Config({'BLOCK_M': "));
+  const Outcome cutlass = run(search + "--export cutlass");
+  EXPECT_EQ(cutlass.code, 0);
+  EXPECT_THAT(cutlass.text, StartsWith("kernel,m,n,k,cta_m,"));
+  EXPECT_THAT(cutlass.text, HasSubstr("\ncutlass_tensorop_s16816gemm_f16_"));
+}
+
+TEST(SearchOnGpu, PricesAViolatedConstraintAndSaysSo) {
+  const Outcome outcome =
+      run("search ARCH:a100_80gb.yaml LAYER:resnet50/conv1.yaml --precision f16 --layout nchw");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, testing::AnyOf(HasSubstr("without tensor cores"), HasSubstr("NCHW")));
+}
+
+TEST(SearchOnGpu, RefusesWhatIsNotForIt) {
+  const Outcome constraints = run(kSearch + "--pareto");
+  EXPECT_EQ(constraints.code, 2);
+  EXPECT_THAT(constraints.text, HasSubstr("--pareto: not for a GPU"));
+  const Outcome top = run("search ARCH:teaching.yaml LAYER:teaching/conv.yaml --top 3");
+  EXPECT_EQ(top.code, 2);
+  EXPECT_THAT(top.text, HasSubstr("only for a GPU"));
+  const Outcome precision = run(kSearch + "--precision fp16");
+  EXPECT_EQ(precision.code, 2);
+  EXPECT_THAT(precision.text, HasSubstr("no precision 'fp16'; did you mean 'f16'?"));
+  const Outcome eval = run("roofline ARCH:h200.yaml LAYER:gemm/4096.yaml");
+  EXPECT_EQ(eval.code, 2);
+  EXPECT_THAT(eval.text, HasSubstr("h200.yaml:"));
+  EXPECT_THAT(eval.text, HasSubstr("a GPU; its kernels are searched with 'mapsim search'"));
+}
+
+}  // namespace
+}  // namespace mapsim

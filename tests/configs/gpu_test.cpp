@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "arch/gpu_load.hpp"
+
+namespace mapsim {
+namespace {
+
+const std::string kArch = MAPSIM_SOURCE_DIR "/configs/arch/";
+
+// Published dense peaks, multiply and add counted as two: fp16 with fp32 sums, int8.
+struct Published {
+  std::string name;
+  double tflops;
+  double tops;
+  double gbps;
+};
+const std::vector<Published> kGpus{{"h200", 989.4, 1978.9, 4800},
+                                   {"h100_sxm", 989.4, 1978.9, 3350},
+                                   {"h100_pcie", 756.5, 1513, 2000},
+                                   {"a100_40gb", 312, 624, 1555},
+                                   {"a100_80gb", 312, 624, 2039},
+                                   {"a10", 125, 250, 600},
+                                   {"l4", 121, 242.5, 300},
+                                   {"l20", 119.5, 239, 864},
+                                   {"t4", 65, 130, 320},
+                                   {"v100", 125, 0, 900},
+                                   {"rtx3090", 71, 284, 936},
+                                   {"rtx4090", 165.2, 660.6, 1008},
+                                   {"jetson_orin", 42.6, 85, 204.8}};
+
+TEST(ShippedGpus, HaveThePublishedPeaks) {
+  for (const Published& published : kGpus) {
+    const Gpu gpu = load_gpu(kArch + published.name + ".yaml");
+    EXPECT_EQ(gpu.name, published.name);
+    const double per_rate = 2e-12 * static_cast<double>(gpu.sms) * gpu.clock.count();
+    EXPECT_NEAR(gpu.rate(GpuPrecision::kF16).chip * per_rate, published.tflops,
+                0.012 * published.tflops)
+        << gpu.name;
+    EXPECT_NEAR(gpu.rate(GpuPrecision::kS8).chip * per_rate, published.tops, 0.012 * published.tops)
+        << gpu.name;
+    EXPECT_NEAR(gpu.dram_bandwidth.count(), published.gbps * 1e9, 1e6) << gpu.name;
+    EXPECT_GT(gpu.rate(GpuPrecision::kF32).simt, 0) << gpu.name;
+    EXPECT_EQ(gpu.rate(GpuPrecision::kBf16).chip > 0, gpu.compute_capability >= 80) << gpu.name;
+    EXPECT_EQ(gpu.rate(GpuPrecision::kFp8).chip > 0, gpu.compute_capability >= 89) << gpu.name;
+  }
+}
+
+TEST(ShippedGpus, GiveEveryNumberASourceAndAStatus) {
+  const std::regex number{R"(^ +\w+: [0-9][^#]*)"};
+  const std::regex sourced{
+      R"(^ +\w+: [^#]+ # \[(\w)\] (confirmed|corrected|measured|derived|estimate|memory|unverified)\b.*)"};
+  for (const Published& published : kGpus) {
+    std::ifstream file{kArch + published.name + ".yaml"};
+    std::string head;
+    int numbers = 0;
+    for (std::string line; std::getline(file, line) && line != "  calibration:";) {
+      if (line.starts_with("#")) {
+        head += line + "\n";
+      }
+      if (std::regex_search(line, number)) {
+        std::smatch match;
+        ASSERT_TRUE(std::regex_match(line, match, sourced)) << published.name << ": " << line;
+        EXPECT_NE(head.find("# [" + match[1].str() + "] "), std::string::npos) << line;
+        ++numbers;
+      }
+    }
+    EXPECT_GT(numbers, 30) << published.name;
+  }
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+#include <variant>
+
+#include "arch/gpu_load.hpp"
+#include "mapper/gpu/search.hpp"
+#include "workloads/conv.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+
+Gpu chip(const std::string& name) { return load_gpu(kConfigs + "arch/" + name + ".yaml"); }
+
+std::vector<GemmForm> forms(const Gpu& gpu, const Workload& workload, const GpuRequest& request) {
+  return std::get<0>(gemm_forms(gpu, workload, request));
+}
+
+GpuRequest in(GpuPrecision precision) {
+  GpuRequest request;
+  request.precision = precision;
+  return request;
+}
+
+TEST(GpuSearch, RanksEveryLegalKernelOfTheSet) {
+  const Gpu gpu = chip("t4");
+  const auto all =
+      forms(gpu, gemm("g", {512, 768, 1024, std::nullopt, false}), in(GpuPrecision::kF16));
+  GpuSearchOptions options;
+  options.top = 100'000;
+  const GpuSearchResult result = search_kernels(gpu, all, options);
+  std::int64_t listed = 0;
+  Seconds last{0};
+  for (const RankedKernel& ranked : result.ranked) {
+    EXPECT_LE(last, ranked.total);
+    last = ranked.total;
+    listed += 1 + ranked.same;
+    const GemmProblem& problem = all[ranked.form].problem;
+    ASSERT_EQ(illegal(gpu, problem, ranked.kernel), std::nullopt);
+    EXPECT_EQ(ranked.estimate.time.total,
+              estimate(gpu, gpu.calibration(problem.precision, ranked.kernel.path), problem,
+                       ranked.kernel)
+                  .time.total);
+  }
+  EXPECT_EQ(listed, result.legal);
+  std::int64_t legal = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const GpuPath path = all[i].tensor_cores ? GpuPath::kMma : GpuPath::kSimt;
+    for (const KernelChoice& kernel : kernel_set(gpu, all[i].problem, path)) {
+      legal += illegal(gpu, all[i].problem, kernel) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(legal, result.legal);
+}
+
+TEST(GpuSearch, SaysWhatIsAsGoodAsTheFirst) {
+  const Gpu gpu = chip("h200");
+  GpuSearchOptions options;
+  options.top = 200;
+  const GpuSearchResult result = search_kernels(
+      gpu, forms(gpu, gemm("g", {4096, 4096, 4096, std::nullopt, false}), in(GpuPrecision::kBf16)),
+      options);
+  ASSERT_EQ(result.ranked.size(), 200U);
+  const double first = result.ranked.front().total.count();
+  for (const RankedKernel& ranked : result.ranked) {
+    EXPECT_EQ(ranked.as_good_as_first,
+              ranked.total.count() <= first * (1 + result.calibration.resolution));
+  }
+  EXPECT_TRUE(result.ranked.front().as_good_as_first);
+  EXPECT_GT(result.as_good_as_first, 1);
+  // The same search again; and the first of fewer is the first of many.
+  options.top = 3;
+  const GpuSearchResult again = search_kernels(gpu, result.forms, options);
+  ASSERT_EQ(again.ranked.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(again.ranked[i].kernel, result.ranked[i].kernel);
+  }
+  EXPECT_EQ(again.as_good_as_first, result.as_good_as_first);
+}
+
+TEST(GpuSearch, WmmaOnHopperEndsAtItsOwnCeiling) {
+  const Gpu gpu = chip("h200");
+  const auto all =
+      forms(gpu, gemm("g", {8192, 8192, 8192, std::nullopt, false}), in(GpuPrecision::kF16));
+  GpuSearchOptions options;
+  const RankedKernel chips = search_kernels(gpu, all, options).ranked.front();
+  EXPECT_EQ(chips.kernel.path, GpuPath::kWgmma);
+  options.path = GpuPath::kWmma;
+  const RankedKernel wmma = search_kernels(gpu, all, options).ranked.front();
+  EXPECT_EQ(wmma.kernel.path, GpuPath::kWmma);
+  EXPECT_EQ(wmma.kernel.padding, 8);
+  const double ratio = chips.total.count() / wmma.total.count();
+  EXPECT_GT(ratio, 0.6);  // 1324 of 2048 FMA
+  EXPECT_LT(ratio, 0.75);
+}
+
+TEST(GpuForms, AConvolutionIsAnImplicitGemm) {
+  const Gpu gpu = chip("a100_80gb");
+  const Workload layer = load_workload(kConfigs + "workloads/resnet50/conv2_3x3.yaml");
+  const auto all = forms(gpu, layer, in(GpuPrecision::kF16));
+  ASSERT_EQ(all.size(), 2U);  // tensor cores, and without
+  const GemmProblem& problem = all[0].problem;
+  EXPECT_EQ(problem.m, 56 * 56);
+  EXPECT_EQ(problem.n, 64);
+  EXPECT_EQ(problem.k, 64 * 3 * 3);
+  EXPECT_EQ(problem.stored_a, 64 * 56 * 56);
+  EXPECT_THAT(all[0].notes, IsEmpty());
+  EXPECT_THAT(all[1].notes, ElementsAre("without tensor cores"));
+}
+
+TEST(GpuForms, ThreeChannelsArePaddedOrCopiedInPieces) {
+  const Gpu gpu = chip("a100_80gb");
+  const Workload layer = load_workload(kConfigs + "workloads/resnet50/conv1.yaml");
+  const auto all = forms(gpu, layer, in(GpuPrecision::kF16));
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].problem.k, 8 * 49);
+  EXPECT_THAT(all[0].notes, ElementsAre("3 channels are no multiple of 8: padded to 8"));
+  ASSERT_EQ(all[0].passes.size(), 1U);
+  EXPECT_EQ(all[0].passes[0].what, "3 channels copied to 8");
+  EXPECT_DOUBLE_EQ(all[0].passes[0].bytes, 224 * 224 * (3 + 8) * 2);
+  EXPECT_EQ(all[1].problem.k, 3 * 49);
+  EXPECT_THAT(all[1].notes,
+              ElementsAre("rows of 3 elements are no multiple of 8: copied in smaller pieces"));
+  const GpuSearchResult result = search_kernels(gpu, all, {});
+  ASSERT_FALSE(result.ranked.empty());
+  EXPECT_GT(pass_time(gpu, {}, all[0]), Seconds{0});
+}
+
+TEST(GpuForms, PlanarTensorsAreTransposedForTensorCores) {
+  const Gpu gpu = chip("a100_80gb");
+  const Workload layer = load_workload(kConfigs + "workloads/resnet50/conv2_3x3.yaml");
+  GpuRequest request = in(GpuPrecision::kF16);
+  request.layout = ConvLayout::kNchw;
+  const auto all = forms(gpu, layer, request);
+  ASSERT_EQ(all[0].passes.size(), 2U);
+  EXPECT_DOUBLE_EQ(all[0].passes[0].bytes, 2 * 64 * 56 * 56 * 2);
+  EXPECT_THAT(all[0].notes.front(), HasSubstr("NCHW"));
+  EXPECT_THAT(all[1].passes, IsEmpty());
+  const Seconds planar = search_kernels(gpu, all, {}).ranked.front().total;
+  const Seconds interleaved =
+      search_kernels(gpu, forms(gpu, layer, in(GpuPrecision::kF16)), {}).ranked.front().total;
+  EXPECT_GT(planar, interleaved);
+}
+
+TEST(GpuForms, WhatTheChipLacksRunsWithoutTensorCoresOrNotAtAll) {
+  const Workload layer = gemm("g", {1024, 1024, 1024, std::nullopt, false});
+  const Gpu v100 = chip("v100");
+  const auto int8 = forms(v100, layer, in(GpuPrecision::kS8));
+  ASSERT_EQ(int8.size(), 1U);
+  EXPECT_FALSE(int8[0].tensor_cores);
+  EXPECT_THAT(int8[0].notes, ElementsAre("v100 has no tensor cores for s8: FMA instructions"));
+  EXPECT_EQ(search_kernels(v100, int8, {}).ranked.front().kernel.path, GpuPath::kSimt);
+  EXPECT_EQ(std::get<std::string>(gemm_forms(v100, layer, in(GpuPrecision::kBf16))),
+            "v100 cannot multiply bf16");
+}
+
+TEST(GpuForms, DepthwiseConvolutionsSaySo) {
+  const Gpu gpu = chip("a100_80gb");
+  const Workload layer =
+      load_workload(kConfigs + "workloads/mobilenet_v2/depthwise_96_112_stride2.yaml");
+  const auto all = forms(gpu, layer, in(GpuPrecision::kF16));
+  EXPECT_EQ(all[0].problem.n, 1);
+  EXPECT_EQ(all[0].problem.batch, 96);
+  EXPECT_THAT(all[0].notes.back(), HasSubstr("most of a tile is padding"));
+  EXPECT_FALSE(search_kernels(gpu, all, {}).ranked.empty());
+}
+
+}  // namespace
+}  // namespace mapsim

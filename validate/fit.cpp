@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/fit.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unsupported/Eigen/LevenbergMarquardt>
+
+namespace mapsim {
+namespace {
+
+// Where the solver stands for a value, and back.
+double to_free(const FitParameter& parameter, double value) {
+  const double part =
+      std::log(value / parameter.lower) / std::log(parameter.upper / parameter.lower);
+  const double inside = std::clamp(part, 1e-6, 1 - 1e-6);
+  return std::log(inside / (1 - inside));
+}
+double to_value(const FitParameter& parameter, double free) {
+  const double part = 1 / (1 + std::exp(-free));
+  return parameter.lower * std::pow(parameter.upper / parameter.lower, part);
+}
+
+// What Eigen minimises: the sum of squares of signed square roots of the losses.
+class Problem : public Eigen::DenseFunctor<double> {
+ public:
+  Problem(const std::vector<FitParameter>& parameters, std::int64_t count,
+          const Residuals& residuals, std::span<const double> weights, const FitOptions& options)
+      : DenseFunctor(static_cast<int>(parameters.size()),
+                     static_cast<int>(count + std::ssize(parameters))),
+        count_{count},
+        parameters_{parameters},
+        residuals_{residuals},
+        weights_{weights},
+        options_{options} {}
+
+  std::vector<double> values_at(const InputType& free) const {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      values.push_back(to_value(parameters_[i], free[static_cast<Eigen::Index>(i)]));
+    }
+    return values;
+  }
+  int operator()(const InputType& free, ValueType& out) const {
+    ++evaluations_;
+    const std::vector<double> values = values_at(free);
+    residuals_(values, {out.data(), static_cast<std::size_t>(count_)});
+    for (Eigen::Index i = 0; i < count_; ++i) {
+      const double r = out[i] * (weights_.empty() ? 1 : weights_[static_cast<std::size_t>(i)]);
+      out[i] = std::copysign(std::sqrt(soft_l1(r, options_.soft_scale)), r);
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const FitParameter& p = parameters_[i];
+      out[count_ + static_cast<Eigen::Index>(i)] =
+          p.prior > 0 ? options_.noise * std::log(values[i] / p.start) / p.prior : 0;
+    }
+    return 0;
+  }
+  // Central differences: predictions have kinks (waves, the best of several kernels), which a step
+  // of 1e-3 of the logistic variable averages.
+  int df(const InputType& free, JacobianType& jacobian) const {
+    constexpr double kStep = 1e-3;
+    ValueType above(values());
+    ValueType below(values());
+    for (Eigen::Index i = 0; i < free.size(); ++i) {
+      InputType moved = free;
+      moved[i] = free[i] + kStep;
+      (*this)(moved, above);
+      moved[i] = free[i] - kStep;
+      (*this)(moved, below);
+      jacobian.col(i) = (above - below) / (2 * kStep);
+    }
+    return 0;
+  }
+  std::int64_t evaluations() const { return evaluations_; }
+
+ private:
+  std::int64_t count_;  // of the observations; the priors follow them
+  const std::vector<FitParameter>& parameters_;
+  const Residuals& residuals_;
+  std::span<const double> weights_;
+  const FitOptions& options_;
+  mutable std::int64_t evaluations_ = 0;
+};
+
+// d ln(value) / d free at `free`.
+double log_slope(const FitParameter& parameter, double free) {
+  const double part = 1 / (1 + std::exp(-free));
+  return std::log(parameter.upper / parameter.lower) * part * (1 - part);
+}
+
+// Fills in the errors from the Jacobian in ln(value). Directions without information (relative
+// eigenvalue under 1e-10) make every parameter that takes part in them undetermined.
+void judge(const std::vector<FitParameter>& given, const Eigen::VectorXd& free,
+           const Eigen::MatrixXd& jacobian, double variance, Fit& result) {
+  Eigen::MatrixXd logs = jacobian;
+  for (Eigen::Index i = 0; i < free.size(); ++i) {
+    logs.col(i) /= std::max(log_slope(given[static_cast<std::size_t>(i)], free[i]), 1e-12);
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(logs.transpose() * logs);
+  const double largest = std::max(solver.eigenvalues().maxCoeff(), 1e-300);
+  for (Eigen::Index i = 0; i < free.size(); ++i) {
+    double sum = 0;
+    for (Eigen::Index k = 0; k < free.size(); ++k) {
+      const double part = solver.eigenvectors()(i, k);
+      const double eigenvalue = solver.eigenvalues()[k];
+      if (eigenvalue > 1e-10 * largest) {
+        sum += part * part / eigenvalue;
+      } else if (std::abs(part) > 1e-3) {
+        sum = std::numeric_limits<double>::infinity();
+      }
+    }
+    const FitParameter& parameter = given[static_cast<std::size_t>(i)];
+    FittedParameter& fitted = result.parameters[static_cast<std::size_t>(i)];
+    fitted.value = to_value(parameter, free[i]);
+    fitted.relative_error = std::sqrt(variance * sum);
+    const double part = 1 / (1 + std::exp(-free[i]));
+    fitted.at_bound = part < 0.02 || part > 0.98;
+    fitted.determined = !fitted.at_bound && 1.96 * fitted.relative_error < std::log(2.0);
+  }
+}
+
+}  // namespace
+
+double soft_l1(double residual, double scale) {
+  const double z = residual / scale;
+  // (sqrt(1 + z^2) - 1) without the loss of digits near zero.
+  return 2 * scale * scale * (z * z / (std::sqrt(1 + z * z) + 1));
+}
+
+std::vector<double> Fit::values() const {
+  std::vector<double> result;
+  for (const FittedParameter& parameter : parameters) {
+    result.push_back(parameter.value);
+  }
+  return result;
+}
+
+Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const Residuals& residuals,
+        std::span<const double> weights, const FitOptions& options) {
+  Problem problem(parameters, count, residuals, weights, options);
+  Eigen::VectorXd free(static_cast<Eigen::Index>(parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    free[static_cast<Eigen::Index>(i)] = to_free(parameters[i], parameters[i].start);
+  }
+  Eigen::LevenbergMarquardt<Problem> solver(problem);
+  const auto per_jacobian = 2 * static_cast<std::int64_t>(parameters.size());
+  solver.setMaxfev(
+      static_cast<int>(std::max<std::int64_t>(options.max_evaluations / (per_jacobian + 1), 2)));
+  solver.setFtol(1e-7);
+  solver.setXtol(1e-6);
+  solver.minimize(free);
+
+  Eigen::VectorXd at(problem.values());
+  problem(free, at);
+  Eigen::MatrixXd jacobian(problem.values(), free.size());
+  problem.df(free, jacobian);
+  at.conservativeResize(count);  // what the data say, without the priors
+  jacobian.conservativeResize(count, Eigen::NoChange);
+  Fit result;
+  result.parameters.resize(parameters.size());
+  result.cost = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(count, 1));
+  const auto freedom = count - static_cast<std::int64_t>(parameters.size());
+  judge(parameters, free, jacobian,
+        at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(freedom, 1)), result);
+  result.evaluations = problem.evaluations();
+  return result;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/measurements.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <string_view>
+
+#include "core/csv.hpp"
+#include "core/reader.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::string_view kVersion = " mapsim measurements 1";
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
+
+const Words& columns() {
+  static const Words kColumns{
+      "gpu",       "driver",    "sm_clock_mhz", "memory_clock_mhz", "precision", "m",
+      "n",         "k",         "batch",        "output_bytes",     "a",         "b",
+      "path",      "block_m",   "block_n",      "block_k",          "warp_m",    "warp_n",
+      "frag_m",    "frag_n",    "frag_k",       "stages",           "split_k",   "raster",
+      "padding",   "registers", "spilled",      "shared_bytes",     "time_s",    "time_q1_s",
+      "time_q3_s", "runs",      "origin"};
+  return kColumns;
+}
+
+const Words& precisions() {
+  static const Words kWords = [] {
+    Words words;
+    for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
+      words.emplace_back(to_string(static_cast<GpuPrecision>(i)));
+    }
+    return words;
+  }();
+  return kWords;
+}
+const Words& paths() {
+  static const Words kWords{to_string(GpuPath::kWmma), to_string(GpuPath::kMma),
+                            to_string(GpuPath::kWgmma), to_string(GpuPath::kSimt)};
+  return kWords;
+}
+const Words kLayouts{"row", "column"};
+
+// One row, column by column.
+class RowReader {
+ public:
+  RowReader(CsvReader& reader, const CsvRow& row) : reader_{&reader}, row_{&row} {}
+
+  std::string text(std::string_view column) const {
+    return reader_->text(*row_, reader_->find(column));
+  }
+  std::int64_t extent(std::string_view column) {
+    return need(column, reader_->integer(*row_, reader_->find(column), 1, kMostExtent),
+                std::int64_t{1});
+  }
+  std::optional<std::int64_t> count(std::string_view column) {
+    return reader_->integer(*row_, reader_->find(column), 0, kMaxInteger);
+  }
+  double not_negative(std::string_view column) {
+    return reader_->not_negative(*row_, reader_->find(column)).value_or(0);
+  }
+  double positive(std::string_view column) {
+    return need(column, reader_->positive(*row_, reader_->find(column)), 1.0);
+  }
+  std::optional<std::size_t> choice(std::string_view column, const Words& words) {
+    return reader_->choice(*row_, reader_->find(column), words);
+  }
+  std::size_t chosen(std::string_view column, const Words& words) {
+    return need(column, choice(column, words), std::size_t{0});
+  }
+  void error(std::string_view column, const std::string& message) {
+    reader_->error(*row_, reader_->find(column), message);
+  }
+
+ private:
+  template <class T>
+  T need(std::string_view column, std::optional<T> value, T otherwise) {
+    return reader_->need(*row_, reader_->find(column), value, otherwise);
+  }
+  CsvReader* reader_;
+  const CsvRow* row_;
+};
+
+GemmProblem read_problem(RowReader& row) {
+  GemmProblem problem;
+  problem.m = row.extent("m");
+  problem.n = row.extent("n");
+  problem.k = row.extent("k");
+  problem.batch = row.extent("batch");
+  problem.precision = static_cast<GpuPrecision>(row.chosen("precision", precisions()));
+  problem.output = Bytes{row.extent("output_bytes")};
+  problem.a = static_cast<MatrixLayout>(row.chosen("a", kLayouts));
+  problem.b = static_cast<MatrixLayout>(row.chosen("b", kLayouts));
+  return problem;
+}
+
+std::optional<KernelChoice> read_kernel(RowReader& row) {
+  const std::optional<std::size_t> path = row.choice("path", paths());
+  if (!path) {
+    return std::nullopt;
+  }
+  KernelChoice kernel;
+  kernel.path = static_cast<GpuPath>(*path);
+  kernel.block = {row.extent("block_m"), row.extent("block_n"), row.extent("block_k")};
+  kernel.warp = {row.extent("warp_m"), row.extent("warp_n"), kernel.block.k};
+  kernel.fragment = {row.extent("frag_m"), row.extent("frag_n"), row.extent("frag_k")};
+  kernel.stages = row.extent("stages");
+  kernel.split_k = row.extent("split_k");
+  kernel.raster = row.count("raster").value_or(0);
+  kernel.padding = row.count("padding").value_or(0);
+  kernel.registers = row.count("registers");
+  kernel.spilled_bytes = row.count("spilled");
+  if (kernel.block.m % kernel.warp.m != 0 || kernel.block.n % kernel.warp.n != 0) {
+    row.error("warp_m", "the block is not a whole number of warp tiles");
+  }
+  return kernel;
+}
+
+GpuMeasurement read_row(RowReader row) {
+  GpuMeasurement result;
+  result.gpu = row.text("gpu");
+  if (result.gpu.empty()) {
+    row.error("gpu", "a value is missing");
+  }
+  result.driver = row.text("driver");
+  result.clock = Hertz{row.not_negative("sm_clock_mhz") * 1e6};
+  result.memory_clock = Hertz{row.not_negative("memory_clock_mhz") * 1e6};
+  result.problem = read_problem(row);
+  result.kernel = read_kernel(row);
+  result.shared = Bytes{row.count("shared_bytes").value_or(0)};
+  result.median = Seconds{row.positive("time_s")};
+  result.first_quartile = Seconds{row.not_negative("time_q1_s")};
+  result.third_quartile = Seconds{row.not_negative("time_q3_s")};
+  if (result.third_quartile < result.first_quartile) {
+    row.error("time_q3_s", "the third quartile is below the first");
+  }
+  result.runs = row.count("runs").value_or(0);
+  result.origin = row.text("origin");
+  return result;
+}
+
+// A number that reads back to the same one, "" for zero.
+std::string known(double value) { return value == 0 ? "" : fmt::format("{}", value); }
+std::string known(std::int64_t value) { return value == 0 ? "" : fmt::format("{}", value); }
+std::string known(const std::optional<std::int64_t>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+std::vector<std::string> kernel_cells(const std::optional<KernelChoice>& kernel) {
+  if (!kernel) {
+    return std::vector<std::string>(15);
+  }
+  const KernelChoice& k = *kernel;
+  std::vector<std::string> cells{to_string(k.path)};
+  for (const std::int64_t value :
+       {k.block.m, k.block.n, k.block.k, k.warp.m, k.warp.n, k.fragment.m, k.fragment.n,
+        k.fragment.k, k.stages, k.split_k, k.raster, k.padding}) {
+    cells.push_back(fmt::format("{}", value));
+  }
+  cells.push_back(known(k.registers));
+  cells.push_back(known(k.spilled_bytes));
+  return cells;
+}
+
+std::string row_text(const GpuMeasurement& m) {
+  const GemmProblem& p = m.problem;
+  std::string text =
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}", csv_cell(m.gpu), csv_cell(m.driver),
+                  known(m.clock.count() / 1e6), known(m.memory_clock.count() / 1e6),
+                  to_string(p.precision), p.m, p.n, p.k, p.batch, p.output.count(),
+                  kLayouts[static_cast<std::size_t>(p.a)], kLayouts[static_cast<std::size_t>(p.b)]);
+  text += fmt::format(",{}", fmt::join(kernel_cells(m.kernel), ","));
+  text += fmt::format(",{},{},{},{},{},{}\n", known(m.shared.count()), known(m.median.count()),
+                      known(m.first_quartile.count()), known(m.third_quartile.count()),
+                      known(m.runs), csv_cell(m.origin));
+  return text;
+}
+
+}  // namespace
+
+std::vector<GpuMeasurement> parse_measurements(const std::string& text,
+                                               const std::string& filename) {
+  const CsvTable table = parse_csv(text, filename);
+  if (table.comments.empty() || table.comments.front() != kVersion) {
+    throw ConfigError{{{filename, 1, 1, "",
+                        fmt::format("not a measurements file: the first line must be '#{}'; "
+                                    "tables of others come in by 'mapsim import gpu-table'",
+                                    kVersion),
+                        table.lines.front()}}};
+  }
+  CsvReader reader{table};
+  reader.refuse_others(columns());
+  for (const char* column :
+       {"gpu", "precision", "m", "n", "k", "batch", "output_bytes", "a", "b", "path", "time_s"}) {
+    reader.require({column});
+  }
+  reader.finish();
+  std::vector<GpuMeasurement> result;
+  for (const CsvRow& row : table.rows) {
+    result.push_back(read_row({reader, row}));
+  }
+  reader.finish();
+  return result;
+}
+
+std::string measurements_header() {
+  return fmt::format("#{}\n{}\n", kVersion, fmt::join(columns(), ","));
+}
+
+std::string measurement_rows(const std::vector<GpuMeasurement>& measurements) {
+  std::string text;
+  for (const GpuMeasurement& measurement : measurements) {
+    text += row_text(measurement);
+  }
+  return text;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mapsim {
+
+// One kernel of one problem: predicted against measured, in seconds. `problem` groups the kernels
+// that compete; equal numbers are one problem.
+struct Prediction {
+  std::int64_t problem = 0;
+  std::int64_t kernel = 0;  // repeated timings of one kernel are averaged before ranking
+  double measured = 0;
+  double predicted = 0;
+};
+
+// Relative errors, (predicted - measured) / measured.
+struct ErrorMetrics {
+  std::int64_t count = 0;
+  double mape = 0;       // mean absolute
+  double median = 0;     // absolute
+  double ninetieth = 0;  // percentile, absolute
+  double bias = 0;       // mean, signed
+  double mape_low = 0;   // 95 % interval of mape, by bootstrap over problems
+  double mape_high = 0;
+};
+
+// How well the predictions choose, over problems with at least two kernels; all 0 if there are
+// none.
+struct RankMetrics {
+  std::int64_t problems = 0;
+  double tau = 0;   // mean of Kendall's tau-b
+  double top1 = 1;  // geometric mean of measured(predicted best) / best measured
+  double top5 = 1;  // of the best measured among the five predicted best
+};
+
+// `seed` and 1000 resamples for the interval. Deterministic.
+ErrorMetrics error_metrics(std::span<const Prediction> predictions, std::uint64_t seed = 1);
+RankMetrics rank_metrics(std::span<const Prediction> predictions);
+
+// Kendall's tau-b of two rankings of the same things: (concordant - discordant) /
+// sqrt((pairs - ties in a)(pairs - ties in b)); 0 where all of a or all of b tie.
+double kendall_tau_b(std::span<const double> a, std::span<const double> b);
+
+// Of `folds` parts, the one that a problem falls in: by a hash of its number and the seed, so that
+// rows of one problem stay together.
+std::int64_t fold_of(std::int64_t problem, std::int64_t folds, std::uint64_t seed = 1);
+
+}  // namespace mapsim
