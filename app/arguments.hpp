@@ -56,6 +56,29 @@ struct NetworkArguments {
   Output output;
 };
 
+struct SweepArguments {
+  std::string campaign, database;
+  int shard = 1, shards = 1;  // the first of them is 1
+  int threads = 1;
+  Output output;
+};
+
+struct MergeArguments {
+  std::string database;
+  std::vector<std::string> inputs;
+  int threads = 1;
+  Output output;
+};
+
+struct ResultsArguments {
+  std::string database;
+  std::string campaign;  // empty: all
+  bool networks = false;
+  bool csv = false;
+  int threads = 1;
+  Output output;
+};
+
 struct CheckArguments {
   std::string certificate;
   std::string machine, layer;  // what it must be about, unless empty
@@ -115,7 +138,8 @@ struct ExportArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, NetworkArguments, CheckArguments, EvalArguments, SimulateArguments,
+using Command = std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
+                             ResultsArguments, CheckArguments, EvalArguments, SimulateArguments,
                              RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
                              ExportArguments>;
 

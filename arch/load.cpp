@@ -420,14 +420,14 @@ class ArchReader {
   std::filesystem::path folder_;  // of the file; others are named from here
 };
 
+}  // namespace
+
 Arch read_arch(const Document& document) {
   Reader reader{document};
   const Arch arch = ArchReader{reader, document.file}.read();
   reader.finish();
   return arch;
 }
-
-}  // namespace
 
 Arch load_arch(const std::string& path) { return read_arch(read_yaml(path)); }
 

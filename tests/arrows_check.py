@@ -30,6 +30,8 @@ HOMES = [
     (r"#include <omp\.h>|#pragma omp", ("mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),
+    (r"#include <sqlite3", ("campaign/sqlite.cpp",)),
+    (r"#include <mpi", ("campaign/mpi.cpp",)),
 ]
 
 
