@@ -226,10 +226,11 @@ void add_sweep(CLI::App& app, SweepArguments& a) {
       "sweep", "Every point of a campaign that is not in its database yet; docs/formats.md");
   command.add_option("CAMPAIGN", a.campaign, "Campaign (YAML)")->required()->type_name("");
   add_database(command, a.database, "--db");
+  a.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   add_text(command, "--shard", "I/N", "Only the I-th of N parts, for a database of its own",
            [&a](const std::string& text) { return read_shard(text, a); });
-  add_threads(command, a.threads);
-  command.add_option("--out", a.output.file, "Write the summary to FILE")->type_name("FILE");
+  add_number(command, "--threads", a.threads, 1, kMaxThreads,
+             "Points at a time [all cores; under mpirun one a process]");
 }
 
 void add_merge(CLI::App& app, MergeArguments& a) {

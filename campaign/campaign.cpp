@@ -14,6 +14,7 @@
 
 #include "campaign/substitute.hpp"
 #include "core/reader.hpp"
+#include "report/figures.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
 
@@ -82,7 +83,8 @@ class CampaignReader {
     load_layers(campaign, workloads, networks);
     if (capped_product(campaign.designs(), campaign.layers.size() * campaign.questions.size()) >
         kMostPoints) {
-      reader_.error(fields.place("architectures"), fmt::format("more than {} points", kMostPoints));
+      reader_.error(fields.place("architectures"),
+                    fmt::format("more than {} points", grouped(kMostPoints)));
       reader_.finish();
     }
     return campaign;
@@ -125,7 +127,7 @@ class CampaignReader {
     Node copy = machine.document.root;
     const auto problem = substitute(copy, key.text, value);
     if (problem) {
-      reader_.error(key, fmt::format("{} in {}", *problem, machine.document.file));
+      reader_.error(key, fmt::format("{}: {}", machine.document.file, *problem));
     }
     return !problem;
   }
@@ -155,7 +157,9 @@ class CampaignReader {
       for (const Node* value : items(&entry->value, "a list of values")) {
         if (!texts.insert(flow_text(*value)).second) {
           reader_.error(*value, fmt::format("a second {}", describe(*value)));
-        } else if (is_good(machine, entry->key, *value)) {
+        } else if (!is_good(machine, entry->key, *value)) {
+          break;  // what is wrong with the path is wrong for all of them
+        } else {
           values.push_back(*value);
         }
       }
@@ -260,8 +264,7 @@ class CampaignReader {
       const std::vector<std::string> found =
           pattern ? expand(folder_, *pattern) : std::vector<std::string>{};
       if (pattern && found.empty()) {
-        reader_.error(*item,
-                      fmt::format("no such file: {}", quoted((folder_ / *pattern).string())));
+        reader_.error(*item, fmt::format("no such file: {}", quoted(*pattern)));
       }
       for (const std::string& file : found) {
         if (std::find(files.begin(), files.end(), file) == files.end()) {

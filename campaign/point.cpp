@@ -243,7 +243,7 @@ Record point_record(const Campaign& campaign, const Design& design, const PointI
 }
 
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
-                            const CampaignLayer& layer, const Question& question, int threads,
+                            const CampaignLayer& layer, const Question& question,
                             const std::atomic<bool>& stop) {
   if (!design.arch) {
     return without_mapping("error", design.reason, 0);
@@ -264,7 +264,6 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
       }
       options.objective.max_latency = std::get<Cycles>(limit);
     }
-    options.threads = threads;
     options.evaluations = campaign.evaluations;
     options.seed = static_cast<std::uint64_t>(campaign.seed);
     options.budget = campaign.budget;

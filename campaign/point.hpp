@@ -43,9 +43,9 @@ Record point_record(const Campaign& campaign, const Design& design, const PointI
 
 // The answer: the values of kFigureColumns. A layer that does not fit, constraints that the design
 // or the layer contradicts, a search that is not supported are answers, too, with their reason.
-// nullopt: `stop` was set before the search was over.
+// One thread. nullopt: `stop` was set before the search was over.
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
-                            const CampaignLayer& layer, const Question& question, int threads,
+                            const CampaignLayer& layer, const Question& question,
                             const std::atomic<bool>& stop);
 
 }  // namespace mapsim

@@ -94,14 +94,13 @@ std::int64_t number(Database& database, const std::string& sql) {
   throw ConfigError{{{path, 0, 0, "", message, ""}}};
 }
 
-// Is `schema` (main, or that of an attached file) ours? Empty files are nobody's.
-void check_ours(Database& database, const std::string& schema, const std::string& path) {
-  if (number(database, fmt::format("PRAGMA {}.application_id", schema)) != kApplication) {
-    refuse(path, "is not a database of mapsim");
+void check_ours(Database& database) {
+  if (number(database, "PRAGMA application_id") != kApplication) {
+    refuse(database.path(), "is not a database of mapsim");
   }
-  const std::int64_t version = number(database, fmt::format("PRAGMA {}.user_version", schema));
+  const std::int64_t version = number(database, "PRAGMA user_version");
   if (version != kStoreSchema) {
-    refuse(path,
+    refuse(database.path(),
            fmt::format("has schema {}; this mapsim reads and writes {}", version, kStoreSchema));
   }
 }
@@ -156,7 +155,7 @@ Store::Store(const std::string& path, Open how)
     }
     making.commit();
   }
-  check_ours(database_, "main", path);
+  check_ours(database_);
   if (how == Open::kOrNew) {
     database_.execute("PRAGMA journal_mode = WAL");
   }
@@ -239,15 +238,11 @@ Store::Tally Store::tally(const std::string& campaign) {
 }
 
 void Store::merge(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    refuse(path, "no such file");
-  }
-  if (std::filesystem::equivalent(path, database_.path(), error)) {
+  if (std::error_code error; std::filesystem::equivalent(path, database_.path(), error)) {
     refuse(path, "cannot be merged with itself");
   }
+  Store{path, Open::kExisting};  // is it a database of ours?
   Statement{database_, "ATTACH ? AS other"}.run({path});
-  check_ours(database_, "other", path);
   {
     Transaction merging{database_};
     constexpr Columns kFigures{kFigureColumns};

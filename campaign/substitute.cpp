@@ -39,9 +39,10 @@ std::optional<std::vector<Step>> steps_of(std::string_view path) {
       steps.push_back({"", position});
       path.remove_prefix(end + 1);
     } else {
-      if (!expects_word) {
-        path.remove_prefix(path[0] == '.' ? 1 : 0);
+      if (!expects_word && path[0] != '.') {
+        return std::nullopt;
       }
+      path.remove_prefix(expects_word ? 0 : 1);
       const std::string_view word = path.substr(0, path.find_first_of(".[]"));
       if (word.empty()) {
         return std::nullopt;

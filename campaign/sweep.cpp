@@ -127,7 +127,7 @@ class Planner {
 };
 
 void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop) {
-  PointSolver solver{campaign, 1, stop};
+  PointSolver solver{campaign, stop};
   while (!stop) {
     const auto number = queue.take();
     if (!number) {
@@ -143,6 +143,8 @@ void note(const Solved& solved, Store& store, SweepSummary& summary) {
     ++summary.progress.computed;
   } else if (!solved.failure.empty()) {
     summary.failures.push_back(fmt::format("point {}: {}", solved.number, solved.failure));
+  } else {
+    summary.interrupted = true;  // here or elsewhere
   }
 }
 
@@ -221,9 +223,8 @@ std::string progress_text(const SweepProgress& progress) {
   return text;
 }
 
-PointSolver::PointSolver(const Campaign& campaign, int threads, const std::atomic<bool>& stop)
+PointSolver::PointSolver(const Campaign& campaign, const std::atomic<bool>& stop)
     : campaign_{campaign},
-      threads_{threads},
       stop_{stop},
       layers_{ids_of(layer_contents(campaign))},
       questions_{ids_of(question_contents(campaign))},
@@ -240,7 +241,7 @@ Solved PointSolver::solve(std::size_t number) {
     }
     solved.key = {loaded_.content.id, layers_[index.layer], questions_[index.question]};
     solved.figures = mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer],
-                                   campaign_.questions[index.question], threads_, stop_);
+                                   campaign_.questions[index.question], stop_);
   } catch (const std::exception& error) {
     solved.failure = error.what();  // the other points can still be solved
   }
@@ -255,7 +256,7 @@ SweepSummary sweep(const Campaign& campaign, const SweepOptions& options) {
     write_answers(campaign, options, store, std::move(missing), summary);
   }
   summary.tally = store.tally(campaign.name);
-  summary.interrupted = *options.stop;
+  summary.interrupted = summary.interrupted || *options.stop;
   return summary;
 }
 

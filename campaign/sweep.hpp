@@ -48,12 +48,11 @@ struct SweepSummary {
 // Solves points of a campaign, one after the other; nothing is shared between two solvers.
 class PointSolver {
  public:
-  PointSolver(const Campaign& campaign, int threads, const std::atomic<bool>& stop);
+  PointSolver(const Campaign& campaign, const std::atomic<bool>& stop);
   Solved solve(std::size_t number);
 
  private:
   const Campaign& campaign_;
-  int threads_;
   const std::atomic<bool>& stop_;
   std::vector<std::string> layers_, questions_;  // ids of their contents
   std::size_t design_;                           // the one that is loaded
