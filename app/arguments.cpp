@@ -236,6 +236,58 @@ void add_network(CLI::App& app, NetworkArguments& a) {
   add_output(command, a.output);
 }
 
+// "2/4": the second of four.
+std::optional<std::string> read_shard(const std::string& text, SweepArguments& a) {
+  const char* const end = text.data() + text.size();
+  int shard = 0;
+  int shards = 0;
+  const auto first = std::from_chars(text.data(), end, shard);
+  const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
+  const auto second = slash ? std::from_chars(first.ptr + 1, end, shards) : first;
+  if (!slash || second.ec != std::errc{} || second.ptr != end || shard < 1 || shard > shards) {
+    return fmt::format("'{}' is not I/N with 1 <= I <= N, such as 2/4", text);
+  }
+  a.shard = shard;
+  a.shards = shards;
+  return std::nullopt;
+}
+
+void add_database(CLI::App& command, std::string& database, const std::string& name) {
+  command.add_option(name, database, "Database of results (SQLite)")->required()->type_name("FILE");
+}
+
+void add_sweep(CLI::App& app, SweepArguments& a) {
+  CLI::App& command = *app.add_subcommand(
+      "sweep", "Every point of a campaign that is not in its database yet; docs/formats.md");
+  command.add_option("CAMPAIGN", a.campaign, "Campaign (YAML)")->required()->type_name("");
+  add_database(command, a.database, "--db");
+  a.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  add_text(command, "--shard", "I/N", "Only the I-th of N parts, for a database of its own",
+           [&a](const std::string& text) { return read_shard(text, a); });
+  add_number(command, "--threads", a.threads, 1, kMaxThreads,
+             "Points at a time [all cores; under mpirun one a process]");
+}
+
+void add_merge(CLI::App& app, MergeArguments& a) {
+  CLI::App& command = *app.add_subcommand("merge", "Put databases of results into one");
+  add_database(command, a.database, "INTO");
+  command.add_option("FROM", a.inputs, "Databases to take from; they stay as they are")
+      ->required()
+      ->type_name("FILE");
+  add_threads(command, a.threads);
+}
+
+void add_results(CLI::App& app, ResultsArguments& a) {
+  CLI::App& command = *app.add_subcommand("results", "The rows of a database as a table");
+  add_database(command, a.database, "RESULTS");
+  command.add_option("--campaign", a.campaign, "Only this one")->type_name("NAME");
+  command.add_flag("--networks", a.networks, "Totals of networks in place of points");
+  CLI::Option* csv = command.add_flag("--csv", a.csv, "CSV, every column, all digits");
+  add_threads(command, a.threads);
+  add_output(command, a.output);
+  csv->excludes(command.get_option("--json"));
+}
+
 void add_check(CLI::App& app, CheckArguments& a) {
   CLI::App& command =
       *app.add_subcommand("check", "Does a certificate prove what it claims? Without the search");
@@ -452,6 +504,9 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   app.require_subcommand(1);
   SearchArguments search;
   NetworkArguments network;
+  SweepArguments sweep;
+  MergeArguments merge;
+  ResultsArguments results;
   CheckArguments check_proof;
   EvalArguments eval;
   SimulateArguments simulate;
@@ -463,6 +518,9 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   CalibrateArguments calibrate;
   add_search(app, search);
   add_network(app, network);
+  add_sweep(app, sweep);
+  add_merge(app, merge);
+  add_results(app, results);
   add_check(app, check_proof);
   add_eval(app, eval);
   add_simulate(app, simulate);
@@ -483,11 +541,19 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const std::map<std::string, Command> parsed{{"search", search},      {"network", network},
-                                              {"check", check_proof},  {"eval", eval},
-                                              {"simulate", simulate},  {"roofline", roofline},
-                                              {"show", show},          {"histogram", histogram},
-                                              {"import", import},      {"export", export_mapping},
+  const std::map<std::string, Command> parsed{{"search", search},
+                                              {"network", network},
+                                              {"sweep", sweep},
+                                              {"merge", merge},
+                                              {"results", results},
+                                              {"check", check_proof},
+                                              {"eval", eval},
+                                              {"simulate", simulate},
+                                              {"roofline", roofline},
+                                              {"show", show},
+                                              {"histogram", histogram},
+                                              {"import", import},
+                                              {"export", export_mapping},
                                               {"calibrate", calibrate}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }

@@ -76,6 +76,29 @@ struct NetworkArguments {
   Output output;
 };
 
+struct SweepArguments {
+  std::string campaign, database;
+  int shard = 1, shards = 1;  // the first of them is 1
+  int threads = 1;
+  Output output;
+};
+
+struct MergeArguments {
+  std::string database;
+  std::vector<std::string> inputs;
+  int threads = 1;
+  Output output;
+};
+
+struct ResultsArguments {
+  std::string database;
+  std::string campaign;  // empty: all
+  bool networks = false;
+  bool csv = false;
+  int threads = 1;
+  Output output;
+};
+
 struct CheckArguments {
   std::string certificate;
   std::string machine, layer;  // what it must be about, unless empty
@@ -148,10 +171,10 @@ struct ExportArguments {
   Output output;
 };
 
-using Command =
-    std::variant<SearchArguments, NetworkArguments, CheckArguments, EvalArguments,
-                 SimulateArguments, RooflineArguments, ShowArguments, HistogramArguments,
-                 ImportArguments, ExportArguments, CalibrateArguments>;
+using Command = std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
+                             ResultsArguments, CheckArguments, EvalArguments, SimulateArguments,
+                             RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
+                             ExportArguments, CalibrateArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

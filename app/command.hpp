@@ -25,6 +25,9 @@ Answer run(const SearchArguments& arguments);
 // The same where the architecture is a GPU: kernels, ranked.
 Answer run_on_gpu(const SearchArguments& arguments, const Document& machine);
 Answer run(const NetworkArguments& arguments);
+Answer run(const SweepArguments& arguments);
+Answer run(const MergeArguments& arguments);
+Answer run(const ResultsArguments& arguments);
 Answer run(const CheckArguments& arguments);
 Answer run(const EvalArguments& arguments);
 Answer run(const SimulateArguments& arguments);

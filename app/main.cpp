@@ -50,6 +50,12 @@ void refuse_overwriting(const Arguments& arguments) {
   if constexpr (requires { arguments.network; }) {
     check(arguments.network);
   }
+  if constexpr (requires { arguments.campaign; }) {
+    check(arguments.campaign);
+  }
+  if constexpr (requires { arguments.database; }) {
+    check(arguments.database);
+  }
   if constexpr (requires { arguments.mapping; }) {
     check(arguments.mapping);
   }

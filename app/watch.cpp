@@ -26,7 +26,7 @@ sigset_t interrupts() {
 
 }  // namespace
 
-Watch::Watch() : visible_{isatty(STDERR_FILENO) == 1} {
+Watch::Watch(WatchWords words) : words_{std::move(words)}, visible_{isatty(STDERR_FILENO) == 1} {
   const sigset_t set = interrupts();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::jthread{[this](const std::stop_token& finished) { look(finished); }};
@@ -66,8 +66,8 @@ void Watch::look(const std::stop_token& finished) {
     if (visible_ && seconds > shown) {
       shown = seconds;
       const std::lock_guard lock(mutex_);
-      fmt::print(stderr, "\rsearching, {} s{} (Ctrl-C: stop and show the best so far)\033[K",
-                 seconds, status_);
+      fmt::print(stderr, "\r{}, {} s{} (Ctrl-C: {})\033[K", words_.work, seconds, status_,
+                 words_.hint);
       std::fflush(stderr);
     }
   }

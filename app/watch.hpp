@@ -7,13 +7,19 @@
 
 namespace mapsim {
 
+// What a terminal shows beside the time: "searching, 12 s, ... (Ctrl-C: stop and ...)".
+struct WatchWords {
+  std::string work = "searching";
+  std::string hint = "stop and show the best so far";
+};
+
 // While it lives: SIGINT and SIGTERM set a flag instead of ending the process (one more, later,
 // ends it), and after a second a terminal on standard error shows how long the work has been going
 // on. Signals are taken by a thread of its own, so there is no handler and nothing global; threads
 // started before do not get them.
 class Watch {
  public:
-  Watch();
+  explicit Watch(WatchWords words = {});
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -26,6 +32,7 @@ class Watch {
  private:
   void look(const std::stop_token& finished);
 
+  WatchWords words_;
   std::atomic<bool> stop_{false};
   bool visible_;
   std::mutex mutex_;

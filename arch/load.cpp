@@ -459,6 +459,8 @@ class ArchReader {
   std::filesystem::path folder_;  // of the file; others are named from here
 };
 
+}  // namespace
+
 Arch read_arch(const Document& document) {
   Reader reader{document};
   if (describes_gpu(document)) {
@@ -471,8 +473,6 @@ Arch read_arch(const Document& document) {
   reader.finish();
   return arch;
 }
-
-}  // namespace
 
 Arch load_arch(const std::string& path) { return read_arch(read_yaml(path)); }
 

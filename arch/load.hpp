@@ -3,6 +3,7 @@
 #include <string>
 
 #include "arch/arch.hpp"
+#include "core/document.hpp"
 
 namespace mapsim {
 
@@ -10,5 +11,6 @@ namespace mapsim {
 // anything else throws a ConfigError with all that is wrong with the file.
 Arch load_arch(const std::string& path);
 Arch parse_arch(const std::string& text, const std::string& filename);
+Arch read_arch(const Document& document);
 
 }  // namespace mapsim

@@ -31,6 +31,8 @@ HOMES = [
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),
     (r"#include <(onnx|google/protobuf)/", ("interop/onnx_graph.cpp",)),
+    (r"#include <sqlite3", ("campaign/sqlite.cpp",)),
+    (r"#include <mpi", ("campaign/mpi.cpp",)),
 ]
 
 

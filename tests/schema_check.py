@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-KINDS = {"arch": "arch", "constraints": "constraints", "mappings": "mapping",
+KINDS = {"arch": "arch", "campaigns": "campaign", "constraints": "constraints", "mappings": "mapping",
          "networks": "network", "workloads": "workload"}
 # Libyaml's loader where there is one: ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include "app/command.hpp"
+#include "app/watch.hpp"
+#include "campaign/mpi.hpp"
+#include "campaign/sweep.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Where there is no terminal, logs get a line this often.
+constexpr double kLogSeconds = 60;
+
+// By Open MPI's mpirun, or by Slurm's srun --mpi=pmix, as one of several.
+bool is_started_by_mpi() {
+  const char* const size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return size != nullptr ? std::atoi(size) > 1 : std::getenv("PMIX_RANK") != nullptr;
+}
+
+ExitCode code_of(const SweepSummary& summary) {
+  if (summary.interrupted) {
+    return kInterrupted;
+  }
+  if (!summary.failures.empty()) {
+    return kInternal;
+  }
+  return summary.tally.mapped == 0 ? kNegative : kDone;
+}
+
+}  // namespace
+
+Answer run(const SweepArguments& arguments) {
+  if (is_started_by_mpi() && !has_mpi()) {
+    throw UsageError(
+        "started by mpirun, but built without MPI; install libopenmpi-dev and openmpi-bin and "
+        "build again, or divide the campaign with --shard");
+  }
+  // Before MPI, whose threads must not get the signals.
+  Watch watch{{"sweeping", "stop; the same command goes on from here"}};
+  std::optional<MpiJob> job;
+  if (is_started_by_mpi()) {
+    job.emplace();
+  }
+  if (job && job->rank() != 0) {
+    job->work(arguments.campaign, watch.stop());
+    return {};
+  }
+  const Campaign campaign = load_campaign(arguments.campaign);
+  SweepOptions options;
+  options.database = arguments.database;
+  options.shard = static_cast<std::size_t>(arguments.shard - 1);
+  options.shards = static_cast<std::size_t>(arguments.shards);
+  options.threads = job ? 1 : arguments.threads;
+  options.remote = job ? job->remote() : Remote{};
+  options.stop = &watch.stop();
+  options.progress = [&watch, logged = 0.0](const SweepProgress& progress) mutable {
+    watch.say(progress_text(progress));
+    if (!watch.visible() && progress.seconds >= logged + kLogSeconds) {
+      logged = progress.seconds;
+      fmt::print(stderr, "sweeping{}\n", progress_text(progress));
+    }
+  };
+  const SweepSummary summary = sweep(campaign, options);
+  return {code_of(summary), summary_text(campaign, summary)};
+}
+
+}  // namespace mapsim

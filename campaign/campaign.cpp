@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/campaign.hpp"
+
+#include <fmt/format.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "campaign/substitute.hpp"
+#include "core/reader.hpp"
+#include "report/figures.hpp"
+#include "workloads/load.hpp"
+#include "workloads/network.hpp"
+
+namespace mapsim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMost = kMaxInteger;
+const Words kStrategies{"exact", "exhaustive", "random", "annealing", "genetic"};
+const Words kKeys{"name",        "architectures", "workloads",   "networks", "objectives",
+                  "constraints", "strategy",      "evaluations", "seed",     "budget_labels"};
+
+// The product, or something larger than kMostPoints.
+std::size_t capped_product(std::size_t a, std::size_t b) {
+  return b != 0 && a > std::numeric_limits<std::size_t>::max() / b
+             ? std::numeric_limits<std::size_t>::max()
+             : a * b;
+}
+
+// Backslashes before what glob(3) takes for a pattern.
+std::string escaped(const std::string& folder) {
+  std::string text;
+  for (const char c : folder) {
+    text +=
+        std::string("*?[\\").find(c) == std::string::npos ? std::string{c} : std::string{'\\', c};
+  }
+  return text;
+}
+
+// The files that a pattern stands for, in the order of their bytes.
+std::vector<std::string> expand(const fs::path& folder, const std::string& pattern) {
+  const fs::path relative{pattern};
+  const std::string full =
+      relative.is_absolute() || folder.empty() ? pattern : escaped(folder.string()) + "/" + pattern;
+  glob_t found{};
+  std::vector<std::string> files;
+  if (glob(full.c_str(), 0, nullptr, &found) == 0) {
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class CampaignReader {
+ public:
+  CampaignReader(Reader& reader, fs::path folder) : reader_{reader}, folder_{std::move(folder)} {}
+
+  Campaign read() {
+    const Fields fields = reader_.fields(reader_.root(), kKeys);
+    Campaign campaign;
+    campaign.name = reader_.name(fields.require("name")).value_or("");
+    for (const Node* item : items(fields.require("architectures"), "a list of architectures")) {
+      read_machine(campaign, *item);
+    }
+    read_search(campaign, fields);
+    read_questions(campaign, fields);
+    const std::vector<std::string> workloads = files(fields.find("workloads"), "workloads");
+    const std::vector<std::string> networks = files(fields.find("networks"), "networks");
+    if (!fields.has("workloads") && !fields.has("networks")) {
+      reader_.error(fields.node(), "nothing to map; name workloads or networks");
+    }
+    reader_.finish();
+    load_layers(campaign, workloads, networks);
+    if (capped_product(campaign.designs(), campaign.layers.size() * campaign.questions.size()) >
+        kMostPoints) {
+      reader_.error(fields.place("architectures"),
+                    fmt::format("more than {} points", grouped(kMostPoints)));
+      reader_.finish();
+    }
+    return campaign;
+  }
+
+ private:
+  std::vector<const Node*> items(const Node* list, std::string_view what) {
+    return list == nullptr ? std::vector<const Node*>{} : reader_.items(*list, what);
+  }
+
+  void read_machine(Campaign& campaign, const Node& node) {
+    const Fields fields = reader_.fields(node, {"file", "name", "list", "grid"});
+    const auto file = reader_.text(fields.require("file"), "the file of an architecture");
+    const auto name = reader_.name(fields.find("name"));
+    if (!file) {
+      return;
+    }
+    Machine machine;
+    machine.name = name.value_or(fs::path{*file}.stem().string());
+    const bool again = std::any_of(campaign.machines.begin(), campaign.machines.end(),
+                                   [&](const Machine& m) { return m.name == machine.name; });
+    if (again) {
+      reader_.error(
+          node, fmt::format("a second architecture '{}'; give it a name of its own", machine.name));
+    }
+    try {
+      machine.document = read_yaml((folder_ / *file).string());
+    } catch (const ConfigError& error) {
+      reader_.error(fields.place("file"),
+                    error.diagnostics().front().file + ": " + error.diagnostics().front().message);
+      return;
+    }
+    read_list(machine, fields.find("list"));
+    read_grid(machine, fields.find("grid"));
+    campaign.machines.push_back(std::move(machine));
+  }
+
+  // A value at its path, tried on a copy of the file.
+  bool is_good(const Machine& machine, const Node& key, const Node& value) {
+    Node copy = machine.document.root;
+    const auto problem = substitute(copy, key.text, value);
+    if (problem) {
+      reader_.error(key, fmt::format("{}: {}", machine.document.file, *problem));
+    }
+    return !problem;
+  }
+
+  void read_list(Machine& machine, const Node* list) {
+    for (const Node* item : items(list, "a list of settings")) {
+      Settings settings;
+      for (const Entry* entry : reader_.entries(*item, "a map of paths to values")) {
+        if (is_good(machine, entry->key, entry->value)) {
+          settings.push_back({entry->key.text, entry->value});
+        }
+      }
+      machine.list.push_back(std::move(settings));
+    }
+    if (list == nullptr) {
+      machine.list.emplace_back();
+    }
+  }
+
+  void read_grid(Machine& machine, const Node* grid) {
+    if (grid == nullptr) {
+      return;
+    }
+    for (const Entry* entry : reader_.entries(*grid, "a map of paths to lists of values")) {
+      std::vector<Node> values;
+      std::set<std::string> texts;
+      for (const Node* value : items(&entry->value, "a list of values")) {
+        if (!texts.insert(flow_text(*value)).second) {
+          reader_.error(*value, fmt::format("a second {}", describe(*value)));
+        } else if (!is_good(machine, entry->key, *value)) {
+          break;  // what is wrong with the path is wrong for all of them
+        } else {
+          values.push_back(*value);
+        }
+      }
+      for (const Settings& settings : machine.list) {
+        for (const Setting& setting : settings) {
+          if (setting.path == entry->key.text) {
+            reader_.error(entry->key, "is in the list, too; here it would win");
+          }
+        }
+      }
+      machine.grid.emplace_back(entry->key.text, std::move(values));
+    }
+  }
+
+  void read_search(Campaign& campaign, const Fields& fields) {
+    if (const auto chosen = reader_.choice(fields.find("strategy"), kStrategies, "strategy")) {
+      campaign.strategy = kStrategies[*chosen];
+    }
+    campaign.evaluations = reader_.integer(fields.find("evaluations"), 1, kMost).value_or(10'000);
+    campaign.seed = reader_.integer(fields.find("seed"), 0, kMost).value_or(1);
+    campaign.budget.labels =
+        reader_.integer(fields.find("budget_labels"), 1, kMost).value_or(campaign.budget.labels);
+  }
+
+  // A formula, or a map with the mode and the limits.
+  std::optional<Question> read_objective(const Node& node) {
+    Question question;
+    const auto formula = [&](const Node* text) {
+      const auto parsed =
+          reader_.quantity(text, [](std::string_view given) { return parse_objective(given); });
+      if (parsed) {
+        question.objective = *parsed;
+      }
+      return parsed.has_value();
+    };
+    if (node.kind != Node::Kind::kMap) {
+      return formula(&node) ? std::optional{question} : std::nullopt;
+    }
+    const Fields fields =
+        reader_.fields(node, {"minimize", "latency", "max_energy", "max_latency"});
+    const bool good = formula(fields.require("minimize"));
+    const auto mode = reader_.choice(fields.find("latency"), {"steady", "ramped"}, "latency");
+    question.objective.mode = mode == 1U ? LatencyMode::kRamped : LatencyMode::kSteady;
+    question.objective.max_energy = reader_.quantity(
+        fields.find("max_energy"), [](std::string_view text) { return parse_energy(text); });
+    const Node* limit = fields.find("max_latency");
+    if (reader_.quantity(limit,
+                         [](std::string_view text) { return parse_duration(text, Hertz{1e9}); })) {
+      question.max_latency = limit->text;
+    }
+    return good ? std::optional{question} : std::nullopt;
+  }
+
+  void read_questions(Campaign& campaign, const Fields& fields) {
+    std::vector<Question> objectives;
+    for (const Node* item : items(fields.find("objectives"), "a list of objectives")) {
+      if (const auto question = read_objective(*item)) {
+        objectives.push_back(*question);
+      }
+    }
+    if (!fields.has("objectives")) {
+      objectives.emplace_back();
+    }
+    std::vector<Question> rules;
+    for (const Node* item : items(fields.find("constraints"), "a list of constraints files")) {
+      if (const auto file = reader_.text(item, "a constraints file, or none")) {
+        rules.push_back(read_rules(*item, *file));
+      }
+    }
+    if (!fields.has("constraints")) {
+      rules.emplace_back();
+    }
+    for (const Question& objective : objectives) {
+      for (const Question& rule : rules) {
+        campaign.questions.push_back(rule);
+        campaign.questions.back().objective = objective.objective;
+        campaign.questions.back().max_latency = objective.max_latency;
+      }
+    }
+  }
+
+  // Its text only: what it means depends on the design and the layer.
+  Question read_rules(const Node& node, const std::string& file) {
+    Question question;
+    question.constraints = file;
+    if (file != "none") {
+      question.constraints_file = (folder_ / file).string();
+      try {
+        question.constraints_text = read_yaml(question.constraints_file).text;
+      } catch (const ConfigError& error) {
+        reader_.error(
+            node, error.diagnostics().front().file + ": " + error.diagnostics().front().message);
+      }
+    }
+    return question;
+  }
+
+  std::vector<std::string> files(const Node* list, const std::string& what) {
+    std::vector<std::string> files;
+    for (const Node* item : items(list, fmt::format("a list of {} (files or patterns)", what))) {
+      const auto pattern = reader_.text(item, "a file or a pattern");
+      const std::vector<std::string> found =
+          pattern ? expand(folder_, *pattern) : std::vector<std::string>{};
+      if (pattern && found.empty()) {
+        reader_.error(*item, fmt::format("no such file: {}", quoted(*pattern)));
+      }
+      for (const std::string& file : found) {
+        if (std::find(files.begin(), files.end(), file) == files.end()) {
+          files.push_back(file);
+        }
+      }
+    }
+    return files;
+  }
+
+  static void load_layers(Campaign& campaign, const std::vector<std::string>& workloads,
+                          const std::vector<std::string>& networks) {
+    for (const std::string& file : workloads) {
+      const Workload workload = load_workload(file);
+      campaign.layers.push_back({"", workload.name, 1, workload});
+    }
+    for (const std::string& file : networks) {
+      const Network network = load_network(file);
+      for (const NetworkLayer& layer : network.layers) {
+        campaign.layers.push_back({network.name, layer.name, layer.count, layer.workload});
+      }
+    }
+  }
+
+  Reader& reader_;
+  fs::path folder_;  // files are named from here
+};
+
+Campaign read_campaign(const Document& document) {
+  Reader reader{document};
+  return CampaignReader{reader, fs::path{document.file}.parent_path()}.read();
+}
+
+}  // namespace
+
+std::size_t Machine::designs() const {
+  std::size_t count = list.size();
+  for (const auto& [path, values] : grid) {
+    count = capped_product(count, values.size());
+  }
+  return count;
+}
+
+std::size_t Campaign::designs() const {
+  std::size_t count = 0;
+  for (const Machine& machine : machines) {
+    const std::size_t more = machine.designs();
+    count = more > kMostPoints - std::min(count, kMostPoints) ? kMostPoints + 1 : count + more;
+  }
+  return count;
+}
+
+Design design(const Campaign& campaign, std::size_t number) {
+  const Machine* machine = &campaign.machines.front();
+  while (number >= machine->designs()) {
+    number -= machine->designs();
+    ++machine;
+  }
+  Settings varied;
+  for (auto axis = machine->grid.rbegin(); axis != machine->grid.rend(); ++axis) {
+    varied.insert(varied.begin(), {axis->first, axis->second[number % axis->second.size()]});
+    number /= axis->second.size();
+  }
+  Design result{machine, machine->list[number]};
+  result.settings.insert(result.settings.end(), varied.begin(), varied.end());
+  return result;
+}
+
+Document Design::document() const {
+  Document copy = machine->document;
+  for (const Setting& setting : settings) {
+    // The campaign's reader tried each by itself; together they may still be in each other's way.
+    if (const auto problem = substitute(copy.root, setting.path, setting.value)) {
+      throw ConfigError{{{copy.file, 0, 0, setting.path, *problem, ""}}};
+    }
+  }
+  return copy;
+}
+
+Campaign load_campaign(const std::string& path) { return read_campaign(read_yaml(path)); }
+
+Campaign parse_campaign(const std::string& text, const std::string& filename) {
+  return read_campaign(parse_yaml(text, filename));
+}
+
+}  // namespace mapsim

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/document.hpp"
+#include "mapper/mapper.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// A value of an architecture file and what takes its place.
+struct Setting {
+  std::string path;  // campaign/substitute.hpp
+  Node value;
+};
+using Settings = std::vector<Setting>;
+
+// An architecture file with the values that a campaign tries in it.
+struct Machine {
+  std::string name;  // differs from that of every other machine of the campaign
+  Document document;
+  std::vector<Settings> list;                                   // at least one, perhaps empty
+  std::vector<std::pair<std::string, std::vector<Node>>> grid;  // path, values
+  std::size_t designs() const;  // of the list, each with every combination of the grid
+};
+
+// A layer to map: of a network, or by itself (then `network` is empty and `count` 1).
+struct CampaignLayer {
+  std::string network, name;
+  std::int64_t count = 1;
+  Workload workload;
+};
+
+// What is asked about every layer on every design.
+struct Question {
+  Objective objective;
+  std::string max_latency;           // as written: cycles need the clock of the design
+  std::string constraints = "none";  // the file as the campaign names it
+  std::string constraints_file, constraints_text;  // where it was read, and all of it
+};
+
+// A grid of designs x layers x questions. Points are numbered from 0, questions fastest, designs
+// slowest.
+struct Campaign {
+  std::string name;
+  std::vector<Machine> machines;
+  std::vector<CampaignLayer> layers;
+  std::vector<Question> questions;
+  std::string strategy = "exact";
+  std::int64_t evaluations = 10'000;  // of random, annealing, genetic
+  std::int64_t seed = 1;              // of these
+  Budget budget;                      // of each point; labels only, so that results repeat
+
+  std::size_t designs() const;
+  std::size_t points() const { return designs() * layers.size() * questions.size(); }
+};
+
+// One combination of values of one machine.
+struct Design {
+  const Machine* machine = nullptr;  // of the campaign
+  Settings settings;                 // in the order of the file: list, then grid
+  Document document() const;         // the architecture with them in place; throws ConfigError
+};
+Design design(const Campaign& campaign, std::size_t number);
+
+inline constexpr std::size_t kMostPoints = 100'000'000;
+
+// Reads a campaign (docs/formats.md) and the files that it names, but for what their architectures
+// say: whether a design can be read is known design by design. Throws ConfigError with all that is
+// wrong with it, or with a file that it names.
+Campaign load_campaign(const std::string& path);
+Campaign parse_campaign(const std::string& text, const std::string& filename);
+
+}  // namespace mapsim

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <string>
+
+#include "campaign/sweep.hpp"
+
+namespace mapsim {
+
+bool has_mpi();  // of this build
+
+// A sweep over the processes ("ranks") that mpirun started together. Rank 0 owns the database and
+// hands out points, one at a time, to whoever asks; the others ask, and send answers. Every rank
+// reads the campaign and what it names by itself, so they need the same files. A rank that dies
+// takes the job with it, by mpirun; what was written stays.
+class MpiJob {
+ public:
+  MpiJob();  // joins the others; only where has_mpi()
+  // Rank 0 tells everybody who still asks that nothing is left, the others tell rank 0 that they
+  // ask no more; also where one of them fails.
+  ~MpiJob();
+  MpiJob(const MpiJob&) = delete;
+  MpiJob& operator=(const MpiJob&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  Remote remote();  // of rank 0: outlived by the job
+  // Of the others: asks for points and solves them until nothing is left. The campaign is read when
+  // the first point has come, so that rank 0 alone complains of a bad one.
+  void work(const std::string& campaign, const std::atomic<bool>& stop);
+
+ private:
+  bool serve(PointQueue& queue, bool stopping);
+
+  int rank_ = 0;
+  int size_ = 1;
+  int gone_ = 0;           // of rank 0: how many ask no more
+  bool finished_ = false;  // of the others: rank 0 knows that this one asks no more
+};
+
+}  // namespace mapsim

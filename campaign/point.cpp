@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/point.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "arch/load.hpp"
+#include "arch/physical.hpp"
+#include "arch/print.hpp"
+#include "campaign/substitute.hpp"
+#include "core/hash.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "costmodel/roofline.hpp"
+#include "mapper/constraints.hpp"
+#include "report/names.hpp"
+#include "workloads/print.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Without the lines of the file, which does not hold what the settings put there, and without the
+// folder that it lies in, so that rows made elsewhere are the same.
+std::string reason_of(const ConfigError& error) {
+  std::vector<std::string> lines;
+  for (Diagnostic diagnostic : error.diagnostics()) {
+    diagnostic.source.clear();
+    diagnostic.file = std::filesystem::path{diagnostic.file}.filename().string();
+    lines.push_back(to_string(diagnostic));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+// 14 rather than "14", so that plots have numbers.
+Json value_json(const Node& value) {
+  if (value.kind == Node::Kind::kScalar && value.plain) {
+    const char* const end = value.text.data() + value.text.size();
+    std::int64_t whole = 0;
+    if (const auto [stop, failure] = std::from_chars(value.text.data(), end, whole);
+        failure == std::errc{} && stop == end) {
+      return whole;
+    }
+  }
+  return value.kind == Node::Kind::kScalar ? value.text : flow_text(value);
+}
+
+std::string limits_text(const Question& question) {
+  std::vector<std::string> limits;
+  if (question.objective.max_energy) {
+    limits.push_back(fmt::format("energy {} pJ", question.objective.max_energy->count()));
+  }
+  if (!question.max_latency.empty()) {
+    limits.push_back("latency " + question.max_latency);
+  }
+  return fmt::format("{}", fmt::join(limits, ", "));
+}
+
+Cell finite(double value) { return std::isfinite(value) ? Cell{value} : Cell{}; }
+
+std::string breakdown_text(const Problem& problem, const Cost& cost) {
+  Json json = Json::object();
+  const auto& tensors = problem.workload().tensors;
+  for (const LevelId level : problem.arch().levels.ids()) {
+    for (const TensorId id : tensors.ids()) {
+      json[problem.arch().levels[level].name][tensors[id].name] =
+          cost.energy.levels[level][id].total.count();
+    }
+  }
+  for (const FanoutId fanout : problem.arch().fanouts.ids()) {
+    Picojoules sum = cost.energy.fanouts[fanout];
+    for (const TensorId id : tensors.ids()) {
+      sum += cost.energy.hops[fanout][id];
+    }
+    json[problem.arch().fanouts[fanout].name] = sum.count();
+  }
+  json[problem.arch().compute.name] = cost.energy.compute.count();
+  json["leakage"] = cost.energy.leakage.count();
+  return json.dump();
+}
+
+// Why nothing fits: each room that was too small, and the least that would do.
+std::string reason_of(const InfeasibleReport& report) {
+  std::vector<std::string> reasons;
+  for (const auto& [reason, times] : report.reasons) {
+    const auto need = report.smallest_need.find(reason);
+    const bool bits = reason.find("capacity") != std::string::npos;
+    reasons.push_back(
+        need == report.smallest_need.end()
+            ? reason
+            : fmt::format("{} (at least {}{})", reason, need->second, bits ? " b" : ""));
+  }
+  return reasons.empty() ? "no mapping obeys the constraints"
+                         : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
+}
+
+// What spaces of balanced factors cannot be searched for.
+void check_balanced(const Campaign& campaign, const Problem& problem,
+                    const Constraints& constraints) {
+  if (!constraints.factors.balanced) {
+    return;
+  }
+  if (campaign.strategy == "annealing" || campaign.strategy == "genetic") {
+    throw UnsupportedSearch(campaign.strategy + ": perfect factors only");
+  }
+  if (!constraints.unroll.empty() || !constraints.extents.empty() || !constraints.loops.empty()) {
+    throw UnsupportedSearch("balanced factors: not with unroll, extents or loops");
+  }
+  if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
+    throw UnsupportedSearch("balanced factors: too many extents; limit their pieces");
+  }
+}
+
+Record without_mapping(std::string status, std::string reason, double seconds) {
+  Record record(kFigureColumns.size());
+  record.front() = std::move(status);
+  record[1] = std::move(reason);
+  record.back() = seconds;
+  return record;
+}
+
+Record figures(const Problem& problem, const SearchResult& found) {
+  const Certificate& proof = found.certificate;
+  if (!found.cost) {
+    Record record =
+        without_mapping("infeasible", reason_of(found.infeasible), found.statistics.seconds);
+    record[19] = proof.mapspace_size;
+    return record;
+  }
+  const Arch& arch = problem.arch();
+  const Cost& cost = *found.cost;
+  const auto area = total_area(arch).sum;
+  const auto leakage = total_leakage(arch).sum;
+  const Roofline bounds = roofline(arch, problem.workload());
+  return {to_string(proof.status),
+          {},
+          cost.energy.total.count(),
+          cost.latency.steady.count(),
+          cost.latency.ramped.count(),
+          cost.edp(),
+          arch.clock.count(),
+          area ? Cell{area->count()} : Cell{},
+          leakage && arch.leaks ? Cell{cost.energy.leakage.count()} : Cell{},
+          cost.counts.macs,
+          arch.mac_units(),
+          cost.utilization,
+          resource_name(arch, cost.latency.resources[cost.latency.bottleneck]),
+          bounds.ops,
+          bounds.bytes,
+          finite(bounds.peak.ops_per_second),
+          finite(bounds.peak.bytes_per_second),
+          proof.status == Proof::kNone ? Cell{} : finite(proof.lower_bound),
+          proof.status == Proof::kNone ? Cell{} : finite(proof.gap),
+          proof.mapspace_size,
+          breakdown_text(problem, cost),
+          print_mapping(arch, problem.workload(), *found.best),
+          found.statistics.seconds};
+}
+
+}  // namespace
+
+Content content(std::string text) { return {fmt::format("{:016x}", fnv1a(text)), std::move(text)}; }
+
+LoadedDesign load(const Design& design) {
+  LoadedDesign loaded;
+  try {
+    const Document document = design.document();
+    loaded.content = content("unreadable " + flow_text(document.root) + "\n");
+    Arch arch = read_arch(document);
+    arch.name = "design";
+    loaded.content = content(print_arch(arch));
+    loaded.arch = std::move(arch);
+  } catch (const ConfigError& error) {
+    loaded.reason = reason_of(error);
+    // A table of Accelergy that is missing may be there tomorrow.
+    loaded.content = content(loaded.content.text + loaded.reason + "\n");
+  }
+  return loaded;
+}
+
+Content layer_content(const CampaignLayer& layer) {
+  Workload workload = layer.workload;
+  workload.name = "layer";
+  std::string text = print_workload(workload);
+  // What only a shorthand says, and only the roofline asks.
+  text += workload.bias ? "# bias\n" : "";
+  for (const Tensor& tensor : workload.tensors) {
+    text += tensor.stored_elements
+                ? fmt::format("# {}: {} elements stored\n", tensor.name, *tensor.stored_elements)
+                : "";
+  }
+  return content(std::move(text));
+}
+
+Content question_content(const Campaign& campaign, const Question& question) {
+  std::string text = fmt::format("objective: {}\nlatency: {}\nlimits: {}\nstrategy: {}\n",
+                                 to_string(question.objective), to_string(question.objective.mode),
+                                 limits_text(question), campaign.strategy);
+  if (campaign.strategy == "exact") {
+    text += campaign.budget == Budget{} ? "" : fmt::format("labels: {}\n", campaign.budget.labels);
+  } else if (campaign.strategy != "exhaustive") {
+    text += fmt::format("evaluations: {}\nseed: {}\n", campaign.evaluations, campaign.seed);
+  }
+  if (!question.constraints_file.empty()) {
+    text += "constraints: " +
+            flow_text(parse_yaml(question.constraints_text, question.constraints_file).root) + "\n";
+  }
+  return content(std::move(text));
+}
+
+PointIndex point_index(const Campaign& campaign, std::size_t number) {
+  const std::size_t questions = campaign.questions.size();
+  const std::size_t layers = campaign.layers.size();
+  return {number / questions / layers, number / questions % layers, number % questions};
+}
+
+Record point_record(const Campaign& campaign, const Design& design, const PointIndex& index,
+                    std::size_t number) {
+  const CampaignLayer& layer = campaign.layers[index.layer];
+  const Question& question = campaign.questions[index.question];
+  Json settings = Json::object();
+  for (const Setting& setting : design.settings) {
+    settings[setting.path] = value_json(setting.value);
+  }
+  return {campaign.name,
+          static_cast<std::int64_t>(number),
+          design.machine->name,
+          settings.dump(),
+          layer.network,
+          layer.name,
+          layer.count,
+          to_string(question.objective),
+          to_string(question.objective.mode),
+          limits_text(question),
+          question.constraints,
+          campaign.strategy};
+}
+
+std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
+                            const CampaignLayer& layer, const Question& question,
+                            const std::atomic<bool>& stop) {
+  if (!design.arch) {
+    return without_mapping("error", design.reason, 0);
+  }
+  try {
+    const Problem problem{*design.arch, layer.workload};
+    const Constraints constraints =
+        question.constraints_file.empty()
+            ? Constraints{}
+            : parse_constraints(question.constraints_text, question.constraints_file, problem);
+    check_balanced(campaign, problem, constraints);
+    SearchOptions options;
+    options.objective = question.objective;
+    if (!question.max_latency.empty()) {
+      const auto limit = parse_duration(question.max_latency, design.arch->clock);
+      if (const auto* wrong = std::get_if<std::string>(&limit)) {
+        return without_mapping("error", "max_latency: " + *wrong, 0);
+      }
+      options.objective.max_latency = std::get<Cycles>(limit);
+    }
+    options.evaluations = campaign.evaluations;
+    options.seed = static_cast<std::uint64_t>(campaign.seed);
+    options.budget = campaign.budget;
+    options.stop = &stop;
+    const SearchResult found =
+        (*find_mapper(campaign.strategy))(Mapspace{problem, constraints}, options);
+    if (stop) {
+      return std::nullopt;
+    }
+    return figures(problem, found);
+  } catch (const ConfigError& error) {
+    return without_mapping("error", reason_of(error), 0);
+  } catch (const UnsupportedSearch& error) {
+    return without_mapping("error", error.what(), 0);
+  }
+}
+
+}  // namespace mapsim

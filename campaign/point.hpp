@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "arch/arch.hpp"
+#include "campaign/campaign.hpp"
+#include "campaign/record.hpp"
+
+namespace mapsim {
+
+// An input of a point as text that says all that a result depends on, and nothing else: names of
+// files, layers and machines, comments and layout are not in it.
+struct Content {
+  std::string id;  // FNV-1a of the text, 64 bits, 16 hexadecimal digits
+  std::string text;
+};
+Content content(std::string text);
+
+// A design as its architecture file reads with the settings in place; or why it cannot be read.
+struct LoadedDesign {
+  std::optional<Arch> arch;
+  std::string reason;  // every error, file:line:column; empty if there is an arch
+  Content content;     // the architecture, all numbers written out; or the tree of the file
+};
+LoadedDesign load(const Design& design);
+
+Content layer_content(const CampaignLayer& layer);
+// `question` and how `campaign` searches for the answer.
+Content question_content(const Campaign& campaign, const Question& question);
+
+// Which point of the grid.
+struct PointIndex {
+  std::size_t design = 0, layer = 0, question = 0;
+};
+PointIndex point_index(const Campaign& campaign, std::size_t number);
+
+// A point by its names: the values of kPointColumns.
+Record point_record(const Campaign& campaign, const Design& design, const PointIndex& index,
+                    std::size_t number);
+
+// The answer: the values of kFigureColumns. A layer that does not fit, constraints that the design
+// or the layer contradicts, a search that is not supported are answers, too, with their reason.
+// One thread. nullopt: `stop` was set before the search was over.
+std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
+                            const CampaignLayer& layer, const Question& question,
+                            const std::atomic<bool>& stop);
+
+}  // namespace mapsim

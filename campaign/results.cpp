@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/results.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "campaign/store.hpp"
+#include "report/figures.hpp"
+#include "report/json_head.hpp"
+#include "report/table.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A column of the table: of the database, or a path of its settings.
+struct Shown {
+  std::string name;
+  std::size_t column = 0;
+  bool is_setting = false;
+};
+
+Json cell_json(const Cell& cell) {
+  return std::visit(
+      [](const auto& value) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return {};
+        } else {
+          return value;
+        }
+      },
+      cell);
+}
+
+Json value_of(const Shown& shown, const Record& row) {
+  const Cell& cell = row[shown.column];
+  if (!shown.is_setting) {
+    return cell_json(cell);
+  }
+  const Json settings = Json::parse(std::get<std::string>(cell));
+  const auto value = settings.find(shown.name);
+  return value == settings.end() ? Json{} : *value;
+}
+
+// Every digit of a number, text as it is.
+std::string plain_text(const Json& value) {
+  if (value.is_null()) {
+    return "";
+  }
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string{c};
+  }
+  return quoted + '"';
+}
+
+// The columns of a view, with one per path in place of `settings`.
+std::vector<Shown> shown_columns(Store& store, const ResultsOptions& options, const char* view) {
+  std::vector<std::string> paths;
+  store.read_settings(options.campaign, [&](const std::string& settings) {
+    const Json parsed = Json::parse(settings);
+    for (const auto& [path, value] : parsed.items()) {
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+        paths.push_back(path);
+      }
+    }
+  });
+  std::vector<Shown> shown;
+  const std::vector<std::string> columns = store.columns(view);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] != "settings") {
+      shown.push_back({columns[i], i, false});
+      continue;
+    }
+    for (const std::string& path : paths) {
+      shown.push_back({path, i, true});
+    }
+  }
+  return shown;
+}
+
+std::string csv(const std::vector<Shown>& shown,
+                const std::function<void(const std::function<void(const Record&)>&)>& read) {
+  std::vector<std::string> fields;
+  const auto line = [&fields] { return fmt::format("{}\n", fmt::join(fields, ",")); };
+  for (const Shown& column : shown) {
+    fields.push_back(csv_field(column.name));
+  }
+  std::string text = line();
+  read([&](const Record& row) {
+    fields.clear();
+    for (const Shown& column : shown) {
+      fields.push_back(csv_field(plain_text(value_of(column, row))));
+    }
+    text += line();
+  });
+  return text;
+}
+
+// What people want to see first; the rest is in CSV and JSON.
+constexpr std::array<std::string_view, 12> kForPeople{
+    "arch",   "network",   "layer",          "layers",      "objective",      "constraints",
+    "status", "energy_pj", "latency_cycles", "utilization", "layers_missing", "reason"};
+
+std::string short_text(const Shown& column, const Json& value) {
+  if (value.is_null()) {
+    return "";
+  }
+  if (!column.is_setting && column.name == "energy_pj") {
+    return energy_text(Picojoules{value.get<double>()});
+  }
+  if (column.name == "latency_cycles") {
+    return grouped(value.get<std::int64_t>());
+  }
+  if (column.name == "utilization") {
+    return percent(value.get<double>());
+  }
+  const std::string text = plain_text(value);
+  return text.substr(0, text.find('\n'));
+}
+
+std::string text_table(const std::vector<Shown>& all,
+                       const std::function<void(const std::function<void(const Record&)>&)>& read) {
+  std::vector<Shown> shown;
+  for (const Shown& column : all) {
+    if (column.is_setting ||
+        std::find(kForPeople.begin(), kForPeople.end(), column.name) != kForPeople.end()) {
+      shown.push_back(column);
+    }
+  }
+  std::vector<Row> rows(1);
+  for (const Shown& column : shown) {
+    rows.front().push_back(column.name);
+  }
+  read([&](const Record& record) {
+    rows.emplace_back();
+    for (const Shown& column : shown) {
+      rows.back().push_back(short_text(column, value_of(column, record)));
+    }
+  });
+  // Columns that say nothing are left out.
+  for (std::size_t column = shown.size(); column-- > 0;) {
+    const bool empty = std::all_of(rows.begin() + 1, rows.end(), [column](const Row& row) {
+      return row[column].empty() || row[column] == "none";
+    });
+    for (Row& row : rows) {
+      if (empty) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+      }
+    }
+  }
+  return table(rows);
+}
+
+}  // namespace
+
+std::string results_table(const Provenance& origin, const ResultsOptions& options) {
+  Store store{options.database, Store::Open::kExisting};
+  const char* const view = options.networks ? "networks" : "answers";
+  const std::vector<Shown> shown = shown_columns(store, options, view);
+  const auto read = [&](const std::function<void(const Record&)>& visit) {
+    store.read(view, options.campaign, visit);
+  };
+  switch (options.format) {
+    case ResultsFormat::kText:
+      return text_table(shown, read);
+    case ResultsFormat::kCsv:
+      return csv(shown, read);
+    case ResultsFormat::kJson:
+      break;
+  }
+  Json json = provenance_json(origin);
+  json[options.networks ? "networks" : "points"] = Json::array();
+  Json& list = json.back();
+  read([&](const Record& row) {
+    Json entry = Json::object();
+    for (const Shown& column : shown) {
+      const Json value = value_of(column, row);
+      (column.is_setting ? entry["settings"][column.name] : entry[column.name]) = value;
+    }
+    if (entry.contains("breakdown") && entry["breakdown"].is_string()) {
+      entry["breakdown"] = Json::parse(entry["breakdown"].get<std::string>());
+    }
+    list.push_back(std::move(entry));
+  });
+  return json.dump(1) + '\n';
+}
+
+}  // namespace mapsim

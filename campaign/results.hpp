@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "report/json.hpp"
+
+namespace mapsim {
+
+enum class ResultsFormat : std::uint8_t { kText, kCsv, kJson };
+
+struct ResultsOptions {
+  std::string database;
+  std::string campaign;   // empty: all of them
+  bool networks = false;  // totals of networks instead of points
+  ResultsFormat format = ResultsFormat::kText;
+};
+
+// The answers of a database, one row a point, each setting a column by its path. CSV as in RFC
+// 4180; numbers with all their digits; empty where there is no value. Throws ConfigError.
+std::string results_table(const Provenance& origin, const ResultsOptions& options);
+
+}  // namespace mapsim

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/sqlite.hpp"
+
+#include <sqlite3.h>
+
+#include "core/diagnostic.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// How long another process may write before this one gives up.
+constexpr int kPatienceMilliseconds = 60'000;
+
+void bind_cell(sqlite3_stmt* statement, int at, const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    sqlite3_bind_int64(statement, at, *whole);
+  } else if (const auto* number = std::get_if<double>(&cell)) {
+    sqlite3_bind_double(statement, at, *number);
+  } else if (const auto* text = std::get_if<std::string>(&cell)) {
+    sqlite3_bind_text(statement, at, text->data(), static_cast<int>(text->size()),
+                      SQLITE_TRANSIENT);  // NOLINT: SQLite's own cast
+  } else {
+    sqlite3_bind_null(statement, at);
+  }
+}
+
+}  // namespace
+
+void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+void CloseStatement::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Database::Database(const std::string& path) : path_{path} {
+  sqlite3* opened = nullptr;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  handle_.reset(opened);
+  if (code != SQLITE_OK) {
+    fail();
+  }
+  sqlite3_busy_timeout(opened, kPatienceMilliseconds);
+}
+
+void Database::fail() const {
+  throw ConfigError{{{path_, 0, 0, "", sqlite3_errmsg(handle_.get()), ""}}};
+}
+
+void Database::execute(const std::string& sql) {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    fail();
+  }
+}
+
+Statement::Statement(Database& database, const std::string& sql) : database_{&database} {
+  sqlite3_stmt* prepared = nullptr;
+  const int code = sqlite3_prepare_v2(database.handle(), sql.c_str(),
+                                      static_cast<int>(sql.size()) + 1, &prepared, nullptr);
+  handle_.reset(prepared);
+  if (code != SQLITE_OK) {
+    database.fail();
+  }
+}
+
+Statement& Statement::bind(std::span<const Cell> values) {
+  sqlite3_reset(handle_.get());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    bind_cell(handle_.get(), static_cast<int>(i) + 1, values[i]);
+  }
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle_.get());
+  if (code != SQLITE_ROW && code != SQLITE_DONE) {
+    database_->fail();
+  }
+  if (code == SQLITE_DONE) {
+    sqlite3_reset(handle_.get());  // or it would keep the others from writing
+  }
+  return code == SQLITE_ROW;
+}
+
+void Statement::run(std::span<const Cell> values) {
+  bind(values);
+  while (step()) {
+  }
+}
+
+int Statement::columns() const { return sqlite3_column_count(handle_.get()); }
+
+std::string Statement::name(int column) const { return sqlite3_column_name(handle_.get(), column); }
+
+Cell Statement::cell(int column) const {
+  sqlite3_stmt* const row = handle_.get();
+  switch (sqlite3_column_type(row, column)) {
+    case SQLITE_INTEGER:
+      return sqlite3_column_int64(row, column);
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(row, column);
+    case SQLITE_NULL:
+      return {};
+    default: {
+      const void* const bytes = sqlite3_column_blob(row, column);
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(row, column));
+      return bytes == nullptr ? std::string{} : std::string{static_cast<const char*>(bytes), size};
+    }
+  }
+}
+
+Transaction::Transaction(Database& database) : database_{database} {
+  database.execute("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+  if (open_) {
+    sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+}
+
+void Transaction::commit() {
+  database_.execute("COMMIT");
+  open_ = false;
+}
+
+}  // namespace mapsim

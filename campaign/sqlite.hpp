@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+
+#include "campaign/record.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace mapsim {
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const;
+};
+struct CloseStatement {
+  void operator()(sqlite3_stmt* statement) const;
+};
+
+// A database file. What SQLite refuses (no such file, not a database, no room on the disk) is a
+// ConfigError about the file. One thread at a time.
+class Database {
+ public:
+  explicit Database(const std::string& path);  // made if it is not there
+  const std::string& path() const { return path_; }
+  void execute(const std::string& sql);
+  sqlite3* handle() const { return handle_.get(); }
+  [[noreturn]] void fail() const;  // with SQLite's last error
+
+ private:
+  std::string path_;
+  std::unique_ptr<sqlite3, CloseDatabase> handle_;
+};
+
+// A prepared statement of a database that outlives it.
+class Statement {
+ public:
+  Statement(Database& database, const std::string& sql);
+  // Starts over with these values for its parameters, in order.
+  Statement& bind(std::span<const Cell> values);
+  Statement& bind(std::initializer_list<Cell> values) {
+    return bind(std::span{values.begin(), values.size()});
+  }
+  bool step();                             // false: no (further) row
+  void run(std::span<const Cell> values);  // without an answer
+  void run(std::initializer_list<Cell> values) { run(std::span{values.begin(), values.size()}); }
+  int columns() const;
+  std::string name(int column) const;
+  Cell cell(int column) const;  // of the row that step() went to
+
+ private:
+  Database* database_;
+  std::unique_ptr<sqlite3_stmt, CloseStatement> handle_;
+};
+
+// BEGIN IMMEDIATE to commit(); rolled back where that is not reached.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace mapsim

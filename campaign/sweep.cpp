@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <thread>
+#include <unordered_map>
+
+#include "campaign/store.hpp"
+#include "report/figures.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often the writer looks around where nothing comes in; sooner where others ask over a network.
+constexpr std::chrono::milliseconds kLocalPatience{20};
+constexpr std::chrono::milliseconds kRemotePatience{1};
+
+std::vector<Content> layer_contents(const Campaign& campaign) {
+  std::vector<Content> contents;
+  for (const CampaignLayer& layer : campaign.layers) {
+    contents.push_back(layer_content(layer));
+  }
+  return contents;
+}
+
+std::vector<Content> question_contents(const Campaign& campaign) {
+  std::vector<Content> contents;
+  for (const Question& question : campaign.questions) {
+    contents.push_back(question_content(campaign, question));
+  }
+  return contents;
+}
+
+std::vector<std::string> ids_of(const std::vector<Content>& contents) {
+  std::vector<std::string> ids;
+  for (const Content& content : contents) {
+    ids.push_back(content.id);
+  }
+  return ids;
+}
+
+// Which is the first of those with the same content?
+std::vector<std::size_t> firsts(const std::vector<Content>& contents) {
+  std::unordered_map<std::string, std::size_t> seen;
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    first.push_back(seen.try_emplace(contents[i].id, i).first->second);
+  }
+  return first;
+}
+
+// Writes the points down, design by design, so that no more than one is held in memory.
+class Planner {
+ public:
+  Planner(const Campaign& campaign, const SweepOptions& options, Store& store)
+      : campaign_{campaign},
+        options_{options},
+        store_{store},
+        layers_{layer_contents(campaign)},
+        questions_{question_contents(campaign)},
+        first_layer_{firsts(layers_)},
+        first_question_{firsts(questions_)},
+        claimed_(campaign.points(), false) {}
+
+  // The numbers of what is to compute.
+  std::vector<std::size_t> plan(SweepProgress& progress) {
+    store_.begin_points(campaign_.name, campaign_.points(), options_.shard, options_.shards);
+    for (const Content& layer : layers_) {
+      store_.add_input("layer", layer);
+    }
+    for (const Content& question : questions_) {
+      store_.add_input("question", question);
+    }
+    for (std::size_t i = 0; i < campaign_.designs() && !*options_.stop; ++i) {
+      plan_design(i, progress);
+    }
+    if (!*options_.stop) {
+      store_.end_points();
+    }
+    progress.planned = missing_.size();
+    return std::move(missing_);
+  }
+
+ private:
+  void plan_design(std::size_t number, SweepProgress& progress) {
+    const Design drawn = design(campaign_, number);
+    const Content content = load(drawn).content;
+    store_.add_input("design", content);
+    const std::size_t first = first_design_.try_emplace(content.id, number).first->second;
+    const std::size_t each = layers_.size() * questions_.size();
+    for (std::size_t i = number * each; i < (number + 1) * each; ++i) {
+      if (i % options_.shards != options_.shard) {
+        continue;
+      }
+      const PointIndex index = point_index(campaign_, i);
+      const PointKey key{content.id, layers_[index.layer].id, questions_[index.question].id};
+      store_.add_point(point_record(campaign_, drawn, index, i), key);
+      ++progress.points;
+      const std::size_t equal =
+          (first * layers_.size() + first_layer_[index.layer]) * questions_.size() +
+          first_question_[index.question];
+      if (claimed_[equal] || store_.has_result(key)) {
+        ++progress.known;
+      } else {
+        missing_.push_back(i);
+      }
+      claimed_[equal] = true;
+    }
+  }
+
+  const Campaign& campaign_;
+  const SweepOptions& options_;
+  Store& store_;
+  std::vector<Content> layers_, questions_;
+  std::vector<std::size_t> first_layer_, first_question_;
+  std::unordered_map<std::string, std::size_t> first_design_;
+  std::vector<bool> claimed_;  // points with this content, by the number of the first one
+  std::vector<std::size_t> missing_;
+};
+
+void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop) {
+  PointSolver solver{campaign, stop};
+  while (!stop) {
+    const auto number = queue.take();
+    if (!number) {
+      return;
+    }
+    queue.put(solver.solve(*number));
+  }
+}
+
+void note(const Solved& solved, Store& store, SweepSummary& summary) {
+  if (solved.figures) {
+    store.add_result(solved.key, *solved.figures);
+    ++summary.progress.computed;
+  } else if (!solved.failure.empty()) {
+    summary.failures.push_back(fmt::format("point {}: {}", solved.number, solved.failure));
+  } else {
+    summary.interrupted = true;  // here or elsewhere
+  }
+}
+
+// Threads that solve points until nothing is left or they are told to halt; joined at the end.
+class Workers {
+ public:
+  Workers(const Campaign& campaign, PointQueue& queue, int threads) : working_{threads} {
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this, &campaign, &queue] {
+        work(campaign, queue, halt_);
+        --working_;
+      });
+    }
+  }
+  ~Workers() { halt(); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  void halt() { halt_ = true; }
+  bool working() const { return working_ > 0; }
+
+ private:
+  std::atomic<bool> halt_{false};
+  std::atomic<int> working_;
+  std::vector<std::jthread> threads_;
+};
+
+// The writer, while others compute.
+void write_answers(const Campaign& campaign, const SweepOptions& options, Store& store,
+                   std::vector<std::size_t> numbers, SweepSummary& summary) {
+  const Clock::time_point start = Clock::now();
+  PointQueue queue{std::move(numbers)};
+  Workers workers{campaign, queue, options.threads};
+  for (bool owed = true; owed;) {
+    if (*options.stop) {
+      workers.halt();
+    }
+    owed = workers.working();
+    if (options.remote.serve) {
+      owed = options.remote.serve(queue, *options.stop) || owed;
+    }
+    // What is put before the last worker ends is collected after it was seen to have ended.
+    for (const Solved& solved :
+         queue.collect(options.remote.serve ? kRemotePatience : kLocalPatience)) {
+      note(solved, store, summary);
+    }
+    summary.progress.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    options.progress(summary.progress);
+  }
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(std::min(seconds, 1e9)));
+  if (whole < 60) {
+    return fmt::format("{} s", whole);
+  }
+  return whole < 3600 ? fmt::format("{} min {} s", whole / 60, whole % 60)
+                      : fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
+}
+
+double rate(const SweepProgress& progress) {
+  return progress.seconds > 0 ? static_cast<double>(progress.computed) / progress.seconds : 0;
+}
+
+}  // namespace
+
+std::string progress_text(const SweepProgress& progress) {
+  const double speed = rate(progress);
+  std::string text =
+      fmt::format(", {} of {} points", grouped(static_cast<std::int64_t>(progress.computed)),
+                  grouped(static_cast<std::int64_t>(progress.planned)));
+  if (speed > 0) {
+    text += fmt::format(
+        ", {}/s, {} left", ratio(speed),
+        duration_text(static_cast<double>(progress.planned - progress.computed) / speed));
+  }
+  return text;
+}
+
+PointSolver::PointSolver(const Campaign& campaign, const std::atomic<bool>& stop)
+    : campaign_{campaign},
+      stop_{stop},
+      layers_{ids_of(layer_contents(campaign))},
+      questions_{ids_of(question_contents(campaign))},
+      design_{std::numeric_limits<std::size_t>::max()} {}
+
+Solved PointSolver::solve(std::size_t number) {
+  Solved solved;
+  solved.number = number;
+  try {
+    const PointIndex index = point_index(campaign_, number);
+    if (index.design != design_) {
+      loaded_ = load(design(campaign_, index.design));
+      design_ = index.design;
+    }
+    solved.key = {loaded_.content.id, layers_[index.layer], questions_[index.question]};
+    solved.figures = mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer],
+                                   campaign_.questions[index.question], stop_);
+  } catch (const std::exception& error) {
+    solved.failure = error.what();  // the other points can still be solved
+  }
+  return solved;
+}
+
+SweepSummary sweep(const Campaign& campaign, const SweepOptions& options) {
+  Store store{options.database, Store::Open::kOrNew};
+  SweepSummary summary;
+  std::vector<std::size_t> missing = Planner{campaign, options, store}.plan(summary.progress);
+  if (!*options.stop) {
+    write_answers(campaign, options, store, std::move(missing), summary);
+  }
+  summary.tally = store.tally(campaign.name);
+  summary.interrupted = summary.interrupted || *options.stop;
+  return summary;
+}
+
+std::string summary_text(const Campaign& campaign, const SweepSummary& summary) {
+  const auto count = [](std::size_t number) { return grouped(static_cast<std::int64_t>(number)); };
+  const SweepProgress& progress = summary.progress;
+  std::string text =
+      fmt::format("{}: {} points; {} known, {} computed", campaign.name, count(progress.points),
+                  count(progress.known), count(progress.computed));
+  if (progress.computed > 0) {
+    text += fmt::format(" in {} ({}/s)", duration_text(progress.seconds), ratio(rate(progress)));
+  }
+  text += fmt::format("\n{} have a mapping, {} have none, {} are missing\n",
+                      count(summary.tally.mapped), count(summary.tally.unmapped),
+                      count(summary.tally.missing));
+  for (const auto& [reason, times] : summary.tally.reasons) {
+    text += fmt::format("  {} x {}\n", count(times), reason);
+  }
+  for (const std::string& failure : summary.failures) {
+    text += fmt::format("internal error at {}\n", failure);
+  }
+  return text;
+}
+
+}  // namespace mapsim

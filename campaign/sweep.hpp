@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.hpp"
+#include "campaign/queue.hpp"
+#include "campaign/store.hpp"
+
+namespace mapsim {
+
+// How far a sweep is.
+struct SweepProgress {
+  std::size_t points = 0;   // of this shard
+  std::size_t known = 0;    // answered before, or by another point with the same content
+  std::size_t planned = 0;  // to compute
+  std::size_t computed = 0;
+  double seconds = 0;  // since computing began
+};
+std::string progress_text(const SweepProgress& progress);  // ", 12 of 96 points, 3.1/s, 27 s left"
+
+// Points computed elsewhere, too: serve() is called again and again by the thread that writes. It
+// hands out points and puts back answers; `stopping`: nothing more is handed out. Says whether
+// anybody still owes an answer.
+struct Remote {
+  std::function<bool(PointQueue& queue, bool stopping)> serve;
+};
+
+struct SweepOptions {
+  std::string database;
+  std::size_t shard = 0, shards = 1;  // points whose number is `shard` modulo `shards`
+  int threads = 1;                    // points at a time; each search has one thread
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const SweepProgress&)> progress = [](const SweepProgress&) {};
+  Remote remote = {};
+};
+
+struct SweepSummary {
+  SweepProgress progress;
+  Store::Tally tally;                 // of all points of the campaign in the database
+  std::vector<std::string> failures;  // errors of mapsim's own: computed again next time
+  bool interrupted = false;
+};
+
+// Solves points of a campaign, one after the other; nothing is shared between two solvers.
+class PointSolver {
+ public:
+  PointSolver(const Campaign& campaign, const std::atomic<bool>& stop);
+  Solved solve(std::size_t number);
+
+ private:
+  const Campaign& campaign_;
+  const std::atomic<bool>& stop_;
+  std::vector<std::string> layers_, questions_;  // ids of their contents
+  std::size_t design_;                           // the one that is loaded
+  LoadedDesign loaded_;
+};
+
+// Writes down every point of the campaign (or shard), computes those whose result is not in the
+// database yet, and writes each as it comes. Rows do not depend on threads, shards or the order in
+// which answers come, but for their seconds.
+SweepSummary sweep(const Campaign& campaign, const SweepOptions& options);
+
+std::string summary_text(const Campaign& campaign, const SweepSummary& summary);
+
+}  // namespace mapsim

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/rng.hpp"
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Milliseconds = std::chrono::milliseconds;
+
+const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+
+std::string contents(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// The program as users start it, and kill it, in a folder with a campaign of 60 points.
+class SweepProgram : public ::testing::Test {
+ protected:
+  SweepProgram() {
+    std::string pattern = (fs::temp_directory_path() / "mapsim_sweep_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    std::ofstream{folder_ / "gemm.yaml"} << "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n";
+    std::ofstream{folder_ / "campaign.yaml"}
+        << "name: buffers\narchitectures:\n  - file: " << kConfigs << "arch/teaching.yaml\n"
+        << "    grid:\n"
+           "      nodes.Buffer.capacity: [none, 64 B, 96 B, 128 B, 192 B, 256 B]\n"
+           "      nodes.PEs.x: [1, 2, 3, 4, 8]\n"
+           "workloads: [gemm.yaml]\nobjectives: [energy, edp]\n";
+  }
+  ~SweepProgram() override { fs::remove_all(folder_); }
+
+  // Without a shell, so that signals reach whom they are meant for.
+  pid_t start(const std::vector<std::string>& command) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int out = open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      dup2(out, STDOUT_FILENO);
+      dup2(out, STDERR_FILENO);
+      std::vector<char*> words;
+      for (const std::string& word : command) {
+        words.push_back(const_cast<char*>(word.c_str()));
+      }
+      words.push_back(nullptr);
+      if (chdir(folder_.c_str()) == 0) {
+        execvp(words[0], words.data());
+      }
+      _exit(127);
+    }
+    return child;
+  }
+  static int wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  int run(const std::vector<std::string>& command) const { return wait_for(start(command)); }
+  std::string output() const { return contents(folder_ / "out"); }
+
+  static std::vector<std::string> sweep(const std::string& database) {
+    return {MAPSIM_PROGRAM, "sweep", "campaign.yaml", "--db", database, "--threads", "2"};
+  }
+  // Every row, but for the seconds.
+  Json rows(const std::string& database) const {
+    EXPECT_EQ(run({MAPSIM_PROGRAM, "results", database, "--json"}), 0) << output();
+    Json points = Json::parse(output())["points"];
+    for (Json& point : points) {
+      point.erase("seconds");
+    }
+    return points;
+  }
+  static std::int64_t answered(const Json& rows) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [](const Json& row) { return !row["status"].is_null(); });
+  }
+  // 0 while there is no database.
+  std::int64_t answered_in(const std::string& database) const {
+    const bool there = run({MAPSIM_PROGRAM, "results", database, "--json"}) == 0;
+    return there ? answered(Json::parse(output())["points"]) : 0;
+  }
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(SweepProgram, KilledAtAnyMomentGoesOnAndEndsWithTheSameRows) {
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  const Json whole = rows("whole.sqlite");
+  ASSERT_EQ(answered(whole), 60);
+  Rng rng{7};
+  std::int64_t before = 0;
+  int kills = 0;
+  for (int i = 0; i < 25; ++i) {
+    const pid_t child = start(sweep("killed.sqlite"));
+    std::this_thread::sleep_for(Milliseconds{1 + rng.below(i % 3 == 0 ? 20 : 150)});
+    kill(child, SIGKILL);
+    kills += wait_for(child) == -SIGKILL ? 1 : 0;
+    const std::int64_t now = answered_in("killed.sqlite");
+    EXPECT_GE(now, before) << "rows were lost";
+    before = now;
+  }
+  EXPECT_GE(kills, 5);
+  ASSERT_EQ(run(sweep("killed.sqlite")), 0) << output();
+  EXPECT_THAT(output(), testing::HasSubstr(fmt::format("60 points; {} known", before)));
+  EXPECT_EQ(rows("killed.sqlite"), whole);
+}
+
+TEST_F(SweepProgram, StopsCleanlyWhenInterrupted) {
+  const pid_t child = start(sweep("stopped.sqlite"));
+  while (!fs::exists(folder() / "stopped.sqlite")) {
+    std::this_thread::sleep_for(Milliseconds{5});
+  }
+  std::this_thread::sleep_for(Milliseconds{100});
+  kill(child, SIGINT);
+  const int code = wait_for(child);
+  EXPECT_TRUE(code == 130 || code == 0) << output();  // 0: it was faster
+  EXPECT_FALSE(fs::exists(folder() / "stopped.sqlite-wal")) << "closed in order";
+  EXPECT_EQ(run(sweep("stopped.sqlite")), 0) << output();
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  EXPECT_EQ(rows("stopped.sqlite"), rows("whole.sqlite"));
+}
+
+TEST_F(SweepProgram, DividesIntoShardsThatMerge) {
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  std::vector<std::string> merge{MAPSIM_PROGRAM, "merge", "merged.sqlite"};
+  std::vector<pid_t> children;
+  for (int i = 1; i <= 4; ++i) {  // at once, as an array of jobs
+    merge.push_back(fmt::format("{}.sqlite", i));
+    std::vector<std::string> part = sweep(merge.back());
+    part.insert(part.end(), {"--shard", fmt::format("{}/4", i)});
+    children.push_back(start(part));
+  }
+  for (const pid_t child : children) {
+    EXPECT_EQ(wait_for(child), 0);
+  }
+  EXPECT_EQ(run(merge), 0) << output();
+  EXPECT_EQ(rows("merged.sqlite"), rows("whole.sqlite"));
+}
+
+// Two at once on one database: points may be computed twice, rows are there once.
+TEST_F(SweepProgram, SharesItsDatabase) {
+  const pid_t first = start(sweep("shared.sqlite"));
+  const pid_t second = start(sweep("shared.sqlite"));
+  EXPECT_EQ(wait_for(first), 0) << output();
+  EXPECT_EQ(wait_for(second), 0) << output();
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  EXPECT_EQ(rows("shared.sqlite"), rows("whole.sqlite"));
+}
+
+#ifdef MAPSIM_MPIRUN
+class SweepUnderMpi : public SweepProgram {
+ protected:
+  // Four processes on however many cores, as root or not.
+  static std::vector<std::string> mpi_sweep(const std::string& database) {
+    std::vector<std::string> command{MAPSIM_MPIRUN,
+                                     "--oversubscribe",
+                                     "--allow-run-as-root",
+                                     "--mca",
+                                     "btl",
+                                     "self,vader",
+                                     "-n",
+                                     "4"};
+    for (const std::string& word : sweep(database)) {
+      command.push_back(word);
+    }
+    return command;
+  }
+  // The process of this rank that works on a database; 0: there is none.
+  static pid_t find_rank(int rank, const std::string& folder) {
+    for (const auto& entry : fs::directory_iterator{"/proc"}) {
+      const std::string name = entry.path().filename().string();
+      std::error_code error;
+      if (name.find_first_not_of("0123456789") == std::string::npos &&
+          fs::read_symlink(entry.path() / "cwd", error) == folder &&
+          contents(entry.path() / "environ")
+                  .find(fmt::format("OMPI_COMM_WORLD_RANK={}", rank) + '\0') != std::string::npos) {
+        return std::stoi(name);
+      }
+    }
+    return 0;
+  }
+};
+
+TEST_F(SweepUnderMpi, GivesTheSameRows) {
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  ASSERT_EQ(run(mpi_sweep("mpi.sqlite")), 0) << output();
+  EXPECT_THAT(output(), testing::HasSubstr("60 points; 0 known, 60 computed"));
+  EXPECT_EQ(rows("mpi.sqlite"), rows("whole.sqlite"));
+}
+
+TEST_F(SweepUnderMpi, EndsWhenARankIsLostAndGoesOnTheNextTime) {
+  for (int rank = 0; rank < 4; ++rank) {
+    const pid_t job = start(mpi_sweep("lost.sqlite"));
+    pid_t victim = 0;
+    for (int i = 0; i < 2000 && victim == 0; ++i) {
+      std::this_thread::sleep_for(Milliseconds{5});
+      victim = find_rank(rank, folder().string());
+    }
+    ASSERT_NE(victim, 0) << output();
+    std::this_thread::sleep_for(Milliseconds{rank * 60});
+    kill(victim, SIGKILL);
+    EXPECT_NE(wait_for(job), 0) << output();
+  }
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  ASSERT_EQ(run(mpi_sweep("lost.sqlite")), 0) << output();
+  EXPECT_EQ(rows("lost.sqlite"), rows("whole.sqlite"));
+}
+
+TEST_F(SweepUnderMpi, SaysOnceWhatIsWrong) {
+  std::ofstream{folder() / "campaign.yaml"} << "name: 3\n";
+  EXPECT_EQ(run(mpi_sweep("a.sqlite")), 2);
+  const std::string text = output();
+  const std::size_t at = text.find("missing key 'architectures'");
+  EXPECT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find("missing key 'architectures'", at + 1), std::string::npos) << text;
+}
+#else
+TEST_F(SweepProgram, SaysThatItIsBuiltWithoutMpi) {
+  std::vector<std::string> command{"env", "OMPI_COMM_WORLD_SIZE=4"};
+  for (const std::string& word : sweep("a.sqlite")) {
+    command.push_back(word);
+  }
+  EXPECT_EQ(run(command), 2);
+  EXPECT_THAT(output(), testing::HasSubstr("built without MPI"));
+}
+#endif
+
+TEST_F(SweepProgram, SaysWhatIsWrongWithItsArguments) {
+  const auto error = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> command = sweep("a.sqlite");
+    command.insert(command.end(), more.begin(), more.end());
+    EXPECT_EQ(run(command), 2);
+    return output();
+  };
+  for (const char* shard : {"0/4", "5/4", "4", "1/", "/4", "1/4x", "a/b", "-1/4"}) {
+    EXPECT_THAT(error({std::string{"--shard="} + shard}),
+                testing::HasSubstr("is not I/N with 1 <= I <= N, such as 2/4"));
+  }
+  EXPECT_THAT(error({"--db", "campaign.yaml"}), testing::HasSubstr("--db"));
+  EXPECT_FALSE(fs::exists(folder() / "a.sqlite"));
+  EXPECT_EQ(run({MAPSIM_PROGRAM, "merge", "a.sqlite", "b.sqlite"}), 2);
+  EXPECT_EQ(run({MAPSIM_PROGRAM, "results", "b.sqlite"}), 2);
+  EXPECT_EQ(output(), "b.sqlite: no such file\n");
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/sweep.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "arch/load.hpp"
+#include "campaign/results.hpp"
+#include "tests/support/bad_inputs.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+
+// A folder with a small campaign, and databases for its results.
+class Sweeps : public ::testing::Test {
+ protected:
+  Sweeps() {
+    std::string pattern = (fs::temp_directory_path() / "mapsim_sweep_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    for (const char* name : {"arch/teaching.yaml", "workloads/teaching/gemm.yaml"}) {
+      fs::copy_file(kConfigs + name, folder_ / fs::path{name}.filename());
+    }
+  }
+  ~Sweeps() override { fs::remove_all(folder_); }
+
+  Campaign campaign(const std::string& architecture, const std::string& rest = "") const {
+    return parse_campaign("name: small\narchitectures:\n  - file: teaching.yaml\n" + architecture +
+                              "workloads: [gemm.yaml]\n" + rest,
+                          (folder_ / "small.yaml").string());
+  }
+  Campaign grid() const {
+    return campaign("    grid: {nodes.Buffer.capacity: [16 B, 64 B, 1 KiB, 32 KiB]}\n",
+                    "objectives: [energy, {minimize: latency, latency: ramped}]\n");
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  SweepSummary run(const Campaign& campaign, const std::string& name, int threads = 2,
+                   std::size_t shard = 0, std::size_t shards = 1) const {
+    SweepOptions options;
+    options.database = path(name);
+    options.threads = threads;
+    options.shard = shard;
+    options.shards = shards;
+    const std::atomic<bool> stop{false};
+    options.stop = &stop;
+    return sweep(campaign, options);
+  }
+
+  // All answers but for the seconds that they took.
+  std::vector<Record> answers(const std::string& name) const {
+    Store store{path(name), Store::Open::kExisting};
+    const std::vector<std::string> columns = store.columns("answers");
+    const auto seconds = std::find(columns.begin(), columns.end(), "seconds") - columns.begin();
+    std::vector<Record> rows;
+    store.read("answers", "", [&](Record row) {
+      row[static_cast<std::size_t>(seconds)] = {};
+      rows.push_back(std::move(row));
+    });
+    return rows;
+  }
+  Cell cell(const std::string& name, std::size_t row, const std::string& column) const {
+    Store store{path(name), Store::Open::kExisting};
+    const std::vector<std::string> columns = store.columns("answers");
+    const auto at = std::find(columns.begin(), columns.end(), column) - columns.begin();
+    return answers(name).at(row).at(static_cast<std::size_t>(at));
+  }
+  void edit(const std::string& name, const std::string& old, const std::string& text) const {
+    std::ifstream file{folder_ / name};
+    std::string all{std::istreambuf_iterator<char>{file}, {}};
+    ASSERT_NE(all.find(old), std::string::npos);
+    std::ofstream{folder_ / name} << all.replace(all.find(old), old.size(), text);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+// Each row is what a search of that design alone finds.
+TEST_F(Sweeps, FindWhatSearchesOneByOneFind) {
+  const SweepSummary summary = run(grid(), "a.sqlite");
+  EXPECT_EQ(summary.progress.points, 8);
+  EXPECT_EQ(summary.progress.computed, 8);
+  EXPECT_EQ(summary.tally.mapped + summary.tally.unmapped, 8);
+  std::size_t row = 0;
+  for (const std::int64_t bytes : {16, 64, 1024, 32768}) {
+    Arch arch = load_arch(kConfigs + "arch/teaching.yaml");
+    arch.levels[LevelId{1}].capacity.shared = Bits{8 * bytes};
+    const Problem problem{arch, load_workload(kConfigs + "workloads/teaching/gemm.yaml")};
+    for (Objective objective : {Objective::kEnergy, Objective::kLatency}) {
+      objective.mode =
+          objective == Objective::kEnergy ? LatencyMode::kSteady : LatencyMode::kRamped;
+      SearchOptions options;
+      options.objective = objective;
+      const SearchResult alone = search_exact(Mapspace{problem, {}}, options);
+      ASSERT_TRUE(alone.cost);
+      EXPECT_EQ(cell("a.sqlite", row, "energy_pj"), Cell{alone.cost->energy.total.count()});
+      EXPECT_EQ(cell("a.sqlite", row, "latency_cycles_ramped"),
+                Cell{alone.cost->latency.ramped.count()});
+      EXPECT_EQ(cell("a.sqlite", row, "status"), Cell{"optimal"});
+      ++row;
+    }
+  }
+}
+
+TEST_F(Sweeps, ComputeOnlyWhatIsMissing) {
+  const SweepSummary first = run(grid(), "a.sqlite");
+  const std::vector<Record> rows = answers("a.sqlite");
+  const SweepSummary again = run(grid(), "a.sqlite");
+  EXPECT_EQ(again.progress.known, 8);
+  EXPECT_EQ(again.progress.computed, 0);
+  EXPECT_EQ(answers("a.sqlite"), rows);
+
+  // One more value in the grid, four points more; comments, names and layout change nothing.
+  edit("teaching.yaml", "name: teaching", "name:   instructive # as before");
+  const SweepSummary more =
+      run(campaign(
+              "    grid: {nodes.Buffer.capacity: [16 B, 64 B, 0.0625 KiB, 2 KiB, 1 KiB, 32 KiB]}\n",
+              "objectives: [energy, {minimize: latency, latency: ramped}]\n"),
+          "a.sqlite");
+  EXPECT_EQ(more.progress.points, 12);
+  EXPECT_EQ(more.progress.computed, 2) << "64 B are 0.0625 KiB";
+
+  // What a result depends on changes it.
+  edit("teaching.yaml", "energy: {read: 100 pJ/word", "energy: {read: 101 pJ/word");
+  EXPECT_EQ(run(grid(), "a.sqlite").progress.computed, 8);
+  EXPECT_EQ(answers("a.sqlite").size(), 8);
+}
+
+TEST_F(Sweeps, GiveTheSameRowsWhateverTheThreadsAndShards) {
+  run(grid(), "one.sqlite", 1);
+  run(grid(), "four.sqlite", 4);
+  EXPECT_EQ(answers("four.sqlite"), answers("one.sqlite"));
+  Store whole{path("whole.sqlite"), Store::Open::kOrNew};
+  for (std::size_t shard = 0; shard < 4; ++shard) {
+    const std::string name = fmt::format("shard{}.sqlite", shard);
+    EXPECT_EQ(run(grid(), name, 1, shard, 4).progress.points, 2);
+    whole.merge(path(name));
+  }
+  EXPECT_EQ(answers("whole.sqlite"), answers("one.sqlite"));
+  whole.merge(path("one.sqlite"));  // nothing new, no contradiction
+  EXPECT_EQ(answers("whole.sqlite"), answers("one.sqlite"));
+  for (std::size_t shard = 0; shard < 4; ++shard) {  // in turn into one database
+    run(grid(), "turns.sqlite", 1, shard, 4);
+  }
+  EXPECT_EQ(answers("turns.sqlite"), answers("one.sqlite"));
+}
+
+// A value that the architecture refuses, a machine that is too small, constraints that contradict
+// the layer, a search that does not exist: rows with reasons, and the rest goes on.
+TEST_F(Sweeps, RecordBadPointsWithTheirReasons) {
+  std::ofstream{path("rules.yaml")} << "mapspace:\n  keep: {Nowhere: [A]}\n";
+  const SweepSummary summary =
+      run(campaign("    grid: {nodes.Registers.capacity: [many, 1 B, 64 B], clock: [1 GHz]}\n",
+                   "constraints: [none, rules.yaml]\n"),
+          "a.sqlite");
+  EXPECT_EQ(summary.progress.computed, 6);
+  EXPECT_EQ(summary.tally.mapped, 2) << "a machine may leave registers out";
+  EXPECT_EQ(summary.tally.missing, 0);
+  EXPECT_EQ(cell("a.sqlite", 0, "status"), Cell{"error"});
+  EXPECT_THAT(std::get<std::string>(cell("a.sqlite", 0, "reason")),
+              testing::StartsWith("teaching.yaml:32:15: nodes[3].capacity: "));
+  EXPECT_EQ(cell("a.sqlite", 4, "status"), Cell{"optimal"});
+  EXPECT_THAT(std::get<std::string>(cell("a.sqlite", 5, "reason")),
+              testing::StartsWith("rules.yaml:2:10: mapspace.keep: unknown level 'Nowhere'"));
+}
+
+TEST_F(Sweeps, SayWhatDoesNotFit) {
+  run(campaign("", "objectives: [{minimize: energy, max_latency: 1 cycle}]\n"), "a.sqlite");
+  EXPECT_EQ(cell("a.sqlite", 0, "status"), Cell{"infeasible"});
+  EXPECT_EQ(cell("a.sqlite", 0, "energy_pj"), Cell{});
+  EXPECT_THAT(std::get<std::string>(cell("a.sqlite", 0, "reason")),
+              testing::HasSubstr("latency limit (at least "));
+}
+
+TEST_F(Sweeps, OfNetworksAddUp) {
+  const Campaign asked = parse_campaign(
+      fmt::format("name: net\narchitectures:\n  - file: teaching.yaml\nnetworks: [net.yaml]\n"),
+      [&] {
+        std::ofstream{path("net.yaml")} << "name: net\nlayers:\n"
+                                           "  - {workload: gemm.yaml, count: 3}\n"
+                                           "  - {name: again, workload: gemm.yaml, count: 2}\n";
+        return path("campaign.yaml");
+      }());
+  const SweepSummary summary = run(asked, "a.sqlite");
+  EXPECT_EQ(summary.progress.points, 2);
+  EXPECT_EQ(summary.progress.computed, 1) << "one shape, one search";
+  const double each = std::get<double>(cell("a.sqlite", 0, "energy_pj"));
+  const std::string csv =
+      results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kCsv});
+  EXPECT_THAT(csv,
+              testing::HasSubstr(fmt::format(",net,energy,steady,,none,exact,5,0,{},", 5 * each)));
+}
+
+TEST_F(Sweeps, MergeRefusesContradictionsAndStrangers) {
+  run(grid(), "a.sqlite");
+  run(grid(), "b.sqlite");
+  {
+    Database database{path("b.sqlite")};
+    database.execute("UPDATE results SET energy_pj = energy_pj + 1 WHERE status = 'optimal'");
+  }
+  const auto error = [&](const std::string& name) {
+    Store store{path("a.sqlite"), Store::Open::kOrNew};
+    return error_text([&] { store.merge(path(name)); });
+  };
+  EXPECT_THAT(error("b.sqlite"),
+              testing::AllOf(testing::StartsWith(path("b.sqlite") + ": contradicts "),
+                             testing::HasSubstr("the same of results (design ")));
+  edit("gemm.yaml", "8", "16");
+  run(grid(), "c.sqlite");
+  EXPECT_THAT(error("c.sqlite"),
+              testing::HasSubstr("the same of points (campaign small, number 0)"));
+  EXPECT_THAT(error("a.sqlite"), testing::HasSubstr("with itself"));
+  EXPECT_EQ(error("none.sqlite"), path("none.sqlite") + ": no such file");
+  Database{path("other.sqlite")}.execute("CREATE TABLE t (a)");
+  EXPECT_EQ(error("other.sqlite"), path("other.sqlite") + ": is not a database of mapsim");
+  EXPECT_EQ(error("gemm.yaml"), path("gemm.yaml") + ": file is not a database");
+  EXPECT_EQ(error_text([&] { run(grid(), "other.sqlite"); }),
+            path("other.sqlite") + ": is not a database of mapsim");
+}
+
+// Every shape of CSV field: commas and quotes in the breakdown, lines in the mapping.
+TEST_F(Sweeps, PrintTables) {
+  run(grid(), "a.sqlite");
+  const ResultsOptions options{path("a.sqlite"), "", false, ResultsFormat::kCsv};
+  const std::string csv = results_table({"results", {}}, options);
+  EXPECT_THAT(csv,
+              testing::StartsWith("campaign,number,arch,nodes.Buffer.capacity,network,layer,"));
+  EXPECT_THAT(csv, testing::HasSubstr("\nsmall,0,teaching,16 B,,teaching_gemm,1,energy,steady,,"
+                                      "none,exact,optimal,,"));
+  EXPECT_THAT(csv, testing::HasSubstr(",\"{\"\"DRAM\"\":{\"\"A\"\":"));
+  const std::string text =
+      results_table({"results", {}}, {path("a.sqlite"), "small", false, ResultsFormat::kText});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 9);
+  EXPECT_THAT(results_table({"results", {}}, {path("a.sqlite"), "x", false, ResultsFormat::kText}),
+              testing::Not(testing::HasSubstr("teaching")));
+}
+
+TEST(CampaignFile, SaysWhatIsWrong) {
+  const std::string root = MAPSIM_SOURCE_DIR;
+  const std::vector<BadInput> cases = read_bad_inputs("campaign/data/bad_campaigns.txt");
+  EXPECT_GE(cases.size(), 12);
+  for (const BadInput& bad : cases) {
+    std::string text = error_text(
+        [&] { parse_campaign(bad.input + "\n", root + "/configs/campaigns/campaign.yaml"); });
+    for (std::size_t at = text.find(root); at != std::string::npos; at = text.find(root)) {
+      text.replace(at, root.size(), "ROOT");
+    }
+    EXPECT_EQ(text, bad.expected) << bad.name;
+  }
+}
+
+TEST(CampaignFile, NumbersItsPointsWithDesignsSlowest) {
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures:\n"
+      "  - file: ../arch/teaching.yaml\n"
+      "    list:\n      - {clock: 1 GHz}\n      - {clock: 2 GHz}\n"
+      "    grid: {nodes.PEs.x: [2, 4, 8], nodes.PEs.y: [1, 2]}\n"
+      "  - {name: other, file: ../arch/teaching.yaml}\n"
+      "workloads: [../workloads/teaching/*.yaml]\nobjectives: [energy, edp, latency]\n",
+      kConfigs + "campaigns/campaign.yaml");
+  EXPECT_EQ(campaign.designs(), 13);
+  EXPECT_EQ(campaign.points(), 78);
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < 13; ++i) {
+    seen.insert(load(design(campaign, i)).content.text);
+  }
+  EXPECT_EQ(seen.size(), 13) << "none twice: " << load(design(campaign, 12)).content.text;
+  const Design tenth = design(campaign, 9);
+  ASSERT_EQ(tenth.settings.size(), 3);
+  EXPECT_EQ(tenth.settings[0].value.text, "2 GHz");
+  EXPECT_EQ(tenth.settings[1].value.text, "4");
+  EXPECT_EQ(tenth.settings[2].value.text, "2");
+  EXPECT_EQ(design(campaign, 12).machine->name, "other");
+  const PointIndex index = point_index(campaign, 77);
+  EXPECT_EQ(index.design, 12);
+  EXPECT_EQ(index.layer, 1);
+  EXPECT_EQ(index.question, 2);
+}
+
+}  // namespace
+}  // namespace mapsim
