@@ -17,8 +17,8 @@ bool Staircase::covers(const Key& key) const {
 bool Staircase::covers_all(const Outlook& outlook) const {
   double most_cycles = kInfinity;  // of the box whose points have less energy than this point
   for (const Point& point : points_) {
-    if (point.key.first * (1 + kRounding) > outlook.energy &&
-        outlook.reaches(point.key.first * (1 + kRounding), most_cycles)) {
+    if (point.key.first * (1 - kRounding) > outlook.energy &&
+        outlook.reaches(point.key.first * (1 - kRounding), most_cycles)) {
       return false;
     }
     most_cycles = point.key.second - 1;

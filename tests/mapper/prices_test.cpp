@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -105,7 +106,10 @@ TEST(Prices, RaiseTheBoundAndNeverAboveTheOptimum) {
 }
 
 TEST(Prices, ChangeNoOptimum) {
-  for (const Objective& objective : {Objective::kEnergy, Objective::kEdp, Objective::kLatency}) {
+  const LatencyMode ramped = LatencyMode::kRamped;
+  for (const Objective& objective :
+       {Objective::kEnergy, Objective::kEdp, Objective::kLatency, Objective{2, 1},
+        Objective{0, 1, false, ramped}, Objective{1, 1, false, ramped}}) {
     std::int64_t without = 0;
     std::int64_t with = 0;
     for_each_instance(objective, [&](Instance& instance) {
@@ -113,14 +117,69 @@ TEST(Prices, ChangeNoOptimum) {
       const exact::LabelResult priced = search(instance, 0);
       ASSERT_EQ(plain.endings.size(), priced.endings.size());
       if (!plain.endings.empty()) {
-        const double optimum = plain.endings.front().key.first;
-        EXPECT_NEAR(priced.endings.front().key.first, optimum, 1e-9 * optimum);
+        const exact::Key optimum = plain.endings.front().key;
+        EXPECT_NEAR(priced.endings.front().key.first, optimum.first, 1e-9 * optimum.first);
+        EXPECT_NEAR(priced.endings.front().key.second, optimum.second, 1e-9 * optimum.second);
       }
       without += plain.expanded;
       with += priced.expanded;
     });
-    EXPECT_LT(with, without);
+    EXPECT_LT(with, without) << to_string(objective);
   }
+}
+
+TEST(Prices, ChangeNothingWithinLimits) {
+  int bound = 0;
+  for_each_instance(Objective::kEdp, [&](Instance& instance) {
+    const exact::LabelResult best = search(instance, std::nullopt);
+    if (best.endings.empty()) {
+      return;
+    }
+    const exact::Key edp = best.endings.front().key;
+    const Cycles cycles{static_cast<std::int64_t>(std::round(edp.first / edp.second))};
+    for (const Objective& objective :
+         {Objective{1, 0, false, LatencyMode::kSteady, std::nullopt, cycles},
+          Objective{0, 1, false, LatencyMode::kSteady, Picojoules{edp.second}, std::nullopt}}) {
+      Instance limited(instance.skeleton, instance.unrolled, objective);
+      const exact::LabelResult plain = search(limited, std::nullopt);
+      const exact::LabelResult priced = search(limited, 0);
+      ASSERT_EQ(plain.endings.size(), 1U);
+      ASSERT_EQ(priced.endings.size(), 1U);
+      const double optimum = plain.endings.front().key.first;
+      EXPECT_NEAR(priced.endings.front().key.first, optimum, 1e-9 * optimum);
+      bound += priced.expanded < plain.expanded ? 1 : 0;
+    }
+  });
+  EXPECT_GT(bound, 20);
+}
+
+TEST(Prices, ChangeNoFront) {
+  std::int64_t without = 0;
+  std::int64_t with = 0;
+  std::size_t longest = 0;
+  for (const LatencyMode mode : {LatencyMode::kSteady, LatencyMode::kRamped}) {
+    for_each_instance(Objective{1, 0, true, mode}, [&](Instance& instance) {
+      exact::Quest quest;
+      quest.covered.emplace();
+      const SearchOptions options;
+      const exact::LabelResult plain =
+          exact::search_labels(instance, quest, exact::Patience(options));
+      quest.price_after = 4;
+      const exact::LabelResult priced =
+          exact::search_labels(instance, quest, exact::Patience(options));
+      ASSERT_EQ(plain.endings.size(), priced.endings.size());
+      for (std::size_t i = 0; i < plain.endings.size(); ++i) {
+        const exact::Key key = plain.endings[i].key;
+        EXPECT_NEAR(priced.endings[i].key.first, key.first, 1e-9 * key.first);
+        EXPECT_EQ(priced.endings[i].key.second, key.second);
+      }
+      without += plain.expanded;
+      with += priced.expanded;
+      longest = std::max(longest, plain.endings.size());
+    });
+  }
+  EXPECT_LE(with, without);
+  EXPECT_GE(longest, 3U);
 }
 
 }  // namespace
