@@ -79,6 +79,9 @@ void register_search(const std::string& machine, const std::string& layer, bool 
 
 void register_searches() {
   register_search("tpu_v1_like", "gemm/4096", true, kGoals[0]);
+  for (const Goal& goal : kGoals) {
+    register_search("busy_3_levels", "gemm/512", false, goal);
+  }
   for (const bool given : {true, false}) {
     for (const Machine& machine : kMachines) {
       for (const Goal& goal : kGoals) {

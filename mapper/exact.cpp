@@ -260,7 +260,7 @@ class ExactSearch {
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t group = batch[static_cast<std::size_t>(i)];
       const Key bound = record_.bound(group);
-      if (!(bound.first < exact::kInfinity) || exact::beyond(bound, quest.limit)) {
+      if (!(bound.first < exact::kInfinity) || exact::worse(bound, quest.limit)) {
         record_.finish(group, patience_);
       } else if (patience_.over() && record_.has_best()) {
         record_.leave_open();
@@ -295,7 +295,7 @@ class ExactSearch {
     }
     const auto instance = groups_.build(group, quest.limit);
     const Key root = instance->root();
-    const bool is_beyond = exact::beyond(root, quest.limit);
+    const bool is_beyond = exact::worse(root, quest.limit);
     record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());
     if (is_beyond || !(root.first < exact::kInfinity)) {
       return;

@@ -82,9 +82,10 @@ void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
 
 template <class CostTables>
 Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-             const Hopeless& hopeless)
+             const Hopeless& hopeless, const Bound* within)
     : nodes_(skeleton, unrolled),
-      live_(skeleton.phases() * skeleton.pointers(), true),
+      live_(within != nullptr ? within->live_
+                              : std::vector<bool>(skeleton.phases() * skeleton.pointers(), true)),
       to_go_(costs.components()) {
   for (std::size_t component = 0; component < costs.components(); ++component) {
     to_go_[component].assign(nodes_.size(), kInfinity);
@@ -223,7 +224,8 @@ bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTab
   return leads_on;
 }
 
-template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Hopeless&);
-template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Hopeless&);
+template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Hopeless&, const Bound*);
+template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Hopeless&,
+                      const Bound*);
 
 }  // namespace mapsim::exact

@@ -48,10 +48,10 @@ class Bound {
   // Is nothing of interest left when at least so much energy [pJ] is still to pay? Nodes all of
   // whose tiles are hopeless may be left at infinity, and what leads to them need not be looked at.
   using Hopeless = std::function<bool(double)>;
-  // `CostTables`: Costs, or PricedCosts.
+  // `CostTables`: Costs, or PricedCosts. `within`: only nodes that this one has not left out.
   template <class CostTables>
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-        const Hopeless& hopeless = {});
+        const Hopeless& hopeless = {}, const Bound* within = nullptr);
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][nodes_.at(node)];
   }

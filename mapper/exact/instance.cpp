@@ -34,7 +34,7 @@ Bound::Hopeless hopeless(const Valuation& valuation, std::size_t components, Key
   }
   return [&valuation, limit, values = std::vector<double>(components)](double energy) mutable {
     values[0] = energy;
-    return beyond(valuation.key(values.data()), limit);
+    return worse(valuation.key(values.data()), limit);
   };
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
 #include "mapper/exact/prices.hpp"
+#include "mapper/exact/room_use.hpp"
 
 namespace mapsim::exact {
 
@@ -24,31 +26,11 @@ using Id = LabelStore::Id;
 // which it prices the contended rooms, and so many nodes per label: ten passes of the bound are
 // worth a long search only.
 constexpr std::int64_t kDiveAfter = 1'000;
-constexpr std::int64_t kPriceAfter = 10'000;
-constexpr std::size_t kNodesPerLabel = 4;
-constexpr int kDives = 32;           // of those at one time, until one ends
+constexpr std::int64_t kPriceAfter = 2'000;
+constexpr std::size_t kNodesPerLabel = 64;
+constexpr double kGuess = 1.5;  // what the best needs, as often as the bound, until one is known
+constexpr int kDives = 32;      // of those at one time, until one ends
 constexpr std::int64_t kTick = 256;  // labels between two looks at the clock
-
-// Where a label's values have what is used of each room that it carries: the contended ones, and
-// the measured one.
-class Slots {
- public:
-  Slots(const Skeleton& skeleton, std::optional<std::size_t> measured, std::size_t first)
-      : width_{first} {
-    for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
-      const Room& room = skeleton.rooms()[r];
-      const bool carried = (room.contended && room.bits < kInfinity) || measured == r;
-      slots_.push_back(carried ? std::optional{width_++} : std::nullopt);
-    }
-  }
-  const std::optional<std::size_t>& of(std::size_t room) const { return slots_[room]; }
-  std::size_t rooms() const { return slots_.size(); }
-  std::size_t width() const { return width_; }
-
- private:
-  std::vector<std::optional<std::size_t>> slots_;
-  std::size_t width_;
-};
 
 class LabelSearch {
  public:
@@ -58,8 +40,8 @@ class LabelSearch {
         quest_{quest},
         patience_{patience},
         components_{instance.costs.components()},
-        slots_(skeleton_, quest.measured_room, components_ + (instance.array ? 1 : 0)),
-        labels_(instance.bound.nodes().size(), slots_.width()),
+        rooms_(instance, quest.measured_room, components_ + (instance.array ? 1 : 0)),
+        labels_(instance.bound.nodes().size(), rooms_.width()),
         scratch_(components_),
         limit_{quest.limit} {
     if (quest.covered) {
@@ -131,7 +113,7 @@ class LabelSearch {
   }
 
   bool is_hopeless(const Key& key) const {
-    return !(key.first < kInfinity) || (quest_.covered ? front_.covers(key) : beyond(key, limit_));
+    return !(key.first < kInfinity) || (quest_.covered ? front_.covers(key) : worse(key, limit_));
   }
   bool has_ending() const {
     return quest_.covered ? std::any_of(front_.points().begin(), front_.points().end(),
@@ -192,40 +174,64 @@ class LabelSearch {
     const PerDim<std::int64_t> bounds = bounds_of(skeleton_.problem().workload());
     const double bits = static_cast<double>(footprint(tensor, bounds)) *
                         static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
-    for (std::size_t r = 0; r < slots_.rooms(); ++r) {
+    for (std::size_t r = 0; r < skeleton_.rooms().size(); ++r) {
       const Room& room = skeleton_.rooms()[r];
       if (room.level != LevelId{0} || (room.role && *room.role != tensor.role)) {
         continue;
       }
-      const double used = bits + (slots_.of(r) ? values[*slots_.of(r)] : 0);
+      const double used = bits + (rooms_.slot(r) ? values[*rooms_.slot(r)] : 0);
       if (used > room.bits) {
         return false;
       }
-      if (slots_.of(r)) {
-        values[*slots_.of(r)] = used;
+      if (rooms_.slot(r)) {
+        values[*rooms_.slot(r)] = used;
       }
     }
     return true;
   }
 
-  // The best that can become of a label.
-  Key key_of(Id id) {
+  // What the bounds leave of the mappings that go on from a label; valid until the next call.
+  Outlook outlook_of(Id id) {
     const Step& step = labels_.step(id);
     const double* values = labels_.values(id);
     std::copy_n(values, components_, scratch_.begin());
-    if (step.kind != Step::Kind::kEnd) {
-      for (std::size_t k = 0; k < components_; ++k) {
-        scratch_[k] += instance_.bound.at(step.node, k);
-      }
-      if (prices_) {
-        scratch_[0] = std::max(scratch_[0], priced_energy(step.node, values));
+    const double compute = compute_cycles(step, values);
+    if (step.kind == Step::Kind::kEnd) {
+      return instance_.valuation.outlook(scratch_.data(), compute);
+    }
+    for (std::size_t k = 0; k < components_; ++k) {
+      scratch_[k] += instance_.bound.at(step.node, k);
+    }
+    Outlook outlook = instance_.valuation.outlook(scratch_.data(), compute);
+    lines_.clear();
+    for (const Prices& prices : prices_) {
+      prices.narrow(step.node, values, refund(prices, step.node, values), outlook, lines_);
+    }
+    outlook.lines = lines_;
+    return outlook;
+  }
+  // The price of what may still come to the rooms.
+  double refund(const Prices& prices, const Node& node, const double* values) {
+    double refund = 0;
+    for (const std::size_t r : rooms_.filling()) {
+      if (prices.price(r) > 0) {
+        refund += prices.price(r) * rooms_.to_come(r, node, values);
       }
     }
-    Key key = instance_.valuation.key(scratch_.data(), compute_cycles(step, values));
+    return refund;
+  }
+  // The best that can become of a label.
+  Key key_of(Id id, const Outlook& outlook) const {
+    Key key = instance_.valuation.key(outlook);
     if (quest_.measured_room) {
-      key.second = values[*slots_.of(*quest_.measured_room)];
+      key.second = labels_.values(id)[*rooms_.slot(*quest_.measured_room)];
     }
     return {without_noise(key.first), without_noise(key.second)};
+  }
+  // Both figures of what the front is of are bounded by the outlook.
+  bool is_covered(const Outlook& outlook) const {
+    return quest_.covered && !quest_.measured_room && !prices_.empty() &&
+           front_.covers_all(outlook);
   }
   // Behind the components a label has the least time of a tensor that is in the systolic array.
   double compute_cycles(const Step& step, const double* values) const {
@@ -233,31 +239,13 @@ class LabelSearch {
     const bool is_known = step.kind == Step::Kind::kEnd && entered < kInfinity;
     return is_known ? entered : instance_.compute_cycles(step.node, entered);
   }
-  double priced_energy(const Node& node, const double* values) const {
-    double energy = values[0] + prices_->priced_to_go(node);
-    for (const std::size_t r : priced_rooms()) {
-      if (node.phase <= skeleton_.rooms()[r].last_phase) {
-        energy -= prices_->price(r) * (skeleton_.rooms()[r].bits - values[*slots_.of(r)]);
-      }
-    }
-    return energy;
-  }
-  // The contended rooms that fill up on the way.
-  std::vector<std::size_t> priced_rooms() const {
-    std::vector<std::size_t> rooms;
-    for (std::size_t r = 0; r < slots_.rooms(); ++r) {
-      if (slots_.of(r) && quest_.measured_room != r && skeleton_.rooms()[r].level != LevelId{0}) {
-        rooms.push_back(r);
-      }
-    }
-    return rooms;
-  }
-
   void offer(Id id) {
     const Step step = labels_.step(id);
-    const Key key = key_of(id);
+    rooms_.forget(step.node, labels_.values(id));
+    const Outlook outlook = outlook_of(id);
+    const Key key = key_of(id, outlook);
     const bool ends = step.kind == Step::Kind::kEnd;
-    if (is_hopeless(key) ||
+    if (is_hopeless(key) || (!ends && is_covered(outlook)) ||
         (!ends && labels_.dominated(id, instance_.bound.nodes().at(step.node)))) {
       labels_.retract();
       return;
@@ -284,9 +272,6 @@ class LabelSearch {
                     for (const Payment& payment : payments) {
                       fits = fits && pay(next, payment);
                     }
-                    if (step.kind == Step::Kind::kCross) {
-                      forget_rooms(at.phase, labels_.values(next));
-                    }
                     if (fits) {
                       offer(next);
                     } else {
@@ -312,21 +297,12 @@ class LabelSearch {
       entered = std::min(entered, instance_.array->cycles(payment.placing)[payment.tile]);
     }
     const auto room = skeleton_.room_of(skeleton_.placings()[payment.placing]);
-    if (room && slots_.of(*room)) {
-      double& used = values[*slots_.of(*room)];
+    if (room && rooms_.slot(*room)) {
+      double& used = values[*rooms_.slot(*room)];
       used += instance_.costs.bits(payment.placing)[payment.tile];
       return used <= skeleton_.rooms()[*room].bits;
     }
     return true;
-  }
-
-  // Nothing more can come to a room whose last phase is over.
-  void forget_rooms(std::size_t phase, double* values) const {
-    for (std::size_t r = 0; r < slots_.rooms(); ++r) {
-      if (slots_.of(r) && quest_.measured_room != r && skeleton_.rooms()[r].last_phase <= phase) {
-        values[*slots_.of(r)] = 0;
-      }
-    }
   }
 
   // From the best labels straight on to the best of what each leads to, until one ends. What comes
@@ -364,31 +340,74 @@ class LabelSearch {
     return best;
   }
 
-  // The bound with priced rooms takes over: every label in the queue gets its new key.
+  // Bounds with prices take over: every label in the queue gets its new key.
   void price() {
     priced_ = true;
-    const std::vector<std::size_t> rooms = priced_rooms();
-    if (rooms.empty()) {
-      return;
-    }
-    double target = 1.5 * instance_.bound.at(labels_.step(0).node, 0);
-    if (best_ != LabelStore::kNone) {
-      target = labels_.values(best_)[0];
-    }
-    prices_ = find_prices(instance_, rooms, target);
-    if (!prices_) {
+    prices_ = find_prices(instance_, rooms_.filling(),
+                          [this](const Outlook& root) { return next_aim(root); });
+    if (prices_.empty()) {
       return;
     }
     std::vector<Queued> kept;
     for (const Queued& queued : queue_) {
-      const Key key = std::max(queued.key, key_of(queued.label));
-      const bool ends = labels_.step(queued.label).kind == Step::Kind::kEnd;
-      if (ends || !is_hopeless(key)) {
-        kept.push_back({ends ? queued.key : key, queued.label});
+      if (labels_.step(queued.label).kind == Step::Kind::kEnd) {
+        kept.push_back(queued);
+        continue;
+      }
+      const Outlook outlook = outlook_of(queued.label);
+      const Key key = std::max(queued.key, key_of(queued.label, outlook));
+      if (!is_hopeless(key) && !is_covered(outlook)) {
+        kept.push_back({key, queued.label});
       }
     }
     queue_ = std::move(kept);
     std::make_heap(queue_.begin(), queue_.end());
+  }
+
+  std::optional<Aim> next_aim(const Outlook& root) const {
+    if (quest_.covered && !quest_.measured_room) {
+      return next_of_front(root);
+    }
+    const Objective& objective = instance_.valuation.objective();
+    const Corner corner = instance_.valuation.corner(root);
+    const bool known = limit_.first < kInfinity;
+    if (!(corner.energy < kInfinity) || (known && !(instance_.valuation.key(root) < limit_))) {
+      return std::nullopt;
+    }
+    Aim aim{kGuess * corner.energy, corner.latency};
+    if (objective.latency_power == 0) {
+      aim.latency =
+          objective.max_latency ? static_cast<double>(objective.max_latency->count()) : kInfinity;
+    }
+    if (!known) {
+      return aim;
+    }
+    const double a = objective.energy_power;
+    const double b = objective.latency_power;
+    if (a > 0) {
+      aim.energy = std::pow(limit_.first / std::pow(corner.latency, b), 1 / a);
+      return aim;
+    }
+    const double least = std::pow(limit_.first, 1 / b);
+    aim.of_latency = corner.latency < least * (1 - kRounding);
+    aim.latency = least;
+    aim.energy = limit_.second;
+    return aim;
+  }
+  // The uncovered box that the bounds leave most of.
+  std::optional<Aim> next_of_front(const Outlook& root) const {
+    std::optional<Aim> next;
+    double most = 1;
+    double cycles = kInfinity;
+    for (const Staircase::Point& point : front_.points()) {
+      const double ratio = point.key.first / root.energy_at(cycles);
+      if (cycles < kInfinity && root.latency <= cycles && ratio > most) {
+        most = ratio;
+        next = Aim{point.key.first, cycles};
+      }
+      cycles = point.key.second - 1;
+    }
+    return next;
   }
 
   Instance& instance_;
@@ -396,7 +415,8 @@ class LabelSearch {
   const Quest& quest_;
   const Patience& patience_;
   std::size_t components_;
-  Slots slots_;  // values of a label: components, of a systolic array its time, bits used of rooms
+  // Values of a label: components, of a systolic array its time, bits used of rooms.
+  RoomUse rooms_;
   LabelStore labels_;
   std::vector<double> scratch_;
   std::vector<Queued> queue_;  // a heap
@@ -404,7 +424,8 @@ class LabelSearch {
   Key best_key_;
   Id best_ = LabelStore::kNone;
   Staircase front_;  // with `covered`: its points have no label
-  std::optional<Prices> prices_;
+  std::vector<Prices> prices_;
+  std::vector<Line> lines_;  // of the latest outlook
   bool priced_ = false;
   bool stopped_ = false;
   std::int64_t expanded_ = 0;

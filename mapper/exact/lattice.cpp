@@ -53,13 +53,17 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
       positions_(bounds.size()),
       strides_(bounds.size()),
       primes_(bounds.size()),
-      runs_(bounds.size()) {
+      runs_(bounds.size()),
+      prime_ranges_(bounds.size()),
+      run_ranges_(bounds.size()) {
   for (const DimId d : bounds.ids()) {
     list_positions(tracked[d], {}, bounds[d], positions_[d]);
     strides_[d] = size_;
     size_ *= positions_[d].size();
     const auto& positions = positions_[d];
     for (std::size_t from = 0; from < positions.size(); ++from) {
+      const std::size_t first_prime = primes_[d].size();
+      const std::size_t first_run = runs_[d].size();
       for (std::size_t to = 0; to < from; ++to) {
         if (positions[from].blocks == positions[to].blocks &&
             positions[from].extent % positions[to].extent == 0) {
@@ -69,6 +73,8 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
           }
         }
       }
+      prime_ranges_[d].push_back({first_prime, primes_[d].size()});
+      run_ranges_[d].push_back({first_run, runs_[d].size()});
     }
   }
   std::vector<bool> one(size_, true);

@@ -52,8 +52,15 @@ class Lattice {
   };
   // Runs that take one prime factor: from ascending.
   const std::vector<Run>& primes(DimId d) const { return primes_[d]; }
-  // All runs.
+  // All runs: from ascending, then to.
   const std::vector<Run>& runs(DimId d) const { return runs_[d]; }
+  // Which of them begin at a digit: indices first to last - 1.
+  struct Range {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  Range primes_from(DimId d, std::size_t digit) const { return prime_ranges_[d][digit]; }
+  Range runs_from(DimId d, std::size_t digit) const { return run_ranges_[d][digit]; }
   // What a run's loop cuts a tile into.
   std::int64_t factor(DimId d, const Run& run) const {
     return positions_[d][run.from].extent / positions_[d][run.to].extent;
@@ -80,6 +87,8 @@ class Lattice {
   PerDim<std::size_t> strides_;
   PerDim<std::vector<Run>> primes_;
   PerDim<std::vector<Run>> runs_;
+  PerDim<std::vector<Range>> prime_ranges_;
+  PerDim<std::vector<Range>> run_ranges_;
   std::vector<std::size_t> ones_;
   std::size_t size_ = 1;
 };

@@ -47,12 +47,13 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
   const DimSet frozen = skeleton.frozen(at.phase, at.pointers);
   for (std::size_t i = 0; i < tiles.dims(); ++i) {
     const auto dim = static_cast<DimId>(i);
-    const std::size_t digit = tiles.digit(dim, at.tile);
-    for (const Lattice::Run& run : tiles.primes(dim)) {
-      const auto pointers =
-          run.from == digit && !frozen.contains(dim)
-              ? skeleton.after_loop(at.phase, at.pointers, dim, tiles.factor(dim, run))
-              : std::nullopt;
+    if (frozen.contains(dim)) {
+      continue;
+    }
+    const Lattice::Range range = tiles.primes_from(dim, tiles.digit(dim, at.tile));
+    for (std::size_t r = range.first; r < range.last; ++r) {
+      const Lattice::Run& run = tiles.primes(dim)[r];
+      const auto pointers = skeleton.after_loop(at.phase, at.pointers, dim, tiles.factor(dim, run));
       if (pointers) {
         const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
         visit(Step{Step::Kind::kLoop, {at.phase, *pointers, tile}, 0}, std::span<const Payment>{});
@@ -73,11 +74,10 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     const std::size_t digit = tiles.digit(dim, at.tile);
     const auto& runs = tiles.runs(dim);
     const std::size_t rests = tiles.size() / tiles.positions(dim).size();
-    for (std::size_t run = 0; run < runs.size(); ++run) {
+    const Lattice::Range range = tiles.runs_from(dim, digit);
+    for (std::size_t run = range.first; run < range.last; ++run) {
       const auto target =
-          runs[run].from == digit
-              ? skeleton.after_loop(at.phase, jumps[m].target, dim, tiles.factor(dim, runs[run]))
-              : std::nullopt;
+          skeleton.after_loop(at.phase, jumps[m].target, dim, tiles.factor(dim, runs[run]));
       if (!target) {
         continue;
       }

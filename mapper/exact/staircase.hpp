@@ -18,6 +18,8 @@ class Staircase {
   const std::vector<Point>& points() const { return points_; }
   // Is there a point that is no worse in either figure?
   bool covers(const Key& key) const;
+  // Is there one for everything that the bounds leave? Second figures are whole numbers of cycles.
+  bool covers_all(const Outlook& outlook) const;
   // Unless it is covered: adds it and drops what it covers.
   void insert(const Key& key, std::int64_t tag);
 

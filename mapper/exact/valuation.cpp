@@ -18,8 +18,10 @@ Valuation::Valuation(const Skeleton& skeleton, const Objective& objective, doubl
       tracked_{tracked(skeleton.problem(), objective)},
       compute_cycles_{compute_cycles},
       leakage_per_cycle_{skeleton.problem().leakage(mapsim::Cycles{1}).count()} {
+  const bool ramped = objective.mode == LatencyMode::kRamped;
   for (const Port& port : ports_) {
     hides_.push_back(skeleton.problem().arch().levels[port.level].hides());
+    groups_.push_back(ramped && !hides_.back() ? 1 + index_of(port.level) : 0);
   }
 }
 
@@ -43,25 +45,43 @@ Valuation::Cycles Valuation::cycles(const double* components, double compute_cyc
   return {steady, hidden + shown + level_shown + edges};
 }
 
-Key Valuation::key(const double* components, double compute_cycles) const {
-  double energy = components[0];
-  if (!(energy < kInfinity)) {
-    return {};
+Outlook Valuation::outlook(const double* components, double compute_cycles) const {
+  Outlook outlook{components[0], 1};
+  if (tracked_.ports && outlook.energy < kInfinity) {
+    const Cycles taken = cycles(components, compute_cycles);
+    outlook.energy += leakage_per_cycle_ * taken.steady;
+    outlook.latency = objective_.mode == LatencyMode::kSteady ? taken.steady : taken.ramped;
   }
-  if (!tracked_.ports) {
-    const bool allowed =
-        !objective_.max_energy || energy <= objective_.max_energy->count() * (1 + kRounding);
-    return allowed ? Key{objective_value(objective_, energy, 1), 0} : Key{};
-  }
-  const Cycles taken = cycles(components, compute_cycles);
-  const double latency = objective_.mode == LatencyMode::kSteady ? taken.steady : taken.ramped;
-  energy += leakage_per_cycle_ * taken.steady;
-  if ((objective_.max_energy && energy > objective_.max_energy->count() * (1 + kRounding)) ||
-      (objective_.max_latency && latency > static_cast<double>(objective_.max_latency->count()))) {
-    return {};
-  }
-  return {objective_value(objective_, energy, latency),
-          objective_.latency_power == 0 ? latency : energy};
+  return outlook;
 }
+
+Valuation::Least Valuation::least(const Outlook& outlook) const {
+  Outlook within = outlook;
+  const double most_energy =
+      objective_.max_energy ? objective_.max_energy->count() * (1 + kRounding) : kInfinity;
+  const double most_cycles =
+      objective_.max_latency ? static_cast<double>(objective_.max_latency->count()) : kInfinity;
+  for (const Line& line : outlook.lines) {
+    within.latency = std::max(within.latency, (line.energy - most_energy) / line.slope);
+    within.energy = std::max(within.energy, line.energy - line.slope * most_cycles);
+  }
+  Least least;
+  if (!(within.energy < kInfinity) || within.energy > most_energy || within.latency > most_cycles) {
+    return least;
+  }
+  for_each_corner(within, [&](const Corner& corner) {
+    Key key{objective_value(objective_, corner.energy, corner.latency), 0};
+    if (tracked_.ports) {
+      key.second = objective_.latency_power == 0 ? corner.latency : corner.energy;
+    }
+    if (key < least.key) {
+      least = {key, corner};
+    }
+  });
+  return least;
+}
+
+Key Valuation::key(const Outlook& outlook) const { return least(outlook).key; }
+Corner Valuation::corner(const Outlook& outlook) const { return least(outlook).corner; }
 
 }  // namespace mapsim::exact

@@ -3,6 +3,7 @@
 #include <compare>
 #include <vector>
 
+#include "mapper/exact/outlook.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/objective.hpp"
 
@@ -18,6 +19,11 @@ struct Key {
 // Worse than the limit by more than rounding noise.
 inline bool beyond(const Key& key, const Key& limit) {
   return key.first > limit.first * (1 + kRounding);
+}
+// The same of both figures: what bounds by `key` is no better than what has `limit`.
+inline bool worse(const Key& key, const Key& limit) {
+  return beyond(key, limit) ||
+         (key.first >= limit.first && key.second > limit.second * (1 + kRounding));
 }
 
 // What labels carry beside energy.
@@ -36,7 +42,23 @@ class Valuation {
   Key key(const double* components) const { return key(components, compute_cycles_); }
   double compute_cycles() const { return compute_cycles_; }
   // With another time for the compute units.
-  Key key(const double* components, double compute_cycles) const;
+  Key key(const double* components, double compute_cycles) const {
+    return key(outlook(components, compute_cycles));
+  }
+  // The least that the bounds allow within the limits, and where it is (nowhere: infinite energy).
+  Key key(const Outlook& outlook) const;
+  Corner corner(const Outlook& outlook) const;
+  // No lines. Energy includes leakage; latency is 1 where time is not tracked.
+  Outlook outlook(const double* components) const { return outlook(components, compute_cycles_); }
+  Outlook outlook(const double* components, double compute_cycles) const;
+
+  const Objective& objective() const { return objective_; }
+  const Tracked& what_is_tracked() const { return tracked_; }
+  double compute_cycles() const { return compute_cycles_; }
+  double leakage_per_cycle() const { return leakage_per_cycle_; }  // pJ
+  // Latency is the sum over groups of the busiest port of each, and of the edges. Group 0 includes
+  // the compute units: steady, there is no other; ramped, each level whose buffers hide nothing.
+  std::size_t group(std::size_t port) const { return groups_[port]; }
 
  private:
   struct Cycles {
@@ -44,9 +66,15 @@ class Valuation {
     double ramped = 0;
   };
   Cycles cycles(const double* components, double compute_cycles) const;
+  struct Least {
+    Key key;
+    Corner corner;
+  };
+  Least least(const Outlook& outlook) const;
 
   const std::vector<Port>& ports_;
-  std::vector<bool> hides_;  // per port: does its level's double buffer hide transfers?
+  std::vector<bool> hides_;          // per port: does its level's double buffer hide transfers?
+  std::vector<std::size_t> groups_;  // per port
   Objective objective_;
   Tracked tracked_;
   double compute_cycles_;

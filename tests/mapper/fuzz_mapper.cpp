@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_mapper --seconds N --seed S --max-size M [--balanced | --ruled | --systolic]: compares the
-// exact mapper with all mappings of fresh random spaces for as long as one likes; stops at the
+// fuzz_mapper --seconds N --seed S --max-size M [--balanced|--ruled|--systolic] [--fronts]: compares
+// the exact mapper with all mappings of fresh random spaces for as long as one likes; stops at the
 // first mismatch, shrinks it, exits with 1.
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "exact_check.hpp"
+#include "front_check.hpp"
 #include "random_space.hpp"
 #include "shrink_space.hpp"
 #include "tests/costmodel/case_text.hpp"
@@ -31,6 +32,14 @@ bool fails(const mapsim::SearchCase& random, std::int64_t max_size) {
          !mapsim::exact_mismatch(random).empty();
 }
 
+std::string objective_mismatch(const mapsim::SearchCase& random) {
+  return mapsim::exact_mismatch(random);
+}
+std::string fronts_mismatch(const mapsim::SearchCase& random) {
+  const std::string steady = mapsim::front_mismatch(random, mapsim::LatencyMode::kSteady);
+  return steady.empty() ? mapsim::front_mismatch(random, mapsim::LatencyMode::kRamped) : steady;
+}
+
 // The best mapping of each objective by looking at all, and whether the simulator counts it alike.
 std::string oracle_text(const mapsim::SearchCase& random) {
   const mapsim::Mapspace space{random.problem, random.constraints};
@@ -49,16 +58,17 @@ std::string oracle_text(const mapsim::SearchCase& random) {
 }
 
 int fuzz(double seconds, std::uint64_t seed, std::int64_t max_size,
-         mapsim::SearchCase (*make)(std::uint64_t, std::int64_t), bool shrinks) {
+         mapsim::SearchCase (*make)(std::uint64_t, std::int64_t), bool shrinks,
+         std::string (*mismatch)(const mapsim::SearchCase&)) {
   constexpr std::uint64_t kReportEvery = 1'000;
   const Clock::time_point start = Clock::now();
   std::uint64_t cases = 0;
   double elapsed = 0;
   for (; elapsed < seconds; ++cases) {
     const mapsim::SearchCase random = make(seed + cases, max_size);
-    const std::string wrong = mapsim::exact_mismatch(random);
+    const std::string wrong = mismatch(random);
     if (!wrong.empty() && !shrinks) {
-      fmt::print("seed {}: {}\n", seed + cases, wrong);  // rules do not shrink
+      fmt::print("seed {}: {}\n", seed + cases, wrong);  // rules and fronts do not shrink
       return 1;
     }
     if (!wrong.empty()) {
@@ -95,11 +105,13 @@ int main(int argc, char** argv) {
   app.add_flag("--ruled", ruled, "with rules for unrollings, extents and loops");
   bool systolic = false;
   app.add_flag("--systolic", systolic, "with the timing of a systolic array");
+  bool fronts = false;
+  app.add_flag("--fronts", fronts, "the fronts of energy and latency instead of optima");
   CLI11_PARSE(app, argc, argv);
   return fuzz(seconds, seed, max_size,
               balanced   ? mapsim::random_balanced_space
               : ruled    ? mapsim::random_ruled_space
               : systolic ? mapsim::random_systolic_space
                          : mapsim::random_space,
-              !ruled);
+              !ruled && !fronts, fronts ? fronts_mismatch : objective_mismatch);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -53,40 +54,62 @@ std::vector<std::size_t> contended_rooms(const exact::Skeleton& skeleton) {
   return rooms;
 }
 
-double priced_bound(const Instance& instance, const exact::Prices& prices,
-                    const std::vector<std::size_t>& rooms) {
-  double bound = exact::kInfinity;
-  for (const std::size_t pointers : instance.skeleton.starts()) {
-    const std::size_t whole = instance.unrolled.lattices.front().size() - 1;
-    bound = std::min(bound, prices.priced_to_go({0, pointers, whole}));
-  }
+// Everything that the prices leave at the start.
+exact::Outlook priced_root(const Instance& instance, const exact::Prices& prices,
+                           const std::vector<std::size_t>& rooms, std::vector<exact::Line>& lines) {
+  double refund = 0;
   for (const std::size_t r : rooms) {
-    bound -= prices.price(r) * instance.skeleton.rooms()[r].bits;
+    refund += prices.price(r) * instance.skeleton.rooms()[r].bits;
   }
-  return bound;
+  const std::vector<double> nothing(1 + instance.skeleton.ports().size() + 1, 0.0);
+  const std::size_t whole = instance.unrolled.lattices.front().size() - 1;
+  exact::Outlook widest{exact::kInfinity};
+  exact::Key least;
+  for (const std::size_t pointers : instance.skeleton.starts()) {
+    std::vector<exact::Line> here;
+    exact::Outlook outlook;
+    prices.narrow({0, pointers, whole}, nothing.data(), refund, outlook, here);
+    outlook.lines = here;
+    if (instance.valuation.key(outlook) < least) {
+      least = instance.valuation.key(outlook);
+      widest = outlook;
+      lines = here;
+    }
+  }
+  widest.lines = lines;
+  return widest;
 }
 
 TEST(Prices, RaiseTheBoundAndNeverAboveTheOptimum) {
   int raised = 0;
-  for_each_instance(Objective::kEnergy, [&](Instance& instance) {
-    const std::vector<std::size_t> rooms = contended_rooms(instance.skeleton);
-    const exact::LabelResult best = search(instance, std::nullopt);
-    if (rooms.empty() || best.endings.empty()) {
-      return;
-    }
-    const double optimum = best.endings.front().key.first;
-    if (const auto prices = exact::find_prices(instance, rooms, optimum)) {
-      const double bound = priced_bound(instance, *prices, rooms);
-      EXPECT_LE(bound, optimum * (1 + 1e-9));
-      EXPECT_GT(bound, instance.root().first * (1 - 1e-9));
-      ++raised;
-    }
-  });
-  EXPECT_GT(raised, 50);
+  for (const Objective& objective : {Objective::kEnergy, Objective::kEdp, Objective::kLatency}) {
+    for_each_instance(objective, [&](Instance& instance) {
+      const std::vector<std::size_t> rooms = contended_rooms(instance.skeleton);
+      const exact::LabelResult best = search(instance, std::nullopt);
+      if (best.endings.empty()) {
+        return;
+      }
+      const exact::Key optimum = best.endings.front().key;
+      const auto aim = [&](const exact::Outlook& root) -> std::optional<exact::Aim> {
+        const exact::Corner corner = instance.valuation.corner(root);
+        return exact::Aim{1.5 * corner.energy, 1.5 * corner.latency, objective.energy_power == 0};
+      };
+      for (const exact::Prices& prices : exact::find_prices(instance, rooms, aim)) {
+        std::vector<exact::Line> lines;
+        const exact::Outlook root = priced_root(instance, prices, rooms, lines);
+        EXPECT_LE(instance.valuation.key(root).first, optimum.first * (1 + 1e-9));
+        ++raised;
+      }
+    });
+  }
+  EXPECT_GT(raised, 150);
 }
 
 TEST(Prices, ChangeNoOptimum) {
-  for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
+  const LatencyMode ramped = LatencyMode::kRamped;
+  for (const Objective& objective :
+       {Objective::kEnergy, Objective::kEdp, Objective::kLatency, Objective{2, 1},
+        Objective{0, 1, false, ramped}, Objective{1, 1, false, ramped}}) {
     std::int64_t without = 0;
     std::int64_t with = 0;
     for_each_instance(objective, [&](Instance& instance) {
@@ -94,14 +117,69 @@ TEST(Prices, ChangeNoOptimum) {
       const exact::LabelResult priced = search(instance, 0);
       ASSERT_EQ(plain.endings.size(), priced.endings.size());
       if (!plain.endings.empty()) {
-        const double optimum = plain.endings.front().key.first;
-        EXPECT_NEAR(priced.endings.front().key.first, optimum, 1e-9 * optimum);
+        const exact::Key optimum = plain.endings.front().key;
+        EXPECT_NEAR(priced.endings.front().key.first, optimum.first, 1e-9 * optimum.first);
+        EXPECT_NEAR(priced.endings.front().key.second, optimum.second, 1e-9 * optimum.second);
       }
       without += plain.expanded;
       with += priced.expanded;
     });
-    EXPECT_LT(with, without);
+    EXPECT_LT(with, without) << to_string(objective);
   }
+}
+
+TEST(Prices, ChangeNothingWithinLimits) {
+  int bound = 0;
+  for_each_instance(Objective::kEdp, [&](Instance& instance) {
+    const exact::LabelResult best = search(instance, std::nullopt);
+    if (best.endings.empty()) {
+      return;
+    }
+    const exact::Key edp = best.endings.front().key;
+    const Cycles cycles{static_cast<std::int64_t>(std::round(edp.first / edp.second))};
+    for (const Objective& objective :
+         {Objective{1, 0, false, LatencyMode::kSteady, std::nullopt, cycles},
+          Objective{0, 1, false, LatencyMode::kSteady, Picojoules{edp.second}, std::nullopt}}) {
+      Instance limited(instance.skeleton, instance.unrolled, objective);
+      const exact::LabelResult plain = search(limited, std::nullopt);
+      const exact::LabelResult priced = search(limited, 0);
+      ASSERT_EQ(plain.endings.size(), 1U);
+      ASSERT_EQ(priced.endings.size(), 1U);
+      const double optimum = plain.endings.front().key.first;
+      EXPECT_NEAR(priced.endings.front().key.first, optimum, 1e-9 * optimum);
+      bound += priced.expanded < plain.expanded ? 1 : 0;
+    }
+  });
+  EXPECT_GT(bound, 20);
+}
+
+TEST(Prices, ChangeNoFront) {
+  std::int64_t without = 0;
+  std::int64_t with = 0;
+  std::size_t longest = 0;
+  for (const LatencyMode mode : {LatencyMode::kSteady, LatencyMode::kRamped}) {
+    for_each_instance(Objective{1, 0, true, mode}, [&](Instance& instance) {
+      exact::Quest quest;
+      quest.covered.emplace();
+      const SearchOptions options;
+      const exact::LabelResult plain =
+          exact::search_labels(instance, quest, exact::Patience(options));
+      quest.price_after = 4;
+      const exact::LabelResult priced =
+          exact::search_labels(instance, quest, exact::Patience(options));
+      ASSERT_EQ(plain.endings.size(), priced.endings.size());
+      for (std::size_t i = 0; i < plain.endings.size(); ++i) {
+        const exact::Key key = plain.endings[i].key;
+        EXPECT_NEAR(priced.endings[i].key.first, key.first, 1e-9 * key.first);
+        EXPECT_EQ(priced.endings[i].key.second, key.second);
+      }
+      without += plain.expanded;
+      with += priced.expanded;
+      longest = std::max(longest, plain.endings.size());
+    });
+  }
+  EXPECT_LE(with, without);
+  EXPECT_GE(longest, 3U);
 }
 
 }  // namespace
