@@ -40,7 +40,6 @@ class Valuation {
   Valuation(const Skeleton& skeleton, const Objective& objective, double compute_cycles);
   // Infinite where a limit is broken.
   Key key(const double* components) const { return key(components, compute_cycles_); }
-  double compute_cycles() const { return compute_cycles_; }
   // With another time for the compute units.
   Key key(const double* components, double compute_cycles) const {
     return key(outlook(components, compute_cycles));
