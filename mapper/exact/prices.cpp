@@ -310,11 +310,10 @@ class Pricing {
     }
     const double busiest = *std::max_element(sums.begin(), sums.end());
     const double leakage = aim.of_latency || ports_ == 0 ? 0 : valuation_.leakage_per_cycle();
-    const double shrink = aim.of_latency
-                              ? std::max(1.0, busiest)
-                              : (aim.latency < kInfinity || busiest <= leakage_of_ports(aim)
-                                     ? 1
-                                     : busiest / leakage_of_ports(aim));
+    const double most = aim.of_latency            ? 1
+                        : aim.latency < kInfinity ? kInfinity
+                                                  : leakage_of_ports(aim);
+    const double shrink = busiest > most ? busiest / most : 1;  // what the model's rounding adds
     for (std::size_t q = 0; q < ports_; ++q) {
       at[q] /= shrink;
     }
