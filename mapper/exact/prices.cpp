@@ -107,9 +107,8 @@ void Prices::narrow(const Node& node, const double* paid, double refund, Outlook
 namespace {
 
 constexpr int kSets = 4;        // of prices
-constexpr int kSteps = 8;       // for each; a bound pass each
-constexpr double kGain = 1e-6;  // relative; less is none
-constexpr double kClose = 0.1;  // of what the bound has gained: no more is to be expected
+constexpr int kSteps = 10;      // for each, at most; a bound pass each
+constexpr double kGain = 0.02;  // of what is missing: less is none, and no more is worth a step
 
 // The components of a whole way through the graph, and the bits that it places in each room.
 struct Way {
@@ -200,7 +199,8 @@ class Pricing {
   std::optional<Prices> approach(const Aim& aim, const Outlook& root) {
     const double target = aim.of_latency ? aim.latency : aim.energy;
     const double known = aim.of_latency ? root.latency : root.energy_at(aim.latency);
-    double best_value = known + kGain * std::abs(known);
+    const double gain = kGain * (target - known);
+    double best_value = known + gain;
     std::optional<Prices> best;
     Multipliers most = first_box(aim, target - known);
     Multipliers at(most.size(), 0.0);
@@ -208,7 +208,7 @@ class Pricing {
       if (!ways_.empty()) {
         const CuttingPlanes model = make_model(aim);
         at = model.highest(most);
-        if (model.at(at) <= best_value + kClose * (best_value - known)) {
+        if (model.at(at) <= best_value + gain) {
           break;
         }
       }
@@ -310,11 +310,10 @@ class Pricing {
     }
     const double busiest = *std::max_element(sums.begin(), sums.end());
     const double leakage = aim.of_latency || ports_ == 0 ? 0 : valuation_.leakage_per_cycle();
-    const double shrink = aim.of_latency
-                              ? std::max(1.0, busiest)
-                              : (aim.latency < kInfinity || busiest <= leakage_of_ports(aim)
-                                     ? 1
-                                     : busiest / leakage_of_ports(aim));
+    const double most = aim.of_latency            ? 1
+                        : aim.latency < kInfinity ? kInfinity
+                                                  : leakage_of_ports(aim);
+    const double shrink = busiest > most ? busiest / most : 1;  // what the model's rounding adds
     for (std::size_t q = 0; q < ports_; ++q) {
       at[q] /= shrink;
     }
