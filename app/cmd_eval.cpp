@@ -30,7 +30,8 @@ GapReport find_gap(const Problem& problem, const EvalArguments& arguments) {
 }  // namespace
 
 Answer run(const EvalArguments& arguments) {
-  const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
+  const Problem problem{load_arch(arguments.arch),
+                        load_form(arguments.mapping, load_workload(arguments.workload))};
   const Mapping mapping = load_mapping(arguments.mapping, problem.arch(), problem.workload());
   const Evaluation evaluation = evaluate(problem, mapping);
   const Cost* cost = std::get_if<Cost>(&evaluation);

@@ -12,7 +12,7 @@ namespace mapsim {
 
 Answer run(const ExportArguments& arguments) {
   const Arch arch = load_arch(arguments.arch);
-  const Workload workload = load_workload(arguments.workload);
+  const Workload workload = load_form(arguments.mapping, load_workload(arguments.workload));
   const Mapping mapping = load_mapping(arguments.mapping, arch, workload);
   try {
     return {kDone, write_timeloop_mapping(to_timeloop_machine(arch), workload,

@@ -13,7 +13,7 @@ Answer run(const ShowArguments& arguments) {
   if (arguments.workload.empty()) {
     return {kDone, show_arch(arch)};
   }
-  const Problem problem{arch, load_workload(arguments.workload)};
+  const Problem problem{arch, load_form(arguments.mapping, load_workload(arguments.workload))};
   const Mapping mapping = load_mapping(arguments.mapping, problem.arch(), problem.workload());
   const Evaluation evaluation = evaluate(problem, mapping);
   if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {

@@ -35,7 +35,8 @@ std::string counts_text(const Agreement& agreement) {
 }  // namespace
 
 Answer run(const SimulateArguments& arguments) {
-  const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
+  const Problem problem{load_arch(arguments.arch),
+                        load_form(arguments.mapping, load_workload(arguments.workload))};
   const Arch& arch = problem.arch();
   const Workload& workload = problem.workload();
   const Mapping mapping = load_mapping(arguments.mapping, arch, workload);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/reader.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 namespace {
@@ -159,9 +160,27 @@ class MappingReader {
   Words tensors_;
 };
 
+Form read_form(Reader& reader, const Fields& fields) {
+  const Node* node = fields.find("form");
+  if (node == nullptr) {
+    return {};
+  }
+  const std::optional<std::string> text = reader.text(node, "a form");
+  const std::optional<Form> form = text ? parse_form(*text) : std::nullopt;
+  if (text && !form) {
+    reader.error(*node, fmt::format("no form '{}'; one of {}", *text, kFormWords));
+  }
+  return form.value_or(Form{});
+}
+
 Mapping read_mapping(const Document& document, const Arch& arch, const Workload& workload) {
   Reader reader{document};
-  const Fields fields = reader.fields(reader.root(), {"mapping"});
+  const Fields fields = reader.fields(reader.root(), {"form", "mapping"});
+  if (const Form form = read_form(reader, fields); form != workload.form) {
+    reader.error(fields.place("form"),
+                 fmt::format("the mapping is of the form {}, the workload of the form {}",
+                             to_string(form), to_string(workload.form)));
+  }
   Mapping mapping;
   if (const Node* list = fields.require("mapping")) {
     MappingReader node_reader{reader, arch, workload};
@@ -183,11 +202,32 @@ Mapping read_mapping(const Document& document, const Arch& arch, const Workload&
 }  // namespace
 
 std::string print_mapping(const Arch& arch, const Workload& workload, const Mapping& mapping) {
-  std::string text = "mapping:\n";
+  std::string text = workload.form == Form{}
+                         ? "mapping:\n"
+                         : fmt::format("form: {}\nmapping:\n", to_string(workload.form));
   for (const MappingNode& node : mapping.nodes) {
     text += fmt::format("  - {}\n", std::visit(Printer{arch, workload}, node));
   }
   return text;
+}
+
+Workload load_form(const std::string& path, const Workload& workload) {
+  const Document document = read_yaml(path);
+  const std::vector<Entry>& entries = document.root.entries;
+  if (std::none_of(entries.begin(), entries.end(),
+                   [](const Entry& entry) { return entry.key.text == "form"; })) {
+    return workload;
+  }
+  Reader reader{document};
+  const Fields fields = reader.fields(reader.root(), {"form", "mapping"});
+  const Form form = read_form(reader, fields);
+  std::optional<Workload> made = in_form(workload, form);
+  if (!made) {
+    reader.error(fields.place("form"),
+                 fmt::format("{} has no form {}", workload.name, to_string(form)));
+  }
+  reader.finish();
+  return *made;
 }
 
 Mapping load_mapping(const std::string& path, const Arch& arch, const Workload& workload) {

@@ -49,12 +49,27 @@ struct Tensor {
 // An extended einsum: output[...] += product of operands[...]. Invariants hold for every value that
 // a factory of this folder returns: 1 <= dims <= kMaxDims, 2 <= tensors <= kMaxTensors, each dim
 // indexes at least one tensor, no dim twice in one tensor, product of bounds <= 2^53.
+// How an engine computes a layer: what in_form() (workloads/form.hpp) made of it.
+enum class FormKind : std::uint8_t {
+  kDirect,    // as it is
+  kWinograd,  // F(2x2, 3x3): kernels of 4 x 4 at stride 2, four outputs a point
+  kImage,     // channels are columns: pixels lie side by side
+  kMerged,    // `count` groups as one, zeros between them
+  kBatch      // `count` frames share the weights
+};
+struct Form {
+  FormKind kind = FormKind::kDirect;
+  std::int64_t count = 1;
+  friend bool operator==(const Form&, const Form&) = default;
+};
+
 struct Workload {
   std::string name;
   PerDim<Dim> dims;
   PerTensor<Tensor> tensors;  // operands in the order of the equation, the output last
   bool bias = false;  // one more addition and one more parameter per output channel: roofline
   std::string note;   // what the shorthand assumed, for people (e.g. padding)
+  Form form{};
 
   TensorId output() const { return tensors.last(); }
   std::int64_t macs() const;     // product of all bounds
