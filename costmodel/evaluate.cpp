@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/evaluate_into.hpp"
+#include "costmodel/nvdla/stripe.hpp"
 
 namespace mapsim {
 
@@ -24,16 +25,25 @@ std::optional<Infeasible> check_fanouts(const Arch& arch, const Counts& counts) 
   return std::nullopt;
 }
 
+// An engine's buffer that gives out whole banks, if the level is one.
+const NvdlaTiming* banks_of(const Arch& arch, LevelId level) {
+  const auto* timing = std::get_if<NvdlaTiming>(&arch.compute.timing);
+  return timing != nullptr && timing->buffer == level ? timing : nullptr;
+}
+
 // Bits that the tiles of a level need, of all tensors or of one role.
-Bits need(const Workload& workload, const PerTensor<TensorCounts>& counts,
+Bits need(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
           std::optional<Role> role) {
-  std::int64_t bits = 0;
+  const Workload& workload = problem.workload();
+  const NvdlaTiming* timing = banks_of(problem.arch(), level);
+  Bits bits{0};
   for (const TensorId t : workload.tensors.ids()) {
     if (counts[t].kept && (!role || workload.tensors[t].role == *role)) {
-      bits += counts[t].footprint * counts[t].bits.count();
+      const Bits tile{counts[t].footprint * counts[t].bits.count()};
+      bits += timing != nullptr ? banked(problem.arch(), *timing, tile) : tile;
     }
   }
-  return Bits{bits};
+  return bits;
 }
 
 // Calls visit(level, partition, want, have) for every room of limited size, outermost first, until
@@ -43,9 +53,18 @@ void for_each_room(const Problem& problem, const Counts& counts, const Visit& vi
   for (const LevelId l : problem.arch().levels.ids()) {
     const Capacity& capacity = problem.arch().levels[l].capacity;
     const auto look = [&](std::optional<Role> role) {
-      return visit(l, role, need(problem.workload(), counts.levels[l], role),
+      return visit(l, role, need(problem, l, counts.levels[l], role),
                    *problem.room(l, role.value_or(Role::kInput)));
     };
+    if (const NvdlaTiming* timing = banks_of(problem.arch(), l); timing && timing->weight_banks) {
+      const std::int64_t bank = capacity.total().count() / timing->banks;
+      const Bits weights{*timing->weight_banks * bank};
+      if (!visit(l, Role::kWeight, need(problem, l, counts.levels[l], Role::kWeight), weights) ||
+          !visit(l, Role::kInput, need(problem, l, counts.levels[l], Role::kInput),
+                 Bits{timing->banks * bank} - weights)) {
+        return;
+      }
+    }
     if (capacity.shared && !look(std::nullopt)) {
       return;
     }

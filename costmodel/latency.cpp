@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "costmodel/evaluate_into.hpp"
+#include "costmodel/nvdla/sheet_layer.hpp"
 
 namespace mapsim {
 
@@ -107,8 +108,12 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
   latency.resources.clear();
   latency.compute = compute_time(problem, nest, counts.steps);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
-  for (const LevelId l : arch.levels.ids()) {
-    add_ports(problem, l, counts.levels[l], latency.resources);
+  if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
+    latency.resources.push_back({PortKind::kShared, LevelId{0}, sheet->dram, 0});
+  } else {
+    for (const LevelId l : arch.levels.ids()) {
+      add_ports(problem, l, counts.levels[l], latency.resources);
+    }
   }
   Cycles hidden = latency.resources.front().time;  // compute and what overlaps with it
   PerLevel<Cycles> shown(arch.levels.size());      // busiest port of each single-buffered level

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/timing/compute_time.hpp"
 
+#include "costmodel/nvdla/stripe.hpp"
 #include "costmodel/timing/systolic.hpp"
 
 namespace mapsim {
@@ -16,6 +17,11 @@ ComputeTime time_of(std::monostate, const Problem& problem, const Nest&, std::in
 ComputeTime time_of(const SystolicTiming& timing, const Problem& problem, const Nest& nest,
                     std::int64_t) {
   return systolic_time(problem, timing, nest);
+}
+
+ComputeTime time_of(const NvdlaTiming& timing, const Problem& problem, const Nest& nest,
+                    std::int64_t) {
+  return nvdla_time(problem, timing, nest);
 }
 
 }  // namespace
