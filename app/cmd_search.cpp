@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <system_error>
+#include <utility>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
@@ -14,6 +16,7 @@
 #include "mapper/constraints.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nvdla/search.hpp"
 #include "report/certificate.hpp"
 #include "report/constraints.hpp"
 #include "report/front.hpp"
@@ -98,8 +101,11 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   return answer;
 }
 
+using Search = std::function<SearchResult()>;
+
 Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
-                   const Mapspace& space, const SearchOptions& options, const Watch& watch) {
+                   const Mapspace& space, const SearchOptions& options, const Watch& watch,
+                   const std::vector<TriedForm>& forms, const Search& search) {
   OutputFile mapping_file{arguments.mapping_file};
   OutputFile certificate{arguments.certificate_file};
   if (!arguments.certificate_file.empty() && arguments.strategy != "exact") {
@@ -113,7 +119,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
         "certificates do not know rules for loops and 'done' yet; leave out --certificate");
   }
 
-  const SearchResult result = (*find_mapper(arguments.strategy))(space, options);
+  const SearchResult result = search();
   if (result.best) {
     mapping_file.write(
         print_mapping(space.problem().arch(), space.problem().workload(), *result.best));
@@ -130,7 +136,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     answer.text = search_json(origin, space, arguments.strategy, options, result, reliefs);
   } else {
     answer.text = arguments.print_constraints ? constraints_text(space) + '\n' : "";
-    answer.text += search_text(space, options.objective, result);
+    answer.text += search_text(space, options.objective, result) + forms_text(forms);
     answer.text += reliefs ? '\n' + relief_text(options.objective, *reliefs) : "";
   }
   answer.code =
@@ -153,6 +159,25 @@ void check_balanced(const Problem& problem, const Constraints& constraints,
   if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
     throw UsageError("--imperfect: too many extents; a constraints file can limit their pieces");
   }
+}
+
+bool is_engine(const Arch& arch) {
+  return std::holds_alternative<NvdlaTiming>(arch.compute.timing);
+}
+
+// An engine after NVDLA: the best schedule of the best form of the layer.
+Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
+                     const Problem& problem, const SearchOptions& options, const Watch& watch) {
+  if (!arguments.constraints.empty() || arguments.even || arguments.imperfect ||
+      !arguments.certificate_file.empty()) {
+    throw UsageError(
+        "an engine after NVDLA has schedules of its own, every one of which is evaluated "
+        "(docs/nvdla.md); leave out constraints, --even, --imperfect and --certificate");
+  }
+  FormedResult found = search_forms(problem, options);
+  const Mapspace space{found.problem, {}};
+  return best_answer(arguments, origin, space, options, watch, found.tried,
+                     [&] { return std::move(found.result); });
 }
 
 }  // namespace
@@ -184,9 +209,16 @@ Answer run(const SearchArguments& arguments) {
       watch.say(progress_text(options.objective, progress));
     };
   }
-  const Mapspace space{problem, constraints};
   const bool is_front = arguments.pareto || !arguments.curve.empty();
-  return (is_front ? front_answer : best_answer)(arguments, origin, space, options, watch);
+  if (is_engine(problem.arch()) && arguments.strategy == "exact" && !is_front) {
+    return engine_answer(arguments, origin, problem, options, watch);
+  }
+  const Mapspace space{problem, constraints};
+  if (is_front) {
+    return front_answer(arguments, origin, space, options, watch);
+  }
+  return best_answer(arguments, origin, space, options, watch, {},
+                     [&] { return (*find_mapper(arguments.strategy))(space, options); });
 }
 
 }  // namespace mapsim

@@ -14,6 +14,7 @@
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nvdla/search.hpp"
 
 namespace mapsim {
 
@@ -359,6 +360,9 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
 }  // namespace
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+    return search_nvdla(space, options);
+  }
   const Patience patience(options);
   SearchResult result = ExactSearch(space, options, patience).run();
   if (options.objective.exact_ties && result.cost && !result.interrupted) {

@@ -24,6 +24,7 @@ struct Certificate {
   double lower_bound = 0;     // of the objective, over the whole mapspace; infinite: nothing fits
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
+  bool schedules = false;     // all this is about an engine's schedules, not the whole mapspace
 };
 
 // How the exact strategy came by the bound of a group of spatial unrollings. kFloor: whatever the

@@ -12,6 +12,7 @@
 #include "report/constraints.hpp"
 #include "report/json_head.hpp"
 #include "report/names.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 
@@ -24,6 +25,9 @@ Json head(const Provenance& origin, const Arch& arch, const Workload& workload) 
   json["arch"] = arch.name;
   json["workload"] = workload.name;
   json["equation"] = workload.equation();
+  if (workload.form != Form{}) {
+    json["form"] = to_string(workload.form);
+  }
   for (const Tensor& tensor : workload.tensors) {
     json["density"][tensor.name] = tensor.density;
   }
@@ -252,6 +256,9 @@ Json certificate_json(const Certificate& certificate) {
     json["gap"] = certificate.gap;
   }
   json["mapspace_size"] = certificate.mapspace_size;
+  if (certificate.schedules) {
+    json["space"] = "schedules";  // of an engine: docs/nvdla.md
+  }
   return json;
 }
 

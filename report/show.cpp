@@ -99,6 +99,11 @@ std::vector<std::string> lines_of(const Arch& arch, const Compute& compute) {
   if (const auto* systolic = std::get_if<SystolicTiming>(&compute.timing)) {
     lines.push_back("systolic in " + arch.fanouts[systolic->array].name);
   }
+  if (const auto* nvdla = std::get_if<NvdlaTiming>(&compute.timing)) {
+    lines.push_back(
+        fmt::format("stripes of {} to {} outputs", nvdla->least_stripe, nvdla->most_stripe));
+    lines.push_back(fmt::format("{} in {} banks", arch.levels[nvdla->buffer].name, nvdla->banks));
+  }
   return lines;
 }
 
@@ -277,6 +282,9 @@ class ArrayPicture {
 std::optional<FanoutId> array_of(const Arch& arch, const Counts& counts) {
   if (const auto* systolic = std::get_if<SystolicTiming>(&arch.compute.timing)) {
     return systolic->array;
+  }
+  if (const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing)) {
+    return nvdla->array;
   }
   std::optional<FanoutId> found;
   for (const FanoutId f : arch.fanouts.ids()) {

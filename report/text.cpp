@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "report/names.hpp"
 #include "report/nest.hpp"
 #include "report/table.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 
@@ -107,9 +109,14 @@ std::string hop_energies(const Arch& arch, std::vector<std::string>& missing) {
 
 // What an array of a timing model does in the steady latency.
 std::string array_text(const Problem& problem, const Latency& latency) {
-  const auto* systolic = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-  if (systolic == nullptr) {
+  const Timing& timing = problem.arch().compute.timing;
+  const auto* systolic = std::get_if<SystolicTiming>(&timing);
+  const auto* nvdla = std::get_if<NvdlaTiming>(&timing);
+  if (systolic == nullptr && nvdla == nullptr) {
     return "";
+  }
+  if (nvdla != nullptr && nvdla->mode == NvdlaMode::kSheet) {
+    return "times are those of NVIDIA's workbook, whatever the mapping\n";
   }
   const ComputeTime& time = latency.compute;
   const auto share = [&](const char* name, Cycles cycles) -> Row {
@@ -117,12 +124,16 @@ std::string array_text(const Problem& problem, const Latency& latency) {
         name, grouped(cycles.count()) + " cycles",
         percent(static_cast<double>(cycles.count()) / static_cast<double>(latency.steady.count()))};
   };
+  const std::string word = nvdla != nullptr ? " stripe" : " fold";
   const std::string what = time.stationary
                                ? problem.workload().tensors[*time.stationary].name + " stays, in " +
-                                     grouped(time.folds) + (time.folds == 1 ? " fold" : " folds")
+                                     grouped(time.folds) + word + (time.folds == 1 ? "" : "s")
                                : "nothing stays";
-  return fmt::format("{}: systolic, {}\n", problem.arch().fanouts[systolic->array].name, what) +
-         table({share("busy", time.busy), share("load", time.load), share("skew", time.skew),
+  const FanoutId array = nvdla != nullptr ? nvdla->array : systolic->array;
+  return fmt::format("{}: {}, {}\n", problem.arch().fanouts[array].name,
+                     nvdla != nullptr ? "stripes" : "systolic", what) +
+         table({share("busy", time.busy), share("load", time.load),
+                share(nvdla != nullptr ? "behind" : "skew", time.skew),
                 share("stall", latency.stall)});
 }
 
@@ -281,9 +292,11 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
   const std::string over =
-      fmt::format("of the {} {}mappings ({} factors) in the mapspace",
-                  short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",
-                  space.constraints().factors.balanced ? "balanced" : "perfect");
+      proof.schedules
+          ? fmt::format("of the engine's {} schedules", short_decimal(proof.mapspace_size))
+          : fmt::format("of the {} {}mappings ({} factors) in the mapspace",
+                        short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",
+                        space.constraints().factors.balanced ? "balanced" : "perfect");
   const std::string name = to_string(objective);
   switch (proof.status) {
     case Proof::kOptimal:
@@ -299,6 +312,19 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
       return fmt::format("no proof: the best seen {}\n", over);
   }
   return "";
+}
+
+std::string forms_text(const std::vector<TriedForm>& forms) {
+  if (forms.empty()) {
+    return "";
+  }
+  std::vector<Row> rows;
+  for (const TriedForm& tried : forms) {
+    rows.push_back({to_string(tried.form), std::isfinite(tried.value)
+                                               ? fmt::format("{:.6g} a frame", tried.value)
+                                               : "does not fit"});
+  }
+  return "forms of the layer, by the objective\n" + table(rows);
 }
 
 std::string infeasible_text(const InfeasibleReport& report) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <vector>
 
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nvdla/search.hpp"
 
 namespace mapsim {
 
@@ -48,6 +50,8 @@ std::string infeasible_text(const InfeasibleReport& report);
 std::string statistics_text(const Statistics& statistics);
 
 // Everything about a search.
+// What each form of a layer on an engine costs; empty without any.
+std::string forms_text(const std::vector<TriedForm>& forms);
 std::string search_text(const Mapspace& space, const Objective& objective,
                         const SearchResult& result);
 

@@ -61,6 +61,11 @@ double energy_floor(const Mapspace& space) {
 
 Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+    throw UnsupportedSearch(
+        "an engine after NVDLA has schedules of its own (docs/nvdla.md): fronts and curves of them "
+        "are not searched");
+  }
   if (!std::holds_alternative<std::monostate>(space.problem().arch().compute.timing) &&
       tracked(space.problem(), objective).ports) {
     throw UnsupportedSearch(

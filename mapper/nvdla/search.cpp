@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/nvdla/search.hpp"
+
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "mapper/nvdla/schedules.hpp"
+#include "mapper/tally.hpp"
+#include "workloads/form.hpp"
+
+namespace mapsim {
+
+namespace {
+
+double value_of(const Objective& objective, const SearchResult& result, std::int64_t frames) {
+  if (!result.cost) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const auto count = static_cast<double>(frames);
+  const auto cycles = static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
+  return objective_value(objective, result.cost->energy.total.count() / count, cycles / count);
+}
+
+void add_merged(const Problem& problem, const LayerView& view, std::vector<Form>& forms) {
+  const auto bound = [&](std::optional<DimId> dim) {
+    return dim ? problem.workload().dims[*dim].bound : std::int64_t{1};
+  };
+  const auto& timing = std::get<NvdlaTiming>(problem.arch().compute.timing);
+  const Fanout& array = problem.arch().fanouts[timing.array];
+  for (std::int64_t n = 2; n <= bound(view.group); ++n) {
+    const bool fills = n * bound(view.channel) <= array.y || n * bound(view.kernel) <= array.x;
+    if (fills && bound(view.group) % n == 0) {
+      forms.push_back({FormKind::kMerged, n});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Form> forms_of(const Problem& problem) {
+  const auto& timing = std::get<NvdlaTiming>(problem.arch().compute.timing);
+  const std::optional<LayerView> view = view_layer(problem.workload());
+  std::vector<Form> forms{Form{}};
+  if (!view || problem.workload().form != Form{} || timing.mode == NvdlaMode::kSheet) {
+    return forms;  // the workbook chooses by itself
+  }
+  if (timing.winograd) {
+    forms.push_back({FormKind::kWinograd, 1});
+  }
+  if (timing.image_input) {
+    forms.push_back({FormKind::kImage, 1});
+  }
+  if (view->convolution) {
+    add_merged(problem, *view, forms);
+  }
+  for (std::int64_t n = 2; !view->convolution && n <= timing.most_batch; n *= 2) {
+    forms.push_back({FormKind::kBatch, n});
+  }
+  return forms;
+}
+
+SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Problem& problem = space.problem();
+  if (space.constraints() != Mapspace{problem, {}}.constraints()) {
+    throw UnsupportedSearch("the schedules of an engine after NVDLA take no constraints");
+  }
+  check_engine(problem);
+  const NvdlaSpace engine = nvdla_space(problem);
+  const Tally tally = consider_all(
+      problem, options, static_cast<std::int64_t>(engine.schedules.size()), [&](std::int64_t i) {
+        return mapping_of(problem, engine.schedules[static_cast<std::size_t>(i)]);
+      });
+  SearchResult result = tally.result(problem);
+  result.interrupted = is_stopped(options);
+  result.certificate.mapspace_size = std::to_string(engine.size);
+  result.certificate.schedules = true;
+  if (!result.interrupted) {
+    result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
+    result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)
+                                                 : std::numeric_limits<double>::infinity();
+  }
+  result.statistics.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+FormedResult search_forms(const Problem& problem, const SearchOptions& options) {
+  std::optional<FormedResult> best;
+  double best_value = std::numeric_limits<double>::infinity();
+  std::vector<TriedForm> tried;
+  Statistics spent;
+  for (const Form form : forms_of(problem)) {
+    std::optional<Workload> workload = in_form(problem.workload(), form);
+    if (!workload) {
+      continue;
+    }
+    Problem formed{problem.arch(), std::move(*workload)};
+    SearchResult result = search_nvdla(Mapspace{formed, {}}, options);
+    const std::int64_t frames = form.kind == FormKind::kBatch ? form.count : 1;
+    const double value = value_of(options.objective, result, frames);
+    tried.push_back({form, value});
+    spent.seconds += result.statistics.seconds;
+    spent.evaluations += result.statistics.evaluations;
+    if (!best || value < best_value) {
+      best_value = value;
+      best.emplace(FormedResult{std::move(formed), std::move(result), {}});
+    }
+  }
+  best->tried = std::move(tried);
+  best->result.statistics = spent;
+  return std::move(*best);
+}
+
+}  // namespace mapsim

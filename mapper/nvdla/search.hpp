@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+// Strategy exact on an engine after NVDLA: every schedule of the problem (mapper/nvdla/schedules),
+// by evaluate(). The certificate's space is that of the schedules. Takes no constraints: throws
+// UnsupportedSearch.
+SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options);
+
+// A form that was tried: what its best schedule costs a frame; infinite if nothing fits.
+struct TriedForm {
+  Form form;
+  double value = 0;
+};
+
+// The best schedule of the best form that the engine has: direct, Winograd, image input, merged
+// groups, batches of fully connected layers (compared by the frame). Ties: the first in this order.
+struct FormedResult {
+  Problem problem;  // with the workload in the best form
+  SearchResult result;
+  std::vector<TriedForm> tried;
+};
+FormedResult search_forms(const Problem& problem, const SearchOptions& options);
+std::vector<Form> forms_of(const Problem& problem);
+
+}  // namespace mapsim
