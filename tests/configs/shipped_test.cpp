@@ -134,6 +134,12 @@ struct Machine {
 constexpr std::int64_t kKi = 1024;
 const std::vector<Machine> kMachines{
     {"eyeriss", 3, 168, 33.6, {{"GLB", 100 * kKi}}},
+    {"nv_full", 4, 2048, 2048, {{"CBUF", 512 * kKi}, {"CACC", 16 * kKi}}},
+    {"nv_large", 4, 2048, 2048, {{"CBUF", 512 * kKi}, {"CACC", 16 * kKi}}},
+    {"nv_medium_1024", 4, 1024, 1024, {{"CBUF", 512 * kKi}, {"CACC", 16 * kKi}}},
+    {"nv_medium_512", 4, 512, 512, {{"CBUF", 512 * kKi}, {"CACC", 8 * kKi}}},
+    {"nv_small", 4, 64, 64, {{"CBUF", 128 * kKi}, {"CACC", 4 * kKi}}},
+    {"nv_small_256", 4, 256, 256, {{"CBUF", 128 * kKi}, {"CACC", 4 * kKi}}},
     {"nvdla_like_1024", 4, 1024, 1024, {{"CBUF", 256 * kKi}, {"CACC", 16 * kKi}}},
     {"shidiannao_like", 5, 64, 64, {{"NBin", 64 * kKi}, {"NBout", 64 * kKi}, {"SB", 128 * kKi}}},
     {"simba_like",
