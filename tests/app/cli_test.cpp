@@ -165,6 +165,29 @@ TEST_F(CommandLine, EvaluatesTheMappingThatItFound) {
   EXPECT_EQ(evaluated["mapping"], contents(folder() / "best.yaml"));
 }
 
+// An engine after NVDLA computes another einsum, and the mapping's file says which.
+TEST_F(CommandLine, EvaluatesAndSimulatesTheFormThatItFound) {
+  std::ofstream{folder() / "square.yaml"}
+      << "name: square\nconv2d: {in_channels: 8, out_channels: 40, input: 12, kernel: 3, "
+         "padding: 1}\n";
+  const std::string engine = kRoot + "/configs/arch/nv_full.yaml";
+  const Outcome search =
+      run("search " + engine + " square.yaml --objective latency --json --save-mapping best.yaml");
+  const Json found = Json::parse(search.out);
+  EXPECT_EQ(found["form"], "winograd");
+  EXPECT_EQ(found["certificate"]["space"], "schedules");
+  EXPECT_THAT(contents(folder() / "best.yaml"), HasSubstr("form: winograd\nmapping:\n"));
+  const Json evaluated = Json::parse(run("eval " + engine + " square.yaml best.yaml --json").out);
+  EXPECT_EQ(evaluated["cost"], found["cost"]);
+  EXPECT_EQ(evaluated["form"], "winograd");
+  const Outcome simulated = run("simulate " + engine + " square.yaml best.yaml --json");
+  EXPECT_EQ(Json::parse(simulated.out)["simulation"]["agrees"], true);
+  const Outcome text = run("search " + engine + " square.yaml --objective latency");
+  EXPECT_THAT(text.out, HasSubstr("proven optimal: none of the engine's"));
+  EXPECT_THAT(text.out, HasSubstr("forms of the layer, by the objective\n  direct "));
+  EXPECT_EQ(run("search " + engine + " square.yaml --even").code, 2);
+}
+
 TEST_F(CommandLine, SimulatesAndAgreesWithTheClosedForm) {
   const Outcome result = run(fmt::format("simulate {} {} {}", kTeaching, kLayer, kMapping));
   EXPECT_EQ(result.code, 0);

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/nvdla/sheet.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mapsim {
+namespace {
+
+using Json = nlohmann::json;
+
+// The workbook's values, systolic/nvdla_perf.json of the collection that MAPSIM_GOLDENS names.
+std::optional<Json> workbook() {
+  const char* folder = std::getenv("MAPSIM_GOLDENS");
+  std::ifstream file{folder == nullptr ? "" : std::string{folder} + "/systolic/nvdla_perf.json"};
+  return file ? std::optional<Json>{Json::parse(file)} : std::nullopt;
+}
+constexpr const char* kNoWorkbook =
+    "MAPSIM_GOLDENS names no folder with systolic/nvdla_perf.json; 0 rows compared";
+
+SheetLayer layer_of(const Json& json, bool first) {
+  SheetLayer layer;
+  const std::string type = json.at("type");
+  layer.kind = type == "fc"                               ? SheetKind::kFullyConnected
+               : type.find("elwise") != std::string::npos ? SheetKind::kElementwise
+                                                          : SheetKind::kConvolution;
+  layer.channels = json.at("C");
+  layer.kernels = json.at("K");
+  layer.input = {json.at("H"), json.at("W")};
+  layer.kernel = {json.at("R"), json.at("S")};
+  layer.stride = json.at("stride");
+  layer.output = json.at("pool_out");
+  layer.padded = json.at("pad") != 0;
+  layer.extra_lines = first ? 1 : 0;
+  return layer;
+}
+
+// Networks by the workbook's sheets: whose rows have what the columns of ResNet-50 have.
+struct SheetRowCase {
+  std::string name;
+  SheetLayer layer;
+  Json json;
+};
+std::vector<SheetRowCase> rows_of(const Json& book, const std::string& network) {
+  std::vector<SheetRowCase> rows;
+  for (const Json& json : book.at("networks").at(network).at("layers")) {
+    rows.push_back({json.at("name"), layer_of(json, rows.empty()), json});
+  }
+  return rows;
+}
+
+SheetEngine engine_of(const Json& config) {
+  SheetEngine engine;
+  engine.macs = config.at("macs");
+  engine.buffer_kb = config.at("cbuf_kb");
+  engine.clock_mhz = config.at("freq_mhz");
+  engine.dram_gbps = config.at("dbb_gbps");
+  engine.feature_bytes = config.at("feature_bytes");
+  engine.weight_bytes = config.at("weight_bytes");
+  engine.batch = config.at("fc_batch");
+  return engine;
+}
+
+TEST(NvdlaSheet, IsTheWorkbookRowByRow) {
+  const std::optional<Json> book = workbook();
+  if (!book) {
+    GTEST_SKIP() << kNoWorkbook;
+  }
+  const SheetEngine engine = engine_of(book->at("config"));
+  double cycles = 0;
+  double busy = 0;
+  const std::vector<SheetRowCase> rows = rows_of(*book, "resnet50");
+  for (const auto& [name, layer, json] : rows) {
+    const SheetRow row = sheet_row(engine, layer);
+    const Json& dram = json.at("dram_only");
+    EXPECT_EQ(row.input_kb, json.at("in_kb").get<double>()) << name;
+    EXPECT_EQ(row.least_input_kb, json.at("min_in_kb").get<double>()) << name;
+    EXPECT_EQ(row.output_kb, json.at("out_kb").get<double>()) << name;
+    EXPECT_EQ(row.weight_kb, json.at("w_kb").get<double>()) << name;
+    EXPECT_EQ(row.least_weight_kb, json.at("min_w_kb").get<double>()) << name;
+    EXPECT_EQ(row.winograd, json.at("winograd").get<bool>()) << name;
+    EXPECT_EQ(row.keeps_feature, json.at("kept") == "feature") << name;
+    EXPECT_EQ(row.traffic_kb, dram.at("traffic_kb").get<double>()) << name;
+    EXPECT_EQ(row.least_traffic_kb, dram.at("min_traffic_kb").get<double>()) << name;
+    EXPECT_EQ(row.dram_cycles, dram.at("dram_cycles").get<double>()) << name;
+    EXPECT_EQ(row.mac_cycles, dram.at("mac_cycles").get<double>()) << name;
+    EXPECT_EQ(row.cycles(), dram.at("cycles").get<double>()) << name;
+    EXPECT_EQ(row.mac_cycles >= row.dram_cycles, dram.at("bound") == "MAC") << name;
+    cycles += row.cycles();
+    busy += row.mac_cycles;
+  }
+  const Json& totals = book->at("networks").at("resnet50").at("totals");
+  EXPECT_EQ(cycles, totals.at("dram_only_cycles").get<double>());
+  EXPECT_NEAR(1e9 / cycles, totals.at("dram_only_fps").get<double>(), 5e-4);
+  EXPECT_NEAR(busy / cycles, totals.at("hw_mac_util").get<double>(), 5e-8);
+  std::cout << rows.size() << " rows\n";
+}
+
+// Which tensor a row of ResNet-50 has in DRAM beside the weights: the workbook says so row by row
+// (its formulas differ there), so this is data, not a rule.
+SheetSpill spill_of(std::size_t row, std::size_t rows) {
+  constexpr std::size_t kFirstSpill = 6;
+  if (row == 0 || row + 1 == rows) {
+    return SheetSpill::kInput;
+  }
+  return row < kFirstSpill ? SheetSpill::kNothing : SheetSpill::kOutput;
+}
+
+TEST(NvdlaSheet, IsTheWorkbookWithASecondMemory) {
+  const std::optional<Json> book = workbook();
+  if (!book) {
+    GTEST_SKIP() << kNoWorkbook;
+  }
+  const Json& config = book->at("config");
+  SheetEngine engine = engine_of(config);
+  engine.kernel_padding = 16;  // the column AJ
+  const SheetMemory memory{config.at("sram_rd_gbps"), config.at("sram_wr_gbps")};
+  const std::vector<SheetRowCase> rows = rows_of(*book, "resnet50");
+  double cycles = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [name, layer, json] = rows[i];
+    const Json& want = json.at("with_sram");
+    const SheetMemoryRow row =
+        sheet_memory_row(engine, memory, layer, spill_of(i, rows.size()), i > 0);
+    EXPECT_EQ(row.dram_kb, want.at("dram_kb").get<double>()) << name;
+    EXPECT_EQ(row.dram_cycles, want.at("dram_cycles").get<double>()) << name;
+    EXPECT_EQ(row.read_kb, want.at("sram_rd_kb").get<double>()) << name;
+    EXPECT_EQ(row.read_cycles, want.at("sram_rd_cycles").get<double>()) << name;
+    EXPECT_EQ(row.write_kb, want.at("sram_wr_kb").get<double>()) << name;
+    EXPECT_EQ(row.write_cycles, want.at("sram_wr_cycles").get<double>()) << name;
+    EXPECT_EQ(row.mac_cycles, want.at("mac_cycles").get<double>()) << name;
+    EXPECT_EQ(row.cycles(), want.at("cycles").get<double>()) << name;
+    cycles += row.cycles();
+  }
+  const Json& totals = book->at("networks").at("resnet50").at("totals");
+  EXPECT_EQ(cycles, totals.at("with_sram_cycles").get<double>());
+  EXPECT_NEAR(1e9 / cycles, totals.at("with_sram_fps").get<double>(), 5e-3);
+}
+
+// nvdla.org/primer.html, table of configurations at 1 GHz: MACs, KB, GB/s, frames/s, as printed.
+struct Published {
+  double macs, kb, gbps, fps, step;
+};
+constexpr Published kPublished[] = {
+    {2048, 512, 20, 269, 1}, {1024, 256, 15, 153, 1}, {512, 256, 10, 93, 1},   {256, 256, 5, 46, 1},
+    {128, 256, 2, 20, 1},    {64, 128, 1, 7.3, 0.1},  {32, 128, 0.5, 3.6, 0.1}};
+
+TEST(NvdlaSheet, GivesThePublishedFramesPerSecond) {
+  const std::optional<Json> book = workbook();
+  if (!book) {
+    GTEST_SKIP() << kNoWorkbook;
+  }
+  const std::vector<SheetRowCase> rows = rows_of(*book, "resnet50");
+  const Json& modelled = book->at("published_table_reproduction").at("rows");
+  for (std::size_t i = 0; i < std::size(kPublished); ++i) {
+    const Published& published = kPublished[i];
+    SheetEngine engine = engine_of(book->at("config"));
+    engine.macs = published.macs;
+    engine.buffer_kb = published.kb;
+    engine.dram_gbps = published.gbps;
+    double cycles = 0;
+    for (const SheetRowCase& row : rows) {
+      cycles += sheet_row(engine, row.layer).cycles();
+    }
+    // As printed: rounded, and 3.65 cut off.
+    EXPECT_NEAR(1e9 / cycles, published.fps, published.step / 2) << published.macs;
+    EXPECT_NEAR(1e9 / cycles, modelled[i].at("model_fps").get<double>(), 5e-3) << published.macs;
+  }
+}
+
+// AlexNet in the workbook: grouped convolutions as two rows of half the channels, traffic once;
+// 1116.8 frames/s on 2048 MACs, 512 KB, 10 GB/s.
+TEST(NvdlaSheet, GivesTheFramesPerSecondOfAlexNet) {
+  const auto convolution = [](std::int64_t channels, std::int64_t size, std::int64_t kernels,
+                              std::int64_t kernel, std::int64_t stride, bool padded,
+                              std::int64_t output) {
+    return SheetLayer{SheetKind::kConvolution,
+                      channels,
+                      kernels,
+                      {size, size},
+                      {kernel, kernel},
+                      {stride, stride},
+                      {output, output},
+                      padded,
+                      1};
+  };
+  const auto connected = [](std::int64_t channels, std::int64_t kernels) {
+    return SheetLayer{
+        SheetKind::kFullyConnected, channels, kernels, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, 0};
+  };
+  const std::vector<SheetLayer> layers{convolution(3, 224, 96, 11, 4, false, 27),
+                                       convolution(48, 27, 128, 5, 1, true, 13),
+                                       convolution(48, 27, 128, 5, 1, true, 13),
+                                       convolution(256, 13, 384, 3, 1, true, 13),
+                                       convolution(192, 13, 192, 3, 1, true, 13),
+                                       convolution(192, 13, 192, 3, 1, true, 13),
+                                       convolution(192, 13, 128, 3, 1, true, 6),
+                                       convolution(192, 13, 128, 3, 1, true, 6),
+                                       connected(9216, 4096),
+                                       connected(4096, 4096),
+                                       connected(4096, 1000)};
+  SheetEngine engine;
+  engine.kernel_padding = 16;
+  engine.traffic = SheetTraffic::kOnce;
+  double cycles = 0;
+  for (const SheetLayer& layer : layers) {
+    cycles += sheet_row(engine, layer).cycles();
+  }
+  EXPECT_NEAR(1e9 / cycles, 1116.8, 0.05);
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/nvdla/stripe.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "costmodel/evaluate.hpp"
+#include "costmodel/nvdla/sheet_layer.hpp"
+#include "costmodel/reference/loop_walk.hpp"
+#include "mapper/nvdla/schedules.hpp"
+#include "mapper/nvdla/search.hpp"
+#include "tests/costmodel/case_text.hpp"
+#include "tests/costmodel/random_case.hpp"
+#include "tests/nvdla/engines.hpp"
+#include "workloads/gemm.hpp"
+
+namespace mapsim {
+namespace {
+
+// The definition: the first instance's steps one by one; a stripe ends when the weights change.
+Stripes walk_stripes(const Problem& problem, const NvdlaTiming& timing, const Mapping& mapping) {
+  const Workload& workload = problem.workload();
+  const Nest nest = make_nest(workload, mapping);
+  std::optional<TensorId> weights;
+  for (const TensorId t : workload.tensors.ids()) {
+    if (!weights && workload.tensors[t].role == Role::kWeight) {
+      weights = t;
+    }
+  }
+  std::optional<std::size_t> position;
+  if (weights && problem.arch().compute.register_reuse.contains(Role::kWeight)) {
+    position = nest.loops.size();
+  }
+  if (weights) {
+    for (const Placement& place : nest.placements[*weights]) {
+      if (!problem.arch().is_above(place.level, timing.array)) {
+        position = place.position;
+      }
+    }
+  }
+  LoopWalk walk(workload, mapping);
+  Stripes stripes;
+  std::int64_t length = 0;
+  const auto finish = [&] {
+    ++stripes.count;
+    stripes.cycles += std::max(timing.least_stripe, length);
+    length = 0;
+  };
+  // The weights change when the innermost loop that moves their tile advances, or one outside it.
+  std::size_t moved = position ? 0 : nest.loops.size();
+  for (std::size_t i = 0; position && i < *position; ++i) {
+    const NestLoop& loop = nest.loops[i];
+    if (!loop.fanout && workload.tensors[*weights].dims().contains(loop.dim)) {
+      moved = i + 1;
+    }
+  }
+  std::optional<std::size_t> advanced = 0;
+  bool first = true;
+  while (advanced) {
+    if (!first && *advanced < moved) {
+      finish();
+    }
+    first = false;
+    ++length;
+    ++stripes.operations;
+    advanced = walk.advance();
+  }
+  finish();
+  return stripes;
+}
+
+TEST(NvdlaStripes, AreThoseWalkedOneByOne) {
+  int arrays = 0;
+  int several = 0;
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    RandomCase random = random_case(seed);
+    if (random.arch.fanouts.empty()) {
+      continue;
+    }
+    NvdlaTiming timing;
+    timing.array = static_cast<FanoutId>(seed / 8 % random.arch.fanouts.size());
+    timing.least_stripe = 1 + static_cast<std::int64_t>(seed % 7);
+    const Problem problem{random.arch, random.workload};
+    const Stripes walked = walk_stripes(problem, timing, random.mapping);
+    const Nest nest = make_nest(random.workload, random.mapping);
+    ASSERT_EQ(stripes_of(problem, timing, nest), walked) << "seed " << seed << describe(random);
+    ++arrays;
+    several += walked.count > 1 ? 1 : 0;
+  }
+  EXPECT_GT(arrays, 2000);
+  EXPECT_GT(several, 500);
+}
+
+ConvShape shape(std::int64_t channels, std::int64_t kernels, std::int64_t size,
+                std::int64_t kernel) {
+  ConvShape made;
+  made.in_channels = channels;
+  made.out_channels = kernels;
+  made.input = {size, size};
+  made.kernel = {kernel, kernel};
+  made.padding = {kernel / 2, kernel / 2};
+  return made;
+}
+
+std::int64_t least_compute(const std::string& engine, const Workload& workload, Form form = {}) {
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  Arch arch = shipped_engine(engine);
+  arch.levels[LevelId{0}].bandwidth = {};  // the engine alone
+  const Problem problem{arch, in_form(workload, form).value()};
+  return search_nvdla(Mapspace{problem, {}}, options).cost->latency.steady.count();
+}
+
+TEST(NvdlaStripes, TakeTheClosedFormsOfTheUnitDescription) {
+  // ceil(K / 32) ceil(C / 64) R S max(16, P Q)
+  EXPECT_EQ(least_compute("nv_full", layer(shape(128, 128, 28, 3))), 4 * 2 * 9 * 28 * 28);
+  EXPECT_EQ(least_compute("nv_full", layer(shape(100, 40, 14, 1))), 2 * 2 * 14 * 14);
+  EXPECT_EQ(least_compute("nv_full", layer(shape(512, 512, 7, 1))), 16 * 8 * 49);
+  EXPECT_EQ(least_compute("nv_full", layer(shape(128, 32, 3, 1))), 2 * 16);
+  // Fully connected: one operation of 16 cycles, 6.25 %; 16 frames share the weights.
+  const Workload fc = gemm("fc", {1, 1024, 2048, {}, false},
+                           {{{Role::kInput, Bits{8}}, {Role::kOutput, Bits{8}}}, {}, Bits{32}});
+  EXPECT_EQ(least_compute("nv_full", fc), 32 * 32 * 16);
+  EXPECT_EQ(least_compute("nv_full", fc, {FormKind::kBatch, 16}), 32 * 32 * 16);
+  // Winograd: ceil(K / 32) ceil(C / 4) max(16, P' Q' / 4), outputs padded to multiples of 4.
+  EXPECT_EQ(least_compute("nv_full", layer(shape(64, 64, 56, 3)), {FormKind::kWinograd, 1}),
+            2 * 16 * 28 * 28);
+  EXPECT_EQ(least_compute("nv_full", layer(shape(256, 256, 14, 3)), {FormKind::kWinograd, 1}),
+            8 * 64 * 64);
+  // Image: ceil(K / 32) ceil(R / post) P max(16, Q); 21 columns, so two filter lines at once.
+  ConvShape stem = shape(3, 64, 224, 7);
+  stem.stride = {2, 2};
+  EXPECT_EQ(least_compute("nv_full", layer(stem), {FormKind::kImage, 1}), 2 * 4 * 112 * 112);
+}
+
+TEST(NvdlaStripes, WaitForWhatIsBehindTheArray) {
+  // 64 channels in one operation: 32 outputs a cycle, of which SDP takes 16.
+  EXPECT_EQ(least_compute("nv_full", layer(shape(64, 64, 56, 1))), 4 * 56 * 56);
+}
+
+TEST(NvdlaStripes, TakeHalfOfTheKernelsAt16Bits) {
+  const Precision wide{
+      {{Role::kInput, Bits{16}}, {Role::kOutput, Bits{16}}, {Role::kWeight, Bits{16}}},
+      {},
+      Bits{32}};
+  const Workload workload = conv2d("wide", shape(128, 128, 28, 3), wide);
+  EXPECT_EQ(least_compute("nv_full", workload), 8 * 2 * 9 * 28 * 28);
+  EXPECT_THROW(Problem(shipped_engine("nv_large"), workload), std::exception);
+}
+
+TEST(NvdlaStripes, TilesTakeWholeBanks) {
+  Arch arch = small_engine({2, 2, 256, 8, 64, ""});
+  const auto& timing = std::get<NvdlaTiming>(arch.compute.timing);
+  EXPECT_EQ(banked(arch, timing, Bits{8}), Bits{8 * 32});
+  EXPECT_EQ(banked(arch, timing, Bits{8 * 32}), Bits{8 * 32});
+  EXPECT_EQ(banked(arch, timing, Bits{8 * 33}), Bits{8 * 64});
+}
+
+TEST(NvdlaSheetMode, IsTheWorkbookWhateverTheMapping) {
+  Arch arch = shipped_engine("nv_full");
+  std::get<NvdlaTiming>(arch.compute.timing).mode = NvdlaMode::kSheet;
+  ConvShape reduce = shape(256, 64, 56, 1);  // Res2a_branch2a of the workbook
+  const Problem problem{arch, layer(reduce)};
+  const SearchResult result = search_exact(Mapspace{problem, {}}, {});
+  const Latency& latency = result.cost->latency;
+  EXPECT_EQ(latency.resources[0].time, Cycles{50176});
+  EXPECT_EQ(latency.resources[1].time, Cycles{99600 / 2});  // 20 GB/s here, 10 in the workbook
+  EXPECT_EQ(latency.steady, Cycles{50176});
+}
+
+}  // namespace
+}  // namespace mapsim
