@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/network.hpp"
 
+#include "mapper/nvdla/search.hpp"
+
 namespace mapsim {
 
 NetworkResult search_network(const Arch& arch, const Network& network,
@@ -10,8 +12,11 @@ NetworkResult search_network(const Arch& arch, const Network& network,
   for (std::size_t i = 0; i < network.layers.size() && !result.interrupted; ++i) {
     options.progress(i);
     const Problem problem{arch, network.layers[i].workload};
-    result.layers.push_back(
-        mapper(Mapspace{problem, options.constraints(problem)}, options.search));
+    const Constraints constraints = options.constraints(problem);
+    const bool engine = std::holds_alternative<NvdlaTiming>(arch.compute.timing);
+    result.layers.push_back(engine && mapper == search_exact && constraints == Constraints{}
+                                ? search_forms(problem, options.search, Frames::kOne).result
+                                : mapper(Mapspace{problem, constraints}, options.search));
     result.interrupted = options.search.stop != nullptr && *options.search.stop;
   }
   return result;
@@ -37,7 +42,7 @@ NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResu
     }
     sums.energy += found->cost->energy.total * static_cast<double>(layer.count);
     sums.latency += latency_of(mode, found->cost->latency) * layer.count;
-    sums.macs += layer.count * found->cost->counts.macs;
+    sums.macs += layer.count * layer.workload.macs();
     sums.seconds += found->statistics.seconds;
     sums.proven = sums.proven && found->certificate.status == Proof::kOptimal;
   }

@@ -3,6 +3,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "report/json_head.hpp"
 #include "report/names.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 
@@ -26,7 +27,10 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
   json["latency_cycles_ramped"] = latency.ramped.count();
   json["utilization"] = found.cost->utilization;
   json["bottleneck"] = resource_name(arch, latency.resources[latency.bottleneck]);
-  json["mapping"] = print_mapping(arch, layer.workload, *found.best);
+  if (found.form != Form{}) {
+    json["form"] = to_string(found.form);
+  }
+  json["mapping"] = print_mapping(arch, in_form(layer.workload, found.form).value(), *found.best);
   return json;
 }
 

@@ -89,6 +89,7 @@ struct SearchOptions {
 struct SearchResult {
   std::optional<Mapping> best;
   std::optional<Cost> cost;  // of best, by evaluate()
+  Form form{};               // of the workload that best is a mapping of
   Certificate certificate;
   std::vector<GroupBound> groups;  // exact: what proves it, in the order of group_by_factors()
   Statistics statistics;

@@ -39,7 +39,7 @@ void add_merged(const Problem& problem, const LayerView& view, std::vector<Form>
 
 }  // namespace
 
-std::vector<Form> forms_of(const Problem& problem) {
+std::vector<Form> forms_of(const Problem& problem, Frames frames) {
   const auto& timing = std::get<NvdlaTiming>(problem.arch().compute.timing);
   const std::optional<LayerView> view = view_layer(problem.workload());
   std::vector<Form> forms{Form{}};
@@ -55,7 +55,8 @@ std::vector<Form> forms_of(const Problem& problem) {
   if (view->convolution) {
     add_merged(problem, *view, forms);
   }
-  for (std::int64_t n = 2; !view->convolution && n <= timing.most_batch; n *= 2) {
+  const std::int64_t most = frames == Frames::kBatches ? timing.most_batch : 1;
+  for (std::int64_t n = 2; !view->convolution && n <= most; n *= 2) {
     forms.push_back({FormKind::kBatch, n});
   }
   return forms;
@@ -87,20 +88,21 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
   return result;
 }
 
-FormedResult search_forms(const Problem& problem, const SearchOptions& options) {
+FormedResult search_forms(const Problem& problem, const SearchOptions& options, Frames frames) {
   std::optional<FormedResult> best;
   double best_value = std::numeric_limits<double>::infinity();
   std::vector<TriedForm> tried;
   Statistics spent;
-  for (const Form form : forms_of(problem)) {
+  for (const Form form : forms_of(problem, frames)) {
     std::optional<Workload> workload = in_form(problem.workload(), form);
     if (!workload) {
       continue;
     }
     Problem formed{problem.arch(), std::move(*workload)};
     SearchResult result = search_nvdla(Mapspace{formed, {}}, options);
-    const std::int64_t frames = form.kind == FormKind::kBatch ? form.count : 1;
-    const double value = value_of(options.objective, result, frames);
+    result.form = form;
+    const std::int64_t together = form.kind == FormKind::kBatch ? form.count : 1;
+    const double value = value_of(options.objective, result, together);
     tried.push_back({form, value});
     spent.seconds += result.statistics.seconds;
     spent.evaluations += result.statistics.evaluations;

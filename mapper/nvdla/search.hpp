@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include "mapper/mapper.hpp"
@@ -24,7 +25,9 @@ struct FormedResult {
   SearchResult result;
   std::vector<TriedForm> tried;
 };
-FormedResult search_forms(const Problem& problem, const SearchOptions& options);
-std::vector<Form> forms_of(const Problem& problem);
+enum class Frames : std::uint8_t { kOne, kBatches };  // kOne: batches are not tried
+FormedResult search_forms(const Problem& problem, const SearchOptions& options,
+                          Frames frames = Frames::kBatches);
+std::vector<Form> forms_of(const Problem& problem, Frames frames);
 
 }  // namespace mapsim

@@ -21,86 +21,15 @@
 #include "mapper/nvdla/search.hpp"
 #include "tests/nvdla/engines.hpp"
 #include "workloads/form.hpp"
-#include "workloads/load.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/network.hpp"
 
 namespace mapsim {
 namespace {
 
 using Json = nlohmann::json;
 
-struct NetworkLayer {
-  std::string name;
-  std::int64_t count;  // layers of this shape
-};
-struct Network {
-  std::string name;
-  std::vector<NetworkLayer> layers;
-};
-
-// As the heads of the workloads' files say (tests/configs/shipped_test.cpp holds them to it).
-const std::vector<Network> kNetworks{
-    {"alexnet",
-     {{"conv1", 1},
-      {"conv2", 1},
-      {"conv3", 1},
-      {"conv4", 1},
-      {"conv5", 1},
-      {"fc6", 1},
-      {"fc7", 1},
-      {"fc8", 1}}},
-    {"vgg16",
-     {{"conv1_1", 1},
-      {"conv1_2", 1},
-      {"conv2_1", 1},
-      {"conv2_2", 1},
-      {"conv3_1", 1},
-      {"conv3_2", 2},
-      {"conv4_1", 1},
-      {"conv4_2", 2},
-      {"conv5_1", 3},
-      {"fc6", 1},
-      {"fc7", 1},
-      {"fc8", 1}}},
-    {"resnet50", {{"conv1", 1},           {"conv2_1x1a_first", 1}, {"conv2_1x1a", 2},
-                  {"conv2_3x3", 3},       {"conv2_1x1b", 4},       {"conv3_1x1a_first", 1},
-                  {"conv3_3x3_first", 1}, {"conv3_projection", 1}, {"conv3_1x1a", 3},
-                  {"conv3_3x3", 3},       {"conv3_1x1b", 4},       {"conv4_1x1a_first", 1},
-                  {"conv4_3x3_first", 1}, {"conv4_projection", 1}, {"conv4_1x1a", 5},
-                  {"conv4_3x3", 5},       {"conv4_1x1b", 6},       {"conv5_1x1a_first", 1},
-                  {"conv5_3x3_first", 1}, {"conv5_projection", 1}, {"conv5_1x1a", 2},
-                  {"conv5_3x3", 2},       {"conv5_1x1b", 3},       {"fc", 1}}},
-    {"mobilenet_v2",
-     {{"conv1", 1},
-      {"depthwise_32_112", 1},
-      {"project_32_16", 1},
-      {"expand_16_112", 1},
-      {"depthwise_96_112_stride2", 1},
-      {"project_96_24", 1},
-      {"expand_24_56", 2},
-      {"depthwise_144_56", 1},
-      {"project_144_24", 1},
-      {"depthwise_144_56_stride2", 1},
-      {"project_144_32", 1},
-      {"expand_32_28", 3},
-      {"depthwise_192_28", 2},
-      {"project_192_32", 2},
-      {"depthwise_192_28_stride2", 1},
-      {"project_192_64", 1},
-      {"expand_64_14", 4},
-      {"depthwise_384_14", 4},
-      {"project_384_64", 3},
-      {"project_384_96", 1},
-      {"expand_96_14", 3},
-      {"depthwise_576_14", 2},
-      {"project_576_96", 2},
-      {"depthwise_576_14_stride2", 1},
-      {"project_576_160", 1},
-      {"expand_160_7", 3},
-      {"depthwise_960_7", 3},
-      {"project_960_160", 2},
-      {"project_960_320", 1},
-      {"conv_last", 1},
-      {"fc", 1}}}};
+const std::vector<std::string> kNetworks{"alexnet", "vgg16", "resnet50", "mobilenet_v2"};
 const std::vector<std::string> kEngines{"nv_small",       "nv_small_256", "nv_medium_512",
                                         "nv_medium_1024", "nv_large",     "nv_full"};
 
@@ -158,16 +87,15 @@ TEST(NvdlaNetworks, LayersOnTheShippedEngines) {
   std::string text;
   std::string totals = "| network |" + head.substr(9) + "\n" + rule + "\n";
   int searches = 0;
-  for (const Network& network : kNetworks) {
+  for (const std::string& name : kNetworks) {
+    const Network network = load_network(kNvdlaConfigs + "networks/" + name + ".yaml");
     text += fmt::format("\n### {}\n\n{}\n{}\n", network.name, head, rule);
     std::vector<double> sums(kEngines.size(), 0.0);
     for (const NetworkLayer& layer : network.layers) {
-      const Workload workload =
-          load_workload(kNvdlaConfigs + "workloads/" + network.name + "/" + layer.name + ".yaml");
       text += fmt::format("| {}{} |", layer.name,
                           layer.count > 1 ? fmt::format(" × {}", layer.count) : "");
       for (std::size_t i = 0; i < kEngines.size(); ++i) {
-        const Found found = least_latency(engines.at(kEngines[i]), workload);
+        const Found found = least_latency(engines.at(kEngines[i]), layer.workload);
         sums[i] += static_cast<double>(layer.count) * found.cycles;
         text += fmt::format(" {}{} |", grouped(found.cycles), mark(found.form));
         ++searches;
@@ -193,6 +121,9 @@ TEST(NvdlaNetworks, LayersOnTheShippedEngines) {
 // The workbook's layers as workloads.
 Workload workload_of(const Json& json) {
   const Precision precision{{{Role::kInput, Bits{8}}, {Role::kOutput, Bits{8}}}, {}, Bits{32}};
+  if (json.at("type") == "fc") {
+    return gemm(json.at("name"), {1, json.at("K"), json.at("C"), {}, false}, precision);
+  }
   ConvShape shape;
   shape.in_channels = json.at("C");
   shape.out_channels = json.at("K");
@@ -241,10 +172,7 @@ TEST(NvdlaNetworks, StripesBesideTheWorkbook) {
   for (const Json& json : book.at("networks").at("resnet50").at("layers")) {
     const Workload workload = workload_of(json);
     const Found found = least_latency(arch, workload);
-    SheetLayer sheet = sheet_layers(workload)->layer;
-    if (json.at("type") == "fc") {
-      sheet.kind = SheetKind::kFullyConnected;
-    }
+    const SheetLayer sheet = sheet_layers(workload)->layer;
     const SheetRow row = sheet_row(sheet_engine(Problem{arch, workload}, timing), sheet);
     const std::string why = reason(workload, row, found.form);
     Difference& all = reasons[why];

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "arch/load.hpp"
+#include "arch/print.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/reference/loop_walk.hpp"
@@ -156,6 +158,20 @@ TEST(NvdlaStripes, TilesTakeWholeBanks) {
   EXPECT_EQ(banked(arch, timing, Bits{8}), Bits{8 * 32});
   EXPECT_EQ(banked(arch, timing, Bits{8 * 32}), Bits{8 * 32});
   EXPECT_EQ(banked(arch, timing, Bits{8 * 33}), Bits{8 * 64});
+}
+
+TEST(NvdlaTiming, IsReadAsItIsPrinted) {
+  for (const char* name : {"nv_small", "nv_full"}) {
+    Arch arch = shipped_engine(name);
+    auto& timing = std::get<NvdlaTiming>(arch.compute.timing);
+    timing.weight_banks = 3;
+    timing.least_stripe = 8;
+    timing.sheet_padding = 16;
+    for (const NvdlaMode mode : {NvdlaMode::kStripe, NvdlaMode::kSheet}) {
+      timing.mode = mode;
+      EXPECT_EQ(parse_arch(print_arch(arch), "printed.yaml").compute.timing, arch.compute.timing);
+    }
+  }
 }
 
 TEST(NvdlaSheetMode, IsTheWorkbookWhateverTheMapping) {
