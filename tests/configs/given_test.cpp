@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <set>
@@ -155,7 +156,7 @@ TEST(ShippedWorkloads, RunOnEveryShippedMachineOfTheirWidth) {
       EXPECT_TRUE(std::holds_alternative<Cost>(evaluation)) << arch.name << " " << file.path();
     }
   }
-  EXPECT_GT(run, 1000);  // of nine machines and some 130 layers
+  EXPECT_GT(run, 800);  // nine machines, some hundred layers
 }
 
 Cost cost_of_teaching_mapping(const Problem& problem, const std::string& name) {

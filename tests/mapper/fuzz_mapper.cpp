@@ -101,5 +101,5 @@ int main(int argc, char** argv) {
               : ruled    ? mapsim::random_ruled_space
               : systolic ? mapsim::random_systolic_space
                          : mapsim::random_space,
-              !ruled);
+              !ruled && !systolic);
 }
