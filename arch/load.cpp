@@ -287,8 +287,9 @@ class ArchReader {
     storage.double_buffered = reader_.boolean(fields.find("double_buffered")).value_or(false);
     storage.streamed = reader_.boolean(fields.find("streamed")).value_or(false);
     if (storage.streamed && storage.double_buffered) {
-      reader_.error(*fields.find("streamed"),
-                    "a double-buffered level hides its transfers by its second half; leave one out");
+      reader_.error(
+          *fields.find("streamed"),
+          "a double-buffered level hides its transfers by its second half; leave one out");
     }
     storage.sliding = reader_.boolean(fields.find("sliding")).value_or(true);
     storage.keep = read_roles(reader_, fields.find("keep"), kRoleNames);

@@ -155,29 +155,37 @@ void ArrayBound::end(const Row& at) {
 }
 
 void ArrayBound::cross(const Row& at) {
-  const std::size_t tiles = unrolled_.lattices[skeleton_.crossed(at.phase)].size();
-  for (std::size_t tile = 0; tile < tiles; ++tile) {
-    if (const auto behind = exact::cross(skeleton_, unrolled_, {at.phase, at.pointers, tile})) {
-      row(at)[tile] = least_[nodes_.at(*behind)];
-    }
+  const auto behind = skeleton_.after_event(at.phase, at.pointers);
+  if (!behind) {
+    return;
+  }
+  const double* below = row({at.phase + 1, *behind});
+  double* least = row(at);
+  if (const auto fanout = skeleton_.event_after(at.phase).fanout) {
+    const std::vector<std::size_t>& crossing = unrolled_.crossings[*fanout];
+    std::transform(crossing.begin(), crossing.end(), least,
+                   [below](std::size_t tile) { return below[tile]; });
+  } else {
+    std::copy_n(below, unrolled_.lattices[skeleton_.crossed(at.phase)].size(), least);
   }
 }
 
 void ArrayBound::place(const Row& at) {
-  const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(at.phase)];
+  const std::size_t tiles = unrolled_.lattices[skeleton_.crossed(at.phase)].size();
+  double* least = row(at);
   for (const Skeleton::Place& place : skeleton_.places(at.phase, at.pointers)) {
+    if (!bound_.is_live(at.phase, place.target)) {
+      continue;
+    }
     const bool enters = array_.enters(place.placing);
-    const std::vector<double>* energy = nullptr;
+    const std::vector<double>& energy = costs_.plain(place.placing);
+    const double* to_go = bound_.row(at.phase, place.target);
     const double* below = row({at.phase, place.target});
-    for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-      if (!(bound_.at({at.phase, place.target, tile}, 0) < kInfinity)) {
-        continue;
-      }
-      energy = energy == nullptr ? &costs_.plain(place.placing) : energy;
-      if ((*energy)[tile] < kInfinity) {
-        const double now = enters ? array_.cycles(place.placing)[tile] : kInfinity;
-        row(at)[tile] = std::min({row(at)[tile], now, below[tile]});
-      }
+    const double* now = enters ? array_.cycles(place.placing).data() : below;
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      const double best = std::min(now[tile], below[tile]);
+      const bool leads_on = energy[tile] < kInfinity && to_go[tile] < kInfinity;
+      least[tile] = leads_on ? std::min(least[tile], best) : least[tile];
     }
   }
 }
@@ -189,13 +197,14 @@ void ArrayBound::jump(const Row& at, const Skeleton::Jump& jump) {
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const auto target =
         skeleton_.after_loop(at.phase, jump.target, jump.dim, lattice.factor(jump.dim, runs[run]));
-    if (!target) {
+    if (!target || !bound_.is_live(at.phase, *target)) {
       continue;
     }
+    const double* to_go = bound_.row(at.phase, *target);
     const double* below = row({at.phase, *target});
     for (std::size_t rest = 0; rest < rests; ++rest) {
       const std::size_t tile = lattice.from_rest(jump.dim, rest, runs[run].to);
-      if (!(bound_.at({at.phase, *target, tile}, 0) < kInfinity)) {
+      if (!(to_go[tile] < kInfinity)) {
         continue;
       }
       double now = below[tile];

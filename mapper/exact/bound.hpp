@@ -56,6 +56,14 @@ class Bound {
     return to_go_[component][nodes_.at(node)];
   }
   const NodeIndex& nodes() const { return nodes_; }
+  // Does anything of interest lead on from there?
+  bool is_live(std::size_t phase, std::size_t pointers) const {
+    return live_[phase * nodes_.pointers() + pointers];
+  }
+  // The energies at all tiles.
+  const double* row(std::size_t phase, std::size_t pointers) const {
+    return to_go_[0].data() + nodes_.row(phase, pointers);
+  }
 
  private:
   template <class CostTables>
@@ -72,9 +80,6 @@ class Bound {
                    std::size_t phase, std::size_t pointers);
   bool relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
                    std::size_t pointers, DimSet& neutral, double* to_go) const;
-  bool is_live(std::size_t phase, std::size_t pointers) const {
-    return live_[phase * nodes_.pointers() + pointers];
-  }
 
   NodeIndex nodes_;
   std::vector<bool> live_;  // per phase and pointers; found with the energies

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/groups.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -61,21 +59,24 @@ double energy_floor(const Mapspace& space) {
 }
 
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
-  const Timing& timing = space.problem().arch().compute.timing;
-  if (std::holds_alternative<NvdlaTiming>(timing)) {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
     throw UnsupportedSearch(
         "an engine after NVDLA has schedules of its own (docs/nvdla.md): fronts and curves of them "
         "are not searched");
   }
-  const bool folds = std::holds_alternative<SystolicTiming>(timing);
-  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model() ||
-      (folds && !space.constraints().factors.balanced)) {
+  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model()) {
     return;
   }
-  throw UnsupportedSearch(fmt::format(
-      "the exact strategy proves the least energy, but not yet the least time{}, of machines with "
-      "this timing model; use --strategy annealing, genetic, random or exhaustive",
-      folds ? " with balanced factors" : ""));
+  if (!std::holds_alternative<SystolicTiming>(space.problem().arch().compute.timing)) {
+    throw UnsupportedSearch(
+        "the exact strategy proves the least energy, but not yet the least time, of machines with "
+        "this timing model; use --strategy annealing, genetic, random or exhaustive");
+  }
+  if (space.constraints().factors.balanced) {
+    throw UnsupportedSearch(
+        "the exact strategy proves the times of systolic arrays with perfect factors only; leave "
+        "out --imperfect (factors: balanced)");
+  }
 }
 
 }  // namespace

@@ -264,11 +264,16 @@ TEST_F(CommandLine, ExplainsMisuse) {
                   "show, "
                   "histogram, import, export"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
-           Misuse{"search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR
-                  "/configs/workloads/tpu_v1/lstm1.yaml --objective latency",
-                  "the exact strategy proves the least energy, but not yet the least time, of "
-                  "machines with a timing model; use --strategy annealing, genetic, random or "
-                  "exhaustive"},
+           Misuse{
+               "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR
+               "/configs/workloads/tpu_v1/lstm1.yaml --objective latency --imperfect",
+               "the exact strategy proves the times of systolic arrays with perfect factors only; "
+               "leave out --imperfect (factors: balanced)"},
+           Misuse{
+               "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR
+               "/configs/workloads/tpu_v1/lstm1.yaml --objective latency --certificate times.yaml",
+               "certificates do not know the times of a timing model yet; leave out "
+               "--certificate"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},

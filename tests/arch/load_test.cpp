@@ -39,6 +39,7 @@ nodes:
   - storage: RF
     capacity: {input: 24 B, output: 48 B}
     energy: {read: 0 pJ/B, write: 0 pJ/B}
+    streamed: true
     keep: [output]
   - compute: MAC
     energy: 1.5 pJ
@@ -62,6 +63,7 @@ TEST(LoadArch, ReadsEveryKey) {
   glb.sliding = false;
   glb.bypass = {Role::kWeight};
   EXPECT_EQ(arch.levels[LevelId{1}], glb);
+  EXPECT_TRUE(arch.levels[LevelId{2}].streamed);
 
   Fanout pes;
   pes.name = "PEs";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eyeriss against the tables of its paper: Chen et al., IEEE JSSC 52(1), 2017, tables III, V and VI.
+// Eyeriss against the tables of its paper: Chen et al., IEEE JSSC 52(1), 2017, tables III, V and
+// VI.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -132,9 +133,9 @@ double dram_megabytes(const Layer& layer) {
   return 2e-6 * static_cast<double>(words);
 }
 
-// The buffer as published, but for conv3, whose published figure is to conv4's as their MACs are and
-// not as the q x r of table III say; DRAM before run-length coding, which saves 1.2 to 1.9 times
-// (the paper; here up to 2.0).
+// The buffer as published, but for conv3, whose published figure is to conv4's as their MACs are
+// and not as the q x r of table III say; DRAM before run-length coding, which saves 1.2 to 1.9
+// times (the paper; here up to 2.0).
 TEST(Eyeriss, MovesThePublishedDataUpToCompression) {
   for (const Published& row : kAlexNet) {
     const Layer layer = layer_of(row.layer);

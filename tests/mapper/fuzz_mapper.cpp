@@ -113,5 +113,5 @@ int main(int argc, char** argv) {
               : ruled    ? mapsim::random_ruled_space
               : systolic ? mapsim::random_systolic_space
                          : mapsim::random_space,
-              !ruled && !fronts, fronts ? fronts_mismatch : objective_mismatch);
+              !ruled && !systolic && !fronts, fronts ? fronts_mismatch : objective_mismatch);
 }

@@ -23,8 +23,8 @@ SearchCase random_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 // The same with rules of every kind for unrollings, extents and loops.
 SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size = 200'000);
-// The same with one of the fanouts a systolic array, of any fold size and any overlap, and
-// levels that stream.
+// Of both kinds (a third with rules), one of the fanouts a systolic array, of any fold size and any
+// overlap, and levels that stream.
 SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 
 }  // namespace mapsim
