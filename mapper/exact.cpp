@@ -23,7 +23,7 @@ using exact::Key;
 using exact::Patience;
 
 // Tiles of the lattices on which groups with balanced factors are bounded before any is searched.
-const std::vector<std::size_t> kCoarseTiles{2'000, 20'000};
+const std::vector<std::size_t> kCoarseTiles{300, 3'000, 30'000};
 
 // What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
 // threads; which of equal mappings is the best does not depend on who comes first.
