@@ -24,6 +24,9 @@ struct Certificate {
   double lower_bound = 0;     // of the objective, over the whole mapspace; infinite: nothing fits
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
+  // Balanced factors: where looking at them would have taken too long, the status is that of the
+  // mappings without an extent at which nothing stands (decision 18), and this bounds all of them.
+  std::optional<double> bound_of_all;
 };
 
 // How the exact strategy came by the bound of a group of spatial unrollings. kFloor: whatever the

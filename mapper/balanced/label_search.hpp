@@ -32,7 +32,7 @@ class Search {
  private:
   const Workload& workload() const { return skeleton_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
-  bool explore(const exact::Quest& quest, const exact::Patience& patience, Outcome& outcome);
+  bool explore(std::int64_t most, const exact::Patience& patience, Outcome& outcome);
   void prove(const exact::Quest& quest, const exact::Patience& patience, Outcome& outcome);
   void keep_best(Outcome& outcome) const;
   void start();

@@ -67,6 +67,19 @@ class Rebuilder {
     return {dim, tiles_.extent(dim, to)};
   }
 
+  // nullopt: no loops are left.
+  static std::optional<DimId> next_above(const std::vector<Temporal>& loops,
+                                         const PerDim<std::vector<Temporal>>& left) {
+    const auto joins = [&loops](DimId d) { return !loops.empty() && loops.back().dim == d; };
+    std::optional<DimId> next;
+    for (const DimId d : left.ids()) {
+      const bool first = !next || std::tuple{joins(d), left[*next].size()} <
+                                      std::tuple{joins(*next), left[d].size()};
+      next = !left[d].empty() && first ? std::optional{d} : next;
+    }
+    return next;
+  }
+
   // Writes the loops since the last node, from the inside out so that neighbours differ: of the
   // dims that the one below is not over, the one with the most loops left. Their order is of no
   // account but that `last`, the loop of a window, stands lowest.
@@ -87,22 +100,7 @@ class Rebuilder {
     if (last) {
       loops.push_back(*last);
     }
-    while (true) {
-      const DimId* next = nullptr;
-      std::vector<DimId> dims;
-      for (const DimId d : left.ids()) {
-        dims.push_back(d);
-      }
-      std::stable_sort(dims.begin(), dims.end(), [&](DimId a, DimId b) {
-        const auto below = [&](DimId d) { return !loops.empty() && loops.back().dim == d; };
-        return std::tuple{below(a), left[b].size()} < std::tuple{below(b), left[a].size()};
-      });
-      for (const DimId& d : dims) {
-        next = next == nullptr && !left[d].empty() ? &d : next;
-      }
-      if (next == nullptr) {
-        break;
-      }
+    for (auto next = next_above(loops, left); next; next = next_above(loops, left)) {
       loops.push_back(left[*next].back());
       left[*next].pop_back();
     }

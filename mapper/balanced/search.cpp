@@ -21,6 +21,8 @@ namespace {
 // What one search may take: doubles of the relaxation (1.6 GB) and labels (about 2 GB).
 constexpr std::size_t kMostNodes = 200'000'000;
 constexpr std::size_t kMostLabels = 10'000'000;
+// Labels for extents at which nothing stands: as many as the search took without them, and these.
+constexpr std::int64_t kBareLabels = 50'000;
 
 // Drops the last bits of the mantissa, so that rounding noise does not order what is equal.
 double without_noise(double x) {
@@ -74,19 +76,22 @@ Outcome Search::run(const exact::Quest& quest, const exact::Patience& patience) 
   outcome.bound = queue_.empty() ? Key{} : queue_.top().key;
   outcome.root = outcome.bound;
   outcome.searched = !queue_.empty();
-  if (!explore(quest, patience, outcome)) {
+  if (!explore(quest.labels, patience, outcome)) {
     outcome.bound = outcome.root;
     return outcome;
   }
   const Key found = limit_;
   prove(quest, patience, outcome);
-  outcome.bound =
-      outcome.complete ? std::max(outcome.bound, std::min(found, limit_)) : outcome.bound;
+  if (!outcome.complete) {
+    outcome.bare = outcome.bound;
+    outcome.complete = true;
+  }
+  outcome.bound = std::min(found, limit_);
   return outcome;
 }
 
 // Expands labels until none can be better than the best; false: stopped.
-bool Search::explore(const exact::Quest& quest, const exact::Patience& patience, Outcome& outcome) {
+bool Search::explore(std::int64_t most, const exact::Patience& patience, Outcome& outcome) {
   while (!queue_.empty()) {
     const Queued top = queue_.top();
     queue_.pop();
@@ -97,7 +102,7 @@ bool Search::explore(const exact::Quest& quest, const exact::Patience& patience,
       continue;
     }
     outcome.bound = top.key;
-    if (((outcome.labels & 0xFF) == 0 && patience.over()) || outcome.labels >= quest.labels ||
+    if (((outcome.labels & 0xFF) == 0 && patience.over()) || outcome.labels >= most ||
         labels_.size() > kMostLabels) {
       outcome.complete = false;
       break;
@@ -123,7 +128,7 @@ void Search::prove(const exact::Quest& quest, const exact::Patience& patience, O
   limit_.first *= 1 - 3 * kRounding;
   outcome.bound = outcome.root;
   start();
-  explore(quest, patience, outcome);
+  explore(std::min(quest.labels, 2 * outcome.labels + kBareLabels), patience, outcome);
 }
 
 void Search::keep_best(Outcome& outcome) const {
