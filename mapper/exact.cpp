@@ -24,7 +24,7 @@ using exact::Key;
 using exact::Patience;
 
 // Tiles of the lattices on which groups with balanced factors are bounded before any is searched.
-const std::vector<std::size_t> kCoarseTiles{2'000, 20'000};
+const std::vector<std::size_t> kCoarseTiles{300, 3'000, 30'000};
 
 // What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
 // threads; which of equal mappings is the best does not depend on who comes first.
@@ -92,6 +92,11 @@ class Record {
     done_[group] = true;
     report(patience);
   }
+  // Not all mappings with an extent at which nothing stands were looked at.
+  void leave_bare(const Key& bound) {
+    const std::lock_guard lock(mutex_);
+    bare_ = std::min(bare_.value_or(bound), bound);
+  }
   void leave_open() {
     const std::lock_guard lock(mutex_);
     incomplete_ = true;
@@ -134,6 +139,9 @@ class Record {
       result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
     }
     result.certificate.lower_bound = result.interrupted ? bound : value;
+    if (bare_ && bare_->first < result.certificate.lower_bound * (1 - kRounding)) {
+      result.certificate.bound_of_all = bare_->first;
+    }
     if (result.interrupted && bound > 0 && result.cost) {
       result.certificate.gap = value / bound - 1;
     }
@@ -172,6 +180,7 @@ class Record {
   std::vector<Argument> arguments_;  // per group: why
   std::vector<bool> done_;
   bool incomplete_ = false;
+  std::optional<Key> bare_;
   std::optional<Mapping> best_;
   std::optional<Cost> best_cost_;
   std::size_t task_ = 0;
@@ -280,6 +289,9 @@ class ExactSearch {
     }
     if (found.best) {
       record_.offer(*found.best, found.key, group);
+    }
+    if (found.bare) {
+      record_.leave_bare(*found.bare);
     }
     if (found.searched) {
       record_.searched(group, {{}, found.bound, found.labels, !found.complete});

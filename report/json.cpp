@@ -259,6 +259,9 @@ Json certificate_json(const Certificate& certificate) {
     json["lower_bound"] = certificate.lower_bound;
     json["gap"] = certificate.gap;
   }
+  if (certificate.bound_of_all) {
+    json["lower_bound_of_all"] = *certificate.bound_of_all;
+  }
   json["mapspace_size"] = certificate.mapspace_size;
   if (certificate.schedules) {
     json["space"] = "schedules";  // of an engine: docs/nvdla.md

@@ -284,9 +284,15 @@ std::string progress_text(const Objective& objective, const Progress& progress) 
                             progress.unrollings_total, grouped(static_cast<std::int64_t>(rate)));
 }
 
-constexpr std::string_view kLemma =
-    "(with balanced factors a proof rests on a lemma about partial tiles that is checked on many "
-    "cases, not proven: docs/decisions/0008-balanced-factors.md)\n";
+// What a proof leaves out: decision 18.
+std::string bare_text(const Certificate& proof, const Objective& objective) {
+  return proof.bound_of_all
+             ? fmt::format(
+                   "(but for mappings with an extent at which nothing is kept, too many to "
+                   "look at; none of these is below {})\n",
+                   objective_text(objective, *proof.bound_of_all))
+             : std::string{};
+}
 
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
@@ -301,13 +307,13 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
   switch (proof.status) {
     case Proof::kOptimal:
       return fmt::format("proven optimal: none {} has a lower {} than {}\n{}", over, name,
-                         objective_text(objective, proof.lower_bound),
-                         space.constraints().factors.balanced ? kLemma : "");
+                         objective_text(objective, proof.lower_bound), bare_text(proof, objective));
     case Proof::kInfeasible:
       return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:
       return fmt::format("not proven optimal: none {} has a lower {} than {}; a gap of {}\n", over,
-                         name, objective_text(objective, proof.lower_bound), percent(proof.gap));
+                         name, objective_text(objective, proof.lower_bound), percent(proof.gap)) +
+             bare_text(proof, objective);
     case Proof::kNone:
       return fmt::format("no proof: the best seen {}\n", over);
   }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/balanced/rebuild.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "mapper/nests/builder.hpp"
 
@@ -24,19 +28,24 @@ class Rebuilder {
       const Node& before = steps[i - 1].node;
       switch (steps[i].kind) {
         case Step::Kind::kStart:
+          break;
         case Step::Kind::kEnd:
+          finish_block(std::nullopt);
           break;
         case Step::Kind::kLoop:
-          loop(before.tile, steps[i].node.tile);
+          pieces_.push_back(piece(before.tile, steps[i].node.tile));
+          last_stands_.push_back(steps[i].move == kLeftStanding);
           break;
         case Step::Kind::kCross:
+          finish_block(std::nullopt);
           cross(before);
           break;
         case Step::Kind::kPlace:
+          finish_block(std::nullopt);
           place(before, skeleton_.places(before.phase, before.pointers)[steps[i].move].placing);
           break;
         case Step::Kind::kJump:
-          loop(before.tile, steps[i].node.tile);
+          finish_block(piece(before.tile, steps[i].node.tile));
           for (const std::size_t placing :
                skeleton_.jumps(before.phase, before.pointers)[steps[i].move].placings) {
             place(before, placing);
@@ -48,13 +57,54 @@ class Rebuilder {
   }
 
  private:
-  void loop(std::size_t from, std::size_t to) {
+  // The one dim that differs.
+  Temporal piece(std::size_t from, std::size_t to) const {
+    DimId dim{};
     for (std::size_t i = 0; i < tiles_.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
-      if (tiles_.digit(d, from) != tiles_.digit(d, to)) {
-        mapping_.nodes.emplace_back(Temporal{d, tiles_.extent(d, to)});
+      dim = tiles_.digit(d, from) != tiles_.digit(d, to) ? d : dim;
+    }
+    return {dim, tiles_.extent(dim, to)};
+  }
+
+  // nullopt: no loops are left.
+  static std::optional<DimId> next_above(const std::vector<Temporal>& loops,
+                                         const PerDim<std::vector<Temporal>>& left) {
+    const auto joins = [&loops](DimId d) { return !loops.empty() && loops.back().dim == d; };
+    std::optional<DimId> next;
+    for (const DimId d : left.ids()) {
+      const bool first = !next || std::tuple{joins(d), left[*next].size()} <
+                                      std::tuple{joins(*next), left[d].size()};
+      next = !left[d].empty() && first ? std::optional{d} : next;
+    }
+    return next;
+  }
+
+  // Writes the loops since the last node, from the inside out so that neighbours differ: of the
+  // dims that the one below is not over, the one with the most loops left. Their order is of no
+  // account but that `last`, the loop of a window, stands lowest.
+  void finish_block(std::optional<Temporal> last) {
+    PerDim<std::vector<Temporal>> left(tiles_.dims());
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      std::vector<Temporal>& of = left[pieces_[i].dim];
+      const bool joins = i > 0 && pieces_[i - 1].dim == pieces_[i].dim && !last_stands_[i - 1];
+      if (joins) {
+        of.back() = pieces_[i];
+      } else {
+        of.push_back(pieces_[i]);
       }
     }
+    pieces_.clear();
+    last_stands_.clear();
+    std::vector<Temporal> loops;
+    if (last) {
+      loops.push_back(*last);
+    }
+    for (auto next = next_above(loops, left); next; next = next_above(loops, left)) {
+      loops.push_back(left[*next].back());
+      left[*next].pop_back();
+    }
+    mapping_.nodes.insert(mapping_.nodes.end(), loops.rbegin(), loops.rend());
   }
 
   void place(const Node& at, std::size_t index) {
@@ -93,6 +143,8 @@ class Rebuilder {
   const Skeleton& skeleton_;
   const Tiles& tiles_;
   std::vector<std::pair<std::size_t, Keep>> pending_;  // placed ahead: for the phase that they name
+  std::vector<Temporal> pieces_;                       // loops since the last node, outermost first
+  std::vector<bool> last_stands_;  // per piece: it is not joined with the next one
   Mapping mapping_;
 };
 

@@ -9,7 +9,13 @@
 
 namespace mapsim::balanced {
 
-// The mapping that the steps of a label describe, in canonical form.
+// What the `move` of a loop's step says: its extent is passed on the way to a smaller one, or a
+// loop ends there though nothing is kept there.
+inline constexpr std::size_t kPassed = 0;
+inline constexpr std::size_t kLeftStanding = 1;
+
+// The mapping that the steps of a label describe, in canonical form. Loops over one dim that are
+// not to be joined stand apart if there are other loops to put between them.
 Mapping rebuild(const exact::Skeleton& skeleton, const Tiles& tiles,
                 const std::vector<exact::Step>& steps);
 

@@ -24,6 +24,8 @@ struct Outcome {
   std::int64_t labels = 0;      // expanded
   bool searched = false;        // labels were needed
   bool complete = true;         // false: stopped, or too large
+  // What bounds the mappings with an extent at which nothing stands, where not all were looked at.
+  std::optional<exact::Key> bare;
 };
 
 // The best mapping of one unrolling of a balanced space, where it is not beyond the quest's limit.

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
+#include "arch/load.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "exact_check.hpp"
+#include "mapper/balanced/search.hpp"
+#include "mapper/balanced/tiles.hpp"
+#include "mapper/exact/groups.hpp"
 #include "random_space.hpp"
-#include "workloads/gemm.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
@@ -54,91 +56,65 @@ TEST(BalancedOptima, CostWhatTheSimulatorCounts) {
   EXPECT_GT(imperfect, 10);
 }
 
-// Tiles of each level of a chain of nested loops over one dim, by extent.
-std::vector<std::int64_t> tiles_of_chain(std::int64_t bound,
-                                         const std::vector<std::int64_t>& chain) {
-  std::map<std::int64_t, std::int64_t> tiles{{bound, 1}};  // size -> how many
-  std::vector<std::int64_t> counts;
-  for (const std::int64_t extent : chain) {
-    std::map<std::int64_t, std::int64_t> cut;
-    std::int64_t count = 0;
-    for (const auto& [size, times] : tiles) {
-      if (size >= extent) {
-        cut[extent] += times * (size / extent);
-      }
-      if (size % extent > 0) {
-        cut[size % extent] += times;
-      }
-      count += times * ((size + extent - 1) / extent);
-    }
-    tiles = std::move(cut);
-    counts.push_back(count);
-  }
-  return counts;
+// Of 13, loops to 7, 4 and 3 make 4 tiles of 4 and 6 of 3; without the 7, at which nothing need stand,
+// they make 7 of 3, and no smaller tiles in place of the 4 and the 3 are as few. So it is in the
+// mapping that needs the least energy.
+TEST(BalancedOptima, MayHaveAnExtentAtWhichNothingStands) {
+  const char* const arch = R"(name: g
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 4 pJ/b, write: 1 pJ/b}}
+  - storage: L1
+    capacity: {input: 4 B, weight: 2 B}
+    keep: [input, weight]
+    bypass: [output]
+    energy: {read: 2 pJ/b, write: 16 pJ/b}
+  - storage: L2
+    capacity: {input: 3 B, weight: 1 B}
+    keep: [input, weight]
+    bypass: [output]
+    energy: {read: 1 pJ/b, write: 2 pJ/b}
+  - {compute: MAC, energy: 1 pJ, register_reuse: [output]}
+)";
+  const char* const layer = R"(name: w
+einsum:
+  equation: Z[H][M][N] += A[H][M] * B[H][N]
+  dims: {H: 2, M: 13, N: 4}
+  roles: {A: input, B: weight}
+precision: {A: 8 b, B: 8 b, Z: 8 b, partial: 8 b}
+)";
+  const Problem problem{parse_arch(arch, "arch"), parse_workload(layer, "layer")};
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  const SearchResult result = search_exact(Mapspace{problem, constraints}, {});
+  ASSERT_TRUE(result.cost.has_value());
+  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  EXPECT_EQ(result.cost->energy.total.count(), 15'080);  // of 762,300 mappings, each looked at
 }
 
-std::vector<std::int64_t> chain_of(const Ladder& ladder, std::uint64_t mask) {
-  std::vector<std::int64_t> chain;
-  for (std::size_t rung = ladder.size() - 1; rung-- > 0;) {
-    if (((mask >> rung) & 1U) != 0) {
-      chain.push_back(ladder[rung]);
-    }
-  }
-  return chain;
-}
-
-// Is there a chain with a tile in place of each of `places`, none larger and none of them in more
-// numbers?
-bool has_substitute(const Ladder& ladder, const std::vector<std::int64_t>& places,
-                    const std::vector<std::int64_t>& counts) {
-  for (std::uint64_t mask = 1; mask < std::uint64_t{1} << (ladder.size() - 1); ++mask) {
-    const std::vector<std::int64_t> chain = chain_of(ladder, mask);
-    const std::vector<std::int64_t> tiles = tiles_of_chain(ladder.back(), chain);
-    bool serves = true;
-    for (std::size_t i = 0; i < places.size() && serves; ++i) {
-      std::size_t at = 0;
-      while (at < chain.size() && chain[at] > places[i]) {
-        ++at;
-      }
-      serves = at < chain.size() && tiles[at] <= counts[i];
-    }
-    if (serves) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// What lets the search join the loops of a dim between two points: an extent at which nothing
-// stands is never needed. Of every chain and every choice of extents at which something stands,
-// there is a chain of those alone, or of smaller ones, that makes no more tiles of any.
-TEST(Chains, NeedNoExtentAtWhichNothingStands) {
-  std::int64_t looked_at = 0;
-  for (std::int64_t bound = 2; bound <= 26; ++bound) {
-    Workload workload = gemm("g", {bound, 1, 1, {}, false});
-    const Ladder ladder = ladders(workload, {true, 0, {}})[DimId{0}];
-    for (std::uint64_t mask = 1; mask < std::uint64_t{1} << (ladder.size() - 1); ++mask) {
-      const std::vector<std::int64_t> tiles = tiles_of_chain(bound, chain_of(ladder, mask));
-      for (std::uint64_t some = (mask - 1) & mask; some > 0; some = (some - 1) & mask) {
-        const std::vector<std::int64_t> places = chain_of(ladder, some);
-        const std::vector<std::int64_t> direct = tiles_of_chain(bound, places);
-        std::vector<std::int64_t> counts;
-        bool direct_serves = true;
-        const std::vector<std::int64_t> chain = chain_of(ladder, mask);
-        for (std::size_t i = 0; i < chain.size(); ++i) {
-          if (std::find(places.begin(), places.end(), chain[i]) != places.end()) {
-            counts.push_back(tiles[i]);
-            direct_serves = direct_serves && direct[counts.size() - 1] <= tiles[i];
-          }
-        }
-        if (!direct_serves) {
-          ++looked_at;
-          EXPECT_TRUE(has_substitute(ladder, places, counts)) << "bound " << bound;
+// On a coarse lattice the relaxation says no more than on the fine one, and something.
+TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
+  int useful = 0;
+  for (std::uint64_t seed = 60'000; seed < 60'060; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 100'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
+      const exact::Groups groups{space, objective};
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto bound = [&](std::size_t most) {
+          return balanced::coarse_bound(groups.skeleton(g), space.group_by_factors()[g], objective,
+                                        most)
+              .first;
+        };
+        const double fine = bound(balanced::Tiles::kAll);
+        for (const std::size_t most : {1, 20, 60}) {
+          const double coarse = bound(most);
+          EXPECT_LE(coarse, fine * (1 + kRounding)) << "seed " << seed << " group " << g;
+          useful += coarse > groups.floor(g).first && coarse < fine ? 1 : 0;
         }
       }
     }
   }
-  EXPECT_GT(looked_at, 100);
+  EXPECT_GT(useful, 100);
 }
 
 }  // namespace

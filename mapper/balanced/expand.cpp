@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "costmodel/crossing.hpp"
+#include "mapper/balanced/care.hpp"
+#include "mapper/balanced/label_search.hpp"
+#include "mapper/balanced/rebuild.hpp"
+
+namespace mapsim::balanced {
+
+using exact::kInfinity;
+using exact::Node;
+using exact::Skeleton;
+using exact::Step;
+
+namespace {
+
+bool within(DimSet inner, DimSet outer) { return (inner & outer) == inner; }
+
+}  // namespace
+
+void Search::expand(Labels::Id id) {
+  const Label from = labels_[id];
+  const Node at = from.step.node;
+  if (at.phase + 1 < skeleton_.phases()) {
+    cross(id, from);
+  } else if (at.tile == 0 && skeleton_.end(at.pointers)) {
+    end(id, from);
+  }
+  const DimSet frozen = skeleton_.frozen(at.phase, at.pointers);
+  for (std::size_t i = from.next_dim; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (!frozen.contains(d) && !from.settled.contains(d) && tiles_.digit(d, at.tile) > 0) {
+      loop(id, from, d);
+    }
+  }
+  place(id, from);
+  jump(id, from);
+}
+
+// To the next smaller extent. It may be passed, or left standing: then the chain goes on from it,
+// though nothing is kept there.
+void Search::loop(Labels::Id id, const Label& from, DimId d) {
+  const Node at = from.step.node;
+  Label next = after(id, from, {Step::Kind::kLoop, at, kPassed});
+  next.step.node.tile -= tiles_.stride(d);
+  next.since = from.placed ? DimSet{} : from.since;
+  next.since.insert(d);
+  next.placed = false;
+  next.at_point = false;
+  next.run = Run::kNone;
+  next.next_dim = index_of(d);
+  labels_.add(next);
+  offer();
+  const DimSet care = care_[at.phase * skeleton_.pointers() + at.pointers];
+  if (bare_extents_ && care.contains(d) && tiles_.digit(d, next.step.node.tile) > 0) {
+    next.step.move = kLeftStanding;
+    next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
+    labels_.add(next);
+    offer();
+  }
+}
+
+Label Search::after(Labels::Id id, const Label& from, Step step) {
+  Label next = from;
+  next.step = step;
+  next.before = id;
+  next.dominated = false;
+  next.next = Labels::kNone;
+  next.next_dim = 0;
+  return next;
+}
+
+void Search::end(Labels::Id id, const Label& from) {
+  labels_.add(after(id, from, {Step::Kind::kEnd, from.step.node, 0}));
+  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  values[0] +=
+      skeleton_.problem().mac_energy().count() * static_cast<double>(skeleton_.problem().macs());
+  for (const std::size_t placing : *skeleton_.end(from.step.node.pointers)) {
+    Flow flow;
+    flows_.at(terms_[placing], 0, from.chains, {}, flow);
+    if (!account(terms_[placing], flow, components_, values, 1)) {
+      labels_.retract();
+      return;
+    }
+  }
+  offer();
+}
+
+// A point stands here: chains go on to the tile.
+void Search::settle_point(Label& label) {
+  for (const DimId d : label.chains.ids()) {
+    label.chains[d] = chains_.loop(d, label.chains[d], tiles_.extent(d, label.step.node.tile));
+  }
+  label.at_point = true;
+  label.placed = true;
+}
+
+void Search::forget(Label& label) {
+  const Node& at = label.step.node;
+  const DimSet care = care_[at.phase * skeleton_.pointers() + at.pointers];
+  for (const DimId d : label.chains.ids()) {
+    if (!care.contains(d)) {
+      label.chains[d] = chains_.forget_loops(d, label.chains[d]);
+    }
+  }
+}
+
+void Search::cross(Labels::Id id, const Label& from) {
+  const Node at = from.step.node;
+  const exact::Event& event = skeleton_.event_after(at.phase);
+  Label next = after(id, from, {Step::Kind::kCross, at, 0});
+  bool is_point = event.fanout.has_value();
+  for (const TensorId t : workload().tensors.ids()) {
+    const exact::Stop& stop = skeleton_.stop(at.pointers, t);
+    is_point = is_point || (!stop.latch && stop.level == event.level);
+  }
+  if (is_point) {
+    settle_point(next);
+    next.since = {};
+    next.settled = {};
+  }
+  next.run = Run::kNone;
+  ++next.step.node.phase;
+  if (event.fanout) {
+    const std::size_t tile = tiles_.cross(*event.fanout, at.tile);
+    if (tile == Tiles::kNone) {
+      return;
+    }
+    next.step.node.tile = tile;
+    for (const DimId d : next.chains.ids()) {
+      next.chains[d] = chains_.cross(d, next.chains[d], *event.fanout);
+    }
+    next.steps = std::max(next.steps, steps_of(next.chains, *event.fanout + 1));
+  }
+  forget(next);
+  labels_.add(next);
+  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
+    if (slot_of_room_[r] && skeleton_.rooms()[r].last_phase <= at.phase) {
+      values[*slot_of_room_[r]] = 0;  // nothing more can come here
+    }
+  }
+  offer();
+}
+
+// Adds a placing's costs and room to the newest label; false: it does not fit.
+bool Search::pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
+  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  const Terms& terms = terms_[placing];
+  const double bits = relaxation_->bits(placing)[tile];
+  Flow flow;
+  if (!(bits < kInfinity) || bits > terms.limit || !flows_.at(terms, tile, chains, run, flow) ||
+      !account(terms, flow, components_, values, 1)) {
+    return false;
+  }
+  if (flow.is_bound || terms.owes) {
+    std::vector<std::size_t> debt{labels_.newest().owed, placing, tile, run.dim};
+    debt.insert(debt.end(), chains.begin(), chains.end());
+    labels_.newest().owed = debts_.try_emplace(debt, debts_.size() + 1).first->second;
+  }
+  const auto room = skeleton_.room_of(skeleton_.placings()[placing]);
+  if (room && slot_of_room_[*room]) {
+    double& used = values[*slot_of_room_[*room]];
+    used += bits;
+    return used <= skeleton_.rooms()[*room].bits;
+  }
+  return true;
+}
+
+// Does a keep of this placing stand where it is placed?
+bool Search::stands_here(std::size_t placing, std::size_t phase) const {
+  const exact::Placing& of = skeleton_.placings()[placing];
+  const exact::Stop& stop = skeleton_.stops(of.tensor)[of.to];
+  return !stop.latch && stop.phase == phase;
+}
+
+void Search::place(Labels::Id id, const Label& from) {
+  const Node at = from.step.node;
+  const auto& places = skeleton_.places(at.phase, at.pointers);
+  for (std::size_t m = 0; m < places.size(); ++m) {
+    const std::size_t placing = places[m].placing;
+    const TensorId t = skeleton_.placings()[placing].tensor;
+    const bool moved_last =
+        from.run != Run::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
+    if (!moved_last && !within(from.since, dims_of(t))) {
+      continue;  // as good above the loop that does not move it, or better
+    }
+    Label next = after(id, from, {Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m});
+    next.settled = next.at_point ? next.settled : DimSet{};
+    next.placed = true;
+    if (stands_here(placing, at.phase)) {
+      settle_point(next);
+      next.settled = next.settled | single_dims(workload().tensors[t]);
+    }
+    forget(next);
+    labels_.add(next);
+    if (pay(placing, at.tile, from.chains, {})) {
+      offer();
+    } else {
+      labels_.retract();
+    }
+  }
+}
+
+void Search::jump(Labels::Id id, const Label& from) {
+  const Node at = from.step.node;
+  const auto& jumps = skeleton_.jumps(at.phase, at.pointers);
+  for (std::size_t m = 0; m < jumps.size(); ++m) {
+    const Skeleton::Jump& jump = jumps[m];
+    const DimSet above = from.placed ? DimSet{} : from.since;
+    const bool joins =
+        above.contains(jump.dim) &&
+        chains_.extent(jump.dim, from.chains[jump.dim]) != tiles_.extent(jump.dim, at.tile);
+    bool possible = !joins && !(above.empty() && from.settled.contains(jump.dim));
+    bool stands = false;
+    DimSet moving;
+    for (const std::size_t placing : jump.placings) {
+      moving = moving | dims_of(skeleton_.placings()[placing].tensor);
+      stands = stands || stands_here(placing, at.phase);
+    }
+    possible = possible && within(above, moving);
+    for (std::size_t rung = tiles_.digit(jump.dim, at.tile); possible && rung-- > 0;) {
+      const std::size_t tile =
+          at.tile - (tiles_.digit(jump.dim, at.tile) - rung) * tiles_.stride(jump.dim);
+      Label next = after(id, from, {Step::Kind::kJump, {at.phase, jump.target, tile}, m});
+      next.since = above;
+      next.since.insert(jump.dim);
+      next.run = index_of(jump.dim);
+      next.at_point = false;
+      next.settled = {};
+      next.placed = true;
+      if (stands) {
+        settle_point(next);
+      }
+      forget(next);
+      labels_.add(next);
+      bool fits = true;
+      for (const std::size_t placing : jump.placings) {
+        fits = fits && pay(placing, tile, from.chains, {index_of(jump.dim)});
+      }
+      if (fits) {
+        offer();
+      } else {
+        labels_.retract();
+      }
+    }
+  }
+}
+
+}  // namespace mapsim::balanced

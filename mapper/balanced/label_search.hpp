@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "mapper/balanced/labels.hpp"
+#include "mapper/balanced/relaxation.hpp"
+#include "mapper/balanced/search.hpp"
+
+namespace mapsim::balanced {
+
+struct Queued {
+  exact::Key key;
+  Labels::Id label = 0;
+  friend bool operator<(const Queued& a, const Queued& b) {
+    return a.key != b.key ? a.key > b.key : a.label < b.label;
+  }
+};
+
+// The label search of one unrolling (decisions 8 and 18): search.cpp has the queue, expand.cpp what
+// may come next in a nest.
+class Search {
+ public:
+  Search(const exact::Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
+         std::size_t most = Tiles::kAll);
+  exact::Key root();
+  Outcome run(const exact::Quest& quest, const exact::Patience& patience);
+
+ private:
+  const Workload& workload() const { return skeleton_.problem().workload(); }
+  DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
+  bool explore(std::int64_t most, const exact::Patience& patience, Outcome& outcome);
+  void prove(const exact::Quest& quest, const exact::Patience& patience, Outcome& outcome);
+  void keep_best(Outcome& outcome) const;
+  void start();
+  bool occupy_start(TensorId t, std::size_t pointers, double* values);
+  double steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout);
+  exact::Key key_of(const double* components, double steps) const;
+  void offer();
+  exact::Key true_key(Labels::Id id) const;
+  void expand(Labels::Id id);
+  void loop(Labels::Id id, const Label& from, DimId d);
+  static Label after(Labels::Id id, const Label& from, exact::Step step);
+  void end(Labels::Id id, const Label& from);
+  void settle_point(Label& label);
+  void forget(Label& label);
+  void cross(Labels::Id id, const Label& from);
+  bool pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
+  bool stands_here(std::size_t placing, std::size_t phase) const;
+  void place(Labels::Id id, const Label& from);
+  void jump(Labels::Id id, const Label& from);
+
+  const exact::Skeleton& skeleton_;
+  const Objective& objective_;
+  Tiles tiles_;
+  Chains chains_;
+  ExactFlows flows_;
+  std::size_t components_;
+  std::size_t rooms_ = 0;
+  exact::Valuation valuation_;
+  std::vector<Terms> terms_;
+  std::vector<std::optional<std::size_t>> slot_of_room_;
+  std::optional<Relaxation> relaxation_;
+  std::vector<DimSet> care_;  // per phase and pointers
+  Labels labels_{0};
+  std::map<std::vector<std::size_t>, std::size_t> debts_;
+  std::vector<double> scratch_;
+  std::priority_queue<Queued> queue_;
+  exact::Key limit_;
+  bool bare_extents_ = false;  // may chains have extents at which nothing stands?
+  Labels::Id best_ = Labels::kNone;
+  exact::Key best_key_;
+};
+
+}  // namespace mapsim::balanced
