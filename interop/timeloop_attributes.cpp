@@ -64,8 +64,9 @@ constexpr std::array kNeutral{Neutral{"addr_gen_energy", "0"},
 bool is_neutral(const std::string& text, std::string_view neutral) {
   const std::size_t dot = std::min(text.find('.'), text.size());
   const bool whole = text.find_first_not_of('0', std::min(dot + 1, text.size())) == text.npos;
+  const auto boolean = foreign_boolean(neutral);
   return (whole && text.substr(0, dot) == neutral) ||  // 0.0
-         (neutral == "true" && text == "yes") || (neutral == "false" && text == "no");
+         (boolean && boolean == foreign_boolean(text));
 }
 
 std::string plain(std::string key) {

@@ -156,7 +156,8 @@ class ProblemReader {
     const Fields fields = reader_.fields(node, {"name", "projection", "read_write", "read-write"});
     DataSpace space;
     space.name = reader_.name(fields.require("name")).value_or("");
-    space.written = reader_.boolean(find_any(fields, {"read_write", "read-write"})).value_or(false);
+    space.written = read_foreign_boolean(reader_, find_any(fields, {"read_write", "read-write"}))
+                        .value_or(false);
     space.text = space.name;
     const Node* ranks = fields.require("projection");
     if (ranks == nullptr) {
@@ -188,7 +189,7 @@ class ProblemReader {
         reader_.error(*item, "a second data space with read_write; one is the output");
       }
     }
-    if (output.empty()) {
+    if (output.empty() && reader_.errors() == before) {
       reader_.error(*spaces_, "no data space with read_write: there is no output");
     }
     if (reader_.errors() > before) {

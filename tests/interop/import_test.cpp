@@ -137,6 +137,30 @@ TEST(TimeloopImport, ReadsTheProblem) {
   EXPECT_EQ(workload.tensors[workload.output()].bits, Bits{16});
 }
 
+// Python writes True, YAML 1.1 has yes and on; yaml-cpp's conversions, which Timeloop reads with,
+// take them all.
+TEST(TimeloopImport, ReadsBooleansInAllWordsOfYaml) {
+  const auto output_of = [](const std::string& word) {
+    std::string problem = kProblem;
+    problem.replace(problem.find("read_write: true"), 16, "read_write: " + word);
+    problem.replace(problem.find("[[R]]]}"), 7, "[[R]]], read_write: No}");
+    const Workload workload =
+        parse_timeloop(kNested + kEnergies + problem, "a.yaml").design.workload;
+    return workload.tensors[workload.output()].name;
+  };
+  for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "on", "ON", "y", "Y", "'true'"}) {
+    EXPECT_EQ(output_of(word), "Outputs") << word;
+  }
+  for (const char* word : {"false", "tRUE", "1", "[]"}) {
+    EXPECT_THROW(output_of(word), ConfigError) << word;
+  }
+  std::string nested = kNested;
+  nested.replace(nested.find("depth: 24"), 9,
+                 "depth: 24, reduction_supported: Yes, allow_overbooking: OFF");
+  nested.insert(nested.find("class: smartbuffer_RF"), "enabled: True, ");
+  EXPECT_NO_THROW(parse_timeloop(nested + kEnergies + kProblem, "a.yaml"));
+}
+
 TEST(TimeloopImport, ReadsTheMapping) {
   const TimeloopDesign design =
       parse_timeloop(kNested + kEnergies + kProblem + kMapping, "a.yaml").design;
