@@ -126,8 +126,7 @@ std::optional<double> TimeloopAttributes::number(Spellings spellings) {
   return value;
 }
 
-void TimeloopAttributes::finish(bool compute, std::vector<std::string>& notes,
-                                std::set<const Entry*>& seen) {
+void TimeloopAttributes::finish(bool compute, ImportNotes& notes, std::set<const Entry*>& seen) {
   std::set<std::string> keys = asked_;
   for (const Entry* entry : component_.attributes) {
     const bool first = keys.insert(plain(entry->key.text)).second;
@@ -137,11 +136,12 @@ void TimeloopAttributes::finish(bool compute, std::vector<std::string>& notes,
   }
 }
 
-void TimeloopAttributes::check(const Entry& entry, bool compute, std::vector<std::string>& notes) {
+void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& notes) {
   const std::string key = plain(entry.key.text);
   if (has(kEstimators, key) || (compute && has(kComputeEstimators, key))) {
-    notes.push_back(fmt::format("{}: {} ({}) has no part in counts", component_.name,
-                                entry.key.text, describe(entry.value)));
+    notes.trifles.push_back(
+        {"no part in counts, attributes that only estimators of energy and area read", key,
+         component_.name});
     return;
   }
   const auto* neutral = std::find_if(kNeutral.begin(), kNeutral.end(),

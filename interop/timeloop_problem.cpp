@@ -39,7 +39,7 @@ const Node* find_any(const Fields& fields, const Words& spellings) {
 
 class ProblemReader {
  public:
-  ProblemReader(Reader& reader, const Node& section, std::vector<std::string>& notes)
+  ProblemReader(Reader& reader, const Node& section, ImportNotes& notes)
       : reader_{reader}, section_{section}, notes_{notes} {}
 
   std::optional<Workload> read(Bits bits) {
@@ -107,8 +107,8 @@ class ProblemReader {
       } else if (coefficient != coefficients_.end()) {
         coefficient->second = read_whole(reader_, &entry->value, 1).value_or(1);
       } else if (std::find(kOfTheLayer.begin(), kOfTheLayer.end(), key) != kOfTheLayer.end()) {
-        notes_.push_back(fmt::format("problem: {} ({}) is in no projection: no part in counts", key,
-                                     describe(entry->value)));
+        notes_.trifles.push_back(
+            {"no part in counts, sizes of the layer in no projection", key, ""});
       } else {
         reader_.error(
             entry->key,
@@ -233,7 +233,7 @@ class ProblemReader {
 
   Reader& reader_;
   const Node& section_;
-  std::vector<std::string>& notes_;
+  ImportNotes& notes_;
   std::string name_;
   std::vector<Dim> dims_;
   std::vector<std::string> sized_;
@@ -244,7 +244,7 @@ class ProblemReader {
 }  // namespace
 
 std::optional<Workload> read_timeloop_problem(Reader& reader, const Node& section, Bits bits,
-                                              std::vector<std::string>& notes) {
+                                              ImportNotes& notes) {
   return ProblemReader{reader, section, notes}.read(bits);
 }
 
