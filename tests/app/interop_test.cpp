@@ -84,7 +84,7 @@ TEST_F(Interop, ClaimsNoGapOfAMappingOutsideOfTheSpace) {
 // The space of the design itself: what it forbids is no optimum to be held against.
 TEST_F(Interop, HoldsAMappingAgainstTheDesignsOwnSpace) {
   std::ofstream{folder() / "constrained.yaml"}
-      << contents(kDesign) << "constraints:\n- {target: GLB, type: bypass, bypass: [Weights]}\n";
+      << contents(kDesign) << "constraints:\n- {target: GLB, type: bypass, keep: [Weights]}\n";
   ASSERT_EQ(run("import timeloop constrained.yaml -o in"), 0) << contents(folder() / "stderr");
   const std::string files = "in/arch.yaml in/workload.yaml ";
   ASSERT_EQ(run("search " + files + "--save-mapping best.yaml --explain-energy"), 0);
@@ -92,7 +92,9 @@ TEST_F(Interop, HoldsAMappingAgainstTheDesignsOwnSpace) {
             std::string::npos);
   ASSERT_EQ(run("eval " + files + "best.yaml --why --constraints in/constraints.yaml"), 0);
   const std::string text = contents(folder() / "stdout");
-  EXPECT_NE(text.find("outside of the searched space: "), std::string::npos) << text;
+  EXPECT_NE(text.find("outside of the searched space: it does not keep Weights at GLB\n"),
+            std::string::npos)
+      << text;
   ASSERT_EQ(run("search " + files + "--constraints in/constraints.yaml --save-mapping own.yaml"),
             0);
   ASSERT_EQ(run("eval " + files + "own.yaml --why --constraints in/constraints.yaml"), 0);
