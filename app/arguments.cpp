@@ -195,6 +195,9 @@ void add_search(CLI::App& app, SearchArguments& a) {
   add_threads(command, a.threads);
   command.add_flag("--print-constraints", a.print_constraints,
                    "Print what the constraints say, in full, before the result");
+  CLI::Option* explain =
+      command.add_flag("--explain-energy", a.explain_energy,
+                       "Every action of the best mapping with its count and its energy");
   command.add_flag("--why", a.why, "Which capacity or bandwidth, doubled, would help first");
   command
       .add_option(
@@ -206,6 +209,7 @@ void add_search(CLI::App& app, SearchArguments& a) {
       ->type_name("FILE");
   add_fronts(command, a);
   add_kernels(command, a.kernels);
+  explain->excludes("--pareto")->excludes("--curve");
   add_budget(command, a.budget);
   add_output(command, a.output);
 }
@@ -310,8 +314,17 @@ void add_eval(CLI::App& app, EvalArguments& a) {
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
   command.add_flag("--explain-energy", a.explain_energy,
                    "Every action with its count, its energy, and where that number comes from");
-  command.add_flag("--why", a.why, "What sets it apart from the proven optimum of the machine");
+  CLI::Option* why = command.add_flag(
+      "--why", a.why, "What sets it apart from the optimum of a mapspace: all of perfect factors");
+  command.add_option("--constraints", a.constraints, "... that obey these constraints (YAML)")
+      ->type_name("FILE");
+  command.add_flag("--imperfect", a.imperfect,
+                   "... with tiles of ceil(bound / n) beside divisors (factors: balanced)");
   add_objective(command, a.objective);
+  add_budget(command, a.budget);
+  for (const char* name : {"--constraints", "--imperfect", "--budget", "--budget-labels"}) {
+    command.get_option(name)->needs(why);
+  }
   add_threads(command, a.threads);
   add_output(command, a.output);
 }

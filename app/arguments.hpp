@@ -50,6 +50,7 @@ struct SearchArguments {
   Budget budget;
   std::string certificate_file;  // and the proof here
   bool why = false;              // what would help
+  bool explain_energy = false;   // of the best mapping
   bool print_constraints = false;
   KernelArguments kernels;
   Output output;
@@ -109,7 +110,10 @@ struct CheckArguments {
 
 struct EvalArguments {
   std::string arch, workload, mapping;
-  bool why = false;  // against the proven optimum
+  bool why = false;         // against the optimum of a mapspace
+  std::string constraints;  // of that space; empty: none
+  bool imperfect = false;   // its factors: balanced
+  Budget budget;            // of its search
   ObjectiveArguments objective;
   int threads = 1;
   bool explain_energy = false;

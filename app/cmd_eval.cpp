@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/space.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "mapper/outside.hpp"
 #include "report/json.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
@@ -14,14 +16,27 @@ namespace mapsim {
 
 namespace {
 
-// Against the proven optimum of the same machine and workload, unrolling left free.
-GapReport find_gap(const Problem& problem, const EvalArguments& arguments) {
+// Against the optimum of a mapspace, in which the mapping may or may not lie.
+GapReport find_gap(const Problem& problem, const EvalArguments& arguments, const Mapping& mapping,
+                   const Cost& given) {
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;
-  const Mapspace space{problem, {}};
-  GapReport gap{options.objective, search_exact(space, options).cost, {}};
-  if (gap.best) {
+  options.budget = arguments.budget;
+  const Mapspace space{problem,
+                       read_space(problem, arguments.constraints, false, arguments.imperfect)};
+  const SearchResult result = search_exact(space, options);
+  GapReport gap{options.objective, result.cost, {}};
+  gap.outside = why_outside_of(space, mapping);
+  if (gap.outside.ends_with("partial") && arguments.constraints.empty()) {
+    gap.outside += "; --imperfect searches a space with such tiles";
+  }
+  if (gap.outside.empty() && !is_within_limits(options.objective, given)) {
+    gap.outside = "it is beyond a limit of the objective";
+  }
+  if (result.certificate.status == Proof::kBounded) {
+    gap.lower_bound = result.certificate.lower_bound;
+  } else if (gap.best) {
     gap.reliefs = what_would_help(space, options, *gap.best);
   }
   return gap;
@@ -38,11 +53,14 @@ Answer run(const EvalArguments& arguments) {
   const ExitCode code = cost != nullptr ? kDone : kNegative;
   std::optional<GapReport> gap;
   if (cost != nullptr && arguments.why) {
-    gap = find_gap(problem, arguments);
+    gap = find_gap(problem, arguments, mapping, *cost);
   }
   if (arguments.output.json) {
     Provenance origin{"eval", input_files(arguments.arch, problem.arch(), arguments.workload)};
     origin.inputs.push_back(input_file("mapping", arguments.mapping));
+    if (!arguments.constraints.empty()) {
+      origin.inputs.push_back(input_file("constraints", arguments.constraints));
+    }
     return {code, evaluation_json(origin, problem, mapping, evaluation, gap)};
   }
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <filesystem>
@@ -31,14 +32,48 @@ Arch arch_of(const TimeloopImport& import) {
   }
 }
 
+// The architecture, with where the numbers of a node come from beside its name.
+std::string arch_text(const TimeloopImport& import, const Arch& arch) {
+  std::string text = print_arch(arch);
+  for (const auto& [name, origin] : import.origins) {
+    for (const char* kind : {"storage", "compute"}) {
+      const std::string line = fmt::format("  - {}: {}\n", kind, name);
+      if (const std::size_t at = text.find(line); at != std::string::npos) {
+        text.insert(at + line.size(), fmt::format("    # {}\n", printable(origin)));
+      }
+    }
+  }
+  return text;
+}
+
+// What contradicts itself only when all of it is read: a complaint about the design's files, not
+// about one that nobody has written yet.
+void check_constraints(const std::string& text, const Problem& problem,
+                       const std::vector<std::string>& sources) {
+  try {
+    parse_constraints(text, "constraints.yaml", problem);
+  } catch (const ConfigError& error) {
+    std::vector<Diagnostic> found;
+    for (const Diagnostic& each : error.diagnostics()) {
+      found.push_back(
+          {fmt::format("{}", fmt::join(sources, " ")), 0, 0, "",
+           fmt::format("the constraints of the mapspace cannot hold here: {}, of {}", each.message,
+                       each.source.substr(each.source.find_first_not_of(' '))),
+           ""});
+    }
+    throw ConfigError{std::move(found)};
+  }
+}
+
 // What goes into the folder, read back once: what is written can be used.
-std::vector<ImportedFile> files_of(const TimeloopImport& import) {
+std::vector<ImportedFile> files_of(const TimeloopImport& import,
+                                   const std::vector<std::string>& sources) {
   std::string heading = "# Imported from Timeloop.\n";
   for (const std::string& note : import.notes) {
     heading += fmt::format("# {}\n", note);
   }
   const Arch arch = arch_of(import);
-  std::vector<ImportedFile> files{{"arch.yaml", heading + print_arch(arch)},
+  std::vector<ImportedFile> files{{"arch.yaml", heading + arch_text(import, arch)},
                                   {"workload.yaml", print_workload(import.design.workload)}};
   const Arch arch_back = parse_arch(files[0].text, "arch.yaml");
   const Workload workload_back = parse_workload(files[1].text, "workload.yaml");
@@ -49,14 +84,14 @@ std::vector<ImportedFile> files_of(const TimeloopImport& import) {
   }
   if (!import.constraints.empty()) {
     files.push_back({"constraints.yaml", constraints_text(import)});
-    parse_constraints(files.back().text, "constraints.yaml", Problem{arch_back, workload_back});
+    check_constraints(files.back().text, Problem{arch_back, workload_back}, sources);
   }
   return files;
 }
 
 ImportedFiles import_timeloop(const ImportArguments& arguments) {
   TimeloopImport import = read_timeloop(arguments.files);
-  return {files_of(import), std::move(import.notes)};
+  return {files_of(import, arguments.files), std::move(import.notes)};
 }
 
 }  // namespace

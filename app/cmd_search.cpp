@@ -9,12 +9,12 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/space.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/constraints.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
@@ -150,6 +150,9 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   } else {
     answer.text = arguments.print_constraints ? constraints_text(space) + '\n' : "";
     answer.text += search_text(space, options.objective, result) + forms_text(forms);
+    if (arguments.explain_energy && result.cost) {
+      answer.text += '\n' + explain_energy_text(space.problem(), *result.cost);
+    }
     answer.text += reliefs ? '\n' + relief_text(options.objective, *reliefs) : "";
   }
   answer.code =
@@ -157,20 +160,13 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   return answer;
 }
 
-// What the constraints file would not have let through, and what only perfect factors can.
-void check_balanced(const Problem& problem, const Constraints& constraints,
-                    const SearchArguments& arguments) {
+// What only perfect factors can.
+void check_balanced(const SearchArguments& arguments) {
   if (arguments.strategy == "annealing" || arguments.strategy == "genetic") {
     throw UsageError("--strategy " + arguments.strategy + ": perfect factors only");
   }
   if (!arguments.certificate_file.empty() || arguments.pareto || !arguments.curve.empty()) {
     throw UsageError("--certificate, --pareto, --curve: perfect factors only");
-  }
-  if (!constraints.unroll.empty() || !constraints.extents.empty() || !constraints.loops.empty()) {
-    throw UsageError("--imperfect: not with constraints on unroll, extents or loops");
-  }
-  if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
-    throw UsageError("--imperfect: too many extents; a constraints file can limit their pieces");
   }
 }
 
@@ -205,15 +201,13 @@ Answer run(const SearchArguments& arguments) {
   }
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
   Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
-  Constraints constraints;
+  const Constraints constraints =
+      read_space(problem, arguments.constraints, arguments.even, arguments.imperfect);
   if (!arguments.constraints.empty()) {
-    constraints = load_constraints(arguments.constraints, problem);
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
-  constraints.even = constraints.even || arguments.even;
-  constraints.factors.balanced = constraints.factors.balanced || arguments.imperfect;
   if (constraints.factors.balanced) {
-    check_balanced(problem, constraints, arguments);
+    check_balanced(arguments);
   }
 
   SearchOptions options;

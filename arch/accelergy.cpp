@@ -105,18 +105,18 @@ References read_file(const Document& document, const std::string& kind,
 
 }  // namespace
 
+const char* EnergyReferences::action_of(const std::string& component, Actions actions) const {
+  const auto known = components.find(component);
+  const auto first = std::find_if(actions.begin(), actions.end(), [&](const char* action) {
+    return known != components.end() && known->second.count(action) > 0;
+  });
+  return first == actions.end() ? nullptr : *first;
+}
+
 std::optional<Picojoules> EnergyReferences::find(const std::string& component,
                                                  Actions actions) const {
-  const auto known = components.find(component);
-  if (known == components.end()) {
-    return std::nullopt;
-  }
-  for (const char* action : actions) {
-    if (const auto entry = known->second.find(action); entry != known->second.end()) {
-      return entry->second;
-    }
-  }
-  return std::nullopt;
+  const char* action = action_of(component, actions);
+  return action == nullptr ? std::nullopt : std::optional{components.at(component).at(action)};
 }
 
 std::vector<std::string> other_actions(const EnergyReferences& table,

@@ -20,6 +20,7 @@ struct EnergyReferences {
   std::map<std::string, std::map<std::string, Picojoules>> components;  // per action
   // The first action of `actions` that the component has.
   std::optional<Picojoules> find(const std::string& component, Actions actions) const;
+  const char* action_of(const std::string& component, Actions actions) const;  // or nullptr
 };
 
 // The actions that tell an energy, the first that is there: the names and the order in which

@@ -42,9 +42,12 @@ bool Lookup::energy(Storage& storage) const {
         return PicojoulesPerBit{energy.count() / static_cast<double>(storage.word.count())};
       };
       storage.energy = {per_bit(*read), per_bit(*write), per_bit(update)};
-      storage.sources = {source(ert->file, storage.name, "read"),
-                         source(ert->file, storage.name, "write"),
-                         source(ert->file, storage.name, "update")};
+      const auto from = [&](Actions actions) {
+        return source(ert->file, storage.name, ert->action_of(storage.name, actions));
+      };
+      const bool own = ert->action_of(storage.name, kUpdateActions) != nullptr;
+      storage.sources = {from(kReadActions), from(kWriteActions),
+                         own ? from(kUpdateActions) : from(kWriteActions)};
       return true;
     }
   }
@@ -62,7 +65,8 @@ bool Lookup::energy(Compute& compute) const {
   if (ert) {
     if (const auto mac = ert->find(compute.name, kComputeActions)) {
       compute.energy = *mac;
-      compute.source = source(ert->file, compute.name, "compute");
+      compute.source =
+          source(ert->file, compute.name, ert->action_of(compute.name, kComputeActions));
       return true;
     }
   }

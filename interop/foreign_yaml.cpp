@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -57,6 +58,35 @@ const Node* value_of(const Node& map, std::string_view key) {
     }
   }
   return nullptr;
+}
+
+std::optional<bool> foreign_boolean(std::string_view text) {
+  // As they stand, with a capital first, or in capitals alone.
+  constexpr std::array kYes{"true", "yes", "on", "y"};
+  constexpr std::array kNo{"false", "no", "off", "n"};
+  const auto is = [text](std::string_view word) {
+    const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
+    std::string capital{word};
+    capital.front() = upper(capital.front());
+    std::string capitals{word};
+    std::transform(word.begin(), word.end(), capitals.begin(), upper);
+    return text == word || text == capital || text == capitals;
+  };
+  if (std::any_of(kYes.begin(), kYes.end(), is)) {
+    return true;
+  }
+  return std::any_of(kNo.begin(), kNo.end(), is) ? std::optional{false} : std::nullopt;
+}
+
+std::optional<bool> read_foreign_boolean(Reader& reader, const Node* node) {
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  const auto value = node->kind == Node::Kind::kScalar ? foreign_boolean(node->text) : std::nullopt;
+  if (!value) {
+    reader.error(*node, fmt::format("expected true or false, not {}", describe(*node)));
+  }
+  return value;
 }
 
 std::optional<std::int64_t> read_whole(Reader& reader, const Node* node, std::int64_t least) {

@@ -18,6 +18,11 @@ Document parse_foreign(std::string text, const std::string& filename, const std:
 // The value of a key of a map, or nullptr. Unlike Fields, it asks nothing of the other keys.
 const Node* value_of(const Node& map, std::string_view key);
 
+// true or false in any of the words that YAML 1.1 has for them (yes, On, FALSE, n ...), quoted or
+// not: what Python writes and yaml-cpp's conversions take. nullopt: another word.
+std::optional<bool> foreign_boolean(std::string_view text);
+std::optional<bool> read_foreign_boolean(Reader& reader, const Node* node);
+
 // A whole number that may be written 16.0.
 std::optional<std::int64_t> read_whole(Reader& reader, const Node* node, std::int64_t least);
 

@@ -27,6 +27,7 @@ struct TimeloopEnergy {
 struct TimeloopStorage {
   std::string name;
   std::optional<std::int64_t> words;  // of one instance, for all tensors; nullopt: unlimited
+  bool off_chip = false;              // a DRAM
   std::int64_t word_bits = 8;
   std::int64_t block = 1;                // words of one vector access
   double multiple_buffering = 1;         // divides the capacity

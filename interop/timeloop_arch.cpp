@@ -106,7 +106,8 @@ class ArchReader {
         add_compute(component, attributes);
         break;
       case ComponentKind::kNetwork:
-        out_.notes.push_back(fmt::format("{}: networks are not described apart", component.name));
+        out_.notes.lines.push_back(
+            fmt::format("{}: networks are not described apart", component.name));
         return;
       case ComponentKind::kUnknown:
         reader_.error(*component.node,
@@ -196,18 +197,17 @@ class ArchReader {
     const auto entries = attributes.whole({"entries"});
     const auto depth = attributes.whole({"depth", "memory_depth", "data_storage_depth"});
     const auto kilobytes = attributes.number({"sizeKB"});
-    if (kind_of(component.klass) == ComponentKind::kStorage &&
-        component.klass.find("DRAM") != std::string::npos) {
-      return;  // unlimited, whatever the depth
-    }
+    // Timeloop holds a DRAM to its size, too, if it is given one (src/model/buffer.cpp: ParseSpecs,
+    // PreEvaluationCheck).
+    storage.off_chip = component.klass.find("DRAM") != std::string::npos;
     if (entries) {
       storage.words = *entries;
     } else if (depth) {
       storage.words = *depth * storage.block;
     } else if (kilobytes && *kilobytes < kMaxKilobytes) {
       storage.words = static_cast<std::int64_t>(*kilobytes * 1024 * 8) / storage.word_bits;
-    } else {
-      out_.notes.push_back(fmt::format("{}: no size given: unlimited", component.name));
+    } else if (!storage.off_chip) {
+      out_.notes.lines.push_back(fmt::format("{}: no size given: unlimited", component.name));
     }
   }
 

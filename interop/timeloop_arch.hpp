@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/reader.hpp"
+#include "interop/import_notes.hpp"
 #include "interop/timeloop.hpp"
 #include "interop/timeloop_components.hpp"
 
@@ -18,7 +19,7 @@ namespace mapsim {
 // timeloop_constraints.hpp.
 struct TimeloopArchSection {
   TimeloopMachine machine;
-  std::vector<std::string> notes;
+  ImportNotes notes;
   std::vector<TimeloopPlacedConstraint> constraints;
   // Of the class dummy_storage: no buffer, but a point where the front end unrolls loops.
   std::set<std::string> dummies;

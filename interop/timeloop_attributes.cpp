@@ -64,8 +64,9 @@ constexpr std::array kNeutral{Neutral{"addr_gen_energy", "0"},
 bool is_neutral(const std::string& text, std::string_view neutral) {
   const std::size_t dot = std::min(text.find('.'), text.size());
   const bool whole = text.find_first_not_of('0', std::min(dot + 1, text.size())) == text.npos;
+  const auto boolean = foreign_boolean(neutral);
   return (whole && text.substr(0, dot) == neutral) ||  // 0.0
-         (neutral == "true" && text == "yes") || (neutral == "false" && text == "no");
+         (boolean && boolean == foreign_boolean(text));
 }
 
 std::string plain(std::string key) {
@@ -125,8 +126,7 @@ std::optional<double> TimeloopAttributes::number(Spellings spellings) {
   return value;
 }
 
-void TimeloopAttributes::finish(bool compute, std::vector<std::string>& notes,
-                                std::set<const Entry*>& seen) {
+void TimeloopAttributes::finish(bool compute, ImportNotes& notes, std::set<const Entry*>& seen) {
   std::set<std::string> keys = asked_;
   for (const Entry* entry : component_.attributes) {
     const bool first = keys.insert(plain(entry->key.text)).second;
@@ -136,11 +136,12 @@ void TimeloopAttributes::finish(bool compute, std::vector<std::string>& notes,
   }
 }
 
-void TimeloopAttributes::check(const Entry& entry, bool compute, std::vector<std::string>& notes) {
+void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& notes) {
   const std::string key = plain(entry.key.text);
   if (has(kEstimators, key) || (compute && has(kComputeEstimators, key))) {
-    notes.push_back(fmt::format("{}: {} ({}) has no part in counts", component_.name,
-                                entry.key.text, describe(entry.value)));
+    notes.trifles.push_back(
+        {"no part in counts, attributes that only estimators of energy and area read", key,
+         component_.name});
     return;
   }
   const auto* neutral = std::find_if(kNeutral.begin(), kNeutral.end(),

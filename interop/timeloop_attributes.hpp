@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/reader.hpp"
+#include "interop/import_notes.hpp"
 #include "interop/timeloop_components.hpp"
 
 namespace mapsim {
@@ -29,10 +30,10 @@ class TimeloopAttributes {
   // note; what would change counts, cycles or energies is an error unless its value changes
   // nothing; and so is every attribute that is not known. `seen`: what has been reported, since
   // components share the attributes around them.
-  void finish(bool compute, std::vector<std::string>& notes, std::set<const Entry*>& seen);
+  void finish(bool compute, ImportNotes& notes, std::set<const Entry*>& seen);
 
  private:
-  void check(const Entry& entry, bool compute, std::vector<std::string>& notes);
+  void check(const Entry& entry, bool compute, ImportNotes& notes);
 
   Reader& reader_;
   const TimeloopComponent& component_;

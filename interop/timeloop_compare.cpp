@@ -159,14 +159,21 @@ class Comparison {
     std::int64_t cycles = counts_.steps;
     double energy = problem_.arch().compute.energy.count() * static_cast<double>(counts_.macs);
     double networks = 0;
+    double own_networks = 0;
     double digits = kEnergyDigits;
+    double network_digits = 0;
     for (std::size_t l = 0; l < result_.levels.size(); ++l) {
       cycles = std::max(cycles, own_cycles(l));
       for (const TensorId t : problem_.workload().tensors.ids()) {
         energy += energy_without_drains(l, t);
         if (const auto& printed = result_.levels[l].networks[index_of(t)]) {
           networks += printed->energy + printed->link_energy;
+          network_digits += 2 * kEnergyDigits;
         }
+        std::optional<double> words;
+        std::optional<double> hops;
+        own_network(l, t, words, hops);
+        own_networks += hops.value_or(0);
         digits += 3 * kEnergyDigits;
       }
     }
@@ -175,6 +182,20 @@ class Comparison {
         [this](TimeloopRules rules) { return static_cast<double>(counter_.cycles(rules)); });
     add(TimeloopFigure::kTotalEnergy, "all", result_.energy - networks, energy, digits,
         [this](TimeloopRules rules) { return total(rules); });
+    add(TimeloopFigure::kWholeEnergy, "all", result_.energy, energy + own_networks,
+        digits + network_digits,
+        [this](TimeloopRules rules) { return total(rules) + network_total(rules); });
+  }
+
+  double network_total(TimeloopRules rules) {
+    double energy = 0;
+    for (std::size_t l = 0; l < result_.levels.size(); ++l) {
+      for (const TensorId t : problem_.workload().tensors.ids()) {
+        energy +=
+            result_.levels[l].networks[index_of(t)] ? counter_.network(t, l, rules).energy : 0;
+      }
+    }
+    return energy;
   }
 
   double total(TimeloopRules rules) {
@@ -218,6 +239,7 @@ class Comparison {
 
   bool can_predict(TimeloopRules rules, TimeloopFigure figure) const {
     const bool sums = figure == TimeloopFigure::kEnergy || figure == TimeloopFigure::kTotalEnergy ||
+                      figure == TimeloopFigure::kWholeEnergy ||
                       figure == TimeloopFigure::kNetworkEnergy;
     if (sums && counter_.uneven_instances() && !rules.contains(TimeloopRule::kInstances)) {
       return false;
@@ -256,7 +278,9 @@ const char* to_string(TimeloopFigure figure) {
     case TimeloopFigure::kCycles:
       return "cycles";
     case TimeloopFigure::kTotalEnergy:
-      return "total energy";
+      return "total energy, networks left out";
+    case TimeloopFigure::kWholeEnergy:
+      return "total energy, networks included";
     case TimeloopFigure::kNetworkWords:
       return "network words";
     case TimeloopFigure::kNetworkEnergy:

@@ -48,10 +48,11 @@ enum class TimeloopFigure : std::uint8_t {
   kMacs,
   kCycles,
   kTotalEnergy,  // networks and our drains left out
+  kWholeEnergy,  // networks included; our drains left out
   kNetworkWords,
   kNetworkEnergy,
 };
-inline constexpr std::size_t kTimeloopFigures = 11;
+inline constexpr std::size_t kTimeloopFigures = 12;
 const char* to_string(TimeloopFigure figure);
 
 enum class Verdict : std::uint8_t { kEqual, kExplained, kUnexplained };

@@ -124,7 +124,7 @@ class ComponentReader {
       const bool neutral =
           value == nullptr ||
           (value->kind == Node::Kind::kScalar &&
-           (value->text == "true" || value->text == "1" || value->text == "1.0")) ||
+           (foreign_boolean(value->text) == true || value->text == "1" || value->text == "1.0")) ||
           (value->kind != Node::Kind::kScalar && value->entries.empty() && value->items.empty());
       if (!neutral) {
         reader_.error(fields.place(key), fmt::format("'{}' is not known here", key));

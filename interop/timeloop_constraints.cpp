@@ -2,6 +2,7 @@
 #include "interop/timeloop_constraints.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -175,7 +176,8 @@ class ConstraintReader {
       }
       const bool before = along_x && i < static_cast<std::size_t>(*along_x);
       for (const std::size_t axis : {0, 1}) {
-        const bool there = along_x ? before == (axis == 0) : (axis == 0 ? !y_only : !x_only);
+        const bool there =
+            along_x ? before == (axis == 0) : (axis == 0 ? x_only || !y_only : !x_only);
         if (there) {
           axes[axis].dims.insert(d);
         }
@@ -197,11 +199,38 @@ class ConstraintReader {
     }
     axes[0].factors = factors;
     axes[1].factors = factors;
+    if (const Node* written = value_of(node, "factors"); along_x || x_only || y_only) {
+      check_instances(written != nullptr ? *written : node, level, axes);
+    }
     TimeloopConstraint constraint;
     constraint.level = level;
     constraint.along_x = axes[0];
     constraint.along_y = axes[1];
     out_.push_back(constraint);
+  }
+
+  // The factors that are given, against the instances along each axis.
+  void check_instances(const Node& at, std::size_t level, const TimeloopAxisRule (&axes)[2]) {
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      const TimeloopAxisRule& rule = axes[static_cast<std::size_t>(axis)];
+      const std::int64_t instances = machine_.fanout(level, axis);
+      std::int64_t taken = 1;
+      std::vector<std::string> factors;
+      for (const DimId d : workload_.dims.ids()) {
+        const TimeloopFactorRule& factor = rule.factors[d];
+        if (rule.dims.contains(d) && factor.factor && !factor.at_most && taken <= instances) {
+          taken *= *factor.factor;  // below 2^60: instances are not more than 2^20
+          factors.push_back(fmt::format("{}={}", workload_.dims[d].name, *factor.factor));
+        }
+      }
+      if (taken > instances) {
+        reader_.error(at, fmt::format("{} along {} below {}, which has {} there; 'permutation' and "
+                                      "'split' say which dims go along X",
+                                      fmt::join(factors, " "), to_string(axis), storages_[level],
+                                      instances == 1 ? "no more than one instance"
+                                                     : fmt::format("{} instances", instances)));
+      }
+    }
   }
 
   Reader& reader_;

@@ -2,6 +2,7 @@
 #include "interop/timeloop_import.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -86,6 +87,7 @@ class Importer {
     read_mapping();
     read_constraints(arch);
     finish();
+    import_.notes = notes_.text();
     return std::move(import_);
   }
 
@@ -99,8 +101,8 @@ class Importer {
         source.reader.error(entry->key, fmt::format("{} is no section of a Timeloop design",
                                                     quoted(entry->key.text)));
       } else if (known->section == Section::kSkipped) {
-        import_.notes.push_back(fmt::format("{}: the section '{}' has no part in counts",
-                                            source.document.file, entry->key.text));
+        notes_.trifles.push_back(
+            {"no part in counts, sections", entry->key.text, source.document.file});
       } else {
         std::vector<Found>& found = sections_[known->section];
         if (!found.empty() && known->section != Section::kConstraints) {
@@ -133,7 +135,9 @@ class Importer {
         need(Section::kEnergies,
              "the energies of accesses (a section 'ERT'); Accelergy writes them to ERT.yaml");
     TimeloopArchSection arch = read_timeloop_arch(at.source->reader, *at.node);
-    import_.notes.insert(import_.notes.end(), arch.notes.begin(), arch.notes.end());
+    notes_.lines = arch.notes.lines;
+    notes_.trifles.insert(notes_.trifles.end(), arch.notes.trifles.begin(),
+                          arch.notes.trifles.end());
     import_.design.machine = arch.machine;
     read_energies(energies, arch.dummies);
     read_areas();
@@ -153,7 +157,7 @@ class Importer {
       const auto write = table.find(storage.name, kWriteActions);
       storage.leak = leak_of(table, storage.name);
       if (dummies.contains(storage.name) && !read && !write) {
-        import_.notes.push_back(
+        notes_.lines.push_back(
             fmt::format("{}: a dummy_storage without energies: what is kept in it costs nothing",
                         storage.name));
         continue;
@@ -165,6 +169,12 @@ class Importer {
       }
       const auto update = table.find(storage.name, kUpdateActions).value_or(*write);
       storage.energy = {read->count(), write->count(), update.count()};
+      const auto action = [&](Actions actions) { return table.action_of(storage.name, actions); };
+      const bool own = action(kUpdateActions) != nullptr;
+      import_.origins[storage.name] = fmt::format(
+          "energies by {}: read by '{}', write by '{}', update by '{}'{}", at.source->document.file,
+          action(kReadActions), action(kWriteActions), action(own ? kUpdateActions : kWriteActions),
+          leak_origin(table, storage.name));
     }
     const auto compute = table.find(machine.compute_name, kComputeActions);
     if (!compute && !machine.compute_name.empty()) {
@@ -172,7 +182,17 @@ class Importer {
     }
     machine.compute_energy = compute.value_or(Picojoules{0}).count();
     machine.compute_leak = leak_of(table, machine.compute_name);
+    if (compute) {
+      import_.origins[machine.compute_name] =
+          fmt::format("energy by {}: '{}'{}", at.source->document.file,
+                      table.action_of(machine.compute_name, kComputeActions),
+                      leak_origin(table, machine.compute_name));
+    }
     note_unused(table);
+  }
+
+  static const char* leak_origin(const EnergyReferences& table, const std::string& name) {
+    return table.action_of(name, kLeakActions) != nullptr ? ", leakage by 'leak'" : "";
   }
 
   static std::optional<double> leak_of(const EnergyReferences& table, const std::string& name) {
@@ -184,8 +204,7 @@ class Importer {
     note_strangers("ERT", table.components);
     for (const std::string& name : components()) {
       for (const std::string& action : other_actions(table, name)) {
-        import_.notes.push_back(
-            fmt::format("{}: energies of {} have no part in a dense run", name, action));
+        notes_.trifles.push_back({"no part in a dense run, energies of actions", action, name});
       }
     }
   }
@@ -202,7 +221,7 @@ class Importer {
     const Words names = components();
     for (const auto& component : components_of_table) {
       if (std::find(names.begin(), names.end(), component.first) == names.end()) {
-        import_.notes.push_back(
+        notes_.lines.push_back(
             fmt::format("{}: {} is neither a storage nor the compute unit of the architecture: "
                         "left out",
                         table, component.first));
@@ -219,7 +238,12 @@ class Importer {
     const AreaReferences table = read_area_tables(at.source->reader, *at.node);
     const auto area_of = [&](const std::string& name) -> std::optional<double> {
       const auto known = table.components.find(name);
-      return known == table.components.end() ? std::nullopt : std::optional{known->second.count()};
+      if (known == table.components.end()) {
+        return std::nullopt;
+      }
+      import_.origins[name] += fmt::format(
+          "{}area by {}", import_.origins[name].empty() ? "" : "; ", at.source->document.file);
+      return known->second.count();
     };
     TimeloopMachine& machine = import_.design.machine;
     for (TimeloopStorage& storage : machine.storages) {
@@ -233,13 +257,12 @@ class Importer {
     const Found at = need(Section::kProblem, "a problem");
     const TimeloopMachine& machine = import_.design.machine;
     const std::int64_t bits = machine.storages.empty() ? 8 : machine.storages.front().word_bits;
-    const auto workload =
-        read_timeloop_problem(at.source->reader, *at.node, Bits{bits}, import_.notes);
+    const auto workload = read_timeloop_problem(at.source->reader, *at.node, Bits{bits}, notes_);
     import_.design.workload = workload.value_or(Workload{});
     note_networks();
     for (const TimeloopStorage& storage : machine.storages) {
       if (storage.word_bits != bits) {
-        import_.notes.push_back(fmt::format(
+        notes_.lines.push_back(fmt::format(
             "{}: a word of {} b holds one element, as one of {} b does at {}; written "
             "as {} b",
             storage.name, storage.word_bits, bits, machine.storages.front().name, bits));
@@ -247,16 +270,21 @@ class Importer {
     }
   }
 
+  // What of the totals is missing comes first.
   void note_networks() {
     const TimeloopMachine& machine = import_.design.machine;
+    Words silent;
     for (std::size_t l = 0; l < machine.storages.size(); ++l) {
-      if (!machine.storages[l].energy_per_hop &&
-          machine.fanout(l, Axis::kX) * machine.fanout(l, Axis::kY) > 1) {
-        import_.notes.push_back(fmt::format(
-            "{}: no energy_per_hop; Timeloop takes one from its own table of wires, here hops are "
-            "left out",
-            machine.storages[l].name));
+      if (!machine.storages[l].energy_per_hop && machine.has_fanout(l)) {
+        silent.push_back(machine.storages[l].name);
       }
+    }
+    if (!silent.empty()) {
+      notes_.lines.insert(
+          notes_.lines.begin(),
+          fmt::format("{}: no energy_per_hop; Timeloop takes one from its own table of wires, here "
+                      "hops are left out",
+                      fmt::join(silent, ", ")));
     }
   }
 
@@ -286,6 +314,7 @@ class Importer {
   std::deque<Source> sources_;
   std::map<Section, std::vector<Found>> sections_;
   TimeloopImport import_;
+  ImportNotes notes_;
 };
 
 }  // namespace

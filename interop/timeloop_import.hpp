@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,8 @@ namespace mapsim {
 struct TimeloopImport {
   TimeloopDesign design;  // blocks: empty without a mapping
   std::vector<TimeloopConstraint> constraints;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;              // what matters most first
+  std::map<std::string, std::string> origins;  // per component: where its numbers come from
 };
 
 // Reads the sections of all files together: arch or architecture, ERT, problem, mapping, and

@@ -39,7 +39,7 @@ const Node* find_any(const Fields& fields, const Words& spellings) {
 
 class ProblemReader {
  public:
-  ProblemReader(Reader& reader, const Node& section, std::vector<std::string>& notes)
+  ProblemReader(Reader& reader, const Node& section, ImportNotes& notes)
       : reader_{reader}, section_{section}, notes_{notes} {}
 
   std::optional<Workload> read(Bits bits) {
@@ -107,8 +107,8 @@ class ProblemReader {
       } else if (coefficient != coefficients_.end()) {
         coefficient->second = read_whole(reader_, &entry->value, 1).value_or(1);
       } else if (std::find(kOfTheLayer.begin(), kOfTheLayer.end(), key) != kOfTheLayer.end()) {
-        notes_.push_back(fmt::format("problem: {} ({}) is in no projection: no part in counts", key,
-                                     describe(entry->value)));
+        notes_.trifles.push_back(
+            {"no part in counts, sizes of the layer in no projection", key, ""});
       } else {
         reader_.error(
             entry->key,
@@ -156,7 +156,8 @@ class ProblemReader {
     const Fields fields = reader_.fields(node, {"name", "projection", "read_write", "read-write"});
     DataSpace space;
     space.name = reader_.name(fields.require("name")).value_or("");
-    space.written = reader_.boolean(find_any(fields, {"read_write", "read-write"})).value_or(false);
+    space.written = read_foreign_boolean(reader_, find_any(fields, {"read_write", "read-write"}))
+                        .value_or(false);
     space.text = space.name;
     const Node* ranks = fields.require("projection");
     if (ranks == nullptr) {
@@ -188,7 +189,7 @@ class ProblemReader {
         reader_.error(*item, "a second data space with read_write; one is the output");
       }
     }
-    if (output.empty()) {
+    if (output.empty() && reader_.errors() == before) {
       reader_.error(*spaces_, "no data space with read_write: there is no output");
     }
     if (reader_.errors() > before) {
@@ -232,7 +233,7 @@ class ProblemReader {
 
   Reader& reader_;
   const Node& section_;
-  std::vector<std::string>& notes_;
+  ImportNotes& notes_;
   std::string name_;
   std::vector<Dim> dims_;
   std::vector<std::string> sized_;
@@ -243,7 +244,7 @@ class ProblemReader {
 }  // namespace
 
 std::optional<Workload> read_timeloop_problem(Reader& reader, const Node& section, Bits bits,
-                                              std::vector<std::string>& notes) {
+                                              ImportNotes& notes) {
   return ProblemReader{reader, section, notes}.read(bits);
 }
 

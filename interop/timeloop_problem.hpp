@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/reader.hpp"
+#include "interop/import_notes.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -13,6 +14,6 @@ namespace mapsim {
 // instance. Timeloop knows no widths of elements: all tensors get `bits`. What the instance says of
 // the layer but the shape has no use for (H, Wpad ...) is named in `notes`.
 std::optional<Workload> read_timeloop_problem(Reader& reader, const Node& section, Bits bits,
-                                              std::vector<std::string>& notes);
+                                              ImportNotes& notes);
 
 }  // namespace mapsim

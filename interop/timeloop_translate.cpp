@@ -44,7 +44,8 @@ Storage to_storage(const TimeloopStorage& from, std::int64_t element_bits) {
     storage.capacity.shared =
         Bits{std::clamp<std::int64_t>(words, 1, kMost / element_bits) * element_bits};
   }
-  storage.kind = storage.capacity.unlimited() ? StorageKind::kDram : StorageKind::kSram;
+  const bool off_chip = from.off_chip || storage.capacity.unlimited();
+  storage.kind = off_chip ? StorageKind::kDram : StorageKind::kSram;
   const auto bandwidth = [&](const std::optional<double>& words) {
     return words ? std::optional{BitsPerCycle{*words * static_cast<double>(element_bits)}}
                  : std::nullopt;

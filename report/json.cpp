@@ -225,13 +225,18 @@ Json reliefs_json(const std::vector<Relief>& reliefs) {
 
 Json gap_json(const Problem& problem, const GapReport& gap, const Cost& given) {
   Json json{{"objective", to_string(gap.objective)}, {"optimum", Json()}};
+  json["outside"] = gap.outside.empty() ? Json() : Json(gap.outside);
+  if (gap.lower_bound) {
+    json["lower_bound"] = *gap.lower_bound;
+  }
   if (!gap.best) {
     return json;
   }
   const double value = objective_value(gap.objective, *gap.best);
-  json["optimum"] = {{"value", value},
-                     {"energy_pj", gap.best->energy.total.count()},
-                     {"latency_cycles", latency_of(gap.objective.mode, gap.best->latency).count()}};
+  json[gap.lower_bound ? "best_found" : "optimum"] = {
+      {"value", value},
+      {"energy_pj", gap.best->energy.total.count()},
+      {"latency_cycles", latency_of(gap.objective.mode, gap.best->latency).count()}};
   json["excess"] = objective_value(gap.objective, given) / value - 1;
   json["energy_shares"] = Json::array();
   for (const EnergyShare& share : compare_energy(problem, given, *gap.best)) {

@@ -54,6 +54,76 @@ TEST_F(Interop, ImportsEvaluatesAndExportsTheSameMapping) {
   EXPECT_NE(contents(folder() / "in/mapping.yaml"), "");
 }
 
+// The design's mapping has partial tiles, which the space of perfect factors has not: what it saves
+// against the optimum there is no gap.
+TEST_F(Interop, ClaimsNoGapOfAMappingOutsideOfTheSpace) {
+  ASSERT_EQ(run(fmt::format("import timeloop {} -o in", kDesign)), 0);
+  const std::string files = "in/arch.yaml in/workload.yaml ";
+  ASSERT_EQ(run("eval " + files + "in/mapping.yaml --why"), 0) << contents(folder() / "stderr");
+  const std::string perfect = contents(folder() / "stdout");
+  EXPECT_NE(
+      perfect.find("  the mapping lies outside of the searched space: tiles of 22 of M in "
+                   "tiles of 100 are partial; --imperfect searches a space with such tiles\n"),
+      std::string::npos)
+      << perfect;
+  EXPECT_NE(perfect.find(" the proven optimum of that space in energy"), std::string::npos);
+  ASSERT_EQ(run("eval " + files + "in/mapping.yaml --why --imperfect --budget-labels 100"), 0);
+  const std::string balanced = contents(folder() / "stdout");
+  EXPECT_NE(balanced.find("searched space: tiles of 22 of M are no balanced ones\n"),
+            std::string::npos)
+      << balanced;
+  // What the search finds is a member, and nothing is above it but the bound.
+  ASSERT_EQ(run("search " + files + "--imperfect --budget-labels 100 --save-mapping best.yaml"), 0);
+  ASSERT_EQ(run("eval " + files + "best.yaml --why --imperfect --budget-labels 100"), 0);
+  const std::string best = contents(folder() / "stdout");
+  EXPECT_EQ(best.find("outside"), std::string::npos) << best;
+  EXPECT_NE(best.find("\n  0.0 % above the "), std::string::npos) << best;
+  EXPECT_EQ(run("eval " + files + "best.yaml --imperfect"), 2);  // only with --why
+}
+
+// The space of the design itself: what it forbids is no optimum to be held against.
+TEST_F(Interop, HoldsAMappingAgainstTheDesignsOwnSpace) {
+  std::ofstream{folder() / "constrained.yaml"}
+      << contents(kDesign) << "constraints:\n- {target: GLB, type: bypass, keep: [Weights]}\n";
+  ASSERT_EQ(run("import timeloop constrained.yaml -o in"), 0) << contents(folder() / "stderr");
+  const std::string files = "in/arch.yaml in/workload.yaml ";
+  ASSERT_EQ(run("search " + files + "--save-mapping best.yaml --explain-energy"), 0);
+  EXPECT_NE(contents(folder() / "stdout").find("\nwhere the energy goes, count x width x each:\n"),
+            std::string::npos);
+  ASSERT_EQ(run("eval " + files + "best.yaml --why --constraints in/constraints.yaml"), 0);
+  const std::string text = contents(folder() / "stdout");
+  EXPECT_NE(text.find("outside of the searched space: it does not keep Weights at GLB\n"),
+            std::string::npos)
+      << text;
+  ASSERT_EQ(run("search " + files + "--constraints in/constraints.yaml --save-mapping own.yaml"),
+            0);
+  ASSERT_EQ(run("eval " + files + "own.yaml --why --constraints in/constraints.yaml"), 0);
+  EXPECT_NE(contents(folder() / "stdout").find("\n  0.0 % above the proven optimum in energy"),
+            std::string::npos);
+}
+
+// Where the numbers come from stands beside them, and a complaint about constraints is about the
+// design.
+TEST_F(Interop, NamesTheFilesOfTheDesign) {
+  ASSERT_EQ(run(fmt::format("import timeloop {} -o in", kDesign)), 0);
+  EXPECT_NE(
+      contents(folder() / "in/arch.yaml")
+          .find(fmt::format("  - storage: GLB\n    # energies by {}: read by 'read', write by "
+                            "'write', update by 'update', leakage by 'leak'\n",
+                            kDesign)),
+      std::string::npos);
+  std::ofstream{folder() / "torn.yaml"}
+      << contents(kDesign) << "constraints:\n- {target: GLB, type: temporal, factors: M=50}\n"
+      << "- {target: RF, type: temporal, factors: M=4}\n";
+  EXPECT_EQ(run("import timeloop torn.yaml -o torn"), 2);
+  const std::string error = contents(folder() / "stderr");
+  EXPECT_EQ(
+      error.find("torn.yaml: the constraints of the mapspace cannot hold here: the factors of "
+                 "M do not divide its bound 100, of "),
+      0U)
+      << error;
+}
+
 TEST_F(Interop, WritesNothingOfABadDesign) {
   const std::string design = contents(kDesign);
   std::ofstream{folder() / "bad.yaml"} << design.substr(0, design.find("ERT:"));

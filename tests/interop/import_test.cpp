@@ -117,9 +117,18 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   EXPECT_EQ(machine.fanout(1, Axis::kX), 4);
   EXPECT_EQ(machine.fanout(1, Axis::kY), 2);
   EXPECT_EQ(machine.compute_energy, 2);
-  EXPECT_THAT(nested.notes, ElementsAre("DRAM: technology ('45nm') has no part in counts",
-                                        "mac: energies of idle have no part in a dense run",
-                                        HasSubstr("glb: no energy_per_hop")));
+  EXPECT_THAT(nested.notes,
+              ElementsAre("glb: no energy_per_hop; Timeloop takes one from its own table of wires, "
+                          "here hops are left out",
+                          "no part in counts, attributes that only estimators of energy and area "
+                          "read: technology (DRAM)",
+                          "no part in a dense run, energies of actions: idle (mac)"));
+  EXPECT_EQ(nested.origins.at("DRAM"),
+            "energies by a.yaml: read by 'read', write by 'write', update by 'write'");
+  EXPECT_EQ(nested.origins.at("glb"),
+            "energies by a.yaml: read by 'read', write by 'write', update by 'update', leakage by "
+            "'leak'");
+  EXPECT_EQ(nested.origins.at("mac"), "energy by a.yaml: 'mac_random'");
   EXPECT_EQ(glb.leak, 0.5);
   EXPECT_EQ(machine.storages[0].leak, std::nullopt);
   EXPECT_EQ(to_arch(machine).levels[LevelId{1}].physical.leakage, Milliwatts{0.5});  // at 1 GHz
@@ -129,12 +138,60 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
             "  bypass:\n    glb: [Weights]\n");
 }
 
+// As Timeloop does: only a DRAM without a size is unlimited.
+TEST(TimeloopImport, HoldsADramToTheSizeThatItIsGiven) {
+  std::string nested = kNested;
+  nested.replace(nested.find("{width: 64, word-bits: 16}"), 26,
+                 "{width: 64, word-bits: 16, depth: 100, block_size: 4}");
+  const TimeloopImport import = parse_timeloop(nested + kEnergies + kProblem + kMapping, "a.yaml");
+  EXPECT_EQ(import.design.machine.storages[0].words, 400);
+  const Arch arch = parse_arch(print_arch(to_arch(import.design.machine)), "arch.yaml");
+  EXPECT_EQ(arch.levels[LevelId{0}].kind, StorageKind::kDram);
+  EXPECT_EQ(arch.levels[LevelId{0}].capacity.shared, Bits{6400});
+  const auto fits = [&](const char* depth) {
+    std::string small = nested;
+    small.replace(small.find("depth: 100"), 10, depth);
+    const TimeloopDesign design =
+        parse_timeloop(small + kEnergies + kProblem + kMapping, "a.yaml").design;
+    const Evaluation evaluation =
+        evaluate(Problem{to_arch(design.machine), design.workload}, to_mapping(design));
+    return std::holds_alternative<Cost>(evaluation);
+  };
+  // 24 weights, 21 inputs and 80 outputs: 125 words.
+  EXPECT_TRUE(fits("depth: 32"));
+  EXPECT_FALSE(fits("depth: 31"));
+}
+
 TEST(TimeloopImport, ReadsTheProblem) {
   const Workload workload =
       parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design.workload;
   EXPECT_EQ(workload.equation(), "Outputs[K][P] += Weights[K][R] * Inputs[R+2*P]");
   EXPECT_EQ(workload.macs(), 240);
   EXPECT_EQ(workload.tensors[workload.output()].bits, Bits{16});
+}
+
+// Python writes True, YAML 1.1 has yes and on; yaml-cpp's conversions, which Timeloop reads with,
+// take them all.
+TEST(TimeloopImport, ReadsBooleansInAllWordsOfYaml) {
+  const auto output_of = [](const std::string& word) {
+    std::string problem = kProblem;
+    problem.replace(problem.find("read_write: true"), 16, "read_write: " + word);
+    problem.replace(problem.find("[[R]]]}"), 7, "[[R]]], read_write: No}");
+    const Workload workload =
+        parse_timeloop(kNested + kEnergies + problem, "a.yaml").design.workload;
+    return workload.tensors[workload.output()].name;
+  };
+  for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "on", "ON", "y", "Y", "'true'"}) {
+    EXPECT_EQ(output_of(word), "Outputs") << word;
+  }
+  for (const char* word : {"false", "tRUE", "1", "[]"}) {
+    EXPECT_THROW(output_of(word), ConfigError) << word;
+  }
+  std::string nested = kNested;
+  nested.replace(nested.find("depth: 24"), 9,
+                 "depth: 24, reduction_supported: Yes, allow_overbooking: OFF");
+  nested.insert(nested.find("class: smartbuffer_RF"), "enabled: True, ");
+  EXPECT_NO_THROW(parse_timeloop(nested + kEnergies + kProblem, "a.yaml"));
 }
 
 TEST(TimeloopImport, ReadsTheMapping) {
@@ -177,13 +234,11 @@ TEST(TimeloopImport, TakesLeakageAndAreaAndNamesWhatFitsNoComponent) {
   EXPECT_THAT(
       import.notes,
       ElementsAre(
-          "DRAM: technology ('45nm') has no part in counts",
+          HasSubstr("glb: no energy_per_hop"),
           "ERT: noc is neither a storage nor the compute unit of the architecture: left out",
-          "mac: energies of gated have no part in a dense run",
-          "mac: energies of idle have no part in a dense run",
-          "ART: router is neither a storage nor the compute unit of the architecture: left "
-          "out",
-          HasSubstr("glb: no energy_per_hop")));
+          "ART: router is neither a storage nor the compute unit of the architecture: left out",
+          HasSubstr("read: technology (DRAM)"),
+          "no part in a dense run, energies of actions: gated (mac); idle (mac)"));
   const Arch arch = parse_arch(print_arch(to_arch(import.design.machine)), "arch.yaml");
   EXPECT_EQ(arch.levels[LevelId{1}].physical.area, SquareMillimetres{0.25});
   EXPECT_EQ(arch.compute.physical.area, SquareMillimetres{0.001});
@@ -247,8 +302,9 @@ globals: {{version: '0.4'}}
               ::testing::IsSupersetOf(
                   {"inter_PE_spatial: a dummy_storage without energies: what is kept in it costs "
                    "nothing",
-                   "problem: Hpad ('0') is in no projection: no part in counts",
-                   "mac: multiplier_width ('8') has no part in counts"}));
+                   "no part in counts, sizes of the layer in no projection: H; Hpad",
+                   "no part in counts, sections: compound_components (parsed.yaml); mapper "
+                   "(parsed.yaml); globals (parsed.yaml)"}));
   const TimeloopMachine& machine = import.design.machine;
   ASSERT_EQ(machine.storages.size(), 4U);
   EXPECT_EQ(machine.storages[1].words, 1024);

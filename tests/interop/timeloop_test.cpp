@@ -139,8 +139,9 @@ void compare_one(const Golden& golden, Table& table) {
     EXPECT_NE(row.verdict, Verdict::kUnexplained) << fmt::format(
         "{}: {} of {}: Timeloop {}, derived {}, ours {}", golden.id, to_string(row.figure),
         row.where, row.timeloop, row.derived, row.ours.value_or(-1));
-    const bool network =
-        row.figure == TimeloopFigure::kNetworkWords || row.figure == TimeloopFigure::kNetworkEnergy;
+    const bool network = row.figure == TimeloopFigure::kNetworkWords ||
+                         row.figure == TimeloopFigure::kNetworkEnergy ||
+                         row.figure == TimeloopFigure::kWholeEnergy;
     const TimeloopRules plain = network ? kPlainRules | kNetworkRules : kPlainRules;
     EXPECT_TRUE(row.verdict != Verdict::kExplained || !row.rules.empty() || !row.ours)
         << fmt::format("{}: {} of {}: Timeloop {}, ours {}, and no rule", golden.id,

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/import_notes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace mapsim {
+
+namespace {
+
+// By key, in the order of the first of each.
+template <class Value>
+using Groups = std::vector<std::pair<std::string, Value>>;
+
+template <class Value>
+Value& group_of(Groups<Value>& groups, const std::string& key) {
+  const auto known = std::find_if(groups.begin(), groups.end(),
+                                  [&](const auto& group) { return group.first == key; });
+  return known == groups.end() ? groups.emplace_back(key, Value{}).second : known->second;
+}
+
+}  // namespace
+
+std::vector<std::string> ImportNotes::text() const {
+  using Owners = std::vector<std::string>;
+  Groups<Groups<Owners>> kinds;
+  for (const Trifle& trifle : trifles) {
+    Owners& owners = group_of(group_of(kinds, trifle.kind), trifle.what);
+    if (!trifle.whose.empty() &&
+        std::find(owners.begin(), owners.end(), trifle.whose) == owners.end()) {
+      owners.push_back(trifle.whose);
+    }
+  }
+  std::vector<std::string> all = lines;
+  for (const auto& [kind, things] : kinds) {
+    std::vector<std::string> named;
+    for (const auto& [what, owners] : things) {
+      named.push_back(owners.empty() ? what
+                                     : fmt::format("{} ({})", what, fmt::join(owners, ", ")));
+    }
+    all.push_back(fmt::format("{}: {}", kind, fmt::join(named, "; ")));
+  }
+  return all;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+namespace mapsim {
+
+// What an import has to say of what it read.
+struct ImportNotes {
+  std::vector<std::string> lines;  // what changes a figure, or may
+  // What changes none: things of one kind are named in one line, each with those that have it.
+  struct Trifle {
+    const char* kind;   // "attributes that only estimators of energy and area read"
+    std::string what;   // "n_banks"
+    std::string whose;  // "glb"; may be empty
+  };
+  std::vector<Trifle> trifles;
+  // The lines, then the trifles: "KIND: n_banks (glb, spad); technology (DRAM)".
+  std::vector<std::string> text() const;
+};
+
+}  // namespace mapsim
