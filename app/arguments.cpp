@@ -321,16 +321,24 @@ void add_format(CLI::App& command, const Words& formats, std::string& format) {
 
 void add_import(CLI::App& app, ImportArguments& a) {
   CLI::App& command = *app.add_subcommand("import", "Read the design of another tool");
-  add_format(command, {"timeloop", "scalesim"}, a.format);
+  add_format(command, {"timeloop", "scalesim", "gpu-table"}, a.format);
   command
       .add_option("FILE", a.files,
                   "timeloop: architecture, ERT, problem, mapping, constraints (YAML); scalesim: "
-                  "configuration and topology (CFG CSV)")
+                  "configuration and topology (CFG CSV); gpu-table: GEMM timings (CSV, T4 JSON)")
       ->required()
       ->type_name("");
-  command.add_option("-o,--out", a.folder, "Write arch.yaml and so on to DIR")
+  command
+      .add_option("-o,--out", a.folder,
+                  "Write arch.yaml and so on to DIR; gpu-table: add to the measurements file")
       ->required()
       ->type_name("DIR");
+  command.add_option("--gpu", a.gpu, "gpu-table: of which GPU, where it does not say")
+      ->type_name("NAME");
+  command.add_option("--precision", a.precision, "gpu-table: in which precision: f16, bf16, ...")
+      ->type_name("NAME");
+  command.add_option("--problem", a.problem, "gpu-table: of which GEMM: 4096x4096x4096")
+      ->type_name("MxNxK");
 }
 
 void add_export(CLI::App& app, ExportArguments& a) {
@@ -340,6 +348,27 @@ void add_export(CLI::App& app, ExportArguments& a) {
   command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
   command.add_option("-o,--out", a.output.file, "Write to FILE, whole or not at all")
       ->type_name("FILE");
+}
+
+void add_calibrate(CLI::App& app, CalibrateArguments& a) {
+  CLI::App& command =
+      *app.add_subcommand("calibrate", "Fit a GPU's calibration to measured kernels");
+  command.add_option("MEASUREMENTS", a.measurements, "Measurements (CSV)")
+      ->required()
+      ->type_name("");
+  command.add_option("--arch", a.arch, "Architecture (YAML) of a GPU")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("-o", a.calibrated, "Write the architecture with its calibration to FILE")
+      ->type_name("FILE");
+  command.add_option("--gpu", a.gpu, "Use the rows of this GPU [the architecture's name]")
+      ->type_name("NAME");
+  add_number(command, "--folds", a.folds, std::int64_t{2}, std::int64_t{100},
+             "Hold out one problem in N, and judge by it [5]");
+  add_number(command, "--rows", a.fit_rows, std::int64_t{20}, kMost,
+             "Fit to N rows at most, drawn by the seed; all are judged [1500]");
+  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of folds and draws [1]");
+  command.add_option("--out", a.output.file, "Write the report to FILE")->type_name("FILE");
 }
 
 Words option_names(const CLI::App& command) {
@@ -416,6 +445,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   HistogramArguments histogram;
   ImportArguments import;
   ExportArguments export_mapping;
+  CalibrateArguments calibrate;
   add_search(app, search);
   add_network(app, network);
   add_check(app, check_proof);
@@ -426,6 +456,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_histogram(app, histogram);
   add_import(app, import);
   add_export(app, export_mapping);
+  add_calibrate(app, calibrate);
   check_spelling(app, Words(argv + 1, argv + argc));
   // CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
   try {
@@ -437,11 +468,12 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  const std::map<std::string, Command> parsed{{"search", search},     {"network", network},
-                                              {"check", check_proof}, {"eval", eval},
-                                              {"simulate", simulate}, {"roofline", roofline},
-                                              {"show", show},         {"histogram", histogram},
-                                              {"import", import},     {"export", export_mapping}};
+  const std::map<std::string, Command> parsed{{"search", search},      {"network", network},
+                                              {"check", check_proof},  {"eval", eval},
+                                              {"simulate", simulate},  {"roofline", roofline},
+                                              {"show", show},          {"histogram", histogram},
+                                              {"import", import},      {"export", export_mapping},
+                                              {"calibrate", calibrate}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

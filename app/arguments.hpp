@@ -115,9 +115,21 @@ struct HistogramArguments {
 };
 
 struct ImportArguments {
-  std::string format = "timeloop";  // or scalesim
-  std::vector<std::string> files;   // of one Timeloop design; a configuration and a topology
-  std::string folder;               // arch.yaml and the others go here
+  std::string format = "timeloop";  // or scalesim, gpu-table
+  std::vector<std::string> files;  // of one Timeloop design; a configuration and a topology; tables
+  std::string folder;              // arch.yaml and the others go here; of tables the file
+  std::string gpu, precision, problem;  // what a table does not say itself; empty: it does
+  Output output;
+};
+
+struct CalibrateArguments {
+  std::string measurements;
+  std::string arch;
+  std::string gpu;         // whose rows; empty: the architecture's name
+  std::string calibrated;  // the architecture with its calibration goes here, unless empty
+  std::int64_t folds = 5;
+  std::int64_t fit_rows = 1500;
+  std::int64_t seed = 1;
   Output output;
 };
 
@@ -127,9 +139,10 @@ struct ExportArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, NetworkArguments, CheckArguments, EvalArguments,
-                             SimulateArguments, RooflineArguments, ShowArguments,
-                             HistogramArguments, ImportArguments, ExportArguments>;
+using Command =
+    std::variant<SearchArguments, NetworkArguments, CheckArguments, EvalArguments,
+                 SimulateArguments, RooflineArguments, ShowArguments, HistogramArguments,
+                 ImportArguments, ExportArguments, CalibrateArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

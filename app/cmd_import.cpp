@@ -62,6 +62,9 @@ ImportedFiles import_timeloop(const ImportArguments& arguments) {
 }  // namespace
 
 Answer run(const ImportArguments& arguments) {
+  if (arguments.format == "gpu-table") {
+    return import_gpu_tables(arguments);
+  }
   namespace fs = std::filesystem;
   const ImportedFiles imported =
       arguments.format == "scalesim" ? import_scalesim(arguments) : import_timeloop(arguments);

@@ -33,5 +33,6 @@ Answer run(const ShowArguments& arguments);
 Answer run(const HistogramArguments& arguments);
 Answer run(const ImportArguments& arguments);
 Answer run(const ExportArguments& arguments);
+Answer run(const CalibrateArguments& arguments);
 
 }  // namespace mapsim

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/arguments.hpp"
+#include "app/command.hpp"
 
 namespace mapsim {
 
@@ -19,5 +20,8 @@ struct ImportedFiles {
 };
 
 ImportedFiles import_scalesim(const ImportArguments& arguments);
+
+// Tables of GPU timings: their rows are added to the measurements file `folder`.
+Answer import_gpu_tables(const ImportArguments& arguments);
 
 }  // namespace mapsim

@@ -41,6 +41,12 @@ void refuse_overwriting(const Arguments& arguments) {
   if constexpr (requires { arguments.workload; }) {
     check(arguments.workload);
   }
+  if constexpr (requires { arguments.calibrated; }) {
+    check(arguments.measurements);
+    refuse_same_file(arguments.calibrated, arguments.measurements);
+    refuse_same_file(arguments.calibrated, arguments.arch);
+    refuse_same_file(arguments.output.file, arguments.calibrated);
+  }
   if constexpr (requires { arguments.network; }) {
     check(arguments.network);
   }

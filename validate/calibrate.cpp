@@ -207,6 +207,7 @@ class GroupFit {
       result.refusal = fmt::format("held-out MAPE rises from {:.1f} % to {:.1f} %",
                                    100 * before.errors->mape, 100 * after.errors->mape);
     }
+    std::string undetermined;
     for (std::size_t i = 0; i < result.parameters.size(); ++i) {
       const CalibratedParameter& parameter = result.parameters[i];
       const FittedParameter& fitted = parameter.fitted;
@@ -216,9 +217,7 @@ class GroupFit {
                         "the model lacks something that it makes up for",
                         parameter.name, fitted.value));
       } else if (!fitted.determined) {
-        result.warnings.push_back(fmt::format(
-            "{} is not determined by these measurements (relative standard error {:.2g})",
-            parameter.name, fitted.relative_error));
+        undetermined += (undetermined.empty() ? "" : ", ") + parameter.name;
       }
       if (calibration_fields()[i].is_rate && fitted.determined &&
           (fitted.value < 0.6 || fitted.value > 1.0)) {
@@ -227,6 +226,10 @@ class GroupFit {
             "the architecture file that it scales",
             parameter.name, fitted.value));
       }
+    }
+    if (!undetermined.empty()) {
+      result.warnings.push_back(fmt::format(
+          "not determined by these measurements, so left near what they were: {}", undetermined));
     }
   }
 

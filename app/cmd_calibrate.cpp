@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "arch/gpu_load.hpp"
+#include "arch/gpu_print.hpp"
+#include "core/diagnostic.hpp"
+#include "costmodel/gpu/library.hpp"
+#include "report/table.hpp"
+#include "validate/calibrate.hpp"
+#include "validate/measurements.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::vector<GpuMeasurement> rows_of(const CalibrateArguments& arguments, const Gpu& gpu) {
+  const std::string name = arguments.gpu.empty() ? gpu.name : arguments.gpu;
+  std::vector<GpuMeasurement> rows;
+  std::set<std::string> others;
+  for (GpuMeasurement& row :
+       parse_measurements(read_text(arguments.measurements), arguments.measurements)) {
+    if (row.gpu == name) {
+      rows.push_back(std::move(row));
+    } else {
+      others.insert(row.gpu);
+    }
+  }
+  if (rows.empty()) {
+    std::string list;
+    for (const std::string& other : others) {
+      list += (list.empty() ? "" : ", ") + quoted(other);
+    }
+    throw UsageError(fmt::format("{}: no measurements of {}; there are those of {}: use --gpu",
+                                 arguments.measurements, quoted(name),
+                                 list.empty() ? "none" : list));
+  }
+  return rows;
+}
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+std::string scores_text(const GroupCalibration& group) {
+  std::vector<Row> rows{
+      {"held out", "MAPE", "95 %", "median", "90th", "bias", "tau", "top-1", "top-5"}};
+  for (const CalibrationScore& score : group.scores) {
+    Row row{score.name};
+    if (score.errors) {
+      const ErrorMetrics& e = *score.errors;
+      row.insert(
+          row.end(),
+          {percent(e.mape), fmt::format("{:.1f}-{:.1f}", 100 * e.mape_low, 100 * e.mape_high),
+           percent(e.median), percent(e.ninetieth), fmt::format("{:+.2f} %", 100 * e.bias)});
+    } else {
+      row.insert(row.end(), 5, "-");
+    }
+    if (score.ranks.problems > 0) {
+      row.insert(row.end(),
+                 {fmt::format("{:.3f}", score.ranks.tau), fmt::format("{:.4f}", score.ranks.top1),
+                  fmt::format("{:.4f}", score.ranks.top5)});
+    }
+    rows.push_back(std::move(row));
+  }
+  std::string text = table(rows);
+  std::vector<Row> decades{{"measured time", "rows", "MAPE", "bias"}};
+  for (std::size_t i = 0; i < group.decades.size(); ++i) {
+    const ErrorMetrics& e = group.by_decade[i];
+    decades.push_back({fmt::format("{:g} to {:g} s", group.decades[i], 10 * group.decades[i]),
+                       fmt::format("{}", e.count), percent(e.mape),
+                       fmt::format("{:+.2f} %", 100 * e.bias)});
+  }
+  return text + "\n" + table(decades);
+}
+
+std::string parameters_text(const GroupCalibration& group) {
+  std::vector<Row> rows{{"parameter", "before", "fitted", "relative error", ""}};
+  for (const CalibratedParameter& parameter : group.parameters) {
+    const FittedParameter& fitted = parameter.fitted;
+    rows.push_back({parameter.name, fmt::format("{:.4g}", parameter.before),
+                    fmt::format("{:.4g}", fitted.value),
+                    fmt::format("{:.2g}", fitted.relative_error),
+                    fitted.at_bound     ? "at its bound"
+                    : fitted.determined ? ""
+                                        : "not determined"});
+  }
+  return table(rows);
+}
+
+std::string group_text(const GroupCalibration& group) {
+  std::string text = fmt::format("{}, {}: {} rows of {} problems\n", to_string(group.precision),
+                                 group.path ? to_string(*group.path) : "kernels of a library",
+                                 group.rows, group.problems);
+  if (group.left_out > 0) {
+    text += fmt::format("  left out {} rows of kernels that cannot run; the first: {}\n",
+                        group.left_out, group.first_left_out);
+  }
+  if (!group.scores.empty()) {
+    text += "\n" + scores_text(group) + "\n" + parameters_text(group);
+  }
+  for (const std::string& warning : group.warnings) {
+    text += fmt::format("  warning: {}\n", warning);
+  }
+  if (group.refusal) {
+    text += fmt::format("  refused: {}\n", *group.refusal);
+  }
+  return text + "\n";
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream{text};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// The file as its author wrote it, with another `calibration:` list under `gpu:`, where one was or
+// at the end. Read back to be sure.
+std::string with_calibration(const std::string& original, const std::string& path, const Gpu& gpu) {
+  std::string kept;
+  bool inside = false;
+  for (const std::string& line : lines_of(original)) {
+    const std::size_t indent = line.find_first_not_of(' ');
+    const bool is_key =
+        indent != std::string::npos && indent <= 2 && line[indent] != '#' && line[indent] != '-';
+    if (line.starts_with("  calibration:")) {
+      inside = true;
+    } else if (is_key) {
+      inside = false;
+    }
+    if (!inside) {
+      kept += line + "\n";
+    }
+  }
+  kept += "  calibration:  # by mapsim calibrate; docs/gpu_calibration.md\n";
+  for (const GpuCalibration& calibration : gpu.calibrations) {
+    kept += print_calibration(calibration, 4);
+  }
+  bool is_same = false;
+  try {
+    is_same = parse_gpu(kept, path) == gpu;
+  } catch (const ConfigError&) {
+  }
+  if (!is_same) {
+    throw UsageError(fmt::format(
+        "{}: cannot put a calibration into it: `gpu:` must be its last key, indented by "
+        "two blanks",
+        path));
+  }
+  return kept;
+}
+
+}  // namespace
+
+Answer run(const CalibrateArguments& arguments) {
+  Gpu gpu = load_gpu(arguments.arch);
+  const std::vector<GpuMeasurement> rows = rows_of(arguments, gpu);
+  OutputFile file{arguments.calibrated};
+  CalibrationOptions options;
+  options.folds = arguments.folds;
+  options.fit_rows = arguments.fit_rows;
+  options.seed = static_cast<std::uint64_t>(arguments.seed);
+  options.source = std::filesystem::path{arguments.measurements}.filename().string();
+  options.library = library_kernels;
+  std::string text =
+      fmt::format("{} on {} measurements of {}\n\n", gpu.name, rows.size(), rows.front().gpu);
+  std::int64_t accepted = 0;
+  for (const GroupCalibration& group : calibrate(gpu, rows, options)) {
+    text += group_text(group);
+    if (group.refusal) {
+      continue;
+    }
+    ++accepted;
+    std::erase_if(gpu.calibrations, [&](const GpuCalibration& old) {
+      return old.precision == group.fitted.precision && old.path == group.fitted.path;
+    });
+    gpu.calibrations.push_back(group.fitted);
+  }
+  if (accepted > 0 && !arguments.calibrated.empty()) {
+    file.write(with_calibration(read_text(arguments.arch), arguments.arch, gpu));
+    text += fmt::format("wrote {}\n", arguments.calibrated);
+  }
+  return {accepted > 0 ? kDone : kNegative, text};
+}
+
+}  // namespace mapsim

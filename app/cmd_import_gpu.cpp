@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "app/files.hpp"
+#include "app/import.hpp"
+#include "core/diagnostic.hpp"
+#include "core/edit_distance.hpp"
+#include "interop/gpu_table.hpp"
+#include "validate/measurements.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::optional<GpuPrecision> precision_of(const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  Words known;
+  for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
+    const auto precision = static_cast<GpuPrecision>(i);
+    if (text == to_string(precision)) {
+      return precision;
+    }
+    known.emplace_back(to_string(precision));
+  }
+  throw UsageError(fmt::format("--precision: no {}{}", quoted(text), suggestion(text, known)));
+}
+
+// "4096x4096x4096".
+std::optional<GemmTile> problem_of(const std::string& text) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  GemmTile extents;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::int64_t* extent : {&extents.m, &extents.n, &extents.k}) {
+    const auto [stop, problem] = std::from_chars(at, end, *extent);
+    const bool is_last = extent == &extents.k;
+    if (problem != std::errc{} || *extent < 1 ||
+        (is_last ? stop != end : stop == end || *stop != 'x')) {
+      throw UsageError(
+          fmt::format("--problem: {} is not MxNxK, as in 4096x4096x1024", quoted(text)));
+    }
+    at = stop + 1;
+  }
+  return extents;
+}
+
+}  // namespace
+
+Answer import_gpu_tables(const ImportArguments& arguments) {
+  const std::string& target = arguments.folder;
+  std::string text = measurements_header();
+  if (std::filesystem::exists(target)) {
+    text = read_text(target);
+    parse_measurements(text, target);  // rows are only added to what can be read
+    if (!text.ends_with('\n')) {
+      text += '\n';
+    }
+  }
+  OutputFile file{target};
+  std::string answer;
+  for (const std::string& path : arguments.files) {
+    refuse_same_file(target, path);
+    const GpuTableContext context{arguments.gpu, precision_of(arguments.precision),
+                                  problem_of(arguments.problem),
+                                  std::filesystem::path{path}.filename().string()};
+    const GpuTableImport imported = import_gpu_table(read_text(path), path, context);
+    text += measurement_rows(imported.measurements);
+    answer += fmt::format("{}: {} measurements ({} table) added to {}\n", path,
+                          imported.measurements.size(), imported.kind, target);
+    for (const std::string& note : imported.notes) {
+      answer += fmt::format("note: {}\n", printable(note));
+    }
+  }
+  file.write(text);
+  return {kDone, answer};
+}
+
+}  // namespace mapsim
