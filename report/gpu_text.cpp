@@ -44,7 +44,8 @@ Row kernel_row(const RankedKernel& ranked, std::size_t rank) {
       scaled(ranked.total.count(), "s"),
       to_string(estimate.bound),
       percent(estimate.mma_share),
-      to_string(kernel.path),
+      kernel.cluster > 1 ? fmt::format("{} x{}", to_string(kernel.path), kernel.cluster)
+                         : to_string(kernel.path),
       fmt::format("{}x{}x{}", kernel.block.m, kernel.block.n, kernel.block.k),
       fmt::format("{}x{}", kernel.warp.m, kernel.warp.n),
       fmt::format("{}", kernel.stages),

@@ -20,6 +20,7 @@ Json kernel_json(const KernelChoice& kernel) {
           {"split_k", kernel.split_k},
           {"raster", kernel.raster},
           {"padding", kernel.padding},
+          {"cluster", kernel.cluster},
           {"threads", kernel.threads()}};
 }
 

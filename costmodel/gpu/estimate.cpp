@@ -238,8 +238,8 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
   const double threads_per_mma = kernel.path == GpuPath::kWgmma ? 4 : 1;  // warps that issue it
   // What is spilled goes through L1, which shares the port, at worst in every step.
   const double spilled = real(kernel.spilled_bytes.value_or(0) * kernel.threads());
-  result.step_wavefronts =
-      warps * inner * loads.wavefronts + (result.step_bytes + spilled) / real(kWavefront);
+  result.step_wavefronts = warps * inner * loads.wavefronts +
+                           copy_wavefronts(gpu, problem, kernel) + spilled / real(kWavefront);
   const double copied = copies(gpu, problem, kernel);
   result.step_instructions = operations * mma_instructions(gpu, problem, kernel) * threads_per_mma +
                              warps * inner * loads.instructions + copied * (1 + kCopyOverhead) +

@@ -96,6 +96,21 @@ FragmentLoads fragment_loads(const Gpu& gpu, const GemmProblem& problem,
   return loads;
 }
 
+double copy_wavefronts(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  const bool by_rows = gpu.compute_capability >= 80 &&
+                       (kernel.path == GpuPath::kWmma || kernel.path == GpuPath::kMma);
+  std::int64_t wavefronts = 0;
+  for (const bool of_a : {true, false}) {
+    const std::int64_t across = of_a ? kernel.block.m : kernel.block.n;
+    const std::int64_t row = (along_k(problem, of_a) ? kernel.block.k : across) * size;
+    const std::int64_t rows = along_k(problem, of_a) ? across : kernel.block.k;
+    wavefronts += by_rows ? rows * ((row + kWavefront - 1) / kWavefront)
+                          : (rows * row + kWavefront - 1) / kWavefront;
+  }
+  return static_cast<double>(wavefronts);
+}
+
 double mma_instructions(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
   const GemmTile& fragment = kernel.fragment;
   const double macs = static_cast<double>(fragment.m * fragment.n * fragment.k);
