@@ -66,6 +66,7 @@ KernelChoice cutlass_kernel(GpuTableReader& reader, const CsvRow& row) {
   if (kernel.path == GpuPath::kWgmma) {
     kernel.fragment = {64, reader.extent(row, "inst_n"), reader.extent(row, "inst_k")};
     rows = std::max<std::int64_t>(rows / 4, 1);  // four warps along M are a warpgroup
+    kernel.cluster = std::max<std::int64_t>(reader.count(row, "cluster_m").value_or(1), 1);
   }
   kernel.warp = {std::max<std::int64_t>(kernel.block.m / rows, 1),
                  std::max<std::int64_t>(kernel.block.n / reader.extent(row, "warps_n"), 1),

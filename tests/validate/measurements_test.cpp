@@ -34,6 +34,7 @@ GpuMeasurement random_measurement(Rng& rng) {
     kernel.stages = some(5);
     kernel.split_k = some(32);
     kernel.raster = some(9) - 1;
+    kernel.cluster = some(4);
     kernel.padding = some(9) - 1;
     if (rng.below(2) == 0) {
       kernel.registers = some(255);
