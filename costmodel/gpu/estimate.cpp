@@ -202,11 +202,12 @@ Reduction set_bytes(const Gpu& gpu, const GpuCalibration& calibration, const Gpu
       estimate.dram_bytes = bytes;
     }
   }
-  const double spilled = traffic.workspace * (1 - found(traffic.workspace));
-  estimate.dram_bytes += traffic.dram_sums + 2 * spilled;
+  const double missed = 1 - found(traffic.workspace);  // C is smaller: L2 takes it if it takes this
+  estimate.dram_bytes += traffic.dram_sums + 2 * traffic.workspace * missed;
   estimate.l2_bytes = traffic.l2_read + traffic.l2_write;
-  return traffic.workspace > 0 ? Reduction{traffic.l2_write, traffic.dram_sums + spilled}
-                               : Reduction{};
+  return traffic.workspace > 0
+             ? Reduction{traffic.l2_write, (traffic.dram_sums + traffic.workspace) * missed}
+             : Reduction{};
 }
 
 }  // namespace
