@@ -70,6 +70,7 @@ std::string time_text(const RankedKernel& first) {
                                    {"DRAM", time.dram},
                                    {"stalls", time.stall},
                                    {"first and last tiles", time.fill},
+                                   {"sum of the slices", time.reduction},
                                    {"launch", time.launch},
                                    {"other passes", first.passes}}) {
     if (part.count() > 0.005 * first.total.count()) {

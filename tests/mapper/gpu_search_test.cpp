@@ -101,7 +101,8 @@ TEST(GpuSearch, WmmaOnHopperEndsAtItsOwnCeiling) {
   EXPECT_EQ(wmma.kernel.padding, 8);
   const double ceiling = 8192.0 * 8192 * 8192 / (1324 * 132 * 1830e6);  // seconds
   EXPECT_GT(wmma.total.count(), ceiling);
-  EXPECT_LT(wmma.total.count(), 1.3 * ceiling);
+  // The best CUTLASS 2 kernel that was measured has 401.6 of 624 TFLOP/s (microbench_facts.csv).
+  EXPECT_LT(wmma.total.count(), 624 / 401.6 * ceiling);
   EXPECT_LT(chips.total, wmma.total);
   EXPECT_LT(chips.total.count(), 1.1 * ceiling);
 }
