@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "app/gpu_arguments.hpp"
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
 
-// The command line as values.
-struct Output {
-  bool json = false;
-  std::string file;  // empty: standard output
-};
-
+// The command line as values; those of GPUs are in app/gpu_arguments.hpp.
 struct ObjectiveArguments {
   Objective objective;
   std::string max_latency;  // empty: none; needs the clock of the architecture
-};
-
-// Of a search of kernels, on a GPU; what is empty was not given.
-struct KernelArguments {
-  std::optional<std::int64_t> top;  // how many to print
-  std::string precision, path;      // by their to_string()
-  std::string layout, format;       // format: of --export
-  bool any() const {
-    return top || !precision.empty() || !path.empty() || !layout.empty() || !format.empty();
-  }
 };
 
 struct SearchArguments {
@@ -155,17 +140,6 @@ struct ImportArguments {
   std::string folder;              // arch.yaml and the others go here; of tables the file
   std::string gpu, precision, problem;  // what a table does not say itself; empty: it does
   OnnxArguments onnx;
-  Output output;
-};
-
-struct CalibrateArguments {
-  std::string measurements;
-  std::string arch;
-  std::string gpu;         // whose rows; empty: the architecture's name
-  std::string calibrated;  // the architecture with its calibration goes here, unless empty
-  std::int64_t folds = 5;
-  std::int64_t fit_rows = 1500;
-  std::int64_t seed = 1;
   Output output;
 };
 

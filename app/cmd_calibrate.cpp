@@ -35,7 +35,8 @@ std::vector<GpuMeasurement> rows_of(const CalibrateArguments& arguments, const G
   if (rows.empty()) {
     std::string list;
     for (const std::string& other : others) {
-      list += (list.empty() ? "" : ", ") + quoted(other);
+      list += list.empty() ? "" : ", ";
+      list += quoted(other);
     }
     throw UsageError(fmt::format("{}: no measurements of {}; there are those of {}: use --gpu",
                                  arguments.measurements, quoted(name),
@@ -75,7 +76,7 @@ std::string scores_text(const GroupCalibration& group) {
                        fmt::format("{}", e.count), percent(e.mape),
                        fmt::format("{:+.2f} %", 100 * e.bias)});
   }
-  return text + "\n" + table(decades);
+  return fmt::format("{}\n{}", text, table(decades));
 }
 
 std::string parameters_text(const GroupCalibration& group) {
@@ -101,7 +102,7 @@ std::string group_text(const GroupCalibration& group) {
                         group.left_out, group.first_left_out);
   }
   if (!group.scores.empty()) {
-    text += "\n" + scores_text(group) + "\n" + parameters_text(group);
+    text += fmt::format("\n{}\n{}", scores_text(group), parameters_text(group));
   }
   for (const std::string& warning : group.warnings) {
     text += fmt::format("  warning: {}\n", warning);

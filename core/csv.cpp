@@ -2,7 +2,6 @@
 #include "core/csv.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -139,7 +138,12 @@ CsvReader::Column CsvReader::require(const std::vector<std::string_view>& names)
       return column;
     }
   }
-  error(table_->header, 0, fmt::format("no column '{}'", fmt::join(names, "' or '")));
+  std::string list;
+  for (const std::string_view name : names) {
+    list += list.empty() ? "" : " or ";
+    list += quoted(std::string{name});
+  }
+  error(table_->header, 0, fmt::format("no column {}", list));
   return std::nullopt;
 }
 

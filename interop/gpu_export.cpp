@@ -94,10 +94,10 @@ std::string hopper_name(const GemmProblem& problem, const KernelChoice& kernel) 
                       : problem.precision == GpuPrecision::kS8     ? 'i'
                                                                    : 's';
   return fmt::format(
-      "cutlass3x_sm90_tensorop_{}{}x{}x{}gemm_{}_{}x{}x{}_1x1x1_0_{}t_align{}_warpspecialized{}",
+      "cutlass3x_sm90_tensorop_{}{}x{}x{}gemm_{}_{}x{}x{}_{}x1x1_0_{}t_align{}_warpspecialized{}",
       letter, kernel.fragment.m, kernel.fragment.n, kernel.fragment.k,
       hopper_type(problem.precision), kernel.block.m, kernel.block.n, kernel.block.k,
-      layout_of(problem), alignment_of(problem),
+      kernel.cluster, layout_of(problem), alignment_of(problem),
       kernel.warps() == 2 ? "_cooperative_epi_tma" : "_epi_tma");
 }
 

@@ -58,21 +58,32 @@ KernelChoice cutlass_kernel(GpuTableReader& reader, const CsvRow& row) {
   KernelChoice kernel;
   kernel.block = {reader.extent(row, "cta_m"), reader.extent(row, "cta_n"),
                   reader.extent(row, "cta_k")};
-  kernel.warp = {std::max<std::int64_t>(kernel.block.m / reader.extent(row, "warps_m"), 1),
-                 std::max<std::int64_t>(kernel.block.n / reader.extent(row, "warps_n"), 1),
-                 kernel.block.k};
   const std::int64_t instruction_m = reader.extent(row, "inst_m");
   const bool simt = reader.text(row, "op_class") == "simt";
   kernel.path = simt ? GpuPath::kSimt : instruction_m == 64 ? GpuPath::kWgmma : GpuPath::kMma;
   kernel.fragment = {16, 16, 16};
+  std::int64_t rows = reader.extent(row, "warps_m");
   if (kernel.path == GpuPath::kWgmma) {
     kernel.fragment = {64, reader.extent(row, "inst_n"), reader.extent(row, "inst_k")};
+    rows = std::max<std::int64_t>(rows / 4, 1);  // four warps along M are a warpgroup
+    kernel.cluster = std::max<std::int64_t>(reader.count(row, "cluster_m").value_or(1), 1);
   }
+  kernel.warp = {std::max<std::int64_t>(kernel.block.m / rows, 1),
+                 std::max<std::int64_t>(kernel.block.n / reader.extent(row, "warps_n"), 1),
+                 kernel.block.k};
   kernel.stages = reader.extent(row, "stages");
   kernel.split_k = std::max<std::int64_t>(reader.count(row, "split_k_slices").value_or(1), 1);
   kernel.raster = reader.count(row, "swizzle_size").value_or(1);
   kernel.padding = 0;
   return kernel;
+}
+
+// The model's tensor-core fragment of a precision; the tools' instructions are parts of it.
+void set_fragment(KernelChoice& kernel, GpuPrecision precision) {
+  const bool is_tensor = kernel.path == GpuPath::kMma || kernel.path == GpuPath::kWmma;
+  if (is_tensor && !wmma_fragments(precision).empty()) {
+    kernel.fragment = wmma_fragments(precision).front();
+  }
 }
 
 // The same computation with C row-major: C^T = B^T A^T.
@@ -117,6 +128,7 @@ void read_cutlass(GpuTableReader& reader) {
                              : c.type == "s8"                     ? 1
                                                                   : 2};
     KernelChoice kernel = cutlass_kernel(reader, row);
+    set_fragment(kernel, *precision);
     if (c.layout == MatrixLayout::kColumn) {
       transpose(m.problem, kernel);
     }
@@ -138,7 +150,7 @@ void read_cutlass(GpuTableReader& reader) {
 
 namespace {
 
-// "problem_size": MxNxK where the metadata of the file or the context say it.
+// One configuration that was tried.
 struct T4Result {
   std::map<std::string, std::int64_t> parameters;
   std::optional<double> milliseconds;
@@ -245,6 +257,7 @@ void read_t4(const std::string& text, const std::string& filename, const GpuTabl
       m.problem =
           gemm_of(*context.precision, context.problem->m, context.problem->n, context.problem->k);
       m.kernel = named.kernel;
+      set_fragment(*m.kernel, *context.precision);
       m.median = Seconds{*one.milliseconds * 1e-3};
       m.origin = context.origin;
       result.measurements.push_back(std::move(m));

@@ -44,7 +44,8 @@ Row kernel_row(const RankedKernel& ranked, std::size_t rank) {
       scaled(ranked.total.count(), "s"),
       to_string(estimate.bound),
       percent(estimate.mma_share),
-      to_string(kernel.path),
+      kernel.cluster > 1 ? fmt::format("{} x{}", to_string(kernel.path), kernel.cluster)
+                         : to_string(kernel.path),
       fmt::format("{}x{}x{}", kernel.block.m, kernel.block.n, kernel.block.k),
       fmt::format("{}x{}", kernel.warp.m, kernel.warp.n),
       fmt::format("{}", kernel.stages),
@@ -69,6 +70,7 @@ std::string time_text(const RankedKernel& first) {
                                    {"DRAM", time.dram},
                                    {"stalls", time.stall},
                                    {"first and last tiles", time.fill},
+                                   {"sum of the slices", time.reduction},
                                    {"launch", time.launch},
                                    {"other passes", first.passes}}) {
     if (part.count() > 0.005 * first.total.count()) {

@@ -20,6 +20,7 @@ Json kernel_json(const KernelChoice& kernel) {
           {"split_k", kernel.split_k},
           {"raster", kernel.raster},
           {"padding", kernel.padding},
+          {"cluster", kernel.cluster},
           {"threads", kernel.threads()}};
 }
 
@@ -33,10 +34,15 @@ Json resources_json(const GpuWork& work) {
 }
 
 Json time_json(const GpuTime& time) {
-  return {{"mma", time.mma.count()},      {"shared", time.shared.count()},
-          {"issue", time.issue.count()},  {"l2", time.l2.count()},
-          {"dram", time.dram.count()},    {"stall", time.stall.count()},
-          {"fill", time.fill.count()},    {"tail", time.tail.count()},
+  return {{"mma", time.mma.count()},
+          {"shared", time.shared.count()},
+          {"issue", time.issue.count()},
+          {"l2", time.l2.count()},
+          {"dram", time.dram.count()},
+          {"stall", time.stall.count()},
+          {"fill", time.fill.count()},
+          {"tail", time.tail.count()},
+          {"reduction", time.reduction.count()},
           {"launch", time.launch.count()}};
 }
 

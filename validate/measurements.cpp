@@ -2,9 +2,8 @@
 #include "validate/measurements.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 
 #include "core/csv.hpp"
@@ -17,13 +16,40 @@ constexpr std::string_view kVersion = " mapsim measurements 1";
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
 
 const Words& columns() {
-  static const Words kColumns{
-      "gpu",       "driver",    "sm_clock_mhz", "memory_clock_mhz", "precision", "m",
-      "n",         "k",         "batch",        "output_bytes",     "a",         "b",
-      "path",      "block_m",   "block_n",      "block_k",          "warp_m",    "warp_n",
-      "frag_m",    "frag_n",    "frag_k",       "stages",           "split_k",   "raster",
-      "padding",   "registers", "spilled",      "shared_bytes",     "time_s",    "time_q1_s",
-      "time_q3_s", "runs",      "origin"};
+  static const Words kColumns{"gpu",
+                              "driver",
+                              "sm_clock_mhz",
+                              "memory_clock_mhz",
+                              "precision",
+                              "m",
+                              "n",
+                              "k",
+                              "batch",
+                              "output_bytes",
+                              "a",
+                              "b",
+                              "path",
+                              "block_m",
+                              "block_n",
+                              "block_k",
+                              "warp_m",
+                              "warp_n",
+                              "frag_m",
+                              "frag_n",
+                              "frag_k",
+                              "stages",
+                              "split_k",
+                              "raster",
+                              "cluster",
+                              "padding",
+                              "registers",
+                              "spilled",
+                              "shared_bytes",
+                              "time_s",
+                              "time_q1_s",
+                              "time_q3_s",
+                              "runs",
+                              "origin"};
   return kColumns;
 }
 
@@ -110,6 +136,7 @@ std::optional<KernelChoice> read_kernel(RowReader& row) {
   kernel.stages = row.extent("stages");
   kernel.split_k = row.extent("split_k");
   kernel.raster = row.count("raster").value_or(0);
+  kernel.cluster = std::max<std::int64_t>(row.count("cluster").value_or(1), 1);
   kernel.padding = row.count("padding").value_or(0);
   kernel.registers = row.count("registers");
   kernel.spilled_bytes = row.count("spilled");
@@ -151,13 +178,13 @@ std::string known(const std::optional<std::int64_t>& value) {
 
 std::vector<std::string> kernel_cells(const std::optional<KernelChoice>& kernel) {
   if (!kernel) {
-    return std::vector<std::string>(15);
+    return std::vector<std::string>(16);
   }
   const KernelChoice& k = *kernel;
   std::vector<std::string> cells{to_string(k.path)};
   for (const std::int64_t value :
        {k.block.m, k.block.n, k.block.k, k.warp.m, k.warp.n, k.fragment.m, k.fragment.n,
-        k.fragment.k, k.stages, k.split_k, k.raster, k.padding}) {
+        k.fragment.k, k.stages, k.split_k, k.raster, k.cluster, k.padding}) {
     cells.push_back(fmt::format("{}", value));
   }
   cells.push_back(known(k.registers));
@@ -172,7 +199,10 @@ std::string row_text(const GpuMeasurement& m) {
                   known(m.clock.count() / 1e6), known(m.memory_clock.count() / 1e6),
                   to_string(p.precision), p.m, p.n, p.k, p.batch, p.output.count(),
                   kLayouts[static_cast<std::size_t>(p.a)], kLayouts[static_cast<std::size_t>(p.b)]);
-  text += fmt::format(",{}", fmt::join(kernel_cells(m.kernel), ","));
+  for (const std::string& cell : kernel_cells(m.kernel)) {
+    text += ',';
+    text += cell;
+  }
   text += fmt::format(",{},{},{},{},{},{}\n", known(m.shared.count()), known(m.median.count()),
                       known(m.first_quartile.count()), known(m.third_quartile.count()),
                       known(m.runs), csv_cell(m.origin));
@@ -207,7 +237,12 @@ std::vector<GpuMeasurement> parse_measurements(const std::string& text,
 }
 
 std::string measurements_header() {
-  return fmt::format("#{}\n{}\n", kVersion, fmt::join(columns(), ","));
+  std::string names;
+  for (const std::string& column : columns()) {
+    names += names.empty() ? "" : ",";
+    names += column;
+  }
+  return fmt::format("#{}\n{}\n", kVersion, names);
 }
 
 std::string measurement_rows(const std::vector<GpuMeasurement>& measurements) {

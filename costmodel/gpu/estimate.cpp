@@ -141,11 +141,14 @@ GpuBound bound_of(const GpuTime& time) {
                 : 1 - std::min(1.0, time.tail.count() /
                                         std::max({time.mma.count(), time.shared.count(),
                                                   time.issue.count(), time.tail.count()}));
-  const std::array<double, 8> shares{
-      time.mma.count() * busy,   time.shared.count() * busy,
-      time.issue.count() * busy, time.stall.count() + time.fill.count(),
-      time.l2.count(),           time.dram.count(),
-      time.launch.count(),       time.tail.count()};
+  const std::array<double, 8> shares{time.mma.count() * busy,
+                                     time.shared.count() * busy,
+                                     time.issue.count() * busy,
+                                     time.stall.count() + time.fill.count(),
+                                     time.l2.count() + time.reduction.count(),
+                                     time.dram.count(),
+                                     time.launch.count(),
+                                     time.tail.count()};
   return static_cast<GpuBound>(std::max_element(shares.begin(), shares.end()) - shares.begin());
 }
 
@@ -173,11 +176,17 @@ GpuJoules joules(const Gpu& gpu, const GemmProblem& problem, const KernelChoice&
   return result;
 }
 
+// A second kernel adds up the slices of a split K: it reads the workspace and writes C, after the
+// first one and not beside it.
+struct Reduction {
+  double l2 = 0, dram = 0;  // bytes, of all that the estimate counts
+};
+
 // What the cache keeps, and what DRAM then moves. A cache does not fail at once when more is wanted
 // than it holds: what is found in it falls from all to nothing between half and one and a half of
 // its room.
-void set_dram(const Gpu& gpu, const GpuCalibration& calibration, const GpuWork& work,
-              GpuEstimate& estimate) {
+Reduction set_bytes(const Gpu& gpu, const GpuCalibration& calibration, const GpuWork& work,
+                    GpuEstimate& estimate) {
   const double room = calibration.l2_capacity * real(gpu.l2_size.count());
   const auto found = [room](double needs) { return std::clamp(1.5 - needs / room, 0.0, 1.0); };
   const GpuTraffic& traffic = work.traffic;
@@ -193,7 +202,12 @@ void set_dram(const Gpu& gpu, const GpuCalibration& calibration, const GpuWork& 
       estimate.dram_bytes = bytes;
     }
   }
-  estimate.dram_bytes += traffic.dram_sums + 2 * traffic.workspace * (1 - found(traffic.workspace));
+  const double missed = 1 - found(traffic.workspace);  // C is smaller: L2 takes it if it takes this
+  estimate.dram_bytes += traffic.dram_sums + 2 * traffic.workspace * missed;
+  estimate.l2_bytes = traffic.l2_read + traffic.l2_write;
+  return traffic.workspace > 0
+             ? Reduction{traffic.l2_write, (traffic.dram_sums + traffic.workspace) * missed}
+             : Reduction{};
 }
 
 }  // namespace
@@ -238,8 +252,8 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
   const double threads_per_mma = kernel.path == GpuPath::kWgmma ? 4 : 1;  // warps that issue it
   // What is spilled goes through L1, which shares the port, at worst in every step.
   const double spilled = real(kernel.spilled_bytes.value_or(0) * kernel.threads());
-  result.step_wavefronts =
-      warps * inner * loads.wavefronts + (result.step_bytes + spilled) / real(kWavefront);
+  result.step_wavefronts = warps * inner * loads.wavefronts +
+                           copy_wavefronts(gpu, problem, kernel) + spilled / real(kWavefront);
   const double copied = copies(gpu, problem, kernel);
   result.step_instructions = operations * mma_instructions(gpu, problem, kernel) * threads_per_mma +
                              warps * inner * loads.instructions + copied * (1 + kCopyOverhead) +
@@ -259,13 +273,13 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
 GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
                   const KernelChoice& kernel, const GpuWork& work) {
   GpuEstimate result;
-  set_dram(gpu, calibration, work, result);
-  result.l2_bytes = work.traffic.l2_read + work.traffic.l2_write;
+  const Reduction second = set_bytes(gpu, calibration, work, result);
+  const double l2_rate = calibration.l2 * gpu.l2_bandwidth.count();
+  const double dram_rate = calibration.dram * gpu.dram_bandwidth.count();
+  const double reduction = std::max(second.l2 / l2_rate, second.dram / dram_rate);
   const LoopTime loop = loop_time(gpu, calibration, problem, kernel, work);
-  const double l2 =
-      std::max(result.l2_bytes / gpu.l2_bandwidth.count(), loop.port) / calibration.l2;
-  const double dram = result.dram_bytes / (calibration.dram * gpu.dram_bandwidth.count()) +
-                      calibration.ramp.count();
+  const double l2 = std::max((result.l2_bytes - second.l2) / l2_rate, loop.port / calibration.l2);
+  const double dram = (result.dram_bytes - second.dram) / dram_rate + calibration.ramp.count();
   const double rounds = real(work.waves.full + (work.waves.rest > 0 ? 1 : 0));
   GpuTime& time = result.time;
   time.mma = Seconds{loop.mma};
@@ -274,6 +288,7 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   time.stall = Seconds{loop.stall};
   time.fill = Seconds{loop.fill};
   time.tail = Seconds{loop.tail};
+  time.reduction = Seconds{reduction};
   time.l2 = Seconds{l2};
   time.dram = Seconds{dram};
   time.launch =
@@ -285,7 +300,7 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   const double overlapped =
       most *
       std::pow(std::pow(run / most, p) + std::pow(l2 / most, p) + std::pow(dram / most, p), 1 / p);
-  time.total = Seconds{overlapped + loop.fill + time.launch.count()};
+  time.total = Seconds{overlapped + loop.fill + reduction + time.launch.count()};
   result.bound = bound_of(time);
   const double peak = gpu.rate(problem.precision, kernel.path) * real(gpu.sms) * gpu.clock.count();
   result.mma_share = work.macs / (peak * time.total.count());

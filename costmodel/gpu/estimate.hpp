@@ -71,17 +71,18 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
 enum class GpuBound : std::uint8_t { kMma, kShared, kIssue, kLatency, kL2, kDram, kLaunch, kTail };
 const char* to_string(GpuBound bound);  // "mma", "shared memory", "issue", "latency", "L2", ...
 
-// Each as if it were alone, but `stall`, `fill`, `launch` and `block`, which add to the total.
+// Each as if it were alone, but stall, fill, reduction and launch, which add to the total.
 struct GpuTime {
   Seconds mma{0};     // tensor cores of the busiest SM, last round included
   Seconds shared{0};  // shared memory of the busiest SM
   Seconds issue{0};
   Seconds l2{0};  // all reads and writes, or those of the busiest SM
   Seconds dram{0};
-  Seconds stall{0};   // memory latency that the stages do not hide
-  Seconds fill{0};    // first tiles of every round
-  Seconds tail{0};    // the part of mma, shared, issue and stall that SMs without work cause
-  Seconds launch{0};  // kernels, rounds of blocks
+  Seconds reduction{0};  // of the slices of a split K, after all else
+  Seconds stall{0};      // memory latency that the stages do not hide
+  Seconds fill{0};       // first tiles of every round
+  Seconds tail{0};       // the part of mma, shared, issue and stall that SMs without work cause
+  Seconds launch{0};     // kernels, rounds of blocks
   Seconds total{0};
 };
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kMaxThreads = 1024;   // per block, every chip since sm_20
 constexpr std::int64_t kMaxRegisters = 255;  // per thread, every chip since sm_35
+constexpr std::int64_t kMaxCluster = 8;      // portable size, sm_90
 constexpr std::int64_t kPartitions = 4;      // of an SM, every chip since sm_50
 constexpr std::int64_t kRegisterUnit = 256;  // of an allocation for a warp
 
@@ -84,6 +85,11 @@ std::optional<std::string> illegal_tiles(const Gpu& gpu, const GemmProblem& prob
   if (kernel.stages < 1 || kernel.split_k < 1 || kernel.raster < 0 || kernel.padding < 0) {
     return "stages and slices of K begin at 1, raster and padding at 0";
   }
+  if (kernel.cluster != 1 &&
+      (kernel.path != GpuPath::kWgmma || kernel.cluster < 1 || kernel.cluster > kMaxCluster)) {
+    return fmt::format("clusters of {} blocks; 1, with wgmma up to {}", kernel.cluster,
+                       kMaxCluster);
+  }
   if (kernel.stages > 2 && gpu.compute_capability < 80) {
     return "more than 2 stages need cp.async, which begins with sm_80";
   }
@@ -123,10 +129,11 @@ std::span<const GemmTile> wmma_fragments(GpuPrecision precision) {
 }
 
 std::string to_string(const KernelChoice& kernel) {
-  return fmt::format("{} {} warp {}x{} frag {} stages {} split {} raster {} pad {}",
+  return fmt::format("{} {} warp {}x{} frag {} stages {} split {} raster {} pad {}{}",
                      to_string(kernel.path), tile_text(kernel.block), kernel.warp.m, kernel.warp.n,
                      tile_text(kernel.fragment), kernel.stages, kernel.split_k, kernel.raster,
-                     kernel.padding);
+                     kernel.padding,
+                     kernel.cluster > 1 ? fmt::format(" cluster {}", kernel.cluster) : "");
 }
 
 std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,

@@ -49,6 +49,7 @@ struct KernelChoice {
   // sides exchanged); 0: along N, row by row, as unswizzled grids are.
   std::int64_t raster = 8;
   std::int64_t padding = 8;  // elements after each row of shared memory, against bank conflicts
+  std::int64_t cluster = 1;  // blocks along M to which one read of L2 brings their common B (wgmma)
   // From the compiler (NVRTC's log); absent: estimated.
   std::optional<std::int64_t> registers{};
   std::optional<std::int64_t> spilled_bytes{};  // per thread, stores and loads

@@ -120,6 +120,9 @@ std::vector<KernelChoice> library_kernels(const Gpu& gpu, const GemmProblem& pro
       const std::int64_t slots = gpu.sms * resources(gpu, problem, *whole).blocks_per_sm;
       const std::int64_t blocks = ceil_div(problem.m, m) * ceil_div(problem.n, n) * problem.batch;
       KernelChoice kernel = *whole;
+      if (kernel.path == GpuPath::kWgmma && problem.m > m) {
+        kernel.cluster = 2;
+      }
       for (kernel.split_k = 1; kernel.split_k <= kMostSlices; kernel.split_k *= 2) {
         const bool is_useful = problem.k / kernel.split_k >= 2 * kernel.block.k &&
                                blocks * kernel.split_k <= kMostRounds * slots;

@@ -12,7 +12,7 @@ namespace {
 constexpr DimId kH{0}, kM{1}, kN{2}, kK{3};
 constexpr TensorId kA{0}, kB{1}, kC{2};
 constexpr LevelId kDram{0}, kL2{1}, kShared{2}, kRegisters{3};
-constexpr FanoutId kSms{0}, kWarps{1}, kMma{2};
+constexpr FanoutId kClusters{0}, kSms{1}, kWarps{2}, kMma{3};
 
 Bits bits_of(Bytes bytes) { return Bits{8 * bytes.count()}; }
 
@@ -30,6 +30,8 @@ Fanout fanout(const char* name, std::int64_t x, std::int64_t y) {
   return result;
 }
 
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 Arch machine(const KernelChoice& kernel, const GpuWaves& waves) {
   Arch arch;
   arch.name = "gpu";
@@ -37,7 +39,11 @@ Arch machine(const KernelChoice& kernel, const GpuWaves& waves) {
     arch.levels.push_back(storage(name));
   }
   arch.levels[kDram].keep = kAllRoles;
-  arch.fanouts.push_back(fanout("SM", waves.wave_columns, waves.wave_rows));
+  arch.fanouts.push_back(
+      fanout("cluster", waves.wave_columns, ceil_div(waves.wave_rows, kernel.cluster)));
+  Fanout cluster = fanout("SM", 1, kernel.cluster);
+  cluster.multicast = RoleSet{Role::kWeight};
+  arch.fanouts.push_back(cluster);
   arch.fanouts.push_back(
       fanout("warp", kernel.block.n / kernel.warp.n, kernel.block.m / kernel.warp.m));
   Fanout mma = fanout("MMA", kernel.fragment.n * kernel.fragment.m, kernel.fragment.k);
@@ -45,13 +51,12 @@ Arch machine(const KernelChoice& kernel, const GpuWaves& waves) {
   mma.spatial_reduction = true;
   arch.fanouts.push_back(mma);
   arch.levels_above.push_back(2);
+  arch.levels_above.push_back(2);
   arch.levels_above.push_back(3);
   arch.levels_above.push_back(4);
   arch.compute.name = "MAC";
   return arch;
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Builds the nest from outside in; extents never grow.
 class Nest {
@@ -128,7 +133,8 @@ GpuNest lower(const GemmProblem& problem, const KernelChoice& kernel, const GpuW
   Nest nest{result.workload};
   nest.keep(kDram, {kA, kB, kC});
   place_waves(nest, kernel, waves, holds);
-  nest.parallel(kN, kernel.block.n, kSms, Axis::kX);
+  nest.parallel(kN, kernel.block.n, kClusters, Axis::kX);
+  nest.parallel(kM, kernel.cluster * kernel.block.m, kClusters, Axis::kY);
   nest.parallel(kM, kernel.block.m, kSms, Axis::kY);
   nest.loop(kK, kernel.block.k);
   nest.keep(kShared, {kA, kB});

@@ -7,9 +7,9 @@
 
 namespace mapsim {
 
-// A kernel as a mapping of the common kind (docs/decisions/0016): DRAM, L2, an SM per resident
-// block, shared memory, warps, registers, and an MMA operation as an array of MACs that share
-// operands and add up sums.
+// A kernel as a mapping of the common kind (docs/decisions/0016): DRAM, L2, clusters of SMs, an
+// SM per resident block, shared memory, warps, registers, and an MMA operation as an array of MACs
+// that share operands and add up sums.
 struct GpuNest {
   Arch arch;
   Workload workload;  // Z[H][M][N] += A[H][M][K] * B[H][K][N]; H: batches and slices of K

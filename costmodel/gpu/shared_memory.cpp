@@ -96,15 +96,32 @@ FragmentLoads fragment_loads(const Gpu& gpu, const GemmProblem& problem,
   return loads;
 }
 
+double copy_wavefronts(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  const bool by_rows = gpu.compute_capability >= 80 &&
+                       (kernel.path == GpuPath::kWmma || kernel.path == GpuPath::kMma);
+  std::int64_t wavefronts = 0;
+  for (const bool of_a : {true, false}) {
+    const std::int64_t across = of_a ? kernel.block.m : kernel.block.n;
+    const std::int64_t row = (along_k(problem, of_a) ? kernel.block.k : across) * size;
+    const std::int64_t rows = along_k(problem, of_a) ? across : kernel.block.k;
+    wavefronts += by_rows ? rows * ((row + kWavefront - 1) / kWavefront)
+                          : (rows * row + kWavefront - 1) / kWavefront;
+  }
+  return static_cast<double>(wavefronts);
+}
+
 double mma_instructions(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
   const GemmTile& fragment = kernel.fragment;
   const double macs = static_cast<double>(fragment.m * fragment.n * fragment.k);
   if (kernel.path == GpuPath::kWgmma) {
     return 1;
   }
-  if (kernel.path == GpuPath::kSimt) {  // HFMA2 and DP4A take 4 B of each operand
-    return macs / static_cast<double>(
-                      std::max<std::int64_t>(1, 4 / operand_size(problem.precision).count()));
+  // HFMA2 and DP4A take 4 B of each operand; a warp's instruction works on its 32 tiles at once.
+  if (kernel.path == GpuPath::kSimt) {
+    return macs / 32 /
+           static_cast<double>(
+               std::max<std::int64_t>(1, 4 / operand_size(problem.precision).count()));
   }
   // MACs of one instruction: m16n8k16 (f16, bf16, s8 as WMMA splits it), half of it on sm_75, a
   // fourth on sm_70; m16n8k4 (tf32); m8n8k4 (f64). From the cubins of sass_opcode_counts.csv.

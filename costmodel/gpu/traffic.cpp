@@ -11,10 +11,13 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 // The rectangle of `slots` consecutive blocks: along M within groups of `raster` columns, or along
 // N, row by row. A group that is shorter than a wave takes the next group along.
-void set_rectangle(GpuWaves& waves, std::int64_t raster) {
+// Clusters stay whole.
+void set_rectangle(GpuWaves& waves, std::int64_t raster, std::int64_t cluster) {
+  const std::int64_t clusters = std::max<std::int64_t>(1, waves.slots / cluster);
   const std::int64_t group =
-      std::min({waves.columns, waves.slots, raster == 0 ? waves.columns : raster});
-  waves.wave_rows = std::clamp<std::int64_t>(waves.slots / group, 1, waves.rows);
+      std::min({waves.columns, clusters, raster == 0 ? waves.columns : raster});
+  const std::int64_t rows = std::max(cluster, waves.slots / group / cluster * cluster);
+  waves.wave_rows = std::clamp<std::int64_t>(rows, 1, waves.rows);
   waves.wave_columns = group;
   if (waves.wave_rows == waves.rows) {
     waves.wave_columns = std::clamp(waves.slots / waves.rows, group, waves.columns);
@@ -32,7 +35,7 @@ GpuWaves waves(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& k
   result.slots = gpu.sms * blocks_per_sm;
   result.full = result.blocks / result.slots;
   result.rest = result.blocks % result.slots;
-  set_rectangle(result, kernel.raster);
+  set_rectangle(result, kernel.raster, kernel.cluster);
   return result;
 }
 
@@ -68,7 +71,8 @@ GpuTraffic traffic(const GemmProblem& problem, const KernelChoice& kernel, const
   const double written = outputs * real(problem.output.count());
   result.dram_sums = written * (problem.adds_to_output ? 2 : 1);
   result.workspace = kernel.split_k > 1 ? outputs * real(kernel.split_k) * sum : 0;
-  result.l2_read = slices * (a * real(waves.columns) + b * real(waves.rows)) + result.workspace +
+  const double readers = real(ceil_div(waves.rows, kernel.cluster));  // of B
+  result.l2_read = slices * (a * real(waves.columns) + b * readers) + result.workspace +
                    (problem.adds_to_output ? written : 0);
   result.l2_write = written + result.workspace;
 

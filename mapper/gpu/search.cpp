@@ -15,6 +15,7 @@ constexpr std::array<std::int64_t, 2> kRowBytes{64, 128};
 constexpr std::array<std::int64_t, 5> kStages{2, 3, 4, 5, 6};
 constexpr std::array<std::int64_t, 6> kSplits{1, 2, 4, 8, 16, 32};
 constexpr std::array<std::int64_t, 5> kRasters{0, 1, 4, 8, 16};
+constexpr std::array<std::int64_t, 2> kClusters{1, 2};  // of warpgroup kernels
 constexpr std::int64_t kMostWarps = 16;
 constexpr std::int64_t kPadding = 16;  // bytes: no bank conflicts for any K step that is searched
 
@@ -128,7 +129,12 @@ std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem,
           tile.stages = stages;
           tile.split_k = split;
           tile.raster = raster;
-          kernels.push_back(tile);
+          for (const std::int64_t cluster : kClusters) {
+            tile.cluster = cluster;
+            if (cluster == 1 || path == GpuPath::kWgmma) {
+              kernels.push_back(tile);
+            }
+          }
         }
       }
     }

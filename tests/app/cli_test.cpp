@@ -262,7 +262,7 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"",
                   "a command is missing; one of search, network, check, eval, simulate, roofline, "
                   "show, "
-                  "histogram, import, export"},
+                  "histogram, import, export, calibrate"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{
                "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR

@@ -36,6 +36,7 @@ Case random_case(Rng& rng) {
                   kernel.warp.k};
   kernel.split_k = pick(rng, {1, 1, 2});
   kernel.raster = pick(rng, {0, 1, 2, 3});
+  kernel.cluster = kernel.path == GpuPath::kWgmma ? pick(rng, {1, 2, 3}) : 1;
   GemmProblem& problem = result.problem;
   const auto below = [&rng](std::int64_t bound) {
     return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(bound)));
@@ -46,7 +47,7 @@ Case random_case(Rng& rng) {
   problem.batch = pick(rng, {1, 2});
   problem.precision = static_cast<GpuPrecision>(rng.below(kGpuPrecisions));
   Gpu gpu;
-  gpu.sms = pick(rng, {1, 2, 3, 4, 6});
+  gpu.sms = kernel.cluster * pick(rng, {1, 2, 3, 4, 6});
   result.waves = waves(gpu, problem, kernel, 1);
   return result;
 }

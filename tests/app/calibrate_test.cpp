@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+const std::string kA100 = MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml";
+
+class CalibrateCommand : public ::testing::Test {
+ protected:
+  CalibrateCommand() {
+    std::string pattern = (fs::temp_directory_path() / "mapsim_calibrate_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    // A machine of 200 Tflop/s at best, whose kernels take 9 us more.
+    std::ofstream table{folder_ / "table.csv"};
+    table << "m,n,k,latency_us\n";
+    for (const double m : {64, 256, 1024, 4096}) {
+      for (const double k : {256, 1024, 4096, 8192}) {
+        table << fmt::format("{},4096,{},{}\n", m, k, 9 + 2 * m * 4096 * k / 200e6);
+      }
+    }
+  }
+  ~CalibrateCommand() override { fs::remove_all(folder_); }
+
+  int run(const std::string& arguments) const {
+    const std::string command = fmt::format("cd '{}' && '{}' {} >stdout 2>stderr", folder_.string(),
+                                            MAPSIM_PROGRAM, arguments);
+    return WEXITSTATUS(std::system(command.c_str()));
+  }
+  std::string file(const std::string& name) const { return contents(folder_ / name); }
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
+  ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv"), 0);
+  EXPECT_EQ(file("stdout"), "table.csv: 16 measurements (plain table) added to all.csv\n");
+  ASSERT_EQ(run(fmt::format("calibrate all.csv --arch {} -o own.yaml", kA100)), 0)
+      << file("stdout") << file("stderr");
+  EXPECT_NE(file("stdout").find("bf16, kernels of a library: 16 rows of 16 problems"),
+            std::string::npos);
+  EXPECT_NE(file("stdout").find("roofline"), std::string::npos);
+  const std::string own = file("own.yaml");
+  EXPECT_TRUE(own.starts_with(contents(kA100)));  // with all that its author wrote
+  EXPECT_NE(own.find("    - precision: bf16\n"), std::string::npos);
+  EXPECT_NE(own.find("fitted_from: \"all.csv\""), std::string::npos);
+  // Again, on what is calibrated already: the block is replaced.
+  ASSERT_EQ(run("calibrate all.csv --arch own.yaml -o twice.yaml") | 1, 1);
+  if (const std::string twice = file("twice.yaml"); !twice.empty()) {
+    EXPECT_EQ(twice.find("calibration:"), twice.rfind("calibration:"));
+  }
+  EXPECT_EQ(run(fmt::format("search own.yaml {}/configs/workloads/gemm/4096.yaml --top 2",
+                            MAPSIM_SOURCE_DIR)),
+            0)
+      << file("stderr");
+}
+
+TEST_F(CalibrateCommand, OnlyAddsToMeasurements) {
+  const std::string import = "import gpu-table table.csv --gpu x --precision f16 -o all.csv";
+  ASSERT_EQ(run(import), 0);
+  const std::string first = file("all.csv");
+  ASSERT_EQ(run(import), 0);
+  EXPECT_TRUE(file("all.csv").starts_with(first));
+  EXPECT_GT(file("all.csv").size(), first.size());
+  EXPECT_EQ(run("import gpu-table table.csv --gpu x --precision f16 -o table.csv"), 2);
+}
+
+TEST_F(CalibrateCommand, SaysWhatIsWrong) {
+  ASSERT_EQ(run("import gpu-table table.csv --gpu a100 --precision bf16 -o all.csv"), 0);
+  EXPECT_EQ(run(fmt::format("calibrate all.csv --arch {}", kA100)), 2);
+  EXPECT_EQ(file("stderr"),
+            "mapsim: all.csv: no measurements of 'a100_80gb'; there are those of 'a100': use "
+            "--gpu\n");
+  EXPECT_EQ(run("import gpu-table table.csv --gpu a --precision bf61 -o b.csv"), 2);
+  EXPECT_EQ(file("stderr"), "mapsim: --precision: no 'bf61'; did you mean 'bf16'?\n");
+  EXPECT_EQ(run("import gpu-table table.csv --gpu a --precision f16 --problem 1x2 -o b.csv"), 2);
+  EXPECT_EQ(run(fmt::format("calibrate all.csv --arch {0} --gpu a100 -o all.csv", kA100)), 2);
+  EXPECT_FALSE(fs::exists(folder() / "b.csv"));
+  // Two problems cannot be held out in five folds: nothing to write, and the exit code says so.
+  std::ofstream{folder() / "few.csv"} << "m,n,k,latency_us\n64,64,64,5\n128,64,64,5\n";
+  ASSERT_EQ(run("import gpu-table few.csv --gpu a100 --precision bf16 -o two.csv"), 0);
+  EXPECT_EQ(run(fmt::format("calibrate two.csv --arch {} --gpu a100 -o c.yaml", kA100)), 1);
+  EXPECT_NE(file("stdout").find("refused: 2 problems are too few"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder() / "c.yaml"));
+}
+
+}  // namespace
+}  // namespace mapsim

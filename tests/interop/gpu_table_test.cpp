@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/gpu_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/bad_inputs.hpp"
+#include "tests/support/golden_table.hpp"
+
+namespace mapsim {
+namespace {
+
+GpuTableImport import(const std::string& text, const GpuTableContext& context = {}) {
+  return import_gpu_table(text, "t.csv", context);
+}
+
+const GpuTableContext kBf16{"h200", GpuPrecision::kBf16, {}, ""};
+const GpuTableContext kCube{"rtx3090", GpuPrecision::kF32, GemmTile{4096, 4096, 4096}, "run"};
+
+TEST(GpuTable, PlainTableIsOfALibrary) {
+  const GpuTableImport read = import("m,n,k,latency_us\n16,4096,8192,35.5\n", kBf16);
+  EXPECT_EQ(read.kind, "plain");
+  ASSERT_EQ(read.measurements.size(), 1U);
+  const GpuMeasurement& m = read.measurements[0];
+  EXPECT_EQ(m.gpu, "h200");
+  EXPECT_EQ(m.problem.m, 16);
+  EXPECT_EQ(m.problem.k, 8192);
+  EXPECT_EQ(m.problem.precision, GpuPrecision::kBf16);
+  EXPECT_EQ(m.problem.output, Bytes{2});
+  EXPECT_EQ(m.kernel, std::nullopt);
+  EXPECT_DOUBLE_EQ(m.median.count(), 35.5e-6);
+  EXPECT_DOUBLE_EQ(import("M,N,K,time_ms\n1,2,3,4\n", kBf16).measurements[0].median.count(), 4e-3);
+}
+
+TEST(GpuTable, SaysWhatATableLacks) {
+  EXPECT_EQ(error_text([] { import("m,n,latency_us\n1,2,x\n"); }),
+            "t.csv:1:1: the table does not say of which GPU it is; use --gpu NAME\n"
+            "m,n,latency_us\n^\n"
+            "t.csv:1:1: the table does not say in which precision; use --precision NAME\n"
+            "m,n,latency_us\n^\n"
+            "t.csv:1:1: no column 'k'\nm,n,latency_us\n^\n"
+            "t.csv:2:1: a value is missing\n1,2,x\n^\n"
+            "t.csv:2:5: latency_us: 'x' is not a number above zero\n1,2,x\n    ^");
+}
+
+TEST(GpuTable, LeetCudaKernelsKeepTheirTiles) {
+  const std::string head =
+      "gpu,date,M,N,K,label,family,warps,warp_frag_m,warp_frag_n,BM,BN,BK,stages,dyn_smem,"
+      "grid_swizzle_cols,time_ms,tflops_f16acc\n";
+  const GpuTableImport read =
+      import(head + "L20,d,8192,4096,2048,s3,wmma,8,2,4,128,128,16,3,0,1024,0.7,99\n" +
+             "L20,d,8192,4096,2048,one,wmma,8,1,1,64,32,16,,0,,1.5,46\n" +
+             "L20,d,8192,4096,2048,naive,wmma,,,,,,,,0,,3,2\nL20,d,8,8,8,x,simt,,,,,,,,0,,3,2\n" +
+             "L20,d,8192,4096,2048,cublas,cublas,,,,,,,,0,,0.66,104\n");
+  ASSERT_EQ(read.measurements.size(), 3U);
+  EXPECT_EQ(to_string(*read.measurements[0].kernel),
+            "wmma 128x128x16 warp 32x64 frag 16x16x16 stages 3 split 1 raster 8 pad 8");
+  EXPECT_EQ(to_string(*read.measurements[1].kernel),
+            "wmma 64x32x16 warp 16x16 frag 16x16x16 stages 1 split 1 raster 0 pad 0");
+  EXPECT_EQ(read.measurements[2].kernel, std::nullopt);
+  EXPECT_EQ(read.measurements[0].problem.b, MatrixLayout::kRow);
+  EXPECT_EQ(read.notes,
+            (std::vector<std::string>{"left out 1 rows: a kernel without tensor cores",
+                                      "left out 1 rows: a kernel without tiles in shared memory"}));
+}
+
+// The grid of the row says which way the tile lies: 5 x 1 blocks of 32 x 128 cover 141 x 58.
+TEST(GpuTable, NeuSightTilesLieAlongColumns) {
+  const GpuTableImport read = import(
+      "gpu,m,n,k,latency_ms,tile_m,tile_n,tile_k,stages,grid_x,grid_y,grid_z,block,n_kernels,"
+      "kernel\nA,58,13,141,0.054,32,128,,,5,1,1,256,1,ampere_sgemm_32x128_tn\n"
+      "A,1,1,1,0.1,,,,,1,1,1,64,1,gemv\n");
+  ASSERT_EQ(read.measurements.size(), 1U);
+  const GpuMeasurement& m = read.measurements[0];
+  EXPECT_EQ((GemmTile{m.problem.m, m.problem.n, m.problem.k}), (GemmTile{58, 141, 13}));
+  EXPECT_EQ(m.kernel->path, GpuPath::kSimt);
+  EXPECT_EQ(m.kernel->block, (GemmTile{128, 32, 8}));
+  EXPECT_EQ(m.kernel->threads(), 256);
+  EXPECT_EQ(m.kernel->warp.m * m.kernel->warp.n, 32 * m.kernel->fragment.m * m.kernel->fragment.n);
+}
+
+TEST(GpuTable, TritonUtilisationIsOfThePeakAtItsClock) {
+  const GpuTableImport read = import(
+      "gpu,sm_clock_mhz,mem_clock_mhz,M,N,K,dtype,util_of_peak_at_clock\n"
+      "A100,1350,1215,4096,4096,4096,float16,0.81\n");
+  // 108 SMs x 4 x 512 operations x 1.35 GHz = 298.6 Top/s.
+  EXPECT_NEAR(read.measurements.at(0).median.count(),
+              2.0 * 4096 * 4096 * 4096 / (0.81 * 298.598e12), 1e-9);
+  EXPECT_DOUBLE_EQ(read.measurements[0].clock.count(), 1350e6);
+}
+
+// Column-major C[m][n] = A B is our C[n][m] = B^T A^T.
+TEST(GpuTable, DeepBenchIsColumnMajor) {
+  const GpuTableImport read = import(
+      "gpu,mode,precision,M,N,K,transA,transB,time_ms,tflops\n"
+      "V100,train,FP32,1760,16,512,N,N,0.038,2\nV100,train,FP32,1760,16,512,T,N,0.038,2\n");
+  const GemmProblem& nn = read.measurements.at(0).problem;
+  EXPECT_EQ((GemmTile{nn.m, nn.n, nn.k}), (GemmTile{16, 1760, 512}));
+  EXPECT_EQ(nn.a, MatrixLayout::kRow);
+  EXPECT_EQ(nn.b, MatrixLayout::kRow);
+  EXPECT_EQ(read.measurements[1].problem.b, MatrixLayout::kColumn);
+}
+
+TEST(GpuTable, CutlassProfilerRows) {
+  const std::string head =
+      "Problem,Provider,OperationKind,Operation,Disposition,Status,gemm_kind,m,n,k,A,B,C,accum,"
+      "split_k_slices,batch_count,op_class,cta_m,cta_n,cta_k,stages,warps_m,warps_n,warps_k,"
+      "inst_m,inst_n,inst_k,Runtime\n";
+  const GpuTableImport read = import(
+      head +
+          "1,CUTLASS,gemm,old,passed,success,universal,1024,512,256,f16:row,f16:column,f16:column,"
+          "f32,2,1,tensorop,256,128,32,3,4,2,1,16,8,16,0.05\n"
+          "1,CUTLASS,gemm,new,passed,success,universal,1024,512,256,bf16:row,bf16:column,f32:row,"
+          "f32,1,1,tensorop,128,256,64,4,8,1,1,64,256,16,0.04\n"
+          "1,CUTLASS,gemm,bad,failed,error,universal,1024,512,256,f16:row,f16:column,f16:column,"
+          "f32,1,1,tensorop,128,128,32,3,2,2,1,16,8,16,0\n",
+      {"a100", {}, {}, ""});
+  ASSERT_EQ(read.measurements.size(), 2U);
+  const GpuMeasurement& old = read.measurements[0];
+  EXPECT_EQ((GemmTile{old.problem.m, old.problem.n, old.problem.k}), (GemmTile{512, 1024, 256}));
+  EXPECT_EQ(old.problem.a, MatrixLayout::kRow);  // B's column is A's row
+  EXPECT_EQ(old.problem.b, MatrixLayout::kColumn);
+  EXPECT_EQ(old.kernel->block, (GemmTile{128, 256, 32}));
+  EXPECT_EQ(old.kernel->warps(), 8);
+  EXPECT_EQ(old.kernel->split_k, 2);
+  const GpuMeasurement& wgmma = read.measurements[1];
+  EXPECT_EQ(wgmma.kernel->path, GpuPath::kWgmma);
+  EXPECT_EQ(wgmma.kernel->warps(), 2);  // warpgroups
+  EXPECT_EQ(wgmma.kernel->fragment, (GemmTile{64, 256, 16}));
+  EXPECT_EQ(wgmma.problem.output, Bytes{4});
+  EXPECT_EQ(wgmma.problem.precision, GpuPrecision::kBf16);
+  EXPECT_EQ(read.notes.at(0), "left out 1 rows: a status that is not success");
+}
+
+TEST(GpuTable, KernelTunerT4) {
+  const std::string text = R"({"schema_version": "1.0.0", "results": [
+  {"timestamp": "2023-01-01 12:00:00", "configuration": {"MWG": 64, "NWG": 64, "KWG": 32,
+   "MDIMC": 16, "NDIMC": 8, "SA": 1, "SB": 1, "PRECISION": 32, "kernel": "gemm"},
+   "invalidity": "correct", "correctness": 1.0, "objectives": ["time"],
+   "measurements": [{"name": "power", "value": 9, "unit": "W"},
+                    {"name": "time", "value": 12.5, "unit": "ms"}]},
+  {"configuration": {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "num_warps": 4,
+   "num_stages": 3, "GROUP_M": 4}, "invalidity": "correct",
+   "measurements": [{"name": "time", "value": 900, "unit": "us"}]},
+  {"configuration": {"MWG": 16, "NWG": 16}, "invalidity": "compile", "measurements": []}]})";
+  const GpuTableImport read = import_gpu_table(text, "t.json", kCube);
+  EXPECT_EQ(read.kind, "t4");
+  ASSERT_EQ(read.measurements.size(), 2U);
+  EXPECT_EQ(read.measurements[0].kernel->threads(), 128);
+  EXPECT_DOUBLE_EQ(read.measurements[0].median.count(), 12.5e-3);
+  EXPECT_EQ(read.measurements[1].kernel->warp, (GemmTile{64, 64, 32}));
+  EXPECT_EQ(read.measurements[1].kernel->raster, 4);
+  EXPECT_DOUBLE_EQ(read.measurements[1].median.count(), 900e-6);
+  EXPECT_EQ(read.notes, std::vector<std::string>{"left out 1 rows: invalidity 'compile'"});
+  const std::string error = error_text([&] { import_gpu_table("{\"a\": 1}", "t.json", {}); });
+  EXPECT_NE(error.find("not a T4 file: no 'results'"), std::string::npos) << error;
+  EXPECT_NE(error.find("use --problem MxNxK"), std::string::npos) << error;
+}
+
+TEST(GpuTable, SurvivesDamage) {
+  const std::string text =
+      "MWG,NWG,MDIMC,NDIMC,SA,SB,time_ms\n64,64,16,8,1,1,2.5\n32,128,8,8,0,1,3\n";
+  expect_survival(text, [](const std::string& csv) { import(csv, kCube); });
+}
+
+// Every table of the reference data, and how many rows come over.
+TEST(GpuTable, ReadsTheRecordedTables) {
+  if (goldens().empty()) {
+    GTEST_SKIP() << "7 recorded tables not read: MAPSIM_GOLDENS is not set";
+  }
+  struct Case {
+    const char* path;
+    GpuTableContext context;
+    const char* kind;
+    std::size_t least;
+  };
+  for (const Case& one :
+       {Case{"aiconfigurator/h200_sxm-trtllm-1.3.0rc20-bfloat16.csv", kBf16, "plain", 35000},
+        Case{"aiconfigurator/a100_sxm-trtllm-1.0.0-sq.csv",
+             {"a100", GpuPrecision::kS8, {}, ""},
+             "plain",
+             6000},
+        Case{"llmcompass/matmul_fp16_a100.csv", {"a100", GpuPrecision::kF16, {}, ""}, "plain", 20},
+        Case{"leetcuda_wmma/hgemm_kernels.csv", {}, "leetcuda", 1500},
+        Case{"neusight/linear_fp32_train.csv", {}, "neusight", 25000},
+        Case{"kernel_tuner/gemm-RTX_3090.csv", kCube, "clblast", 4000},
+        Case{"triton_ci/matmul_util.csv", {}, "triton", 38},
+        Case{"deepbench/gemm.csv", {}, "deepbench", 800}}) {
+    std::ostringstream text;
+    text << std::ifstream{goldens() + "/gpu/" + one.path}.rdbuf();
+    const GpuTableImport read = import_gpu_table(text.str(), one.path, one.context);
+    EXPECT_EQ(read.kind, one.kind);
+    EXPECT_GE(read.measurements.size(), one.least) << one.path;
+  }
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/rng.hpp"
+
+namespace mapsim {
+namespace {
+
+TEST(KendallTau, CountsPairsAndCorrectsForTies) {
+  const std::vector<double> up{1, 2, 3, 4};
+  EXPECT_DOUBLE_EQ(kendall_tau_b(up, up), 1);
+  EXPECT_DOUBLE_EQ(kendall_tau_b(up, std::vector<double>{4, 3, 2, 1}), -1);
+  EXPECT_DOUBLE_EQ(kendall_tau_b(up, std::vector<double>{1, 2, 4, 3}), 4.0 / 6);
+  // One tie: 5 concordant of 6 pairs, 5 told apart by the second.
+  EXPECT_DOUBLE_EQ(kendall_tau_b(up, std::vector<double>{1, 1, 2, 3}), 5 / std::sqrt(6.0 * 5));
+  EXPECT_EQ(kendall_tau_b(up, std::vector<double>{1, 1, 1, 1}), 0);
+}
+
+TEST(ErrorMetrics, AreThoseOfTheRelativeErrors) {
+  const std::vector<Prediction> p{{0, 0, 1, 1.1}, {1, 0, 2, 1.6}, {2, 0, 4, 4}, {3, 0, 1, 1.5}};
+  const ErrorMetrics m = error_metrics(p);
+  EXPECT_EQ(m.count, 4);
+  EXPECT_NEAR(m.mape, (0.1 + 0.2 + 0 + 0.5) / 4, 1e-12);
+  EXPECT_NEAR(m.bias, (0.1 - 0.2 + 0 + 0.5) / 4, 1e-12);
+  EXPECT_NEAR(m.median, 0.15, 1e-12);
+  EXPECT_LE(m.mape_low, m.mape);
+  EXPECT_GE(m.mape_high, m.mape);
+  EXPECT_EQ(error_metrics(p).mape_low, m.mape_low);  // the same draws
+}
+
+TEST(RankMetrics, RegretIsWhatTheChoiceCosts) {
+  // The predicted best of problem 0 is 1.5 times as slow as the best; of problem 1 it is the best.
+  const std::vector<Prediction> p{{0, 1, 2, 3},   {0, 2, 3, 1}, {0, 3, 4, 5},
+                                  {1, 1, 1, 0.1}, {1, 2, 9, 2}, {2, 1, 5, 5}};
+  const RankMetrics m = rank_metrics(p);
+  EXPECT_EQ(m.problems, 2);  // the third has no choice
+  EXPECT_NEAR(m.top1, std::sqrt(1.5), 1e-12);
+  EXPECT_NEAR(m.top5, 1, 1e-12);
+  EXPECT_NEAR(m.tau, (1.0 / 3 + 1) / 2, 1e-12);
+}
+
+TEST(RankMetrics, RepeatedTimingsOfAKernelAreOne) {
+  const std::vector<Prediction> p{{0, 1, 1, 1}, {0, 1, 4, 1}, {0, 2, 3, 2}};
+  EXPECT_NEAR(rank_metrics(p).top1, 1, 1e-12);  // sqrt(1 * 4) = 2 is less than 3
+}
+
+// All ways to draw `top` of the predicted alike, their best averaged.
+TEST(RankMetrics, TiesAreDrawnByChance) {
+  Rng rng{5};
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Prediction> p;
+    const int sure = static_cast<int>(rng.below(4));  // predicted faster than the rest
+    for (int k = 0; k < 9; ++k) {
+      p.push_back({0, k, 1 + rng.uniform(), k < sure ? 0.5 + 0.01 * k : 1});
+    }
+    double best = 9;
+    for (const Prediction& one : p) {
+      best = std::min(best, one.measured);
+    }
+    double sum = 0;
+    int ways = 0;
+    for (unsigned chosen = 0; chosen < 512; ++chosen) {
+      const bool has_sure = (chosen & ((1U << sure) - 1)) == (1U << sure) - 1;
+      if (__builtin_popcount(chosen) != 5 || !has_sure) {
+        continue;
+      }
+      double fastest = 9;
+      for (int k = 0; k < 9; ++k) {
+        fastest = (chosen >> k & 1) != 0
+                      ? std::min(fastest, p[static_cast<std::size_t>(k)].measured)
+                      : fastest;
+      }
+      sum += std::log(fastest / best);
+      ++ways;
+    }
+    EXPECT_NEAR(std::log(rank_metrics(p).top5), sum / ways, 1e-12);
+  }
+}
+
+TEST(Folds, ShareProblemsOutEvenlyAndForGood) {
+  std::vector<int> sizes(5);
+  for (std::int64_t problem = 0; problem < 5000; ++problem) {
+    const std::int64_t fold = fold_of(problem, 5);
+    ++sizes.at(static_cast<std::size_t>(fold));
+    EXPECT_EQ(fold, fold_of(problem, 5));
+  }
+  for (const int size : sizes) {
+    EXPECT_NEAR(size, 1000, 120);
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
