@@ -8,11 +8,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "arch/load.hpp"
 #include "campaign/results.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/yaml_example.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -257,6 +259,39 @@ TEST(CampaignFile, SaysWhatIsWrong) {
     }
     EXPECT_EQ(text, bad.expected) << bad.name;
   }
+}
+
+TEST(CampaignFile, ReadsTheExampleOfTheDocuments) {
+  const Campaign campaign =
+      parse_campaign(yaml_example("Campaign"), kConfigs + "campaigns/campaign.yaml");
+  EXPECT_EQ(campaign.designs(), 12);
+  EXPECT_EQ(campaign.layers.size(), 18);
+  EXPECT_EQ(campaign.questions.size(), 4);
+  EXPECT_EQ(campaign.questions[3].constraints, "../constraints/even.yaml");
+  EXPECT_EQ(campaign.questions[3].objective.max_energy, Picojoules{5e9});
+}
+
+// As many points as docs/campaigns.md says, and every design can be read.
+TEST(CampaignFile, ReadsWhatIsShipped) {
+  const std::map<std::string, std::size_t> shipped{
+      {"teaching_buffers", 96}, {"networks", 324}, {"eyeriss_10k", 10'080}};
+  for (const auto& [name, points] : shipped) {
+    const Campaign campaign = load_campaign(kConfigs + "campaigns/" + name + ".yaml");
+    EXPECT_EQ(campaign.name, name);
+    EXPECT_EQ(campaign.points(), points) << name;
+    std::set<std::string> contents;
+    for (std::size_t i = 0; i < campaign.designs(); ++i) {
+      const LoadedDesign loaded = load(design(campaign, i));
+      EXPECT_EQ(loaded.reason, "");
+      contents.insert(loaded.content.id);
+    }
+    EXPECT_EQ(contents.size(), campaign.designs()) << name;
+  }
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator{kConfigs + "campaigns"}) {
+    files += entry.path().extension() == ".yaml" ? 1U : 0U;
+  }
+  EXPECT_EQ(files, shipped.size());
 }
 
 TEST(CampaignFile, NumbersItsPointsWithDesignsSlowest) {
