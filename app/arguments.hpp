@@ -6,17 +6,14 @@
 #include <variant>
 #include <vector>
 
+#include "app/campaign_arguments.hpp"
+#include "app/output.hpp"
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
 
 // The command line as values.
-struct Output {
-  bool json = false;
-  std::string file;  // empty: standard output
-};
-
 struct ObjectiveArguments {
   Objective objective;
   std::string max_latency;  // empty: none; needs the clock of the architecture
@@ -53,29 +50,6 @@ struct NetworkArguments {
   std::int64_t seed = 1;
   int threads = 1;
   Budget budget;  // of each layer
-  Output output;
-};
-
-struct SweepArguments {
-  std::string campaign, database;
-  int shard = 1, shards = 1;  // the first of them is 1
-  int threads = 1;
-  Output output;
-};
-
-struct MergeArguments {
-  std::string database;
-  std::vector<std::string> inputs;
-  int threads = 1;
-  Output output;
-};
-
-struct ResultsArguments {
-  std::string database;
-  std::string campaign;  // empty: all
-  bool networks = false;
-  bool csv = false;
-  int threads = 1;
   Output output;
 };
 
