@@ -306,7 +306,7 @@ void check_spelling(const CLI::App& app, const Words& words) {
     }
   }
   if (words.empty()) {
-    throw UsageError(fmt::format("a command is missing{}", suggestion("", commands)));
+    throw UsageError(fmt::format("a command is missing; one of {}", fmt::join(commands, ", ")));
   }
 }
 
