@@ -6,13 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
-#include <thread>
 
+#include "app/options.hpp"
 #include "core/edit_distance.hpp"
 #include "report/json.hpp"
 
@@ -24,55 +22,10 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 done; 1 a negative answer (nothing fits, counts differ, a proof does not\n"
     "hold); 2 bad input or usage; 4 an error of mapsim's own; 130 interrupted, the best so far "
     "written.";
-constexpr int kMaxThreads = 1024;
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-void add_output(CLI::App& command, Output& output) {
-  command.add_flag("--json", output.json, "JSON for programs instead of text");
-  command.add_option("--out", output.file, "Write to FILE, whole or not at all")->type_name("FILE");
-}
 
 void add_inputs(CLI::App& command, std::string& arch, std::string& workload) {
   command.add_option("ARCH", arch, "Architecture (YAML)")->required()->type_name("");
   command.add_option("WORKLOAD", workload, "Workload (YAML)")->required()->type_name("");
-}
-
-// A whole number. CLI11 lets what overflows saturate, so the digits are read here first.
-template <class Number>
-void add_number(CLI::App& command, const std::string& name, Number& number, Number least,
-                Number most, const std::string& help) {
-  command.add_option(name, number, help)
-      ->check([least, most](const std::string& text) {
-        Number value{};
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool whole = error == std::errc{} && end == text.data() + text.size();
-        return whole && value >= least && value <= most
-                   ? std::string{}
-                   : fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
-      })
-      ->type_name("N");
-}
-
-// One of a few words; `take` gets it.
-void add_choice(CLI::App& command, const std::string& name, const Words& words,
-                const std::function<void(const std::string&)>& take, const std::string& help) {
-  command.add_option_function<std::string>("--" + name, take, help)
-      ->check([name, words](const std::string& word) {
-        const bool known = std::find(words.begin(), words.end(), word) != words.end();
-        return known ? std::string{}
-                     : fmt::format("no {} '{}'{}", name, word, suggestion(word, words));
-      })
-      ->type_name("NAME");
-}
-
-// `read` says what is wrong with a text, or takes it.
-void add_text(CLI::App& command, const std::string& name, const char* type, const std::string& help,
-              const std::function<std::optional<std::string>(const std::string&)>& read) {
-  command
-      .add_option_function<std::string>(
-          name, [read](const std::string& text) { read(text); }, help)
-      ->check([read](const std::string& text) { return read(text).value_or(""); })
-      ->type_name(type);
 }
 
 // What is wrong with a text, else nothing; `take` gets what it means.
@@ -113,12 +66,6 @@ void add_objective(CLI::App& command, ObjectiveArguments& a) {
              a.max_latency = text;  // the clock is not known yet
              return taken(parse_duration(text, Hertz{1e9}), [](Cycles) {});
            });
-}
-
-void add_threads(CLI::App& command, int& threads) {
-  threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  add_number(command, "--threads", threads, 1, kMaxThreads,
-             "Threads; the answer does not depend on it [all]");
 }
 
 void add_fronts(CLI::App& command, SearchArguments& a) {
@@ -238,58 +185,6 @@ void add_network(CLI::App& app, NetworkArguments& a) {
   add_threads(command, a.threads);
   add_budget(command, a.budget);
   add_output(command, a.output);
-}
-
-// "2/4": the second of four.
-std::optional<std::string> read_shard(const std::string& text, SweepArguments& a) {
-  const char* const end = text.data() + text.size();
-  int shard = 0;
-  int shards = 0;
-  const auto first = std::from_chars(text.data(), end, shard);
-  const bool slash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '/';
-  const auto second = slash ? std::from_chars(first.ptr + 1, end, shards) : first;
-  if (!slash || second.ec != std::errc{} || second.ptr != end || shard < 1 || shard > shards) {
-    return fmt::format("'{}' is not I/N with 1 <= I <= N, such as 2/4", text);
-  }
-  a.shard = shard;
-  a.shards = shards;
-  return std::nullopt;
-}
-
-void add_database(CLI::App& command, std::string& database, const std::string& name) {
-  command.add_option(name, database, "Database of results (SQLite)")->required()->type_name("FILE");
-}
-
-void add_sweep(CLI::App& app, SweepArguments& a) {
-  CLI::App& command = *app.add_subcommand(
-      "sweep", "Every point of a campaign that is not in its database yet; docs/formats.md");
-  command.add_option("CAMPAIGN", a.campaign, "Campaign (YAML)")->required()->type_name("");
-  add_database(command, a.database, "--db");
-  a.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  add_text(command, "--shard", "I/N", "Only the I-th of N parts, for a database of its own",
-           [&a](const std::string& text) { return read_shard(text, a); });
-  add_number(command, "--threads", a.threads, 1, kMaxThreads,
-             "Points at a time [all cores; under mpirun one a process]");
-}
-
-void add_merge(CLI::App& app, MergeArguments& a) {
-  CLI::App& command = *app.add_subcommand("merge", "Put databases of results into one");
-  add_database(command, a.database, "INTO");
-  command.add_option("FROM", a.inputs, "Databases to take from; they stay as they are")
-      ->required()
-      ->type_name("FILE");
-  add_threads(command, a.threads);
-}
-
-void add_results(CLI::App& app, ResultsArguments& a) {
-  CLI::App& command = *app.add_subcommand("results", "The rows of a database as a table");
-  add_database(command, a.database, "RESULTS");
-  command.add_option("--campaign", a.campaign, "Only this one")->type_name("NAME");
-  command.add_flag("--networks", a.networks, "Totals of networks in place of points");
-  CLI::Option* csv = command.add_flag("--csv", a.csv, "CSV, every column, all digits");
-  add_threads(command, a.threads);
-  add_output(command, a.output);
-  csv->excludes(command.get_option("--json"));
 }
 
 void add_check(CLI::App& app, CheckArguments& a) {
@@ -491,7 +386,7 @@ void check_spelling(const CLI::App& app, const Words& words) {
     }
   }
   if (words.empty()) {
-    throw UsageError(fmt::format("a command is missing{}", suggestion("", commands)));
+    throw UsageError(fmt::format("a command is missing; one of {}", fmt::join(commands, ", ")));
   }
 }
 

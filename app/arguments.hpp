@@ -6,13 +6,15 @@
 #include <variant>
 #include <vector>
 
+#include "app/campaign_arguments.hpp"
 #include "app/gpu_arguments.hpp"
+#include "app/output.hpp"
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
 
-// The command line as values; those of GPUs are in app/gpu_arguments.hpp.
+// The command line as values; those of campaigns and GPUs are in files of their own.
 struct ObjectiveArguments {
   Objective objective;
   std::string max_latency;  // empty: none; needs the clock of the architecture
@@ -41,13 +43,6 @@ struct SearchArguments {
   Output output;
 };
 
-// How a model becomes a network.
-struct OnnxArguments {
-  std::vector<std::string> dims;  // NAME=N
-  std::int64_t batch = 1;
-  std::int64_t operand_bits = 0;  // 0: as in the model
-};
-
 struct NetworkArguments {
   std::string arch, network;
   OnnxArguments onnx;       // if the network is a model
@@ -59,29 +54,6 @@ struct NetworkArguments {
   std::int64_t seed = 1;
   int threads = 1;
   Budget budget;  // of each layer
-  Output output;
-};
-
-struct SweepArguments {
-  std::string campaign, database;
-  int shard = 1, shards = 1;  // the first of them is 1
-  int threads = 1;
-  Output output;
-};
-
-struct MergeArguments {
-  std::string database;
-  std::vector<std::string> inputs;
-  int threads = 1;
-  Output output;
-};
-
-struct ResultsArguments {
-  std::string database;
-  std::string campaign;  // empty: all
-  bool networks = false;
-  bool csv = false;
-  int threads = 1;
   Output output;
 };
 

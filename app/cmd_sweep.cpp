@@ -53,8 +53,8 @@ Answer run(const SweepArguments& arguments) {
   const Campaign campaign = load_campaign(arguments.campaign);
   SweepOptions options;
   options.database = arguments.database;
-  options.shard = static_cast<std::size_t>(arguments.shard - 1);
-  options.shards = static_cast<std::size_t>(arguments.shards);
+  options.shard = {static_cast<std::size_t>(arguments.shard - 1),
+                   static_cast<std::size_t>(arguments.shards)};
   options.threads = job ? 1 : arguments.threads;
   options.remote = job ? job->remote() : Remote{};
   options.stop = &watch.stop();

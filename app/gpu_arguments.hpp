@@ -4,13 +4,9 @@
 #include <optional>
 #include <string>
 
-namespace mapsim {
+#include "app/output.hpp"
 
-// Where a command's answer goes.
-struct Output {
-  bool json = false;
-  std::string file;  // empty: standard output
-};
+namespace mapsim {
 
 // Of a search of kernels, on a GPU; what is empty was not given.
 struct KernelArguments {

@@ -55,7 +55,19 @@ struct Campaign {
   Budget budget;                      // of each point; labels only, so that results repeat
 
   std::size_t designs() const;
-  std::size_t points() const { return designs() * layers.size() * questions.size(); }
+  std::size_t points_per_design() const { return layers.size() * questions.size(); }
+  std::size_t points() const { return designs() * points_per_design(); }
+};
+
+// One of several equal parts of a campaign. Each next design goes to the parts one further on:
+// every n-th point would give a part few layers, perhaps the slow ones, where n divides their
+// number.
+struct Shard {
+  std::size_t index = 0;  // below count
+  std::size_t count = 1;
+  bool has(const Campaign& campaign, std::size_t number) const {
+    return (number + number / campaign.points_per_design()) % count == index;
+  }
 };
 
 // One combination of values of one machine.

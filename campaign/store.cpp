@@ -173,12 +173,14 @@ Store::Store(const std::string& path, Open how)
                                        marks(kKeyColumns.size() + kFigureColumns.size())));
 }
 
-void Store::begin_points(const std::string& campaign, std::size_t points, std::size_t shard,
-                         std::size_t shards) {
+void Store::begin_points(const Campaign& campaign, const Shard& shard) {
   points_ = std::make_unique<Transaction>(database_);
-  Statement{database_, "DELETE FROM points WHERE campaign = ? AND (number >= ? OR number % ? = ?)"}
-      .run({campaign, static_cast<std::int64_t>(points), static_cast<std::int64_t>(shards),
-            static_cast<std::int64_t>(shard)});
+  Statement{database_,
+            "DELETE FROM points WHERE campaign = ? AND (number >= ? OR "
+            "(number + number / ?) % ? = ?)"}
+      .run({campaign.name, static_cast<std::int64_t>(campaign.points()),
+            static_cast<std::int64_t>(campaign.points_per_design()),
+            static_cast<std::int64_t>(shard.count), static_cast<std::int64_t>(shard.index)});
 }
 
 void Store::add_point(const Record& point, const PointKey& key) {

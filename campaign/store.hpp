@@ -29,9 +29,8 @@ class Store {
   enum class Open { kExisting, kOrNew };
   Store(const std::string& path, Open how);
 
-  // The points of a campaign anew: those of one shard, and none beyond `points`.
-  void begin_points(const std::string& campaign, std::size_t points, std::size_t shard,
-                    std::size_t shards);
+  // The points of a campaign anew: those of one shard, and none beyond the last.
+  void begin_points(const Campaign& campaign, const Shard& shard);
   void add_point(const Record& point, const PointKey& key);
   void end_points();
 

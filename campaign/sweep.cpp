@@ -72,7 +72,7 @@ class Planner {
 
   // The numbers of what is to compute.
   std::vector<std::size_t> plan(SweepProgress& progress) {
-    store_.begin_points(campaign_.name, campaign_.points(), options_.shard, options_.shards);
+    store_.begin_points(campaign_, options_.shard);
     for (const Content& layer : layers_) {
       store_.add_input("layer", layer);
     }
@@ -95,9 +95,9 @@ class Planner {
     const Content content = load(drawn).content;
     store_.add_input("design", content);
     const std::size_t first = first_design_.try_emplace(content.id, number).first->second;
-    const std::size_t each = layers_.size() * questions_.size();
+    const std::size_t each = campaign_.points_per_design();
     for (std::size_t i = number * each; i < (number + 1) * each; ++i) {
-      if (i % options_.shards != options_.shard) {
+      if (!options_.shard.has(campaign_, i)) {
         continue;
       }
       const PointIndex index = point_index(campaign_, i);

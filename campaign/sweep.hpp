@@ -31,8 +31,8 @@ struct Remote {
 
 struct SweepOptions {
   std::string database;
-  std::size_t shard = 0, shards = 1;  // points whose number is `shard` modulo `shards`
-  int threads = 1;                    // points at a time; each search has one thread
+  Shard shard;
+  int threads = 1;  // points at a time; each search has one thread
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const SweepProgress&)> progress = [](const SweepProgress&) {};
   Remote remote = {};

@@ -8,11 +8,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "arch/load.hpp"
 #include "campaign/results.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "tests/support/yaml_example.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -45,12 +47,11 @@ class Sweeps : public ::testing::Test {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   SweepSummary run(const Campaign& campaign, const std::string& name, int threads = 2,
-                   std::size_t shard = 0, std::size_t shards = 1) const {
+                   Shard shard = {}) const {
     SweepOptions options;
     options.database = path(name);
     options.threads = threads;
     options.shard = shard;
-    options.shards = shards;
     const std::atomic<bool> stop{false};
     options.stop = &stop;
     return sweep(campaign, options);
@@ -143,14 +144,14 @@ TEST_F(Sweeps, GiveTheSameRowsWhateverTheThreadsAndShards) {
   Store whole{path("whole.sqlite"), Store::Open::kOrNew};
   for (std::size_t shard = 0; shard < 4; ++shard) {
     const std::string name = fmt::format("shard{}.sqlite", shard);
-    EXPECT_EQ(run(grid(), name, 1, shard, 4).progress.points, 2);
+    EXPECT_EQ(run(grid(), name, 1, {shard, 4}).progress.points, 2);
     whole.merge(path(name));
   }
   EXPECT_EQ(answers("whole.sqlite"), answers("one.sqlite"));
   whole.merge(path("one.sqlite"));  // nothing new, no contradiction
   EXPECT_EQ(answers("whole.sqlite"), answers("one.sqlite"));
   for (std::size_t shard = 0; shard < 4; ++shard) {  // in turn into one database
-    run(grid(), "turns.sqlite", 1, shard, 4);
+    run(grid(), "turns.sqlite", 1, {shard, 4});
   }
   EXPECT_EQ(answers("turns.sqlite"), answers("one.sqlite"));
 }
@@ -256,6 +257,53 @@ TEST(CampaignFile, SaysWhatIsWrong) {
       text.replace(at, root.size(), "ROOT");
     }
     EXPECT_EQ(text, bad.expected) << bad.name;
+  }
+}
+
+TEST(CampaignFile, ReadsTheExampleOfTheDocuments) {
+  const Campaign campaign =
+      parse_campaign(yaml_example("Campaign"), kConfigs + "campaigns/campaign.yaml");
+  EXPECT_EQ(campaign.designs(), 12);
+  EXPECT_EQ(campaign.layers.size(), 18);
+  EXPECT_EQ(campaign.questions.size(), 4);
+  EXPECT_EQ(campaign.questions[3].constraints, "../constraints/even.yaml");
+  EXPECT_EQ(campaign.questions[3].objective.max_energy, Picojoules{5e9});
+}
+
+// As many points as docs/campaigns.md says, and every design can be read.
+TEST(CampaignFile, ReadsWhatIsShipped) {
+  const std::map<std::string, std::size_t> shipped{
+      {"teaching_buffers", 96}, {"networks", 468}, {"eyeriss_10k", 10'080}};
+  for (const auto& [name, points] : shipped) {
+    const Campaign campaign = load_campaign(kConfigs + "campaigns/" + name + ".yaml");
+    EXPECT_EQ(campaign.name, name);
+    EXPECT_EQ(campaign.points(), points) << name;
+    std::set<std::string> contents;
+    for (std::size_t i = 0; i < campaign.designs(); ++i) {
+      const LoadedDesign loaded = load(design(campaign, i));
+      EXPECT_EQ(loaded.reason, "");
+      contents.insert(loaded.content.id);
+    }
+    EXPECT_EQ(contents.size(), campaign.designs()) << name;
+  }
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator{kConfigs + "campaigns"}) {
+    files += entry.path().extension() == ".yaml" ? 1U : 0U;
+  }
+  EXPECT_EQ(files, shipped.size());
+}
+
+// The two questions of each design of this grid are in different shards in turn.
+TEST_F(Sweeps, DivideEveryLayerAndQuestion) {
+  const Campaign campaign = grid();
+  for (std::size_t index = 0; index < 2; ++index) {
+    std::set<std::size_t> questions;
+    for (std::size_t i = 0; i < campaign.points(); ++i) {
+      if (Shard{index, 2}.has(campaign, i)) {
+        questions.insert(point_index(campaign, i).question);
+      }
+    }
+    EXPECT_EQ(questions.size(), 2);
   }
 }
 

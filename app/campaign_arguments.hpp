@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/output.hpp"
+
+namespace mapsim {
+
+// Networks and campaigns.
+
+// How a model becomes a network.
+struct OnnxArguments {
+  std::vector<std::string> dims;  // NAME=N
+  std::int64_t batch = 1;
+  std::int64_t operand_bits = 0;  // 0: as in the model
+};
+
+struct SweepArguments {
+  std::string campaign, database;
+  int shard = 1, shards = 1;  // the first of them is 1
+  int threads = 1;
+  Output output;
+};
+
+struct MergeArguments {
+  std::string database;
+  std::vector<std::string> inputs;
+  int threads = 1;
+  Output output;
+};
+
+struct ResultsArguments {
+  std::string database;
+  std::string campaign;  // empty: all
+  bool networks = false;
+  bool csv = false;
+  int threads = 1;
+  Output output;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "app/arguments.hpp"
+#include "core/edit_distance.hpp"
+
+namespace mapsim {
+
+// Kinds of options, for the functions that describe a command to CLI11.
+
+inline constexpr int kMaxThreads = 1024;
+inline constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+void add_output(CLI::App& command, Output& output);
+void add_threads(CLI::App& command, int& threads);
+// One of a few words; `take` gets it.
+void add_choice(CLI::App& command, const std::string& name, const Words& words,
+                const std::function<void(const std::string&)>& take, const std::string& help);
+// `read` says what is wrong with a text, or takes it.
+void add_text(CLI::App& command, const std::string& name, const char* type, const std::string& help,
+              const std::function<std::optional<std::string>(const std::string&)>& read);
+
+// A whole number. CLI11 lets what overflows saturate, so the digits are read here first.
+template <class Number>
+void add_number(CLI::App& command, const std::string& name, Number& number, Number least,
+                Number most, const std::string& help) {
+  command.add_option(name, number, help)
+      ->check([least, most](const std::string& text) {
+        Number value{};
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool whole = error == std::errc{} && end == text.data() + text.size();
+        return whole && value >= least && value <= most
+                   ? std::string{}
+                   : fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+      })
+      ->type_name("N");
+}
+
+// Commands that have a file of their own.
+void add_sweep(CLI::App& app, SweepArguments& a);
+void add_merge(CLI::App& app, MergeArguments& a);
+void add_results(CLI::App& app, ResultsArguments& a);
+
+}  // namespace mapsim
