@@ -56,9 +56,9 @@ TEST(BalancedOptima, CostWhatTheSimulatorCounts) {
   EXPECT_GT(imperfect, 10);
 }
 
-// Of 13, loops to 7, 4 and 3 make 4 tiles of 4 and 6 of 3; without the 7, at which nothing need stand,
-// they make 7 of 3, and no smaller tiles in place of the 4 and the 3 are as few. So it is in the
-// mapping that needs the least energy.
+// Of 13, loops to 7, 4 and 3 make 4 tiles of 4 and 6 of 3; without the 7, at which nothing need
+// stand, they make 7 of 3, and no smaller tiles in place of the 4 and the 3 are as few. So it is in
+// the mapping that needs the least energy.
 TEST(BalancedOptima, MayHaveAnExtentAtWhichNothingStands) {
   const char* const arch = R"(name: g
 nodes:
