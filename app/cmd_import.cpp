@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <deque>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "arch/print.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
 #include "mapper/constraints.hpp"
 #include "workloads/load.hpp"
@@ -56,7 +56,7 @@ void check_constraints(const std::string& text, const Problem& problem,
     std::vector<Diagnostic> found;
     for (const Diagnostic& each : error.diagnostics()) {
       found.push_back(
-          {fmt::format("{}", fmt::join(sources, " ")), 0, 0, "",
+          {joined(sources, " "), 0, 0, "",
            fmt::format("the constraints of the mapspace cannot hold here: {}, of {}", each.message,
                        each.source.substr(each.source.find_first_not_of(' '))),
            ""});

@@ -111,4 +111,12 @@ std::vector<TextPiece> pieces(const std::string& text, std::string_view separato
   return found;
 }
 
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : std::string{between}) + word;
+  }
+  return text;
+}
+
 }  // namespace mapsim

@@ -33,5 +33,7 @@ struct TextPiece {
 };
 // The pieces between any of `separators`, empty ones left out.
 std::vector<TextPiece> pieces(const std::string& text, std::string_view separators);
+// The other way round: "a, b, c".
+std::string joined(const std::vector<std::string>& words, std::string_view between);
 
 }  // namespace mapsim

@@ -2,10 +2,11 @@
 #include "interop/import_notes.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "interop/foreign_yaml.hpp"
 
 namespace mapsim {
 
@@ -38,10 +39,9 @@ std::vector<std::string> ImportNotes::text() const {
   for (const auto& [kind, things] : kinds) {
     std::vector<std::string> named;
     for (const auto& [what, owners] : things) {
-      named.push_back(owners.empty() ? what
-                                     : fmt::format("{} ({})", what, fmt::join(owners, ", ")));
+      named.push_back(owners.empty() ? what : fmt::format("{} ({})", what, joined(owners, ", ")));
     }
-    all.push_back(fmt::format("{}: {}", kind, fmt::join(named, "; ")));
+    all.push_back(fmt::format("{}: {}", kind, joined(named, "; ")));
   }
   return all;
 }

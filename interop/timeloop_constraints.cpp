@@ -2,7 +2,6 @@
 #include "interop/timeloop_constraints.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -226,7 +225,7 @@ class ConstraintReader {
       if (taken > instances) {
         reader_.error(at, fmt::format("{} along {} below {}, which has {} there; 'permutation' and "
                                       "'split' say which dims go along X",
-                                      fmt::join(factors, " "), to_string(axis), storages_[level],
+                                      joined(factors, " "), to_string(axis), storages_[level],
                                       instances == 1 ? "no more than one instance"
                                                      : fmt::format("{} instances", instances)));
       }

@@ -2,7 +2,6 @@
 #include "interop/timeloop_import.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -284,7 +283,7 @@ class Importer {
           notes_.lines.begin(),
           fmt::format("{}: no energy_per_hop; Timeloop takes one from its own table of wires, here "
                       "hops are left out",
-                      fmt::join(silent, ", ")));
+                      joined(silent, ", ")));
     }
   }
 

@@ -38,6 +38,8 @@ TEST(ParseErt, TakesTheLargestOfEqualActions) {
   EXPECT_EQ(ert.find("GLB", kWriteActions), Picojoules{32});
   EXPECT_EQ(ert.find("GLB", kUpdateActions), Picojoules{32});
   EXPECT_EQ(ert.find("RF", kReadActions), std::nullopt);
+  EXPECT_STREQ(ert.action_of("GLB", kUpdateActions), "write");  // whose number it is
+  EXPECT_EQ(ert.action_of("RF", kReadActions), nullptr);
 }
 
 // The order in which Timeloop looks them up.
@@ -104,7 +106,8 @@ nodes:
   EXPECT_EQ(glb.energy.read, PicojoulesPerBit{1});
   EXPECT_EQ(glb.energy.update, PicojoulesPerBit{2});
   EXPECT_TRUE(glb.sources.read.ends_with("E.yaml: GLB read"));
-  EXPECT_EQ(glb.physical.leakage, Milliwatts{0.1});  // 0.5 pJ at 200 MHz
+  EXPECT_TRUE(glb.sources.update.ends_with("E.yaml: GLB write"));  // there is no update
+  EXPECT_EQ(glb.physical.leakage, Milliwatts{0.1});                // 0.5 pJ at 200 MHz
   EXPECT_EQ(glb.physical.area, SquareMillimetres{0.25});
   EXPECT_EQ(arch.compute.energy, Picojoules{2.5});
   EXPECT_FALSE(arch.compute.energy_by_width);
