@@ -390,6 +390,20 @@ void check_spelling(const CLI::App& app, const Words& words) {
   }
 }
 
+// CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
+std::optional<Information> read(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Information{app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return Information{app.version() + "\n"};
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Objective complete(const ObjectiveArguments& arguments, Hertz clock) {
@@ -439,15 +453,8 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_export(app, export_mapping);
   add_calibrate(app, calibrate);
   check_spelling(app, Words(argv + 1, argv + argc));
-  // CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return Information{app.help()};
-  } catch (const CLI::CallForVersion&) {
-    return Information{app.version() + "\n"};
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+  if (const auto information = read(app, argc, argv)) {
+    return *information;
   }
   const std::map<std::string, Command> parsed{{"search", search},
                                               {"network", network},

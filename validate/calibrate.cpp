@@ -14,8 +14,9 @@
 namespace mapsim {
 namespace {
 
-// A regret that differs by less is the same: half of the noise between two timings of one kernel.
-constexpr double kRegretSlack = 0.002;
+// A regret that differs by less is the same. Two timings of one kernel differ by 1 to 2 % (L20,
+// three days), their mean over some thirty problems by 0.25 %, twice that at 95 %.
+constexpr double kRegretSlack = 0.005;
 
 using Rows = std::vector<const Observation*>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_mapper --seconds N --seed S --max-size M [--balanced|--ruled|--systolic] [--fronts]: compares
-// the exact mapper with all mappings of fresh random spaces for as long as one likes; stops at the
-// first mismatch, shrinks it, exits with 1.
+// fuzz_mapper --seconds N --seed S --max-size M [--balanced|--ruled|--systolic] [--fronts]:
+// compares the exact mapper with all mappings of fresh random spaces for as long as one likes;
+// stops at the first mismatch, shrinks it, exits with 1.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

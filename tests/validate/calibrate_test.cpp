@@ -96,7 +96,7 @@ TEST(Calibrate, RefusesAFitThatRanksWorse) {
   const GroupCalibration group = calibrate(gpu, all, {}).at(0);
   const CalibrationScore& after = group.scores[0];
   const CalibrationScore& before = group.scores[1];
-  EXPECT_EQ(group.refusal.has_value(), after.ranks.top1 > before.ranks.top1 + 0.002 ||
+  EXPECT_EQ(group.refusal.has_value(), after.ranks.top1 > before.ranks.top1 + 0.005 ||
                                            after.errors->mape > before.errors->mape);
   EXPECT_TRUE(group.refusal.has_value());
 }
@@ -176,7 +176,7 @@ TEST_F(Recorded, L20WmmaVariants) {
   EXPECT_EQ(group.refusal, std::nullopt);
   EXPECT_EQ(group.problems, 27);
   EXPECT_LE(group.scores[0].errors->mape, 0.025);
-  EXPECT_GE(group.scores[0].ranks.tau, 0.73);
+  EXPECT_GE(group.scores[0].ranks.tau, 0.735);
   EXPECT_LE(group.scores[0].ranks.top1, 1.003);
   EXPECT_LT(group.scores[0].errors->mape, group.scores[2].errors->mape);  // the roofline
 }

@@ -20,8 +20,7 @@ TEST(LoadNetwork, ReadsLayersBesideItsFile) {
       kWorkloads + "n.yaml");
   const Workload conv = load_workload(kWorkloads + "teaching/conv.yaml");
   const std::string file = kWorkloads + "teaching/conv.yaml";
-  EXPECT_EQ(network,
-            (Network{"n", {{"conv", conv, 3, file}, {"twin", conv, 1, file}}}));
+  EXPECT_EQ(network, (Network{"n", {{"conv", conv, 3, file}, {"twin", conv, 1, file}}}));
   EXPECT_EQ(network.macs(), 4 * conv.macs());
 }
 
