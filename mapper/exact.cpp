@@ -138,12 +138,15 @@ class Record {
     } else {
       result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
     }
-    result.certificate.lower_bound = result.interrupted ? bound : value;
-    if (bare_ && bare_->first < result.certificate.lower_bound * (1 - kRounding)) {
-      result.certificate.bound_of_all = bare_->first;
+    Certificate& proof = result.certificate;
+    proof.lower_bound = result.interrupted ? bound : value;
+    if (result.cost && bare_ && bare_->first < proof.lower_bound * (1 - kRounding)) {
+      proof.bound_but_for_bare = proof.lower_bound;
+      proof.lower_bound = bare_->first;
+      proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
     }
-    if (result.interrupted && bound > 0 && result.cost) {
-      result.certificate.gap = value / bound - 1;
+    if (proof.status == Proof::kBounded && result.cost) {
+      proof.gap = value / proof.lower_bound - 1;
     }
     return result;
   }

@@ -264,8 +264,8 @@ Json certificate_json(const Certificate& certificate) {
     json["lower_bound"] = certificate.lower_bound;
     json["gap"] = certificate.gap;
   }
-  if (certificate.bound_of_all) {
-    json["lower_bound_of_all"] = *certificate.bound_of_all;
+  if (certificate.bound_but_for_bare) {
+    json["lower_bound_but_for_bare_extents"] = *certificate.bound_but_for_bare;
   }
   json["mapspace_size"] = certificate.mapspace_size;
   if (certificate.schedules) {

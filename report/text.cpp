@@ -284,13 +284,13 @@ std::string progress_text(const Objective& objective, const Progress& progress) 
                             progress.unrollings_total, grouped(static_cast<std::int64_t>(rate)));
 }
 
-// What a proof leaves out: decision 18.
+// What is proven beyond that: decision 18.
 std::string bare_text(const Certificate& proof, const Objective& objective) {
-  return proof.bound_of_all
+  return proof.bound_but_for_bare
              ? fmt::format(
-                   "(but for mappings with an extent at which nothing is kept, too many to "
-                   "look at; none of these is below {})\n",
-                   objective_text(objective, *proof.bound_of_all))
+                   "(none of those where something is kept or spread at every extent is below {}; "
+                   "the others are too many to look at)\n",
+                   objective_text(objective, *proof.bound_but_for_bare))
              : std::string{};
 }
 
@@ -306,8 +306,8 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
   const std::string name = to_string(objective);
   switch (proof.status) {
     case Proof::kOptimal:
-      return fmt::format("proven optimal: none {} has a lower {} than {}\n{}", over, name,
-                         objective_text(objective, proof.lower_bound), bare_text(proof, objective));
+      return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
+                         objective_text(objective, proof.lower_bound));
     case Proof::kInfeasible:
       return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:
