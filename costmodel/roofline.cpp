@@ -57,8 +57,7 @@ std::optional<TensorId> first_weight(const Workload& workload) {
   return std::nullopt;
 }
 
-// Time on the ports of the outermost level, for bits read and bits written, in any unit of time
-// that the bandwidth is given per.
+// Cycles on the ports of one level, for bits read and bits written.
 double port_time(const Bandwidth& bandwidth, double read_bits, double write_bits) {
   const auto time = [](double bits, const std::optional<BitsPerCycle>& port) {
     return port ? bits / port->count() : 0.0;
@@ -69,18 +68,32 @@ double port_time(const Bandwidth& bandwidth, double read_bits, double write_bits
   return std::max(time(read_bits, bandwidth.read), time(write_bits, bandwidth.write));
 }
 
-// Bytes per second that this mix of reads and writes can reach; infinite without a limit.
-double reachable_bandwidth(const Arch& arch, double read_bytes, double write_bytes) {
-  const Bandwidth& ports = arch.levels[LevelId{0}].bandwidth;
-  if (ports.shared) {
-    return ports.shared->count() * arch.clock.count() / kBitsPerByte;
+// Cycles on the busiest port, if these bits of each tensor move once. At the outermost level
+// operands are read and sums written. A level that must keep a tensor for the whole machine takes
+// each of its points in and hands it on, at least once; of levels with several instances nothing is
+// assumed, and the workbook's timing knows the outermost ports only.
+double transfer_cycles(const Arch& arch, const Workload& workload, const PerTensor<double>& bits) {
+  const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
+  const bool outermost_only = nvdla != nullptr && nvdla->mode == NvdlaMode::kSheet;
+  double slowest = 0;
+  for (const LevelId l : arch.levels.ids()) {
+    if (l != LevelId{0} && (outermost_only || arch.instances(l) > 1)) {
+      break;
+    }
+    double read = 0;
+    double write = 0;
+    for (const TensorId t : bits.ids()) {
+      const bool passes = l != LevelId{0} && arch.levels[l].keep.contains(workload.tensors[t].role);
+      const bool output = t == workload.output();
+      read += passes || (l == LevelId{0} && !output) ? bits[t] : 0;
+      write += passes || (l == LevelId{0} && output) ? bits[t] : 0;
+    }
+    slowest = std::max(slowest, port_time(arch.levels[l].bandwidth, read, write));
   }
-  const double cycles = port_time(ports, read_bytes * kBitsPerByte, write_bytes * kBitsPerByte);
-  return cycles > 0 ? (read_bytes + write_bytes) / cycles * arch.clock.count() : kInfinity;
+  return slowest;
 }
 
 PerTensor<TensorTraffic> traffic(const Arch& arch, const Workload& workload) {
-  const Bandwidth& ports = arch.levels[LevelId{0}].bandwidth;
   const std::optional<TensorId> biased = workload.bias ? first_weight(workload) : std::nullopt;
   PerTensor<TensorTraffic> result(workload.tensors.size());
   for (const TensorId id : result.ids()) {
@@ -88,32 +101,48 @@ PerTensor<TensorTraffic> traffic(const Arch& arch, const Workload& workload) {
     TensorTraffic& entry = result[id];
     entry.elements = tensor.stored_elements.value_or(touched_points(workload, tensor));
     entry.elements += biased == id ? bias_values(workload, id) : 0;
-    const double bits = static_cast<double>(entry.elements) *
-                        static_cast<double>(tensor.bits.count()) * tensor.density;
-    entry.bytes = bits / kBitsPerByte;
-    const bool written = id == workload.output();
-    entry.transfer =
-        Seconds{port_time(ports, written ? 0 : bits, written ? bits : 0) / arch.clock.count()};
+    PerTensor<double> bits;
+    bits.resize(result.size());
+    bits[id] = static_cast<double>(entry.elements) * static_cast<double>(tensor.bits.count()) *
+               tensor.density;
+    entry.bytes = bits[id] / kBitsPerByte;
+    entry.transfer = Seconds{transfer_cycles(arch, workload, bits) / arch.clock.count()};
   }
   return result;
+}
+
+// Bytes per second that this mix of tensors can reach; infinite without a limit.
+double reachable_bandwidth(const Arch& arch, const Workload& workload,
+                           const PerTensor<TensorTraffic>& tensors) {
+  double bytes = 0;
+  PerTensor<double> bits;
+  bits.resize(tensors.size());
+  for (const TensorId id : tensors.ids()) {
+    bytes += tensors[id].bytes;
+    bits[id] = tensors[id].bytes * kBitsPerByte;
+  }
+  const double cycles = transfer_cycles(arch, workload, bits);
+  return cycles > 0 ? bytes / cycles * arch.clock.count() : kInfinity;
 }
 
 void add_least_cost(const Arch& arch, const Workload& workload, Roofline& result) {
   const Storage& outermost = arch.levels[LevelId{0}];
   double read_bits = 0;
   double write_bits = 0;
+  PerTensor<double> moved;
+  moved.resize(workload.tensors.size());
   for (const TensorId id : workload.tensors.ids()) {
     const Tensor& tensor = workload.tensors[id];
-    const double bits = static_cast<double>(touched_points(workload, tensor)) *
-                        static_cast<double>(tensor.bits.count()) * tensor.density;
-    (id == workload.output() ? write_bits : read_bits) += bits;
+    moved[id] = static_cast<double>(touched_points(workload, tensor)) *
+                static_cast<double>(tensor.bits.count()) * tensor.density;
+    (id == workload.output() ? write_bits : read_bits) += moved[id];
   }
   const std::int64_t units = arch.mac_units();
   const std::int64_t macs = workload.macs();
   const Cycles compute{(macs + units - 1) / units * arch.compute.issue_interval};
   const Problem problem{arch, workload};
   const Picojoules mac = problem.mac_energy();
-  const double transfer = std::ceil(port_time(outermost.bandwidth, read_bits, write_bits));
+  const double transfer = std::ceil(transfer_cycles(arch, workload, moved));
   result.least_cycles = std::max(compute, Cycles{static_cast<std::int64_t>(transfer)});
   result.least_energy = Picojoules{static_cast<double>(macs) * mac.count() +
                                    read_bits * outermost.energy.read.count() +
@@ -141,12 +170,9 @@ Roofline roofline(const Arch& machine, const Workload& workload) {
   const Arch arch = bind_widths(machine, workload);
   Roofline result;
   result.tensors = traffic(arch, workload);
-  double read_bytes = 0;
-  double write_bytes = 0;
-  for (const TensorId id : result.tensors.ids()) {
-    (id == workload.output() ? write_bytes : read_bytes) += result.tensors[id].bytes;
+  for (const TensorTraffic& entry : result.tensors) {
+    result.bytes += entry.bytes;
   }
-  result.bytes = read_bytes + write_bytes;
   // n operands take n - 1 multiplications and an addition; a bias costs what a MAC costs.
   result.ops_per_mac = static_cast<std::int64_t>(workload.tensors.size()) - 1;
   const std::int64_t outputs = volume(workload, workload.tensors[workload.output()].dims());
@@ -154,7 +180,7 @@ Roofline roofline(const Arch& machine, const Workload& workload) {
   result.macs_per_second = static_cast<double>(arch.mac_units()) * arch.clock.count() /
                            static_cast<double>(arch.compute.issue_interval);
   result.peak = {result.macs_per_second * static_cast<double>(result.ops_per_mac),
-                 reachable_bandwidth(arch, read_bytes, write_bytes)};
+                 reachable_bandwidth(arch, workload, result.tensors)};
   result.bound = roofline_bound(static_cast<double>(result.ops), result.bytes, result.peak);
   add_least_cost(arch, workload, result);
   return result;

@@ -38,7 +38,7 @@ inline constexpr double kLimitingUtilization = 0.7;
 struct TensorTraffic {
   std::int64_t elements = 0;  // as it lies in memory, without padding
   double bytes = 0;
-  Seconds transfer{0};  // alone, through the port that serves it
+  Seconds transfer{0};  // alone, through the slowest port that it must pass
 };
 
 // Bounds of a workload on a machine that no mapping can beat.
@@ -48,10 +48,12 @@ struct Roofline {
   PerTensor<TensorTraffic> tensors;  // weights include the bias
   double bytes = 0;
   double macs_per_second = 0;  // peak
-  Peak peak;                   // bandwidth: of this mix of reads and writes at the outermost level
+  Peak peak;  // bandwidth: of this mix of tensors at the slowest port that all of it must pass
   RooflineBound bound;
   // Of what evaluate() reports for any mapping. There padding counts as data and a bias as nothing:
-  Cycles least_cycles{0};  // full use of the MAC units; each point once through the outermost port
+  // full use of the MAC units; each point once through the outermost ports, and through those of
+  // every level of one instance that must keep it
+  Cycles least_cycles{0};
   Picojoules least_energy{0};  // each MAC, and each point once at the outermost level
 };
 Roofline roofline(const Arch& arch, const Workload& workload);

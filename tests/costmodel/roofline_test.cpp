@@ -213,8 +213,56 @@ TEST(Roofline, LeastCostCountsThePaddingThatMappingsRead) {
                                                     320 * (input + weights) + 960 * outputs);
 }
 
+// Makes each level of one instance that keeps every tensor of a role keep that role by decree, with
+// ports of its own.
+void decree_keeps(RandomCase& random) {
+  const Counts counts = count(Problem{random.arch, random.workload}, random.mapping);
+  for (const LevelId l : random.arch.levels.ids()) {
+    if (l == LevelId{0} || random.arch.instances(l) > 1) {
+      continue;
+    }
+    RoleSet kept = kAllRoles;
+    for (const TensorId t : random.workload.tensors.ids()) {
+      if (!counts.levels[l][t].kept) {
+        kept.erase(random.workload.tensors[t].role);
+      }
+    }
+    random.arch.levels[l].keep = kept;
+    random.arch.levels[l].bandwidth =
+        index_of(l) % 2 == 0 ? shared(2) : Bandwidth{BitsPerCycle{1.5}, BitsPerCycle{1}, {}};
+  }
+}
+
+TEST(Roofline, LevelsThatMustKeepATensorTakeItInOnce) {
+  const Workload work = linear(4, 8, 2, 8);  // 32 B of A, 16 B of B, 8 B of Z
+  Arch arch = machine(64, {});
+  Storage fifo;
+  fifo.name = "FIFO";
+  fifo.keep = {Role::kWeight};
+  fifo.bandwidth.write = BitsPerCycle{2};
+  arch.levels.push_back(fifo);
+  arch.levels_above[FanoutId{0}] = 2;
+  Roofline bounds = roofline(arch, work);
+  EXPECT_EQ(bounds.least_cycles, Cycles{64});
+  EXPECT_DOUBLE_EQ(bounds.tensors[TensorId{1}].transfer.count(), 64e-9);
+  EXPECT_EQ(bounds.tensors[TensorId{0}].transfer.count(), 0);
+  EXPECT_DOUBLE_EQ(bounds.peak.bytes_per_second, 56 / 64e-9);
+  EXPECT_EQ(bounds.bound.limiter, Limiter::kMemory);
+
+  arch.levels[LevelId{1}].keep = {
+      Role::kOutput};  // comes up through the write port, goes on by read
+  arch.levels[LevelId{1}].bandwidth = {BitsPerCycle{1}, BitsPerCycle{2}, std::nullopt};
+  EXPECT_EQ(roofline(arch, work).least_cycles, Cycles{64});
+  arch.levels[LevelId{1}].bandwidth = shared(1);
+  EXPECT_EQ(roofline(arch, work).least_cycles, Cycles{128});
+
+  arch.levels_above[FanoutId{0}] = 1;  // in each PE: any of them may hold little
+  EXPECT_EQ(roofline(arch, work).least_cycles, Cycles{1});
+}
+
 TEST(Roofline, NoMappingBeatsTheLeastCost) {
   std::size_t checked = 0;
+  std::size_t inner_binds = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     RandomCase random = random_case(seed);
     for (Storage& level : random.arch.levels) {
@@ -224,16 +272,22 @@ TEST(Roofline, NoMappingBeatsTheLeastCost) {
     random.arch.levels[LevelId{0}].bandwidth =
         seed % 2 == 0 ? shared(7) : Bandwidth{BitsPerCycle{5}, BitsPerCycle{3}, std::nullopt};
     random.arch.compute.energy = Picojoules{1};
+    const Cycles outermost = roofline(random.arch, random.workload).least_cycles;
+    if (seed % 4 < 2) {
+      decree_keeps(random);
+    }
     const Problem problem{random.arch, random.workload};
     const Evaluation evaluation = evaluate(problem, random.mapping);
     if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
       const Roofline bounds = roofline(problem.arch(), problem.workload());
       ASSERT_LE(bounds.least_cycles, cost->latency.steady) << "seed " << seed;
       ASSERT_LE(bounds.least_energy.count(), cost->energy.total.count()) << "seed " << seed;
+      inner_binds += bounds.least_cycles > outermost ? 1 : 0;
       ++checked;
     }
   }
   EXPECT_GT(checked, 1000U);
+  EXPECT_GT(inner_binds, 100U);
 }
 
 }  // namespace
