@@ -8,9 +8,11 @@
 #include <string>
 
 #include "arch/load.hpp"
+#include "costmodel/roofline.hpp"
 #include "mapper/constraints.hpp"
 #include "mapper/mapper.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
@@ -51,6 +53,44 @@ TEST(SystolicArray, KeepsTheTensorWithoutTheLongestDim) {
     EXPECT_EQ(best, each.stays);
     EXPECT_LE(fastest(problem, {}).latency.steady.count(), least);
   }
+}
+
+Roofline tpu_roofline(const GemmShape& shape) {
+  return roofline(load_arch(kConfigs + "arch/tpu_v1.yaml"), gemm("layer", shape));
+}
+
+// Jouppi et al., ISCA 2017, figure 5: the ridge lies at 1350 MACs per byte of weights, which a
+// matrix product reuses once for each of its m rows.
+TEST(TpuRoofline, BendsAt1350OperationsPerWeightByte) {
+  EXPECT_EQ(tpu_roofline({1349, 4096, 4096, {}, false}).bound.limiter, Limiter::kMemory);
+  EXPECT_EQ(tpu_roofline({1350, 4096, 4096, {}, false}).bound.limiter, Limiter::kMath);
+}
+
+// Every weight passes the 34 GB/s of the FIFO; the search finds a mapping that waits for no more.
+TEST(TpuRoofline, IsReachedByALayerOfOneRow) {
+  const Arch arch = load_arch(kConfigs + "arch/tpu_v1.yaml");
+  const Workload fc6 = load_workload(kConfigs + "workloads/alexnet/fc6.yaml");
+  const Roofline bounds = roofline(arch, fc6);
+  EXPECT_EQ(bounds.least_cycles, Cycles{777'180});  // 9216 x 4096 B at 34 GB/s and 700 MHz
+  EXPECT_EQ(bounds.bound.limiter, Limiter::kMemory);
+  EXPECT_EQ(fastest(Problem{arch, fc6}, {}).latency.steady, bounds.least_cycles);
+}
+
+// [T] section 2: half speed where one operand is of 16 bits, a quarter where both are.
+TEST(Tpu, HoldsWeightsOf16Bits) {
+  const Arch arch = load_arch(kConfigs + "arch/tpu_v1.yaml");
+  const auto steps = [&](std::int64_t input, std::int64_t weight) {
+    Workload work = gemm("wide", {1024, 512, 512, {}, false});
+    for (Tensor& tensor : work.tensors) {
+      tensor.bits = Bits{tensor.role == Role::kWeight ? weight : input};
+      tensor.partial_bits = Bits{32};
+    }
+    return fastest(Problem{arch, work}, {}).latency.compute.busy;
+  };
+  EXPECT_EQ(steps(8, 8), Cycles{4 * 1024});
+  EXPECT_EQ(steps(8, 16), Cycles{4 * 2 * 1024});
+  EXPECT_EQ(steps(16, 8), Cycles{4 * 2 * 1024});
+  EXPECT_EQ(steps(16, 16), Cycles{4 * 4 * 1024});
 }
 
 }  // namespace
