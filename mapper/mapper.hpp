@@ -25,9 +25,9 @@ struct Certificate {
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
   bool schedules = false;     // all this is about an engine's schedules, not the whole mapspace
-  // Balanced factors: a bound of the mappings without an extent at which nothing stands, where it is
-  // above that of all, because looking at the others would have taken too long (decision 18).
-  std::optional<double> bound_but_for_bare;
+  // Balanced factors: a bound of the mappings without an extent at which nothing stands, where it
+  // is above that of all, because looking at the others would have taken too long (decision 18).
+  std::optional<double> bound_but_for_bare{};
 };
 
 // How the exact strategy came by the bound of a group of spatial unrollings. kFloor: whatever the

@@ -5,9 +5,11 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/nvdla/stripe.hpp"
 #include "mapper/why_empty.hpp"
 #include "report/constraints.hpp"
 #include "report/json_head.hpp"
@@ -64,14 +66,32 @@ Json resources_json(const Arch& arch, const Latency& latency) {
 }
 
 // Where the steady latency goes, as the timing model of the compute node has it.
-Json time_json(const Workload& workload, const Latency& latency) {
+Json time_json(const Problem& problem, const Latency& latency) {
+  const Workload& workload = problem.workload();
   const ComputeTime& time = latency.compute;
+  const bool systolic = std::holds_alternative<SystolicTiming>(problem.arch().compute.timing);
   return {{"busy_cycles", time.busy.count()},
           {"load_cycles", time.load.count()},
           {"skew_cycles", time.skew.count()},
           {"stall_cycles", latency.stall.count()},
           {"folds", time.folds},
-          {"stationary", time.stationary ? Json(workload.tensors[*time.stationary].name) : Json()}};
+          {"stationary", time.stationary ? Json(workload.tensors[*time.stationary].name) : Json()},
+          {"nothing_stays", systolic && !time.stationary}};
+}
+
+// Banks of the buffer of an engine after NVDLA that the tile of each tensor takes; else null.
+Json banks_json(const Problem& problem, const Counts& counts) {
+  const auto* timing = std::get_if<NvdlaTiming>(&problem.arch().compute.timing);
+  if (timing == nullptr) {
+    return {};
+  }
+  Json used = Json::object();
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    const TensorCounts& at = counts.levels[timing->buffer][t];
+    const Bits tile{at.kept ? at.footprint * at.bits.count() : 0};
+    used[problem.workload().tensors[t].name] = banks_for(problem.arch(), *timing, tile);
+  }
+  return {{"of", timing->banks}, {"tensors", used}};
 }
 
 Json tensor_json(const TensorCounts& at, const TensorEnergy& energy) {
@@ -187,7 +207,8 @@ Json bounds_json(const Workload& workload, const Roofline& bounds) {
 void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const Cost& cost) {
   json["cost"] = cost_json(problem, cost);
   json["resources"] = resources_json(problem.arch(), cost.latency);
-  json["time"] = time_json(problem.workload(), cost.latency);
+  json["time"] = time_json(problem, cost.latency);
+  json["banks"] = banks_json(problem, cost.counts);
   json["levels"] = levels_json(problem, cost);
   json["fanouts"] = fanouts_json(problem, cost);
   json["compute"] = {{"name", problem.arch().compute.name},

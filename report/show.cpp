@@ -91,7 +91,7 @@ std::vector<std::string> lines_of(const Fanout& fanout) {
     lines.push_back("multicast of " + roles_text(fanout.multicast));
   }
   if (fanout.spatial_reduction) {
-    lines.emplace_back("sums are added on their way up");
+    lines.emplace_back("sums of instances are added");
   }
   return lines;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/nvdla/stripe.hpp"
 #include "mapper/why_empty.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
@@ -107,8 +108,24 @@ std::string hop_energies(const Arch& arch, std::vector<std::string>& missing) {
   return fmt::format("{}", fmt::join(given, ", "));
 }
 
+// "; CBUF banks: 4 of I, 8 of W, of 16"
+std::string banks_text(const Problem& problem, const NvdlaTiming& timing, const Counts& counts) {
+  std::vector<std::string> used;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    const TensorCounts& at = counts.levels[timing.buffer][t];
+    if (at.kept) {
+      const Bits tile{at.footprint * at.bits.count()};
+      used.push_back(fmt::format("{} of {}", banks_for(problem.arch(), timing, tile),
+                                 problem.workload().tensors[t].name));
+    }
+  }
+  return fmt::format("; {} banks: {}, of {}", problem.arch().levels[timing.buffer].name,
+                     fmt::join(used, ", "), timing.banks);
+}
+
 // What an array of a timing model does in the steady latency.
-std::string array_text(const Problem& problem, const Latency& latency) {
+std::string array_text(const Problem& problem, const Cost& cost) {
+  const Latency& latency = cost.latency;
   const Timing& timing = problem.arch().compute.timing;
   const auto* systolic = std::get_if<SystolicTiming>(&timing);
   const auto* nvdla = std::get_if<NvdlaTiming>(&timing);
@@ -128,10 +145,12 @@ std::string array_text(const Problem& problem, const Latency& latency) {
   const std::string what = time.stationary
                                ? problem.workload().tensors[*time.stationary].name + " stays, in " +
                                      grouped(time.folds) + word + (time.folds == 1 ? "" : "s")
-                               : "nothing stays";
+                           : nvdla != nullptr ? "nothing stays"
+                                              : "nothing stays: not the time of a systolic array";
   const FanoutId array = nvdla != nullptr ? nvdla->array : systolic->array;
-  return fmt::format("{}: {}, {}\n", problem.arch().fanouts[array].name,
-                     nvdla != nullptr ? "stripes" : "systolic", what) +
+  return fmt::format("{}: {}, {}{}\n", problem.arch().fanouts[array].name,
+                     nvdla != nullptr ? "stripes" : "systolic", what,
+                     nvdla != nullptr ? banks_text(problem, *nvdla, cost.counts) : "") +
          table({share("busy", time.busy), share("load", time.load),
                 share(nvdla != nullptr ? "behind" : "skew", time.skew),
                 share("stall", latency.stall)});
@@ -217,13 +236,14 @@ std::string latency_text(const Problem& problem, const Cost& cost) {
       fmt::format("latency: {}; {} with first fill and last drain\n{}",
                   cycles_text(arch, latency.steady), grouped(latency.ramped.count()), table(rows));
   text +=
-      fmt::format("  {} of the peak of {} MAC units", percent(cost.utilization), arch.mac_units());
+      fmt::format("  {} of the peak of {} MAC units{}", percent(cost.utilization), arch.mac_units(),
+                  cost.utilization > 1 ? ", multiplications that Winograd spares included" : "");
   for (const FanoutId fanout : arch.fanouts.ids()) {
     const Fanout& node = arch.fanouts[fanout];
     text += fmt::format("; {}: {} x {} of {} x {} in use", node.name, cost.counts.used_x[fanout],
                         cost.counts.used_y[fanout], node.x, node.y);
   }
-  return text + "\n" + array_text(problem, latency);
+  return text + "\n" + array_text(problem, cost);
 }
 
 std::string access_text(const Problem& problem, const Counts& counts) {

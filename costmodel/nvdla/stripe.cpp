@@ -119,10 +119,22 @@ ComputeTime nvdla_time(const Problem& problem, const NvdlaTiming& timing, const 
   return time;
 }
 
+namespace {
+
+std::int64_t bank_bits(const Arch& arch, const NvdlaTiming& timing) {
+  return std::max<std::int64_t>(arch.levels[timing.buffer].capacity.total().count() / timing.banks,
+                                1);
+}
+
+}  // namespace
+
+std::int64_t banks_for(const Arch& arch, const NvdlaTiming& timing, Bits tile) {
+  const std::int64_t bank = bank_bits(arch, timing);
+  return (tile.count() + bank - 1) / bank;
+}
+
 Bits banked(const Arch& arch, const NvdlaTiming& timing, Bits tile) {
-  const std::int64_t bank =
-      std::max<std::int64_t>(arch.levels[timing.buffer].capacity.total().count() / timing.banks, 1);
-  return Bits{(tile.count() + bank - 1) / bank * bank};
+  return Bits{banks_for(arch, timing, tile) * bank_bits(arch, timing)};
 }
 
 }  // namespace mapsim

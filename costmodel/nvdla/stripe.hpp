@@ -28,7 +28,8 @@ std::int64_t post_cycles(const Problem& problem, const NvdlaTiming& timing);
 // MAC cycles, busy.
 ComputeTime nvdla_time(const Problem& problem, const NvdlaTiming& timing, const Nest& nest);
 
-// Bits that a tile takes in the buffer: whole banks.
+// Banks of the buffer that a tile takes, and the bits in them.
+std::int64_t banks_for(const Arch& arch, const NvdlaTiming& timing, Bits tile);
 Bits banked(const Arch& arch, const NvdlaTiming& timing, Bits tile);
 
 }  // namespace mapsim

@@ -74,6 +74,30 @@ TEST(EvaluationJson, HoldsTheCountsOfEveryLevelAndTensor) {
   EXPECT_EQ(sum, json["cost"]["energy_pj"].get<double>());
 }
 
+TEST(EvaluationJson, FlagsATimeThatIsNoSystolicArrays) {
+  const Mapping mapping = testing::small_mapping();
+  const auto json_of = [&](const Problem& problem) {
+    return Json::parse(evaluation_json(origin(), problem, mapping, evaluate(problem, mapping)));
+  };
+  EXPECT_EQ(json_of(testing::small_problem())["time"]["nothing_stays"], false);
+  EXPECT_EQ(json_of(testing::small_problem_timed(
+                "{model: systolic, array: PEs}"))["time"]["nothing_stays"],
+            true);
+}
+
+TEST(EvaluationJson, SplitsTheBanksOfAnEngine) {
+  const Mapping mapping = testing::small_mapping();
+  const Problem engine =
+      testing::small_problem_timed("{model: nvdla, array: PEs, buffer: GLB, banks: 4}");
+  const Json banks =
+      Json::parse(evaluation_json(origin(), engine, mapping, evaluate(engine, mapping)))["banks"];
+  EXPECT_EQ(banks, Json::parse(R"({"of": 4, "tensors": {"A": 1, "B": 1, "Z": 1}})"));
+  const Problem plain = testing::small_problem();
+  EXPECT_TRUE(
+      Json::parse(evaluation_json(origin(), plain, mapping, evaluate(plain, mapping)))["banks"]
+          .is_null());
+}
+
 TEST(EvaluationJson, SaysWhyAMappingDoesNotFit) {
   const Problem problem = testing::small_problem();
   const Mapping mapping = testing::small_mapping(8);

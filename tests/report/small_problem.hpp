@@ -45,4 +45,26 @@ inline Mapping small_mapping(std::int64_t tile_k = 2) {
            Temporal{n, 1}, Temporal{m, 1}}};
 }
 
+// The same with another timing of the compute units, one line of YAML.
+inline Problem small_problem_timed(const std::string& timing) {
+  const std::string arch = R"(
+name: small
+nodes:
+  - storage: DRAM
+    capacity: unlimited
+    energy: {read: 80 pJ/B, write: 80 pJ/B}
+  - storage: GLB
+    capacity: 64 B
+    energy: {read: 8 pJ/B, write: 16 pJ/B}
+    keep: [input, weight, output]
+  - fanout: PEs
+    x: 2
+    y: 2
+    spatial_reduction: true
+  - compute: MAC
+    energy: 4 pJ
+    timing: )" + timing + "\n";
+  return {parse_arch(arch, "small.yaml"), small_problem().workload()};
+}
+
 }  // namespace mapsim::testing

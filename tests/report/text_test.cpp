@@ -68,6 +68,32 @@ TEST(LatencyText, PointsAtTheBottleneckAlone) {
   EXPECT_THAT(text, HasSubstr("PEs: 2 x 2 of 2 x 2 in use"));
 }
 
+TEST(LatencyText, SaysWhenATimeIsNoSystolicArrays) {
+  const Problem problem = testing::small_problem_timed("{model: systolic, array: PEs}");
+  const Evaluation evaluation = evaluate(problem, testing::small_mapping());
+  EXPECT_THAT(latency_text(problem, std::get<Cost>(evaluation)),
+              HasSubstr("PEs: systolic, nothing stays: not the time of a systolic array\n"));
+}
+
+// A bank is 16 B; tiles of 8 B of A, 8 B of B, and 16 B of Z.
+TEST(LatencyText, SplitsTheBanksOfAnEngine) {
+  const Problem problem =
+      testing::small_problem_timed("{model: nvdla, array: PEs, buffer: GLB, banks: 4}");
+  const Evaluation evaluation = evaluate(problem, testing::small_mapping());
+  EXPECT_THAT(latency_text(problem, std::get<Cost>(evaluation)),
+              HasSubstr("; GLB banks: 1 of A, 1 of B, 1 of Z, of 4\n"));
+}
+
+TEST(LatencyText, NamesWinogradWhereTheShareExceedsThePeak) {
+  const Problem problem = testing::small_problem();
+  Cost cost = std::get<Cost>(evaluate(problem, testing::small_mapping()));
+  EXPECT_THAT(latency_text(problem, cost), ::testing::Not(HasSubstr("Winograd")));
+  cost.utilization = 2.25;
+  EXPECT_THAT(latency_text(problem, cost),
+              HasSubstr("225.0 % of the peak of 4 MAC units, multiplications that Winograd spares "
+                        "included;"));
+}
+
 TEST(InfeasibleText, NamesTheLevelAndBothSizes) {
   const Problem problem = testing::small_problem();
   const Evaluation evaluation = evaluate(problem, testing::small_mapping(8));
