@@ -151,10 +151,11 @@ TEST(ShippedWorkloads, RunOnEveryShippedMachineOfTheirWidth) {
       if (file.is_directory()) {
         continue;
       }
-      const Problem problem{arch, load_workload(file.path().string())};
-      if (!has_room_for_operands(arch, problem.workload())) {
+      const Workload workload = load_workload(file.path().string());
+      if (!has_room_for_operands(arch, workload)) {
         continue;
       }
+      const Problem problem{arch, workload};
       ++run;
       const Evaluation evaluation = evaluate(problem, smallest_mapping(problem));
       EXPECT_TRUE(std::holds_alternative<Cost>(evaluation)) << arch.name << " " << file.path();
