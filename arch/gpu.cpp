@@ -53,11 +53,11 @@ double Gpu::rate(GpuPrecision precision, GpuPath path) const {
   const GpuRate& rates_of = rate(precision);
   switch (path) {
     case GpuPath::kWgmma:
-      return compute_capability == 90 ? rates_of.chip : 0;
+      return compute_capability == 90 && precision != GpuPrecision::kF64 ? rates_of.chip : 0;
     case GpuPath::kWmma:
       return precision == GpuPrecision::kFp8 ? 0 : rates_of.wmma;
-    case GpuPath::kMma:
-      return rates_of.wmma;
+    case GpuPath::kMma:  // f64 has no warpgroup MMA (PTX ISA, wgmma): its peak is mma.sync's
+      return precision == GpuPrecision::kF64 ? rates_of.chip : rates_of.wmma;
     case GpuPath::kSimt:
       return rates_of.simt;
   }

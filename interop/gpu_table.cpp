@@ -76,6 +76,8 @@ GemmProblem gemm_of(GpuPrecision precision, std::int64_t m, std::int64_t n, std:
 
 namespace {
 
+std::string known_tables();
+
 void read_plain(GpuTableReader& reader) {
   reader.need_gpu();
   reader.need_precision();
@@ -86,6 +88,11 @@ void read_plain(GpuTableReader& reader) {
     reader.cells().require({name});
   }
   const CsvReader::Column time = reader.cells().require({"latency_us", "latency_ms", "time_ms"});
+  const auto lacks = [&](const char* name) { return !reader.has(name); };
+  if (!time || std::any_of(extents.begin(), extents.end(), lacks)) {
+    reader.complain(known_tables());
+    reader.cells().finish();  // throws: of an unknown table no row is worth a word
+  }
   const double unit = reader.has("latency_us") ? 1e-6 : 1e-3;
   for (const CsvRow& row : reader.rows()) {
     GpuMeasurement m;
@@ -185,6 +192,15 @@ constexpr std::array kKinds{TableKind{"leetcuda", "warp_frag_m", read_leetcuda},
                             TableKind{"triton", "util_of_peak_at_clock", read_triton},
                             TableKind{"deepbench", "transA", read_deepbench},
                             TableKind{"cutlass", "cta_m", read_cutlass}};
+
+std::string known_tables() {
+  std::string text =
+      "tables that are known: plain ones with m, n, k and latency_us, latency_ms or time_ms";
+  for (const TableKind& kind : kKinds) {
+    text += fmt::format("; {} (told by {})", kind.name, quoted(kind.column));
+  }
+  return text;
+}
 
 }  // namespace
 

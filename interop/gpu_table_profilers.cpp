@@ -111,6 +111,12 @@ void read_cutlass(GpuTableReader& reader) {
       reader.leave_out("a status that is not success");
       continue;
     }
+    // passed, failed, incorrect, not_verified, not_run, ...; the profiler may not verify at all.
+    const std::string disposition = reader.text(row, "Disposition");
+    if (!disposition.empty() && disposition != "passed" && disposition != "not_verified") {
+      reader.leave_out(fmt::format("disposition {}", quoted(disposition)));
+      continue;
+    }
     const std::optional<GpuPrecision> precision = precision_of(reader, row);
     if (!precision) {
       reader.leave_out(fmt::format("operands of {}", quoted(reader.text(row, "A"))));

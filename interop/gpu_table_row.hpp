@@ -35,6 +35,7 @@ class GpuTableReader {
   void need_gpu();
   void need_precision();
   void need_problem();
+  void complain(const std::string& what) { cells_.error(table_->header, 0, what); }
 
   void add(GpuMeasurement measurement);
   void leave_out(const std::string& why) { ++left_out_[why]; }

@@ -66,6 +66,9 @@ class GroupFit {
       return result;
     }
     validate(result);
+    if (result.scores.empty()) {
+      return result;
+    }
     Rows all;
     for (const Observation& row : group_->rows) {
       all.push_back(&row);
@@ -134,25 +137,26 @@ class GroupFit {
 
   struct HeldOut {
     std::vector<Prediction> calibrated, uncalibrated, roofline, fixed, random;
+    std::int64_t without_kernel = 0;  // rows
   };
 
   HeldOut cross_validate() const {
     HeldOut out;
+    const std::vector<std::int64_t> dealt =
+        deal_folds(group_->problems, options_->folds, options_->seed);
     for (std::int64_t fold = 0; fold < options_->folds; ++fold) {
       Rows training;
       Rows test;
       for (const Observation& row : group_->rows) {
-        const bool is_test = fold_of(row.problem_number, options_->folds, options_->seed) == fold;
+        const bool is_test = dealt[static_cast<std::size_t>(row.problem_number)] == fold;
         (is_test ? test : training).push_back(&row);
-      }
-      if (training.empty() || test.empty()) {
-        continue;
       }
       const GpuCalibration fitted = with(fit_rows(training).values());
       const std::map<std::int64_t, double> slow = slowdowns(training);
       for (const Observation* row : test) {
         Observation ready = *row;
         if (!fill_options(*gpu_, start_, *options_, ready)) {
+          ++out.without_kernel;
           continue;
         }
         const auto add = [&](std::vector<Prediction>& list, double predicted) {
@@ -171,6 +175,14 @@ class GroupFit {
 
   void validate(GroupCalibration& result) const {
     const HeldOut out = cross_validate();
+    if (out.without_kernel > 0) {
+      result.refusal =
+          fmt::format("{} of {} rows were not held out: no kernel of the library can run them",
+                      out.without_kernel, result.rows);
+      if (out.calibrated.empty()) {
+        return;
+      }
+    }
     result.scores = {
         {"calibrated", error_metrics(out.calibrated), rank_metrics(out.calibrated)},
         {"uncalibrated", error_metrics(out.uncalibrated), rank_metrics(out.uncalibrated)},
@@ -199,7 +211,10 @@ class GroupFit {
   static void judge(GroupCalibration& result) {
     const CalibrationScore& after = result.scores[0];
     const CalibrationScore& before = result.scores[1];
-    if (after.ranks.top1 > before.ranks.top1 + kRegretSlack) {
+    const double rise = after.ranks.top1 - before.ranks.top1;
+    if (result.refusal) {
+      // not every row was held out
+    } else if (rise > kRegretSlack) {
       result.refusal = fmt::format(
           "held-out top-1 regret rises from {:.4f} to {:.4f}: the fit ranks worse than "
           "what there was",
@@ -208,29 +223,47 @@ class GroupFit {
       result.refusal = fmt::format("held-out MAPE rises from {:.1f} % to {:.1f} %",
                                    100 * before.errors->mape, 100 * after.errors->mape);
     }
+    if (rise > 0 && rise <= kRegretSlack) {
+      result.warnings.push_back(
+          fmt::format("held-out top-1 regret rose by {:.4f}, within noise {}", rise, kRegretSlack));
+    }
+    for (const CalibrationScore& score : result.scores) {
+      if (score.name == "static best" && score.ranks.top1 < after.ranks.top1) {
+        result.warnings.push_back(
+            fmt::format("the kernel that is best on average ({}) has a top-1 regret of {:.4f}, the "
+                        "model {:.4f}: "
+                        "to choose a kernel, these measurements need no model",
+                        score.name, score.ranks.top1, after.ranks.top1));
+      }
+    }
+    warn_of_parameters(result);
+  }
+
+  static void warn_of_parameters(GroupCalibration& result) {
     std::string undetermined;
     for (std::size_t i = 0; i < result.parameters.size(); ++i) {
       const CalibratedParameter& parameter = result.parameters[i];
       const FittedParameter& fitted = parameter.fitted;
-      if (fitted.at_bound) {
+      const bool is_fast = calibration_fields()[i].is_rate && fitted.value > 1;
+      if (fitted.at_bound && !is_fast) {
         result.warnings.push_back(
             fmt::format("{} stands at its bound {:.3g}: the measurements do not determine it, or "
                         "the model lacks something that it makes up for",
                         parameter.name, fitted.value));
-      } else if (!fitted.determined) {
+      } else if (!fitted.determined && !fitted.at_bound) {
         undetermined += (undetermined.empty() ? "" : ", ") + parameter.name;
       }
-      if (calibration_fields()[i].is_rate && fitted.determined &&
-          (fitted.value < 0.6 || fitted.value > 1.0)) {
+      if ((fitted.at_bound && is_fast) || (calibration_fields()[i].is_rate && fitted.determined &&
+                                           (fitted.value < 0.6 || fitted.value > 1.0))) {
         result.warnings.push_back(fmt::format(
-            "spec suspicious: {} = {:.3f} is outside of 0.6 to 1.0; check the figure of "
+            "spec suspicious: {} = {:.3f}{} is outside of 0.6 to 1.0; check the figure of "
             "the architecture file that it scales",
-            parameter.name, fitted.value));
+            parameter.name, fitted.value, fitted.at_bound ? ", its bound," : ""));
       }
     }
     if (!undetermined.empty()) {
-      result.warnings.push_back(fmt::format(
-          "not determined by these measurements, so left near what they were: {}", undetermined));
+      result.warnings.push_back(
+          fmt::format("not determined by these measurements: {}", undetermined));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/rng.hpp"
 
@@ -192,9 +193,17 @@ double kendall_tau_b(std::span<const double> a, std::span<const double> b) {
                                                                          static_cast<double>(in_b));
 }
 
-std::int64_t fold_of(std::int64_t problem, std::int64_t folds, std::uint64_t seed) {
-  Rng rng{seed + 0x51ED270B * static_cast<std::uint64_t>(problem)};
-  return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(folds)));
+std::vector<std::int64_t> deal_folds(std::int64_t problems, std::int64_t folds,
+                                     std::uint64_t seed) {
+  std::vector<std::int64_t> dealt(static_cast<std::size_t>(problems));
+  for (std::size_t i = 0; i < dealt.size(); ++i) {
+    dealt[i] = static_cast<std::int64_t>(i) % folds;
+  }
+  Rng rng{seed};
+  for (std::size_t i = dealt.size(); i > 1; --i) {
+    std::swap(dealt[i - 1], dealt[rng.below(i)]);
+  }
+  return dealt;
 }
 
 }  // namespace mapsim

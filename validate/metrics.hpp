@@ -44,8 +44,9 @@ RankMetrics rank_metrics(std::span<const Prediction> predictions);
 // sqrt((pairs - ties in a)(pairs - ties in b)); 0 where all of a or all of b tie.
 double kendall_tau_b(std::span<const double> a, std::span<const double> b);
 
-// Of `folds` parts, the one that a problem falls in: by a hash of its number and the seed, so that
-// rows of one problem stay together.
-std::int64_t fold_of(std::int64_t problem, std::int64_t folds, std::uint64_t seed = 1);
+// The fold, of `folds`, of each of problems 0 to problems - 1: dealt like cards after a shuffle by
+// the seed, so that folds differ by one problem at most and none is empty if problems >= folds.
+std::vector<std::int64_t> deal_folds(std::int64_t problems, std::int64_t folds,
+                                     std::uint64_t seed = 1);
 
 }  // namespace mapsim

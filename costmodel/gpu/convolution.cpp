@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace mapsim {
@@ -119,6 +121,7 @@ void pad_channels(const Layer& layer, std::int64_t channels, GemmForm& form) {
   if (form.problem.stored_a) {
     form.problem.stored_a = *form.problem.stored_a / now * channels;
   }
+  form.problem.run_a = form.problem.run_b = channels;
   form.passes.push_back(
       {fmt::format("{} channels copied to {}", now, channels), layer.input_bytes * (1 + grown)});
   form.notes.push_back(fmt::format("{} channels are no multiple of {}: padded to {}", now,
@@ -126,32 +129,97 @@ void pad_channels(const Layer& layer, std::int64_t channels, GemmForm& form) {
                                    channels));
 }
 
-std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
+std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+// A form whose output channels are padded: the weights were, once and for all, the output is
+// copied to where it belongs.
+void pad_outputs(const Layer& layer, std::int64_t unit, GemmForm& form) {
+  const std::int64_t now = layer.problem.n;
+  form.problem.n = round_up(now, unit);
+  const double grown = real(form.problem.n) / real(now);
+  form.passes.push_back({fmt::format("{} output channels copied to {}", form.problem.n, now),
+                         layer.output_bytes * (1 + grown)});
+  form.notes.push_back(fmt::format("{} output channels are no multiple of {}: padded to {}", now,
+                                   unit, form.problem.n));
+}
+
+// Rows of a GEMM's operands, copied to multiples of 16 B.
+void pad_rows(std::int64_t unit, GemmForm& form) {
+  GemmProblem& problem = form.problem;
+  const std::array sides{std::tuple{"A", problem.m * problem.k, run_of_a(problem), &problem.run_a},
+                         std::tuple{"B", problem.k * problem.n, run_of_b(problem), &problem.run_b}};
+  for (const auto& [name, elements, run, padded] : sides) {
+    if (run % unit == 0) {
+      continue;
+    }
+    *padded = round_up(run, unit);
+    const double bytes = real(problem.batch * elements * operand_size(problem.precision).count());
+    form.passes.push_back(
+        {fmt::format("{}'s rows of {} elements copied to {}", name, run, **padded),
+         bytes * (1 + real(**padded) / real(run))});
+    form.notes.push_back(fmt::format("{}'s rows of {} elements are no multiple of {}: padded to {}",
+                                     name, run, unit, **padded));
+  }
+}
+
+// What is not aligned in a form, and how its kernels live with it.
+void note_pieces(const Gpu& gpu, std::int64_t unit, GemmForm& form) {
+  const GemmProblem& problem = form.problem;
+  const std::int64_t run = run_of_a(problem) % unit != 0 ? run_of_a(problem) : run_of_b(problem);
+  if (run % unit == 0) {
+    return;
+  }
+  const bool hopper = gpu.rate(problem.precision, GpuPath::kWgmma) > 0;
+  form.notes.push_back(
+      fmt::format("rows of {} elements are no multiple of {}: copied in smaller pieces{}", run,
+                  unit, hopper ? ", without the TMA and so without warpgroup MMA" : ""));
+}
+
+// On tensor cores: all ways to meet what is violated, or not to.
+std::vector<GemmForm> tensor_forms(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
   const GemmProblem& problem = layer.problem;
   const std::int64_t unit = kPiece / operand_size(problem.precision).count();
-  const std::int64_t inner_a = problem.a == MatrixLayout::kRow ? problem.k : problem.m;
-  const std::int64_t inner_b = problem.b == MatrixLayout::kColumn ? problem.k : problem.n;
-  const std::int64_t inner = layer.channels > 0    ? layer.channels
-                             : inner_a % unit == 0 ? inner_b
-                                                   : inner_a;
-  const bool transposed = layer.convolution && request.layout == ConvLayout::kNchw;
-  const bool aligned = inner % unit == 0;
+  const std::int64_t output_unit = kPiece / std::gcd(kPiece, problem.output.count());
+  const bool aligned = run_of_a(problem) % unit == 0 && run_of_b(problem) % unit == 0;
+  const bool outputs = problem.n % output_unit == 0;
+  const bool grouped = layer.convolution && layer.channels == 0;  // depthwise: nothing to pad
+  GemmForm plain{problem, {}, true, {}};
+  if (layer.convolution && request.layout == ConvLayout::kNchw) {
+    add_transposition(layer, plain);
+  }
+  std::vector<GemmForm> forms;
+  for (const bool pads_inputs : {true, false}) {
+    for (const bool pads_outputs : {true, false}) {
+      if ((pads_inputs && (aligned || grouped)) ||
+          (pads_outputs && (outputs || grouped || !layer.convolution))) {
+        continue;
+      }
+      GemmForm form = plain;
+      if (pads_inputs && layer.convolution) {
+        pad_channels(layer, round_up(layer.channels, unit), form);
+      } else if (pads_inputs) {
+        pad_rows(unit, form);
+      }
+      if (pads_outputs) {
+        pad_outputs(layer, output_unit, form);
+      } else if (!outputs && layer.convolution) {
+        form.notes.push_back(
+            fmt::format("{} output channels are no multiple of {}: written in smaller pieces",
+                        problem.n, output_unit));
+      }
+      note_pieces(gpu, unit, form);
+      forms.push_back(std::move(form));
+    }
+  }
+  return forms;
+}
+
+std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
   std::vector<GemmForm> forms;
   if (gpu.rate(layer.problem.precision).chip > 0) {
-    GemmForm plain{layer.problem, {}, true, {}};
-    if (transposed) {
-      add_transposition(layer, plain);
-    }
-    if (!aligned && layer.channels > 0) {
-      GemmForm padded = plain;
-      pad_channels(layer, (inner + unit - 1) / unit * unit, padded);
-      forms.push_back(padded);
-    }
-    if (!aligned) {
-      plain.notes.push_back(fmt::format(
-          "rows of {} elements are no multiple of {}: copied in smaller pieces", inner, unit));
-    }
-    forms.push_back(plain);
+    forms = tensor_forms(gpu, layer, request);
   }
   if (gpu.rate(layer.problem.precision).simt > 0) {
     GemmForm simt{layer.problem, {}, false, {}};
@@ -167,6 +235,12 @@ std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequ
 }
 
 }  // namespace
+
+bool is_convolution(const Workload& workload) {
+  const std::optional<Operands> operands = operands_of(workload);
+  return operands && (has_window(workload, operands->input) ||
+                      workload.tensors[operands->weight].ranks.size() > 2);
+}
 
 std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
                                                             const Workload& workload,
@@ -186,13 +260,14 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
   Layer layer;
   layer.operands = *operands;
   layer.problem = as_gemm(workload, *operands, *precision);
-  layer.convolution =
-      has_window(workload, operands->input) || workload.tensors[operands->weight].ranks.size() > 2;
+  layer.convolution = is_convolution(workload);
   layer.channels = channels_of(workload, operands->input);
   if (!layer.convolution) {
     layer.problem.a = request.a;
     layer.problem.b = request.b;
-    layer.channels = 0;  // a GEMM pads no channels: its rows are copied as they are
+    layer.channels = 0;  // of a GEMM rows lie together, not channels
+  } else {
+    layer.problem.run_a = layer.problem.run_b = std::max<std::int64_t>(1, layer.channels);
   }
   const double size = real(operand_size(*precision).count());
   layer.input_bytes = real(workload.tensors[operands->input].stored_elements.value_or(

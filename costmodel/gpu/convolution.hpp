@@ -38,6 +38,9 @@ struct GemmForm {
   std::vector<std::string> notes;  // constraints that are violated, and how this form meets them
 };
 
+// Whether `workload` has an image: windows over its input, or filters. Else it is a GEMM.
+bool is_convolution(const Workload& workload);
+
 // All ways to run `workload`: as it is; padded; transposed; without tensor cores. The output's
 // dims in the operands decide what is M, N, K and batch (workloads/workload.hpp): an implicit GEMM
 // of a convolution has M = N P Q, N = K, K = C R S. The text: why there is none.

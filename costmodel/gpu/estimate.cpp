@@ -20,9 +20,9 @@ constexpr double kChains = 4;  // independent MMA operations that keep a tensor 
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
-// Bytes of the widest copy that the leading dimension of an operand allows, 16 at most.
-std::int64_t copy_bytes(std::int64_t leading, std::int64_t size) {
-  return std::gcd(leading * size, std::int64_t{16});
+// Bytes of the widest copy that pieces of `run` elements allow, 16 at most.
+std::int64_t copy_bytes(std::int64_t run, std::int64_t size) {
+  return std::gcd(run * size, std::int64_t{16});
 }
 
 // Instructions of a block's warps that bring a K step to shared memory: one copy of 16 B per lane
@@ -30,16 +30,27 @@ std::int64_t copy_bytes(std::int64_t leading, std::int64_t size) {
 // accesses below 4 B.
 double copies(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
   if (kernel.path == GpuPath::kWgmma) {
-    return 0;  // one thread starts the TMA
+    return 0;  // one thread starts the TMA; illegal() sees to the alignment
   }
   const std::int64_t size = operand_size(problem.precision).count();
-  const std::int64_t a = copy_bytes(problem.a == MatrixLayout::kRow ? problem.k : problem.m, size);
-  const std::int64_t b =
-      copy_bytes(problem.b == MatrixLayout::kColumn ? problem.k : problem.n, size);
+  const std::int64_t a = copy_bytes(run_of_a(problem), size);
+  const std::int64_t b = copy_bytes(run_of_b(problem), size);
   const double lanes = real(kernel.block.m * kernel.block.k * size) / real(a) +
                        real(kernel.block.n * kernel.block.k * size) / real(b);
   const bool asynchronous = gpu.compute_capability >= 80 && a >= 4 && b >= 4;
   return lanes / 32 * (asynchronous ? 1 : 2);
+}
+
+// Instructions of a block's warps that write C in pieces smaller than 16 B, over those of aligned
+// rows. FMA kernels write single elements whatever the rows are.
+double extra_stores(const GemmProblem& problem, const KernelChoice& kernel) {
+  if (kernel.path == GpuPath::kSimt) {
+    return 0;
+  }
+  const std::int64_t size = problem.output.count();
+  const double piece = real(copy_bytes(problem.n, size));
+  return real(kernel.block.m * kernel.block.n * size) * (1 / piece - 1.0 / 16) / 32 *
+         (1 + kCopyOverhead);
 }
 
 // Cycles of an SM for one K step of `blocks` resident blocks, each resource by itself.
@@ -93,7 +104,8 @@ double round_overhead(const Gpu& gpu, const GpuCalibration& calibration, const K
   const double port = real(gpu.l2_per_sm.count());
   const double first = real(std::max<std::int64_t>(kernel.stages - 1, 1)) * work.step_bytes / port;
   const double last = work.output_bytes / port;
-  return calibration.stall * real(gpu.latency.dram.count()) / blocks + first + last;
+  const double stores = blocks * work.extra_stores / (kPartitions * calibration.issue);
+  return calibration.stall * real(gpu.latency.dram.count()) / blocks + first + last + stores;
 }
 
 struct LoopTime {
@@ -262,10 +274,11 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
       real(kernel.split_k > 1 ? sum_size(problem.precision).count() : problem.output.count());
   result.output_bytes = real(kernel.block.m * kernel.block.n) * written;
   result.macs = real(problem.batch) * real(problem.m) * real(problem.n) * real(problem.k);
+  result.extra_stores = kernel.split_k > 1 ? 0 : extra_stores(problem, kernel);
   const double blocks = real(result.waves.blocks);
   result.padded_macs = blocks * result.steps * result.step_macs;
   result.wavefronts = blocks * result.steps * result.step_wavefronts;
-  result.instructions = blocks * result.steps * result.step_instructions;
+  result.instructions = blocks * (result.steps * result.step_instructions + result.extra_stores);
   result.kernels = kernel.split_k > 1 ? 2 : 1;
   return result;
 }

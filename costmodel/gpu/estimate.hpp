@@ -60,6 +60,7 @@ struct GpuWork {
   double step_instructions = 0;  // of all warps
   double step_bytes = 0;         // A and B, from L2
   double output_bytes = 0;       // C, to L2
+  double extra_stores = 0;       // instructions, where rows of C are no multiples of 16 B
   // Over all blocks:
   double wavefronts = 0;
   double instructions = 0;

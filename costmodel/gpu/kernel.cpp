@@ -110,6 +110,17 @@ std::optional<std::string> illegal_tiles(const Gpu& gpu, const GemmProblem& prob
 
 }  // namespace
 
+std::int64_t run_of_a(const GemmProblem& problem) {
+  return problem.run_a.value_or(problem.a == MatrixLayout::kRow ? problem.k : problem.m);
+}
+std::int64_t run_of_b(const GemmProblem& problem) {
+  return problem.run_b.value_or(problem.b == MatrixLayout::kColumn ? problem.k : problem.n);
+}
+bool is_for_tma(const GemmProblem& problem) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  return run_of_a(problem) * size % 16 == 0 && run_of_b(problem) * size % 16 == 0;
+}
+
 std::span<const GemmTile> wmma_fragments(GpuPrecision precision) {
   switch (precision) {
     case GpuPrecision::kF16:
@@ -141,6 +152,12 @@ std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
   if (gpu.rate(problem.precision, kernel.path) <= 0) {
     return fmt::format("{} has no {} on the path {}", gpu.name, to_string(problem.precision),
                        to_string(kernel.path));
+  }
+  if (kernel.path == GpuPath::kWgmma && !is_for_tma(problem)) {
+    return fmt::format(
+        "runs of {} and {} elements in memory; the TMA takes multiples of 16 B: pad them, or use "
+        "the path mma",
+        run_of_a(problem), run_of_b(problem));
   }
   if (auto reason = illegal_fragment(problem, kernel)) {
     return reason;

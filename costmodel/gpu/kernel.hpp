@@ -27,8 +27,19 @@ struct GemmProblem {
   // Elements of A that memory holds, where that is less than m x k: an implicit GEMM reads each
   // input point several times, from L2.
   std::optional<std::int64_t> stored_a{};
+  // Elements of A and of B that lie together in memory, where that is not a row of theirs: padded
+  // rows; of an implicit GEMM the channels.
+  std::optional<std::int64_t> run_a{};
+  std::optional<std::int64_t> run_b{};
   friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
+
+// Elements that lie together: run_a, or the contiguous extent of A; the same of B.
+std::int64_t run_of_a(const GemmProblem& problem);
+std::int64_t run_of_b(const GemmProblem& problem);
+// The TMA, which feeds warpgroup MMA, takes strides of multiples of 16 B only (CUDA driver API,
+// cuTensorMapEncodeTiled, globalStrides).
+bool is_for_tma(const GemmProblem& problem);
 
 struct GemmTile {
   std::int64_t m = 1;

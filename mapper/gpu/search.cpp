@@ -72,9 +72,8 @@ GpuPath default_path(const Gpu& gpu, const GemmForm& form) {
   if (!form.tensor_cores) {
     return GpuPath::kSimt;
   }
-  return gpu.rate(precision, GpuPath::kWgmma) > 0 && precision != GpuPrecision::kF64
-             ? GpuPath::kWgmma
-             : GpuPath::kMma;
+  return gpu.rate(precision, GpuPath::kWgmma) > 0 && is_for_tma(form.problem) ? GpuPath::kWgmma
+                                                                              : GpuPath::kMma;
 }
 
 void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,

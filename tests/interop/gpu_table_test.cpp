@@ -41,8 +41,12 @@ TEST(GpuTable, SaysWhatATableLacks) {
             "t.csv:1:1: the table does not say in which precision; use --precision NAME\n"
             "m,n,latency_us\n^\n"
             "t.csv:1:1: no column 'k'\nm,n,latency_us\n^\n"
-            "t.csv:2:1: a value is missing\n1,2,x\n^\n"
-            "t.csv:2:5: latency_us: 'x' is not a number above zero\n1,2,x\n    ^");
+            "t.csv:1:1: tables that are known: plain ones with m, n, k and latency_us, latency_ms "
+            "or time_ms; leetcuda (told by 'warp_frag_m'); neusight (told by 'grid_x'); clblast "
+            "(told by 'MWG'); triton (told by 'util_of_peak_at_clock'); deepbench (told by "
+            "'transA'); cutlass (told by 'cta_m')\nm,n,latency_us\n^");
+  EXPECT_EQ(error_text([] { import("m,n,k,latency_us\n1,2,3,x\n", kBf16); }),
+            "t.csv:2:7: latency_us: 'x' is not a number above zero\n1,2,3,x\n      ^");
 }
 
 TEST(GpuTable, LeetCudaKernelsKeepTheirTiles) {
@@ -115,7 +119,9 @@ TEST(GpuTable, CutlassProfilerRows) {
           "1,CUTLASS,gemm,new,passed,success,universal,1024,512,256,bf16:row,bf16:column,f32:row,"
           "f32,1,1,tensorop,128,256,64,4,8,1,1,64,256,16,0.04\n"
           "1,CUTLASS,gemm,bad,failed,error,universal,1024,512,256,f16:row,f16:column,f16:column,"
-          "f32,1,1,tensorop,128,128,32,3,2,2,1,16,8,16,0\n",
+          "f32,1,1,tensorop,128,128,32,3,2,2,1,16,8,16,0\n"
+          "1,CUTLASS,gemm,odd,incorrect,success,universal,1024,512,256,f16:row,f16:column,f16:row,"
+          "f32,1,1,tensorop,128,128,32,3,2,2,1,16,8,16,0.01\n",
       {"a100", {}, {}, ""});
   ASSERT_EQ(read.measurements.size(), 2U);
   const GpuMeasurement& old = read.measurements[0];
@@ -131,7 +137,8 @@ TEST(GpuTable, CutlassProfilerRows) {
   EXPECT_EQ(wgmma.kernel->fragment, (GemmTile{64, 256, 16}));
   EXPECT_EQ(wgmma.problem.output, Bytes{4});
   EXPECT_EQ(wgmma.problem.precision, GpuPrecision::kBf16);
-  EXPECT_EQ(read.notes.at(0), "left out 1 rows: a status that is not success");
+  EXPECT_EQ(read.notes, (std::vector<std::string>{"left out 1 rows: a status that is not success",
+                                                  "left out 1 rows: disposition 'incorrect'"}));
 }
 
 TEST(GpuTable, KernelTunerT4) {

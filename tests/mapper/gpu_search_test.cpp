@@ -139,6 +139,75 @@ TEST(GpuForms, ThreeChannelsArePaddedOrCopiedInPieces) {
   EXPECT_GT(pass_time(gpu, {}, all[0]), Seconds{0});
 }
 
+// The TMA takes strides of multiples of 16 B: what is not aligned is padded, or does without.
+TEST(GpuForms, HopperPaysForRowsThatTheTmaDoesNotTake) {
+  const Gpu gpu = chip("h200");
+  const auto best = [&](std::int64_t k, std::optional<GpuPath> path) {
+    GpuSearchOptions options;
+    options.path = path;
+    return search_kernels(
+               gpu,
+               forms(gpu, gemm("g", {4096, 4096, k, std::nullopt, false}), in(GpuPrecision::kBf16)),
+               options)
+        .ranked.front();
+  };
+  EXPECT_GT(best(4095, {}).total.count(), 1.1 * best(4096, {}).total.count());
+  EXPECT_EQ(best(4095, GpuPath::kWgmma).form, 0U);  // the padded one
+  const auto all =
+      forms(gpu, gemm("g", {4096, 4096, 4095, std::nullopt, false}), in(GpuPrecision::kBf16));
+  ASSERT_EQ(all.size(), 3U);
+  ASSERT_EQ(all[0].passes.size(), 2U);
+  EXPECT_EQ(all[0].passes[0].what, "A's rows of 4095 elements copied to 4096");
+  EXPECT_DOUBLE_EQ(all[0].passes[0].bytes, 2.0 * 4096 * (4095 + 4096));
+  EXPECT_EQ(all[0].problem.k, 4095);
+  EXPECT_THAT(all[1].notes, ElementsAre("rows of 4095 elements are no multiple of 8: copied in "
+                                        "smaller pieces, without the TMA and so without warpgroup "
+                                        "MMA"));
+  GpuSearchOptions options;
+  options.top = 100'000;
+  for (const RankedKernel& ranked : search_kernels(gpu, all, options).ranked) {
+    const bool padded = ranked.form == 0;
+    EXPECT_EQ(ranked.kernel.path, padded             ? GpuPath::kWgmma
+                                  : ranked.form == 1 ? GpuPath::kMma
+                                                     : GpuPath::kSimt);
+  }
+}
+
+TEST(GpuForms, OutputChannelsArePaddedOrWrittenInPieces) {
+  const Gpu gpu = chip("h200");
+  ConvShape shape;
+  shape.in_channels = shape.out_channels = 100;
+  shape.input = {28, 28};
+  shape.kernel = {3, 3};
+  shape.padding = {1, 1};
+  const auto all = forms(gpu, conv2d("c", shape), in(GpuPrecision::kF16));
+  ASSERT_EQ(all.size(), 5U);  // inputs padded or not, outputs padded or not; without tensor cores
+  EXPECT_THAT(all[0].notes, ElementsAre("100 channels are no multiple of 8: padded to 104",
+                                        "100 output channels are no multiple of 8: padded to 104"));
+  EXPECT_EQ(all[0].problem.n, 104);
+  EXPECT_EQ(all[0].problem.k, 104 * 9);
+  EXPECT_EQ(all[0].problem.run_a, 104);
+  ASSERT_EQ(all[0].passes.size(), 2U);
+  EXPECT_DOUBLE_EQ(all[0].passes[1].bytes, 28.0 * 28 * (100 + 104) * 2);
+  EXPECT_EQ(all[3].problem.run_a, 100);
+  GpuSearchOptions wide;
+  wide.path = GpuPath::kWgmma;
+  wide.top = 100'000;
+  for (const RankedKernel& ranked : search_kernels(gpu, all, wide).ranked) {
+    EXPECT_LE(ranked.form, 1U);  // where the channels are padded
+  }
+}
+
+TEST(GpuForms, HopperMultipliesDoublesWithMmaSync) {
+  const Gpu gpu = chip("h200");
+  EXPECT_EQ(gpu.rate(GpuPrecision::kF64, GpuPath::kWgmma), 0);
+  EXPECT_EQ(gpu.rate(GpuPrecision::kF64, GpuPath::kMma), gpu.rate(GpuPrecision::kF64).chip);
+  EXPECT_EQ(gpu.rate(GpuPrecision::kF64, GpuPath::kWmma), gpu.rate(GpuPrecision::kF64).wmma);
+  const auto all =
+      forms(gpu, gemm("g", {4096, 4096, 4096, std::nullopt, false}), in(GpuPrecision::kF64));
+  EXPECT_EQ(search_kernels(gpu, all, {}).ranked.front().kernel.path, GpuPath::kMma);
+}
+
 TEST(GpuForms, PlanarTensorsAreTransposedForTensorCores) {
   const Gpu gpu = chip("a100_80gb");
   const Workload layer = load_workload(kConfigs + "workloads/resnet50/conv2_3x3.yaml");

@@ -84,15 +84,20 @@ TEST(RankMetrics, TiesAreDrawnByChance) {
 }
 
 TEST(Folds, ShareProblemsOutEvenlyAndForGood) {
-  std::vector<int> sizes(5);
-  for (std::int64_t problem = 0; problem < 5000; ++problem) {
-    const std::int64_t fold = fold_of(problem, 5);
-    ++sizes.at(static_cast<std::size_t>(fold));
-    EXPECT_EQ(fold, fold_of(problem, 5));
+  for (const std::int64_t problems : {2, 5, 27, 5003}) {
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+      const std::int64_t folds = std::min<std::int64_t>(problems, 5);
+      const std::vector<std::int64_t> dealt = deal_folds(problems, folds, seed);
+      ASSERT_EQ(std::ssize(dealt), problems);
+      EXPECT_EQ(dealt, deal_folds(problems, folds, seed));
+      for (std::int64_t fold = 0; fold < folds; ++fold) {
+        const std::int64_t size = std::count(dealt.begin(), dealt.end(), fold);
+        EXPECT_GE(size, problems / folds);
+        EXPECT_LE(size, problems / folds + 1);
+      }
+    }
   }
-  for (const int size : sizes) {
-    EXPECT_NEAR(size, 1000, 120);
-  }
+  EXPECT_NE(deal_folds(100, 5, 1), deal_folds(100, 5, 2));
 }
 
 }  // namespace

@@ -108,6 +108,12 @@ TEST(GpuEstimate, RowsThatAreNotAlignedCostInstructions) {
   const double aligned = work(gpu, problem, kernel).instructions;
   problem.k = 4095;
   EXPECT_GT(work(gpu, problem, kernel).instructions, 1.5 * aligned);
+  // An implicit GEMM is copied in pieces of its channels, whatever K is.
+  problem.k = 4096;
+  problem.run_a = problem.run_b = 4;
+  EXPECT_GT(work(gpu, problem, kernel).instructions, 1.2 * aligned);
+  problem.run_a = problem.run_b = 8;
+  EXPECT_EQ(work(gpu, problem, kernel).instructions, aligned);
 }
 
 TEST(GpuEstimate, EnergyAddsUpAndIsAboutThePowerOfTheBoardAtItsMost) {

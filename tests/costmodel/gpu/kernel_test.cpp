@@ -215,6 +215,17 @@ TEST(Legality, SaysWhatIsWrongAndWhatWouldBeRight) {
                      k.warp = {64, 128, 32};
                    }),
             "about 392 registers per thread; at most 255: smaller warp tiles");
+  GemmProblem odd = problem;
+  odd.k = 4095;
+  KernelChoice wide;
+  wide.path = GpuPath::kWgmma;
+  wide.fragment = {64, 64, 16};
+  EXPECT_EQ(illegal(h200, problem, wide), std::nullopt);
+  EXPECT_EQ(illegal(h200, odd, wide),
+            "runs of 4095 and 4095 elements in memory; the TMA takes multiples of 16 B: pad them, "
+            "or use the path mma");
+  odd.run_a = odd.run_b = 4096;
+  EXPECT_EQ(illegal(h200, odd, wide), std::nullopt);
   EXPECT_EQ(reason(t4, [](KernelChoice& k) { k.path = GpuPath::kWgmma; }),
             "t4 has no f16 on the path wgmma");
   EXPECT_EQ(reason(h200, [](KernelChoice& k) { k.warp = {48, 64, 32}; }),
