@@ -125,12 +125,16 @@ Record without_mapping(std::string status, std::string reason, double seconds) {
   return record;
 }
 
+Cell size_cell(const Certificate& proof) {
+  return proof.mapspace_size.empty() ? Cell{} : Cell{proof.mapspace_size};
+}
+
 Record figures(const Problem& problem, const SearchResult& found) {
   const Certificate& proof = found.certificate;
   if (!found.cost) {
     Record record =
         without_mapping("infeasible", reason_of(found.infeasible), found.statistics.seconds);
-    record[19] = proof.mapspace_size;
+    record[19] = size_cell(proof);
     return record;
   }
   const Arch& arch = problem.arch();
@@ -157,7 +161,7 @@ Record figures(const Problem& problem, const SearchResult& found) {
           finite(bounds.peak.bytes_per_second),
           proof.status == Proof::kNone ? Cell{} : finite(proof.lower_bound),
           proof.status == Proof::kNone ? Cell{} : finite(proof.gap),
-          proof.mapspace_size,
+          size_cell(proof),
           breakdown_text(problem, cost),
           print_mapping(arch, problem.workload(), *found.best),
           found.statistics.seconds};

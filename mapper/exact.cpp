@@ -14,6 +14,7 @@
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nests/rung_count.hpp"
 #include "mapper/nvdla/search.hpp"
 
 namespace mapsim {
@@ -400,6 +401,18 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
+// Balanced factors can take seconds to count, so whoever is interrupted, or is meanwhile, goes
+// without: empty.
+std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
+  if (!space.constraints().factors.balanced) {
+    return space.size();
+  }
+  const auto size = interrupted
+                        ? std::nullopt
+                        : nests::count_rung_nests(space, [&patience] { return patience.over(); });
+  return size ? size->get_str() : "";
+}
+
 }  // namespace
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
@@ -411,7 +424,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
   if (options.objective.exact_ties && result.cost && !result.interrupted) {
     result = break_ties(space, options, std::move(result), patience);
   }
-  result.certificate.mapspace_size = space.size();
+  result.certificate.mapspace_size = size_of(space, result.interrupted, patience);
   if (!result.best && !result.interrupted) {
     result.infeasible = explain(space, options, patience);
   }

@@ -5,7 +5,7 @@
 
 #include "mapper/nests/counting.hpp"
 #include "mapper/nests/ruled.hpp"
-#include "mapper/nests/rungs.hpp"
+#include "mapper/nests/rung_count.hpp"
 
 namespace mapsim {
 
@@ -56,13 +56,10 @@ std::int64_t Mapspace::unrolling_count() const {
 }
 
 std::string Mapspace::size() const {
-  mpz_class size;
   if (constraints_.factors.balanced) {
-    for (const UnrollingGroup& group : groups_) {
-      size += nests::RungNests{*this, group}.count();
-    }
-    return size.get_str();
+    return nests::count_rung_nests(*this, [] { return false; }).value().get_str();
   }
+  mpz_class size;
   nests::MappingCounter counter{*this};
   nests::RuledTables tables{*this};
   for (const UnrollingGroup& group : groups_) {

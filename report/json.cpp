@@ -278,6 +278,11 @@ Json gap_json(const Problem& problem, const GapReport& gap, const Cost& given) {
   return json;
 }
 
+Json size_json(const Certificate& certificate) {
+  const bool counted = !certificate.mapspace_size.empty();
+  return counted ? Json(certificate.mapspace_size) : Json();
+}
+
 // What can be said of no number is left out: nothing fits, so nothing bounds it.
 Json certificate_json(const Certificate& certificate) {
   Json json{{"status", to_string(certificate.status)}};
@@ -288,7 +293,7 @@ Json certificate_json(const Certificate& certificate) {
   if (certificate.bound_but_for_bare) {
     json["lower_bound_but_for_bare_extents"] = *certificate.bound_but_for_bare;
   }
-  json["mapspace_size"] = certificate.mapspace_size;
+  json["mapspace_size"] = size_json(certificate);
   if (certificate.schedules) {
     json["space"] = "schedules";  // of an engine: docs/nvdla.md
   }
@@ -354,7 +359,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
     json["why"] = {{"reliefs", reliefs_json(*reliefs)}};
   }
   json["certificate"] = certificate_json(result.certificate);
-  json["mapspace_size"] = result.certificate.mapspace_size;
+  json["mapspace_size"] = size_json(result.certificate);
   if (result.certificate.mapspace_size == "0") {
     json["empty"] = why_empty(space);
   }

@@ -318,7 +318,8 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
   const std::string over =
-      proof.schedules
+      proof.mapspace_size.empty() ? "of the balanced mappings (size not counted) in the mapspace"
+      : proof.schedules
           ? fmt::format("of the engine's {} schedules", short_decimal(proof.mapspace_size))
           : fmt::format("of the {} {}mappings ({} factors) in the mapspace",
                         short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",
@@ -396,11 +397,11 @@ std::string search_text(const Mapspace& space, const Objective& objective,
     text += cost_text(problem, *result.best, *result.cost) + "\n" +
             certificate_text(space, objective, result);
   } else {
+    const std::string& size = result.certificate.mapspace_size;
     text += fmt::format("no feasible mapping {} the {} in the mapspace\n",
                         result.interrupted ? "found among" : "among",
-                        short_decimal(result.certificate.mapspace_size));
-    text += result.certificate.mapspace_size == "0" ? why_empty(space) + '\n'
-                                                    : infeasible_text(result.infeasible);
+                        size.empty() ? "mappings (size not counted)" : short_decimal(size));
+    text += size == "0" ? why_empty(space) + '\n' : infeasible_text(result.infeasible);
   }
   return text + statistics_text(result.statistics);
 }

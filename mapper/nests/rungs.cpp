@@ -12,12 +12,6 @@
 namespace mapsim::nests {
 namespace {
 
-mpz_class factorial(std::size_t n) {
-  mpz_class result;
-  mpz_fac_ui(result.get_mpz_t(), n);
-  return result;
-}
-
 // Uniform in [0, bound), by rejection.
 mpz_class below(const mpz_class& bound, Rng& rng) {
   const std::size_t bits = mpz_sizeinbase(bound.get_mpz_t(), 2);
@@ -106,7 +100,7 @@ bool are_occupied(const std::vector<PerLevel<TensorSet>>& keeps, std::size_t fir
 }  // namespace
 
 RungNests::RungNests(const Mapspace& space, const UnrollingGroup& group)
-    : space_{&space}, group_{&group}, placements_{space, group} {
+    : space_{&space}, group_{&group}, phases_{space, group} {
   std::size_t rungs = 0;
   mpz_class copies = 1;  // of each nest among words of rungs that are told apart
   for (const DimId d : space.ladders().ids()) {
@@ -117,7 +111,7 @@ RungNests::RungNests(const Mapspace& space, const UnrollingGroup& group)
     rungs += is_unrolled ? 0 : of_dim;
     copies *= factorial(of_dim);
   }
-  const std::size_t phases = placements_.used_fanouts().size() + 1;
+  const std::size_t phases = phases_.size();
   // A word of the free dims, cut anywhere into phases.
   Rungs cut(phases, 0);
   const std::function<void(std::size_t, std::size_t, const mpz_class&)> add =
@@ -135,25 +129,6 @@ RungNests::RungNests(const Mapspace& space, const UnrollingGroup& group)
   add(0, rungs, 1);
   std::for_each(unrolled_.begin(), unrolled_.end(), [this](DimId d) { add_dim(d); });
 
-  for (std::size_t phase = 0; phase < phases; ++phase) {
-    const auto loose = [&](std::size_t points) {
-      mpz_class product = 1;
-      for (const Chain& chain : placements_.chains()) {
-        product *=
-            spread(chain, placements_.first_level(phase), placements_.end_level(phase), points);
-      }
-      return product;
-    };
-    at_one_point_.push_back(loose(1));
-    const std::size_t most = placements_.chains().size() * placements_.end_level(phase);
-    std::vector<mpz_class>& occupied = arrangements_.emplace_back(most + 1);
-    for (std::size_t k = 0; k <= most; ++k) {
-      for (std::size_t i = 0; i <= k; ++i) {
-        const mpz_class term = binomial(k, i) * loose(i + ends(phase));
-        occupied[k] += (k - i) % 2 == 0 ? term : mpz_class{-term};
-      }
-    }
-  }
   find_ways();
   for (const auto& [end, number] : words_.back()) {
     copies_ += weight(end, number);
@@ -163,7 +138,7 @@ RungNests::RungNests(const Mapspace& space, const UnrollingGroup& group)
 
 // Ways to put keeps and barriers into each phase, and to order its rungs, by how many there are.
 void RungNests::find_ways() {
-  Rungs most(arrangements_.size(), 0);
+  Rungs most(phases_.size(), 0);
   for (const auto& entry : words_.back()) {
     for (std::size_t phase = 0; phase < most.size(); ++phase) {
       most[phase] = std::max(most[phase], entry.first[phase]);
@@ -172,7 +147,7 @@ void RungNests::find_ways() {
   for (std::size_t phase = 0; phase < most.size(); ++phase) {
     std::vector<mpz_class>& found = ways_.emplace_back();
     for (std::size_t rungs = 0; rungs <= most[phase]; ++rungs) {
-      found.push_back(ways(phase, rungs));
+      found.push_back(phases_.ways(phase, rungs));
       orders_.resize(std::max(orders_.size(), rungs + 1));
       orders_[rungs] = factorial(rungs);
     }
@@ -187,50 +162,15 @@ mpz_class RungNests::weight(const Rungs& end, const mpz_class& number) const {
   return product;
 }
 
-// 1 / prod a_p!, times the factorial of all rungs of the dim: how many of its rungs that are told
-// apart go with a split.
-mpz_class RungNests::weight_of_split(DimId dim, const Rungs& split) const {
-  mpz_class weight = factorial(space_->ladders()[dim].size() - 1);
-  for (const std::size_t rungs : split) {
-    weight /= factorial(rungs);
-  }
-  return weight;
-}
-
-// The rungs of a dim in each phase, for every tile at which it can cross the fanouts.
-std::vector<RungNests::Rungs> RungNests::splits(DimId dim) const {
-  const Ladder& ladder = space_->ladders()[dim];
-  const auto& used = placements_.used_fanouts();
-  std::vector<Rungs> found;
-  Rungs split(used.size() + 1, 0);
-  const std::function<void(std::size_t, std::size_t)> descend = [&](std::size_t phase,
-                                                                    std::size_t from) {
-    if (phase == used.size()) {
-      split[phase] = from;
-      found.push_back(split);
-      return;
-    }
-    for (std::size_t to = 0; to <= from; ++to) {
-      PerDim<std::int64_t> tile(space_->ladders().size(), 1);
-      tile[dim] = ladder[to];
-      Unrolling own;
-      std::copy_if(group_->first.begin(), group_->first.end(), std::back_inserter(own),
-                   [dim](const Unroll& unroll) { return unroll.dim == dim; });
-      if (const auto block = behind(space_->ladders(), own, used[phase], tile)) {
-        split[phase] = from - to;
-        descend(phase + 1, rung_of(ladder, (*block)[dim]));
-      }
-    }
-  };
-  descend(0, ladder.size() - 1);
-  return found;
+std::vector<Rungs> RungNests::splits_of(DimId dim) const {
+  return splits(*space_, phases_.placements().used_fanouts(), of_dim(group_->first, dim), dim);
 }
 
 // The rungs of one more dim join the words of each phase.
 void RungNests::add_dim(DimId dim) {
   Words longer;
-  for (const Rungs& split : splits(dim)) {
-    const mpz_class weight = weight_of_split(dim, split);
+  for (const Rungs& split : splits_of(dim)) {
+    const mpz_class weight = weight_of_split(*space_, dim, split);
     for (const auto& [rungs, number] : words_.back()) {
       Rungs sum = rungs;
       for (std::size_t phase = 0; phase < sum.size(); ++phase) {
@@ -242,29 +182,7 @@ void RungNests::add_dim(DimId dim) {
   words_.push_back(std::move(longer));
 }
 
-// Points of used fanouts at the ends of a phase.
-std::size_t RungNests::ends(std::size_t phase) const {
-  return (phase > 0 ? 1U : 0U) + (phase < placements_.used_fanouts().size() ? 1U : 0U);
-}
-
-// Ways to choose the gaps of a phase's own points: between two rungs, and before the first or after
-// the last one where no fanout stands.
-mpz_class RungNests::barriers(std::size_t phase, std::size_t rungs, std::size_t points) const {
-  return binomial(rungs + 1 - ends(phase), points);
-}
-
-mpz_class RungNests::ways(std::size_t phase, std::size_t rungs) const {
-  if (ends(phase) > rungs + 1) {
-    return at_one_point_[phase];
-  }
-  mpz_class sum;
-  for (std::size_t k = 0; k < arrangements_[phase].size(); ++k) {
-    sum += arrangements_[phase][k] * barriers(phase, rungs, k);
-  }
-  return sum;
-}
-
-RungNests::Rungs RungNests::draw_end(Rng& rng) const {
+Rungs RungNests::draw_end(Rng& rng) const {
   mpz_class rest = below(copies_, rng);
   for (const auto& [end, number] : words_.back()) {
     const mpz_class here = weight(end, number);
@@ -281,7 +199,7 @@ std::vector<std::vector<DimId>> RungNests::draw_words(Rungs rungs, Rng& rng) con
   std::vector<Rungs> drawn(unrolled_.size());
   for (std::size_t i = unrolled_.size(); i-- > 0;) {
     mpz_class rest = below(words_[i + 1].at(rungs), rng);
-    for (const Rungs& split : splits(unrolled_[i])) {
+    for (const Rungs& split : splits_of(unrolled_[i])) {
       Rungs before = rungs;
       bool possible = true;
       for (std::size_t phase = 0; phase < rungs.size() && possible; ++phase) {
@@ -292,7 +210,7 @@ std::vector<std::vector<DimId>> RungNests::draw_words(Rungs rungs, Rng& rng) con
       if (known == words_[i].end()) {
         continue;
       }
-      const mpz_class here = weight_of_split(unrolled_[i], split) * known->second;
+      const mpz_class here = weight_of_split(*space_, unrolled_[i], split) * known->second;
       if (rest < here) {
         drawn[i] = split;
         rungs = before;
@@ -331,9 +249,10 @@ std::vector<PerLevel<TensorSet>> RungNests::draw_keeps(std::size_t phase, std::s
   const PerLevel<TensorSet> none(space_->problem().arch().levels.size());
   std::vector<PerLevel<TensorSet>> keeps;
   do {
-    keeps.assign(together ? 1 : interior + ends(phase), none);
-    for (const Chain& chain : placements_.chains()) {
-      draw_chain(chain, placements_.first_level(phase), placements_.end_level(phase), keeps, rng);
+    keeps.assign(together ? 1 : interior + phases_.ends(phase), none);
+    for (const Chain& chain : phases_.placements().chains()) {
+      draw_chain(chain, phases_.placements().first_level(phase),
+                 phases_.placements().end_level(phase), keeps, rng);
     }
   } while (!are_occupied(keeps, first, first + interior));
   return keeps;
@@ -356,22 +275,22 @@ void RungNests::add_loops(const std::vector<DimId>& word, std::size_t begin, std
 Mapping RungNests::sample(Rng& rng) const {
   const Rungs end = draw_end(rng);
   const auto words = draw_words(end, rng);
-  const std::size_t fanouts = placements_.used_fanouts().size();
-  NestBuilder nest{*space_, placements_, group_->first};
+  const std::size_t fanouts = phases_.placements().used_fanouts().size();
+  NestBuilder nest{*space_, phases_.placements(), group_->first};
   const PerLevel<TensorSet> none(space_->problem().arch().levels.size());
   Point at_fanouts{none, 0, 0};
   for (std::size_t phase = 0; phase <= fanouts; ++phase) {
     const std::size_t rungs = end[phase];
-    const bool together = ends(phase) > rungs + 1;
+    const bool together = phases_.ends(phase) > rungs + 1;
     std::vector<std::size_t> gaps;
     if (!together) {
       mpz_class rest = below(ways_[phase][rungs], rng);
       std::size_t points = 0;
-      while (rest >= arrangements_[phase][points] * barriers(phase, rungs, points)) {
-        rest -= arrangements_[phase][points] * barriers(phase, rungs, points);
+      while (rest >= phases_.arrangements(phase)[points] * phases_.barriers(phase, rungs, points)) {
+        rest -= phases_.arrangements(phase)[points] * phases_.barriers(phase, rungs, points);
         ++points;
       }
-      gaps = draw_positions(phase > 0 ? 1 : 0, rungs + 1 - ends(phase), points, rng);
+      gaps = draw_positions(phase > 0 ? 1 : 0, rungs + 1 - phases_.ends(phase), points, rng);
     }
     auto keeps = draw_keeps(phase, gaps.size(), together, rng);
     auto next = keeps.begin();

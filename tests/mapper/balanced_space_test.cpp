@@ -12,6 +12,8 @@
 
 #include "brute_space.hpp"
 #include "mapper/constraints.hpp"
+#include "mapper/nests/rung_count.hpp"
+#include "mapper/nests/rungs.hpp"
 #include "mapper/sampler.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
@@ -74,6 +76,31 @@ TEST(BalancedSpace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
     EXPECT_TRUE(space.enumerate([&](const Mapping&) { return ++count > 0; }));
     EXPECT_EQ(space.size(), std::to_string(count)) << "seed " << seed;
   }
+}
+
+// All unrollings at once, as one by one.
+TEST(BalancedSpace, SizeIsTheSumOverUnrollings) {
+  std::size_t most = 0;
+  for (std::uint64_t seed = 3'000; seed < 3'100; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 1'000'000'000);
+    const Mapspace space{random.problem, random.constraints};
+    mpz_class sum;
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      sum += nests::RungNests{space, group}.count();
+    }
+    EXPECT_EQ(space.size(), sum.get_str()) << "seed " << seed;
+    most = std::max(most, space.group_by_factors().size());
+  }
+  EXPECT_GT(most, 50U);
+}
+
+TEST(BalancedSpace, IsNotCountedFurtherThanAsked) {
+  const Mapspace space{one_level({5, 2, 1, {}, false}), balanced()};
+  int asked = 0;
+  EXPECT_FALSE(nests::count_rung_nests(space, [&] { return ++asked > 0; }));
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(nests::count_rung_nests(space, [&] { return ++asked > 3; }));
+  EXPECT_EQ(nests::count_rung_nests(space, [] { return false; }), mpz_class{4});
 }
 
 TEST(BalancedSpace, EnumeratesCanonicalMembersOnceEach) {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "arch/load.hpp"
@@ -89,6 +91,23 @@ precision: {A: 8 b, B: 8 b, Z: 8 b, partial: 8 b}
   ASSERT_TRUE(result.cost.has_value());
   EXPECT_EQ(result.certificate.status, Proof::kOptimal);
   EXPECT_EQ(result.cost->energy.total.count(), 15'080);  // of 762,300 mappings, each looked at
+}
+
+// Whoever stops a search does not wait for the size of a space of 27,207 unrollings.
+TEST(BalancedOptima, AreNotCountedWhenStopped) {
+  const std::string root{MAPSIM_SOURCE_DIR};
+  const Problem problem{load_arch(root + "/bench/machines/square_3_levels.yaml"),
+                        load_workload(root + "/configs/workloads/resnet50/conv4_1x1a.yaml")};
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  const Mapspace space{problem, constraints};
+  const std::atomic<bool> stop = true;
+  SearchOptions options;
+  options.stop = &stop;
+  const SearchResult result = search_exact(space, options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_TRUE(result.cost.has_value());
+  EXPECT_EQ(result.certificate.mapspace_size, "");
 }
 
 // On a coarse lattice the relaxation says no more than on the fine one, and something.

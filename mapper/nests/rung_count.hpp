@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gmpxx.h>
+
+#include <functional>
+#include <optional>
+
+#include "mapper/mapspace.hpp"
+
+namespace mapsim::nests {
+
+// The mappings of a balanced space, over all its unrollings: the sum of RungNests::count(). Nothing
+// if `stop` says so, which is asked before each of the steps of a few milliseconds.
+std::optional<mpz_class> count_rung_nests(const Mapspace& space, const std::function<bool()>& stop);
+
+}  // namespace mapsim::nests
