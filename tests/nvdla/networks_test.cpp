@@ -34,11 +34,14 @@ const std::vector<std::string> kEngines{"nv_small",       "nv_small_256", "nv_me
                                         "nv_medium_1024", "nv_large",     "nv_full"};
 
 std::string grouped(double number) {
-  std::string digits = fmt::format("{:.0f}", number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) {
-    digits.insert(i - 3, ",");
+  const std::string digits = fmt::format("{:.0f}", number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool starts_group = i > 0 && (digits.size() - i) % 3 == 0;
+    text += starts_group ? "," : "";
+    text += digits[i];
   }
-  return digits;
+  return text;
 }
 
 std::string kept_tables() {
