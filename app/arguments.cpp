@@ -44,6 +44,7 @@ void add_objective(CLI::App& command, ObjectiveArguments& a) {
            "'energy,latency': of the least energy the fastest",
            [&a](const std::string& text) {
              return taken(parse_objective(text), [&a](const Objective& parsed) {
+               a.chosen = true;
                a.objective.energy_power = parsed.energy_power;
                a.objective.latency_power = parsed.latency_power;
                a.objective.exact_ties = parsed.exact_ties;

@@ -17,6 +17,7 @@ namespace mapsim {
 // The command line as values; those of campaigns and GPUs are in files of their own.
 struct ObjectiveArguments {
   Objective objective;
+  bool chosen = false;      // by --objective
   std::string max_latency;  // empty: none; needs the clock of the architecture
 };
 

@@ -31,6 +31,8 @@ std::optional<Enum> named(const std::string& word, int count) {
 
 // What is for mapspaces only. Threads, seeds and budgets are taken: kernels need none.
 void refuse_mapspace_options(const SearchArguments& arguments) {
+  const Objective& objective = arguments.objective.objective;
+  const bool by_time = objective.energy_power == 0 && objective.latency_power > 0;
   for (const auto& [given, option] : {std::pair{!arguments.constraints.empty(), "--constraints"},
                                       {!arguments.certificate_file.empty(), "--certificate"},
                                       {!arguments.mapping_file.empty(), "--save-mapping"},
@@ -40,6 +42,12 @@ void refuse_mapspace_options(const SearchArguments& arguments) {
                                       {arguments.imperfect, "--imperfect"},
                                       {arguments.why, "--why"},
                                       {arguments.print_constraints, "--print-constraints"},
+                                      {!arguments.svg.empty(), "--svg"},
+                                      {arguments.explain_energy, "--explain-energy"},
+                                      {arguments.objective.chosen && !by_time, "--objective"},
+                                      {objective.mode != LatencyMode::kSteady, "--latency"},
+                                      {objective.max_energy.has_value(), "--max-energy"},
+                                      {!arguments.objective.max_latency.empty(), "--max-latency"},
                                       {arguments.strategy != "exact", "--strategy"}}) {
     if (given) {
       throw UsageError(std::string{option} + ": not for a GPU; all its kernels are ranked by time");
@@ -60,7 +68,18 @@ GpuRequest request_of(const KernelArguments& arguments) {
   return request;
 }
 
-std::string exported(const std::string& format, const KernelReport& report) {
+// A layout that says nothing of this layer.
+void refuse_layout(const std::string& layout, const Workload& workload) {
+  if (!layout.empty() && is_convolution(workload) != (layout.size() == 4)) {
+    throw UsageError(layout.size() == 4 ? "--layout " + layout + ": " + workload.name +
+                                              " is a GEMM; its operands are tn, nn, nt or tt"
+                                        : "--layout " + layout + ": " + workload.name +
+                                              " is a convolution; its tensors are nhwc or nchw");
+  }
+}
+
+// CUTLASS does not have all kernels: those it has, from further down, too.
+Answer exported(const std::string& format, const KernelReport& report, std::size_t top) {
   const std::size_t form = report.result.ranked.front().form;
   const GemmProblem& problem = report.result.forms[form].problem;
   std::vector<KernelChoice> kernels;
@@ -69,8 +88,15 @@ std::string exported(const std::string& format, const KernelReport& report) {
       kernels.push_back(ranked.kernel);
     }
   }
-  return format == "triton" ? triton_configs(report.gpu, problem, kernels)
-                            : cutlass_test_list(report.gpu, problem, kernels);
+  if (format == "triton") {
+    return {kDone, triton_configs(report.gpu, problem, kernels)};
+  }
+  CutlassList list = cutlass_test_list(report.gpu, problem, kernels, top);
+  return {list.written > 0 ? kDone : kNegative, std::move(list.text),
+          list.left_out == 0
+              ? ""
+              : std::to_string(list.left_out) + " kernels left out that CUTLASS does not have, " +
+                    std::to_string(list.written) + " written"};
 }
 
 }  // namespace
@@ -79,13 +105,15 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   refuse_mapspace_options(arguments);
   const KernelArguments& kernels = arguments.kernels;
   KernelReport report{read_gpu(machine), load_workload(arguments.workload), {}};
+  refuse_layout(kernels.layout, report.workload);
   const auto forms = gemm_forms(report.gpu, report.workload, request_of(kernels));
   if (const auto* reason = std::get_if<std::string>(&forms)) {
     throw UsageError(*reason);
   }
   GpuSearchOptions options;
   options.path = named<GpuPath>(kernels.path, 4);
-  options.top = static_cast<std::size_t>(kernels.top.value_or(10));
+  const auto top = static_cast<std::size_t>(kernels.top.value_or(10));
+  options.top = kernels.format == "cutlass" ? std::max<std::size_t>(top, 100'000) : top;
   report.result = search_kernels(report.gpu, std::get<0>(forms), options);
   const Provenance origin{
       "search", {input_file("arch", arguments.arch), input_file("workload", arguments.workload)}};
@@ -96,7 +124,7 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   } else if (kernels.format.empty() || report.result.ranked.empty()) {
     answer.text = kernels_text(report);
   } else {
-    answer.text = exported(kernels.format, report);
+    answer = exported(kernels.format, report, top);
   }
   return answer;
 }

@@ -19,6 +19,7 @@ enum ExitCode : int {
 struct Answer {
   ExitCode code = kDone;
   std::string text;
+  std::string remark{};  // to standard error
 };
 
 Answer run(const SearchArguments& arguments);

@@ -90,6 +90,9 @@ int run_command(int argc, const char* const* argv) {
         } else {
           file.write(answer.text);
         }
+        if (!answer.remark.empty()) {
+          fmt::print(stderr, "mapsim: {}\n", printable(answer.remark));
+        }
         return answer.code;
       },
       std::get<Command>(parsed));

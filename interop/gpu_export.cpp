@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "costmodel/gpu/estimate.hpp"
 
@@ -60,9 +63,7 @@ std::string layout_of(const GemmProblem& problem) {
 // Elements that both operands can be copied in, 16 B at most.
 std::int64_t alignment_of(const GemmProblem& problem) {
   const std::int64_t size = operand_size(problem.precision).count();
-  const std::int64_t a = problem.a == MatrixLayout::kRow ? problem.k : problem.m;
-  const std::int64_t b = problem.b == MatrixLayout::kColumn ? problem.k : problem.n;
-  return std::gcd(std::gcd(a, b), 16 / size);
+  return std::gcd(std::gcd(run_of_a(problem), run_of_b(problem)), 16 / size);
 }
 
 std::string hopper_type(GpuPrecision precision) {
@@ -85,20 +86,91 @@ std::string hopper_type(GpuPrecision precision) {
   return "f16_f16_f32_f16_f16";
 }
 
-// Warpgroups take 64 rows; the exchanged form, 64 columns, is CUTLASS's with A and B exchanged.
-std::string hopper_name(const GemmProblem& problem, const KernelChoice& kernel) {
-  if (kernel.fragment.m != 64 || kernel.warps() > 2) {
-    return "";
+struct CutlassKernel {
+  GemmProblem problem;
+  KernelChoice kernel;
+  bool exchanged = false;  // C^T = B^T A^T: C is then column-major
+};
+
+CutlassKernel exchange(const GemmProblem& problem, const KernelChoice& kernel) {
+  CutlassKernel result{problem, kernel, true};
+  std::swap(result.problem.m, result.problem.n);
+  std::swap(result.problem.run_a, result.problem.run_b);
+  const auto other = [](MatrixLayout layout) {
+    return layout == MatrixLayout::kRow ? MatrixLayout::kColumn : MatrixLayout::kRow;
+  };
+  result.problem.a = other(problem.b);
+  result.problem.b = other(problem.a);
+  for (GemmTile* tile : {&result.kernel.block, &result.kernel.warp, &result.kernel.fragment}) {
+    std::swap(tile->m, tile->n);
   }
+  return result;
+}
+
+// Warpgroups of 64 rows, one or (cooperative) two of them above each other. Nothing: none such.
+std::optional<CutlassKernel> in_cutlass(const GemmProblem& problem, const KernelChoice& kernel) {
+  for (const CutlassKernel& form :
+       {CutlassKernel{problem, kernel, false}, exchange(problem, kernel)}) {
+    const KernelChoice& k = form.kernel;
+    if (k.path != GpuPath::kWgmma ||
+        (k.fragment.m == 64 && k.warp.n == k.block.n && k.warps() <= 2)) {
+      return form;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string hopper_name(const CutlassKernel& form) {
+  const auto& [problem, kernel, exchanged] = form;
   const char letter = problem.precision == GpuPrecision::kF16Acc16 ? 'h'
                       : problem.precision == GpuPrecision::kS8     ? 'i'
                                                                    : 's';
+  const std::int64_t row = exchanged ? problem.m : problem.n;  // of C
+  const bool tma = row * problem.output.count() % 16 == 0;     // can write it
   return fmt::format(
-      "cutlass3x_sm90_tensorop_{}{}x{}x{}gemm_{}_{}x{}x{}_{}x1x1_0_{}t_align{}_warpspecialized{}",
+      "cutlass3x_sm90_tensorop_{}{}x{}x{}gemm_{}_{}x{}x{}_{}x{}x1_0_{}{}_align{}_warpspecialized{}{"
+      "}",
       letter, kernel.fragment.m, kernel.fragment.n, kernel.fragment.k,
       hopper_type(problem.precision), kernel.block.m, kernel.block.n, kernel.block.k,
-      kernel.cluster, layout_of(problem), alignment_of(problem),
-      kernel.warps() == 2 ? "_cooperative_epi_tma" : "_epi_tma");
+      exchanged ? 1 : kernel.cluster, exchanged ? kernel.cluster : 1, layout_of(problem),
+      exchanged ? 'n' : 't', alignment_of(problem), kernel.warps() == 2 ? "_cooperative" : "",
+      tma ? "_epi_tma" : "_epi_nosmem");
+}
+
+std::string name_of(const Gpu& gpu, const CutlassKernel& form) {
+  const auto& [problem, kernel, exchanged] = form;
+  if (kernel.path == GpuPath::kWgmma) {
+    return hopper_name(form);
+  }
+  const bool simt = kernel.path == GpuPath::kSimt;
+  if (simt && problem.precision != GpuPrecision::kF32) {
+    return "";
+  }
+  return fmt::format("cutlass_{}_{}_{}x{}_{}x{}_{}_align{}", simt ? "simt" : "tensorop",
+                     instruction_of(gpu, problem.precision).name, kernel.block.m, kernel.block.n,
+                     kernel.block.k, kernel.stages, layout_of(problem),
+                     simt ? 1 : alignment_of(problem));
+}
+
+// A line of a test list; nothing: CUTLASS has no such kernel.
+std::string line_of(const Gpu& gpu, const GemmProblem& whole, const KernelChoice& choice) {
+  const std::optional<CutlassKernel> form = in_cutlass(whole, choice);
+  const std::string name = form ? name_of(gpu, *form) : "";
+  if (name.empty()) {
+    return "";
+  }
+  const auto& [problem, kernel, exchanged] = *form;
+  const bool wide = kernel.path == GpuPath::kWgmma;
+  const GemmTile instruction =
+      wide ? kernel.fragment : instruction_of(gpu, problem.precision).shape;
+  const auto swizzle = static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(kernel.raster, 1, 8))));
+  const bool by_rows = (kernel.raster == 0) != exchanged;
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name, problem.m,
+                     problem.n, problem.k, kernel.block.m, kernel.block.n, kernel.block.k,
+                     kernel.stages, (wide ? 4 : 1) * (kernel.block.m / kernel.warp.m),
+                     kernel.block.n / kernel.warp.n, instruction.m, instruction.n, instruction.k,
+                     kernel.split_k, swizzle, by_rows ? "along_n" : "along_m");
 }
 
 }  // namespace
@@ -124,42 +196,30 @@ std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
 }
 
 std::string cutlass_name(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
-  if (kernel.path == GpuPath::kWgmma) {
-    return hopper_name(problem, kernel);
-  }
-  const bool simt = kernel.path == GpuPath::kSimt;
-  if (simt && problem.precision != GpuPrecision::kF32) {
-    return "";
-  }
-  return fmt::format("cutlass_{}_{}_{}x{}_{}x{}_{}_align{}", simt ? "simt" : "tensorop",
-                     instruction_of(gpu, problem.precision).name, kernel.block.m, kernel.block.n,
-                     kernel.block.k, kernel.stages, layout_of(problem),
-                     simt ? 1 : alignment_of(problem));
+  const std::optional<CutlassKernel> form = in_cutlass(problem, kernel);
+  return form ? name_of(gpu, *form) : "";
 }
 
-std::string cutlass_test_list(const Gpu& gpu, const GemmProblem& problem,
-                              const std::vector<KernelChoice>& kernels) {
-  std::string text =
+CutlassList cutlass_test_list(const Gpu& gpu, const GemmProblem& problem,
+                              const std::vector<KernelChoice>& kernels, std::size_t most) {
+  CutlassList list;
+  list.text =
       "kernel,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,split_k,swizzle,"
       "raster_order\n";
   std::set<std::string> seen;
   for (const KernelChoice& kernel : kernels) {
-    const std::string name = cutlass_name(gpu, problem, kernel);
-    const GemmTile instruction = kernel.path == GpuPath::kWgmma
-                                     ? kernel.fragment
-                                     : instruction_of(gpu, problem.precision).shape;
-    const std::int64_t groups = kernel.path == GpuPath::kWgmma ? 4 : 1;
-    const std::string line = fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name, problem.m, problem.n, problem.k,
-        kernel.block.m, kernel.block.n, kernel.block.k, kernel.stages,
-        groups * (kernel.block.m / kernel.warp.m), kernel.block.n / kernel.warp.n, instruction.m,
-        instruction.n, instruction.k, kernel.split_k, std::max<std::int64_t>(1, kernel.raster),
-        kernel.raster == 0 ? "along_n" : "along_m");
-    if (!name.empty() && seen.insert(line).second) {
-      text += line;
+    if (list.written == most) {
+      break;
+    }
+    const std::string line = line_of(gpu, problem, kernel);
+    if (line.empty()) {
+      ++list.left_out;
+    } else if (seen.insert(line).second) {
+      list.text += line;
+      ++list.written;
     }
   }
-  return text;
+  return list;
 }
 
 }  // namespace mapsim

@@ -24,8 +24,10 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
   const GpuRate& rate = report.gpu.rate(problem.precision);
   std::string text = fmt::format("{} on {}: GEMM of {}\n", report.workload.name, report.gpu.name,
                                  shape_text(problem));
-  text += fmt::format("  ceilings: tensor cores {:.0f}, WMMA {:.0f}, without {:.0f} Tops/s\n",
-                      peak_tflops(report.gpu, rate.chip), peak_tflops(report.gpu, rate.wmma),
+  const double wmma = report.gpu.rate(problem.precision, GpuPath::kWmma);
+  text += fmt::format("  ceilings: tensor cores {:.0f}, {}without {:.0f} Tops/s\n",
+                      peak_tflops(report.gpu, rate.chip),
+                      wmma > 0 ? fmt::format("WMMA {:.0f}, ", peak_tflops(report.gpu, wmma)) : "",
                       peak_tflops(report.gpu, rate.simt));
   const GpuCalibration& calibration = report.result.calibration;
   return text + fmt::format("  {}: 9 of 10 measured times are expected within a factor of {:.2f}\n",

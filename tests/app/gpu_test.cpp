@@ -50,6 +50,11 @@ TEST(SearchOnGpu, PrintsRankedKernels) {
   EXPECT_THAT(outcome.text, HasSubstr("=: as good as the first"));
 }
 
+TEST(SearchOnGpu, NamesNoCeilingThatThereIsNot) {
+  const Outcome outcome = run(kSearch + "--precision fp8 --top 1");
+  EXPECT_THAT(outcome.text, HasSubstr("ceilings: tensor cores 1979, without 0"));
+}
+
 TEST(SearchOnGpu, WritesJsonWithBoundsErrorsAndBytes) {
   const Outcome outcome = run(kSearch + "--precision bf16 --top 4 --json");
   ASSERT_EQ(outcome.code, 0) << outcome.text;
@@ -80,6 +85,14 @@ TEST(SearchOnGpu, ExportsForTritonAndCutlass) {
   EXPECT_EQ(cutlass.code, 0);
   EXPECT_THAT(cutlass.text, StartsWith("kernel,m,n,k,cta_m,"));
   EXPECT_THAT(cutlass.text, HasSubstr("\ncutlass_tensorop_s16816gemm_f16_"));
+  const Outcome hopper = run(kSearch + "--precision bf16 --export cutlass --top 7");
+  EXPECT_EQ(hopper.code, 0);
+  int named = 0;
+  for (std::size_t at = 0; (at = hopper.text.find("\ncutlass3x_", at)) != std::string::npos; ++at) {
+    ++named;
+  }
+  EXPECT_EQ(named, 7) << hopper.text;
+  EXPECT_THAT(hopper.text, testing::Not(HasSubstr("align1_")));
 }
 
 TEST(SearchOnGpu, PricesAViolatedConstraintAndSaysSo) {
@@ -93,6 +106,17 @@ TEST(SearchOnGpu, RefusesWhatIsNotForIt) {
   const Outcome constraints = run(kSearch + "--pareto");
   EXPECT_EQ(constraints.code, 2);
   EXPECT_THAT(constraints.text, HasSubstr("--pareto: not for a GPU"));
+  for (const std::string option :
+       {"--max-latency '1 ms'", "--max-energy '1 uJ'", "--objective edp", "--objective energy",
+        "--explain-energy", "--latency ramped", "--layout nhwc"}) {
+    const Outcome refused = run(kSearch + option);
+    EXPECT_EQ(refused.code, 2) << option;
+    EXPECT_THAT(refused.text, StartsWith("mapsim: " + option.substr(0, option.find(' '))));
+    EXPECT_THAT(refused.text, testing::AnyOf(HasSubstr("not for a GPU"), HasSubstr("is a GEMM")));
+  }
+  EXPECT_EQ(run(kSearch + "--objective latency --top 1").code, 0);
+  EXPECT_THAT(run("search ARCH:h200.yaml LAYER:resnet50/conv1.yaml --layout tn").text,
+              HasSubstr("is a convolution; its tensors are nhwc or nchw"));
   const Outcome top = run("search ARCH:teaching.yaml LAYER:teaching/conv.yaml --top 3");
   EXPECT_EQ(top.code, 2);
   EXPECT_THAT(top.text, HasSubstr("only for a GPU"));

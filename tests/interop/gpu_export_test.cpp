@@ -58,13 +58,40 @@ TEST(CutlassTestList, HasEachKernelOnce) {
   KernelChoice split = mma();
   split.split_k = 4;
   EXPECT_EQ(
-      cutlass_test_list(chip("a100_80gb"), cube(4096, GpuPrecision::kF16), {mma(), split, mma()}),
+      cutlass_test_list(chip("a100_80gb"), cube(4096, GpuPrecision::kF16), {mma(), split, mma()})
+          .text,
       "kernel,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,split_k,"
       "swizzle,raster_order\n"
       "cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8,4096,4096,4096,128,128,32,3,2,"
       "2,16,8,16,1,8,along_m\n"
       "cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8,4096,4096,4096,128,128,32,3,2,"
       "2,16,8,16,4,8,along_m\n");
+}
+
+// Warpgroups that take columns: CUTLASS has the kernel of C^T = B^T A^T.
+TEST(CutlassTestList, ExchangesAAndBAndSaysWhatItLeavesOut) {
+  GemmProblem problem = cube(4096, GpuPrecision::kF16);
+  problem.m = 2048;
+  problem.b = MatrixLayout::kRow;
+  KernelChoice columns;
+  columns.path = GpuPath::kWgmma;
+  columns.block = {256, 128, 64};
+  columns.warp = {256, 64, 64};
+  columns.fragment = {256, 64, 16};
+  columns.cluster = 2;
+  columns.raster = 16;
+  KernelChoice four = columns;
+  four.block = {256, 256, 64};
+  const CutlassList list = cutlass_test_list(chip("h200"), problem, {four, columns, four});
+  EXPECT_EQ(list.text,
+            "kernel,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,split_k,"
+            "swizzle,raster_order\n"
+            "cutlass3x_sm90_tensorop_s64x256x16gemm_f16_f16_f32_f16_f16_128x256x64_1x2x1_0_nnn_"
+            "align8_warpspecialized_cooperative_epi_tma,4096,2048,4096,128,256,64,2,8,1,64,256,16,"
+            "1,8,along_n\n");
+  EXPECT_EQ(list.written, 1U);
+  EXPECT_EQ(list.left_out, 2U);
+  EXPECT_EQ(cutlass_test_list(chip("h200"), problem, {columns, four}, 1).left_out, 0U);
 }
 
 TEST(TritonConfigs, AreAPythonList) {
