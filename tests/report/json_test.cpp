@@ -142,6 +142,15 @@ TEST(SearchJson, WithoutAMappingListsTheReasons) {
   EXPECT_EQ(json["infeasible"][0]["smallest_need"], 640);
 }
 
+TEST(SearchJson, SaysNullOfASpaceThatWasNotCounted) {
+  const Problem problem = testing::small_problem();
+  SearchResult result = found(problem, testing::small_mapping());
+  result.certificate.mapspace_size.clear();
+  const Json json = Json::parse(search_json(origin(), Mapspace{problem, {}}, "exact", {}, result));
+  EXPECT_TRUE(json.at("mapspace_size").is_null());
+  EXPECT_TRUE(json["certificate"].at("mapspace_size").is_null());
+}
+
 TEST(SearchJson, ClaimsNoOptimumWhereNothingFits) {
   const Problem problem = testing::small_problem();
   SearchResult result;
