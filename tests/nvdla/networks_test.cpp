@@ -84,11 +84,11 @@ TEST(NvdlaNetworks, LayersOnTheShippedEngines) {
   std::string rule = "|---|";
   for (const std::string& name : kEngines) {
     engines.emplace(name, shipped_engine(name));
-    head += " `" + name + "` |";
+    head += fmt::format(" `{}` |", name);
     rule += "---:|";
   }
   std::string text;
-  std::string totals = "| network |" + head.substr(9) + "\n" + rule + "\n";
+  std::string totals = fmt::format("| network |{}\n{}\n", head.substr(9), rule);
   int searches = 0;
   for (const std::string& name : kNetworks) {
     const Network network = load_network(kNvdlaConfigs + "networks/" + name + ".yaml");
@@ -108,7 +108,7 @@ TEST(NvdlaNetworks, LayersOnTheShippedEngines) {
     text += "| all |";
     totals += fmt::format("| {} |", network.name);
     for (const double sum : sums) {
-      text += " " + grouped(sum) + " |";
+      text += fmt::format(" {} |", grouped(sum));
       totals += fmt::format(" {:.1f} |", 1e9 / sum);
     }
     text += "\n";
