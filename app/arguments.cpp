@@ -181,6 +181,8 @@ void add_network(CLI::App& app, NetworkArguments& a) {
   add_onnx(command, a.onnx);
   command.add_option("--constraints", a.constraints, "What mappings of every layer must look like")
       ->type_name("FILE");
+  command.add_flag("--batches", a.batches,
+                   "Engines after NVDLA: fully connected layers in batches; figures by the frame");
   add_objective(command, a.objective);
   add_strategy(command, a);
   add_threads(command, a.threads);

@@ -50,6 +50,7 @@ struct NetworkArguments {
   std::string constraints;  // of every layer; empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
+  bool batches = false;
   bool even = false;
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;

@@ -38,11 +38,16 @@ Answer run(const NetworkArguments& arguments) {
   Watch watch;
   NetworkOptions options;
   options.strategy = arguments.strategy;
+  options.batches = arguments.batches;
+  if (arguments.batches && !std::holds_alternative<NvdlaTiming>(arch.compute.timing)) {
+    throw UsageError("--batches: only for engines after NVDLA (docs/nvdla.md)");
+  }
   options.search.objective = complete(arguments.objective, arch.clock);
   options.search.threads = arguments.threads;
   options.search.evaluations = arguments.evaluations;
   options.search.seed = static_cast<std::uint64_t>(arguments.seed);
   options.search.budget = arguments.budget;
+  options.search.edge_folds = true;
   options.search.stop = &watch.stop();
   options.constraints = [&arguments](const Problem& problem) {
     Constraints constraints = arguments.constraints.empty()

@@ -216,6 +216,7 @@ Answer run(const SearchArguments& arguments) {
   options.evaluations = arguments.evaluations;
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   options.budget = arguments.budget;
+  options.edge_folds = true;
   Watch watch;
   options.stop = &watch.stop();
   if (watch.visible()) {

@@ -15,11 +15,20 @@ NetworkResult search_network(const Arch& arch, const Network& network,
     const Constraints constraints = options.constraints(problem);
     const bool engine = std::holds_alternative<NvdlaTiming>(arch.compute.timing);
     result.layers.push_back(engine && mapper == search_exact && constraints == Constraints{}
-                                ? search_forms(problem, options.search, Frames::kOne).result
+                                ? search_forms(problem, options.search,
+                                               options.batches ? Frames::kBatches : Frames::kOne)
+                                      .result
                                 : mapper(Mapspace{problem, constraints}, options.search));
     result.interrupted = options.search.stop != nullptr && *options.search.stop;
   }
   return result;
+}
+
+FrameCost frame_cost(const SearchResult& found, LatencyMode mode) {
+  const std::int64_t frames = found.form.kind == FormKind::kBatch ? found.form.count : 1;
+  const std::int64_t cycles = latency_of(mode, found.cost->latency).count();
+  return {Picojoules{found.cost->energy.total.count() / static_cast<double>(frames)},
+          Cycles{(cycles + frames - 1) / frames}};
 }
 
 NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResult& result,
@@ -40,8 +49,9 @@ NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResu
       sums.proven = false;
       continue;
     }
-    sums.energy += found->cost->energy.total * static_cast<double>(layer.count);
-    sums.latency += latency_of(mode, found->cost->latency) * layer.count;
+    const FrameCost cost = frame_cost(*found, mode);
+    sums.energy += cost.energy * static_cast<double>(layer.count);
+    sums.latency += cost.latency * layer.count;
     sums.macs += layer.count * layer.workload.macs();
     sums.seconds += found->statistics.seconds;
     sums.proven = sums.proven && found->certificate.status == Proof::kOptimal;

@@ -16,6 +16,8 @@ namespace mapsim {
 struct NetworkOptions {
   SearchOptions search;  // of every layer; a budget is each layer's own
   std::string strategy = "exact";
+  // Engines after NVDLA, exact: fully connected layers in batches, too, compared by the frame.
+  bool batches = false;
   // What the mappings of a layer must look like.
   std::function<Constraints(const Problem&)> constraints = [](const Problem&) {
     return Constraints{};
@@ -31,7 +33,8 @@ struct NetworkResult {
   bool interrupted = false;
 };
 
-// Of all layers and streams together, each as often as it occurs, one after the other.
+// Of all layers and streams together, each as often as it occurs, one after the other, by the
+// frame.
 struct NetworkTotals {
   Picojoules energy{0};
   Cycles latency{0};   // of the objective's mode
@@ -41,6 +44,13 @@ struct NetworkTotals {
   std::int64_t missing = 0;  // layers without a mapping: in none of the sums above
   bool proven = true;        // every layer's mapping is optimal
 };
+
+// What a layer costs a frame: the frames of a batch share its cost evenly. `cost` is there.
+struct FrameCost {
+  Picojoules energy{0};
+  Cycles latency{0};  // rounded up
+};
+FrameCost frame_cost(const SearchResult& found, LatencyMode mode);
 
 // Searches every distinct layer once.
 NetworkResult search_network(const Arch& arch, const Network& network,

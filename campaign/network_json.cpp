@@ -27,8 +27,14 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
   json["latency_cycles_ramped"] = latency.ramped.count();
   json["utilization"] = found.cost->utilization;
   json["bottleneck"] = resource_name(arch, latency.resources[latency.bottleneck]);
+  if (const auto& stays = latency.compute.stationary) {
+    json["stationary"] = layer.workload.tensors[*stays].name;
+  }
   if (found.form != Form{}) {
     json["form"] = to_string(found.form);
+  }
+  if (found.form.kind == FormKind::kBatch) {
+    json["frames"] = found.form.count;
   }
   json["mapping"] = print_mapping(arch, in_form(layer.workload, found.form).value(), *found.best);
   return json;

@@ -11,6 +11,7 @@
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 
@@ -26,10 +27,10 @@ struct Share {
 std::vector<Share> shares(const Network& network, const NetworkResult& result, LatencyMode mode) {
   std::vector<Share> found;
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
-    if (const auto& cost = result.layers[i].cost) {
+    if (result.layers[i].cost) {
       const std::int64_t count = network.layers[i].count;
-      found.push_back({i, cost->energy.total * static_cast<double>(count),
-                       latency_of(mode, cost->latency) * count});
+      const FrameCost cost = frame_cost(result.layers[i], mode);
+      found.push_back({i, cost.energy * static_cast<double>(count), cost.latency * count});
     }
   }
   std::stable_sort(found.begin(), found.end(),
@@ -55,7 +56,8 @@ double energy_part(const Share& share, const NetworkTotals& sums) {
 Row layer_row(const Arch& arch, const NetworkLayer& layer, const SearchResult& found,
               const Share& share, const NetworkTotals& sums) {
   const Latency& latency = found.cost->latency;
-  return {layer.name,
+  const bool batch = found.form.kind == FormKind::kBatch;
+  return {batch ? fmt::format("{} ({})", layer.name, to_string(found.form)) : layer.name,
           fmt::format("{} x", layer.count),
           scaled(static_cast<double>(layer.count * layer.workload.macs()), ""),
           scaled(seconds(arch, share.latency), "s"),

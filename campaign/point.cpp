@@ -271,6 +271,7 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     options.evaluations = campaign.evaluations;
     options.seed = static_cast<std::uint64_t>(campaign.seed);
     options.budget = campaign.budget;
+    options.edge_folds = true;
     options.stop = &stop;
     const SearchResult found =
         (*find_mapper(campaign.strategy))(Mapspace{problem, constraints}, options);

@@ -197,12 +197,19 @@ class Checker {
             "the lower bound exceeds the value of the mapping");
   }
 
-  const Graph& graph_of(const std::vector<FanoutId>& used) {
-    std::unique_ptr<Graph>& graph = graphs_[used];
+  // Used fanouts, and bits of what may stay in a systolic array.
+  using Kind = std::pair<std::vector<FanoutId>, std::uint32_t>;
+  Kind kind_of(const Unrolling& unrolling) const {
+    const auto stays = may_stay_in_array(problem_, unrolling);
+    return {list_cases(problem_, unrolling).front().used, stays ? stays->bits() : 0};
+  }
+  void prepare_graph(const Unrolling& unrolling) {
+    const Kind kind = kind_of(unrolling);
+    std::unique_ptr<Graph>& graph = graphs_[kind];
     if (!graph) {
-      graph = std::make_unique<Graph>(problem_, certificate_.rules, used);
+      graph = std::make_unique<Graph>(problem_, certificate_.rules, kind.first,
+                                      may_stay_in_array(problem_, unrolling));
     }
-    return *graph;
   }
 
   // Of one unrolling: every mapping is one that the frontier covers.
@@ -232,7 +239,7 @@ class Checker {
 
   void check_tasks(const std::vector<Task>& tasks) {
     for (const Task& task : tasks) {
-      graph_of(list_cases(problem_, *task.unrolling).front().used);  // before threads share them
+      prepare_graph(*task.unrolling);  // before threads share them
     }
     std::vector<std::string> wrong(tasks.size());
     const auto count = static_cast<std::int64_t>(tasks.size());
@@ -265,7 +272,7 @@ class Checker {
     }
     bool replayed = false;
     for (const Case& part : list_cases(problem_, *task.unrolling)) {
-      const Graph& graph = *graphs_.at(part.used);
+      const Graph& graph = *graphs_.at(kind_of(*task.unrolling));
       const std::optional<Figures> better = find_uncovered(task, graph, part, replayed);
       if (better) {
         const bool two = goal.kind != Goal::Kind::kValue;
@@ -308,7 +315,7 @@ class Checker {
   const Certificate& certificate_;
   const CheckOptions& options_;
   const Problem& problem_;
-  std::map<std::vector<FanoutId>, std::unique_ptr<Graph>> graphs_;
+  std::map<Kind, std::unique_ptr<Graph>> graphs_;
   Verdict verdict_;
 };
 

@@ -2,6 +2,7 @@
 #include "check/graph.hpp"
 
 #include <algorithm>
+#include <variant>
 
 #include "check/spatial.hpp"
 
@@ -18,10 +19,12 @@ bool slides_along(const Tensor& tensor, DimId d) {
 
 }  // namespace
 
-Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used)
+Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used,
+             std::optional<TensorSet> may_stay)
     : problem_{&problem},
       rules_{&rules},
       used_{used},
+      may_stay_{may_stay},
       regions_{problem, rules, used},
       is_free_{rules.loops.empty()},
       stands_(problem.workload().tensors.size()),
@@ -210,12 +213,28 @@ void Graph::list_moves() {
   }
 }
 
+bool Graph::can_run(std::size_t spot) const {
+  const auto* timing = std::get_if<SystolicTiming>(&problem_->arch().compute.timing);
+  if (timing == nullptr || !may_stay_) {
+    return true;
+  }
+  for (const TensorId t : stands_.ids()) {
+    const Stand& stand = stands_[t][stand_at(spot, t)];
+    const bool inside = stand.latch || !problem_->arch().is_above(stand.level, timing->array);
+    if (may_stay_->contains(t) && inside) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A tile for a level that ends a region says that something is kept there.
 void Graph::list_moves_to(std::size_t spot) {
   bool start = spot < places_;
   const std::size_t reading = reading_at(spot);
   std::optional<std::vector<std::size_t>> end;
-  if (reading < region(phases() - 1).states() && region(phases() - 1).may_end(reading)) {
+  if (reading < region(phases() - 1).states() && region(phases() - 1).may_end(reading) &&
+      can_run(spot)) {
     end.emplace();
   }
   for (const TensorId t : stands_.ids()) {

@@ -48,7 +48,9 @@ struct Port {
 // when a used fanout is crossed or, in an even space, a level closes.
 class Graph {
  public:
-  Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
+  // `may_stay`: what may stay in a systolic array, if there is one.
+  Graph(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used,
+        std::optional<TensorSet> may_stay = {});
 
   struct Move {
     std::size_t from = 0;  // spot
@@ -129,12 +131,14 @@ class Graph {
     return spot % (places_ << flags_.size()) + reading * (places_ << flags_.size());
   }
   std::size_t flag_of(LevelId level) const;  // what it adds to a spot; 0: none
+  bool can_run(std::size_t spot) const;      // with something that may stay in a systolic array
   bool may_step(TensorId t, const Stand& outer, const Stand* inner) const;
   std::size_t number_of(const Placing& placing);
 
   const Problem* problem_;
   const Rules* rules_;
   std::vector<FanoutId> used_;
+  std::optional<TensorSet> may_stay_;
   struct Event {
     std::optional<std::size_t> fanout;  // a used one
     LevelId level{};                    // that closes otherwise

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "check/rules.hpp"
@@ -22,6 +23,10 @@ struct Unrolling {
 
 // Every unrolling of the space, each once.
 std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rules);
+
+// Tensors that may stay in a systolic array while the others move, each along an axis of its own
+// (docs/systolic.md); nullopt: there is no such array.
+std::optional<TensorSet> may_stay_in_array(const Problem& problem, const Unrolling& unrolling);
 
 // What is left of each dim for temporal loops.
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors);

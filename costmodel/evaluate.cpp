@@ -8,6 +8,7 @@
 
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/nvdla/stripe.hpp"
+#include "costmodel/timing/systolic.hpp"
 
 namespace mapsim {
 
@@ -76,6 +77,22 @@ void for_each_room(const Problem& problem, const Counts& counts, const Visit& vi
   }
 }
 
+// Why the array cannot run the nest, if there is one and it cannot.
+std::optional<Infeasible> check_array(const Problem& problem, const Nest& nest) {
+  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+  if (timing == nullptr) {
+    return std::nullopt;
+  }
+  const Obstacle obstacle = obstacle_of(problem, *timing, nest);
+  if (obstacle.excess == 0) {
+    return std::nullopt;
+  }
+  const auto role = [&](std::optional<TensorId> t) {
+    return t ? std::optional(problem.workload().tensors[*t].role) : std::nullopt;
+  };
+  return NotSystolic{timing->array, role(obstacle.stays), role(obstacle.stuck)};
+}
+
 }  // namespace
 
 std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts) {
@@ -120,6 +137,9 @@ std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
   if (auto infeasible = check_feasible(problem_, cost_.counts)) {
     return infeasible;
   }
+  if (auto infeasible = check_array(problem_, *nest_)) {
+    return infeasible;
+  }
   count_operands_into(problem_, *nest_, cost_.counts);
   energy_into(problem_, cost_.counts, cost_.energy);
   latency_into(problem_, *nest_, cost_.counts, cost_.latency);
@@ -130,6 +150,12 @@ std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
       (static_cast<double>(cost_.latency.steady.count()) *
        static_cast<double>(problem_.arch().mac_units()));
   return std::nullopt;
+}
+
+double Evaluator::excess() const {
+  const auto* timing = std::get_if<SystolicTiming>(&problem_.arch().compute.timing);
+  return mapsim::excess(problem_, cost_.counts) +
+         (timing != nullptr ? obstacle_of(problem_, *timing, *nest_).excess : 0);
 }
 
 Evaluation evaluate(const Problem& problem, const Mapping& mapping) {

@@ -97,8 +97,7 @@ bool Problem::is_timed_by_model() const {
 }
 
 bool Problem::places_matter() const {
-  const auto* systolic = std::get_if<SystolicTiming>(&arch_.compute.timing);
-  if (systolic != nullptr && !systolic->full_folds) {
+  if (std::holds_alternative<SystolicTiming>(arch_.compute.timing)) {
     return true;
   }
   return std::any_of(arch_.fanouts.begin(), arch_.fanouts.end(), [](const Fanout& fanout) {

@@ -46,8 +46,8 @@ class Problem {
   bool is_merged(FanoutId fanout, TensorId tensor) const;  // multicast or spatially reduced there
   // Dims whose instances of `fanout` share every transfer of `tensor`: irrelevant ones, if merged.
   DimSet shared_dims(FanoutId fanout, TensorId tensor) const;
-  // Does it matter which axis takes which instances? A hop costs something, or waves cross as many
-  // rows and columns as are in use.
+  // Does it matter which axis takes which instances? A hop costs something, or tensors move along
+  // the axes of a systolic array.
   bool places_matter() const;
   // Does more than the number of steps decide how long the compute units take?
   bool is_timed_by_model() const;

@@ -52,7 +52,8 @@ struct Roofline {
   RooflineBound bound;
   // Of what evaluate() reports for any mapping. There padding counts as data and a bias as nothing:
   // full use of the MAC units; each point once through the outermost ports, and through those of
-  // every level of one instance that must keep it
+  // every level of one instance that must keep it. An engine after NVDLA: of the layer and of its
+  // form of Winograd the lesser; in the workbook's mode the workbook's cycles.
   Cycles least_cycles{0};
   Picojoules least_energy{0};  // each MAC, and each point once at the outermost level
 };

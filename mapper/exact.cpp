@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mapper/balanced/search.hpp"
+#include "mapper/exact/folds.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
@@ -251,7 +252,8 @@ class ExactSearch {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t group = order[static_cast<std::size_t>(i)];
-      if (!patience_.over() && !exact::beyond(record_.bound(group), limit)) {
+      if (!patience_.over() && !groups_.is_idle(group) &&
+          !exact::beyond(record_.bound(group), limit)) {
         record_.relax(
             group,
             balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
@@ -305,6 +307,10 @@ class ExactSearch {
   }
 
   void search(std::size_t group, exact::Quest quest) {
+    if (groups_.is_idle(group)) {
+      record_.relax(group, Key{}, 0);
+      return;
+    }
     if (is_balanced()) {
       search_balanced(group, quest);
       return;
@@ -423,6 +429,9 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
   SearchResult result = ExactSearch(space, options, patience).run();
   if (options.objective.exact_ties && result.cost && !result.interrupted) {
     result = break_ties(space, options, std::move(result), patience);
+  }
+  if (options.edge_folds && !result.interrupted) {
+    exact::search_edge_folds(space, options, result);
   }
   result.certificate.mapspace_size = size_of(space, result.interrupted, patience);
   if (!result.best && !result.interrupted) {

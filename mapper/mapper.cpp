@@ -45,6 +45,10 @@ Need need_of(const Problem& problem, const FanoutExceeded& reason) {
           reason.need};
 }
 
+Need need_of(const Problem& problem, const NotSystolic& reason) {
+  return {problem.arch().fanouts[reason.array].name + ": nothing that a systolic array can run", 1};
+}
+
 void note_need(InfeasibleReport& report, const std::string& reason, std::int64_t amount) {
   const auto [entry, is_new] = report.smallest_need.emplace(reason, amount);
   if (!is_new) {

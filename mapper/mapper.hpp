@@ -28,6 +28,14 @@ struct Certificate {
   // Balanced factors: a bound of the mappings without an extent at which nothing stands, where it
   // is above that of all, because looking at the others would have taken too long (decision 18).
   std::optional<double> bound_but_for_bare{};
+  // Systolic arrays: folds at the edges of the array were searched, too (mapper/exact/folds.hpp).
+  // Then status, bound and gap are about them and the mapspace together; this is about the mapspace
+  // alone, whose every fold is full or divides.
+  struct Divisors {
+    std::optional<double> value;  // of the best of it; nullopt: nothing fits
+    double lower_bound = 0;
+  };
+  std::optional<Divisors> divisors{};
 };
 
 // How the exact strategy came by the bound of a group of spatial unrollings. kFloor: whatever the
@@ -87,6 +95,7 @@ struct SearchOptions {
   const std::atomic<bool>* stop = nullptr;             // set by the caller: return the best so far
   Budget budget = {};                                  // strategy exact
   std::function<void(const Progress&)> progress = {};  // strategy exact; called by one at a time
+  bool edge_folds = false;  // strategy exact: beyond the mapspace, mapper/exact/folds.hpp
 };
 
 struct SearchResult {

@@ -11,7 +11,8 @@ namespace {
 
 std::int64_t need_of(const Infeasible& why) {
   const auto* room = std::get_if<CapacityExceeded>(&why);
-  return room != nullptr ? room->need.count() : std::get<FanoutExceeded>(why).need;
+  const auto* axis = std::get_if<FanoutExceeded>(&why);
+  return room != nullptr ? room->need.count() : axis != nullptr ? axis->need : 0;
 }
 
 }  // namespace
@@ -21,9 +22,9 @@ void Tally::note(const Infeasible& why, std::int64_t count) {
   if (const auto* room = std::get_if<CapacityExceeded>(&why)) {
     std::get<1>(reason) = index_of(room->level);
     std::get<2>(reason) = room->partition ? static_cast<int>(*room->partition) : -1;
-  } else {
-    std::get<1>(reason) = index_of(std::get<FanoutExceeded>(why).fanout);
-    std::get<2>(reason) = static_cast<int>(std::get<FanoutExceeded>(why).axis);
+  } else if (const auto* axis = std::get_if<FanoutExceeded>(&why)) {
+    std::get<1>(reason) = index_of(axis->fanout);
+    std::get<2>(reason) = static_cast<int>(axis->axis);
   }
   const auto [entry, is_new] = misfits_.try_emplace(reason, Misfits{0, why});
   entry->second.count += count;

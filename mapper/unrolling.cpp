@@ -28,8 +28,8 @@ struct Scope {
   std::int64_t y_size = 1;
   DimSet x_dims;
   DimSet y_dims;
-  PerDim<std::vector<std::int64_t>> divisors;  // of the bounds
-  std::optional<Unrolling> given;              // of this fanout only, sorted, factors > 1
+  PerDim<std::vector<std::int64_t>> factors;  // that a dim may have, ascending
+  std::optional<Unrolling> given;             // of this fanout only, sorted, factors > 1
   UnrollRule rule;
 };
 
@@ -47,6 +47,17 @@ bool by_axis_and_dim(const Unroll& a, const Unroll& b) {
   return a.axis != b.axis ? a.axis < b.axis : index_of(a.dim) < index_of(b.dim);
 }
 
+// ceil(n / 1), ceil(n / 2), ..., ascending: the divisors are among them.
+std::vector<std::int64_t> parts(std::int64_t n) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t k = n; k >= 1; --k) {
+    if (const std::int64_t part = (n + k - 1) / k; found.empty() || part != found.back()) {
+      found.push_back(part);
+    }
+  }
+  return found;
+}
+
 Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& limits) {
   const Fanout& node = problem.arch().fanouts[fanout];
   const Workload& workload = problem.workload();
@@ -62,7 +73,7 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
     scope.rule = rule.fanout == fanout ? rule : scope.rule;
   }
   for (const Dim& dim : workload.dims) {
-    scope.divisors.push_back(divisors(dim.bound));
+    scope.factors.push_back(limits.remainders ? parts(dim.bound) : divisors(dim.bound));
   }
   for (const Unroll& unroll : limits.given.value_or(Unrolling{})) {
     if (unroll.fanout == fanout) {
@@ -132,7 +143,7 @@ class AxisSplitter {
     }
     const auto dim = static_cast<DimId>(index);
     const std::int64_t factor = factors_[dim];
-    for (const std::int64_t x : scope_.divisors[dim]) {
+    for (const std::int64_t x : scope_.factors[dim]) {
       if (x > std::min(factor, x_room)) {
         break;
       }
@@ -193,7 +204,7 @@ void add_choices(const Scope& scope, std::size_t index, std::int64_t room, Facto
   }
   const auto dim = static_cast<DimId>(index);
   const bool allowed = (scope.x_dims | scope.y_dims).contains(dim);
-  for (const std::int64_t factor : scope.divisors[dim]) {
+  for (const std::int64_t factor : scope.factors[dim]) {
     if (factor > (allowed ? room : 1)) {
       break;
     }
@@ -204,7 +215,7 @@ void add_choices(const Scope& scope, std::size_t index, std::int64_t room, Facto
 }
 
 std::vector<Choice> choices(const Scope& scope) {
-  Factors factors(scope.divisors.size(), 1);
+  Factors factors(scope.factors.size(), 1);
   std::vector<Choice> found;
   if (!scope.given) {
     add_choices(scope, 0, scope.x_size * scope.y_size, factors, found);
@@ -263,7 +274,7 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
     std::vector<UnrollingGroup> extended;
     for (const UnrollingGroup& group : groups) {
       for (const Choice& choice : here) {
-        if (divides(problem.workload(), group, choice)) {
+        if (limits.remainders || divides(problem.workload(), group, choice)) {
           UnrollingGroup& added = extended.emplace_back(group);
           added.factors.push_back(choice.factors);
           added.assignments *= choice.assignments;

@@ -31,6 +31,8 @@ using Unrolling = std::vector<Unroll>;
 struct UnrollingLimits {
   const std::optional<Unrolling>& given;
   const std::vector<UnrollRule>& rules;
+  // Also factors that divide no bound: for n = 1, 2, ... ceil(bound / n) instances.
+  bool remainders = false;
 };
 
 // The unrollings that differ only in which axis takes which factor. Costs do not depend on that,

@@ -69,14 +69,12 @@ Json resources_json(const Arch& arch, const Latency& latency) {
 Json time_json(const Problem& problem, const Latency& latency) {
   const Workload& workload = problem.workload();
   const ComputeTime& time = latency.compute;
-  const bool systolic = std::holds_alternative<SystolicTiming>(problem.arch().compute.timing);
   return {{"busy_cycles", time.busy.count()},
           {"load_cycles", time.load.count()},
           {"skew_cycles", time.skew.count()},
           {"stall_cycles", latency.stall.count()},
           {"folds", time.folds},
-          {"stationary", time.stationary ? Json(workload.tensors[*time.stationary].name) : Json()},
-          {"nothing_stays", systolic && !time.stationary}};
+          {"stationary", time.stationary ? Json(workload.tensors[*time.stationary].name) : Json()}};
 }
 
 // Banks of the buffer of an engine after NVDLA that the tile of each tensor takes; else null.
@@ -292,6 +290,10 @@ Json certificate_json(const Certificate& certificate) {
   }
   if (certificate.bound_but_for_bare) {
     json["lower_bound_but_for_bare_extents"] = *certificate.bound_but_for_bare;
+  }
+  if (const auto& divisors = certificate.divisors) {  // docs/systolic.md
+    json["without_remainders"] = {{"objective", divisors->value ? Json(*divisors->value) : Json()},
+                                  {"lower_bound", divisors->lower_bound}};
   }
   json["mapspace_size"] = size_json(certificate);
   if (certificate.schedules) {

@@ -22,6 +22,21 @@ std::string describe(const Arch& arch, const FanoutExceeded& reason) {
                      reason.have);
 }
 
+std::string describe(const Arch& arch, const NotSystolic& reason) {
+  const std::string& array = arch.fanouts[reason.array].name;
+  if (!reason.stays) {
+    return array +
+           ": nothing stays in it; a systolic array needs a tensor kept below it, or latched";
+  }
+  const std::string others =
+      reason.stuck ? fmt::format("{} is not shared along an axis", to_string(*reason.stuck))
+                   : std::string{"the others would have to move along the same axis"};
+  return fmt::format(
+      "{}: {} stays, but {}; in a systolic array each of the others moves along an "
+      "axis of its own, on which all instances take the same",
+      array, to_string(*reason.stays), others);
+}
+
 }  // namespace
 
 const char* to_string(Proof proof) {

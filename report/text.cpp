@@ -44,6 +44,9 @@ std::string need_text(const std::string& reason, std::int64_t need) {
   if (reason == "latency limit") {
     return grouped(need) + " cycles";
   }
+  if (reason.find("systolic") != std::string::npos) {
+    return "no size would";
+  }
   const bool is_capacity = reason.find("capacity") != std::string::npos;
   return is_capacity ? bytes_text(Bits{need}) : grouped(need) + " instances";
 }
@@ -145,8 +148,7 @@ std::string array_text(const Problem& problem, const Cost& cost) {
   const std::string what = time.stationary
                                ? problem.workload().tensors[*time.stationary].name + " stays, in " +
                                      grouped(time.folds) + word + (time.folds == 1 ? "" : "s")
-                           : nvdla != nullptr ? "nothing stays"
-                                              : "nothing stays: not the time of a systolic array";
+                               : "nothing stays";
   const FanoutId array = nvdla != nullptr ? nvdla->array : systolic->array;
   return fmt::format("{}: {}, {}{}\n", problem.arch().fanouts[array].name,
                      nvdla != nullptr ? "stripes" : "systolic", what,
@@ -314,6 +316,28 @@ std::string bare_text(const Certificate& proof, const Objective& objective) {
              : std::string{};
 }
 
+// What is proven of a systolic array whose folds may leave a remainder.
+std::string folds_text(const Certificate& proof, const Objective& objective,
+                       const std::string& over) {
+  const std::string name = to_string(objective);
+  const auto text = [&](double value) { return objective_text(objective, value); };
+  std::string found =
+      proof.status == Proof::kOptimal
+          ? fmt::format(
+                "proven optimal: none {}, nor with folds that leave a remainder, has a "
+                "lower {} than {}\n",
+                over, name, text(proof.lower_bound))
+          : fmt::format(
+                "not proven optimal: none {}, nor with folds that leave a remainder, has a "
+                "lower {} than {}; a gap of {}\n",
+                over, name, text(proof.lower_bound), percent(proof.gap));
+  if (!proof.divisors->value) {
+    return found + "(without a remainder nothing fits)\n";
+  }
+  return found + fmt::format("(the best without a remainder: {}; none is below {})\n",
+                             text(*proof.divisors->value), text(proof.divisors->lower_bound));
+}
+
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
@@ -325,6 +349,9 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
                         short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",
                         space.constraints().factors.balanced ? "balanced" : "perfect");
   const std::string name = to_string(objective);
+  if (proof.divisors) {
+    return folds_text(proof, objective, over);
+  }
   switch (proof.status) {
     case Proof::kOptimal:
       return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,

@@ -2,6 +2,8 @@
 #include "costmodel/timing/systolic.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "costmodel/crossing.hpp"
@@ -19,7 +21,9 @@ struct Gap {
 // From the first operation of a fold to that of the next one.
 Gap gap(const SystolicTiming& timing, const Fold& a, const Fold& b) {
   const std::int64_t busy = timing.hides_drain ? std::max(a.steps, a.drain) : a.steps + a.skew;
-  const std::int64_t shown = timing.hides_load ? std::max<std::int64_t>(b.load - busy, 0) : b.load;
+  // Shadow accumulators are a chain: sums that are resumed enter it as those before leave.
+  const bool hides = timing.hides_load || (timing.hides_drain && b.drain > 0);
+  const std::int64_t shown = hides ? std::max<std::int64_t>(b.load - busy, 0) : b.load;
   return {busy + shown, shown};
 }
 
@@ -49,15 +53,7 @@ class FoldWalk {
       use(loop, size);
       found = folds(i + 1);
     } else {
-      const std::int64_t whole = size / loop.extent;
-      if (whole > 0) {
-        found = repeat(timing_, folds(i + 1), whole);
-      }
-      if (const std::int64_t rest = size % loop.extent; rest > 0) {
-        sizes_[loop.dim] = rest;
-        const FoldSequence last = folds(i + 1);
-        found = whole > 0 ? join(timing_, found, last) : last;
-      }
+      found = rounds(i, size);
     }
     rows_ = before_rows;
     columns_ = before_columns;
@@ -66,6 +62,33 @@ class FoldWalk {
   }
 
  private:
+  // Temporal loop i over a tile of `size`. From its second round on a loop that does not move the
+  // sums resumes them.
+  FoldSequence rounds(std::size_t i, std::int64_t size) {
+    const NestLoop& loop = nest_.loops[i];
+    const bool before = resumes_;
+    const bool returns = stationary_->tensor == problem_.workload().output() &&
+                         !problem_.shape(stationary_->tensor).dims.contains(loop.dim);
+    const std::int64_t whole = size / loop.extent;
+    FoldSequence found;
+    if (whole > 0) {
+      found = folds(i + 1);
+      resumes_ = before || returns;
+      if (whole > 1 && resumes_ != before) {
+        found = join(timing_, found, repeat(timing_, folds(i + 1), whole - 1));
+      } else {
+        found = repeat(timing_, found, whole);
+      }
+    }
+    if (const std::int64_t rest = size % loop.extent; rest > 0) {
+      sizes_[loop.dim] = rest;
+      const FoldSequence last = folds(i + 1);
+      found = whole > 0 ? join(timing_, found, last) : last;
+    }
+    resumes_ = before;
+    return found;
+  }
+
   // The instances of the array that a parallel loop over a tile of `size` occupies.
   void use(const NestLoop& loop, std::int64_t size) {
     if (loop.fanout == timing_.array) {
@@ -95,7 +118,8 @@ class FoldWalk {
     rows_ = used_rows;
     columns_ = used_columns;
     const bool sums = stationary_ && stationary_->tensor == problem_.workload().output();
-    return make_fold(cycles, rows, columns, points, sums);
+    const Stays stays = !sums ? Stays::kOperand : resumes_ ? Stays::kResumedSums : Stays::kSums;
+    return make_fold(cycles, rows, columns, points, stays);
   }
 
   std::int64_t points_of(const PerDim<std::int64_t>& sizes) const {
@@ -133,17 +157,19 @@ class FoldWalk {
   PerDim<std::int64_t> sizes_;  // of the first instance's tile where the walk stands
   std::int64_t rows_ = 1;       // instances of the array in use there
   std::int64_t columns_ = 1;
+  bool resumes_ = false;  // the tile that stays has been there before
 };
 
 }  // namespace
 
 Fold make_fold(std::int64_t steps, std::int64_t rows, std::int64_t columns, std::int64_t points,
-               bool sums) {
+               Stays stays) {
   Fold fold{steps, 0, 0, rows + columns - 2};
-  if (sums) {
+  if (stays != Stays::kOperand) {
     fold.drain = rows * points;
     fold.skew += fold.drain - rows;
-  } else {
+  }
+  if (stays != Stays::kSums) {
     fold.load = rows * points;
   }
   return fold;
@@ -185,9 +211,41 @@ ComputeTime time_of(const FoldSequence& folds) {
   return time;
 }
 
-PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& problem,
-                                                           const SystolicTiming& timing,
-                                                           const Nest& nest) {
+ArrayUse idle_array(const Workload& workload) {
+  const PerDim<std::int64_t> ones(workload.dims.size(), 1);
+  return {ones, ones};
+}
+
+namespace {
+
+constexpr double kNoAxis = 64;  // more than any array has instances, as log2
+
+ArrayUse use_of(const Problem& problem, const SystolicTiming& timing, const Nest& nest) {
+  ArrayUse use = idle_array(problem.workload());
+  for (const NestLoop& loop : nest.loops) {
+    if (loop.fanout == timing.array) {
+      (loop.axis == Axis::kX ? use.x : use.y)[loop.dim] *= loop.bound;
+    }
+  }
+  return use;
+}
+
+// log2 of the instances along an axis that cannot take what moves along it from their neighbours.
+double split(const Problem& problem, const SystolicTiming& timing,
+             const PerDim<std::int64_t>& along, TensorId moves) {
+  const bool passes = problem.is_merged(timing.array, moves);
+  double instances = 1;
+  for (const DimId d : along.ids()) {
+    if (!passes || problem.shape(moves).dims.contains(d)) {
+      instances *= static_cast<double>(along[d]);
+    }
+  }
+  return std::log2(instances);
+}
+
+// All tensors that are kept below the array, or latched.
+PerTensor<std::optional<Stationary>> kept_in_array(const Problem& problem,
+                                                   const SystolicTiming& timing, const Nest& nest) {
   PerTensor<std::optional<Stationary>> candidates;
   candidates.resize(problem.workload().tensors.size());
   const auto offer = [&](TensorId t, std::size_t position) {
@@ -210,6 +268,75 @@ PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& proble
     if (!candidates[t] &&
         problem.arch().compute.register_reuse.contains(problem.workload().tensors[t].role)) {
       offer(t, nest.loops.size());
+    }
+  }
+  return candidates;
+}
+
+}  // namespace
+
+Obstacle obstacle_if_stays(const Problem& problem, const SystolicTiming& timing,
+                           const ArrayUse& use, TensorId stays) {
+  const auto& tensors = problem.workload().tensors;
+  std::optional<TensorId> stuck;
+  Obstacle least{std::numeric_limits<double>::infinity(), stays, {}};
+  for (const TensorId x : tensors.ids()) {    // moves along X; what stays stands for nothing
+    for (const TensorId y : tensors.ids()) {  // moves along Y
+      if (x == y && x != stays) {
+        continue;
+      }
+      double excess = 0;
+      for (const TensorId t : tensors.ids()) {
+        excess += t == stays ? 0
+                  : t == x   ? split(problem, timing, use.x, t)
+                  : t == y   ? split(problem, timing, use.y, t)
+                             : kNoAxis;
+      }
+      least.excess = std::min(least.excess, excess);
+    }
+  }
+  for (const TensorId t : tensors.ids()) {
+    const bool neither =
+        split(problem, timing, use.x, t) > 0 && split(problem, timing, use.y, t) > 0;
+    least.stuck = t != stays && neither ? t : least.stuck;
+  }
+  return least;
+}
+
+TensorSet may_stay(const Problem& problem, const SystolicTiming& timing, const ArrayUse& use) {
+  TensorSet found;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    if (obstacle_if_stays(problem, timing, use, t).excess == 0) {
+      found.insert(t);
+    }
+  }
+  return found;
+}
+
+Obstacle obstacle_of(const Problem& problem, const SystolicTiming& timing, const Nest& nest) {
+  const ArrayUse use = use_of(problem, timing, nest);
+  const auto kept = kept_in_array(problem, timing, nest);
+  Obstacle found{std::numeric_limits<double>::infinity(), {}, {}};
+  double least = found.excess;
+  for (const TensorId t : kept.ids()) {
+    const Obstacle obstacle = obstacle_if_stays(problem, timing, use, t);
+    least = std::min(least, obstacle.excess + (kept[t] ? 0 : 1));
+    if (kept[t] && obstacle.excess < found.excess) {
+      found = obstacle;
+    }
+  }
+  found.excess = least;
+  return found;
+}
+
+PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& problem,
+                                                           const SystolicTiming& timing,
+                                                           const Nest& nest) {
+  auto candidates = kept_in_array(problem, timing, nest);
+  const TensorSet able = may_stay(problem, timing, use_of(problem, timing, nest));
+  for (const TensorId t : candidates.ids()) {
+    if (!able.contains(t)) {
+      candidates[t].reset();
     }
   }
   return candidates;

@@ -13,7 +13,7 @@ namespace mapsim {
 // One tile of what stays, in the array. Cycles; docs/systolic.md.
 struct Fold {
   std::int64_t steps = 0;  // t: operations of the first instance, at the issue interval
-  std::int64_t load = 0;   // shifting the tile in, before the first operation
+  std::int64_t load = 0;   // shifting the tile in, before the first operation; sums: if they resume
   std::int64_t drain = 0;  // shifting it out, if it is the output
   std::int64_t skew =
       0;  // from the first operand that enters to the last sum that leaves, beyond t
@@ -21,9 +21,11 @@ struct Fold {
 };
 
 // A fold of `steps` cycles on an array of which so many rows and columns count, with `points` of
-// what stays in each instance (0: nothing stays). An operand is shifted in, sums are shifted out.
+// what stays in each instance (0: nothing stays). An operand is shifted in, sums are shifted out,
+// and before that in if they are resumed: partial ones that have left before.
+enum class Stays : std::uint8_t { kOperand, kSums, kResumedSums };
 Fold make_fold(std::int64_t steps, std::int64_t rows, std::int64_t columns, std::int64_t points,
-               bool sums);
+               Stays stays);
 
 // Folds one after the other, from the first operation of the first to that of the last. A monoid:
 // loops over equal folds are powers of it, so nothing is walked.
@@ -43,7 +45,28 @@ FoldSequence repeat(const SystolicTiming& timing, const FoldSequence& a, std::in
 // What they take with the first load and the last wave.
 ComputeTime time_of(const FoldSequence& folds);
 
-// A tensor that may be what stays: kept below the array, or latched at the compute units.
+// Instances of the array side by side, by dim.
+struct ArrayUse {
+  PerDim<std::int64_t> x, y;
+};
+ArrayUse idle_array(const Workload& workload);
+
+// What an array can run: something stays in it, and every other tensor moves along an axis of its
+// own, on which all instances want the same of it and the fanout can hand it on (multicast, sums:
+// spatial_reduction). An axis on which one instance is in use carries anything.
+struct Obstacle {
+  double excess = 0;  // log2 of the instances that want something else, summed; 0: none
+  std::optional<TensorId> stays, stuck;  // as in NotSystolic
+};
+Obstacle obstacle_if_stays(const Problem& problem, const SystolicTiming& timing,
+                           const ArrayUse& use, TensorId stays);
+// Tensors with which there is none.
+TensorSet may_stay(const Problem& problem, const SystolicTiming& timing, const ArrayUse& use);
+// Of the tensor that is nearest to run with; + 1 for one that is not in the array.
+Obstacle obstacle_of(const Problem& problem, const SystolicTiming& timing, const Nest& nest);
+
+// A tensor that may be what stays: it is kept below the array, or latched at the compute units, and
+// the array can run the others past it.
 struct Stationary {
   TensorId tensor{};
   std::size_t position = 0;  // loops above its place

@@ -19,9 +19,9 @@ class ArrayTime {
   // The timing model is a systolic one. `costs` outlives this.
   ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);
 
-  // With nothing that stays, a lower bound of all others.
+  // As if nothing stayed, a lower bound of all.
   double without() const { return without_; }
-  // Does the placing bring its tensor into the array?
+  // Does the placing bring its tensor into the array, and may it stay there?
   bool enters(std::size_t placing) const;
   // May a tensor still enter, and has one?
   bool may_enter(std::size_t pointers) const;
@@ -30,8 +30,7 @@ class ArrayTime {
   const std::vector<double>& cycles(std::size_t placing);
 
  private:
-  double time(double folds, double elements, bool sums) const;
-  bool is_inside(const Stop& stop) const;
+  double time(double folds, double tiles, double elements, bool sums) const;
 
   const Skeleton& skeleton_;
   const Unrolled& unrolled_;
@@ -43,6 +42,12 @@ class ArrayTime {
   double without_ = 0;
   std::vector<std::vector<double>> cycles_;  // by placing
 };
+
+// No mapping of the unrolling has a systolic array done sooner [cycles], whatever its tiles;
+// `bounds` are the temporal ones, rounded up; where they were, folds may leave a `remainder`.
+double least_array_cycles(const Problem& problem, const UnrollingGroup& group,
+                          const PerDim<std::int64_t>& bounds, TensorSet may_stay,
+                          bool remainder = false);
 
 // Per node, the least time of a tensor that can still enter the array; `without` where none has
 // entered and the nest may end like that; infinite where nothing can change any more. As with

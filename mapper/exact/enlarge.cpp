@@ -78,12 +78,18 @@ InfeasibleReport least_enlargement(const Mapspace& space) {
   for (FiniteRoom& room : rooms) {
     room.need = std::max(room.have, everything);
   }
+  InfeasibleReport report;
+  const auto* timing = std::get_if<SystolicTiming>(&space.problem().arch().compute.timing);
+  if (timing != nullptr && !fits(space, rooms)) {  // whatever the rooms
+    add(report, space.problem(), NotSystolic{timing->array, {}, {}},
+        std::ssize(space.group_by_factors()));
+    return report;
+  }
   // Rooms that are large enough as they are, then the least size of the others one by one.
   for (FiniteRoom& room : rooms) {
     const Bits need = std::exchange(room.need, room.have);
     room.need = fits(space, rooms) ? room.have : need;
   }
-  InfeasibleReport report;
   for (FiniteRoom& room : rooms) {
     if (room.need > room.have) {
       shrink(space, rooms, room);

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "costmodel/crossing.hpp"
+#include "costmodel/timing/systolic.hpp"
 #include "mapper/exact/rebuild.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nests/placement.hpp"
@@ -16,6 +17,29 @@ namespace {
 
 constexpr std::size_t kFirstBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
+
+void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+    throw UnsupportedSearch(
+        "an engine after NVDLA has schedules of its own (docs/nvdla.md): fronts and curves of them "
+        "are not searched");
+  }
+  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model()) {
+    return;
+  }
+  if (!std::holds_alternative<SystolicTiming>(space.problem().arch().compute.timing)) {
+    throw UnsupportedSearch(
+        "the exact strategy proves the least energy, but not yet the least time, of machines with "
+        "this timing model; use --strategy annealing, genetic, random or exhaustive");
+  }
+  if (space.constraints().factors.balanced) {
+    throw UnsupportedSearch(
+        "the exact strategy proves the times of systolic arrays with perfect factors only; leave "
+        "out --imperfect (factors: balanced)");
+  }
+}
+
+}  // namespace
 
 // Energy that no mapping can do without [pJ]: the operations, every element once through the
 // outermost level, and the compute units' accesses to whichever level could serve them most
@@ -58,37 +82,29 @@ double energy_floor(const Mapspace& space) {
   return floor;
 }
 
-void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
-  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
-    throw UnsupportedSearch(
-        "an engine after NVDLA has schedules of its own (docs/nvdla.md): fronts and curves of them "
-        "are not searched");
+std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group) {
+  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+  if (timing == nullptr) {
+    return std::nullopt;
   }
-  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model()) {
-    return;
+  ArrayUse use = idle_array(problem.workload());
+  for (const Unroll& unroll : group.first) {
+    if (unroll.fanout == timing->array) {
+      (unroll.axis == Axis::kX ? use.x : use.y)[unroll.dim] *= unroll.factor;
+    }
   }
-  if (!std::holds_alternative<SystolicTiming>(space.problem().arch().compute.timing)) {
-    throw UnsupportedSearch(
-        "the exact strategy proves the least energy, but not yet the least time, of machines with "
-        "this timing model; use --strategy annealing, genetic, random or exhaustive");
-  }
-  if (space.constraints().factors.balanced) {
-    throw UnsupportedSearch(
-        "the exact strategy proves the times of systolic arrays with perfect factors only; leave "
-        "out --imperfect (factors: balanced)");
-  }
+  return may_stay(problem, *timing, use);
 }
-
-}  // namespace
 
 Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
   refuse_what_is_not_proven(space, objective);
-  for (const UnrollingGroup& group : space.group_by_factors()) {
-    const std::vector<FanoutId> used = nests::used_fanouts(group);
-    auto& skeleton = skeletons_[used];
+  for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
+    const UnrollingGroup& group = space.group_by_factors()[g];
+    may_stay_.push_back(may_stay_with(space.problem(), group));
+    auto& skeleton = skeletons_[kind(g)];
     if (!skeleton) {
-      skeleton = std::make_unique<Skeleton>(space, used);
+      skeleton = std::make_unique<Skeleton>(space, kind(g).first, may_stay_[g]);
     }
   }
   const double energy = energy_floor(space);
@@ -96,23 +112,35 @@ Groups::Groups(const Mapspace& space, const Objective& objective)
     const Skeleton& skeleton = *skeletons_.begin()->second;
     std::vector<double> components(2 + skeleton.ports().size(), 0.0);
     components[0] = energy;
-    const double interval = static_cast<double>(space.problem().arch().compute.issue_interval);
-    floors_.push_back(Valuation(skeleton, objective, interval * steps(g)).key(components.data()));
+    const double cycles = least_cycles(g);
+    floors_.push_back(
+        cycles < kInfinity ? Valuation(skeleton, objective, cycles).key(components.data()) : Key{});
   }
 }
 
-double Groups::steps(std::size_t group) const {
-  double steps = 1;
-  for (const std::int64_t bound :
-       temporal_bounds(space_.problem().workload(), space_.group_by_factors()[group])) {
-    steps *= static_cast<double>(bound);
+Groups::Kind Groups::kind(std::size_t group) const {
+  std::optional<std::uint32_t> stays;
+  if (may_stay_[group]) {
+    stays = may_stay_[group]->bits();
   }
-  return steps;
+  return {nests::used_fanouts(space_.group_by_factors()[group]), stays};
 }
 
-const Skeleton& Groups::skeleton(std::size_t group) const {
-  return *skeletons_.at(nests::used_fanouts(space_.group_by_factors()[group]));
+double Groups::least_cycles(std::size_t group) const {
+  const Problem& problem = space_.problem();
+  const UnrollingGroup& unrolled = space_.group_by_factors()[group];
+  const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), unrolled);
+  if (may_stay_[group] && !space_.constraints().factors.balanced) {
+    return least_array_cycles(problem, unrolled, bounds, *may_stay_[group]);
+  }
+  auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
+  for (const std::int64_t bound : bounds) {
+    cycles *= static_cast<double>(bound);
+  }
+  return cycles;
 }
+
+const Skeleton& Groups::skeleton(std::size_t group) const { return *skeletons_.at(kind(group)); }
 
 std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
@@ -126,14 +154,14 @@ Mapping Groups::mapping(const Instance& instance, std::size_t group,
 }
 
 std::vector<std::size_t> Groups::by_steps() const {
-  std::vector<double> steps_of;
+  std::vector<double> cycles_of;
   std::vector<std::size_t> order;
   for (std::size_t g = 0; g < size(); ++g) {
     order.push_back(g);
-    steps_of.push_back(steps(g));
+    cycles_of.push_back(least_cycles(g));
   }
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return steps_of[a] < steps_of[b]; });
+                   [&](std::size_t a, std::size_t b) { return cycles_of[a] < cycles_of[b]; });
   return order;
 }
 

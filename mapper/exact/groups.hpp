@@ -4,7 +4,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "costmodel/mapping.hpp"
@@ -13,6 +15,11 @@
 #include "mapper/mapspace.hpp"
 
 namespace mapsim::exact {
+
+// What may stay in a systolic array, if there is one.
+std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group);
+// Energy that no mapping can do without [pJ].
+double energy_floor(const Mapspace& space);
 
 // The groups of spatial unrollings of a space, as tasks of a search.
 class Groups {
@@ -23,11 +30,14 @@ class Groups {
   // Nothing of a group is better, whatever the tiles.
   const Key& floor(std::size_t group) const { return floors_[group]; }
   const Skeleton& skeleton(std::size_t group) const;
+  // Has the group only nests that a systolic array cannot run?
+  bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
   std::unique_ptr<Instance> build(std::size_t group, Key limit = {}) const;  // perfect factors
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
-  // All of them, those that leave few steps first: they are good, and make short work of the rest.
+  // All of them, those that leave little time first: they are good, and make short work of the
+  // rest.
   std::vector<std::size_t> by_steps() const;
   // Calls visit(batch) with the groups in this order, in batches of fixed sizes, until it returns
   // false. Tasks of a batch share what is known when it begins, so that no result or statistic
@@ -36,11 +46,15 @@ class Groups {
                           const std::function<bool(std::span<const std::size_t>)>& visit);
 
  private:
-  double steps(std::size_t group) const;
+  double least_cycles(std::size_t group) const;  // of the compute units
 
   const Mapspace& space_;
   const Objective& objective_;
-  std::map<std::vector<FanoutId>, std::unique_ptr<Skeleton>> skeletons_;
+  // Used fanouts, and bits of the tensors that may stay in a systolic array.
+  using Kind = std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>;
+  Kind kind(std::size_t group) const;
+  std::vector<std::optional<TensorSet>> may_stay_;  // by group; none: no systolic array
+  std::map<Kind, std::unique_ptr<Skeleton>> skeletons_;
   std::vector<Key> floors_;
 };
 

@@ -175,6 +175,7 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
   }
   const std::vector<LevelSet> choices = output_choices(space);
   InfeasibleReport report;
+  InfeasibleReport needs;
   std::optional<Lack> least;
   for (const UnrollingGroup& group : space.group_by_factors()) {
     std::optional<Lack> of_group;
@@ -187,11 +188,17 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
     for (const CapacityExceeded& room : of_group->rooms) {
       add(report, space.problem(), room);
     }
+    if (of_group->rooms.empty()) {  // it would fit: a systolic array cannot run it
+      const Evaluation tried = evaluate(space.problem(), Leanest{space, group, {}}.mapping());
+      if (const auto* why = std::get_if<Infeasible>(&tried)) {
+        add(report, space.problem(), *why);
+        add(needs, space.problem(), *why);
+      }
+    }
     if (!least || is_less(*of_group, *least)) {
       least = std::move(of_group);
     }
   }
-  InfeasibleReport needs;
   for (std::size_t i = 0; least && i < least->rooms.size(); ++i) {
     add(needs, space.problem(), least->rooms[i]);
   }

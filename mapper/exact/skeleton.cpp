@@ -2,6 +2,7 @@
 #include "mapper/exact/skeleton.hpp"
 
 #include <algorithm>
+#include <variant>
 
 #include "mapper/exact/volume.hpp"
 #include "mapper/factor.hpp"
@@ -16,9 +17,11 @@ bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
 
 }  // namespace
 
-Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used)
+Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used,
+                   std::optional<TensorSet> may_stay)
     : space_{&space},
       used_{used},
+      may_stay_{may_stay},
       regions_{space, used},
       stops_(problem().workload().tensors.size()),
       radix_(problem().workload().tensors.size()) {
@@ -255,9 +258,22 @@ void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far
   extend_jump(phase, dim, static_cast<TensorId>(index_of(t) + 1), std::move(so_far), found);
 }
 
+bool Skeleton::is_in_array(TensorId t, const Stop& stop) const {
+  const auto* timing = std::get_if<SystolicTiming>(&problem().arch().compute.timing);
+  return timing != nullptr && may_stay_ && may_stay_->contains(t) &&
+         (stop.latch || index_of(stop.level) >= problem().arch().levels_above[timing->array]);
+}
+
 void Skeleton::make_end(std::size_t pointers) {
   std::vector<std::size_t> accesses;
   if (!region(phases() - 1).may_end(state(pointers))) {
+    return;
+  }
+  bool runs = !may_stay_;
+  for (const TensorId t : stops_.ids()) {
+    runs = runs || is_in_array(t, stop(pointers, t));
+  }
+  if (!runs) {
     return;
   }
   for (const TensorId t : stops_.ids()) {

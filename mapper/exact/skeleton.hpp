@@ -16,8 +16,10 @@ namespace mapsim::exact {
 // state of the region; packed in one number, the last highest), phases and moves. docs/mapper.md.
 class Skeleton {
  public:
-  // `used`: the fanouts with a factor > 1, outermost first.
-  Skeleton(const Mapspace& space, const std::vector<FanoutId>& used);
+  // `used`: the fanouts with a factor > 1, outermost first. `may_stay`: what may stay in a systolic
+  // array, if there is one; a nest ends with one of these tensors in it.
+  Skeleton(const Mapspace& space, const std::vector<FanoutId>& used,
+           std::optional<TensorSet> may_stay = {});
 
   struct Place {
     std::size_t placing = 0;  // index
@@ -46,6 +48,8 @@ class Skeleton {
   const Stop& stop(std::size_t pointers, TensorId t) const {
     return stops_[t][stop_index(pointers, t)];
   }
+  // Does a tensor of those that may stay in a systolic array stand in it?
+  bool is_in_array(TensorId t, const Stop& stop) const;
   const std::vector<Placing>& placings() const { return placings_; }
   const std::vector<Place>& places(std::size_t phase, std::size_t pointers) const {
     return places_[phase * pointers_ + pointers];
@@ -95,6 +99,7 @@ class Skeleton {
 
   const Mapspace* space_;
   std::vector<FanoutId> used_;
+  std::optional<TensorSet> may_stay_;
   Regions regions_;
   std::vector<Event> events_;
   std::vector<std::size_t> region_;    // by phase

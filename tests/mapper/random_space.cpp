@@ -441,6 +441,10 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
       arch.compute.register_reuse = {kRoles[rng.below(kRoles.size())]};
     }
     arch.compute.timing = timing;
+    if (!one_in(rng, 8)) {
+      arch.fanouts[timing.array].multicast = {Role::kInput, Role::kWeight};
+      arch.fanouts[timing.array].spatial_reduction = true;
+    }
     for (Storage& level : arch.levels) {
       level.streamed = !level.double_buffered && one_in(rng, 3);
     }

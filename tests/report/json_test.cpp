@@ -74,15 +74,14 @@ TEST(EvaluationJson, HoldsTheCountsOfEveryLevelAndTensor) {
   EXPECT_EQ(sum, json["cost"]["energy_pj"].get<double>());
 }
 
-TEST(EvaluationJson, FlagsATimeThatIsNoSystolicArrays) {
+TEST(EvaluationJson, SaysWhyASystolicArrayCannotRunAMapping) {
+  const Problem problem = testing::small_problem_timed("{model: systolic, array: PEs}");
   const Mapping mapping = testing::small_mapping();
-  const auto json_of = [&](const Problem& problem) {
-    return Json::parse(evaluation_json(origin(), problem, mapping, evaluate(problem, mapping)));
-  };
-  EXPECT_EQ(json_of(testing::small_problem())["time"]["nothing_stays"], false);
-  EXPECT_EQ(json_of(testing::small_problem_timed(
-                "{model: systolic, array: PEs}"))["time"]["nothing_stays"],
-            true);
+  const Json json =
+      Json::parse(evaluation_json(origin(), problem, mapping, evaluate(problem, mapping)));
+  EXPECT_EQ(json["feasible"], false);
+  EXPECT_EQ(json["reason"],
+            "PEs: nothing stays in it; a systolic array needs a tensor kept below it, or latched");
 }
 
 TEST(EvaluationJson, SplitsTheBanksOfAnEngine) {

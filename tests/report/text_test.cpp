@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "arch/load.hpp"
+#include "costmodel/mapping_text.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
 #include "report/table.hpp"
 #include "tests/report/small_problem.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
@@ -68,11 +71,35 @@ TEST(LatencyText, PointsAtTheBottleneckAlone) {
   EXPECT_THAT(text, HasSubstr("PEs: 2 x 2 of 2 x 2 in use"));
 }
 
-TEST(LatencyText, SaysWhenATimeIsNoSystolicArrays) {
-  const Problem problem = testing::small_problem_timed("{model: systolic, array: PEs}");
-  const Evaluation evaluation = evaluate(problem, testing::small_mapping());
-  EXPECT_THAT(latency_text(problem, std::get<Cost>(evaluation)),
-              HasSubstr("PEs: systolic, nothing stays: not the time of a systolic array\n"));
+// PEs of 2 x 2 between DRAM and a register: N along X, K or M along Y.
+TEST(InfeasibleText, SaysWhatASystolicArrayCannotDo) {
+  const auto text_of = [](const std::string& along_y, const std::string& kept) {
+    const Arch arch = parse_arch(
+        "name: a\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n    energy: {read: 1 pJ/B, "
+        "write: 1 pJ/B}\n  - fanout: PEs\n    x: 2\n    y: 2\n    spatial_reduction: true\n"
+        "  - storage: Register\n    capacity: 4 B\n    energy: {read: 0 pJ/B, write: 0 pJ/B}\n"
+        "  - compute: MAC\n    energy: 1 pJ\n    timing: {model: systolic, array: PEs}\n",
+        "a.yaml");
+    const Problem problem{arch, parse_workload("name: g\ngemm: {m: 2, n: 2, k: 2}\n", "g.yaml")};
+    const std::string other = along_y == "K" ? "M" : "K";
+    const Mapping mapping = parse_mapping(
+        "mapping:\n  - keep DRAM: [A, B, Z]\n  - parallel N: 1 over X of PEs\n  - parallel " +
+            along_y + ": 1 over Y of PEs\n  - keep Register: [" + kept + "]\n  - for " + other +
+            ": 1\n",
+        "m.yaml", problem.arch(), problem.workload());
+    const Evaluation evaluation = evaluate(problem, mapping);
+    const auto* why = std::get_if<Infeasible>(&evaluation);
+    return why != nullptr ? infeasible_text(problem.arch(), *why) : "it runs";
+  };
+  EXPECT_EQ(text_of("K", "B"), "it runs");
+  EXPECT_EQ(text_of("M", "Z"), "it runs");
+  EXPECT_EQ(text_of("K", "A"),
+            "PEs: input stays, but weight is not shared along an axis; in a systolic array each of "
+            "the others moves along an axis of its own, on which all instances take the same");
+  EXPECT_EQ(
+      text_of("M", "B"),
+      "PEs: weight stays, but output is not shared along an axis; in a systolic array each of "
+      "the others moves along an axis of its own, on which all instances take the same");
 }
 
 // A bank is 16 B; tiles of 8 B of A, 8 B of B, and 16 B of Z.

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/folds.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "costmodel/nest.hpp"
+#include "costmodel/roofline.hpp"
+#include "mapper/exact/groups.hpp"
+#include "mapper/exact/labels.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+// Unrollings beyond these, and labels beyond as many as the mapspace took or these, keep their
+// floors: a proof within a fraction of a percent is not worth more than the optimum itself.
+constexpr std::size_t kMostUnrollings = 256;
+constexpr std::int64_t kLeastLabels = 50'000;
+
+struct Case {
+  UnrollingGroup group;
+  PerDim<std::int64_t> rounded;  // bounds
+  double share = 1;              // of the costs there that are left here
+  double cycles = 0;             // that the array takes at least
+  Key floor;                     // of all its mappings, here
+};
+
+bool applies(const Mapspace& space, const Objective& objective) {
+  const Arch& arch = space.problem().arch();
+  const Constraints& constraints = space.constraints();
+  return std::holds_alternative<SystolicTiming>(arch.compute.timing) && arch.fanouts.size() == 1 &&
+         objective.latency_power > 0 && !objective.exact_ties && !constraints.spatial &&
+         !constraints.factors.balanced && !space.is_ruled();
+}
+
+class EdgeFolds {
+ public:
+  EdgeFolds(const Mapspace& space, const SearchOptions& options, SearchResult& result)
+      : space_{space}, problem_{space.problem()}, options_{options}, result_{result} {}
+
+  void run() {
+    list_cases();
+    const std::int64_t most = std::max(kLeastLabels, result_.statistics.labels);
+    Patience patience(options_);
+    double bound = kInfinity;
+    std::int64_t labels = 0;
+    for (std::size_t first = 0; first < cases_.size(); first += kBatch) {
+      const std::size_t last = std::min(first + kBatch, cases_.size());
+      if (cases_[first].floor.first >= best() * (1 - kRounding) || first >= kMostUnrollings ||
+          labels >= most || patience.over()) {
+        bound = std::min(bound, cases_[first].floor.first);
+        break;
+      }
+      std::vector<Found> found(last - first);
+      const double limit = best();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+      for (std::size_t i = first; i < last; ++i) {
+        found[i - first] = search(cases_[i], limit, (most - labels) / kBatch + 1, patience);
+      }
+      for (const Found& each : found) {
+        take(each);
+        labels += each.labels;
+        bound = std::min(bound, each.bound);
+      }
+    }
+    if (!cases_.empty()) {
+      conclude(bound);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBatch = 8;
+  struct Found {
+    std::optional<Mapping> mapping;
+    double bound = 0;
+    std::int64_t labels = 0;
+    std::int64_t states = 0;
+  };
+
+  double best() const {
+    return result_.cost ? objective_value(options_.objective, *result_.cost) : kInfinity;
+  }
+
+  void list_cases() {
+    const auto roof =
+        static_cast<double>(roofline(problem_.arch(), problem_.workload()).least_cycles.count());
+    const double energy = energy_floor(space_);
+    const Groups groups(space_, options_.objective);
+    const Skeleton& any = groups.skeleton(0);
+    std::vector<double> components(2 + any.ports().size(), 0.0);
+    components[0] = energy;
+    for (UnrollingGroup& group :
+         group_by_factors(problem_, {space_.constraints().spatial, space_.constraints().unroll,
+                                     /*remainders=*/true})) {
+      Case each{std::move(group), bounds_of(problem_.workload()), 1, 0, {}};
+      const auto bounds = temporal_bounds(problem_.workload(), each.group);
+      for (const DimId d : bounds.ids()) {
+        const std::int64_t bound = each.rounded[d];
+        each.rounded[d] = bounds[d] * each.group.factors[FanoutId{0}][d];
+        each.share *= static_cast<double>(bound) / static_cast<double>(each.rounded[d]);
+      }
+      if (each.share == 1) {
+        continue;
+      }
+      each.cycles =
+          least_array_cycles(problem_, each.group, bounds, *may_stay_with(problem_, each.group));
+      if (each.cycles < kInfinity) {
+        each.cycles = std::max(each.cycles, roof);
+        each.floor = Valuation(any, options_.objective, each.cycles).key(components.data());
+        cases_.push_back(std::move(each));
+      }
+    }
+    std::stable_sort(cases_.begin(), cases_.end(),
+                     [](const Case& a, const Case& b) { return a.floor < b.floor; });
+  }
+
+  // What is left here, at least, of a value there. Ports and edges are rounded up to whole cycles.
+  // Nothing is said of folds whose time goes with the rows and columns in use.
+  double left(const Case& each) const {
+    if (!std::get<SystolicTiming>(problem_.arch().compute.timing).full_folds) {
+      return 0;
+    }
+    const auto roundings = static_cast<double>(problem_.arch().levels.size() *
+                                               (2 + problem_.workload().tensors.size()));
+    const double rounded = each.cycles / (each.cycles + roundings);
+    return std::pow(each.share, options_.objective.energy_power) *
+           std::pow(each.share * rounded, options_.objective.latency_power);
+  }
+
+  // With `roomy` rooms, whatever fits here fits there: a tile has no more than its share there.
+  Problem rounded(const Case& each, bool roomy) const {
+    Workload workload = problem_.workload();
+    for (const DimId d : workload.dims.ids()) {
+      workload.dims[d].bound = each.rounded[d];
+    }
+    Arch arch = problem_.arch();
+    const auto enlarge = [&](Bits& bits) {
+      bits = Bits{
+          static_cast<std::int64_t>(std::ceil(static_cast<double>(bits.count()) / each.share) + 2)};
+    };
+    for (std::size_t l = 0; roomy && l < arch.levels_above[FanoutId{0}]; ++l) {
+      Capacity& capacity = arch.levels[static_cast<LevelId>(l)].capacity;
+      if (capacity.shared) {
+        enlarge(*capacity.shared);
+      }
+      for (auto& [role, bits] : capacity.per_role) {
+        enlarge(bits);
+      }
+    }
+    return {std::move(arch), std::move(workload)};
+  }
+
+  // `limit`: the best so far.
+  Found search(const Case& each, double limit, std::int64_t labels,
+               const Patience& patience) const {
+    Found found = search_rounded(each, true, limit, labels, patience);
+    if (found.mapping && !std::holds_alternative<Cost>(evaluate(problem_, *found.mapping))) {
+      Found fitting = search_rounded(each, false, limit, labels, patience);
+      found.mapping = std::move(fitting.mapping);
+      found.labels += fitting.labels;
+      found.states += fitting.states;
+    }
+    return found;
+  }
+
+  Found search_rounded(const Case& each, bool roomy, double limit, std::int64_t labels,
+                       const Patience& patience) const {
+    const double part = left(each);
+    const Problem there = rounded(each, roomy);
+    Constraints constraints = space_.constraints();
+    constraints.spatial = each.group.first;
+    const Mapspace space{there, constraints};
+    Objective objective = options_.objective;  // limits are looked at here, not there
+    objective.max_energy.reset();
+    objective.max_latency.reset();
+    const Groups groups(space, objective);
+    Quest quest;
+    quest.limit = limit < kInfinity ? Key{limit / (part > 0 ? part : 1), kInfinity} : Key{};
+    quest.labels = labels;
+    Found found;
+    const auto bound = [&](double value) {
+      return value < kInfinity ? std::max(each.floor.first, part * value) : kInfinity;
+    };
+    const auto instance = groups.build(0, quest.limit);
+    found.states = static_cast<std::int64_t>(instance->bound.nodes().size());
+    const Key root = instance->root();
+    if (!(root.first < kInfinity) || worse(root, quest.limit)) {
+      found.bound = bound(std::min(root.first, quest.limit.first));
+      return found;
+    }
+    const LabelResult labelled = search_labels(*instance, quest, patience);
+    found.labels = labelled.expanded;
+    found.bound = bound(labelled.bound.first);
+    if (!labelled.endings.empty()) {
+      found.mapping = canonical(problem_.workload(),
+                                groups.mapping(*instance, 0, labelled.endings.front().steps));
+    }
+    return found;
+  }
+
+  void take(const Found& found) {
+    ++result_.statistics.unrollings;
+    ++result_.statistics.unrollings_total;
+    result_.statistics.labels += found.labels;
+    result_.statistics.states += found.states;
+    if (!found.mapping) {
+      return;
+    }
+    ++result_.statistics.evaluations;
+    const Evaluation evaluation = evaluate(problem_, *found.mapping);
+    const Cost* cost = std::get_if<Cost>(&evaluation);
+    if (cost != nullptr && is_within_limits(options_.objective, *cost) &&
+        (!result_.cost || better(options_.objective, *cost, *result_.cost))) {
+      result_.best = found.mapping;
+      result_.cost = *cost;
+    }
+  }
+
+  void conclude(double bound) {
+    Certificate& proof = result_.certificate;
+    if (proof.status == Proof::kInfeasible) {
+      proof.lower_bound = kInfinity;
+    }
+    proof.divisors = Certificate::Divisors{divisors_, proof.lower_bound};
+    const double value = best();
+    proof.lower_bound = std::min({value, proof.lower_bound, bound});
+    if (!result_.cost) {
+      proof.status = bound < kInfinity ? Proof::kBounded : proof.status;
+      return;
+    }
+    const bool tight = proof.lower_bound >= value * (1 - kRounding);
+    proof.lower_bound = tight ? value : proof.lower_bound;
+    proof.gap = tight ? 0 : value / proof.lower_bound - 1;
+    proof.status = tight ? Proof::kOptimal : proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
+  }
+
+  const Mapspace& space_;
+  const Problem& problem_;
+  const SearchOptions& options_;
+  SearchResult& result_;
+  std::optional<double> divisors_ =
+      result_.cost ? std::optional(objective_value(options_.objective, *result_.cost))
+                   : std::nullopt;
+  std::vector<Case> cases_;
+};
+
+}  // namespace
+
+void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result) {
+  if (applies(space, options.objective)) {
+    EdgeFolds(space, options, result).run();
+  }
+}
+
+}  // namespace mapsim::exact

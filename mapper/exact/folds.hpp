@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "mapper/mapper.hpp"
+
+namespace mapsim::exact {
+
+// Folds of a systolic array that leave a remainder. A dim of 127 has no divisor that fits an array
+// of 32, but 4 folds of 32, the last of 31. Beyond a mapspace of perfect factors are the unrollings
+// of ceil(bound / n) instances, n = 1, 2, ...: all else divides what the array leaves, ceil(bound /
+// instances), so that only the last fold over a dim is partial.
+//
+// Such a mapping is a perfect one of a problem whose bounds are rounded up to whole folds. There it
+// costs no less, and no less than `share` of that here, share = product of bound / rounded bound:
+// every tile is cut in as many, none has more points, and the sum of their points is a linear or a
+// concave function of the bound. So the optimum there, costed here, is a mapping, and share times
+// it is a bound. docs/systolic.md; tests/mapper/edge_folds_test.cpp holds both against all such
+// mappings.
+//
+// Improves `result`, which the mapspace itself gave, and extends its certificate: unrollings in the
+// order of their floors, until these are no better than the best. An energy-only objective, other
+// fanouts, or rules for tiles and loops: nothing is done.
+void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result);
+
+}  // namespace mapsim::exact
