@@ -14,9 +14,6 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
     return constraints;
   }
   // What a constraints file would not have let through.
-  if (!constraints.unroll.empty() || !constraints.extents.empty() || !constraints.loops.empty()) {
-    throw UsageError("--imperfect: not with constraints on unroll, extents or loops");
-  }
   if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
     throw UsageError("--imperfect: too many extents; a constraints file can limit their pieces");
   }

@@ -109,9 +109,6 @@ void check_balanced(const Campaign& campaign, const Problem& problem,
   if (campaign.strategy == "annealing" || campaign.strategy == "genetic") {
     throw UnsupportedSearch(campaign.strategy + ": perfect factors only");
   }
-  if (!constraints.unroll.empty() || !constraints.extents.empty() || !constraints.loops.empty()) {
-    throw UnsupportedSearch("balanced factors: not with unroll, extents or loops");
-  }
   if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
     throw UnsupportedSearch("balanced factors: too many extents; limit their pieces");
   }

@@ -14,7 +14,6 @@
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/nests/rung_count.hpp"
 #include "mapper/nvdla/search.hpp"
 
 namespace mapsim {
@@ -404,13 +403,10 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
 // Balanced factors can take seconds to count, so whoever is interrupted, or is meanwhile, goes
 // without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
-  if (!space.constraints().factors.balanced) {
-    return space.size();
+  if (interrupted && space.constraints().factors.balanced) {
+    return "";
   }
-  const auto size = interrupted
-                        ? std::nullopt
-                        : nests::count_rung_nests(space, [&patience] { return patience.over(); });
-  return size ? size->get_str() : "";
+  return space.size_unless([&patience] { return patience.over(); }).value_or("");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 class RulesReader : RuleValues {
  public:
   RulesReader(Reader& reader, const Problem& problem, Constraints& constraints)
-      : RuleValues{reader, problem.workload()},
+      : RuleValues{reader, problem.workload(), constraints.factors},
         problem_{problem},
         arch_{problem.arch()},
         constraints_{constraints} {}
@@ -127,7 +127,7 @@ class RulesReader : RuleValues {
     const Node* factors = fields.find("factors");
     const auto read_factor = [&](DimId d, const Node& at) {
       const auto allowed = read_allowed(at, workload_.dims[d].bound);
-      if (!allowed || !check_possible(at, d, *allowed)) {
+      if (!allowed || !check_factor(at, d, *allowed)) {
         return;
       }
       const std::int64_t fewest = allowed->values.empty() ? allowed->least : allowed->values[0];
@@ -228,7 +228,7 @@ class RulesReader : RuleValues {
   void add_extents(LevelId level, TensorSet tensors, DimId dim, const Node& at) {
     const bool done = at.kind == Node::Kind::kScalar && at.text == "done";
     const auto allowed = done ? Allowed{} : read_allowed(at, workload_.dims[dim].bound);
-    if (!allowed || !check_possible(at, dim, *allowed)) {
+    if (!allowed || !check_extent(at, dim, *allowed)) {
       return;
     }
     for (const TensorId t : workload_.tensors.ids()) {
@@ -243,7 +243,7 @@ class RulesReader : RuleValues {
     for (ExtentRule& known : constraints_.extents) {
       if (known.level == rule.level && known.tensor == rule.tensor && known.dim == rule.dim) {
         const auto allowed = both(known.extents, rule.extents);
-        if (!allowed || !check_possible(at, rule.dim, *allowed)) {
+        if (!allowed || !check_extent(at, rule.dim, *allowed)) {
           reader_.error(at, fmt::format("this and the rule for {} before leave nothing",
                                         workload_.tensors[rule.tensor].name));
         }
@@ -319,7 +319,7 @@ class RulesReader : RuleValues {
           rule.rest.insert(d);
           said_.push_back({rank(rule), d, {}, true, &at});
         }
-      } else if (check_possible(at, d, *allowed)) {
+      } else if (check_factor(at, d, *allowed)) {
         check_has_loop(rule, d, *allowed, at);
         said_.push_back({rank(rule), d, *allowed, false, &at});
         rule.factors.push_back({d, *allowed});
@@ -339,7 +339,7 @@ class RulesReader : RuleValues {
     }
   }
 
-  // Outside in: given factors divide the bound together, and after `rest` there is none.
+  // Outside in: given factors divide the bound together (perfect ones), and after `rest` there is none.
   void check_factors(DimId d) {
     std::int64_t product = 1;
     bool exhausted = false;
@@ -351,7 +351,7 @@ class RulesReader : RuleValues {
         reader_.error(*said.at, fmt::format("a region further out takes the rest of {}", name(d)));
       }
       exhausted = exhausted || said.rest;
-      const bool given = said.factors.values.size() == 1;
+      const bool given = said.factors.values.size() == 1 && !factors_.balanced;
       product *= given ? said.factors.values.front() : 1;
       if (given && workload_.dims[d].bound % product != 0) {
         reader_.error(*said.at, fmt::format("the factors of {} do not divide its bound {}", name(d),

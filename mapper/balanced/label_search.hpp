@@ -6,6 +6,7 @@
 #include <queue>
 #include <vector>
 
+#include "mapper/balanced/gates.hpp"
 #include "mapper/balanced/labels.hpp"
 #include "mapper/balanced/relaxation.hpp"
 #include "mapper/balanced/search.hpp"
@@ -43,6 +44,11 @@ class Search {
   exact::Key true_key(Labels::Id id) const;
   void expand(Labels::Id id);
   void loop(Labels::Id id, const Label& from, DimId d);
+  bool is_ordered(const Label& label) const {
+    return skeleton_.region(label.step.node.phase).is_ordered();
+  }
+  void note_order(Label& label, const Label& from, DimId last, bool stands) const;
+  DimSet lowerable(std::size_t placing) const;
   static Label after(Labels::Id id, const Label& from, exact::Step step);
   void end(Labels::Id id, const Label& from);
   void settle_point(Label& label);
@@ -56,6 +62,7 @@ class Search {
   const exact::Skeleton& skeleton_;
   const Objective& objective_;
   Tiles tiles_;
+  Gates gates_;
   Chains chains_;
   ExactFlows flows_;
   std::size_t components_;

@@ -36,6 +36,7 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
     : skeleton_{skeleton},
       objective_{objective},
       tiles_{skeleton.space(), group, skeleton.used(), most},
+      gates_{skeleton, tiles_},
       chains_{tiles_},
       flows_{skeleton.problem().workload(), tiles_, chains_},
       components_{exact::tracked(skeleton.problem(), objective).ports ? 1 + skeleton.ports().size()
@@ -55,7 +56,7 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
 
 // What the relaxation says.
 Key Search::root() {
-  relaxation_.emplace(skeleton_, tiles_, terms_, components_);
+  relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_);
   start();
   return queue_.empty() ? Key{} : queue_.top().key;
 }
@@ -68,7 +69,7 @@ Outcome Search::run(const exact::Quest& quest, const exact::Patience& patience) 
     outcome.bound = {0, 0};
     return outcome;
   }
-  relaxation_.emplace(skeleton_, tiles_, terms_, components_);
+  relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_);
   outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
   limit_ = quest.limit;
   care_ = dims_that_matter(skeleton_, tiles_);
@@ -144,6 +145,7 @@ void Search::start() {
     label.step = {Step::Kind::kStart, {0, pointers, tiles_.size() - 1}, 0};
     label.chains = PerDim<Chains::Id>(tiles_.dims(), chains_.none());
     label.steps = steps_of(label.chains, 0);
+    label.begun = gates_.begun(0, tiles_.size() - 1);
     const Labels::Id id = labels_.add(label);
     double* values = labels_.values(id);
     bool fits = true;
