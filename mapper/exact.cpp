@@ -23,9 +23,6 @@ namespace {
 using exact::Key;
 using exact::Patience;
 
-// Tiles of the lattices on which groups with balanced factors are bounded before any is searched.
-const std::vector<std::size_t> kCoarseTiles{300, 3'000, 30'000};
-
 // What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
 // threads; which of equal mappings is the best does not depend on who comes first.
 class Record {
@@ -208,8 +205,8 @@ class ExactSearch {
       start_from_perfect_factors();
     }
     std::vector<std::size_t> order = groups_.by_steps();
-    for (const std::size_t most : is_balanced() ? kCoarseTiles : std::vector<std::size_t>{}) {
-      bound_coarsely(order, most);
+    for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
+      bound_coarsely(order, balanced::kCoarseTiles[i]);
     }
     bool first = true;
     exact::Groups::for_batches(order, [&](std::span<const std::size_t> batch) {
@@ -254,7 +251,7 @@ class ExactSearch {
         record_.relax(
             group,
             balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
-                                   options_.objective, most),
+                                   options_.objective, most, patience_),
             0);
       }
     }

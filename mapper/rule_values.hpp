@@ -50,6 +50,7 @@ class RuleValues {
   bool check_extent(const Node& at, DimId dim, const Allowed& allowed);
   bool check_factor(const Node& at, DimId dim, const Allowed& allowed);
   DimSet read_dims(const Node& list);
+  std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound);
   const std::string& name(DimId d) const { return workload_.dims[d].name; }
 
   // Calls visit(dim, value node) for each dim of each entry of a map of dims.
@@ -77,9 +78,6 @@ class RuleValues {
   std::vector<std::pair<std::string, TensorSet>> tensor_sets_;
   Words dims_;
   Words tensors_;
-
- private:
-  std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound);
 };
 
 }  // namespace mapsim

@@ -226,8 +226,13 @@ class RulesReader : RuleValues {
   }
 
   void add_extents(LevelId level, TensorSet tensors, DimId dim, const Node& at) {
-    const bool done = at.kind == Node::Kind::kScalar && at.text == "done";
-    const auto allowed = done ? Allowed{} : read_allowed(at, workload_.dims[dim].bound);
+    const bool limited = at.kind == Node::Kind::kMap &&
+                         std::any_of(at.entries.begin(), at.entries.end(),
+                                     [](const Entry& entry) { return entry.key.text == "done"; });
+    const bool done = limited || (at.kind == Node::Kind::kScalar && at.text == "done");
+    const auto allowed = limited ? read_limits_of_done(at, workload_.dims[dim].bound)
+                         : done  ? Allowed{}
+                                 : read_allowed(at, workload_.dims[dim].bound);
     if (!allowed || !check_extent(at, dim, *allowed)) {
       return;
     }
@@ -236,6 +241,21 @@ class RulesReader : RuleValues {
         add_extent({level, t, dim, *allowed, done}, at);
       }
     }
+  }
+
+  // {done: true, min: 2} or {done: true, only: [2, 4]}: what rules of one place join to.
+  std::optional<Allowed> read_limits_of_done(const Node& at, std::int64_t bound) {
+    const Fields fields = reader_.fields(at, {"done", "min", "max", "only"});
+    if (reader_.boolean(fields.find("done")) == false) {
+      reader_.error(*fields.find("done"), "expected true");
+    }
+    if (const Node* only = fields.find("only")) {
+      return read_allowed(*only, bound);
+    }
+    Allowed allowed;
+    allowed.least = read_number(fields.find("min"), bound).value_or(allowed.least);
+    allowed.most = read_number(fields.find("max"), bound).value_or(allowed.most);
+    return allowed;
   }
 
   // Joins what is said of one place by dim and by tensor.
@@ -339,7 +359,8 @@ class RulesReader : RuleValues {
     }
   }
 
-  // Outside in: given factors divide the bound together (perfect ones), and after `rest` there is none.
+  // Outside in: given factors divide the bound together (perfect ones), and after `rest` there is
+  // none.
   void check_factors(DimId d) {
     std::int64_t product = 1;
     bool exhausted = false;

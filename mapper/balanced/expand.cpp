@@ -184,7 +184,8 @@ void Search::cross(Labels::Id id, const Label& from) {
   labels_.add(next);
   double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
   for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
-    if (slot_of_room_[r] && skeleton_.rooms()[r].last_phase <= at.phase) {
+    if (slot_of_room_[r] && r != quest_.measured_room &&
+        skeleton_.rooms()[r].last_phase <= at.phase) {
       values[*slot_of_room_[r]] = 0;  // nothing more can come here
     }
   }

@@ -44,7 +44,8 @@ double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds
 }  // namespace
 
 Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles, const Gates& gates,
-                       const std::vector<Terms>& terms, std::size_t components)
+                       const std::vector<Terms>& terms, std::size_t components,
+                       const exact::Patience& patience)
     : skeleton_{skeleton},
       tiles_{tiles},
       gates_{gates},
@@ -63,7 +64,7 @@ Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles, const Gates
   }
   for (std::size_t component = 0; component < components; ++component) {
     to_go_[component].assign(nodes_, kInfinity);
-    fill(component);
+    complete_ = complete_ && fill(component, patience);
   }
   costs_.clear();
   flows_.clear();
@@ -96,9 +97,8 @@ const Relaxation::Row& Relaxation::bits(std::size_t placing) {
   for (const DimId d : known.ids()) {
     const std::optional<Allowed> rule = allowed(placing, d);
     for (std::size_t rung = 0; rung < tiles_.ladder(d).size(); ++rung) {
-      known[d].push_back(rule ? tiles_.least_behind(d, rung, terms.parent.crossed, terms.fanouts,
-                                                    *rule)
-                              : 0);
+      known[d].push_back(
+          rule ? tiles_.least_behind(d, rung, terms.parent.crossed, terms.fanouts, *rule) : 0);
     }
   }
   const auto extent = [&known](DimId d, std::size_t rung) { return known[d][rung]; };
@@ -273,15 +273,20 @@ const Relaxation::Row& Relaxation::costs(std::size_t placing, std::size_t run) {
 }
 
 // Inside out: later phases first, and within one the pointers that moves lead to.
-void Relaxation::fill(std::size_t component) {
+// False: patience is over.
+bool Relaxation::fill(std::size_t component, const exact::Patience& patience) {
   double* to_go = to_go_[component].data();
   for (std::size_t phase = skeleton_.phases(); phase-- > 0;) {
     for (std::size_t pointers = skeleton_.pointers(); pointers-- > 0;) {
+      if (patience.over()) {
+        return false;
+      }
       if (skeleton_.reachable(phase, pointers)) {
         fill_row(component, phase, pointers, to_go + row(phase, pointers));
       }
     }
   }
+  return true;
 }
 
 void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t pointers,

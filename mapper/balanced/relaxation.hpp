@@ -9,6 +9,7 @@
 #include "mapper/balanced/account.hpp"
 #include "mapper/balanced/gates.hpp"
 #include "mapper/exact/bound.hpp"
+#include "mapper/exact/patience.hpp"
 
 namespace mapsim::balanced {
 
@@ -20,7 +21,10 @@ namespace mapsim::balanced {
 class Relaxation {
  public:
   Relaxation(const exact::Skeleton& skeleton, const Tiles& tiles, const Gates& gates,
-             const std::vector<Terms>& terms, std::size_t components);
+             const std::vector<Terms>& terms, std::size_t components,
+             const exact::Patience& patience);
+  // False: patience was over, and nothing is known.
+  bool is_complete() const { return complete_; }
   double at(const exact::Node& node, std::size_t component) const {
     return to_go_[component][row(node.phase, node.pointers) + node.tile];
   }
@@ -33,7 +37,7 @@ class Relaxation {
   std::size_t row(std::size_t phase, std::size_t pointers) const {
     return rows_[phase * skeleton_.pointers() + pointers];
   }
-  void fill(std::size_t component);
+  bool fill(std::size_t component, const exact::Patience& patience);
   void fill_row(std::size_t component, std::size_t phase, std::size_t pointers, double* row);
   void relax_event(std::size_t component, std::size_t phase, std::size_t pointers,
                    double* row) const;
@@ -60,6 +64,7 @@ class Relaxation {
   std::size_t components_;
   std::vector<std::size_t> rows_;
   std::size_t nodes_ = 0;
+  bool complete_ = true;
   std::vector<Row> to_go_;
   std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
   std::map<std::tuple<TensorId, exact::Sharing, std::size_t>, Row> flows_;

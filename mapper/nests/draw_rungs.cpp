@@ -105,7 +105,7 @@ class RuledRungs::Draw {
   Rng& rng_;
   NestBuilder nest_;
   At at_;
-  PerDim<std::size_t> left_;  // rungs of each dim
+  PerDim<std::size_t> left_;   // rungs of each dim
   std::optional<DimId> last_;  // of the loop that the nest ends with
   NestBuilder::Mark above_last_;
   bool may_have_point_ = true;

@@ -120,8 +120,7 @@ PerDim<std::int64_t> RuledRungs::begun(const At& at) const {
 std::size_t RuledRungs::tracked(std::size_t region, std::size_t tile) const {
   std::size_t begun = 0;
   for (const Axis& axis : axes_) {
-    const bool tracks =
-        axis.measured && placements_.regions()[region].tracks(axis.dims.front());
+    const bool tracks = axis.measured && placements_.regions()[region].tracks(axis.dims.front());
     begun += tracks ? digit(axis, tile) * axis.stride : 0;
   }
   return begun;
@@ -138,7 +137,8 @@ bool RuledRungs::ends(const At& at) const {
 std::optional<RuledRungs::At> RuledRungs::after_rung(const At& at, const Axis& axis) const {
   const DimId d = axis.dims.front();
   const auto state = placements_.regions()[region(at.cursor)].after(at.state, d, 1);
-  if (!state || digit(axis, at.tile) == 0 || (axis.measured && (at.done >> index_of(d) & 1U) != 0)) {
+  if (!state || digit(axis, at.tile) == 0 ||
+      (axis.measured && (at.done >> index_of(d) & 1U) != 0)) {
     return std::nullopt;
   }
   return At{at.cursor, *state, at.begun, at.done, at.tile - axis.stride};
@@ -158,8 +158,7 @@ std::optional<RuledRungs::At> RuledRungs::after_point(const At& at, const Way& w
   const PerDim<std::int64_t> left(tile.size(), 1);
   std::size_t fanout = way.point.first_fanout;
   for (const LevelId level : way.point.keeps.ids()) {
-    for (; fanout < way.point.end_fanout &&
-           placements_.end_level(fanout) <= index_of(level);
+    for (; fanout < way.point.end_fanout && placements_.end_level(fanout) <= index_of(level);
          ++fanout) {
       const auto below =
           behind(space_->ladders(), group_->first, placements_.used_fanouts()[fanout], tile);

@@ -46,8 +46,8 @@ TEST_P(ExactOnBalancedSpaces, FindsTheOptimumUnderRules) {
   for (std::uint64_t i = 0; i < kRuledSpacesPerShard; ++i) {
     const std::uint64_t seed = 70'000 + 1'000 * GetParam() + i;
     const bool all = i % 4 == 0;
-    EXPECT_EQ(exact_mismatch(random_ruled_balanced_space(seed, all ? kMaxSize / 10 : kMaxSize), all),
-              "")
+    EXPECT_EQ(
+        exact_mismatch(random_ruled_balanced_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
         << "seed " << seed;
   }
 }
@@ -132,7 +132,7 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
       for (std::size_t g = 0; g < groups.size(); ++g) {
         const auto bound = [&](std::size_t most) {
           return balanced::coarse_bound(groups.skeleton(g), space.group_by_factors()[g], objective,
-                                        most)
+                                        most, exact::Patience{SearchOptions{}})
               .first;
         };
         const double fine = bound(balanced::Tiles::kAll);
