@@ -18,6 +18,7 @@
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
+#include "mapper/supported.hpp"
 #include "report/certificate.hpp"
 #include "report/constraints.hpp"
 #include "report/front.hpp"
@@ -90,6 +91,9 @@ void check_certificate(const SearchArguments& arguments, const Mapspace& space,
   if (arguments.strategy != "exact") {
     throw UsageError("only the strategy exact proves anything; leave out --certificate");
   }
+  if (space.constraints().factors.balanced) {
+    throw UsageError("--certificate: perfect factors only");
+  }
   const bool needs_time = arguments.pareto || asks_for_latency(objective) ||
                           space.problem().leakage(Cycles{1}) > Picojoules{0};
   if (space.problem().is_timed_by_model() && needs_time) {
@@ -160,16 +164,6 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   return answer;
 }
 
-// What only perfect factors can.
-void check_balanced(const SearchArguments& arguments) {
-  if (arguments.strategy == "annealing" || arguments.strategy == "genetic") {
-    throw UsageError("--strategy " + arguments.strategy + ": perfect factors only");
-  }
-  if (!arguments.certificate_file.empty() || arguments.pareto || !arguments.curve.empty()) {
-    throw UsageError("--certificate, --pareto, --curve: perfect factors only");
-  }
-}
-
 bool is_engine(const Arch& arch) {
   return std::holds_alternative<NvdlaTiming>(arch.compute.timing);
 }
@@ -206,9 +200,7 @@ Answer run(const SearchArguments& arguments) {
   if (!arguments.constraints.empty()) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
-  if (constraints.factors.balanced) {
-    check_balanced(arguments);
-  }
+  check_supported(problem.workload(), constraints, arguments.strategy);
 
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);

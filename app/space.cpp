@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/space.hpp"
 
-#include "app/arguments.hpp"
 #include "mapper/constraints.hpp"
+#include "mapper/supported.hpp"
 
 namespace mapsim {
 
@@ -10,16 +10,7 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
   Constraints constraints = file.empty() ? Constraints{} : load_constraints(file, problem);
   constraints.even = constraints.even || even;
   constraints.factors.balanced = constraints.factors.balanced || imperfect;
-  if (!constraints.factors.balanced) {
-    return constraints;
-  }
-  // What a constraints file would not have let through.
-  if (!constraints.unroll.empty() || !constraints.extents.empty() || !constraints.loops.empty()) {
-    throw UsageError("--imperfect: not with constraints on unroll, extents or loops");
-  }
-  if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
-    throw UsageError("--imperfect: too many extents; a constraints file can limit their pieces");
-  }
+  check_supported(problem.workload(), constraints, "exact");
   return constraints;
 }
 

@@ -7,7 +7,7 @@
 namespace mapsim {
 
 // What a search is limited to: the rules of a file ("": none), and what options add to them. Throws
-// ConfigError, and UsageError where balanced factors meet what only perfect ones can.
+// ConfigError, and UnsupportedSearch where balanced factors have too many extents.
 Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect);
 
 }  // namespace mapsim

@@ -2,6 +2,7 @@
 #include "campaign/network.hpp"
 
 #include "mapper/nvdla/search.hpp"
+#include "mapper/supported.hpp"
 
 namespace mapsim {
 
@@ -13,6 +14,7 @@ NetworkResult search_network(const Arch& arch, const Network& network,
     options.progress(i);
     const Problem problem{arch, network.layers[i].workload};
     const Constraints constraints = options.constraints(problem);
+    check_supported(problem.workload(), constraints, options.strategy);
     const bool engine = std::holds_alternative<NvdlaTiming>(arch.compute.timing);
     result.layers.push_back(engine && mapper == search_exact && constraints == Constraints{}
                                 ? search_forms(problem, options.search,

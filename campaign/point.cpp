@@ -17,6 +17,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/constraints.hpp"
+#include "mapper/supported.hpp"
 #include "report/names.hpp"
 #include "workloads/print.hpp"
 
@@ -98,23 +99,6 @@ std::string reason_of(const InfeasibleReport& report) {
   }
   return reasons.empty() ? "no mapping obeys the constraints"
                          : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
-}
-
-// What spaces of balanced factors cannot be searched for.
-void check_balanced(const Campaign& campaign, const Problem& problem,
-                    const Constraints& constraints) {
-  if (!constraints.factors.balanced) {
-    return;
-  }
-  if (campaign.strategy == "annealing" || campaign.strategy == "genetic") {
-    throw UnsupportedSearch(campaign.strategy + ": perfect factors only");
-  }
-  if (!constraints.unroll.empty() || !constraints.extents.empty() || !constraints.loops.empty()) {
-    throw UnsupportedSearch("balanced factors: not with unroll, extents or loops");
-  }
-  if (rungs(problem.workload(), constraints.factors) > kMostRungs) {
-    throw UnsupportedSearch("balanced factors: too many extents; limit their pieces");
-  }
 }
 
 Record without_mapping(std::string status, std::string reason, double seconds) {
@@ -258,7 +242,7 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
         question.constraints_file.empty()
             ? Constraints{}
             : parse_constraints(question.constraints_text, question.constraints_file, problem);
-    check_balanced(campaign, problem, constraints);
+    check_supported(problem.workload(), constraints, campaign.strategy);
     SearchOptions options;
     options.objective = question.objective;
     if (!question.max_latency.empty()) {

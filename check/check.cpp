@@ -63,7 +63,8 @@ class Checker {
   Verdict run() {
     check_points();
     const std::vector<Unrolling> unrollings = list_unrollings(problem_, certificate_.rules);
-    const std::string size = count_mappings(problem_, certificate_.rules, unrollings);
+    const std::string size =
+        count_mappings(problem_, certificate_.rules, unrollings, options_.threads);
     require(size == certificate_.size, 0,
             fmt::format("the mapspace has {} mappings, not {}", size, certificate_.size));
     std::vector<Task> tasks;

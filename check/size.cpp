@@ -225,23 +225,44 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
   return points.whole(all[0]);
 }
 
-}  // namespace
-
-std::string count_mappings(const Problem& problem, const Rules& rules,
-                           const std::vector<Unrolling>& unrollings) {
+mpz_class count_free(const Problem& problem, const Rules& rules,
+                     const std::vector<Unrolling>& unrollings) {
   LoopNests loops{bounds_of(problem.workload())};
   std::map<std::vector<FanoutId>, PointCounts> points;
   mpz_class size = 0;
   for (const Unrolling& unrolling : unrollings) {
     const std::vector<FanoutId> used = used_fanouts(unrolling.factors);
-    const mpz_class nests =
-        rules.extents.empty() && rules.loops.empty()
-            ? count_nests(loops, points.try_emplace(used, problem, rules, used).first->second,
-                          temporal_bounds(problem.workload(), unrolling.factors))
-            : count_ruled_nests(problem, rules, unrolling);
-    size += nests * static_cast<long>(unrolling.assignments);
+    size += count_nests(loops, points.try_emplace(used, problem, rules, used).first->second,
+                        temporal_bounds(problem.workload(), unrolling.factors)) *
+            static_cast<long>(unrolling.assignments);
   }
-  return size.get_str();
+  return size;
+}
+
+// Unrollings share nothing here: threads take one each.
+mpz_class count_ruled(const Problem& problem, const Rules& rules,
+                      const std::vector<Unrolling>& unrollings, int threads) {
+  std::vector<mpz_class> nests(unrollings.size());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (std::size_t u = 0; u < unrollings.size(); ++u) {
+    nests[u] = count_ruled_nests(problem, rules, unrollings[u]) *
+               static_cast<long>(unrollings[u].assignments);
+  }
+  mpz_class size = 0;
+  for (const mpz_class& number : nests) {
+    size += number;
+  }
+  return size;
+}
+
+}  // namespace
+
+std::string count_mappings(const Problem& problem, const Rules& rules,
+                           const std::vector<Unrolling>& unrollings, int threads) {
+  const bool free = rules.extents.empty() && rules.loops.empty();
+  return (free ? count_free(problem, rules, unrollings)
+               : count_ruled(problem, rules, unrollings, threads))
+      .get_str();
 }
 
 }  // namespace mapsim::check

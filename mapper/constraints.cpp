@@ -47,7 +47,9 @@ class ConstraintsReader {
     if (const auto tiling = reader_.choice(fields.find("tiling"), {"uneven", "even"}, "tiling")) {
       constraints.even = *tiling == 1;
     }
-    constraints.factors = read_factors(fields);
+    if (!of_preset_) {
+      constraints.factors = read_factors(fields);
+    }
     balanced_ = constraints.factors.balanced;
     if (const Node* spatial = fields.find("spatial")) {
       constraints.spatial = read_spatial(*spatial);
@@ -58,11 +60,6 @@ class ConstraintsReader {
       read_dataflow(*dataflow, constraints);
     }
     read_rules(reader_, problem_, fields, constraints);
-    for (const char* key : {"dataflow", "unroll", "extents", "loops"}) {
-      if (fields.find(key) != nullptr && balanced_) {
-        reader_.error(*fields.find(key), fmt::format("{} needs factors: perfect", key));
-      }
-    }
   }
 
   Factors read_factors(const Fields& fields) {
@@ -120,7 +117,9 @@ class ConstraintsReader {
     }
     const Document document = parse_yaml("mapspace:\n" + *lines, node.text);
     Reader reader{document};
-    ConstraintsReader{reader, problem_}.read_into(constraints);
+    ConstraintsReader lines_reader{reader, problem_};
+    lines_reader.of_preset_ = true;
+    lines_reader.read_into(constraints);
     try {
       reader.finish();
     } catch (const ConfigError& wrong) {
@@ -255,6 +254,7 @@ class ConstraintsReader {
   const Workload& workload_;
   Words dims_;
   Words levels_;
+  bool of_preset_ = false;  // reads lines that a preset stands for: factors are known
   bool balanced_ = false;
   PerDim<std::int64_t> used_;  // product of the factors of a dim so far
 };

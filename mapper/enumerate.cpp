@@ -99,6 +99,7 @@ class BalancedEnumerator {
   BalancedEnumerator(const Mapspace& space, const nests::Placements& placements,
                      const Unrolling& unrolling, const Visit& visit)
       : ladders_{space.ladders()},
+        rules_{space.constraints().extents},
         placements_{placements},
         unrolling_{unrolling},
         visit_{visit},
@@ -106,21 +107,43 @@ class BalancedEnumerator {
 
   // False if `visit` asked to stop.
   bool run() {
-    at_point(nests::Cursor{}, std::nullopt);
+    at_point({{}, {}, nest_.extents(), {}}, std::nullopt);
     return !stopped_;
   }
 
  private:
-  void at_point(const nests::Cursor& cursor, std::optional<DimId> last) {
-    continue_below(cursor, last);
-    placements_.for_each_point(cursor, [&](const nests::Point& point, const nests::Cursor& next) {
-      if (!stopped_ && may_cross(point)) {
-        const nests::NestBuilder::Mark mark = nest_.mark();
-        nest_.add_point(point);
-        continue_below(next, std::nullopt);
-        nest_.cut(mark);
+  // What stands so far, as the rules see it.
+  struct At {
+    nests::Cursor cursor;
+    Regions::State state;
+    PerDim<std::int64_t> begun;  // the tile where the region began
+    DimSet done;                 // dims that no loop may cut
+  };
+
+  void at_point(const At& at, std::optional<DimId> last) {
+    continue_below(at, last);
+    placements_.for_each_point(
+        at.cursor, [&](const nests::Point& point, const nests::Cursor& next) {
+          if (!stopped_ && may_cross(point)) {
+            add_point(at, point, next);
+          }
+        });
+  }
+
+  void add_point(const At& at, const nests::Point& point, const nests::Cursor& next) {
+    const nests::NestBuilder::Mark mark = nest_.mark();
+    const PerDim<std::int64_t> above = nest_.extents();
+    const std::size_t region = placements_.region(next);
+    const auto state = placements_.regions().enter(at.state, region);
+    if (nest_.add_point(point) && state &&
+        placements_.regions().allow(at.state.region, region, at.begun, above)) {
+      At below{next, *state, region == at.state.region ? at.begun : nest_.extents(), at.done};
+      for (const LevelId level : point.keeps.ids()) {
+        below.done = below.done | done_below(rules_, level, point.keeps[level]);
       }
-    });
+      continue_below(below, std::nullopt);
+    }
+    nest_.cut(mark);
   }
 
   bool may_cross(const nests::Point& point) const {
@@ -131,27 +154,32 @@ class BalancedEnumerator {
     return tile.has_value();
   }
 
-  void continue_below(const nests::Cursor& cursor, std::optional<DimId> last) {
+  void continue_below(const At& at, std::optional<DimId> last) {
+    const Regions& regions = placements_.regions();
     const PerDim<std::int64_t> tile = nest_.extents();
     bool has_loops = false;
     for (const DimId dim : tile.ids()) {
       has_loops = has_loops || tile[dim] > 1;
+      const auto state = regions.after_loop(at.state, dim, 1);
       for (const std::int64_t extent : ladders_[dim]) {
-        if (extent >= tile[dim] || dim == last || stopped_) {
+        if (extent >= tile[dim] || dim == last || stopped_ || !state || at.done.contains(dim)) {
           break;
         }
         const nests::NestBuilder::Mark mark = nest_.mark();
         nest_.add_loop_to(dim, extent);
-        at_point(cursor, dim);
+        at_point({at.cursor, *state, at.begun, at.done}, dim);
         nest_.cut(mark);
       }
     }
-    if (!has_loops && !stopped_ && placements_.is_complete(cursor)) {
+    if (!has_loops && !stopped_ && placements_.is_complete(at.cursor) &&
+        regions.may_end(at.state) &&
+        regions.allow(at.state.region, regions.size(), at.begun, tile)) {
       stopped_ = !visit_(nest_.mapping());
     }
   }
 
   const PerDim<Ladder>& ladders_;
+  const std::vector<ExtentRule>& rules_;
   const nests::Placements& placements_;
   const Unrolling& unrolling_;
   const Visit& visit_;

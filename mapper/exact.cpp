@@ -15,7 +15,6 @@
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/nests/rung_count.hpp"
 #include "mapper/nvdla/search.hpp"
 
 namespace mapsim {
@@ -24,9 +23,6 @@ namespace {
 
 using exact::Key;
 using exact::Patience;
-
-// Tiles of the lattices on which groups with balanced factors are bounded before any is searched.
-const std::vector<std::size_t> kCoarseTiles{300, 3'000, 30'000};
 
 // What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
 // threads; which of equal mappings is the best does not depend on who comes first.
@@ -210,8 +206,8 @@ class ExactSearch {
       start_from_perfect_factors();
     }
     std::vector<std::size_t> order = groups_.by_steps();
-    for (const std::size_t most : is_balanced() ? kCoarseTiles : std::vector<std::size_t>{}) {
-      bound_coarsely(order, most);
+    for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
+      bound_coarsely(order, balanced::kCoarseTiles[i]);
     }
     bool first = true;
     exact::Groups::for_batches(order, [&](std::span<const std::size_t> batch) {
@@ -257,7 +253,7 @@ class ExactSearch {
         record_.relax(
             group,
             balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
-                                   options_.objective, most),
+                                   options_.objective, most, patience_),
             0);
       }
     }
@@ -410,13 +406,10 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
 // Balanced factors can take seconds to count, so whoever is interrupted, or is meanwhile, goes
 // without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
-  if (!space.constraints().factors.balanced) {
-    return space.size();
+  if (interrupted && space.constraints().factors.balanced) {
+    return "";
   }
-  const auto size = interrupted
-                        ? std::nullopt
-                        : nests::count_rung_nests(space, [&patience] { return patience.over(); });
-  return size ? size->get_str() : "";
+  return space.size_unless([&patience] { return patience.over(); }).value_or("");
 }
 
 }  // namespace

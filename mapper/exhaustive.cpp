@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <iterator>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "mapper/mapper.hpp"
+#include "mapper/side_by_side.hpp"
 #include "mapper/tally.hpp"
 
 namespace mapsim {
 namespace {
 
-// Mappings that are made before they are evaluated together: enough to keep threads busy, few
-// enough to stay in the cache.
-constexpr std::size_t kBatch = 2048;
+// Mappings that are made before they are evaluated together: enough to keep threads busy and for
+// many of one structure to be among them.
+constexpr std::size_t kBatch = 16'384;
 
 }  // namespace
 
@@ -20,10 +21,13 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   const auto start = std::chrono::steady_clock::now();
   Tally tally;
   std::vector<Mapping> batch;
+  const bool in_bulk =
+      !space.constraints().factors.balanced && !space.problem().is_timed_by_model();
   const auto flush = [&] {
     tally.add(options.objective,
-              consider_all(space.problem(), options, static_cast<std::int64_t>(batch.size()),
-                           [&](std::int64_t i) { return batch[static_cast<std::size_t>(i)]; }));
+              in_bulk ? consider_side_by_side(space.problem(), options, batch)
+                      : consider_all(space.problem(), options, std::ssize(batch),
+                                     [&](auto i) { return batch[static_cast<std::size_t>(i)]; }));
     batch.clear();
   };
   const bool completed = !is_stopped(options) && space.enumerate([&](const Mapping& mapping) {

@@ -24,8 +24,15 @@ void add_balanced(std::int64_t bound, std::int64_t most, Ladder& extents) {
 // Extends groups by the unrollings of one fanout after the other.
 class Grouping {
  public:
-  Grouping(const Problem& problem, const PerDim<Ladder>& all, const std::optional<Unrolling>& given)
-      : problem_{problem}, all_{all}, given_{given.value_or(Unrolling{})} {}
+  Grouping(const Problem& problem, const PerDim<Ladder>& all, const UnrollingLimits& limits)
+      : problem_{problem},
+        all_{all},
+        given_{limits.given.value_or(Unrolling{})},
+        rules_(problem.arch().fanouts.size()) {
+    for (const UnrollRule& rule : limits.rules) {
+      rules_[rule.fanout] = rule;
+    }
+  }
 
   std::vector<UnrollingGroup> list() {
     at_fanout(0, UnrollingGroup{{}, 1, {}}, all_);
@@ -61,6 +68,9 @@ class Grouping {
   void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t room,
               const UnrollingGroup& group, const PerDim<Ladder>& tiles) {
     if (index == workload().dims.size()) {
+      if (!is_given(fanout) && !obeys(fanout, axis, group)) {
+        return;
+      }
       if (axis == Axis::kX) {
         at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, group, tiles);
       } else {
@@ -84,12 +94,42 @@ class Grouping {
     }
   }
 
+  bool is_given(FanoutId fanout) const {
+    return std::any_of(given_.begin(), given_.end(),
+                       [fanout](const Unroll& unroll) { return unroll.fanout == fanout; });
+  }
+
+  // The rules for one axis, all dims of which are chosen and, behind the last, for the fanout.
+  bool obeys(FanoutId fanout, Axis axis, const UnrollingGroup& group) const {
+    const AxisRule& rule = rules_[fanout].along(axis);
+    std::int64_t dims = 0;
+    std::int64_t instances = 1;
+    PerDim<std::int64_t> along(workload().dims.size(), 1);
+    for (const Unroll& unroll : group.first) {
+      if (unroll.fanout == fanout) {
+        instances *= unroll.factor;
+        dims += unroll.axis == axis ? 1 : 0;
+        along[unroll.dim] = unroll.axis == axis ? unroll.factor : along[unroll.dim];
+      }
+    }
+    for (const DimId d : along.ids()) {
+      if (along[d] > 1 && rule.dims && !rule.dims->contains(d)) {
+        return false;
+      }
+    }
+    const Fanout& node = arch().fanouts[fanout];
+    const bool busy = axis == Axis::kX ||
+                      static_cast<double>(instances) >=
+                          rules_[fanout].min_utilization * static_cast<double>(node.x * node.y);
+    return busy && (!rule.max_dims || dims <= *rule.max_dims) &&
+           std::all_of(rule.factors.begin(), rule.factors.end(), [&](const FactorRule& factor) {
+             return factor.factors.contains(along[factor.dim]);
+           });
+  }
+
   std::vector<std::int64_t> factors(FanoutId fanout, Axis axis, DimId dim,
                                     std::int64_t room) const {
-    const bool is_given = std::any_of(given_.begin(), given_.end(), [&](const Unroll& unroll) {
-      return unroll.fanout == fanout;
-    });
-    if (is_given) {
+    if (is_given(fanout)) {
       const auto found = std::find_if(given_.begin(), given_.end(), [&](const Unroll& unroll) {
         return unroll.fanout == fanout && unroll.axis == axis && unroll.dim == dim;
       });
@@ -127,6 +167,7 @@ class Grouping {
   const Problem& problem_;
   const PerDim<Ladder>& all_;
   Unrolling given_;
+  PerFanout<UnrollRule> rules_;
   std::vector<std::pair<std::int64_t, UnrollingGroup>> found_;
 };
 
@@ -187,8 +228,8 @@ std::optional<PerDim<std::int64_t>> behind(const PerDim<Ladder>& all, const Unro
 }
 
 std::vector<UnrollingGroup> balanced_groups(const Problem& problem, const PerDim<Ladder>& all,
-                                            const std::optional<Unrolling>& given) {
-  return Grouping{problem, all, given}.list();
+                                            const UnrollingLimits& limits) {
+  return Grouping{problem, all, limits}.list();
 }
 
 }  // namespace mapsim

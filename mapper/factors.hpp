@@ -40,9 +40,9 @@ std::optional<PerDim<std::int64_t>> behind(const PerDim<Ladder>& all, const Unro
                                            FanoutId fanout, PerDim<std::int64_t> tile);
 
 // The unrollings of a balanced space, each a group of its own, in a fixed order that begins with
-// the fewest instances: any number of instances that some tile gives work to. A fanout that `given`
-// names is fixed to what it says.
+// the fewest instances: any number of instances that some tile gives work to. A fanout that the
+// limits give is fixed to what they say.
 std::vector<UnrollingGroup> balanced_groups(const Problem& problem, const PerDim<Ladder>& all,
-                                            const std::optional<Unrolling>& given);
+                                            const UnrollingLimits& limits);
 
 }  // namespace mapsim

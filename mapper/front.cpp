@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
@@ -36,6 +37,17 @@ class FrontSearch {
         patience_{options},
         groups_(space, options.objective) {}
 
+  // Points that are known to be of the space: what they cover is not looked at.
+  void start_from(const std::vector<FrontPoint>& points) {
+    for (const FrontPoint& point : points) {
+      const std::int64_t bits_per_bit =
+          room_ && space_.problem().arch().levels[room_->level].double_buffered ? 2 : 1;
+      staircase_.insert({point.value, static_cast<double>(point.measure / bits_per_bit)},
+                        static_cast<std::int64_t>(found_.size()));
+      found_.push_back(point);
+    }
+  }
+
   Front run() {
     bool first = true;
     front_.complete = true;
@@ -52,7 +64,11 @@ class FrontSearch {
     for (const Staircase::Point& point : staircase_.points()) {
       front_.points.push_back(std::move(found_[static_cast<std::size_t>(point.tag)]));
     }
-    front_.mapspace_size = space_.size();
+    // Balanced factors can take long to count: whoever is stopped goes without.
+    front_.mapspace_size =
+        front_.complete || !is_balanced()
+            ? space_.size_unless([this] { return is_balanced() && patience_.over(); }).value_or("")
+            : "";
     front_.statistics.unrollings_total = static_cast<std::int64_t>(groups_.size());
     front_.statistics.seconds = patience_.seconds();
     return std::move(front_);
@@ -67,7 +83,10 @@ class FrontSearch {
     std::int64_t states = 0;
     bool looked_into = false;
     bool complete = true;
+    bool but_for_bare = false;
   };
+
+  bool is_balanced() const { return space_.constraints().factors.balanced; }
 
   // Points join in the order of the batch, whichever thread found them.
   void search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
@@ -94,6 +113,10 @@ class FrontSearch {
       part.complete = false;
       return part;
     }
+    if (is_balanced()) {
+      search_balanced(group, labels, part);
+      return part;
+    }
     const auto instance = groups_.build(group);
     part.states = static_cast<std::int64_t>(instance->bound.nodes().size());
     if (!(instance->root().first < exact::kInfinity)) {
@@ -107,18 +130,49 @@ class FrontSearch {
     }
     const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
     for (const exact::Ending& ending : found.endings) {
-      Mapping mapping = groups_.mapping(*instance, group, ending.steps);
-      const Evaluation evaluation = evaluate(space_.problem(), mapping);
-      if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
-        part.points.push_back({objective_value(options_.objective, *cost), measure_(*cost),
-                               std::move(mapping), *cost});
-        part.keys.push_back(ending.key);
-      }
+      add_point(part, ending.key, groups_.mapping(*instance, group, ending.steps));
     }
     part.looked_into = true;
     part.labels = found.expanded;
     part.complete = !found.stopped;
     return part;
+  }
+
+  void add_point(Part& part, const Key& key, Mapping mapping) const {
+    const Evaluation evaluation = evaluate(space_.problem(), mapping);
+    if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+      part.points.push_back(
+          {objective_value(options_.objective, *cost), measure_(*cost), std::move(mapping), *cost});
+      part.keys.push_back(key);
+    }
+  }
+
+  // Coarse lattices first: they are cheap, and most groups need no other.
+  void search_balanced(std::size_t group, std::int64_t labels, Part& part) const {
+    const exact::Skeleton& skeleton = groups_.skeleton(group);
+    const UnrollingGroup& unrollings = space_.group_by_factors()[group];
+    for (const std::size_t most : balanced::kCoarseTiles) {
+      if (is_covered(
+              balanced::coarse_bound(skeleton, unrollings, options_.objective, most, patience_))) {
+        return;
+      }
+    }
+    exact::Quest quest;
+    quest.covered = staircase_;
+    quest.labels = labels;
+    if (room_) {
+      quest.measured_room = index_of_room(skeleton);
+    }
+    balanced::Outcome found =
+        balanced::search_group(skeleton, unrollings, options_.objective, quest, patience_);
+    for (balanced::Outcome::Point& point : found.points) {
+      add_point(part, point.key, std::move(point.mapping));
+    }
+    part.states = found.states;
+    part.looked_into = found.searched;
+    part.labels = found.labels;
+    part.complete = found.complete;
+    part.but_for_bare = found.bare.has_value();
   }
 
   void add(Part& part) {
@@ -128,6 +182,7 @@ class FrontSearch {
     statistics.states += part.states;
     statistics.unrollings += part.looked_into ? 1 : 0;
     front_.complete = front_.complete && part.complete;
+    front_.but_for_bare = front_.but_for_bare || part.but_for_bare;
     for (std::size_t i = 0; i < part.points.size(); ++i) {
       staircase_.insert(part.keys[i], static_cast<std::int64_t>(found_.size()));
       found_.push_back(std::move(part.points[i]));
@@ -177,6 +232,21 @@ class FrontSearch {
   Front front_;
 };
 
+// With balanced factors the front of perfect ones, which is found at once, is what to go below.
+Front search_for_front(const Mapspace& space, const SearchOptions& options,
+                       const std::optional<CurveRoom>& room, const FrontSearch::Measure& measure) {
+  FrontSearch search(space, options, room, measure);
+  if (space.constraints().factors.balanced) {
+    Constraints constraints = space.constraints();
+    constraints.factors = {};
+    const Mapspace perfect(space.problem(), constraints);
+    SearchOptions quietly = options;
+    quietly.progress = nullptr;
+    search.start_from(FrontSearch(perfect, quietly, room, measure).run().points);
+  }
+  return search.run();
+}
+
 // Bits that the tiles take in a room, and what the level must have for them.
 std::int64_t capacity_for(const Problem& problem, const CurveRoom& room, const Cost& cost) {
   std::int64_t bits = 0;
@@ -208,9 +278,9 @@ Front search_front(const Mapspace& space, const SearchOptions& options) {
   asked.objective.latency_power = 0;
   asked.objective.exact_ties = true;  // both figures count
   const LatencyMode mode = asked.objective.mode;
-  Front front = FrontSearch(space, asked, std::nullopt, [mode](const Cost& cost) {
-                  return latency_of(mode, cost.latency).count();
-                }).run();
+  Front front = search_for_front(space, asked, std::nullopt, [mode](const Cost& cost) {
+    return latency_of(mode, cost.latency).count();
+  });
   if (front.points.empty() && front.complete) {
     front.infeasible = search_exact(space, asked).infeasible;
   }
@@ -222,9 +292,8 @@ Front search_curve(const Mapspace& space, const SearchOptions& options, const Cu
   const Mapspace relaxed(problem, space.constraints());
   SearchOptions asked = options;
   asked.objective.exact_ties = false;
-  Front front = FrontSearch(relaxed, asked, room, [&](const Cost& cost) {
-                  return capacity_for(problem, room, cost);
-                }).run();
+  Front front = search_for_front(
+      relaxed, asked, room, [&](const Cost& cost) { return capacity_for(problem, room, cost); });
   if (front.points.empty() && front.complete) {
     front.infeasible = search_exact(relaxed, asked).infeasible;
   }

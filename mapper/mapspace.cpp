@@ -5,6 +5,7 @@
 
 #include "mapper/nests/counting.hpp"
 #include "mapper/nests/ruled.hpp"
+#include "mapper/nests/ruled_rungs.hpp"
 #include "mapper/nests/rung_count.hpp"
 
 namespace mapsim {
@@ -15,7 +16,7 @@ Mapspace::Mapspace(const Problem& problem, Constraints constraints)
       ladders_{mapsim::ladders(problem.workload(), constraints_.factors)},
       groups_{
           constraints_.factors.balanced
-              ? balanced_groups(problem, ladders_, constraints_.spatial)
+              ? balanced_groups(problem, ladders_, {constraints_.spatial, constraints_.unroll})
               : mapsim::group_by_factors(problem, {constraints_.spatial, constraints_.unroll})} {}
 
 KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
@@ -55,9 +56,18 @@ std::int64_t Mapspace::unrolling_count() const {
   return count;
 }
 
+std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& stop) const {
+  if (!constraints_.factors.balanced) {
+    return size();
+  }
+  const auto number =
+      is_ruled() ? nests::count_ruled_rungs(*this, stop) : nests::count_rung_nests(*this, stop);
+  return number ? std::optional(number->get_str()) : std::nullopt;
+}
+
 std::string Mapspace::size() const {
   if (constraints_.factors.balanced) {
-    return nests::count_rung_nests(*this, [] { return false; }).value().get_str();
+    return size_unless([] { return false; }).value();
   }
   mpz_class size;
   nests::MappingCounter counter{*this};

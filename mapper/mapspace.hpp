@@ -63,6 +63,8 @@ class Mapspace {
 
   // Exact number of mappings, as a decimal string. By a closed form: docs/mapspace.md.
   std::string size() const;
+  // The same, unless `stop`, which is asked now and then, says so: balanced factors can take long.
+  std::optional<std::string> size_unless(const std::function<bool()>& stop) const;
   // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false
   // if `visit` did.
   bool enumerate(const std::function<bool(const Mapping&)>& visit) const;

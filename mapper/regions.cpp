@@ -15,10 +15,25 @@ DimSet all_dims(std::size_t count) { return DimSet::from_bits((std::uint32_t{1} 
 
 DimSet without(DimSet set, DimSet others) { return DimSet::from_bits(set.bits() & ~others.bits()); }
 
+constexpr std::int64_t kNoNumber = 0;
+const Allowed kNone{{kNoNumber}, 1, 1};
+
+// Is the number a product of one from each of the sets from `first` on?
+bool splits_into(const std::vector<Allowed>& parts, std::size_t first, std::int64_t number) {
+  if (first + 1 == parts.size()) {
+    return parts[first].contains(number);
+  }
+  const std::vector<std::int64_t> factors = divisors(number);
+  return std::any_of(factors.begin(), factors.end(), [&](std::int64_t factor) {
+    return parts[first].contains(factor) && splits_into(parts, first + 1, number / factor);
+  });
+}
+
 }  // namespace
 
-Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet exhausted)
-    : groups_{all_dims(bounds.size())} {
+Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet exhausted,
+               bool balanced)
+    : balanced_{balanced}, bounds_{bounds}, groups_{all_dims(bounds.size())} {
   if (rule != nullptr && rule->ordered) {
     groups_ = rule->order;
   }
@@ -26,6 +41,15 @@ Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet 
     group = without(group, exhausted);
   }
   for (const DimId d : bounds.ids()) {
+    if (balanced) {
+      Allowed all;
+      all.most = groups_of(d) == 0 ? 1 : all.most;
+      for (const FactorRule& factor : rule != nullptr ? rule->factors : std::vector<FactorRule>{}) {
+        all = factor.dim == d ? both(all, factor.factors).value_or(kNone) : all;
+      }
+      parts_.push_back({all});
+      continue;
+    }
     divisors_.push_back(divisors(bounds[d]));
     factors_.push_back(divisors_[d]);
     if (groups_of(d) == 0) {
@@ -43,6 +67,9 @@ Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet 
 Region Region::joined_with(const Region& inner) const {
   Region joined = *this;
   joined.groups_.insert(joined.groups_.end(), inner.groups_.begin(), inner.groups_.end());
+  for (const DimId d : parts_.ids()) {
+    joined.parts_[d].insert(joined.parts_[d].end(), inner.parts_[d].begin(), inner.parts_[d].end());
+  }
   for (const DimId d : factors_.ids()) {
     std::vector<std::int64_t> products;
     for (const std::int64_t a : factors_[d]) {
@@ -60,8 +87,22 @@ Region Region::joined_with(const Region& inner) const {
   return joined;
 }
 
+// Balanced: drops dims that cannot be cut. Only whoever reads knows how many tiles there are.
+void Region::settle_balanced() {
+  for (const DimId d : parts_.ids()) {
+    if (std::all_of(parts_[d].begin(), parts_[d].end(), [&](const Allowed& part) {
+          return !both(part, Allowed{{}, 2, bounds_[d]});
+        })) {
+      for (DimSet& group : groups_) {
+        group.erase(d);
+      }
+    }
+  }
+}
+
 // Brings the groups and what is tracked in line with the factors.
 void Region::settle() {
+  settle_balanced();
   tracked_.clear();
   states_ = 1;
   for (const DimId d : factors_.ids()) {
@@ -123,7 +164,18 @@ bool Region::may_end(std::size_t state) const {
   });
 }
 
+bool Region::allows(DimId dim, std::int64_t tiles) const {
+  return splits_into(parts_[dim], 0, tiles);
+}
+
 bool Region::tracks(DimId dim) const {
+  if (balanced_) {
+    const auto& parts = parts_[dim];
+    const bool free = std::any_of(parts.begin(), parts.end(), [&](const Allowed& part) {
+      return part.values.empty() && part.least == 1 && part.most >= bounds_[dim];
+    });
+    return groups_of(dim) != 0 && !(free && allows(dim, 1));
+  }
   return std::any_of(tracked_.begin(), tracked_.end(),
                      [dim](const Tracked& tracked) { return tracked.dim == dim; });
 }
@@ -169,7 +221,8 @@ std::vector<Part> parts_of(const Mapspace& space, const std::vector<FanoutId>& u
   std::vector<Part> parts;
   DimSet exhausted;
   const auto add = [&](const LoopRule* rule, std::optional<Regions::Border> border) {
-    parts.push_back({Region(bounds, rule, exhausted), border, rule != nullptr});
+    parts.push_back({Region(bounds, rule, exhausted, space.constraints().factors.balanced), border,
+                     rule != nullptr});
     exhausted = rule != nullptr ? exhausted | rule->rest : exhausted;
   };
   for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
@@ -248,6 +301,29 @@ bool Regions::may_end(State state) const {
   return state.region + 1 == regions_.size() && regions_.back().may_end(state.of_region);
 }
 
+bool Regions::allow(std::size_t from, std::size_t region, const PerDim<std::int64_t>& begun,
+                    const PerDim<std::int64_t>& tile) const {
+  for (std::size_t r = from; r < region; ++r) {
+    for (const DimId d : tile.ids()) {
+      const std::int64_t tiles = r > from ? 1 : (begun[d] + tile[d] - 1) / tile[d];
+      if (!regions_[r].allows(d, tiles)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+DimSet done_below(const std::vector<ExtentRule>& rules, LevelId level, TensorSet tensors) {
+  DimSet dims;
+  for (const ExtentRule& rule : rules) {
+    if (rule.done && rule.level == level && tensors.contains(rule.tensor)) {
+      dims.insert(rule.dim);
+    }
+  }
+  return dims;
+}
+
 bool fits_rules(const std::vector<ExtentRule>& rules, LevelId level, TensorSet tensors,
                 const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left) {
   return std::all_of(rules.begin(), rules.end(), [&](const ExtentRule& rule) {
@@ -256,48 +332,117 @@ bool fits_rules(const std::vector<ExtentRule>& rules, LevelId level, TensorSet t
   });
 }
 
-bool obeys_rules(const Mapspace& space, const Mapping& mapping) {
-  std::vector<FanoutId> used;
-  PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
-  PerDim<std::int64_t> left(extents.size(), 1);  // to temporal loops
-  for (const MappingNode& node : mapping.nodes) {
-    if (const auto* parallel = std::get_if<Parallel>(&node)) {
-      extents[parallel->dim] = parallel->extent;
-      if (used.empty() || used.back() != parallel->fanout) {
-        used.push_back(parallel->fanout);
-      }
-    } else if (const auto* loop = std::get_if<Temporal>(&node)) {
-      left[loop->dim] *= extents[loop->dim] / loop->extent;
-      extents[loop->dim] = loop->extent;
+namespace {
+
+// Reads a mapping from the outside in.
+class RuleReading {
+ public:
+  RuleReading(const Mapspace& space, const Mapping& mapping)
+      : space_{space},
+        mapping_{mapping},
+        used_{used_fanouts(mapping)},
+        regions_{space, used_},
+        extents_{bounds_of(space.problem().workload())},
+        begun_{extents_} {}
+
+  bool obeys() {
+    const bool balanced = space_.constraints().factors.balanced;
+    PerDim<std::int64_t> left(extents_.size(), 1);  // to temporal loops; balanced: not known
+    for (const MappingNode& node : mapping_.nodes) {
+      const auto* loop = std::get_if<Temporal>(&node);
+      const DimId dim = loop != nullptr ? loop->dim : DimId{};
+      left[dim] *= loop != nullptr && !balanced ? extents_[dim] / loop->extent : 1;
+      note_extent(node);
     }
-  }
-  const Regions regions(space, used);
-  extents = bounds_of(space.problem().workload());
-  std::optional<Regions::State> state = Regions::State{};
-  std::size_t fanouts = 0;
-  std::size_t level = 0;
-  for (const MappingNode& node : mapping.nodes) {
-    if (const auto* keep = std::get_if<Keep>(&node)) {
-      level = index_of(keep->level);
-      if (!fits_rules(space.constraints().extents, keep->level, keep->tensors, extents, left)) {
+    extents_ = begun_;
+    for (const MappingNode& node : mapping_.nodes) {
+      if (!read(node, left)) {
         return false;
       }
-    } else if (const auto* loop = std::get_if<Temporal>(&node)) {
-      state = regions.after_loop(*state, loop->dim, extents[loop->dim] / loop->extent);
-      left[loop->dim] /= extents[loop->dim] / loop->extent;
-      extents[loop->dim] = loop->extent;
-    } else {
-      const auto& parallel = std::get<Parallel>(node);
-      fanouts = static_cast<std::size_t>(std::find(used.begin(), used.end(), parallel.fanout) -
-                                         used.begin() + 1);
-      extents[parallel.dim] = parallel.extent;
     }
-    state = state ? regions.enter(*state, regions.below(fanouts, level)) : state;
-    if (!state) {
-      return false;
+    return regions_.may_end(state_) &&
+           (!balanced || regions_.allow(state_.region, regions_.size(), begun_, extents_));
+  }
+
+ private:
+  static std::vector<FanoutId> used_fanouts(const Mapping& mapping) {
+    std::vector<FanoutId> used;
+    for (const MappingNode& node : mapping.nodes) {
+      const auto* parallel = std::get_if<Parallel>(&node);
+      if (parallel != nullptr && (used.empty() || used.back() != parallel->fanout)) {
+        used.push_back(parallel->fanout);
+      }
+    }
+    return used;
+  }
+
+  void note_extent(const MappingNode& node) {
+    if (const auto* loop = std::get_if<Temporal>(&node)) {
+      extents_[loop->dim] = loop->extent;
+    } else if (const auto* parallel = std::get_if<Parallel>(&node)) {
+      extents_[parallel->dim] = parallel->extent;
     }
   }
-  return regions.may_end(*state);
+
+  bool read(const MappingNode& node, PerDim<std::int64_t>& left) {
+    const bool balanced = space_.constraints().factors.balanced;
+    const auto& rules = space_.constraints().extents;
+    const auto* keep = std::get_if<Keep>(&node);
+    const auto* loop = std::get_if<Temporal>(&node);
+    const auto* parallel = std::get_if<Parallel>(&node);
+    if (keep != nullptr) {
+      level_ = index_of(keep->level);
+      if (!fits_rules(rules, keep->level, keep->tensors, extents_, left)) {
+        return false;
+      }
+      done_ = done_ | (balanced ? done_below(rules, keep->level, keep->tensors) : DimSet{});
+    } else if (loop != nullptr) {
+      const std::int64_t factor = balanced ? 1 : extents_[loop->dim] / loop->extent;
+      const auto next = regions_.after_loop(state_, loop->dim, factor);
+      if (!next || done_.contains(loop->dim)) {
+        return false;
+      }
+      state_ = *next;
+      left[loop->dim] /= factor;
+    } else {
+      fanouts_ = static_cast<std::size_t>(
+          std::find(used_.begin(), used_.end(), parallel->fanout) - used_.begin() + 1);
+    }
+    const bool entered = enter(regions_.below(fanouts_, level_));
+    note_extent(node);
+    if (parallel != nullptr) {
+      begun_[parallel->dim] = parallel->extent;  // the region below begins behind all of them
+    }
+    return entered;
+  }
+
+  bool enter(std::size_t region) {
+    const auto next = regions_.enter(state_, region);
+    if (!next || (space_.constraints().factors.balanced &&
+                  !regions_.allow(state_.region, region, begun_, extents_))) {
+      return false;
+    }
+    begun_ = next->region != state_.region ? extents_ : begun_;
+    state_ = *next;
+    return true;
+  }
+
+  const Mapspace& space_;
+  const Mapping& mapping_;
+  std::vector<FanoutId> used_;
+  Regions regions_;
+  PerDim<std::int64_t> extents_;
+  PerDim<std::int64_t> begun_;  // extents where the region began
+  Regions::State state_;
+  DimSet done_;
+  std::size_t fanouts_ = 0;
+  std::size_t level_ = 0;
+};
+
+}  // namespace
+
+bool obeys_rules(const Mapspace& space, const Mapping& mapping) {
+  return RuleReading{space, mapping}.obeys();
 }
 
 }  // namespace mapsim

@@ -80,8 +80,31 @@ std::optional<std::int64_t> RuleValues::read_number(const Node* node, std::int64
   return whole ? bound : reader_.integer(node, 1, kMaxInteger);
 }
 
-bool RuleValues::check_possible(const Node& at, DimId dim, const Allowed& allowed) {
+bool RuleValues::check_extent(const Node& at, DimId dim, const Allowed& allowed) {
+  if (!factors_.balanced) {
+    return check_factor(at, dim, allowed);
+  }
+  const Ladder extents = ladders(workload_, factors_)[dim];
+  if (std::any_of(extents.begin(), extents.end(),
+                  [&](std::int64_t extent) { return allowed.contains(extent); })) {
+    return true;
+  }
+  reader_.error(at, fmt::format("no extent that tiles of {} may have is allowed",
+                                workload_.dims[dim].name));
+  return false;
+}
+
+bool RuleValues::check_factor(const Node& at, DimId dim, const Allowed& allowed) {
   const std::int64_t bound = workload_.dims[dim].bound;
+  if (factors_.balanced) {
+    const bool possible =
+        allowed.values.empty() ? allowed.least <= bound : allowed.values.front() <= bound;
+    if (!possible) {
+      reader_.error(at, fmt::format("the bound {} of {} does not go into so many parts", bound,
+                                    workload_.dims[dim].name));
+    }
+    return possible;
+  }
   for (std::int64_t n = 1; n <= bound / n; ++n) {
     if (bound % n == 0 && (allowed.contains(n) || allowed.contains(bound / n))) {
       return true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/reader.hpp"
+#include "mapper/factors.hpp"
 #include "mapper/rules.hpp"
 #include "workloads/workload.hpp"
 
@@ -32,9 +33,10 @@ Words words_of(const std::vector<std::pair<std::string, Set>>& sets) {
 // Reads what rules are made of: numbers and dims of a workload.
 class RuleValues {
  public:
-  RuleValues(Reader& reader, const Workload& workload)
+  RuleValues(Reader& reader, const Workload& workload, const Factors& factors)
       : reader_{reader},
         workload_{workload},
+        factors_{factors},
         dim_sets_{dim_words(workload)},
         tensor_sets_{tensor_words(workload)},
         dims_{words_of(dim_sets_)},
@@ -43,9 +45,12 @@ class RuleValues {
  protected:
   // One number, several, or from min to max; `whole` is the bound of the dim.
   std::optional<Allowed> read_allowed(const Node& node, std::int64_t bound);
-  // Is some divisor of the dim's bound allowed? Otherwise nothing can obey.
-  bool check_possible(const Node& at, DimId dim, const Allowed& allowed);
+  // Is some extent that a tile may have allowed, or some factor: with perfect factors, a divisor of
+  // the dim's bound? Otherwise nothing can obey.
+  bool check_extent(const Node& at, DimId dim, const Allowed& allowed);
+  bool check_factor(const Node& at, DimId dim, const Allowed& allowed);
   DimSet read_dims(const Node& list);
+  std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound);
   const std::string& name(DimId d) const { return workload_.dims[d].name; }
 
   // Calls visit(dim, value node) for each dim of each entry of a map of dims.
@@ -68,13 +73,11 @@ class RuleValues {
   }
   Reader& reader_;
   const Workload& workload_;
+  Factors factors_;
   std::vector<std::pair<std::string, DimSet>> dim_sets_;
   std::vector<std::pair<std::string, TensorSet>> tensor_sets_;
   Words dims_;
   Words tensors_;
-
- private:
-  std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound);
 };
 
 }  // namespace mapsim

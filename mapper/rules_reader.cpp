@@ -17,7 +17,7 @@ namespace {
 class RulesReader : RuleValues {
  public:
   RulesReader(Reader& reader, const Problem& problem, Constraints& constraints)
-      : RuleValues{reader, problem.workload()},
+      : RuleValues{reader, problem.workload(), constraints.factors},
         problem_{problem},
         arch_{problem.arch()},
         constraints_{constraints} {}
@@ -127,7 +127,7 @@ class RulesReader : RuleValues {
     const Node* factors = fields.find("factors");
     const auto read_factor = [&](DimId d, const Node& at) {
       const auto allowed = read_allowed(at, workload_.dims[d].bound);
-      if (!allowed || !check_possible(at, d, *allowed)) {
+      if (!allowed || !check_factor(at, d, *allowed)) {
         return;
       }
       const std::int64_t fewest = allowed->values.empty() ? allowed->least : allowed->values[0];
@@ -226,9 +226,14 @@ class RulesReader : RuleValues {
   }
 
   void add_extents(LevelId level, TensorSet tensors, DimId dim, const Node& at) {
-    const bool done = at.kind == Node::Kind::kScalar && at.text == "done";
-    const auto allowed = done ? Allowed{} : read_allowed(at, workload_.dims[dim].bound);
-    if (!allowed || !check_possible(at, dim, *allowed)) {
+    const bool limited = at.kind == Node::Kind::kMap &&
+                         std::any_of(at.entries.begin(), at.entries.end(),
+                                     [](const Entry& entry) { return entry.key.text == "done"; });
+    const bool done = limited || (at.kind == Node::Kind::kScalar && at.text == "done");
+    const auto allowed = limited ? read_limits_of_done(at, workload_.dims[dim].bound)
+                         : done  ? Allowed{}
+                                 : read_allowed(at, workload_.dims[dim].bound);
+    if (!allowed || !check_extent(at, dim, *allowed)) {
       return;
     }
     for (const TensorId t : workload_.tensors.ids()) {
@@ -238,12 +243,27 @@ class RulesReader : RuleValues {
     }
   }
 
+  // {done: true, min: 2} or {done: true, only: [2, 4]}: what rules of one place join to.
+  std::optional<Allowed> read_limits_of_done(const Node& at, std::int64_t bound) {
+    const Fields fields = reader_.fields(at, {"done", "min", "max", "only"});
+    if (reader_.boolean(fields.find("done")) == false) {
+      reader_.error(*fields.find("done"), "expected true");
+    }
+    if (const Node* only = fields.find("only")) {
+      return read_allowed(*only, bound);
+    }
+    Allowed allowed;
+    allowed.least = read_number(fields.find("min"), bound).value_or(allowed.least);
+    allowed.most = read_number(fields.find("max"), bound).value_or(allowed.most);
+    return allowed;
+  }
+
   // Joins what is said of one place by dim and by tensor.
   void add_extent(const ExtentRule& rule, const Node& at) {
     for (ExtentRule& known : constraints_.extents) {
       if (known.level == rule.level && known.tensor == rule.tensor && known.dim == rule.dim) {
         const auto allowed = both(known.extents, rule.extents);
-        if (!allowed || !check_possible(at, rule.dim, *allowed)) {
+        if (!allowed || !check_extent(at, rule.dim, *allowed)) {
           reader_.error(at, fmt::format("this and the rule for {} before leave nothing",
                                         workload_.tensors[rule.tensor].name));
         }
@@ -319,7 +339,7 @@ class RulesReader : RuleValues {
           rule.rest.insert(d);
           said_.push_back({rank(rule), d, {}, true, &at});
         }
-      } else if (check_possible(at, d, *allowed)) {
+      } else if (check_factor(at, d, *allowed)) {
         check_has_loop(rule, d, *allowed, at);
         said_.push_back({rank(rule), d, *allowed, false, &at});
         rule.factors.push_back({d, *allowed});
@@ -339,7 +359,8 @@ class RulesReader : RuleValues {
     }
   }
 
-  // Outside in: given factors divide the bound together, and after `rest` there is none.
+  // Outside in: given factors divide the bound together (perfect ones), and after `rest` there is
+  // none.
   void check_factors(DimId d) {
     std::int64_t product = 1;
     bool exhausted = false;
@@ -351,7 +372,7 @@ class RulesReader : RuleValues {
         reader_.error(*said.at, fmt::format("a region further out takes the rest of {}", name(d)));
       }
       exhausted = exhausted || said.rest;
-      const bool given = said.factors.values.size() == 1;
+      const bool given = said.factors.values.size() == 1 && !factors_.balanced;
       product *= given ? said.factors.values.front() : 1;
       if (given && workload_.dims[d].bound % product != 0) {
         reader_.error(*said.at, fmt::format("the factors of {} do not divide its bound {}", name(d),

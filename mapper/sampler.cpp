@@ -24,7 +24,9 @@ double at_or_zero(const std::vector<double>& counts, std::size_t i) {
 }  // namespace
 
 Sampler::Sampler(const Mapspace& space) : space_{&space}, loop_words_{space.problem().workload()} {
-  if (space.constraints().factors.balanced) {
+  if (space.constraints().factors.balanced && space.is_ruled()) {
+    add_ruled_balanced();
+  } else if (space.constraints().factors.balanced) {
     add_balanced();
   } else if (space.is_ruled()) {
     add_ruled();
@@ -38,6 +40,16 @@ void Sampler::add_balanced() {
   for (const UnrollingGroup& group : space_->group_by_factors()) {
     rung_nests_.emplace_back(*space_, group);
     sum += rung_nests_.back().count().get_d();
+    cumulative_.push_back(sum);
+  }
+}
+
+void Sampler::add_ruled_balanced() {
+  nests::RuledRungTables tables{*space_};
+  double sum = 0;
+  for (const UnrollingGroup& group : space_->group_by_factors()) {
+    ruled_rungs_.push_back(tables.of(group));
+    sum += ruled_rungs_.back()->count([] { return false; }).value().get_d();
     cumulative_.push_back(sum);
   }
 }
@@ -150,6 +162,9 @@ Mapping Sampler::sample(Rng& rng) const {
     return rung_nests_[index].sample(rng);
   }
   const UnrollingGroup& group = space_->group_by_factors()[index];
+  if (!ruled_rungs_.empty()) {
+    return ruled_rungs_[index]->sample(group, rng);
+  }
   const std::vector<Unrolling> unrollings = space_->assignments(group);
   const Unrolling& unrolling = unrollings[rng.below(unrollings.size())];
 

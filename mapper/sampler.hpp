@@ -11,6 +11,7 @@
 #include "mapper/nests/loop_words.hpp"
 #include "mapper/nests/placement.hpp"
 #include "mapper/nests/ruled.hpp"
+#include "mapper/nests/ruled_rungs.hpp"
 #include "mapper/nests/rungs.hpp"
 
 namespace mapsim {
@@ -46,6 +47,7 @@ class Sampler {
   void add_free();      // members_ and their tables, where no rule ties loops and keeps together
   void add_ruled();     // ruled_, where one does
   void add_balanced();  // rung_nests_
+  void add_ruled_balanced();
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;
   std::vector<nests::Point> draw_points(const Arrangements& table, std::size_t count,
@@ -58,6 +60,7 @@ class Sampler {
   std::vector<Member> members_;                            // per unrolling group
   std::vector<nests::RungNests> rung_nests_;               // per unrolling, balanced factors
   std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per unrolling group, under rules
+  std::vector<std::shared_ptr<nests::RuledRungs>> ruled_rungs_;  // both
   std::vector<double> cumulative_;                         // weights of the groups, summed
 };
 

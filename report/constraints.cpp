@@ -102,6 +102,34 @@ std::string numbers(const Allowed& allowed) {
              : fmt::format("{{min: {}, max: {}}}", allowed.least, allowed.most);
 }
 
+// done, or {done: true, min: 2, max: 8}
+std::string extents_text(const ExtentRule& rule) {
+  if (!rule.done || rule.extents == Allowed{}) {
+    return rule.done ? "done" : numbers(rule.extents);
+  }
+  const std::string limits = numbers(rule.extents);
+  return rule.extents.values.empty() ? "{done: true, " + limits.substr(1)
+                                     : fmt::format("{{done: true, only: {}}}", limits);
+}
+
+// factors: balanced and what goes with it; nothing of perfect ones.
+std::string factor_lines(const Mapspace& space) {
+  const Factors& factors = space.constraints().factors;
+  const Workload& workload = space.problem().workload();
+  std::string text = factors.balanced ? "  factors: balanced\n" : "";
+  if (factors.pieces > 0) {
+    text += fmt::format("  pieces: {}\n", factors.pieces);
+  }
+  Entries dims;
+  for (const DimId d : factors.tiles.ids()) {
+    if (!factors.tiles[d].empty()) {
+      dims.push_back(
+          fmt::format("{}: [{}]", workload.dims[d].name, fmt::join(factors.tiles[d], ", ")));
+    }
+  }
+  return text + line("tiles", dims);
+}
+
 Entries factor_entries(const Workload& workload, const std::vector<FactorRule>& rules,
                        DimSet rest) {
   Entries entries;
@@ -159,7 +187,7 @@ std::string extent_rules(const Mapspace& space) {
       for (const ExtentRule& rule : space.constraints().extents) {
         if (rule.level == l && rule.tensor == t) {
           dims.push_back(
-              fmt::format("{}: {}", problem.workload().dims[rule.dim].name, numbers(rule.extents)));
+              fmt::format("{}: {}", problem.workload().dims[rule.dim].name, extents_text(rule)));
         }
       }
       if (!dims.empty()) {
@@ -209,8 +237,8 @@ std::string rule_lines(const Mapspace& space) {
 }
 
 std::string constraints_text(const Mapspace& space) {
-  return fmt::format("mapspace:\n  tiling: {}\n{}", space.constraints().even ? "even" : "uneven",
-                     rule_lines(space));
+  return fmt::format("mapspace:\n  tiling: {}\n{}{}", space.constraints().even ? "even" : "uneven",
+                     factor_lines(space), rule_lines(space));
 }
 
 }  // namespace mapsim

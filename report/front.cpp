@@ -35,9 +35,21 @@ std::string title(const Mapspace& space, const FrontSubject& subject) {
 }
 
 std::string proof_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
+  const bool balanced = space.constraints().factors.balanced;
   const std::string over =
-      fmt::format("the {} {}mappings (perfect factors) in the mapspace",
-                  short_decimal(front.mapspace_size), space.constraints().even ? "even " : "");
+      front.mapspace_size.empty()
+          ? "the balanced mappings (size not counted) in the mapspace"
+          : fmt::format("the {} {}mappings ({} factors) in the mapspace",
+                        short_decimal(front.mapspace_size), space.constraints().even ? "even " : "",
+                        balanced ? "balanced" : "perfect");
+  if (front.but_for_bare) {
+    return fmt::format(
+        "proven of {} where something is kept or spread at every extent: {}; the others are too "
+        "many to look at\n",
+        over,
+        subject.room ? "with any capacity, the best is that of the last row that fits"
+                     : "none lies below these points");
+  }
   if (!front.complete) {
     return fmt::format("stopped early: the best met of {}, without a proof\n", over);
   }

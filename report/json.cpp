@@ -383,7 +383,9 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
   json["limits"] = limits_json(options.objective);
   json["budget"] = budget_json(options.budget);
   json["even"] = space.constraints().even;
-  json["complete"] = front.complete;
+  json["factors"] = space.constraints().factors.balanced ? "balanced" : "perfect";
+  json["complete"] = front.complete && !front.but_for_bare;
+  json["complete_but_for_bare_extents"] = front.complete;
   json["points"] = points_json(problem, subject, front);
   json["mapspace_size"] = front.mapspace_size;
   json["infeasible"] = infeasible_json(front.infeasible);

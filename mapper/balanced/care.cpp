@@ -41,14 +41,17 @@ std::vector<DimSet> dims_that_matter(const Skeleton& skeleton, const Tiles& tile
   const Workload& workload = skeleton.problem().workload();
   std::vector<DimSet> all(skeleton.phases() * skeleton.pointers());
   for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
-    for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
+    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
       DimSet& dims = all[phase * skeleton.pointers() + pointers];
       for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
         const TensorId t = skeleton.placings()[place.placing].tensor;
-        dims = dims | all_but(workload, single_dims(workload.tensors[t]));
+        dims = dims | all_but(workload, single_dims(workload.tensors[t])) |
+               all[phase * skeleton.pointers() + place.target];
       }
       if (phase + 1 < skeleton.phases()) {
-        dims = dims | all[(phase + 1) * skeleton.pointers() + pointers];
+        if (const auto behind = skeleton.after_event(phase, pointers)) {
+          dims = dims | all[(phase + 1) * skeleton.pointers() + *behind];
+        }
         if (const auto fanout = skeleton.event_after(phase).fanout) {
           dims = dims | unrolled_dims(tiles, *fanout);
         }

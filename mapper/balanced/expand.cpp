@@ -24,10 +24,11 @@ void Search::expand(Labels::Id id) {
   const Node at = from.step.node;
   if (at.phase + 1 < skeleton_.phases()) {
     cross(id, from);
-  } else if (at.tile == 0 && skeleton_.end(at.pointers)) {
+  } else if (at.tile == 0 && skeleton_.end(at.pointers) &&
+             gates_.may_end(at.phase, from.begun, at.tile)) {
     end(id, from);
   }
-  const DimSet frozen = skeleton_.frozen(at.phase, at.pointers);
+  const DimSet frozen = skeleton_.frozen(at.phase, at.pointers) | from.barred;
   for (std::size_t i = from.next_dim; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
     if (!frozen.contains(d) && !from.settled.contains(d) && tiles_.digit(d, at.tile) > 0) {
@@ -42,7 +43,11 @@ void Search::expand(Labels::Id id) {
 // though nothing is kept there.
 void Search::loop(Labels::Id id, const Label& from, DimId d) {
   const Node at = from.step.node;
-  Label next = after(id, from, {Step::Kind::kLoop, at, kPassed});
+  const auto pointers = skeleton_.after_loop(at.phase, at.pointers, d, 1);
+  if (!pointers) {
+    return;
+  }
+  Label next = after(id, from, {Step::Kind::kLoop, {at.phase, *pointers, at.tile}, kPassed});
   next.step.node.tile -= tiles_.stride(d);
   next.since = from.placed ? DimSet{} : from.since;
   next.since.insert(d);
@@ -50,15 +55,33 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   next.at_point = false;
   next.run = Run::kNone;
   next.next_dim = index_of(d);
+  note_order(next, from, d, false);
   labels_.add(next);
   offer();
   const DimSet care = care_[at.phase * skeleton_.pointers() + at.pointers];
   if (bare_extents_ && care.contains(d) && tiles_.digit(d, next.step.node.tile) > 0) {
     next.step.move = kLeftStanding;
     next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
+    note_order(next, from, d, true);
     labels_.add(next);
     offer();
   }
+}
+
+// Where loops have an order they are written in the order of their steps. So all loops over a dim
+// that are to be one stand together, those that are not have another between them, and a keep can
+// only pass the loop right above it, or right below.
+void Search::note_order(Label& label, const Label& from, DimId last, bool stands) const {
+  if (!is_ordered(label)) {
+    return;
+  }
+  label.since = DimSet{last};
+  label.settled = {};
+  label.next_dim = 0;
+  label.open = from.open;
+  label.open.erase(last);
+  label.barred = label.open;
+  (stands ? label.barred : label.open).insert(last);
 }
 
 Label Search::after(Labels::Id id, const Label& from, Step step) {
@@ -94,6 +117,21 @@ void Search::settle_point(Label& label) {
   }
   label.at_point = true;
   label.placed = true;
+  label.barred = {};
+  label.open = {};
+}
+
+// Dims that are alone in a rank of the tensor, and whose extents no rule measures where it is
+// placed: a keep might as well stand below a loop over one of them.
+DimSet Search::lowerable(std::size_t placing) const {
+  const exact::Placing& of = skeleton_.placings()[placing];
+  DimSet dims = single_dims(workload().tensors[of.tensor]);
+  for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
+    if (rule.tensor == of.tensor && rule.level == skeleton_.stops(of.tensor)[of.to].level) {
+      dims.erase(rule.dim);
+    }
+  }
+  return dims;
 }
 
 void Search::forget(Label& label) {
@@ -109,6 +147,11 @@ void Search::forget(Label& label) {
 void Search::cross(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
   const exact::Event& event = skeleton_.event_after(at.phase);
+  const auto pointers = skeleton_.after_event(at.phase, at.pointers);
+  if (!pointers ||
+      (skeleton_.ends_region(at.phase) && !gates_.may_end(at.phase, from.begun, at.tile))) {
+    return;
+  }
   Label next = after(id, from, {Step::Kind::kCross, at, 0});
   bool is_point = event.fanout.has_value();
   for (const TensorId t : workload().tensors.ids()) {
@@ -122,6 +165,7 @@ void Search::cross(Labels::Id id, const Label& from) {
   }
   next.run = Run::kNone;
   ++next.step.node.phase;
+  next.step.node.pointers = *pointers;
   if (event.fanout) {
     const std::size_t tile = tiles_.cross(*event.fanout, at.tile);
     if (tile == Tiles::kNone) {
@@ -133,11 +177,15 @@ void Search::cross(Labels::Id id, const Label& from) {
     }
     next.steps = std::max(next.steps, steps_of(next.chains, *event.fanout + 1));
   }
+  if (skeleton_.ends_region(at.phase)) {
+    next.begun = gates_.begun(at.phase + 1, next.step.node.tile);
+  }
   forget(next);
   labels_.add(next);
   double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
   for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
-    if (slot_of_room_[r] && skeleton_.rooms()[r].last_phase <= at.phase) {
+    if (slot_of_room_[r] && r != quest_.measured_room &&
+        skeleton_.rooms()[r].last_phase <= at.phase) {
       values[*slot_of_room_[r]] = 0;  // nothing more can come here
     }
   }
@@ -191,7 +239,7 @@ void Search::place(Labels::Id id, const Label& from) {
     next.placed = true;
     if (stands_here(placing, at.phase)) {
       settle_point(next);
-      next.settled = next.settled | single_dims(workload().tensors[t]);
+      next.settled = next.settled | lowerable(placing);
     }
     forget(next);
     labels_.add(next);
@@ -212,24 +260,27 @@ void Search::jump(Labels::Id id, const Label& from) {
     const bool joins =
         above.contains(jump.dim) &&
         chains_.extent(jump.dim, from.chains[jump.dim]) != tiles_.extent(jump.dim, at.tile);
-    bool possible = !joins && !(above.empty() && from.settled.contains(jump.dim));
+    bool possible = !joins && !from.barred.contains(jump.dim) &&
+                    !(above.empty() && from.settled.contains(jump.dim));
     bool stands = false;
     DimSet moving;
     for (const std::size_t placing : jump.placings) {
       moving = moving | dims_of(skeleton_.placings()[placing].tensor);
       stands = stands || stands_here(placing, at.phase);
     }
-    possible = possible && within(above, moving);
+    possible = possible && (is_ordered(from) || within(above, moving));
     for (std::size_t rung = tiles_.digit(jump.dim, at.tile); possible && rung-- > 0;) {
       const std::size_t tile =
           at.tile - (tiles_.digit(jump.dim, at.tile) - rung) * tiles_.stride(jump.dim);
-      Label next = after(id, from, {Step::Kind::kJump, {at.phase, jump.target, tile}, m});
+      const std::size_t target = *skeleton_.after_loop(at.phase, jump.target, jump.dim, 1);
+      Label next = after(id, from, {Step::Kind::kJump, {at.phase, target, tile}, m});
       next.since = above;
       next.since.insert(jump.dim);
       next.run = index_of(jump.dim);
       next.at_point = false;
       next.settled = {};
       next.placed = true;
+      note_order(next, from, jump.dim, false);
       if (stands) {
         settle_point(next);
       }

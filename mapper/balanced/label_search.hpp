@@ -6,6 +6,7 @@
 #include <queue>
 #include <vector>
 
+#include "mapper/balanced/gates.hpp"
 #include "mapper/balanced/labels.hpp"
 #include "mapper/balanced/relaxation.hpp"
 #include "mapper/balanced/search.hpp"
@@ -25,24 +26,33 @@ struct Queued {
 class Search {
  public:
   Search(const exact::Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
+         const exact::Quest& quest, const exact::Patience& patience,
          std::size_t most = Tiles::kAll);
   exact::Key root();
-  Outcome run(const exact::Quest& quest, const exact::Patience& patience);
+  Outcome run();
 
  private:
   const Workload& workload() const { return skeleton_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
-  bool explore(std::int64_t most, const exact::Patience& patience, Outcome& outcome);
-  void prove(const exact::Quest& quest, const exact::Patience& patience, Outcome& outcome);
+  bool explore(std::int64_t most, Outcome& outcome);
+  void prove(Outcome& outcome);
+  void restart();
+  bool is_hopeless(const exact::Key& key) const;
+  void finish(Labels::Id id, const exact::Key& key);
   void keep_best(Outcome& outcome) const;
   void start();
   bool occupy_start(TensorId t, std::size_t pointers, double* values);
   double steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout);
   exact::Key key_of(const double* components, double steps) const;
   void offer();
-  exact::Key true_key(Labels::Id id) const;
+  exact::Key true_key(Labels::Id id, const Mapping& mapping) const;
   void expand(Labels::Id id);
   void loop(Labels::Id id, const Label& from, DimId d);
+  bool is_ordered(const Label& label) const {
+    return skeleton_.region(label.step.node.phase).is_ordered();
+  }
+  void note_order(Label& label, const Label& from, DimId last, bool stands) const;
+  DimSet lowerable(std::size_t placing) const;
   static Label after(Labels::Id id, const Label& from, exact::Step step);
   void end(Labels::Id id, const Label& from);
   void settle_point(Label& label);
@@ -55,7 +65,10 @@ class Search {
 
   const exact::Skeleton& skeleton_;
   const Objective& objective_;
+  const exact::Quest& quest_;
+  const exact::Patience& patience_;
   Tiles tiles_;
+  Gates gates_;
   Chains chains_;
   ExactFlows flows_;
   std::size_t components_;
@@ -71,8 +84,10 @@ class Search {
   std::priority_queue<Queued> queue_;
   exact::Key limit_;
   bool bare_extents_ = false;  // may chains have extents at which nothing stands?
-  Labels::Id best_ = Labels::kNone;
+  std::optional<Mapping> best_;
   exact::Key best_key_;
+  exact::Staircase front_;              // of a quest for a front; tags: indices of points_
+  std::vector<Outcome::Point> points_;  // all that have joined it
 };
 
 }  // namespace mapsim::balanced

@@ -30,6 +30,7 @@ std::uint64_t Labels::hash(const Label& label) {
   };
   mix(label.step.node.phase);
   mix(label.step.node.pointers);
+  mix(label.begun);
   for (const Chains::Id id : label.chains) {
     mix(id);
   }
@@ -38,7 +39,7 @@ std::uint64_t Labels::hash(const Label& label) {
 
 bool Labels::alike(const Label& a, const Label& b) {
   return a.step.node.tile == b.step.node.tile && a.step.node.pointers == b.step.node.pointers &&
-         a.step.node.phase == b.step.node.phase && a.chains == b.chains;
+         a.step.node.phase == b.step.node.phase && a.begun == b.begun && a.chains == b.chains;
 }
 
 // Also: whatever may follow b may follow a.
@@ -47,7 +48,8 @@ bool Labels::no_worse(Id a, Id b) const {
   const Label& y = (*this)[b];
   const auto within = [](DimSet inner, DimSet outer) { return (inner & outer) == inner; };
   if ((x.owed != 0 && x.owed != y.owed) || (y.run != Run::kNone && x.run != y.run) ||
-      !within(x.settled, y.settled) || !within(x.since, y.since) || (y.at_point && !x.at_point) ||
+      !within(x.settled, y.settled) || !within(x.barred, y.barred) ||
+      !within(x.open, y.open) || !within(x.since, y.since) || (y.at_point && !x.at_point) ||
       (y.placed && !x.placed) || x.next_dim > y.next_dim || x.steps > y.steps) {
     return false;
   }

@@ -16,6 +16,10 @@ struct Label {
   PerDim<Chains::Id> chains;  // as far as the last point: a keep that stands here, or a fanout
   DimSet since;    // dims cut since something was placed before; if it is placed here, above it
   DimSet settled;  // dims that no loop may cut next: the keep above might as well stand below it
+  // Where loops have an order: dims that the next loop may not be over; those cut since the last
+  // point, loops over which end nowhere yet.
+  DimSet barred, open;
+  std::size_t begun = 0;  // the tile at which the region began, as far as its rules ask
   bool placed = true;  // something here, ahead of its place or not
   // What was placed ahead at less than it may cost in the end; 0: nothing. Such a label is dearer
   // than it looks, by as much as any other that owes the same.

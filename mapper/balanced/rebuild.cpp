@@ -30,22 +30,22 @@ class Rebuilder {
         case Step::Kind::kStart:
           break;
         case Step::Kind::kEnd:
-          finish_block(std::nullopt);
+          finish_block(before.phase, std::nullopt);
           break;
         case Step::Kind::kLoop:
           pieces_.push_back(piece(before.tile, steps[i].node.tile));
           last_stands_.push_back(steps[i].move == kLeftStanding);
           break;
         case Step::Kind::kCross:
-          finish_block(std::nullopt);
+          finish_block(before.phase, std::nullopt);
           cross(before);
           break;
         case Step::Kind::kPlace:
-          finish_block(std::nullopt);
+          finish_block(before.phase, std::nullopt);
           place(before, skeleton_.places(before.phase, before.pointers)[steps[i].move].placing);
           break;
         case Step::Kind::kJump:
-          finish_block(piece(before.tile, steps[i].node.tile));
+          finish_block(before.phase, piece(before.tile, steps[i].node.tile));
           for (const std::size_t placing :
                skeleton_.jumps(before.phase, before.pointers)[steps[i].move].placings) {
             place(before, placing);
@@ -82,8 +82,18 @@ class Rebuilder {
 
   // Writes the loops since the last node, from the inside out so that neighbours differ: of the
   // dims that the one below is not over, the one with the most loops left. Their order is of no
-  // account but that `last`, the loop of a window, stands lowest.
-  void finish_block(std::optional<Temporal> last) {
+  // account but that `last`, the loop of a window, stands lowest; where it is, they are written as
+  // they come.
+  void finish_block(std::size_t phase, std::optional<Temporal> last) {
+    if (skeleton_.region(phase).is_ordered()) {
+      mapping_.nodes.insert(mapping_.nodes.end(), pieces_.begin(), pieces_.end());
+      if (last) {
+        mapping_.nodes.emplace_back(*last);
+      }
+      pieces_.clear();
+      last_stands_.clear();
+      return;
+    }
     PerDim<std::vector<Temporal>> left(tiles_.dims());
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       std::vector<Temporal>& of = left[pieces_[i].dim];

@@ -43,10 +43,12 @@ double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds
 
 }  // namespace
 
-Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles,
-                       const std::vector<Terms>& terms, std::size_t components)
+Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles, const Gates& gates,
+                       const std::vector<Terms>& terms, std::size_t components,
+                       const exact::Patience& patience)
     : skeleton_{skeleton},
       tiles_{tiles},
+      gates_{gates},
       terms_{terms},
       components_{components},
       rows_(skeleton.phases() * skeleton.pointers(), 0),
@@ -62,10 +64,26 @@ Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles,
   }
   for (std::size_t component = 0; component < components; ++component) {
     to_go_[component].assign(nodes_, kInfinity);
-    fill(component);
+    complete_ = complete_ && fill(component, patience);
   }
   costs_.clear();
   flows_.clear();
+}
+
+// Extents that the rules allow the tile of a placing; nullopt: none.
+std::optional<Allowed> Relaxation::allowed(std::size_t placing, DimId d) const {
+  const exact::Placing& of = skeleton_.placings()[placing];
+  std::optional<Allowed> all = Allowed{};
+  if (of.to == exact::Placing::kMac || skeleton_.stops(of.tensor)[of.to].latch) {
+    return all;
+  }
+  for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
+    if (rule.level == skeleton_.stops(of.tensor)[of.to].level && rule.tensor == of.tensor &&
+        rule.dim == d) {
+      all = all ? both(*all, rule.extents) : all;
+    }
+  }
+  return all;
 }
 
 const Relaxation::Row& Relaxation::bits(std::size_t placing) {
@@ -77,8 +95,10 @@ const Relaxation::Row& Relaxation::bits(std::size_t placing) {
   bits.assign(tiles_.size(), terms.stored_bits);
   PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per rung; 0: it cannot cross
   for (const DimId d : known.ids()) {
+    const std::optional<Allowed> rule = allowed(placing, d);
     for (std::size_t rung = 0; rung < tiles_.ladder(d).size(); ++rung) {
-      known[d].push_back(tiles_.least_behind(d, rung, terms.parent.crossed, terms.fanouts));
+      known[d].push_back(
+          rule ? tiles_.least_behind(d, rung, terms.parent.crossed, terms.fanouts, *rule) : 0);
     }
   }
   const auto extent = [&known](DimId d, std::size_t rung) { return known[d][rung]; };
@@ -253,15 +273,20 @@ const Relaxation::Row& Relaxation::costs(std::size_t placing, std::size_t run) {
 }
 
 // Inside out: later phases first, and within one the pointers that moves lead to.
-void Relaxation::fill(std::size_t component) {
+// False: patience is over.
+bool Relaxation::fill(std::size_t component, const exact::Patience& patience) {
   double* to_go = to_go_[component].data();
   for (std::size_t phase = skeleton_.phases(); phase-- > 0;) {
     for (std::size_t pointers = skeleton_.pointers(); pointers-- > 0;) {
+      if (patience.over()) {
+        return false;
+      }
       if (skeleton_.reachable(phase, pointers)) {
         fill_row(component, phase, pointers, to_go + row(phase, pointers));
       }
     }
   }
+  return true;
 }
 
 void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t pointers,
@@ -269,18 +294,9 @@ void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t 
   const double* to_go = to_go_[component].data();
   const std::size_t tiles = tiles_.size();
   if (phase + 1 < skeleton_.phases()) {
-    const double* below = to_go + this->row(phase + 1, pointers);
-    std::copy_n(below, tiles, row);
-    if (const auto fanout = skeleton_.event_after(phase).fanout) {
-      relax_crossing(*fanout, row);
-    }
-  } else if (const auto& end = skeleton_.end(pointers)) {
-    row[0] = component == 0 ? skeleton_.problem().mac_energy().count() *
-                                  static_cast<double>(skeleton_.problem().macs())
-                            : 0.0;
-    for (const std::size_t placing : *end) {
-      row[0] += costs(placing, kNoRun)[component * tiles];
-    }
+    relax_event(component, phase, pointers, row);
+  } else {
+    relax_end(component, pointers, row);
   }
   for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
     const double* below = to_go + this->row(phase, place.target);
@@ -294,12 +310,71 @@ void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t 
     }
   }
   for (const Skeleton::Jump& jump : skeleton_.jumps(phase, pointers)) {
-    relax_jump(component, jump, to_go + this->row(phase, jump.target), row);
+    const auto target = skeleton_.after_loop(phase, jump.target, jump.dim, 1);
+    relax_jump(component, jump, to_go + this->row(phase, *target), row);
   }
+  relax_loops(component, phase, pointers, row);
+}
+
+void Relaxation::relax_event(std::size_t component, std::size_t phase, std::size_t pointers,
+                             double* row) const {
+  const auto behind = skeleton_.after_event(phase, pointers);
+  if (!behind) {
+    return;
+  }
+  const double* below = to_go_[component].data() + this->row(phase + 1, *behind);
+  std::copy_n(below, tiles_.size(), row);
+  if (skeleton_.ends_region(phase)) {
+    gates_.close_beginnings(phase + 1, row);
+  }
+  if (const auto fanout = skeleton_.event_after(phase).fanout) {
+    relax_crossing(*fanout, row);
+  }
+  if (skeleton_.ends_region(phase)) {
+    gates_.close_ends(phase, row);
+  }
+}
+
+void Relaxation::relax_end(std::size_t component, std::size_t pointers, double* row) {
+  const auto& end = skeleton_.end(pointers);
+  if (!end) {
+    return;
+  }
+  row[0] = component == 0 ? skeleton_.problem().mac_energy().count() *
+                                static_cast<double>(skeleton_.problem().macs())
+                          : 0.0;
+  for (const std::size_t placing : *end) {
+    row[0] += costs(placing, kNoRun)[component * tiles_.size()];
+  }
+}
+
+// Loops that lead to a later group of the region's order go first: what lies behind them is done.
+void Relaxation::relax_loops(std::size_t component, std::size_t phase, std::size_t pointers,
+                             double* row) const {
   const DimSet frozen = skeleton_.frozen(phase, pointers);
-  for (std::size_t d = 0; d < tiles_.dims(); ++d) {
-    if (!frozen.contains(static_cast<DimId>(d))) {
-      relax_loops(static_cast<DimId>(d), row);
+  DimSet staying;
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    const auto target = skeleton_.after_loop(phase, pointers, d, 1);
+    if (frozen.contains(d) || !target) {
+      continue;
+    }
+    if (*target == pointers) {
+      staying.insert(d);
+      continue;
+    }
+    const double* below = to_go_[component].data() + this->row(phase, *target);
+    const std::size_t stride = tiles_.stride(d);
+    tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
+      const std::size_t step = tiles_.is_shared(d, rung) ? 0 : stride;
+      for (std::size_t tile = first; tile < last && rung > 0; ++tile) {
+        row[tile] = std::min(row[tile], below[tile - step]);
+      }
+    });
+  }
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    if (staying.contains(static_cast<DimId>(i))) {
+      relax_loops(static_cast<DimId>(i), row);
     }
   }
 }

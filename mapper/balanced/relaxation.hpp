@@ -2,11 +2,14 @@
 #pragma once
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "mapper/balanced/account.hpp"
+#include "mapper/balanced/gates.hpp"
 #include "mapper/exact/bound.hpp"
+#include "mapper/exact/patience.hpp"
 
 namespace mapsim::balanced {
 
@@ -17,8 +20,11 @@ namespace mapsim::balanced {
 // never grow with an extent, footprints never shrink.
 class Relaxation {
  public:
-  Relaxation(const exact::Skeleton& skeleton, const Tiles& tiles, const std::vector<Terms>& terms,
-             std::size_t components);
+  Relaxation(const exact::Skeleton& skeleton, const Tiles& tiles, const Gates& gates,
+             const std::vector<Terms>& terms, std::size_t components,
+             const exact::Patience& patience);
+  // False: patience was over, and nothing is known.
+  bool is_complete() const { return complete_; }
   double at(const exact::Node& node, std::size_t component) const {
     return to_go_[component][row(node.phase, node.pointers) + node.tile];
   }
@@ -31,10 +37,16 @@ class Relaxation {
   std::size_t row(std::size_t phase, std::size_t pointers) const {
     return rows_[phase * skeleton_.pointers() + pointers];
   }
-  void fill(std::size_t component);
+  bool fill(std::size_t component, const exact::Patience& patience);
   void fill_row(std::size_t component, std::size_t phase, std::size_t pointers, double* row);
+  void relax_event(std::size_t component, std::size_t phase, std::size_t pointers,
+                   double* row) const;
+  void relax_end(std::size_t component, std::size_t pointers, double* row);
+  void relax_loops(std::size_t component, std::size_t phase, std::size_t pointers,
+                   double* row) const;
   void relax_jump(std::size_t component, const exact::Skeleton::Jump& jump, const double* below,
                   double* row);
+  std::optional<Allowed> allowed(std::size_t placing, DimId d) const;
   void relax_crossing(std::size_t fanout, double* row) const;
   void relax_loops(DimId d, double* row) const;
   const Row& costs(std::size_t placing, std::size_t run);
@@ -47,10 +59,12 @@ class Relaxation {
 
   const exact::Skeleton& skeleton_;
   const Tiles& tiles_;
+  const Gates& gates_;
   const std::vector<Terms>& terms_;
   std::size_t components_;
   std::vector<std::size_t> rows_;
   std::size_t nodes_ = 0;
+  bool complete_ = true;
   std::vector<Row> to_go_;
   std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
   std::map<std::tuple<TensorId, exact::Sharing, std::size_t>, Row> flows_;

@@ -24,6 +24,9 @@ constexpr std::size_t kMostLabels = 10'000'000;
 // Labels for extents at which nothing stands: as many as the search took without them, and these.
 constexpr std::int64_t kBareLabels = 50'000;
 
+// A point of the staircase that was there before.
+constexpr std::int64_t kNotOurs = -1;
+
 // Drops the last bits of the mantissa, so that rounding noise does not order what is equal.
 double without_noise(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
@@ -32,56 +35,75 @@ double without_noise(double x) {
 }  // namespace
 
 Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-               std::size_t most)
+               const exact::Quest& quest, const exact::Patience& patience, std::size_t most)
     : skeleton_{skeleton},
       objective_{objective},
+      quest_{quest},
+      patience_{patience},
       tiles_{skeleton.space(), group, skeleton.used(), most},
+      gates_{skeleton, tiles_},
       chains_{tiles_},
       flows_{skeleton.problem().workload(), tiles_, chains_},
       components_{exact::tracked(skeleton.problem(), objective).ports ? 1 + skeleton.ports().size()
                                                                       : 1},
-      valuation_{skeleton, objective, 0} {
+      valuation_{skeleton, objective, 0},
+      limit_{quest.limit} {
   for (const exact::Placing& placing : skeleton.placings()) {
     terms_.push_back(
         make_terms(skeleton, tiles_, placing, exact::tracked(skeleton.problem(), objective)));
   }
-  for (const exact::Room& room : skeleton.rooms()) {
-    const bool carried = room.contended && room.bits < kInfinity;
+  for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
+    const exact::Room& room = skeleton.rooms()[r];
+    const bool carried = (room.contended && room.bits < kInfinity) || r == quest.measured_room;
     slot_of_room_.push_back(carried ? std::optional{components_ + rooms_++} : std::nullopt);
+  }
+  if (quest.covered) {
+    for (const exact::Staircase::Point& point : quest.covered->points()) {
+      front_.insert(point.key, kNotOurs);
+    }
   }
   labels_ = Labels{components_ + rooms_};
   scratch_.resize(components_ + 1);
 }
 
-// What the relaxation says.
+// What the relaxation says: the least of each figure.
 Key Search::root() {
-  relaxation_.emplace(skeleton_, tiles_, terms_, components_);
+  relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_, patience_);
+  if (!relaxation_->is_complete()) {
+    return {0, 0};
+  }
   start();
-  return queue_.empty() ? Key{} : queue_.top().key;
+  Key least;
+  for (; !queue_.empty(); queue_.pop()) {
+    const Key key = queue_.top().key;
+    least = least.first < kInfinity ? Key{least.first, std::min(least.second, key.second)} : key;
+  }
+  return least;
 }
 
-Outcome Search::run(const exact::Quest& quest, const exact::Patience& patience) {
+Outcome Search::run() {
   Outcome outcome;
   const std::size_t rows = skeleton_.phases() * skeleton_.pointers();
-  if (tiles_.size() * rows > kMostNodes / components_) {
+  if (tiles_.size() * rows <= kMostNodes / components_) {
+    relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_, patience_);
+  }
+  if (!relaxation_ || !relaxation_->is_complete()) {
     outcome.complete = false;
     outcome.bound = {0, 0};
     return outcome;
   }
-  relaxation_.emplace(skeleton_, tiles_, terms_, components_);
   outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
-  limit_ = quest.limit;
   care_ = dims_that_matter(skeleton_, tiles_);
   start();
   outcome.bound = queue_.empty() ? Key{} : queue_.top().key;
   outcome.root = outcome.bound;
   outcome.searched = !queue_.empty();
-  if (!explore(quest.labels, patience, outcome)) {
+  if (!explore(quest_.labels, outcome)) {
     outcome.bound = outcome.root;
     return outcome;
   }
   const Key found = limit_;
-  prove(quest, patience, outcome);
+  prove(outcome);
   if (!outcome.complete) {
     outcome.bare = outcome.bound;
     outcome.complete = true;
@@ -90,19 +112,24 @@ Outcome Search::run(const exact::Quest& quest, const exact::Patience& patience) 
   return outcome;
 }
 
+bool Search::is_hopeless(const Key& key) const {
+  return !(key.first < kInfinity) ||
+         (quest_.covered ? front_.covers(key) : exact::beyond(key, limit_));
+}
+
 // Expands labels until none can be better than the best; false: stopped.
-bool Search::explore(std::int64_t most, const exact::Patience& patience, Outcome& outcome) {
+bool Search::explore(std::int64_t most, Outcome& outcome) {
   while (!queue_.empty()) {
     const Queued top = queue_.top();
     queue_.pop();
-    if (exact::beyond(top.key, limit_)) {
-      break;
-    }
-    if (labels_[top.label].dominated) {
+    if (labels_[top.label].dominated || (quest_.covered && is_hopeless(top.key))) {
       continue;
     }
+    if (is_hopeless(top.key)) {
+      break;
+    }
     outcome.bound = top.key;
-    if (((outcome.labels & 0xFF) == 0 && patience.over()) || outcome.labels >= most ||
+    if (((outcome.labels & 0xFF) == 0 && patience_.over()) || outcome.labels >= most ||
         labels_.size() > kMostLabels) {
       outcome.complete = false;
       break;
@@ -119,22 +146,28 @@ bool Search::explore(std::int64_t most, const exact::Patience& patience, Outcome
 
 // Whether it is less than what is known now, if chains may have extents at which nothing stands:
 // they are rarely of use, but they are in the space (decision 18).
-void Search::prove(const exact::Quest& quest, const exact::Patience& patience, Outcome& outcome) {
+void Search::prove(Outcome& outcome) {
   labels_ = Labels{components_ + rooms_};
   debts_.clear();
   queue_ = {};
-  best_ = Labels::kNone;
+  best_.reset();
   bare_extents_ = true;
   limit_.first *= 1 - 3 * kRounding;
   outcome.bound = outcome.root;
   start();
-  explore(std::min(quest.labels, 2 * outcome.labels + kBareLabels), patience, outcome);
+  explore(std::min(quest_.labels, 2 * outcome.labels + kBareLabels), outcome);
 }
 
 void Search::keep_best(Outcome& outcome) const {
-  if (best_ != Labels::kNone) {
-    outcome.best = rebuild(skeleton_, tiles_, labels_.trace(best_));
+  if (best_) {
+    outcome.best = best_;
     outcome.key = best_key_;
+  }
+  outcome.points.clear();
+  for (const exact::Staircase::Point& point : front_.points()) {
+    if (point.tag != kNotOurs) {
+      outcome.points.push_back(points_[static_cast<std::size_t>(point.tag)]);
+    }
   }
 }
 
@@ -144,6 +177,7 @@ void Search::start() {
     label.step = {Step::Kind::kStart, {0, pointers, tiles_.size() - 1}, 0};
     label.chains = PerDim<Chains::Id>(tiles_.dims(), chains_.none());
     label.steps = steps_of(label.chains, 0);
+    label.begun = gates_.begun(0, tiles_.size() - 1);
     const Labels::Id id = labels_.add(label);
     double* values = labels_.values(id);
     bool fits = true;
@@ -211,37 +245,57 @@ void Search::offer() {
   }
   scratch_[components_] = 0;  // edges are not counted, which is a bound
   Key key = key_of(scratch_.data(), label.steps);
-  if (!(key.first < kInfinity) || exact::beyond(key, limit_)) {
-    labels_.retract();
-    return;
+  if (quest_.measured_room) {
+    key.second = values[*slot_of_room_[*quest_.measured_room]];
   }
-  if (label.step.kind == Step::Kind::kEnd) {
-    key = std::max(key, true_key(id));
-    if (!(key.first < kInfinity) || exact::beyond(key, limit_)) {
-      labels_.retract();
-      return;
-    }
-    if (best_ == Labels::kNone || key < best_key_) {
-      best_ = id;
-      best_key_ = key;
-    }
-    limit_ = std::min(limit_, key);
+  if (is_hopeless(key)) {
+    labels_.retract();
+  } else if (label.step.kind == Step::Kind::kEnd) {
+    finish(id, key);
   } else if (labels_.newest_is_dominated()) {
     labels_.retract();
+  } else {
+    queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
+  }
+}
+
+// The newest label ends, and is a mapping that costs no less than the label says.
+void Search::finish(Labels::Id id, const Key& key) {
+  Mapping mapping = rebuild(skeleton_, tiles_, labels_.trace(id));
+  Key found = true_key(id, mapping);
+  if (!quest_.covered) {
+    found = std::max(key, found);
+  }
+  if (is_hopeless(found)) {
+    labels_.retract();
     return;
   }
-  queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
+  if (quest_.covered) {
+    front_.insert(found, static_cast<std::int64_t>(points_.size()));
+    points_.push_back({found, std::move(mapping)});
+    labels_.retract();
+    return;
+  }
+  if (!best_ || found < best_key_) {
+    best_ = std::move(mapping);
+    best_key_ = found;
+  }
+  limit_ = std::min(limit_, found);
+  queue_.push({{without_noise(found.first), without_noise(found.second)}, id});
 }
 
 // Of the mapping itself.
-Key Search::true_key(Labels::Id id) const {
-  const Evaluation evaluation =
-      evaluate(skeleton_.problem(), rebuild(skeleton_, tiles_, labels_.trace(id)));
+Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
+  const Evaluation evaluation = evaluate(skeleton_.problem(), mapping);
   const Cost* cost = std::get_if<Cost>(&evaluation);
   if (cost == nullptr || !is_within_limits(objective_, *cost)) {
     return {};
   }
-  return key_of_cost(objective_, *cost);
+  Key key = key_of_cost(objective_, *cost);
+  if (quest_.measured_room) {
+    key.second = labels_.values(id)[*slot_of_room_[*quest_.measured_room]];
+  }
+  return key;
 }
 
 Key key_of_cost(const Objective& objective, const Cost& cost) {
@@ -253,12 +307,13 @@ Key key_of_cost(const Objective& objective, const Cost& cost) {
 Outcome search_group(const Skeleton& skeleton, const UnrollingGroup& group,
                      const Objective& objective, const exact::Quest& quest,
                      const exact::Patience& patience) {
-  return Search(skeleton, group, objective).run(quest, patience);
+  return Search(skeleton, group, objective, quest, patience).run();
 }
 
 Key coarse_bound(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-                 std::size_t most) {
-  return Search(skeleton, group, objective, most).root();
+                 std::size_t most, const exact::Patience& patience) {
+  const exact::Quest quest;
+  return Search(skeleton, group, objective, quest, patience, most).root();
 }
 
 }  // namespace mapsim::balanced

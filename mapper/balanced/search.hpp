@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "mapper/exact/labels.hpp"
 #include "mapper/exact/patience.hpp"
@@ -11,11 +13,20 @@
 
 namespace mapsim::balanced {
 
+// Tiles of the lattices on which groups are bounded before any is searched.
+inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
+
 // What the label search orders whole mappings by.
 exact::Key key_of_cost(const Objective& objective, const Cost& cost);
 
 // What became of one spatial unrolling.
 struct Outcome {
+  // Of a quest for a front: what nothing covers, in no order.
+  struct Point {
+    exact::Key key;
+    Mapping mapping;
+  };
+  std::vector<Point> points;
   std::optional<Mapping> best;  // as good as the limit, or better
   exact::Key key;               // of the best
   exact::Key root;              // what the relaxation says
@@ -28,15 +39,16 @@ struct Outcome {
   std::optional<exact::Key> bare;
 };
 
-// The best mapping of one unrolling of a balanced space, where it is not beyond the quest's limit.
-// Of the quest, limit, labels and tick count.
+// The best mapping of one unrolling of a balanced space, where it is not beyond the quest's limit;
+// or, if the quest says what is covered, every one that no other covers. Its tick is not asked.
 Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& group,
                      const Objective& objective, const exact::Quest& quest,
                      const exact::Patience& patience);
 
-// No mapping of the unrolling is better: what the relaxation says on a lattice of about `most`
-// tiles.
+// No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
+// about `most` tiles; nothing if it has no patience.
 exact::Key coarse_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
-                        const Objective& objective, std::size_t most);
+                        const Objective& objective, std::size_t most,
+                        const exact::Patience& patience);
 
 }  // namespace mapsim::balanced

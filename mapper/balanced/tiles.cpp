@@ -98,15 +98,16 @@ std::optional<std::int64_t> Tiles::block_behind(std::size_t fanout, DimId d,
   return block;
 }
 
-std::int64_t Tiles::least_behind(DimId d, std::size_t rung, std::size_t first,
-                                 std::size_t end) const {
+std::int64_t Tiles::least_behind(DimId d, std::size_t rung, std::size_t first, std::size_t end,
+                                 const Allowed& allowed) const {
   std::int64_t least = 0;
   for (const std::int64_t extent : rungs_[d][rung]) {
     std::optional<std::int64_t> block = extent;
     for (std::size_t f = first; f < end && block; ++f) {
       block = block_behind(f, d, *block);
     }
-    least = block && (least == 0 || *block < least) ? *block : least;
+    const bool counts = block && allowed.contains(*block);
+    least = counts && (least == 0 || *block < least) ? *block : least;
   }
   return least;
 }

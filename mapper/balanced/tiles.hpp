@@ -34,6 +34,10 @@ class Tiles {
   const Unrolling& unrolls(std::size_t fanout) const { return unrolls_[fanout]; }
   std::int64_t factor(std::size_t fanout, DimId d) const { return factors_[fanout][d]; }
   bool is_coarse() const { return coarse_; }
+  // Of a rung, ascending.
+  const std::vector<std::int64_t>& extents(DimId d, std::size_t rung) const {
+    return rungs_[d][rung];
+  }
   // Does a rung stand for several extents?
   bool is_shared(DimId d, std::size_t rung) const { return rungs_[d][rung].size() > 1; }
   // The rungs behind the parallel loops of a used fanout, from the smallest to the largest, which
@@ -48,9 +52,10 @@ class Tiles {
   }
   // The tile behind a fanout; of a lattice that is not coarse.
   std::size_t cross(std::size_t fanout, std::size_t tile) const;
-  // The smallest extent of the rung behind the used fanouts from `first` up to `end`; 0: none can
-  // cross them.
-  std::int64_t least_behind(DimId d, std::size_t rung, std::size_t first, std::size_t end) const;
+  // The smallest extent of the rung behind the used fanouts from `first` up to `end`, of those that
+  // `allowed` contains; 0: none can cross them and is.
+  std::int64_t least_behind(DimId d, std::size_t rung, std::size_t first, std::size_t end,
+                            const Allowed& allowed) const;
 
   // Calls visit(rung, first, last) for the runs of neighbouring tiles that share a rung of d.
   template <class Visit>

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "costmodel/crossing.hpp"
+#include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
@@ -45,6 +46,15 @@ bool fits(const Mapspace& space, const std::vector<FiniteRoom>& rooms) {
   const Objective energy;
   const Groups groups{enlarged, energy};
   for (std::size_t group = 0; group < groups.size(); ++group) {
+    if (space.constraints().factors.balanced) {
+      const auto found =
+          balanced::search_group(groups.skeleton(group), enlarged.group_by_factors()[group], energy,
+                                 Quest{}, Patience{SearchOptions{}});
+      if (found.best) {
+        return true;
+      }
+      continue;
+    }
     const auto instance = groups.build(group);
     if (instance->root().first < kInfinity &&
         !search_labels(*instance, Quest{}, Patience{SearchOptions{}}).endings.empty()) {

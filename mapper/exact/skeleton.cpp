@@ -33,6 +33,9 @@ Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used,
   }
   stride_of_borders_ = pointers_;
   pointers_ <<= borders_.size();
+  make_ends_of_loops();
+  stride_of_ends_ = pointers_;
+  pointers_ <<= loops_end_.size();
   stride_of_state_ = pointers_;
   std::size_t states = 1;
   for (std::size_t r = 0; r < regions_.size(); ++r) {
@@ -93,6 +96,20 @@ void Skeleton::make_stops(TensorId t) {
   }
   if (arch.compute.register_reuse.contains(tensor.role)) {
     stops_[t].push_back({LevelId{}, true, false, events_.size(), used_.size()});
+  }
+}
+
+void Skeleton::make_ends_of_loops() {
+  if (!space_->constraints().factors.balanced) {
+    return;
+  }
+  for (const LevelId l : problem().arch().levels.ids()) {
+    for (const TensorId t : stops_.ids()) {
+      const DimSet dims = done_below(space_->constraints().extents, l, TensorSet{t});
+      if (!dims.empty() && may_keep(*space_, l, t)) {
+        loops_end_.push_back({l, t, dims});
+      }
+    }
   }
 }
 
@@ -174,6 +191,10 @@ DimSet Skeleton::frozen(std::size_t phase, std::size_t pointers) const {
       dims = dims | problem().workload().tensors[t].dims();
     }
   }
+  for (std::size_t e = 0; e < loops_end_.size(); ++e) {
+    const bool kept = (pointers / stride_of_ends_ >> e & 1U) != 0;
+    dims = kept ? dims | loops_end_[e].dims : dims;
+  }
   return dims;
 }
 
@@ -230,6 +251,11 @@ std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t poin
       for (std::size_t b = 0; b < borders_.size(); ++b) {
         const bool kept = (target / stride_of_borders_ >> b & 1U) != 0;
         target += !below.latch && below.level == borders_[b] && !kept ? stride_of_borders_ << b : 0;
+      }
+      for (std::size_t e = 0; e < loops_end_.size(); ++e) {
+        const bool ends =
+            !below.latch && loops_end_[e].level == below.level && loops_end_[e].tensor == t;
+        target += ends ? stride_of_ends_ << e : 0;  // a tensor is kept at a level once
       }
       found.push_back({find_placing({t, from, to, crossed(phase)}), target});
     }

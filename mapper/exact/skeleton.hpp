@@ -12,8 +12,9 @@
 namespace mapsim::exact {
 
 // What the search graph looks like before any extent is known: stops, pointers (one stop per
-// tensor: where it was placed last; which borders of regions have been kept that need not be; the
-// state of the region; packed in one number, the last highest), phases and moves. docs/mapper.md.
+// tensor: where it was placed last; which borders of regions have been kept that need not be;
+// balanced: which tiles that end loops over their dims have been kept; the state of the region;
+// packed in one number, the last highest), phases and moves. docs/mapper.md.
 class Skeleton {
  public:
   // `used`: the fanouts with a factor > 1, outermost first. `may_stay`: what may stay in a systolic
@@ -72,7 +73,13 @@ class Skeleton {
   bool reachable(std::size_t phase, std::size_t pointers) const {
     return reachable_[phase * pointers_ + pointers];
   }
-  // Dims that no loop may cut: those of tensors that were placed ahead of their phase.
+  // The region of a phase, and whether the event that ends the phase ends the region.
+  const Region& region(std::size_t phase) const { return regions_[region_[phase]]; }
+  bool ends_region(std::size_t phase) const { return region_[phase] != region_[phase + 1]; }
+  std::size_t region_index(std::size_t phase) const { return region_[phase]; }
+  std::size_t regions() const { return regions_.size(); }
+  // Dims that no loop may cut: those of tensors that were placed ahead of their phase or that are
+  // done with.
   DimSet frozen(std::size_t phase, std::size_t pointers) const;
 
   const std::vector<Room>& rooms() const { return rooms_; }
@@ -86,10 +93,10 @@ class Skeleton {
   void make_stops(TensorId t);
   void make_rooms();
   void make_ports();
+  void make_ends_of_loops();
   void make_moves();
   void make_end(std::size_t pointers);
   void make_moves(std::size_t phase, std::size_t pointers);
-  const Region& region(std::size_t phase) const { return regions_[region_[phase]]; }
   std::size_t state(std::size_t pointers) const { return pointers / stride_of_state_; }
   bool may_pass(TensorId t, const Stop& from, const Stop* to) const;
   bool may_place(std::size_t phase, const Stop& to) const;
@@ -105,6 +112,15 @@ class Skeleton {
   std::vector<std::size_t> region_;    // by phase
   std::vector<LevelId> borders_;       // levels that must keep something, though no tensor must
   std::size_t stride_of_borders_ = 1;  // in pointers
+  // Balanced: a tile that no temporal loop further in may cut along some dims (perfect tiles say so
+  // themselves).
+  struct LoopsEnd {
+    LevelId level{};
+    TensorId tensor{};
+    DimSet dims;
+  };
+  std::vector<LoopsEnd> loops_end_;
+  std::size_t stride_of_ends_ = 1;
   std::size_t stride_of_state_ = 1;
   PerTensor<std::vector<Stop>> stops_;
   PerTensor<std::size_t> radix_;

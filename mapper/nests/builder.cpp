@@ -22,6 +22,9 @@ NestBuilder::NestBuilder(const Mapspace& space, const Placements& placements,
   for (const Unroll& unroll : unrolling) {
     left_[unroll.dim] /= unroll.factor;
   }
+  if (space.constraints().factors.balanced) {
+    left_ = PerDim<std::int64_t>(extents_.size(), 1);
+  }
   mapping_.nodes.emplace_back(outermost_keep(problem.workload()));
 }
 

@@ -40,6 +40,8 @@ std::vector<std::size_t> draw_composition(std::size_t total, std::size_t parts, 
 
 // Most letters of one word: bounds multiply to at most 2^53, and there is a barrier per block.
 constexpr std::size_t kMostLetters = 128;
+// Some 60 kB each.
+constexpr std::size_t kMostTables = 2048;
 
 }  // namespace
 
@@ -203,6 +205,29 @@ Word insert_runs(const Word& word, int letter, std::size_t loops, std::size_t ru
 
 }  // namespace
 
+LoopWords::~LoopWords() = default;
+
+// A table takes longer to fill than a nest to draw.
+std::shared_ptr<const LoopWords::Table> LoopWords::table(const std::vector<DimId>& dims,
+                                                         const PerDim<std::int64_t>& bounds,
+                                                         std::size_t blocks) const {
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(blocks)};
+  std::vector<const Factorizations*> entries;
+  for (const DimId d : dims) {
+    key.push_back(bounds[d]);
+    entries.push_back(&factorizations_.at(bounds[d]));
+  }
+  const std::lock_guard lock(mutex_);
+  if (tables_.size() >= kMostTables) {
+    tables_.clear();
+  }
+  std::shared_ptr<const Table>& known = tables_[key];
+  if (!known) {
+    known = std::make_shared<const Table>(*this, std::move(entries), blocks);
+  }
+  return known;
+}
+
 std::vector<Block> LoopWords::draw(const PerDim<std::int64_t>& bounds, std::size_t blocks,
                                    Rng& rng) const {
   std::vector<DimId> dims;
@@ -214,15 +239,12 @@ std::vector<Block> LoopWords::draw(const PerDim<std::int64_t>& bounds, std::size
   const auto entry = [&](DimId d) { return &factorizations_.at(bounds[d]); };
   std::stable_sort(dims.begin(), dims.end(),
                    [&](DimId a, DimId b) { return entry(a)->most() > entry(b)->most(); });
-  std::vector<const Factorizations*> entries;
-  std::transform(dims.begin(), dims.end(), std::back_inserter(entries), entry);
-
-  const Table table{*this, std::move(entries), blocks};
+  const std::shared_ptr<const Table> table = this->table(dims, bounds, blocks);
   Word word(blocks + 1, kBarrier);
   std::size_t bad = blocks;
   PerDim<std::vector<std::int64_t>> factors(bounds.size());
   for (std::size_t stage = 0; stage < dims.size(); ++stage) {
-    const Insertion drawn = table.draw(stage, word.size() - 1, bad, rng);
+    const Insertion drawn = table->draw(stage, word.size() - 1, bad, rng);
     word = insert_runs(word, static_cast<int>(index_of(dims[stage])), drawn.loops, drawn.runs,
                        drawn.runs_in_bad, rng);
     bad += drawn.loops - drawn.runs - drawn.runs_in_bad;

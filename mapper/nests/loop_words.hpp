@@ -2,6 +2,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -28,8 +31,12 @@ using Block = std::vector<Loop>;
 class LoopWords {
  public:
   explicit LoopWords(const Workload& workload);  // tables for every divisor of its bounds
+  LoopWords(const LoopWords&) = delete;          // its tables point into it
+  LoopWords& operator=(const LoopWords&) = delete;
+  ~LoopWords();
 
   // `bounds` divide the workload's; at least one is > 1, and there are enough loops for the blocks.
+  // May be called from many threads.
   std::vector<Block> draw(const PerDim<std::int64_t>& bounds, std::size_t blocks, Rng& rng) const;
 
  private:
@@ -41,10 +48,16 @@ class LoopWords {
   struct Insertion;  // c loops in m runs, i of them in bad gaps
   class Table;
 
+  std::shared_ptr<const Table> table(const std::vector<DimId>& dims,
+                                     const PerDim<std::int64_t>& bounds, std::size_t blocks) const;
   std::vector<std::int64_t> draw_factors(std::int64_t bound, std::size_t count, Rng& rng) const;
 
   std::unordered_map<std::int64_t, Factorizations> factorizations_;
   std::vector<std::vector<double>> binomials_;
+  // By the number of blocks and the bounds, in the order of the stages; made when first asked for.
+  // Shared with draws under way: when there are too many all are dropped.
+  mutable std::mutex mutex_;
+  mutable std::map<std::vector<std::int64_t>, std::shared_ptr<const Table>> tables_;
 };
 
 }  // namespace mapsim::nests

@@ -10,9 +10,7 @@
 #include "mapper/nests/counting.hpp"
 
 namespace mapsim::nests {
-namespace {
 
-// Uniform in [0, bound), by rejection.
 mpz_class below(const mpz_class& bound, Rng& rng) {
   const std::size_t bits = mpz_sizeinbase(bound.get_mpz_t(), 2);
   mpz_class x = bound;
@@ -25,6 +23,8 @@ mpz_class below(const mpz_class& bound, Rng& rng) {
   }
   return x;
 }
+
+namespace {
 
 // `count` of first, first + 1, ..., first + size - 1, ascending; each set with the same
 // probability.

@@ -14,6 +14,9 @@
 
 namespace mapsim::nests {
 
+// Uniform in [0, bound), by rejection.
+mpz_class below(const mpz_class& bound, Rng& rng);
+
 // The nests of one unrolling of a balanced space, counted and drawn: docs/mapspace.md. A loop goes
 // down some rungs of its dim's ladder; a block of loops without equal neighbours is a word of
 // single rungs, runs of one dim being one loop.

@@ -68,9 +68,15 @@ TEST(BalancedSpace, SizeIsTheNumberOfMappingsByHand) {
   EXPECT_EQ((Mapspace{one_level({5, 2, 1, {}, false}), balanced()}.size()), "4");
 }
 
+// A third of them under rules.
+SearchCase any_space(std::uint64_t seed, std::int64_t max_size) {
+  return seed % 3 == 0 ? random_ruled_balanced_space(seed, max_size)
+                       : random_balanced_space(seed, max_size);
+}
+
 TEST(BalancedSpace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 5'000);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const SearchCase random = any_space(seed, 5'000);
     const Mapspace space{random.problem, random.constraints};
     std::int64_t count = 0;
     EXPECT_TRUE(space.enumerate([&](const Mapping&) { return ++count > 0; }));
@@ -101,11 +107,14 @@ TEST(BalancedSpace, IsNotCountedFurtherThanAsked) {
   EXPECT_EQ(asked, 1);
   EXPECT_FALSE(nests::count_rung_nests(space, [&] { return ++asked > 3; }));
   EXPECT_EQ(nests::count_rung_nests(space, [] { return false; }), mpz_class{4});
+  Constraints ruled = balanced();
+  ruled.extents.push_back({LevelId{1}, TensorId{0}, DimId{0}, {}, false});
+  EXPECT_FALSE((Mapspace{space.problem(), ruled}.size_unless([] { return true; })));
 }
 
 TEST(BalancedSpace, EnumeratesCanonicalMembersOnceEach) {
-  for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 3'000);
+  for (std::uint64_t seed = 1000; seed < 1090; ++seed) {
+    const SearchCase random = any_space(seed, 3'000);
     const Mapspace space{random.problem, random.constraints};
     space.enumerate([&](const Mapping& mapping) {
       const std::string why = why_outside(space, mapping);
@@ -120,8 +129,8 @@ TEST(BalancedSpace, EnumeratesCanonicalMembersOnceEach) {
 
 TEST(BalancedSpace, EnumeratesWhatBruteForceFinds) {
   int unrolled = 0;
-  for (std::uint64_t seed = 2000; seed < 2050; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 150);
+  for (std::uint64_t seed = 2000; seed < 2075; ++seed) {
+    const SearchCase random = any_space(seed, 150);
     const Mapspace space{random.problem, random.constraints};
     const std::vector<std::string> keys = enumerated_keys(space);
     EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()), brute_force_keys(space))
@@ -154,8 +163,8 @@ double surprise(const Mapspace& space, std::uint64_t seed) {
 }
 
 TEST(BalancedSpace, IsSampledUniformly) {
-  for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 500);
+  for (std::uint64_t seed = 3000; seed < 3060; ++seed) {
+    const SearchCase random = any_space(seed, 500);
     const Mapspace space{random.problem, random.constraints};
     EXPECT_LT(std::abs(surprise(space, seed)), 5.0) << "seed " << seed;
   }

@@ -27,6 +27,7 @@ bool is_perfect(const Workload& workload, const Mapping& mapping) {
 
 constexpr std::uint64_t kShards = 8;
 constexpr std::uint64_t kSpacesPerShard = 100;
+constexpr std::uint64_t kRuledSpacesPerShard = 50;
 constexpr std::int64_t kMaxSize = 3'000;
 
 class ExactOnBalancedSpaces : public testing::TestWithParam<std::uint64_t> {};
@@ -37,6 +38,16 @@ TEST_P(ExactOnBalancedSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {
     const std::uint64_t seed = 40'000 + 1'000 * GetParam() + i;
     const bool all = i % 4 == 0;  // ramped latency keeps labels apart: in small spaces only
     EXPECT_EQ(exact_mismatch(random_balanced_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
+        << "seed " << seed;
+  }
+}
+
+TEST_P(ExactOnBalancedSpaces, FindsTheOptimumUnderRules) {
+  for (std::uint64_t i = 0; i < kRuledSpacesPerShard; ++i) {
+    const std::uint64_t seed = 70'000 + 1'000 * GetParam() + i;
+    const bool all = i % 4 == 0;
+    EXPECT_EQ(
+        exact_mismatch(random_ruled_balanced_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
         << "seed " << seed;
   }
 }
@@ -121,7 +132,7 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
       for (std::size_t g = 0; g < groups.size(); ++g) {
         const auto bound = [&](std::size_t most) {
           return balanced::coarse_bound(groups.skeleton(g), space.group_by_factors()[g], objective,
-                                        most)
+                                        most, exact::Patience{SearchOptions{}})
               .first;
         };
         const double fine = bound(balanced::Tiles::kAll);

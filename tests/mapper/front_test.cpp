@@ -55,6 +55,20 @@ TEST_P(FrontOnRandomSpaces, IsThatOfAllMappings) {
   EXPECT_GE(longest, 4U);
 }
 
+SearchCase some_balanced_space(std::uint64_t seed, std::int64_t max_size) {
+  return seed % 3 == 0 ? random_ruled_balanced_space(seed, max_size)
+                       : random_balanced_space(seed, max_size);
+}
+
+TEST_P(FrontOnRandomSpaces, OfBalancedFactorsIsThatOfAllMappings) {
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    const std::uint64_t seed = 90'000 + 1'000 * GetParam() + i;
+    const SearchCase random = some_balanced_space(seed, i % 4 == 0 ? 300 : 1'500);
+    const LatencyMode mode = i % 4 == 0 ? LatencyMode::kRamped : LatencyMode::kSteady;
+    EXPECT_EQ(front_mismatch(random, mode), "") << "seed " << seed;
+  }
+}
+
 // The innermost room: where tiles compete most.
 std::optional<CurveRoom> some_room(const Arch& arch) {
   for (std::size_t l = arch.levels.size(); l-- > 1;) {
@@ -84,6 +98,22 @@ TEST_P(FrontOnRandomSpaces, OfAnObjectiveAndACapacityIsWhatSearchesFindAtEachSte
     }
   }
   EXPECT_GT(steps, 60);
+}
+
+TEST_P(FrontOnRandomSpaces, OfACapacityAndBalancedFactorsIsWhatSearchesFindAtEachStep) {
+  int steps = 0;
+  for (std::uint64_t i = 0; i < 15; ++i) {
+    const std::uint64_t seed = 95'000 + 1'000 * GetParam() + i;
+    const SearchCase random = some_balanced_space(seed, 1'000);
+    const auto room = some_room(random.problem.arch());
+    if (room) {
+      EXPECT_EQ(
+          curve_mismatch(random, i % 2 == 0 ? Objective::kEnergy : Objective::kEdp, *room, steps),
+          "")
+          << "seed " << seed;
+    }
+  }
+  EXPECT_GT(steps, 10);
 }
 
 TEST(Front, IsTheSameOnAnyNumberOfThreads) {

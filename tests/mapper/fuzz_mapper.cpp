@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_mapper --seconds N --seed S --max-size M [--balanced|--ruled|--systolic] [--fronts]:
+// fuzz_mapper --seconds N --seed S --max-size M [--balanced] [--ruled] [--systolic] [--fronts]:
 // compares the exact mapper with all mappings of fresh random spaces for as long as one likes;
 // stops at the first mismatch, shrinks it, exits with 1.
 #include <fmt/format.h>
@@ -109,7 +109,8 @@ int main(int argc, char** argv) {
   app.add_flag("--fronts", fronts, "the fronts of energy and latency instead of optima");
   CLI11_PARSE(app, argc, argv);
   return fuzz(seconds, seed, max_size,
-              balanced   ? mapsim::random_balanced_space
+              balanced && ruled ? mapsim::random_ruled_balanced_space
+              : balanced ? mapsim::random_balanced_space
               : ruled    ? mapsim::random_ruled_space
               : systolic ? mapsim::random_systolic_space
                          : mapsim::random_space,

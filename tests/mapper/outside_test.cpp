@@ -38,8 +38,9 @@ Mapping with_parallels_turned(Mapping mapping) {
 TEST(WhyOutside, IsEmptyOfWhatIsEnumerated) {
   int turned = 0;
   for (std::uint64_t seed = 0; seed < 90; ++seed) {
-    const SearchCase random = seed % 3 == 0   ? random_space(seed, 400)
-                              : seed % 3 == 1 ? random_ruled_space(seed, 400)
+    const SearchCase random = seed % 4 == 0   ? random_space(seed, 400)
+                              : seed % 4 == 1 ? random_ruled_space(seed, 400)
+                              : seed % 4 == 2 ? random_ruled_balanced_space(seed, 400)
                                               : random_balanced_space(seed, 400);
     const Mapspace space{random.problem, random.constraints};
     for (const Mapping& mapping : mappings_of(space)) {
@@ -56,11 +57,14 @@ TEST(WhyOutside, IsEmptyOfWhatIsEnumerated) {
 TEST(WhyOutside, NamesWhatIsNotEnumerated) {
   std::set<std::string> reasons;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    const SearchCase random =
-        seed % 2 == 0 ? random_space(seed, 300) : random_ruled_space(seed, 300);
+    const SearchCase random = seed % 3 == 0   ? random_space(seed, 300)
+                              : seed % 3 == 1 ? random_ruled_space(seed, 300)
+                                              : random_ruled_balanced_space(seed, 300);
     const Mapspace space{random.problem, random.constraints};
     const std::vector<Mapping> members = mappings_of(space);
-    const Mapspace wide{random.problem, {}};
+    Constraints free;
+    free.factors = random.constraints.factors;
+    const Mapspace wide{random.problem, free};
     int looked_at = 0;
     wide.enumerate([&](const Mapping& mapping) {
       const std::string why = why_outside_of(space, mapping);

@@ -291,8 +291,12 @@ void thin_out(Workload& workload, Rng& rng) {
   }
 }
 
-Allowed random_allowed(Rng& rng, std::int64_t bound) {
-  const std::vector<std::int64_t> sizes = divisors(bound);
+// Divisors of the bound or, balanced, any numbers up to it.
+Allowed random_allowed(Rng& rng, std::int64_t bound, bool balanced) {
+  std::vector<std::int64_t> sizes = divisors(bound);
+  for (std::int64_t n = 1; n <= bound && balanced; ++n) {
+    sizes.push_back(n);
+  }
   const auto any = [&] { return sizes[rng.below(sizes.size())]; };
   Allowed allowed;
   switch (rng.below(4)) {
@@ -322,14 +326,14 @@ DimSet random_dims(Rng& rng, const Workload& workload, std::uint64_t all_but_one
   return dims;
 }
 
-AxisRule random_axis_rule(Rng& rng, const Workload& workload) {
+AxisRule random_axis_rule(Rng& rng, const Workload& workload, bool balanced) {
   AxisRule rule;
   if (one_in(rng, 3)) {
     rule.dims = random_dims(rng, workload, 3);
   }
   if (one_in(rng, 4)) {
     const auto dim = static_cast<DimId>(rng.below(workload.dims.size()));
-    rule.factors.push_back({dim, random_allowed(rng, workload.dims[dim].bound)});
+    rule.factors.push_back({dim, random_allowed(rng, workload.dims[dim].bound, balanced)});
   }
   if (one_in(rng, 4)) {
     rule.max_dims = static_cast<std::int64_t>(rng.below(2));
@@ -337,7 +341,7 @@ AxisRule random_axis_rule(Rng& rng, const Workload& workload) {
   return rule;
 }
 
-LoopRule random_loop_rule(Rng& rng, const Workload& workload) {
+LoopRule random_loop_rule(Rng& rng, const Workload& workload, bool balanced) {
   LoopRule rule;
   if (one_in(rng, 2)) {
     rule.ordered = true;
@@ -351,7 +355,7 @@ LoopRule random_loop_rule(Rng& rng, const Workload& workload) {
   }
   for (const DimId d : workload.dims.ids()) {
     if (one_in(rng, 4)) {
-      rule.factors.push_back({d, random_allowed(rng, workload.dims[d].bound)});
+      rule.factors.push_back({d, random_allowed(rng, workload.dims[d].bound, balanced)});
     } else if (one_in(rng, 10)) {
       rule.rest.insert(d);
     }
@@ -360,12 +364,13 @@ LoopRule random_loop_rule(Rng& rng, const Workload& workload) {
 }
 
 void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints) {
+  const bool balanced = constraints.factors.balanced;
   const Arch& arch = problem.arch();
   const Workload& workload = problem.workload();
   for (const FanoutId f : arch.fanouts.ids()) {
     if (!constraints.spatial && one_in(rng, 2)) {
-      constraints.unroll.push_back({f, random_axis_rule(rng, workload),
-                                    random_axis_rule(rng, workload),
+      constraints.unroll.push_back({f, random_axis_rule(rng, workload, balanced),
+                                    random_axis_rule(rng, workload, balanced),
                                     0.25 * static_cast<double>(rng.below(4))});
     }
   }
@@ -375,24 +380,24 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
     for (const DimId d : workload.dims.ids()) {
       if (workload.tensors[tensor].dims().contains(d) && one_in(rng, 2)) {
         constraints.extents.push_back(
-            {level, tensor, d, random_allowed(rng, workload.dims[d].bound), one_in(rng, 5)});
+            {level, tensor, d, random_allowed(rng, workload.dims[d].bound, balanced), one_in(rng, 5)});
       }
     }
   }
   for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
     for (const FanoutId f : arch.fanouts.ids()) {
       if (arch.levels_above[f] == l && one_in(rng, 3)) {
-        constraints.loops.push_back(random_loop_rule(rng, workload));
+        constraints.loops.push_back(random_loop_rule(rng, workload, balanced));
         constraints.loops.back().fanout = f;
       }
     }
     if (l < arch.levels.size() && constraints.even && one_in(rng, 2)) {
-      constraints.loops.push_back(random_loop_rule(rng, workload));
+      constraints.loops.push_back(random_loop_rule(rng, workload, balanced));
       constraints.loops.back().level = static_cast<LevelId>(l);
     }
   }
   if (one_in(rng, 3)) {
-    constraints.loops.push_back(random_loop_rule(rng, workload));
+    constraints.loops.push_back(random_loop_rule(rng, workload, balanced));
   }
 }
 
@@ -411,6 +416,31 @@ SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
     }
     const std::string size = Mapspace{found.problem, found.constraints}.size();
     if (size.size() < 19 && std::stoll(size) <= max_size && size != "0") {
+      return found;
+    }
+  }
+}
+
+SearchCase balanced_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
+  Rng rng{seed};
+  while (true) {
+    Arch arch = random_arch(rng);
+    SearchCase found{Problem{std::move(arch), awkward_workload(rng)}, {}};
+    found.constraints = random_constraints(rng, found.problem);
+    found.constraints.factors = random_factors(rng, found.problem.workload());
+    if (found.constraints.spatial) {
+      Constraints free;
+      free.factors = found.constraints.factors;
+      const std::vector<Unrolling> all = Mapspace{found.problem, free}.unrollings();
+      found.constraints.spatial = all[rng.below(all.size())];
+    }
+    if (ruled) {
+      add_random_rules(rng, found.problem, found.constraints);
+    }
+    const std::string size = Mapspace{found.problem, found.constraints}.size();
+    // Charges that grow later keep labels apart: where hops cost something, small spaces only.
+    const std::int64_t most = found.problem.places_matter() ? max_size / 10 : max_size;
+    if (size.size() < 10 && std::stoll(size) <= most && size != "0") {
       return found;
     }
   }
@@ -454,25 +484,11 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
 }
 
 SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size) {
-  Rng rng{seed};
-  while (true) {
-    Arch arch = random_arch(rng);
-    SearchCase found{Problem{std::move(arch), awkward_workload(rng)}, {}};
-    found.constraints = random_constraints(rng, found.problem);
-    found.constraints.factors = random_factors(rng, found.problem.workload());
-    if (found.constraints.spatial) {
-      Constraints free;
-      free.factors = found.constraints.factors;
-      const std::vector<Unrolling> all = Mapspace{found.problem, free}.unrollings();
-      found.constraints.spatial = all[rng.below(all.size())];
-    }
-    const std::string size = Mapspace{found.problem, found.constraints}.size();
-    // Charges that grow later keep labels apart: where hops cost something, small spaces only.
-    const std::int64_t most = found.problem.places_matter() ? max_size / 10 : max_size;
-    if (size.size() < 10 && std::stoll(size) <= most && size != "0") {
-      return found;
-    }
-  }
+  return balanced_case(seed, max_size, false);
+}
+
+SearchCase random_ruled_balanced_space(std::uint64_t seed, std::int64_t max_size) {
+  return balanced_case(seed, max_size, true);
 }
 
 }  // namespace mapsim

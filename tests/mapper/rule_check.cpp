@@ -13,7 +13,8 @@ namespace {
 
 struct Loop {
   DimId dim{};
-  std::int64_t factor = 1;
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
 };
 
 // A node that loops can stand above.
@@ -62,10 +63,13 @@ class RuleCheck {
         return "a loop that a rule forbids";
       }
       for (const DimId d : workload().dims.ids()) {
-        std::int64_t product = 1;
+        std::int64_t outer = 0;
+        std::int64_t extent = 0;
         for (const Loop& loop : loops) {
-          product *= loop.dim == d ? loop.factor : 1;
+          outer = loop.dim == d && outer == 0 ? loop.outer : outer;
+          extent = loop.dim == d ? loop.extent : extent;
         }
+        const std::int64_t product = outer > 0 ? (outer + extent - 1) / extent : 1;
         if (!factors_fit(joined[r], 0, d, product)) {
           return "a factor that a rule forbids";
         }
@@ -75,6 +79,7 @@ class RuleCheck {
   }
 
  private:
+  bool balanced() const { return space_.constraints().factors.balanced; }
   const Arch& arch() const { return space_.problem().arch(); }
   const Workload& workload() const { return space_.problem().workload(); }
 
@@ -177,7 +182,7 @@ class RuleCheck {
       }
       if (const auto* loop = std::get_if<Temporal>(&mapping_.nodes[i])) {
         if (i >= from) {
-          loops.push_back({loop->dim, extents[loop->dim] / loop->extent});
+          loops.push_back({loop->dim, extents[loop->dim], loop->extent});
         }
         extents[loop->dim] = loop->extent;
       } else if (parallel != nullptr) {
@@ -192,7 +197,7 @@ class RuleCheck {
   bool may_have_factor(const ArchNode& node, DimId dim) const {
     const std::int64_t bound = workload().dims[dim].bound;
     for (std::int64_t factor = 2; factor <= bound; ++factor) {
-      bool allowed = bound % factor == 0;
+      bool allowed = balanced() || bound % factor == 0;
       for (const FactorRule& rule :
            node.rule != nullptr ? node.rule->factors : std::vector<FactorRule>{}) {
         allowed = allowed && (rule.dim != dim || rule.factors.contains(factor));

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "mapper/balanced/tiles.hpp"
+#include "mapper/exact/skeleton.hpp"
+
+namespace mapsim::balanced {
+
+// Rules for how many tiles a region makes of a dim, ceil(extent above / extent below). Labels
+// remember where their region began and ask exactly; the relaxation does not, and asks of each
+// extent alone whether a region may begin or end there: of the first region the beginning is known,
+// of the last one the end, so that with one fanout it is as exact.
+class Gates {
+ public:
+  Gates(const exact::Skeleton& skeleton, const Tiles& tiles);
+
+  bool are_open() const { return open_; }  // there are no such rules
+  // The digits of a tile that the region of a phase asks about when it ends.
+  std::size_t begun(std::size_t phase, std::size_t tile) const;
+  // May the region of a phase that has begun so end at this tile? Not of a coarse lattice.
+  bool may_end(std::size_t phase, std::size_t begun, std::size_t tile) const;
+  // Makes infinite what lies at tiles at which no region of this phase can begin, or end.
+  void close_beginnings(std::size_t phase, double* row) const;
+  void close_ends(std::size_t phase, double* row) const;
+
+ private:
+  using Rungs = PerDim<std::vector<bool>>;
+  Rungs rungs(std::size_t phase, bool beginning) const;
+  bool meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
+             bool beginning) const;
+  void close(const Rungs& open, double* row) const;
+
+  const exact::Skeleton& skeleton_;
+  const Tiles& tiles_;
+  bool open_ = true;
+  std::vector<Rungs> beginnings_, ends_;  // per phase, where a region can begin or end
+};
+
+}  // namespace mapsim::balanced

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gmpxx.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/rng.hpp"
+#include "mapper/mapspace.hpp"
+#include "mapper/nests/placement.hpp"
+
+namespace mapsim::nests {
+
+// The nests of one unrolling of a balanced space under rules for extents and loops, counted and
+// drawn. As in rungs.hpp a nest is a word of single rungs with points between; dynamic programming
+// over where keeps and fanouts have come to, the group of the region's order, the tile where the
+// region began, the dims that are done with, and the tile: the rung of each dim that a rule or a
+// fanout measures, and the rungs left of each class of dims that nothing tells apart.
+class RuledRungs {
+ public:
+  RuledRungs(const Mapspace& space, const UnrollingGroup& group);  // both outlive it
+
+  // Nothing if `stop`, which is asked now and then, says so.
+  std::optional<mpz_class> count(const std::function<bool()>& stop);
+  // Uniform; count() has been called and is not 0.
+  Mapping sample(const UnrollingGroup& group, Rng& rng) const;
+
+ private:
+  class Draw;
+  struct At {
+    std::size_t cursor = 0;
+    std::size_t state = 0;  // of the region
+    std::size_t begun = 0;  // digits of the dims that the region tracks
+    std::uint32_t done = 0;
+    std::size_t tile = 0;
+    friend bool operator==(const At&, const At&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const At& at) const;
+  };
+  // Nests from there on that begin with a rung, and those that begin with a point or end.
+  struct Ways {
+    mpz_class rungs;
+    mpz_class rest;
+  };
+  struct Axis {
+    std::vector<DimId> dims;  // one, if measured
+    bool measured = false;
+    std::size_t size = 1;
+    std::size_t stride = 1;
+  };
+  struct Way {
+    Point point;
+    std::size_t cursor = 0;  // behind it
+  };
+
+  void make_axes();
+  void make_points();
+  std::size_t index_of_cursor(const Cursor& cursor);
+  std::size_t region(std::size_t cursor) const { return placements_.region(cursors_[cursor]); }
+  std::size_t digit(const Axis& axis, std::size_t tile) const {
+    return tile / axis.stride % axis.size;
+  }
+  PerDim<std::int64_t> extents(std::size_t tile) const;
+  PerDim<std::int64_t> begun(const At& at) const;
+  std::size_t tracked(std::size_t region, std::size_t tile) const;
+  bool ends(const At& at) const;
+  std::optional<At> after_rung(const At& at, const Axis& axis) const;
+  std::optional<At> after_point(const At& at, const Way& way) const;
+  const Ways& solve(const At& at);
+  At start() const;
+
+  const Mapspace* space_;
+  const UnrollingGroup* group_;
+  Placements placements_;
+  std::vector<Axis> axes_;
+  std::size_t tiles_ = 1;
+  std::vector<Cursor> cursors_;
+  std::map<std::uint64_t, std::size_t> cursor_ids_;
+  std::vector<std::vector<Way>> points_;  // by cursor
+  std::unordered_map<At, Ways, Hash> known_;
+  mpz_class copies_ = 1;  // ways to tell apart the dims of classes
+  const std::function<bool()>* stop_ = nullptr;
+  bool stopped_ = false;
+};
+
+// The tables of a whole space, one for unrollings that differ in their axes only.
+class RuledRungTables {
+ public:
+  explicit RuledRungTables(const Mapspace& space) : space_{&space} {}
+  std::shared_ptr<RuledRungs> of(const UnrollingGroup& group);
+
+ private:
+  const Mapspace* space_;
+  std::map<std::vector<std::int64_t>, std::shared_ptr<RuledRungs>> tables_;
+};
+
+// The mappings of all unrollings; nothing if `stop` says so.
+std::optional<mpz_class> count_ruled_rungs(const Mapspace& space,
+                                           const std::function<bool()>& stop);
+
+}  // namespace mapsim::nests
