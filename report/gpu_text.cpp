@@ -89,6 +89,7 @@ std::string time_text(const RankedKernel& first) {
                                    {"first and last tiles", time.fill},
                                    {"sum of the slices", time.reduction},
                                    {"launch", time.launch},
+                                   {"power limit", time.power},
                                    {"other passes", first.passes}}) {
     if (part.count() > 0.005 * first.total.count()) {
       text += fmt::format("{} {}, ", name, scaled(part.count(), "s"));

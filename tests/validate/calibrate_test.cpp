@@ -85,6 +85,24 @@ TEST(Calibrate, RecoversWhatMadeTheMeasurements) {
   EXPECT_NEAR(group.fitted.reduction.count(), GpuCalibration{}.reduction.count(), 1e-9);
 }
 
+// Of energies times know only where the power limit slows kernels down.
+TEST(Calibrate, FindsThePowerLimitFromWhereItIsNotReached) {
+  Gpu gpu = chip("t4");
+  GpuCalibration truth;
+  truth.power = 4;
+  truth.settle = Seconds{0.2e-3};
+  const std::vector<GpuMeasurement> all = model_measurements(gpu, truth, 0.01);
+  const GroupCalibration group = calibrate(gpu, all, {}).at(0);
+  EXPECT_NEAR(parameter(group, "power").fitted.value, 4, 0.5);
+  EXPECT_LT(group.scores[0].errors->mape, 0.015);
+  // Not where the clock was measured: it is what the limit left.
+  std::vector<GpuMeasurement> clocked = model_measurements(gpu, {}, 0.01);
+  for (GpuMeasurement& m : clocked) {
+    m.clock = gpu.clock;
+  }
+  EXPECT_FALSE(parameter(calibrate(gpu, clocked, {}).at(0), "power").fitted.determined);
+}
+
 TEST(Calibrate, RefusesAFitThatRanksWorse) {
   // Where the model is right as it is, times that run against it can only spoil it.
   const Gpu gpu = chip("a100_40gb");
