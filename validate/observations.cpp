@@ -17,7 +17,8 @@ constexpr double kFar = 2;
 double real(std::int64_t value) { return static_cast<double>(value); }
 
 auto key_of(const GemmProblem& p) {
-  return std::tuple{p.m, p.n, p.k, p.batch, p.precision, p.output.count(), p.a, p.b};
+  return std::tuple{p.m, p.n, p.k,        p.batch, p.precision, p.output.count(),
+                    p.a, p.b, p.stored_a, p.run_a, p.run_b};
 }
 
 // Only the clock can differ from the specification; one that was measured is what the power limit
@@ -157,7 +158,7 @@ std::span<const CalibrationField> calibration_fields() {
                                   share_field<&C::l2_capacity>("l2_capacity", 0.1, 2, 0.4, false),
                                   share_field<&C::overlap>("overlap", 1.2, 20, 1.5, false),
                                   share_field<&C::stall>("stall", 0.05, 10, 0.5, false),
-                                  time_field<&C::launch>("launch", 0.2e-6, 100e-6, 0.7),
+                                  time_field<&C::launch>("launch", 0.2e-6, 300e-6, 0.7),
                                   time_field<&C::block>("block", 0.02e-6, 20e-6, 0.7),
                                   time_field<&C::ramp>("ramp", 0.02e-6, 20e-6, 0.7),
                                   time_field<&C::reduction>("reduction", 0.1e-6, 20e-6, 0.7),

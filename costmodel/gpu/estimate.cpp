@@ -284,13 +284,14 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   time.launch =
       Seconds{calibration.launch.count() + real(work.kernels - 1) * calibration.reduction.count() +
               rounds * calibration.block.count()};
-  const ClockedTime clocked{
+  ClockedTime clocked{
       loop.loop + loop.stall, l2, loop.fill, dram, reduction + time.launch.count(),
       calibration.overlap};
+  clocked.full = clocked.total(1);
   result.energy = dynamic_joules(gpu, calibration, problem, kernel, work, result);
   result.clock_share = clock_share(gpu, calibration, result.energy, clocked);
-  time.total = Seconds{clocked.total(result.clock_share)};
-  time.power = Seconds{time.total.count() - clocked.total(1)};
+  time.total = Seconds{result.clock_share < 1 ? clocked.total(result.clock_share) : clocked.full};
+  time.power = Seconds{time.total.count() - clocked.full};
   set_clock(gpu, result.clock_share, time.total, result.energy);
   result.bound = bound_of(time);
   const double peak = gpu.rate(problem.precision, kernel.path) * real(gpu.sms) * gpu.clock.count();

@@ -58,7 +58,7 @@ double clock_at_limit(const Gpu& gpu, const GpuJoules& joules, const ClockedTime
   const auto power = [&](double share) {
     return (chip * share * share + dram) / time.total(share);
   };
-  if (limit <= 0 || power(1) <= budget) {
+  if (limit <= 0 || chip + dram <= budget * time.full) {
     return 1;
   }
   double share = 1;
@@ -71,11 +71,7 @@ double clock_at_limit(const Gpu& gpu, const GpuJoules& joules, const ClockedTime
 double clock_share(const Gpu& gpu, const GpuCalibration& calibration, const GpuJoules& joules,
                    const ClockedTime& time) {
   const double limit = clock_at_limit(gpu, joules, time);
-  if (limit >= 1) {
-    return 1;
-  }
-  const double full = time.total(1);
-  return 1 - full / (full + calibration.settle.count()) * (1 - limit);
+  return 1 - time.full / (time.full + calibration.settle.count()) * (1 - limit);
 }
 
 void set_clock(const Gpu& gpu, double clock_share, Seconds total, GpuJoules& joules) {

@@ -13,6 +13,7 @@ struct ClockedTime {
   double dram = 0;
   double fixed = 0;    // launches, sums of a split K
   double overlap = 4;  // GpuCalibration::overlap
+  double full = 0;     // total(1)
   double total(double clock_share) const;
 };
 

@@ -33,6 +33,7 @@ TEST(PowerLimit, TheClockFallsUntilTheBoardDrawsItsLimit) {
   ClockedTime time;
   time.run = 1;
   time.l2 = time.dram = 1e-9;
+  time.full = time.total(1);
   GpuJoules joules;
   joules.mma = Picojoules{8 * (70 - 15) * 1e12};
   EXPECT_NEAR(clock_at_limit(gpu, joules, time), 0.5, 1e-3);
