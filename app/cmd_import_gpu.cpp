@@ -58,8 +58,10 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
   std::string text = measurements_header();
   if (std::filesystem::exists(target)) {
     text = read_text(target);
-    parse_measurements(text, target);  // rows are only added to what can be read
-    if (!text.ends_with('\n')) {
+    const auto rows = parse_measurements(text, target);  // rows are only added to what can be read
+    if (text.find(measurements_columns()) == std::string::npos) {
+      text = measurements_header() + measurement_rows(rows);  // had fewer columns, or others' order
+    } else if (!text.ends_with('\n')) {
       text += '\n';
     }
   }

@@ -51,6 +51,8 @@ struct GpuCalibration {
   Seconds block{0.5e-6};      // per round of resident blocks: start, barriers, epilogue
   Seconds ramp{0.5e-6};       // before DRAM streams at its bandwidth
   Seconds reduction{2.5e-6};  // of the slices of a split K: a kernel more
+  double power = 1;           // scales the energies of the chip, DRAM's and the constant one apart
+  Seconds settle{3e-3};       // of a kernel by whose end half of the power limit's effect is there
   double error = 0.3;         // half-width of the 90 % interval of log(measured / predicted)
   double resolution = 0.03;   // kernels of one problem closer than this are not told apart
   std::string fitted_from{};  // the measurement file; empty: uncalibrated

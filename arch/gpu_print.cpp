@@ -25,6 +25,7 @@ std::string print_calibration(const GpuCalibration& calibration, int indent) {
                                    {"l2_capacity", calibration.l2_capacity},
                                    {"overlap", calibration.overlap},
                                    {"stall", calibration.stall},
+                                   {"power", calibration.power},
                                    {"error", calibration.error},
                                    {"resolution", calibration.resolution}}) {
     entries.emplace_back(key, fmt::format("{}", value));
@@ -34,6 +35,7 @@ std::string print_calibration(const GpuCalibration& calibration, int indent) {
   entries.emplace_back("block", fmt::format("{} s", calibration.block.count()));
   entries.emplace_back("ramp", fmt::format("{} s", calibration.ramp.count()));
   entries.emplace_back("reduction", fmt::format("{} s", calibration.reduction.count()));
+  entries.emplace_back("settle", fmt::format("{} s", calibration.settle.count()));
   if (!calibration.fitted_from.empty()) {
     entries.emplace_back("fitted_from", fmt::format("\"{}\"", calibration.fitted_from));
   }

@@ -187,11 +187,47 @@ struct TableKind {
   void (*read)(GpuTableReader&);
 };
 constexpr std::array kKinds{TableKind{"leetcuda", "warp_frag_m", read_leetcuda},
+                            TableKind{"neusight_conv", "kernel_szie", read_neusight_conv},
+                            TableKind{"deepbench_conv", "pad_w", read_deepbench_conv},
                             TableKind{"neusight", "grid_x", read_neusight},
                             TableKind{"clblast", "MWG", read_clblast},
                             TableKind{"triton", "util_of_peak_at_clock", read_triton},
                             TableKind{"deepbench", "transA", read_deepbench},
                             TableKind{"cutlass", "cta_m", read_cutlass}};
+
+// Tables that are published beside such timings, by a column that no other has, and why they cannot
+// calibrate.
+struct OtherTable {
+  const char* column;
+  const char* why;
+};
+constexpr std::array kOthers{
+    OtherTable{"best_time_us",
+               "best AutoTVM schedules of direct and Winograd convolutions: their loops are no "
+               "kernels of the model, and one per layer cannot be ranked"},
+    OtherTable{"pct_of_cublas",
+               "kernels without their tiles, of one GEMM: nothing to predict, nothing to hold out"},
+    OtherTable{"flop_per_sm_clk", "rates of MMA instructions, no GEMM: 'rates' of an architecture"},
+    OtherTable{"pred_ms", "times that a model predicts, not measured ones"},
+    OtherTable{"gelems_per_s", "an element-wise or row-wise operation, no GEMM"},
+    OtherTable{"dram_bw_util", "element-wise operations, no GEMM"},
+    OtherTable{"mean HW_power", "power, no times"},
+    OtherTable{"blocks_per_sm", "occupancy, no times"},
+    OtherTable{"spill_st", "registers of compiled kernels, no times"},
+    OtherTable{"total_sass", "instructions of compiled kernels, no times"},
+    OtherTable{"sm_arch", "specifications of chips: they go into architecture files"},
+    OtherTable{"quantity", "specifications of chips: they go into architecture files"},
+    OtherTable{"fact", "specifications of chips: they go into architecture files"},
+    OtherTable{"h", "a row-wise operation (softmax, layer norm), no GEMM"}};
+
+void refuse_others(GpuTableReader& reader) {
+  for (const OtherTable& other : kOthers) {
+    if (reader.has(other.column) && !(reader.has("m") && reader.has("n"))) {
+      reader.complain(fmt::format("not a table of GEMM timings: {}", other.why));
+      reader.cells().finish();  // throws
+    }
+  }
+}
 
 std::string known_tables() {
   std::string text =
@@ -215,6 +251,7 @@ GpuTableImport import_gpu_table(const std::string& text, const std::string& file
   }
   const CsvTable table = parse_csv(text, filename);
   GpuTableReader reader{table, context, result};
+  refuse_others(reader);
   const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
                                         [&](const TableKind& k) { return reader.has(k.column); });
   result.kind = kind == kKinds.end() ? "plain" : kind->name;

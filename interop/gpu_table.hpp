@@ -31,9 +31,11 @@ struct GpuTableImport {
 //   clblast     Kernel Tuner on CLBlast's Xgemm: MWG, NWG, MDIMC, ...
 //   triton      Triton's regression figures: util_of_peak_at_clock
 //   deepbench   transA, transB
+//   neusight_conv, deepbench_conv: forward convolutions in FP32 by implicit GEMM
 //   cutlass     cutlass_profiler: Operation, cta_m, Runtime, ...
 //   t4          Kernel Tuner's T4 JSON, of CLBlast or of BLOCK_M, BLOCK_N, ... parameters
-// Throws ConfigError with everything that is wrong, the lack of a context included.
+// Throws ConfigError with everything that is wrong, the lack of a context included; and for tables
+// that are known to hold no GEMM timings, with what they hold.
 GpuTableImport import_gpu_table(const std::string& text, const std::string& filename,
                                 const GpuTableContext& context);
 

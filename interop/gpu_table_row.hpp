@@ -67,6 +67,8 @@ NamedKernel kernel_of(const std::map<std::string, std::int64_t>& parameters);
 
 void read_leetcuda(GpuTableReader& reader);
 void read_neusight(GpuTableReader& reader);
+void read_neusight_conv(GpuTableReader& reader);
+void read_deepbench_conv(GpuTableReader& reader);
 void read_clblast(GpuTableReader& reader);
 void read_cutlass(GpuTableReader& reader);
 void read_t4(const std::string& text, const std::string& filename, const GpuTableContext& context,

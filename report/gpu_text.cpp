@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "report/figures.hpp"
@@ -9,6 +10,8 @@
 
 namespace mapsim {
 namespace {
+
+constexpr int kAfterWarp = 7;  // columns of the table of kernels up to there
 
 std::string shape_text(const GemmProblem& problem) {
   return fmt::format("{}{} x {} x {}, {}",
@@ -37,11 +40,17 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
                             std::exp(calibration.error));
 }
 
-Row kernel_row(const RankedKernel& ranked, std::size_t rank) {
+// WMMA alone has a choice of fragments and of padding.
+bool has_wmma(const GpuSearchResult& result) {
+  return std::any_of(result.ranked.begin(), result.ranked.end(),
+                     [](const RankedKernel& r) { return r.kernel.path == GpuPath::kWmma; });
+}
+
+Row kernel_row(const RankedKernel& ranked, std::size_t rank, bool wmma) {
   const KernelChoice& kernel = ranked.kernel;
   const GpuEstimate& estimate = ranked.estimate;
   const GpuWork& work = ranked.work;
-  return {
+  Row row{
       fmt::format("{}{}", rank, ranked.as_good_as_first ? "=" : ""),
       scaled(ranked.total.count(), "s"),
       to_string(estimate.bound),
@@ -60,6 +69,12 @@ Row kernel_row(const RankedKernel& ranked, std::size_t rank) {
       bytes_text(Bits{8 * work.resources.shared.count()}),
       bytes_text(Bits{8 * static_cast<std::int64_t>(estimate.dram_bytes)}),
       energy_text(estimate.energy.total)};
+  if (wmma) {
+    row.insert(row.begin() + kAfterWarp,
+               {fmt::format("{}x{}", kernel.fragment.m, kernel.fragment.n),
+                fmt::format("{}", kernel.padding)});
+  }
+  return row;
 }
 
 std::string time_text(const RankedKernel& first) {
@@ -74,6 +89,7 @@ std::string time_text(const RankedKernel& first) {
                                    {"first and last tiles", time.fill},
                                    {"sum of the slices", time.reduction},
                                    {"launch", time.launch},
+                                   {"power limit", time.power},
                                    {"other passes", first.passes}}) {
     if (part.count() > 0.005 * first.total.count()) {
       text += fmt::format("{} {}, ", name, scaled(part.count(), "s"));
@@ -102,8 +118,12 @@ std::string kernels_text(const KernelReport& report) {
   std::vector<Row> rows{{"rank", "time", "bound", "of peak", "path", "block", "warp", "stages",
                          "split", "raster", "per SM", "waves", "registers", "shared", "DRAM",
                          "energy"}};
+  const bool wmma = has_wmma(result);
+  if (wmma) {
+    rows.front().insert(rows.front().begin() + kAfterWarp, {"fragment", "pad"});
+  }
   for (std::size_t i = 0; i < result.ranked.size(); ++i) {
-    rows.push_back(kernel_row(result.ranked[i], i + 1));
+    rows.push_back(kernel_row(result.ranked[i], i + 1, wmma));
   }
   text += '\n' + table(rows);
   text += fmt::format(

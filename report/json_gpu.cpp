@@ -43,7 +43,8 @@ Json time_json(const GpuTime& time) {
           {"fill", time.fill.count()},
           {"tail", time.tail.count()},
           {"reduction", time.reduction.count()},
-          {"launch", time.launch.count()}};
+          {"launch", time.launch.count()},
+          {"power", time.power.count()}};
 }
 
 Json bytes_json(const RankedKernel& ranked) {
@@ -75,6 +76,7 @@ Json ranked_json(const RankedKernel& ranked) {
           {"as_good_as_first", ranked.as_good_as_first},
           {"same_prediction", ranked.same},
           {"share_of_peak", ranked.estimate.mma_share},
+          {"clock_share", ranked.estimate.clock_share},
           {"resources", resources_json(ranked.work)},
           {"times", time_json(ranked.estimate.time)},
           {"bytes", bytes_json(ranked)},

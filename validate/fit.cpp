@@ -22,6 +22,10 @@ double to_value(const FitParameter& parameter, double free) {
   return parameter.lower * std::pow(parameter.upper / parameter.lower, part);
 }
 
+double prior_of(const FitParameter& parameter) {
+  return parameter.prior_at > 0 ? parameter.prior_at : parameter.start;
+}
+
 // What Eigen minimises: the sum of squares of signed square roots of the losses.
 class Problem : public Eigen::DenseFunctor<double> {
  public:
@@ -53,7 +57,7 @@ class Problem : public Eigen::DenseFunctor<double> {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const FitParameter& p = parameters_[i];
       out[count_ + static_cast<Eigen::Index>(i)] =
-          p.prior > 0 ? options_.noise * std::log(values[i] / p.start) / p.prior : 0;
+          p.prior > 0 ? options_.noise * std::log(values[i] / prior_of(p)) / p.prior : 0;
     }
     return 0;
   }

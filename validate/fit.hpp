@@ -18,6 +18,7 @@ struct FitParameter {
   // How far ln(value / start) may well be from 0; 0: anywhere. Counts as one observation, so that a
   // parameter of which the data say nothing stays where it was instead of wandering to a bound.
   double prior = 0;
+  double prior_at = 0;  // what the above is a distance from, where that is not `start`
 };
 
 struct FitOptions {

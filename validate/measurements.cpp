@@ -49,7 +49,10 @@ const Words& columns() {
                               "time_q1_s",
                               "time_q3_s",
                               "runs",
-                              "origin"};
+                              "origin",
+                              "stored_a",
+                              "run_a",
+                              "run_b"};
   return kColumns;
 }
 
@@ -84,6 +87,9 @@ class RowReader {
   }
   std::optional<std::int64_t> count(std::string_view column) {
     return reader_->integer(*row_, reader_->find(column), 0, kMaxInteger);
+  }
+  std::optional<std::int64_t> some(std::string_view column) {
+    return reader_->integer(*row_, reader_->find(column), 1, kMaxInteger);
   }
   double not_negative(std::string_view column) {
     return reader_->not_negative(*row_, reader_->find(column)).value_or(0);
@@ -120,6 +126,9 @@ GemmProblem read_problem(RowReader& row) {
   problem.output = Bytes{row.extent("output_bytes")};
   problem.a = static_cast<MatrixLayout>(row.chosen("a", kLayouts));
   problem.b = static_cast<MatrixLayout>(row.chosen("b", kLayouts));
+  problem.stored_a = row.some("stored_a");
+  problem.run_a = row.some("run_a");
+  problem.run_b = row.some("run_b");
   return problem;
 }
 
@@ -203,9 +212,10 @@ std::string row_text(const GpuMeasurement& m) {
     text += ',';
     text += cell;
   }
-  text += fmt::format(",{},{},{},{},{},{}\n", known(m.shared.count()), known(m.median.count()),
-                      known(m.first_quartile.count()), known(m.third_quartile.count()),
-                      known(m.runs), csv_cell(m.origin));
+  text +=
+      fmt::format(",{},{},{},{},{},{},{},{},{}\n", known(m.shared.count()), known(m.median.count()),
+                  known(m.first_quartile.count()), known(m.third_quartile.count()), known(m.runs),
+                  csv_cell(m.origin), known(p.stored_a), known(p.run_a), known(p.run_b));
   return text;
 }
 
@@ -236,13 +246,17 @@ std::vector<GpuMeasurement> parse_measurements(const std::string& text,
   return result;
 }
 
-std::string measurements_header() {
+std::string measurements_columns() {
   std::string names;
   for (const std::string& column : columns()) {
     names += names.empty() ? "" : ",";
     names += column;
   }
-  return fmt::format("#{}\n{}\n", kVersion, names);
+  return names + '\n';
+}
+
+std::string measurements_header() {
+  return fmt::format("#{}\n{}", kVersion, measurements_columns());
 }
 
 std::string measurement_rows(const std::vector<GpuMeasurement>& measurements) {

@@ -16,7 +16,8 @@ namespace mapsim {
 std::vector<GpuMeasurement> parse_measurements(const std::string& text,
                                                const std::string& filename);
 
-std::string measurements_header();  // the version and the names of the columns
+std::string measurements_header();   // the version and the names of the columns
+std::string measurements_columns();  // the latter alone, a line
 std::string measurement_rows(const std::vector<GpuMeasurement>& measurements);
 
 }  // namespace mapsim

@@ -17,13 +17,16 @@ constexpr double kFar = 2;
 double real(std::int64_t value) { return static_cast<double>(value); }
 
 auto key_of(const GemmProblem& p) {
-  return std::tuple{p.m, p.n, p.k, p.batch, p.precision, p.output.count(), p.a, p.b};
+  return std::tuple{p.m, p.n, p.k,        p.batch, p.precision, p.output.count(),
+                    p.a, p.b, p.stored_a, p.run_a, p.run_b};
 }
 
-// Only the clock can differ from the specification.
+// Only the clock can differ from the specification; one that was measured is what the power limit
+// left of it.
 Gpu at_clock(const Gpu& gpu, double clock) {
   Gpu result = gpu;
   result.clock = Hertz{clock};
+  result.power = Milliwatts{0};
   return result;
 }
 
@@ -82,6 +85,7 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
     Observation row;
     row.problem = m.problem;
     row.measured = m.median.count();
+    row.clock_measured = m.clock.count() > 0;
     row.clock = m.clock.count() > 0 ? m.clock.count() : gpu.clock.count();
     row.problem_number =
         known.problems.try_emplace(key_of(m.problem), std::ssize(known.problems)).first->second;
@@ -101,7 +105,7 @@ bool fill_options(const Gpu& gpu, const GpuCalibration& start, const Calibration
   if (!row.options.empty() || !options.library) {
     return !row.options.empty();
   }
-  const Gpu clocked = at_clock(gpu, row.clock);
+  const Gpu clocked = row.clock_measured ? at_clock(gpu, row.clock) : gpu;
   std::vector<std::pair<double, Observation::Option>> priced;
   double best = 0;
   for (const KernelChoice& kernel : options.library(gpu, row.problem)) {
@@ -128,7 +132,7 @@ double predict(const Gpu& gpu, const GpuCalibration& calibration, const Observat
     }
     return best;
   };
-  return row.clock == gpu.clock.count() ? least(gpu) : least(at_clock(gpu, row.clock));
+  return row.clock_measured ? least(at_clock(gpu, row.clock)) : least(gpu);
 }
 
 double roofline_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path) {
@@ -154,10 +158,12 @@ std::span<const CalibrationField> calibration_fields() {
                                   share_field<&C::l2_capacity>("l2_capacity", 0.1, 2, 0.4, false),
                                   share_field<&C::overlap>("overlap", 1.2, 20, 1.5, false),
                                   share_field<&C::stall>("stall", 0.05, 10, 0.5, false),
-                                  time_field<&C::launch>("launch", 0.2e-6, 100e-6, 0.7),
+                                  time_field<&C::launch>("launch", 0.2e-6, 300e-6, 0.7),
                                   time_field<&C::block>("block", 0.02e-6, 20e-6, 0.7),
                                   time_field<&C::ramp>("ramp", 0.02e-6, 20e-6, 0.7),
-                                  time_field<&C::reduction>("reduction", 0.1e-6, 20e-6, 0.7)};
+                                  time_field<&C::reduction>("reduction", 0.1e-6, 20e-6, 0.7),
+                                  share_field<&C::power>("power", 0.2, 10, 0.7, false),
+                                  time_field<&C::settle>("settle", 30e-6, 1, 1)};
   return kFields;
 }
 

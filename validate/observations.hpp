@@ -21,6 +21,7 @@ struct Observation {
   std::int64_t kernel_number = 0;   // 0: a library's
   double measured = 0;              // seconds
   double clock = 0;                 // Hz
+  bool clock_measured = false;      // else it is the specification's
   std::vector<Option> options;      // one, or those of a library
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 
+#include "costmodel/gpu/power.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
 
 namespace mapsim {
@@ -164,30 +165,6 @@ GpuBound bound_of(const GpuTime& time) {
   return static_cast<GpuBound>(std::max_element(shares.begin(), shares.end()) - shares.begin());
 }
 
-// docs/gpu.md, Energy. Tensor cores of another precision, and FMA units, in inverse ratio of rates.
-GpuJoules joules(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel,
-                 const GpuWork& work, const GpuEstimate& estimate) {
-  const GpuRate& rate = gpu.rate(problem.precision);
-  const double f16 = gpu.rate(GpuPrecision::kF16).chip;
-  const double own = kernel.path == GpuPath::kSimt ? rate.simt : rate.chip;
-  const auto moved = [](double bytes, PicojoulesPerBit energy) {
-    return Picojoules{8 * bytes * energy.count()};
-  };
-  GpuJoules result;
-  result.mma = Picojoules{work.padded_macs * gpu.energy.mac_f16.count() * f16 / own};
-  result.instructions = Picojoules{work.instructions * gpu.energy.instruction.count()};
-  result.registers =
-      moved(work.traffic.register_read + work.traffic.register_write, gpu.energy.registers);
-  result.shared = moved(work.wavefronts * real(kWavefront), gpu.energy.shared);
-  result.l2 = moved(estimate.l2_bytes, gpu.energy.l2);
-  result.dram = moved(estimate.dram_bytes, gpu.energy.dram);
-  // mW x s = 1e9 pJ.
-  result.constant = Picojoules{gpu.energy.constant.count() * estimate.time.total.count() * 1e9};
-  result.total = result.mma + result.instructions + result.registers + result.shared + result.l2 +
-                 result.dram + result.constant;
-  return result;
-}
-
 // A second kernel adds up the slices of a split K: it reads the workspace and writes C, after the
 // first one and not beside it.
 struct Reduction {
@@ -307,18 +284,19 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   time.launch =
       Seconds{calibration.launch.count() + real(work.kernels - 1) * calibration.reduction.count() +
               rounds * calibration.block.count()};
-  const double p = calibration.overlap;
-  const double run = loop.loop + loop.stall;
-  const double most = std::max({run, l2, dram});
-  const double overlapped =
-      most *
-      std::pow(std::pow(run / most, p) + std::pow(l2 / most, p) + std::pow(dram / most, p), 1 / p);
-  time.total = Seconds{overlapped + loop.fill + reduction + time.launch.count()};
+  ClockedTime clocked{
+      loop.loop + loop.stall, l2, loop.fill, dram, reduction + time.launch.count(),
+      calibration.overlap};
+  clocked.full = clocked.total(1);
+  result.energy = dynamic_joules(gpu, calibration, problem, kernel, work, result);
+  result.clock_share = clock_share(gpu, calibration, result.energy, clocked);
+  time.total = Seconds{result.clock_share < 1 ? clocked.total(result.clock_share) : clocked.full};
+  time.power = Seconds{time.total.count() - clocked.full};
+  set_clock(gpu, result.clock_share, time.total, result.energy);
   result.bound = bound_of(time);
   const double peak = gpu.rate(problem.precision, kernel.path) * real(gpu.sms) * gpu.clock.count();
   result.mma_share = work.macs / (peak * time.total.count());
   result.error = calibration.error;
-  result.energy = joules(gpu, problem, kernel, work, result);
   return result;
 }
 

@@ -72,7 +72,8 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
 enum class GpuBound : std::uint8_t { kMma, kShared, kIssue, kLatency, kL2, kDram, kLaunch, kTail };
 const char* to_string(GpuBound bound);  // "mma", "shared memory", "issue", "latency", "L2", ...
 
-// Each as if it were alone, but stall, fill, reduction and launch, which add to the total.
+// Each as if it were alone and at the full clock, but stall, fill, reduction, launch and power, which
+// add to the total.
 struct GpuTime {
   Seconds mma{0};     // tensor cores of the busiest SM, last round included
   Seconds shared{0};  // shared memory of the busiest SM
@@ -84,6 +85,7 @@ struct GpuTime {
   Seconds fill{0};       // first tiles of every round
   Seconds tail{0};       // the part of mma, shared, issue and stall that SMs without work cause
   Seconds launch{0};     // kernels, rounds of blocks
+  Seconds power{0};      // what the power limit has cost
   Seconds total{0};
 };
 
@@ -99,8 +101,9 @@ struct GpuEstimate {
   GpuTime time;
   GpuBound bound = GpuBound::kMma;
   GpuJoules energy;
-  double mma_share = 0;  // useful MACs / (rate of this path x SMs x total)
-  double error = 0;      // half-width of the 90 % interval of log(measured / predicted)
+  double clock_share = 1;  // of the clock at which the rates hold, that the power limit leaves
+  double mma_share = 0;    // useful MACs / (rate of this path x SMs x total)
+  double error = 0;        // half-width of the 90 % interval of log(measured / predicted)
 };
 
 // Pure: no allocation beyond the result.

@@ -9,30 +9,42 @@
 namespace mapsim {
 namespace {
 
-constexpr std::array<std::int64_t, 5> kBlockSides{16, 32, 64, 128, 256};
-constexpr std::array<std::int64_t, 4> kWarpSides{16, 32, 64, 128};
+constexpr std::array<std::int64_t, 6> kBlockSides{8, 16, 32, 64, 128, 256};
+constexpr std::array<std::int64_t, 5> kWarpSides{8, 16, 32, 64, 128};
 constexpr std::array<std::int64_t, 2> kRowBytes{64, 128};
 constexpr std::array<std::int64_t, 5> kStages{2, 3, 4, 5, 6};
 constexpr std::array<std::int64_t, 6> kSplits{1, 2, 4, 8, 16, 32};
 constexpr std::array<std::int64_t, 5> kRasters{0, 1, 4, 8, 16};
 constexpr std::array<std::int64_t, 2> kClusters{1, 2};  // of warpgroup kernels
 constexpr std::int64_t kMostWarps = 16;
-constexpr std::int64_t kPadding = 16;  // bytes: no bank conflicts for any K step that is searched
+// Bytes after a row of shared memory under WMMA: less memory, no bank conflicts for any row that is
+// searched, or rows that begin at multiples of 32 B as load_matrix_sync asks of its pointers.
+constexpr std::array<std::int64_t, 3> kPaddings{0, 16, 32};
 
-// Fragment of a warp's tile on a path; k = 0: there is none.
-GemmTile fragment_for(const GemmProblem& problem, GpuPath path, const GemmTile& warp) {
+// Fragments of a warp's tile on a path. ldmatrix feeds instructions of 16x8, whatever a kernel
+// calls its fragment: only WMMA has a choice.
+std::vector<GemmTile> fragments_for(const GemmProblem& problem, GpuPath path,
+                                    const GemmTile& warp) {
   const std::int64_t size = operand_size(problem.precision).count();
   switch (path) {
     case GpuPath::kWgmma:
-      return warp.m == 64 || warp.n == 64 ? GemmTile{warp.m, warp.n, 32 / size} : GemmTile{0, 0, 0};
+      return warp.m == 64 || warp.n == 64 ? std::vector<GemmTile>{{warp.m, warp.n, 32 / size}}
+                                          : std::vector<GemmTile>{};
     case GpuPath::kSimt:
-      return GemmTile{warp.m / 8, warp.n / 4, 1};
+      return {{warp.m / 8, warp.n / 4, 1}};
     case GpuPath::kWmma:
     case GpuPath::kMma:
       break;
   }
-  const auto fragments = wmma_fragments(problem.precision);
-  return fragments.empty() ? GemmTile{0, 0, 0} : fragments.front();
+  const auto all = wmma_fragments(problem.precision);
+  const auto tried = path == GpuPath::kWmma ? all : all.first(std::min<std::size_t>(all.size(), 1));
+  std::vector<GemmTile> fitting;
+  for (const GemmTile& fragment : tried) {
+    if (warp.m % fragment.m == 0 && warp.n % fragment.n == 0) {
+      fitting.push_back(fragment);
+    }
+  }
+  return fitting;
 }
 
 // The tiles of a block and its warps, everything else as it is in `kernel`.
@@ -47,9 +59,11 @@ void add_tiles(const GemmProblem& problem, KernelChoice kernel, std::int64_t dep
         for (const std::int64_t warp_n : wide ? std::span<const std::int64_t>{kBlockSides}
                                               : std::span<const std::int64_t>{kWarpSides}) {
           kernel.warp = {warp_m, warp_n, depth};
-          kernel.fragment = fragment_for(problem, kernel.path, kernel.warp);
-          if (warp_m <= block_m && warp_n <= block_n && kernel.fragment.k > 0 &&
-              kernel.warps() <= kMostWarps) {
+          if (warp_m > block_m || warp_n > block_n || kernel.warps() > kMostWarps) {
+            continue;
+          }
+          for (const GemmTile& fragment : fragments_for(problem, kernel.path, kernel.warp)) {
+            kernel.fragment = fragment;
             tiles.push_back(kernel);
           }
         }
@@ -111,10 +125,14 @@ std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem,
   const std::int64_t size = operand_size(problem.precision).count();
   KernelChoice kernel;
   kernel.path = path;
-  kernel.padding = path == GpuPath::kWmma ? kPadding / size : 0;
   std::vector<KernelChoice> tiles;
   for (const std::int64_t bytes : kRowBytes) {
-    add_tiles(problem, kernel, bytes / size, tiles);
+    for (const std::int64_t padding : kPaddings) {
+      kernel.padding = padding / size;
+      if (padding == 0 || path == GpuPath::kWmma) {
+        add_tiles(problem, kernel, bytes / size, tiles);
+      }
+    }
   }
   std::vector<KernelChoice> kernels;
   for (KernelChoice& tile : tiles) {

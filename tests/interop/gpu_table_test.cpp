@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "core/diagnostic.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "tests/support/golden_table.hpp"
 
@@ -42,11 +44,93 @@ TEST(GpuTable, SaysWhatATableLacks) {
             "m,n,latency_us\n^\n"
             "t.csv:1:1: no column 'k'\nm,n,latency_us\n^\n"
             "t.csv:1:1: tables that are known: plain ones with m, n, k and latency_us, latency_ms "
-            "or time_ms; leetcuda (told by 'warp_frag_m'); neusight (told by 'grid_x'); clblast "
+            "or time_ms; leetcuda (told by 'warp_frag_m'); neusight_conv (told by 'kernel_szie'); "
+            "deepbench_conv (told by 'pad_w'); neusight (told by 'grid_x'); clblast "
             "(told by 'MWG'); triton (told by 'util_of_peak_at_clock'); deepbench (told by "
             "'transA'); cutlass (told by 'cta_m')\nm,n,latency_us\n^");
   EXPECT_EQ(error_text([] { import("m,n,k,latency_us\n1,2,3,x\n", kBf16); }),
             "t.csv:2:7: latency_us: 'x' is not a number above zero\n1,2,3,x\n      ^");
+}
+
+// What published tables hold beside timings of GEMMs: each refused with what it is.
+TEST(GpuTable, OtherTablesAreRefusedWithWhatTheyHold) {
+  for (const auto& [head, why] :
+       {std::pair{"model,best_time_us,config", "best AutoTVM schedules of direct and Winograd"},
+        {"device,sm,M,N,K,kernel,ms,pct_of_cublas", "kernels without their tiles, of one GEMM"},
+        {"rep,variant,flop_per_sm_clk", "rates of MMA instructions"},
+        {"M,N,K,cta_m,pred_ms", "times that a model predicts"},
+        {"gpu,b,h,latency_ms", "a row-wise operation"},
+        {"kernel,mean HW_power", "power, no times"},
+        {"fact,value,gpu", "specifications of chips"}}) {
+    const std::string text = error_text([&] { import(std::string{head} + "\n"); });
+    EXPECT_EQ(text.find("t.csv:1:1: not a table of GEMM timings: " + std::string{why}), 0U) << text;
+  }
+}
+
+// Every file of the recorded tables is read, or refused with a reason.
+TEST(GpuTable, EveryRecordedTableIsKnown) {
+  if (goldens().empty()) {
+    GTEST_SKIP() << "recorded tables not read: MAPSIM_GOLDENS is not set";
+  }
+  int read = 0;
+  int refused = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{goldens() + "/gpu"}) {
+    if (entry.path().extension() != ".csv") {
+      continue;
+    }
+    std::ostringstream text;
+    text << std::ifstream{entry.path()}.rdbuf();
+    try {
+      const GpuTableImport table = import_gpu_table(
+          text.str(), "t.csv", {"g", GpuPrecision::kF16, GemmTile{4096, 4096, 4096}, ""});
+      EXPECT_FALSE(table.measurements.empty()) << entry.path();
+      ++read;
+    } catch (const ConfigError& error) {
+      const std::string reason = error.what();
+      // One of them holds lines of a compiler's message and is no table at all.
+      EXPECT_TRUE(reason.find("not a table of GEMM timings") != std::string::npos ||
+                  entry.path().filename() == "wmma_gemm_regs_spills.csv")
+          << entry.path() << reason;
+      ++refused;
+    }
+  }
+  EXPECT_GE(read, 11);
+  EXPECT_GE(refused, 14);
+}
+
+TEST(GpuTable, ConvolutionsAreImplicitGemms) {
+  const GpuTableImport read = import(
+      "gpu,b,input_channel,output_channel,kernel_szie,input_size,stride,padding,latency_ms,tile_m,"
+      "tile_n,tile_k,stages,grid_x,grid_y,grid_z,block,n_kernels,kernel\n"
+      "Tesla T4,2,64,96,3,56,2,1,0.5,128,64,,,13,2,1,128,2,"
+      "cudnn_infer_volta_scudnn_128x64_relu_small_nn_v1\n"
+      "Tesla T4,2,64,96,3,56,1,1,0.5,128,128,,,1,1,1,256,2,volta_scudnn_winograd_128x128\n"
+      "Tesla T4,2,64,96,1,56,1,0,0.5,128,64,,,1,1,1,128,1,volta_sgemm_128x64_nn\n");
+  EXPECT_EQ(read.kind, "neusight_conv");
+  ASSERT_EQ(read.measurements.size(), 1U);
+  EXPECT_EQ(read.notes.size(), 2U);
+  const GpuMeasurement& m = read.measurements[0];
+  EXPECT_EQ(m.problem.m, 2 * 28 * 28);
+  EXPECT_EQ(m.problem.n, 96);
+  EXPECT_EQ(m.problem.k, 64 * 9);
+  EXPECT_EQ(m.problem.stored_a, 2 * 64 * 56 * 56);
+  EXPECT_EQ(m.problem.run_a, 1);
+  ASSERT_TRUE(m.kernel);
+  EXPECT_EQ(m.kernel->block, (GemmTile{128, 64, 8}));
+  EXPECT_EQ(m.kernel->threads(), 128);
+  EXPECT_EQ((m.problem.m + 127) / 128, 13);  // as the grid of the table says
+  const GpuTableImport deep = import(
+      "gpu,mode,precision,pass,W,H,C,N,K,S,R,pad_w,pad_h,stride_w,stride_h,time_ms,tflops,algo\n"
+      "V100,train,FP32,fwd,700,161,1,4,32,20,5,0,0,2,2,0.078,8.842,IMPLICIT_GEMM\n"
+      "V100,train,FP32,wgrad,700,161,1,4,32,20,5,0,0,2,2,0.127,5.43,\n"
+      "V100,train,FP32,fwd,7,7,8,4,32,3,3,1,1,1,1,0.1,1,WINOGRAD\n"
+      "V100,train,\"FP16 ip, Mixed math\",fwd,7,7,8,4,32,3,3,1,1,1,1,0.1,1,IMPLICIT_GEMM\n");
+  EXPECT_EQ(deep.kind, "deepbench_conv");
+  ASSERT_EQ(deep.measurements.size(), 1U);
+  EXPECT_EQ(deep.notes.size(), 3U);
+  EXPECT_EQ(deep.measurements[0].problem.m, 4 * 341 * 79);
+  EXPECT_EQ(deep.measurements[0].problem.k, 100);
+  EXPECT_EQ(deep.measurements[0].kernel, std::nullopt);
 }
 
 TEST(GpuTable, LeetCudaKernelsKeepTheirTiles) {

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "arch/gpu_load.hpp"
@@ -105,6 +107,49 @@ TEST(GpuSearch, WmmaOnHopperEndsAtItsOwnCeiling) {
   EXPECT_LT(wmma.total.count(), 624 / 401.6 * ceiling);
   EXPECT_LT(chips.total, wmma.total);
   EXPECT_LT(chips.total.count(), 1.1 * ceiling);
+}
+
+// Each fragment that WMMA has, in f16 summed in fp32 and in f16, and each padding, once.
+TEST(GpuSearch, TriesEveryFragmentAndPaddingOnce) {
+  const Gpu gpu = chip("l20");
+  for (const GpuPrecision precision : {GpuPrecision::kF16, GpuPrecision::kF16Acc16}) {
+    GemmProblem problem;
+    problem.precision = precision;
+    problem.m = problem.n = problem.k = 4096;
+    const std::vector<KernelChoice> set = kernel_set(gpu, problem, GpuPath::kWmma);
+    EXPECT_EQ((std::set<KernelChoice>{set.begin(), set.end()}.size()), set.size());
+    std::set<std::pair<GemmTile, std::int64_t>> legal;
+    for (const KernelChoice& kernel : set) {
+      if (!illegal(gpu, problem, kernel)) {
+        legal.emplace(kernel.fragment, kernel.padding);
+      }
+    }
+    std::set<std::pair<GemmTile, std::int64_t>> all;
+    for (const GemmTile& fragment : wmma_fragments(precision)) {
+      for (const std::int64_t padding : {0, 8, 16}) {
+        all.emplace(fragment, padding);
+      }
+    }
+    EXPECT_EQ(all.size(), 9U);
+    EXPECT_EQ(legal, all);
+  }
+}
+
+// 8 columns: fragments of 16 would multiply as much padding again.
+TEST(GpuSearch, NarrowProblemsTakeNarrowFragments) {
+  const Gpu gpu = chip("a100_80gb");
+  GpuSearchOptions options;
+  options.path = GpuPath::kWmma;
+  const auto first = [&](std::int64_t m, std::int64_t n) {
+    return search_kernels(
+               gpu,
+               forms(gpu, gemm("g", {m, n, 4096, std::nullopt, false}), in(GpuPrecision::kF16)),
+               options)
+        .ranked.front();
+  };
+  EXPECT_EQ(first(4096, 8).kernel.fragment, (GemmTile{32, 8, 16}));
+  EXPECT_EQ(first(8, 4096).kernel.fragment, (GemmTile{8, 32, 16}));
+  EXPECT_EQ(first(4096, 8).work.padded_macs, 4096.0 * 8 * 4096);
 }
 
 TEST(GpuForms, AConvolutionIsAnImplicitGemm) {

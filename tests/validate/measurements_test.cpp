@@ -25,6 +25,11 @@ GpuMeasurement random_measurement(Rng& rng) {
   m.problem.output = Bytes{some(8)};
   m.problem.a = static_cast<MatrixLayout>(rng.below(2));
   m.problem.b = static_cast<MatrixLayout>(rng.below(2));
+  if (rng.below(3) == 0) {
+    m.problem.stored_a = some(99999);
+    m.problem.run_a = some(64);
+    m.problem.run_b = some(64);
+  }
   if (rng.below(3) > 0) {
     KernelChoice kernel;
     kernel.path = static_cast<GpuPath>(rng.below(4));
