@@ -19,4 +19,11 @@ std::vector<GpuMeasurement> parse_measurements(const std::string& text,
 std::string measurements_header();  // the version and the names of the columns
 std::string measurement_rows(const std::vector<GpuMeasurement>& measurements);
 
+// A file to which rows of measurement_rows() can be added: the text itself, or, where an earlier
+// version lacks columns, the same rows with all of them. Throws as parse_measurements() does.
+std::string with_all_columns(const std::string& text, const std::string& filename);
+
+// GPU, problem, cache and kernel in words: equal for two measurements of the same thing.
+std::string measured_what(const GpuMeasurement& measurement);
+
 }  // namespace mapsim
