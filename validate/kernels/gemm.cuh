@@ -170,7 +170,8 @@ struct Loader {
       const int at = k + along;
       const int tap = at / S::kC;
       const int r = tap / S::kS, s = tap % S::kS;
-      const int h = r * S::kDilationH, w = s * S::kDilationW;
+      const int h = r * S::kDilationH;
+      const int w = s * S::kDilationW;
       const Pixel<S>& pixel = pixels[pass];
       bool inside = !kTail || at < S::kK;
       if constexpr (kHalo || kEdge) {
@@ -456,8 +457,9 @@ __device__ __forceinline__ To convert(From value) {
 
 // Finished sums of kCount neighbours in a row: bias, old output, ReLU, conversion.
 template <class S, int kCount>
-__device__ __forceinline__ void finish(const Arguments& arguments, Values<typename S::Sum, kCount> sums,
-                                       long long batch, long long m, long long n) {
+__device__ __forceinline__ void finish(const Arguments& arguments,
+                                       const Values<typename S::Sum, kCount>& sums, long long batch,
+                                       long long m, long long n) {
   using Sum = typename S::Sum;
   using Output = typename S::Output;
   Output* c = static_cast<Output*>(arguments.c) + batch * arguments.batch_c + m * S::kRowC + n;
