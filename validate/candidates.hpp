@@ -38,6 +38,7 @@ std::variant<KernelSpec, std::string> naive_candidate(const Gpu& gpu, const Kern
 struct BuiltKernel {
   KernelSpec spec;  // with the registers and spills that the compiler says
   KernelSource source;
+  std::string label{};  // of its NVTX ranges
   std::string image;
   Seconds predicted{0};  // with those; 0 of the naive kernel
   std::string refusal;   // why it cannot run; empty: it can

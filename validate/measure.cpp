@@ -169,7 +169,7 @@ class Session {
       const std::string name = to_string(kernels_[i].spec.kernel);
       say(fmt::format("checking {} of {}: {}", i + 1, kernels_.size(), name));
       const bool is_right = survives(result, [&] {
-        const NvtxRange range{name};
+        const NvtxRange range{kernels_[i].label};
         auto loaded =
             std::make_unique<Loaded>(*device_, kernels_[i], operands_.arguments(kernels_[i].spec));
         verify(result, [&] { loaded->launch(); });
@@ -215,7 +215,7 @@ class Session {
   }
 
   // A convolution's matrix A as if it were in memory: the pass that makes it is not timed, so this
-  // is a ceiling that no implicit GEMM is owed. One image's groups only.
+  // is a ceiling that no implicit GEMM is owed.
   void prepare_matrix(GemmProblem& problem, cuda::Pointer& a) {
     problem.a = MatrixLayout::kRow;
     problem.b = MatrixLayout::kColumn;

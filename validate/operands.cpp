@@ -31,9 +31,9 @@ double exact_limit(const GemmProblem& problem) {
     case GpuPrecision::kF16Acc16:
       return 2048;
     case GpuPrecision::kS8:
-      return 0x1p30;
+      return problem.output == Bytes{1} ? 127 : 0x1p30;
     case GpuPrecision::kF64:
-      return 0x1p50;
+      return problem.output == Bytes{8} ? 0x1p50 : 0x1p24;
     case GpuPrecision::kF32:
     case GpuPrecision::kTf32:
     case GpuPrecision::kFp8:
