@@ -166,7 +166,7 @@ struct Execution {
           types.operand, a,
           batch * (row ? problem.m : problem.k) * run + (row ? m * run + k : k * run + m));
     }
-    const ConvShape& conv = *spec.conv;
+    const KernelConvolution& conv = *spec.conv;
     const std::int64_t n = m / (conv.p * conv.q);
     const std::int64_t h = m / conv.q % conv.p * conv.stride[0] - conv.padding[0] +
                            k / conv.c / conv.s * conv.dilation[0];

@@ -75,7 +75,7 @@ TEST(NotGenerated, SaysWhy) {
   spec.kernel.warp.m = 48;
   EXPECT_EQ(not_generated(gpu, spec), illegal(gpu, spec.problem, spec.kernel));
   spec = spec_of(64, 64, 64);
-  spec.conv = ConvShape{};
+  spec.conv = KernelConvolution{};
   EXPECT_THAT(not_generated(gpu, spec),
               Optional(HasSubstr("64 x 64 x 64 in 1 batches is not the GEMM")));
 }
