@@ -31,6 +31,9 @@ TEST(KernelSource, HasABlockPerTileSliceAndBatch) {
   EXPECT_EQ(source.reduce_grid[0], (3 * 1000 * 300 / 4 + 255) / 256);
   EXPECT_THAT(source.text, HasSubstr("\n" + source.entry + "("));
   EXPECT_THAT(source.text, HasSubstr("\n" + source.reduce_entry + "("));
+  EXPECT_EQ(source.text.substr(0, source.text.find('\n')), "// " + to_string(spec.kernel));
+  spec.kernel.stages = 3;
+  EXPECT_NE(kernel_source(chip("h200"), spec).entry, source.entry);
 }
 
 TEST(KernelSource, DependsOnTheProblemAndTheKernelOnly) {
