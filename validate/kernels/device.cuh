@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gemm.cuh needs of the machine, on a GPU. tests/validate/kernels/emulation.hpp is the same on
-// a CPU, with every access checked. docs/kernels.md
+// What operand.cuh and gemm.cuh need of the machine, on a GPU. tests/validate/kernels/emulation.hpp
+// is the same on a CPU, with every access checked. docs/kernels.md
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>

@@ -65,7 +65,7 @@ struct Rows {
 };
 Rows rows_of(const KernelSpec& spec) {
   if (spec.conv) {
-    const ConvShape& conv = *spec.conv;
+    const KernelConvolution& conv = *spec.conv;
     return {conv.groups * conv.c, conv.r * conv.s * conv.c, conv.groups * conv.k};
   }
   return {run_of_a(spec.problem), run_of_b(spec.problem), spec.problem.n};
@@ -98,7 +98,21 @@ std::int64_t reduce_blocks(const GemmProblem& problem) {
   return ceil_div(problem.batch * problem.m * problem.n, count * kReduceThreads);
 }
 
-std::optional<std::string> bad_convolution(const GemmProblem& problem, const ConvShape& conv) {
+// What a profiler tells kernels apart by.
+std::string name_of(const KernelSpec& spec) {
+  const KernelChoice kernel = tiles_of(spec);
+  return fmt::format("{}{}_{}x{}x{}_warp{}x{}_frag{}x{}x{}_stages{}_split{}_raster{}_pad{}",
+                     spec.naive  ? "naive_"
+                     : spec.conv ? "conv_"
+                                 : "",
+                     to_string(spec.problem.precision), kernel.block.m, kernel.block.n,
+                     kernel.block.k, kernel.warp.m, kernel.warp.n, kernel.fragment.m,
+                     kernel.fragment.n, kernel.fragment.k, kernel.stages, kernel.split_k,
+                     kernel.raster, kernel.padding);
+}
+
+std::optional<std::string> bad_convolution(const GemmProblem& problem,
+                                           const KernelConvolution& conv) {
   for (const std::int64_t extent :
        {conv.n, conv.h, conv.w, conv.c, conv.k, conv.r, conv.s, conv.p, conv.q, conv.groups,
         conv.stride[0], conv.stride[1], conv.dilation[0], conv.dilation[1]}) {
@@ -152,12 +166,12 @@ std::optional<std::string> bad_naive(const KernelSpec& spec) {
   return std::nullopt;
 }
 
-// The whole `Spec` of gemm.cuh.
+// The whole `Spec` of the kernel text.
 std::string constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
   const GemmProblem& problem = spec.problem;
   const KernelChoice kernel = tiles_of(spec);
   const Types types = types_of(problem);
-  const ConvShape conv = spec.conv.value_or(ConvShape{});
+  const KernelConvolution conv = spec.conv.value_or(KernelConvolution{});
   const Rows rows = rows_of(spec);
   const bool along_a = problem.a == MatrixLayout::kRow;
   const bool along_b = problem.b == MatrixLayout::kColumn;
@@ -255,7 +269,7 @@ KernelBuffers kernel_buffers(const KernelSpec& spec) {
   KernelBuffers result;
   KernelArguments& strides = result.arguments;
   if (spec.conv) {
-    const ConvShape& conv = *spec.conv;
+    const KernelConvolution& conv = *spec.conv;
     strides.batch_a = conv.c;
     strides.batch_b = conv.k * rows.b;
     strides.batch_c = conv.k;
@@ -278,7 +292,8 @@ KernelBuffers kernel_buffers(const KernelSpec& spec) {
 KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec) {
   const KernelChoice kernel = tiles_of(spec);
   KernelSource source;
-  source.entry = spec.naive ? "mapsim_naive" : "mapsim_gemm";
+  const std::string tiles = name_of(spec);
+  source.entry = "mapsim_" + tiles;
   source.threads = kernel.threads();
   source.grid = {blocks_of(spec), 1, 1};
   source.shared = shared_of(spec);
@@ -291,11 +306,11 @@ KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec) {
         "}}\n",
         threads, name, body);
   };
-  source.text = std::string{kernel_text::device} + kernel_text::gemm +
-                spec_text(gpu, spec, "Spec") +
+  source.text = "// " + to_string(kernel) + "\n" + kernel_text::device + kernel_text::operand +
+                kernel_text::gemm + spec_text(gpu, spec, "Spec") +
                 entry(source.entry, source.threads, spec.naive ? "naive" : "gemm");
   if (kernel.split_k > 1) {
-    source.reduce_entry = "mapsim_reduce";
+    source.reduce_entry = "mapsim_reduce_" + tiles;
     source.reduce_threads = kReduceThreads;
     source.reduce_grid = {reduce_blocks(spec.problem), 1, 1};
     source.text += entry(source.reduce_entry, source.reduce_threads, "reduce");

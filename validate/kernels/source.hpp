@@ -14,7 +14,7 @@ namespace mapsim {
 // A forward convolution of one group or several. In memory, without gaps: input [n][h][w][groups
 // c], filter [groups k][r][s][c], output [n][p][q][groups k]. As a GEMM: M = n p q, N = k, K = r s
 // c, batch = groups. Output (p, q) sees input (p stride - padding + r dilation), zero outside.
-struct ConvShape {
+struct KernelConvolution {
   std::int64_t n = 1, h = 1, w = 1, c = 1;  // c and k: of one group
   std::int64_t k = 1, r = 1, s = 1;
   std::int64_t p = 1, q = 1;  // any: what lies below and right of the input reads as zero, too
@@ -22,7 +22,7 @@ struct ConvShape {
   std::array<std::int64_t, 2> dilation{1, 1};
   std::array<std::int64_t, 2> padding{0, 0};  // above and left
   std::int64_t groups = 1;
-  friend bool operator==(const ConvShape&, const ConvShape&) = default;
+  friend bool operator==(const KernelConvolution&, const KernelConvolution&) = default;
 };
 
 // What happens to a finished sum before it is stored: C = relu(sum + bias[n] + old C), the latter
@@ -36,7 +36,7 @@ struct Epilogue {
 struct KernelSpec {
   GemmProblem problem;
   KernelChoice kernel;
-  std::optional<ConvShape> conv{};  // problem.m, n, k and batch are then its GEMM's
+  std::optional<KernelConvolution> conv{};  // problem.m, n, k and batch are then its GEMM's
   Epilogue epilogue{};
   // The floor: one warp per fragment, operands straight from memory. Of `kernel` only path,
   // fragment and raster are read.
@@ -46,7 +46,7 @@ struct KernelSpec {
 
 // The one argument of both kernels, by value; the kernel text declares the same. Pointers are to
 // device memory, aligned to 32 B. Strides between batches in elements; rows lie run_of_a(),
-// run_of_b() and n apart (convolutions: as ConvShape says).
+// run_of_b() and n apart (convolutions: as KernelConvolution says).
 struct KernelArguments {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -68,8 +68,8 @@ struct KernelBuffers {
 KernelBuffers kernel_buffers(const KernelSpec& spec);
 
 struct KernelSource {
-  std::string text;          // CUDA C++17; includes mma.h
-  std::string entry;         // extern "C" name
+  std::string text;          // CUDA C++17; includes mma.h; the first line: // to_string(kernel)
+  std::string entry;         // extern "C" name; the tiles are part of it
   std::string reduce_entry;  // the second kernel of a split K, same argument; else empty
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::int64_t threads = 32;

@@ -59,7 +59,7 @@ KernelCase with_tiles(KernelCase of, const GemmTile& block, std::int64_t warp_m,
   return of;
 }
 
-KernelCase convolution(const std::string& name, const ConvShape& shape, P precision) {
+KernelCase convolution(const std::string& name, const KernelConvolution& shape, P precision) {
   KernelCase result =
       gemm(name, shape.n * shape.p * shape.q, shape.k, shape.r * shape.s * shape.c, precision);
   result.spec.conv = shape;
@@ -69,10 +69,10 @@ KernelCase convolution(const std::string& name, const ConvShape& shape, P precis
 }
 
 // An output as large as the shape's stride, dilation and padding (on all sides) make it.
-ConvShape shape(std::int64_t n, std::int64_t size, std::int64_t c, std::int64_t k,
-                std::int64_t window, std::int64_t stride, std::int64_t padding,
-                std::int64_t dilation = 1) {
-  ConvShape result;
+KernelConvolution shape(std::int64_t n, std::int64_t size, std::int64_t c, std::int64_t k,
+                        std::int64_t window, std::int64_t stride, std::int64_t padding,
+                        std::int64_t dilation = 1) {
+  KernelConvolution result;
   result.n = n;
   result.h = size;
   result.w = size + 1;
@@ -246,7 +246,7 @@ void add_convolutions(std::vector<KernelCase>& cases) {
   cases.push_back(convolution("conv_stem", shape(1, 15, 3, 16, 7, 2, 3), P::kF16));
   cases.push_back(convolution("conv_c6", shape(1, 7, 6, 16, 3, 1, 1), P::kF16));
   cases.push_back(convolution("conv_f64", shape(1, 6, 5, 9, 3, 1, 1), P::kF64));
-  ConvShape odd = shape(2, 7, 8, 16, 3, 1, 1);  // all different along h and w
+  KernelConvolution odd = shape(2, 7, 8, 16, 3, 1, 1);  // all different along h and w
   odd.s = 2;
   odd.stride = {2, 1};
   odd.dilation = {1, 3};
@@ -254,7 +254,7 @@ void add_convolutions(std::vector<KernelCase>& cases) {
   odd.p = 4;  // beyond what the input has below
   odd.q = 8;
   cases.push_back(convolution("conv_asymmetric", odd, P::kF16));
-  ConvShape groups = shape(1, 7, 8, 10, 3, 1, 1);
+  KernelConvolution groups = shape(1, 7, 8, 10, 3, 1, 1);
   groups.groups = 3;
   cases.push_back(with(convolution("conv_groups", groups, P::kF16),
                        [](KernelCase& one) { one.spec.epilogue = {true, true}; }));

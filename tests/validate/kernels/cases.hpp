@@ -21,7 +21,7 @@ std::vector<KernelCase> kernel_cases();
 // The same with a fault built in, that must be found.
 struct KernelMutant {
   std::string name;
-  std::string from, to;  // of gemm.cuh: stands there once
+  std::string from, to;  // of the kernel text: stands there once
   KernelCase on;
 };
 std::vector<KernelMutant> kernel_mutants();

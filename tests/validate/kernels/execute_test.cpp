@@ -166,7 +166,7 @@ struct Execution {
           types.operand, a,
           batch * (row ? problem.m : problem.k) * run + (row ? m * run + k : k * run + m));
     }
-    const ConvShape& conv = *spec.conv;
+    const KernelConvolution& conv = *spec.conv;
     const std::int64_t n = m / (conv.p * conv.q);
     const std::int64_t h = m / conv.q % conv.p * conv.stride[0] - conv.padding[0] +
                            k / conv.c / conv.s * conv.dilation[0];
@@ -231,6 +231,7 @@ struct Execution {
     machine.allow(splits ? workspace.data : c.data, splits ? workspace.size : c.size, true);
     for (std::int64_t block = 0; block < source.grid[0]; ++block) {
       machine.run_block(block, [&] { launch(arguments, false); });
+      first_written.push_back(static_cast<std::int64_t>(machine.first_written()));
     }
     if (!machine.wrote_everything()) {
       throw KernelFault{"some output is not written"};
@@ -276,7 +277,8 @@ struct Execution {
   Types types;
   KernelBuffers sizes;
   Buffer a, b, bias, c, workspace;
-  std::vector<Matrix> expected;  // by batch
+  std::vector<Matrix> expected;             // by batch
+  std::vector<std::int64_t> first_written;  // offset in the output, by block
 };
 
 TEST(GeneratedKernels, EqualEigenOnTheCpu) {
@@ -296,6 +298,36 @@ TEST(GeneratedKernels, EqualEigenOnTheCpu) {
       ADD_FAILURE() << fault.what();
     }
   }
+}
+
+// Blocks run along M within groups of `raster` columns of blocks, the last group narrower; 0: row
+// by row. The model's rectangle of a wave rests on it.
+TEST(GeneratedKernels, NumberTheirBlocksAsTheModelSays) {
+  const auto cases = kernel_cases();
+  const auto launches = case_launches();
+  int seen = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].name.rfind("raster_", 0) != 0) {
+      continue;
+    }
+    Execution run{cases[i]};
+    run.execute(launches[i], false);
+    const GemmProblem& problem = run.spec.problem;
+    const KernelChoice& kernel = run.spec.kernel;
+    const std::int64_t columns = (problem.n + kernel.block.n - 1) / kernel.block.n;
+    const std::int64_t group = kernel.raster == 0 ? columns : kernel.raster;
+    std::vector<std::int64_t> expected;
+    for (std::int64_t first = 0; first < columns; first += group) {
+      for (std::int64_t m = 0; m < problem.m; m += kernel.block.m) {
+        for (std::int64_t n = first; n < std::min(first + group, columns); ++n) {
+          expected.push_back((m * problem.n + n * kernel.block.n) * problem.output.count());
+        }
+      }
+    }
+    EXPECT_EQ(run.first_written, expected) << cases[i].name;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 4);
 }
 
 // The emulation sees what it is there for: a kernel with one line broken gives a wrong result, or

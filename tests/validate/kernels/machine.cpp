@@ -116,6 +116,7 @@ void Machine::run_block(long long block, const std::function<void()>& body) {
   block_ = block;
   epoch_ = 0;
   fault_.clear();
+  first_written_ = SIZE_MAX;
   std::fill(memory_.begin(), memory_.end(), '\xff');  // NaN
   std::fill(bytes_.begin(), bytes_.end(), Byte{});
   for (Fiber& fiber : fibers_) {
@@ -225,6 +226,7 @@ void Machine::write(const void* to, std::size_t bytes, std::size_t alignment) {
     fail("a write to an operand");
   }
   const auto first = static_cast<std::size_t>(static_cast<const char*>(to) - target.begin);
+  first_written_ = std::min(first_written_, first);
   for (std::size_t i = first; i < first + bytes; ++i) {
     if (++target.writes[i] > 1) {
       fail("output written twice");

@@ -33,6 +33,8 @@ class Machine {
   // Shared memory starts as garbage. Throws the first KernelFault.
   void run_block(long long block, const std::function<void()>& body);
   bool wrote_everything() const;  // to writable memory, once
+  // Offset of the first byte in writable memory that the last block wrote.
+  std::size_t first_written() const { return first_written_; }
 
   // For the thread that runs now:
   static Machine& now();
@@ -113,6 +115,7 @@ class Machine {
   int thread_ = 0;
   int epoch_ = 0;  // barriers passed
   long long block_ = 0;
+  std::size_t first_written_ = 0;
 };
 
 }  // namespace mapsim

@@ -31,6 +31,9 @@ TEST(KernelSource, HasABlockPerTileSliceAndBatch) {
   EXPECT_EQ(source.reduce_grid[0], (3 * 1000 * 300 / 4 + 255) / 256);
   EXPECT_THAT(source.text, HasSubstr("\n" + source.entry + "("));
   EXPECT_THAT(source.text, HasSubstr("\n" + source.reduce_entry + "("));
+  EXPECT_EQ(source.text.substr(0, source.text.find('\n')), "// " + to_string(spec.kernel));
+  spec.kernel.stages = 3;
+  EXPECT_NE(kernel_source(chip("h200"), spec).entry, source.entry);
 }
 
 TEST(KernelSource, DependsOnTheProblemAndTheKernelOnly) {
@@ -75,7 +78,7 @@ TEST(NotGenerated, SaysWhy) {
   spec.kernel.warp.m = 48;
   EXPECT_EQ(not_generated(gpu, spec), illegal(gpu, spec.problem, spec.kernel));
   spec = spec_of(64, 64, 64);
-  spec.conv = ConvShape{};
+  spec.conv = KernelConvolution{};
   EXPECT_THAT(not_generated(gpu, spec),
               Optional(HasSubstr("64 x 64 x 64 in 1 batches is not the GEMM")));
 }
