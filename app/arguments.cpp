@@ -109,7 +109,7 @@ void add_strategy(CLI::App& command, Arguments& a) {
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
 }
 
-void add_kernels(CLI::App& command, KernelArguments& a) {
+void add_kernels(CLI::App& command, KernelListArguments& a) {
   command.add_option("--top", a.top, "GPU: how many kernels to print [10]")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
@@ -441,6 +441,8 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   ImportArguments import;
   ExportArguments export_mapping;
   CalibrateArguments calibrate;
+  ValidateArguments validate;
+  MicrobenchArguments microbench;
   add_search(app, search);
   add_network(app, network);
   add_sweep(app, sweep);
@@ -455,6 +457,8 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_import(app, import);
   add_export(app, export_mapping);
   add_calibrate(app, calibrate);
+  add_validate(app, validate);
+  add_microbench(app, microbench);
   check_spelling(app, Words(argv + 1, argv + argc));
   if (const auto information = read(app, argc, argv)) {
     return *information;
@@ -472,7 +476,9 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
                                               {"histogram", histogram},
                                               {"import", import},
                                               {"export", export_mapping},
-                                              {"calibrate", calibrate}};
+                                              {"calibrate", calibrate},
+                                              {"validate", validate},
+                                              {"microbench", microbench}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }
 

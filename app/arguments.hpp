@@ -40,7 +40,7 @@ struct SearchArguments {
   bool why = false;              // what would help
   bool explain_energy = false;   // of the best mapping
   bool print_constraints = false;
-  KernelArguments kernels;
+  KernelListArguments kernels;
   Output output;
 };
 
@@ -123,10 +123,11 @@ struct ExportArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
-                             ResultsArguments, CheckArguments, EvalArguments, SimulateArguments,
-                             RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
-                             ExportArguments, CalibrateArguments>;
+using Command =
+    std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
+                 ResultsArguments, CheckArguments, EvalArguments, SimulateArguments,
+                 RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
+                 ExportArguments, CalibrateArguments, ValidateArguments, MicrobenchArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

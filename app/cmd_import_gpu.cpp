@@ -57,13 +57,7 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
   const std::string& target = arguments.folder;
   std::string text = measurements_header();
   if (std::filesystem::exists(target)) {
-    text = read_text(target);
-    const auto rows = parse_measurements(text, target);  // rows are only added to what can be read
-    if (text.find(measurements_columns()) == std::string::npos) {
-      text = measurements_header() + measurement_rows(rows);  // had fewer columns, or others' order
-    } else if (!text.ends_with('\n')) {
-      text += '\n';
-    }
+    text = with_all_columns(read_text(target), target);  // rows are only added to what can be read
   }
   OutputFile file{target};
   std::string answer;

@@ -8,6 +8,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/gpu_request.hpp"
 #include "arch/gpu_load.hpp"
 #include "interop/gpu_export.hpp"
 #include "mapper/gpu/search.hpp"
@@ -17,17 +18,6 @@
 
 namespace mapsim {
 namespace {
-
-// The value whose to_string() is `word`.
-template <class Enum>
-std::optional<Enum> named(const std::string& word, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (word == to_string(static_cast<Enum>(i))) {
-      return static_cast<Enum>(i);
-    }
-  }
-  return std::nullopt;
-}
 
 // What is for mapspaces only. Threads, seeds and budgets are taken: kernels need none.
 void refuse_mapspace_options(const SearchArguments& arguments) {
@@ -52,29 +42,6 @@ void refuse_mapspace_options(const SearchArguments& arguments) {
     if (given) {
       throw UsageError(std::string{option} + ": not for a GPU; all its kernels are ranked by time");
     }
-  }
-}
-
-GpuRequest request_of(const KernelArguments& arguments) {
-  GpuRequest request;
-  request.precision = named<GpuPrecision>(arguments.precision, static_cast<int>(kGpuPrecisions));
-  const std::string& layout = arguments.layout;
-  if (layout == "nchw") {
-    request.layout = ConvLayout::kNchw;
-  } else if (layout.size() == 2) {
-    request.a = layout[0] == 't' ? MatrixLayout::kRow : MatrixLayout::kColumn;
-    request.b = layout[1] == 'n' ? MatrixLayout::kColumn : MatrixLayout::kRow;
-  }
-  return request;
-}
-
-// A layout that says nothing of this layer.
-void refuse_layout(const std::string& layout, const Workload& workload) {
-  if (!layout.empty() && is_convolution(workload) != (layout.size() == 4)) {
-    throw UsageError(layout.size() == 4 ? "--layout " + layout + ": " + workload.name +
-                                              " is a GEMM; its operands are tn, nn, nt or tt"
-                                        : "--layout " + layout + ": " + workload.name +
-                                              " is a convolution; its tensors are nhwc or nchw");
   }
 }
 
@@ -103,10 +70,11 @@ Answer exported(const std::string& format, const KernelReport& report, std::size
 
 Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   refuse_mapspace_options(arguments);
-  const KernelArguments& kernels = arguments.kernels;
+  const KernelListArguments& kernels = arguments.kernels;
   KernelReport report{read_gpu(machine), load_workload(arguments.workload), {}};
   refuse_layout(kernels.layout, report.workload);
-  const auto forms = gemm_forms(report.gpu, report.workload, request_of(kernels));
+  const auto forms =
+      gemm_forms(report.gpu, report.workload, request_of(kernels.precision, kernels.layout));
   if (const auto* reason = std::get_if<std::string>(&forms)) {
     throw UsageError(*reason);
   }

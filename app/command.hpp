@@ -38,5 +38,7 @@ Answer run(const HistogramArguments& arguments);
 Answer run(const ImportArguments& arguments);
 Answer run(const ExportArguments& arguments);
 Answer run(const CalibrateArguments& arguments);
+Answer run(const ValidateArguments& arguments);
+Answer run(const MicrobenchArguments& arguments);
 
 }  // namespace mapsim

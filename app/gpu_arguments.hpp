@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/output.hpp"
+#include "core/units.hpp"
 
 namespace mapsim {
 
 // Of a search of kernels, on a GPU; what is empty was not given.
-struct KernelArguments {
+struct KernelListArguments {
   std::optional<std::int64_t> top;  // how many to print
   std::string precision, path;      // by their to_string()
   std::string layout, format;       // format: of --export
@@ -27,6 +29,45 @@ struct CalibrateArguments {
   std::int64_t folds = 5;
   std::int64_t fit_rows = 1500;
   std::int64_t seed = 1;
+  Output output;
+};
+
+// mapsim validate and mapsim microbench: where the GPU and its libraries are. Empty: by the rules
+// of the loader, and where toolkits lie.
+struct DeviceArguments {
+  std::string cuda, nvml, cublas, nvrtc;  // from MAPSIM_CUDA_LIBRARY, MAPSIM_NVML_LIBRARY, ...
+  std::string include;                    // CUDA's headers: MAPSIM_CUDA_INCLUDE
+  std::string cubins;                     // folder of compiled kernels; empty: none are kept
+  std::int64_t ordinal = 0;
+};
+
+struct ValidateArguments {
+  std::string arch;
+  std::vector<std::string> workloads;
+  std::string device = "cuda";    // or replay=FILE
+  std::string precision, layout;  // as of KernelListArguments
+  std::int64_t top = 16;
+  std::int64_t sample = 16;
+  std::int64_t seed = 1;
+  std::int64_t rounds = 9;
+  Seconds per_kernel{0.1};
+  Seconds warm_up{20};
+  std::optional<Seconds> budget{};
+  bool cold = false;
+  bool once = false;  // results only, one launch each
+  bool library = true;
+  std::string measurements;  // rows are added to this file
+  std::string report;        // .html or text
+  std::string svg;
+  std::string counters;  // of ncu --csv
+  int threads = 1;       // that compile
+  DeviceArguments tools;
+  Output output;
+};
+
+struct MicrobenchArguments {
+  std::string arch;
+  DeviceArguments tools;
   Output output;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "core/csv.hpp"
 #include "core/reader.hpp"
@@ -50,9 +51,15 @@ const Words& columns() {
                               "time_q3_s",
                               "runs",
                               "origin",
+                              "time_min_s",
+                              "naive",
+                              "cache",
+                              "convolution",
                               "stored_a",
                               "run_a",
-                              "run_b"};
+                              "run_b",
+                              "throttle",
+                              "power_w"};
   return kColumns;
 }
 
@@ -72,6 +79,7 @@ const Words& paths() {
   return kWords;
 }
 const Words kLayouts{"row", "column"};
+const Words kCaches{"hot", "cold"};  // empty: hot, or not said
 
 // One row, column by column.
 class RowReader {
@@ -175,6 +183,12 @@ GpuMeasurement read_row(RowReader row) {
   }
   result.runs = row.count("runs").value_or(0);
   result.origin = row.text("origin");
+  result.least = Seconds{row.not_negative("time_min_s")};
+  result.naive = row.count("naive").value_or(0) > 0;
+  result.cold = row.choice("cache", kCaches).value_or(0) == 1;
+  result.convolution = row.text("convolution");
+  result.throttle = row.text("throttle");
+  result.watts = row.not_negative("power_w");
   return result;
 }
 
@@ -212,10 +226,12 @@ std::string row_text(const GpuMeasurement& m) {
     text += ',';
     text += cell;
   }
-  text +=
-      fmt::format(",{},{},{},{},{},{},{},{},{}\n", known(m.shared.count()), known(m.median.count()),
-                  known(m.first_quartile.count()), known(m.third_quartile.count()), known(m.runs),
-                  csv_cell(m.origin), known(p.stored_a), known(p.run_a), known(p.run_b));
+  text += fmt::format(",{},{},{},{},{},{}", known(m.shared.count()), known(m.median.count()),
+                      known(m.first_quartile.count()), known(m.third_quartile.count()),
+                      known(m.runs), csv_cell(m.origin));
+  text += fmt::format(",{},{},{},{},{},{},{},{},{}\n", known(m.least.count()), m.naive ? "1" : "",
+                      m.cold ? "cold" : "", csv_cell(m.convolution), known(p.stored_a),
+                      known(p.run_a), known(p.run_b), csv_cell(m.throttle), known(m.watts));
   return text;
 }
 
@@ -246,17 +262,40 @@ std::vector<GpuMeasurement> parse_measurements(const std::string& text,
   return result;
 }
 
-std::string measurements_columns() {
+std::string measurements_header() {
   std::string names;
   for (const std::string& column : columns()) {
     names += names.empty() ? "" : ",";
     names += column;
   }
-  return names + '\n';
+  return fmt::format("#{}\n{}\n", kVersion, names);
 }
 
-std::string measurements_header() {
-  return fmt::format("#{}\n{}", kVersion, measurements_columns());
+std::string with_all_columns(const std::string& text, const std::string& filename) {
+  const std::vector<GpuMeasurement> rows = parse_measurements(text, filename);
+  const CsvTable table = parse_csv(text, filename);
+  Words names;
+  for (const CsvCell& cell : table.header.cells) {
+    names.push_back(cell.text);
+  }
+  if (names == columns()) {
+    return text.ends_with('\n') ? text : text + '\n';
+  }
+  return measurements_header() + measurement_rows(rows);
+}
+
+std::string measured_what(const GpuMeasurement& m) {
+  const GemmProblem& p = m.problem;
+  std::string text =
+      fmt::format("{} {} {}x{}x{} batch {} out {} {} {}", m.gpu, to_string(p.precision), p.m, p.n,
+                  p.k, p.batch, p.output.count(), kLayouts[static_cast<std::size_t>(p.a)],
+                  kLayouts[static_cast<std::size_t>(p.b)]);
+  for (const auto& [name, run] : {std::pair{"run_a", p.run_a}, std::pair{"run_b", p.run_b}}) {
+    text += run ? fmt::format(" {} {}", name, *run) : "";
+  }
+  text += m.convolution.empty() ? "" : " [" + m.convolution + "]";
+  text += m.cold ? " cold " : " hot ";
+  return text + (!m.kernel ? "library" : m.naive ? "naive" : to_string(*m.kernel));
 }
 
 std::string measurement_rows(const std::vector<GpuMeasurement>& measurements) {

@@ -16,8 +16,14 @@ namespace mapsim {
 std::vector<GpuMeasurement> parse_measurements(const std::string& text,
                                                const std::string& filename);
 
-std::string measurements_header();   // the version and the names of the columns
-std::string measurements_columns();  // the latter alone, a line
+std::string measurements_header();  // the version and the names of the columns
 std::string measurement_rows(const std::vector<GpuMeasurement>& measurements);
+
+// A file to which rows of measurement_rows() can be added: the text itself, or, where an earlier
+// version lacks columns, the same rows with all of them. Throws as parse_measurements() does.
+std::string with_all_columns(const std::string& text, const std::string& filename);
+
+// GPU, problem, cache and kernel in words: equal for two measurements of the same thing.
+std::string measured_what(const GpuMeasurement& measurement);
 
 }  // namespace mapsim

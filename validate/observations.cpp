@@ -16,9 +16,21 @@ constexpr double kFar = 2;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
-auto key_of(const GemmProblem& p) {
-  return std::tuple{p.m, p.n, p.k,        p.batch, p.precision, p.output.count(),
-                    p.a, p.b, p.stored_a, p.run_a, p.run_b};
+auto key_of(const GpuMeasurement& measurement) {
+  const GemmProblem& p = measurement.problem;
+  return std::tuple{p.m,
+                    p.n,
+                    p.k,
+                    p.batch,
+                    p.precision,
+                    p.output.count(),
+                    p.a,
+                    p.b,
+                    p.stored_a,
+                    p.run_a,
+                    p.run_b,
+                    measurement.convolution,
+                    measurement.cold};
 }
 
 // Only the clock can differ from the specification; one that was measured is what the power limit
@@ -59,7 +71,7 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
   using GroupKey = std::pair<GpuPrecision, std::optional<GpuPath>>;
   struct Numbers {
     std::size_t group = 0;
-    std::map<decltype(key_of(GemmProblem{})), std::int64_t> problems;
+    std::map<decltype(key_of(GpuMeasurement{})), std::int64_t> problems;
     std::map<KernelChoice, std::int64_t> kernels;
   };
   std::vector<ObservationGroup> groups;
@@ -74,6 +86,12 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
       groups.push_back({key.first, key.second, {}, 0, 0, {}});
     }
     ObservationGroup& group = groups[known.group];
+    if (m.naive) {
+      if (group.left_out++ == 0) {
+        group.first_left_out = "a naive kernel, which the model does not have";
+      }
+      continue;
+    }
     if (m.kernel) {
       if (const auto reason = illegal(gpu, m.problem, *m.kernel)) {
         if (group.left_out++ == 0) {
@@ -88,10 +106,13 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
     row.clock_measured = m.clock.count() > 0;
     row.clock = m.clock.count() > 0 ? m.clock.count() : gpu.clock.count();
     row.problem_number =
-        known.problems.try_emplace(key_of(m.problem), std::ssize(known.problems)).first->second;
+        known.problems.try_emplace(key_of(m), std::ssize(known.problems)).first->second;
     if (m.kernel) {
+      KernelChoice kernel = *m.kernel;  // whose registers differ from problem to problem
+      kernel.registers.reset();
+      kernel.spilled_bytes.reset();
       row.kernel_number =
-          known.kernels.try_emplace(*m.kernel, std::ssize(known.kernels) + 1).first->second;
+          known.kernels.try_emplace(kernel, std::ssize(known.kernels) + 1).first->second;
       row.options.push_back({*m.kernel, work(gpu, m.problem, *m.kernel)});
     }
     group.rows.push_back(std::move(row));

@@ -23,6 +23,13 @@ struct GpuMeasurement {
   Seconds third_quartile{0};
   std::int64_t runs = 0;  // that the quartiles are of
   std::string origin;     // who measured which kernel, in words
+  Seconds least{0};
+  bool naive = false;       // one warp per fragment, operands straight from memory: the floor that
+                            // kernels are held against; `kernel` has its fragment only
+  bool cold = false;        // the L2 cache held something else before each run
+  std::string convolution;  // whose implicit GEMM `problem` is, in words; empty: none
+  std::string throttle;     // what held the clock down, in words
+  double watts = 0;         // of the board
   friend bool operator==(const GpuMeasurement&, const GpuMeasurement&) = default;
 };
 

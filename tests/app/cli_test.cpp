@@ -261,7 +261,8 @@ TEST_F(CommandLine, ExplainsMisuse) {
   for (const auto& [arguments, message] : {
            Misuse{"",
                   "a command is missing; one of search, network, sweep, merge, results, check, "
-                  "eval, simulate, roofline, show, histogram, import, export, calibrate"},
+                  "eval, simulate, roofline, show, histogram, import, export, calibrate, "
+                  "validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{
                "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR

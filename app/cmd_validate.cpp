@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <variant>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "app/gpu_device.hpp"
+#include "app/gpu_request.hpp"
+#include "app/measurement_file.hpp"
+#include "app/validate_report.hpp"
+#include "app/watch.hpp"
+#include "arch/gpu_load.hpp"
+#include "mapper/gpu/search.hpp"
+#include "validate/counters.hpp"
+#include "validate/measurements.hpp"
+#include "validate/workload_problem.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr const char* kReplay = "replay=";
+
+// A workload and what its rows have in common.
+struct Subject {
+  std::string name;
+  KernelSpec spec;
+  GpuMeasurement row;  // without kernel and times
+};
+
+Subject subject_of(const ValidateArguments& arguments, const Gpu& gpu, const std::string& path) {
+  const Workload workload = load_workload(path);
+  const auto spec = kernel_problem(
+      gpu, workload,
+      request_of(arguments.precision, is_convolution(workload) ? std::string{} : arguments.layout));
+  if (const auto* reason = std::get_if<std::string>(&spec)) {
+    throw UsageError(path + ": " + *reason);
+  }
+  Subject subject{workload.name, std::get<KernelSpec>(spec), {}};
+  subject.row.gpu = gpu.name;
+  subject.row.problem = subject.spec.problem;
+  subject.row.convolution = convolution_text(subject.spec);
+  subject.row.cold = arguments.cold;
+  return subject;
+}
+
+GpuMeasurement row_of(const Subject& subject, const KernelSpec& spec) {
+  GpuMeasurement row = subject.row;
+  row.kernel = spec.kernel;
+  row.naive = spec.naive;
+  return row;
+}
+
+std::vector<KernelSpec> candidates_of(const ValidateArguments& arguments, const Gpu& gpu,
+                                      const Subject& subject) {
+  CandidateOptions options;
+  options.top = static_cast<std::size_t>(arguments.top);
+  options.sample = static_cast<std::size_t>(arguments.sample);
+  options.seed = static_cast<std::uint64_t>(arguments.seed);
+  const GemmProblem& problem = subject.spec.problem;
+  std::vector<KernelSpec> chosen =
+      choose_candidates(gpu, subject.spec, kernel_set(gpu, problem, GpuPath::kWmma), options);
+  const auto naive = naive_candidate(gpu, subject.spec);
+  if (const auto* spec = std::get_if<KernelSpec>(&naive)) {
+    chosen.push_back(*spec);
+  }
+  return chosen;
+}
+
+void take(const Timing& timing, GpuMeasurement& row) {
+  row.median = timing.median;
+  row.first_quartile = timing.first_quartile;
+  row.third_quartile = timing.third_quartile;
+  row.least = timing.least;
+  row.runs = timing.samples;
+  row.clock = timing.clock;
+  row.memory_clock = timing.memory_clock;
+  row.throttle = throttle_words(timing.throttle);
+  row.watts = timing.watts;
+  if (timing.left_out + timing.normalised > 0) {
+    row.origin +=
+        fmt::format("; {} samples left out, {} normalised", timing.left_out, timing.normalised);
+  }
+}
+
+// On the GPU of this machine.
+class DeviceRun {
+ public:
+  DeviceRun(const ValidateArguments& arguments, const Gpu& gpu, MeasurementFile& file,
+            ValidationNotes& notes)
+      : arguments_{&arguments},
+        gpu_{&gpu},
+        file_{&file},
+        notes_{&notes},
+        open_{open_device(arguments.tools, gpu, arguments.library)} {
+    notes.notes = open_.notes;
+    TimingProtocol& protocol = options_.protocol;
+    protocol.rounds = arguments.rounds;
+    protocol.total = arguments.per_kernel;
+    protocol.warm_up = Seconds{std::min(protocol.warm_up.count(), arguments.per_kernel.count())};
+    protocol.device_warm_up = arguments.warm_up;
+    protocol.cold = arguments.cold;
+    protocol.seed = static_cast<std::uint64_t>(arguments.seed);
+    options_.check_only = arguments.once;
+    options_.progress = [this](const std::string& what) { watch_.say(name_ + ": " + what); };
+  }
+
+  // Whether all problems are done.
+  bool run(const std::vector<Subject>& subjects) {
+    for (const Subject& subject : subjects) {
+      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+      if (watch_.stop() || lost_ ||
+          (arguments_->budget && passed.count() > arguments_->budget->count())) {
+        return false;
+      }
+      name_ = subject.name;
+      measure_subject(subject);
+    }
+    return !lost_;
+  }
+  bool any_wrong() const { return any_wrong_; }
+
+ private:
+  void refuse(const GpuMeasurement& row, const std::string& reason, bool lost) {
+    const std::string what = measured_what(row);
+    notes_->refusals.push_back(what + ": " + reason);
+    any_wrong_ = any_wrong_ || lost || reason.starts_with("wrong");
+    if (lost) {
+      file_->note_lost(what, reason);
+      lost_ = true;
+    } else {
+      file_->note_refused(what, reason);
+    }
+  }
+
+  // Those that are not in the file yet.
+  std::vector<KernelSpec> missing(const Subject& subject) {
+    std::vector<KernelSpec> left;
+    for (const KernelSpec& spec : candidates_of(*arguments_, *gpu_, subject)) {
+      const std::string what = measured_what(row_of(subject, spec));
+      if (const std::string* reason = file_->lost(what)) {
+        notes_->refusals.push_back(what + ": not tried again: " + *reason);
+        any_wrong_ = true;
+      } else if (arguments_->once || !file_->has(what)) {
+        left.push_back(spec);
+      }
+    }
+    return left;
+  }
+
+  void measure_subject(const Subject& subject) {
+    const std::vector<KernelSpec> left = missing(subject);
+    options_.library = open_.cublas && !file_->has(measured_what(subject.row)) && !arguments_->once;
+    if (left.empty() && !options_.library) {
+      return;
+    }
+    watch_.say(name_ + ": compiling");
+    std::vector<BuiltKernel> runnable;
+    for (BuiltKernel& kernel : build_kernels(*gpu_, left, open_.compile, arguments_->threads)) {
+      const GpuMeasurement row = row_of(subject, kernel.spec);
+      kernel.label = measured_what(row);
+      if (kernel.refusal.empty()) {
+        runnable.push_back(std::move(kernel));
+      } else {
+        refuse(row, kernel.refusal, false);
+      }
+    }
+    try {
+      warm_up_once(subject, runnable);
+      if (!lost_) {
+        keep(subject, runnable, measure(open_.tools(), subject.spec, runnable, options_));
+      }
+    } catch (const DeviceError& error) {
+      notes_->refusals.push_back(fmt::format("{}: {}", subject.name, error.what()));
+      lost_ = error.lost();
+      any_wrong_ = true;
+    }
+  }
+
+  void warm_up_once(const Subject& subject, const std::vector<BuiltKernel>& runnable) {
+    if (is_warm_ || runnable.empty() || arguments_->once) {
+      return;
+    }
+    watch_.say("warming up the GPU");
+    is_warm_ = true;
+    try {
+      warm_up(open_.tools(), runnable.front(), options_.protocol);
+    } catch (const DeviceError& error) {
+      refuse(row_of(subject, runnable.front().spec), error.what(), error.lost());
+    }
+  }
+
+  void keep(const Subject& subject, const std::vector<BuiltKernel>& kernels,
+            const ProblemMeasurement& measured) {
+    std::vector<GpuMeasurement> rows;
+    const auto take_one = [&](GpuMeasurement row, const MeasuredKernel& result, Bytes shared) {
+      row.driver = open_.driver;
+      row.origin = open_.origin;
+      row.shared = shared;
+      if (result.timing && result.timing->samples > 0) {
+        take(*result.timing, row);
+        rows.push_back(std::move(row));
+      } else if (!result.refusal.empty()) {
+        refuse(row, result.refusal, result.lost);
+      }
+    };
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      take_one(row_of(subject, kernels[i].spec), measured.kernels[i], kernels[i].source.shared);
+    }
+    take_one(subject.row, measured.library, Bytes{0});
+    file_->add(rows);
+  }
+
+  const ValidateArguments* arguments_;
+  const Gpu* gpu_;
+  MeasurementFile* file_;
+  ValidationNotes* notes_;
+  Watch watch_{{"validating", "stop after this problem"}};
+  OpenDevice open_;
+  MeasureOptions options_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::string name_;
+  bool is_warm_ = false;
+  bool lost_ = false;
+  bool any_wrong_ = false;
+};
+
+// Which of the kernels that would be measured a file has none of.
+void note_missing(const ValidateArguments& arguments, const Gpu& gpu,
+                  const std::vector<Subject>& subjects, const std::vector<GpuMeasurement>& rows,
+                  ValidationNotes& notes) {
+  std::set<std::string> known;
+  for (const GpuMeasurement& row : rows) {
+    known.insert(measured_what(row));
+  }
+  for (const Subject& subject : subjects) {
+    const std::vector<KernelSpec> candidates = candidates_of(arguments, gpu, subject);
+    const auto missing = std::count_if(candidates.begin(), candidates.end(), [&](const auto& spec) {
+      return !known.contains(measured_what(row_of(subject, spec)));
+    });
+    if (missing > 0) {
+      notes.notes.push_back(
+          fmt::format("{}: {} of the {} kernels that would be measured are not in the file",
+                      subject.name, missing, candidates.size()));
+    }
+  }
+}
+
+void refuse_overwriting(const ValidateArguments& arguments) {
+  std::vector<std::string> inputs{arguments.arch, arguments.counters};
+  inputs.insert(inputs.end(), arguments.workloads.begin(), arguments.workloads.end());
+  if (arguments.device.starts_with(kReplay)) {
+    inputs.push_back(arguments.device.substr(std::string{kReplay}.size()));
+  }
+  std::vector<std::string> outputs{arguments.output.file, arguments.report, arguments.svg,
+                                   arguments.measurements};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const std::string& input : inputs) {
+      refuse_same_file(outputs[i], input);
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      refuse_same_file(outputs[i], outputs[j]);
+    }
+  }
+}
+
+std::vector<GpuMeasurement> rows_of(const std::vector<GpuMeasurement>& all,
+                                    const std::map<std::string, std::string>& names) {
+  std::vector<GpuMeasurement> rows;
+  for (const GpuMeasurement& row : all) {
+    if (names.contains(problem_key(row))) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+Answer run(const ValidateArguments& arguments) {
+  refuse_overwriting(arguments);
+  const Gpu gpu = load_gpu(arguments.arch);
+  std::vector<Subject> subjects;
+  std::map<std::string, std::string> names;
+  for (const std::string& path : arguments.workloads) {
+    subjects.push_back(subject_of(arguments, gpu, path));
+    names.try_emplace(problem_key(subjects.back().row), subjects.back().name);
+  }
+  ValidationNotes notes;
+  Answer answer;
+  std::vector<GpuMeasurement> rows;
+  if (arguments.device.starts_with(kReplay)) {
+    const std::string path = arguments.device.substr(std::string{kReplay}.size());
+    rows = rows_of(parse_measurements(read_text(path), path), names);
+    note_missing(arguments, gpu, subjects, rows, notes);
+    answer.code = rows.empty() ? kNegative : kDone;
+  } else {
+    MeasurementFile file{arguments.measurements};
+    DeviceRun on_device{arguments, gpu, file, notes};
+    const bool is_done = on_device.run(subjects);
+    rows = rows_of(file.rows(), names);
+    answer.code = !is_done ? kInterrupted : on_device.any_wrong() ? kNegative : kDone;
+    answer.remark = is_done ? "" : "not all problems are measured; run it again with the same -o";
+  }
+  Verdict verdict = judge(gpu, rows, names);
+  if (!arguments.counters.empty()) {
+    const auto found =
+        attach_counters(parse_counters(read_text(arguments.counters), arguments.counters), verdict);
+    notes.notes.push_back(fmt::format("{}: counters of {} of {} kernels", arguments.counters, found,
+                                      verdict.kernels));
+  }
+  if (!arguments.svg.empty()) {
+    OutputFile{arguments.svg}.write(verdict_svg(gpu, verdict));
+  }
+  const std::string text = verdict_text(gpu, verdict, notes);
+  if (!arguments.report.empty()) {
+    OutputFile{arguments.report}.write(
+        arguments.report.ends_with(".html") ? verdict_html(gpu, verdict, notes) : text);
+  }
+  answer.text = arguments.output.json ? verdict_json(gpu, verdict, notes.refusals) : text;
+  return answer;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/gpu_request.hpp"
+
+#include "app/arguments.hpp"
+
+namespace mapsim {
+
+GpuRequest request_of(const std::string& precision, const std::string& layout) {
+  GpuRequest request;
+  request.precision = named<GpuPrecision>(precision, static_cast<int>(kGpuPrecisions));
+  if (layout == "nchw") {
+    request.layout = ConvLayout::kNchw;
+  } else if (layout.size() == 2) {
+    request.a = layout[0] == 't' ? MatrixLayout::kRow : MatrixLayout::kColumn;
+    request.b = layout[1] == 'n' ? MatrixLayout::kColumn : MatrixLayout::kRow;
+  }
+  return request;
+}
+
+void refuse_layout(const std::string& layout, const Workload& workload) {
+  if (!layout.empty() && is_convolution(workload) != (layout.size() == 4)) {
+    throw UsageError(layout.size() == 4 ? "--layout " + layout + ": " + workload.name +
+                                              " is a GEMM; its operands are tn, nn, nt or tt"
+                                        : "--layout " + layout + ": " + workload.name +
+                                              " is a convolution; its tensors are nhwc or nchw");
+  }
+}
+
+}  // namespace mapsim

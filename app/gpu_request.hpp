@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+
+#include "costmodel/gpu/convolution.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// The value whose to_string() is `word`, of the first `count` of an enumeration.
+template <class Enum>
+std::optional<Enum> named(const std::string& word, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (word == to_string(static_cast<Enum>(i))) {
+      return static_cast<Enum>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+// Of --precision and --layout; empty: not given.
+GpuRequest request_of(const std::string& precision, const std::string& layout);
+
+// Throws UsageError for a layout that says nothing of this layer.
+void refuse_layout(const std::string& layout, const Workload& workload);
+
+}  // namespace mapsim

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "costmodel/gpu/measurement.hpp"
+
+namespace mapsim {
+
+// A measurements file that grows while measuring: every problem's rows are in it before the next
+// begins. A row that a killed process left unfinished is dropped, the rest stays as it is.
+class MeasurementFile {
+ public:
+  // Reads what is there, or begins a file. "": none, rows are kept in memory. Throws UsageError,
+  // ConfigError.
+  explicit MeasurementFile(std::string path);
+
+  const std::vector<GpuMeasurement>& rows() const { return rows_; }
+  // Whether there is a row of this, by measured_what().
+  bool has(const std::string& what) const { return known_.contains(what); }
+  // Why this must not be tried again: it ended the process that did. Nothing: it may be.
+  const std::string* lost(const std::string& what) const;
+
+  void add(const std::vector<GpuMeasurement>& rows);
+  // Comment lines "# refused: ..." and "# lost: ...".
+  void note_refused(const std::string& what, const std::string& reason);
+  void note_lost(const std::string& what, const std::string& reason);
+
+ private:
+  void append(const std::string& text);
+  std::string path_;
+  std::vector<GpuMeasurement> rows_;
+  std::map<std::string, std::size_t> known_;
+  std::map<std::string, std::string> lost_;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/counters.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arch/gpu_load.hpp"
+#include "core/diagnostic.hpp"
+#include "validate/candidates.hpp"
+#include "validate/measurements.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+TEST(ParseCounters, ReadsTheRawPage) {
+  const auto kernels = parse_counters(
+      "==PROF== Connected to process 1\n"
+      "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\"\n"
+      "\"\",\"\",\"Mbyte\",\"usecond\"\n"
+      "\"0\",\"the name, with commas\",\"1,024.5\",\"33.5\"\n"
+      "\"1\",\"other\",\"2\",\"n/a\"\n",
+      "ncu.csv");
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_NE(kernels[0].names.find("the name, with commas"), std::string::npos);
+  EXPECT_THAT(kernels[0].metrics,
+              UnorderedElementsAre(Pair("dram__bytes_read.sum", 1024.5e6),
+                                   Pair("gpu__time_duration.sum", 33.5 * 1e-6)));
+  EXPECT_THAT(kernels[1].metrics, UnorderedElementsAre(Pair("dram__bytes_read.sum", 2e6)));
+}
+
+TEST(ParseCounters, ReadsTheDetailsPage) {
+  const auto kernels = parse_counters(
+      "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+      "\"0\",\"a\",\"dram__bytes_write.sum\",\"byte\",\"7\"\n"
+      "\"0\",\"a\",\"launch__registers_per_thread\",\"register/thread\",\"96\"\n"
+      "\"1\",\"b\",\"dram__bytes_write.sum\",\"Kbyte\",\"1.5\"\n",
+      "ncu.csv");
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_EQ(kernels[0].metrics.at("launch__registers_per_thread"), 96);
+  EXPECT_EQ(kernels[1].metrics.at("dram__bytes_write.sum"), 1500);
+}
+
+TEST(ParseCounters, RefusesWhatIsNoTable) {
+  try {
+    parse_counters("hello\nworld\n", "ncu.csv");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(std::string{error.what()}.substr(0, 66),
+              "ncu.csv:1:1: no table of ncu: its header has ID and Kernel Name; w");
+  }
+}
+
+TEST(CompareCounters, SetsTheModelsOwnCountsBeside) {
+  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  GpuMeasurement row;
+  row.gpu = "h200";
+  row.problem = {4096, 4096, 4096, 1, GpuPrecision::kF16, Bytes{2}};
+  row.kernel = fixed_tiles(gpu, row.problem).front();
+  row.median = Seconds{300e-6};
+  Verdict verdict = judge(gpu, std::vector{row}, {});
+  const std::string what = measured_what(row);
+  const auto profiled = parse_counters(
+      "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\",\"dram__bytes_write.sum\","
+      "\"smsp__inst_executed_pipe_tensor.sum\"\n\"\",\"\",\"byte\",\"byte\",\"inst\"\n\"0\",\"" +
+          what + "\",\"60e6\",\"30e6\",\"33554432\"\n",
+      "ncu.csv");
+  EXPECT_EQ(attach_counters(profiled, verdict), 1);
+  const auto list = compare_counters(gpu, verdict.problems[0].kernels[0]);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].metric, "dram__bytes.sum");
+  EXPECT_EQ(list[0].counted, 90e6);
+  EXPECT_EQ(list[0].modelled, verdict.problems[0].kernels[0].estimate.dram_bytes);
+  // 4096^3 MACs in instructions of 2048: as many as there are.
+  EXPECT_EQ(list[1].modelled, 33554432);
+}
+
+}  // namespace
+}  // namespace mapsim

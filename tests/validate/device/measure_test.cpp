@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measuring on a driver that is made up (fake_cuda.cpp).
+#include "validate/measure.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "arch/gpu_load.hpp"
+#include "mapper/gpu/search.hpp"
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Measuring : public ::testing::Test {
+ protected:
+  Measuring() {
+    std::string pattern = (fs::temp_directory_path() / "mapsim_measure_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    std::ofstream{folder_ / "mma.h"} << "\n";
+    setenv("FAKE_CUDA_LOG", (folder_ / "log").c_str(), 1);
+    unsetenv("FAKE_CUDA");
+    problem_.problem = {96, 80, 256, 1, GpuPrecision::kF16, Bytes{2}};
+  }
+  ~Measuring() override {
+    unsetenv("FAKE_CUDA");
+    unsetenv("FAKE_CUDA_LOG");
+    fs::remove_all(folder_);
+  }
+
+  std::vector<BuiltKernel> build(std::size_t top, std::size_t sample) const {
+    CandidateOptions options;
+    options.top = top;
+    options.sample = sample;
+    options.fixed = false;
+    Nvrtc::Options where;
+    where.library = MAPSIM_FAKE_CUDA;
+    where.include = folder_;
+    const auto nvrtc = Nvrtc::load(where);
+    const Compile compile = [&](const KernelSource& source) {
+      return std::get<Nvrtc>(nvrtc).compile(source, 90);
+    };
+    std::vector<BuiltKernel> built = build_kernels(
+        gpu_,
+        choose_candidates(gpu_, problem_, kernel_set(gpu_, problem_.problem, GpuPath::kWmma),
+                          options),
+        compile, 2);
+    for (BuiltKernel& kernel : built) {
+      kernel.label = to_string(kernel.spec.kernel);
+    }
+    return built;
+  }
+
+  ProblemMeasurement run(const std::vector<BuiltKernel>& kernels, bool cold = false) const {
+    const CudaDevice device{MAPSIM_FAKE_CUDA};
+    std::string why;
+    const auto nvml = Nvml::open(device.info().bus, MAPSIM_FAKE_CUDA, why);
+    const auto cublas = Cublas::open(MAPSIM_FAKE_CUDA, why);
+    MeasureOptions options;
+    options.protocol.rounds = 3;
+    options.protocol.total = Seconds{1e-3};
+    options.protocol.warm_up = Seconds{1e-4};
+    options.protocol.cold = cold;
+    return measure({&device, &*nvml, &*cublas}, problem_, kernels, options);
+  }
+
+  std::vector<std::string> log() const {
+    std::ifstream file{folder_ / "log"};
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) {
+      lines.push_back(line);
+    }
+    return lines;
+  }
+
+  Gpu gpu_ = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  KernelSpec problem_;
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(Measuring, TimesEveryKernelAndTheLibrary) {
+  const std::vector<BuiltKernel> kernels = build(4, 3);
+  ASSERT_EQ(kernels.size(), 7U);
+  const ProblemMeasurement measured = run(kernels);
+  for (const MeasuredKernel& kernel : measured.kernels) {
+    EXPECT_EQ(kernel.refusal, "");
+    ASSERT_TRUE(kernel.timing);
+    EXPECT_GT(kernel.timing->median, Seconds{4e-6});
+    EXPECT_LT(kernel.timing->median, Seconds{1e-5});
+    EXPECT_LE(kernel.timing->first_quartile, kernel.timing->median);
+    EXPECT_LE(kernel.timing->median, kernel.timing->third_quartile);
+    EXPECT_EQ(kernel.timing->clock, Hertz{1830e6});
+    EXPECT_EQ(kernel.timing->memory_clock, Hertz{3201e6});
+    EXPECT_EQ(kernel.timing->watts, 500);
+  }
+  ASSERT_TRUE(measured.library.timing);
+  EXPECT_NEAR(measured.library.timing->median.count(), 4e-6, 1e-7);
+}
+
+TEST_F(Measuring, FindsKernelsThatComputeSomethingElse) {
+  const std::vector<BuiltKernel> kernels = build(6, 6);
+  setenv("FAKE_CUDA", "wrong=kStages = 3", 1);
+  const ProblemMeasurement measured = run(kernels);
+  int wrong = 0;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const bool is_bad = kernels[i].spec.kernel.stages == 3;
+    wrong += is_bad ? 1 : 0;
+    EXPECT_EQ(measured.kernels[i].timing.has_value(), !is_bad);
+    EXPECT_THAT(measured.kernels[i].refusal,
+                is_bad ? StartsWith("wrong: C[0][48][40] is ") : StartsWith(""));
+  }
+  EXPECT_GT(wrong, 0);
+  EXPECT_LT(wrong, 12);
+}
+
+TEST_F(Measuring, BlamesTheKernelThatTakesTheContextWithIt) {
+  const std::vector<BuiltKernel> kernels = build(4, 0);
+  // The second kernel, by a constant of its own that the first does not have.
+  std::size_t bad = 1;
+  while (bad < kernels.size() &&
+         kernels[bad].spec.kernel.block.m == kernels[0].spec.kernel.block.m &&
+         kernels[bad].spec.kernel.raster == kernels[0].spec.kernel.raster &&
+         kernels[bad].spec.kernel.stages == kernels[0].spec.kernel.stages) {
+    ++bad;
+  }
+  ASSERT_LT(bad, kernels.size());
+  setenv("FAKE_CUDA", "lost=extern", 1);  // every one; the first is met first
+  const ProblemMeasurement measured = run(kernels);
+  EXPECT_TRUE(measured.kernels[0].lost);
+  EXPECT_EQ(measured.kernels[0].refusal,
+            "waiting for the GPU: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch failure");
+  for (std::size_t i = 1; i < kernels.size(); ++i) {
+    EXPECT_FALSE(measured.kernels[i].timing);
+    EXPECT_EQ(measured.kernels[i].refusal, "");  // never tried
+  }
+}
+
+TEST_F(Measuring, GoesOnWhereAKernelCannotBeLoaded) {
+  const std::vector<BuiltKernel> kernels = build(3, 6);
+  setenv("FAKE_CUDA", "image=kStages = 2;", 1);
+  const ProblemMeasurement measured = run(kernels);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const bool is_bad = kernels[i].spec.kernel.stages == 2;
+    EXPECT_EQ(measured.kernels[i].timing.has_value(), !is_bad);
+    EXPECT_THAT(measured.kernels[i].refusal,
+                is_bad ? HasSubstr("CUDA_ERROR_INVALID_IMAGE") : HasSubstr(""));
+  }
+}
+
+// Fill (poison), launch: the check. Then every sample between two records; cold: a fill of twice
+// the L2 before the first record, and one launch only.
+TEST_F(Measuring, FlushesTheCacheOutsideOfTheTimedSpan) {
+  const std::vector<BuiltKernel> kernels = build(2, 0);
+  run(kernels, true);
+  const std::string flush = "fill " + std::to_string(2 * (60 << 20));
+  int samples = 0;
+  int records = 0;
+  int launches = 0;
+  std::string before_start;
+  std::string last;
+  for (const std::string& line : log()) {
+    if (line == "record") {
+      if (++records % 2 == 1) {
+        before_start = last;
+        launches = 0;
+      } else {
+        EXPECT_EQ(before_start, flush);
+        EXPECT_EQ(launches, 1);
+        ++samples;
+      }
+    } else if (line.starts_with("launch mapsim_gemm") || line == "cublas") {
+      ++launches;
+    } else if (records % 2 == 1) {
+      EXPECT_THAT(line, HasSubstr("reduce"));  // nothing else in a timed span
+    }
+    last = line;
+  }
+  EXPECT_GT(samples, 3 * 3);
+}
+
+TEST_F(Measuring, OpensAndClosesEveryRoundWithTheAnchor) {
+  const std::vector<BuiltKernel> kernels = build(3, 0);
+  std::vector<std::string> rounds;
+  {
+    const CudaDevice device{MAPSIM_FAKE_CUDA};
+    MeasureOptions options;
+    options.library = false;
+    options.protocol.rounds = 2;
+    options.protocol.total = Seconds{1e-5};
+    options.protocol.warm_up = Seconds{1e-7};
+    options.progress = [&](const std::string& what) {
+      if (what.starts_with("round")) {
+        rounds.push_back(what);
+        std::ofstream{getenv("FAKE_CUDA_LOG"), std::ios::app} << what << "\n";
+      }
+    };
+    measure({&device, nullptr, nullptr}, problem_, kernels, options);
+  }
+  EXPECT_EQ(rounds, (std::vector<std::string>{"round 1 of 2", "round 2 of 2"}));
+  std::vector<std::vector<std::string>> launches;
+  for (const std::string& line : log()) {
+    if (line.starts_with("round")) {
+      launches.emplace_back();
+    } else if (!launches.empty() && line.starts_with("launch mapsim_gemm")) {
+      launches.back().push_back(line);
+    }
+  }
+  ASSERT_EQ(launches.size(), 2U);
+  for (const std::vector<std::string>& round : launches) {
+    EXPECT_EQ(round.front(), round.back());
+    EXPECT_EQ(round.front(), launches[0].front());
+  }
+}
+
+TEST_F(Measuring, RecordsThrottlingAndLeavesItsRoundsOut) {
+  const std::vector<BuiltKernel> kernels = build(2, 4);
+  setenv("FAKE_CUDA", "throttle", 1);
+  const ProblemMeasurement measured = run(kernels);
+  std::int64_t disturbed = 0;
+  for (const MeasuredKernel& kernel : measured.kernels) {
+    ASSERT_TRUE(kernel.timing);
+    disturbed += kernel.timing->left_out + kernel.timing->normalised;
+  }
+  EXPECT_GT(disturbed, 0);
+}
+
+TEST(BuildKernels, RanksByWhatTheCompilerSays) {
+  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  KernelSpec problem;
+  problem.problem = {4096, 4096, 4096, 1, GpuPrecision::kF16, Bytes{2}};
+  std::vector<KernelSpec> specs;
+  for (const KernelChoice& kernel : fixed_tiles(gpu, problem.problem)) {
+    specs.push_back(problem);
+    specs.back().kernel = kernel;
+  }
+  // The first takes so many registers that one block fits an SM; the second does not compile; the
+  // third takes more than there are.
+  const Compile compile = [&](const KernelSource& source) {
+    std::variant<CompiledKernel, std::string> result = CompiledKernel{};
+    auto& compiled = std::get<CompiledKernel>(result);
+    compiled.image = "image";
+    if (source.text == kernel_source(gpu, specs[1]).text) {
+      result = std::string{"no"};
+    } else {
+      compiled.registers = source.text == kernel_source(gpu, specs[2]).text ? 300 : 250;
+    }
+    return result;
+  };
+  const std::vector<BuiltKernel> built = build_kernels(gpu, specs, compile, 1);
+  ASSERT_EQ(built.size(), 4U);
+  EXPECT_EQ(built[0].refusal + built[1].refusal, "");
+  EXPECT_LE(built[0].predicted, built[1].predicted);
+  EXPECT_EQ(built[0].spec.kernel.registers, 250);
+  EXPECT_EQ(built[0].predicted, estimate(gpu, gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma),
+                                         problem.problem, built[0].spec.kernel)
+                                    .time.total);
+  for (const std::size_t i : {2, 3}) {
+    EXPECT_THAT(built[i].refusal, ::testing::AnyOf("does not compile: no",
+                                                   StartsWith("cannot run as it was compiled: ")));
+  }
+}
+
+TEST(ChooseCandidates, TakesTheBestThenDrawsThenFixesTiles) {
+  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  KernelSpec problem;
+  problem.problem = {1024, 1024, 1024, 1, GpuPrecision::kF16, Bytes{2}};
+  const std::vector<KernelChoice> all = kernel_set(gpu, problem.problem, GpuPath::kWmma);
+  CandidateOptions options;
+  options.top = 5;
+  options.sample = 7;
+  const std::vector<KernelSpec> chosen = choose_candidates(gpu, problem, all, options);
+  ASSERT_GE(chosen.size(), 12U);
+  ASSERT_LE(chosen.size(), 16U);
+  const auto predicted = [&](const KernelSpec& spec) {
+    return estimate(gpu, gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma), problem.problem,
+                    spec.kernel)
+        .time.total.count();
+  };
+  double best = 1;
+  for (const KernelChoice& kernel : all) {
+    KernelSpec spec = problem;
+    spec.kernel = kernel;
+    if (!illegal(gpu, problem.problem, kernel) && !not_generated(gpu, spec)) {
+      best = std::min(best, predicted(spec));
+    }
+  }
+  EXPECT_EQ(predicted(chosen[0]), best);
+  for (std::size_t i = 1; i < 5; ++i) {
+    EXPECT_GT(predicted(chosen[i]), predicted(chosen[i - 1]));
+  }
+  EXPECT_EQ(chosen, choose_candidates(gpu, problem, all, options));
+  options.seed = 2;
+  EXPECT_NE(chosen, choose_candidates(gpu, problem, all, options));
+}
+
+}  // namespace
+}  // namespace mapsim

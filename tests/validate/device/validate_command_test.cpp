@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// `mapsim validate` and `microbench` from the command line to the files, on fake_cuda.cpp.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "validate/measurements.hpp"
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kArch = MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml";
+
+class ValidateCommand : public ::testing::Test {
+ protected:
+  ValidateCommand() {
+    std::string pattern = (fs::temp_directory_path() / "mapsim_validate_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    write("mma.h", "\n");
+    write("gemm.yaml",
+          "name: small\ngemm: {m: 64, n: 96, k: 128}\n"
+          "precision: {input: 16 b, weight: 16 b, output: 16 b, partial: 32 b}\n");
+    write("conv.yaml",
+          "name: image\nconv2d: {in_channels: 16, out_channels: 24, input: [9, 9], kernel: [3, 3], "
+          "padding: 1, stride: 2}\n"
+          "precision: {input: 16 b, weight: 16 b, output: 16 b, partial: 32 b}\n");
+  }
+  ~ValidateCommand() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream{folder_ / name} << text;
+  }
+  std::string file(const std::string& name) const {
+    std::ifstream stream{folder_ / name, std::ios::binary};
+    return {std::istreambuf_iterator<char>{stream}, {}};
+  }
+  int run(const std::string& arguments, const std::string& fake = "") const {
+    const std::string command = fmt::format(
+        "cd '{0}' && MAPSIM_CUDA_LIBRARY='{1}' MAPSIM_NVML_LIBRARY='{1}' "
+        "MAPSIM_NVRTC_LIBRARY='{1}' MAPSIM_CUBLAS_LIBRARY='{1}' MAPSIM_CUDA_INCLUDE='{0}' "
+        "FAKE_CUDA='{2}' '{3}' {4} >stdout 2>stderr",
+        folder_.string(), MAPSIM_FAKE_CUDA, fake, MAPSIM_PROGRAM, arguments);
+    return WEXITSTATUS(std::system(command.c_str()));
+  }
+  int validate(const std::string& rest, const std::string& fake = "") const {
+    return run("validate " + kArch +
+                   " gemm.yaml conv.yaml --top 4 --sample 3 --rounds 3 "
+                   "--per-kernel \"100 us\" --warm-up \"1 us\" --threads 2 " +
+                   rest,
+               fake);
+  }
+  std::vector<GpuMeasurement> rows(const std::string& name) const {
+    return parse_measurements(file(name), name);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(ValidateCommand, MeasuresChecksAndReports) {
+  ASSERT_EQ(validate("-o m.csv --svg plot.svg --report report.html --json"), 0)
+      << file("stdout") << file("stderr");
+  const std::vector<GpuMeasurement> measured = rows("m.csv");
+  const auto count = [&](const auto& is) {
+    return std::count_if(measured.begin(), measured.end(), is);
+  };
+  EXPECT_GE(count([](const auto& r) { return r.kernel && !r.naive; }), 14);
+  EXPECT_EQ(count([](const auto& r) { return !r.kernel; }), 2);  // cuBLAS on both
+  EXPECT_EQ(count([](const auto& r) { return r.naive; }), 1);    // of the GEMM only
+  EXPECT_EQ(count([](const auto& r) { return !r.convolution.empty(); }),
+            count([](const auto& r) { return r.problem.n == 24; }));
+  for (const GpuMeasurement& row : measured) {
+    EXPECT_EQ(row.gpu, "h200");
+    EXPECT_EQ(row.driver, "999.1");
+    EXPECT_EQ(row.clock, Hertz{1830e6});
+    EXPECT_THAT(row.origin, HasSubstr("Fake H200, NVRTC 13.0, cuBLAS 13.1.0"));
+    EXPECT_TRUE(!row.kernel || row.kernel->registers);
+    EXPECT_GT(row.least, Seconds{0});
+  }
+  const auto json = nlohmann::json::parse(file("stdout"));
+  EXPECT_EQ(json["problems"][0]["name"], "small");
+  EXPECT_EQ(json["problems"][1]["name"], "image");
+  EXPECT_TRUE(json["refused"].empty());
+  EXPECT_THAT(file("plot.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(file("report.html"), HasSubstr("static best"));
+  // The file in place of the GPU says the same.
+  ASSERT_EQ(validate("--device replay=m.csv --json --out replayed.json"), 0) << file("stderr");
+  EXPECT_EQ(nlohmann::json::parse(file("replayed.json")), json);
+}
+
+TEST_F(ValidateCommand, ReportsWrongKernelsAndWritesNoTimesOfThem) {
+  EXPECT_EQ(validate("-o m.csv", "wrong=kStages = 2"), 1) << file("stderr");
+  for (const GpuMeasurement& row : rows("m.csv")) {
+    EXPECT_TRUE(!row.kernel || row.naive || row.kernel->stages != 2);
+  }
+  EXPECT_THAT(file("stdout"), HasSubstr("stages 2 "));
+  EXPECT_THAT(file("stdout"), HasSubstr(": wrong: C[0]["));
+  EXPECT_THAT(file("m.csv"), HasSubstr("# refused: h200 f16 64x96x128"));
+}
+
+TEST_F(ValidateCommand, GoesOnWhereItStopped) {
+  ASSERT_EQ(validate("-o m.csv --no-library"), 0) << file("stderr");
+  const std::string before = file("m.csv");
+  ASSERT_EQ(validate("-o m.csv --no-library"), 0);
+  EXPECT_EQ(file("m.csv"), before);  // nothing twice
+  // A killed process: half a row at the end, and rows missing.
+  const std::size_t cut = before.find_last_of('\n', before.size() - 2);
+  write("m.csv", before.substr(0, cut + 20));
+  ASSERT_EQ(validate("-o m.csv --no-library"), 0) << file("stderr");
+  EXPECT_EQ(file("m.csv").substr(0, cut), before.substr(0, cut));
+  EXPECT_EQ(rows("m.csv").size(), parse_measurements(before, "").size());
+}
+
+TEST_F(ValidateCommand, DoesNotTryAgainWhatEndedTheContext) {
+  EXPECT_EQ(validate("-o m.csv", "lost=kStages = 3"), 130);
+  EXPECT_THAT(file("stderr"), HasSubstr("run it again with the same -o"));
+  EXPECT_THAT(file("m.csv"), HasSubstr("# lost: h200"));
+  int code = 130;
+  int tries = 0;
+  for (; code == 130 && tries < 20; ++tries) {
+    code = validate("-o m.csv", "lost=kStages = 3");
+  }
+  EXPECT_EQ(code, 1) << file("stdout") << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("not tried again"));
+  EXPECT_GT(rows("m.csv").size(), 4U);
+}
+
+TEST_F(ValidateCommand, RefusesKernelsWithMoreRegistersThanThereAre) {
+  EXPECT_EQ(validate("-o m.csv", "spill=kStages = 2"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("cannot run as it was compiled: about 300 registers"));
+}
+
+TEST_F(ValidateCommand, KeepsColdTimesApart) {
+  ASSERT_EQ(validate("-o m.csv --no-library"), 0);
+  const std::size_t hot = rows("m.csv").size();
+  ASSERT_EQ(validate("-o m.csv --no-library --cold"), 0) << file("stderr");
+  EXPECT_EQ(rows("m.csv").size(), 2 * hot);
+  EXPECT_THAT(file("stdout"), HasSubstr("small (cold)"));
+}
+
+TEST_F(ValidateCommand, StopsAtItsBudget) {
+  EXPECT_EQ(validate("-o m.csv --budget \"1 ns\""), 130);
+  EXPECT_TRUE(rows("m.csv").empty());
+}
+
+TEST_F(ValidateCommand, SaysWhatIsMissing) {
+  const std::string inputs = kArch + " gemm.yaml";
+  const int code = WEXITSTATUS(std::system(
+      fmt::format("cd '{}' && MAPSIM_CUDA_LIBRARY=/nowhere/libcuda.so '{}' validate {} >stdout "
+                  "2>stderr",
+                  fs::path{file("x").empty() ? "." : "."}.string(), MAPSIM_PROGRAM,
+                  kArch + " " MAPSIM_SOURCE_DIR "/configs/workloads/gemm/512.yaml")
+          .c_str()));
+  EXPECT_EQ(code, 2);
+  EXPECT_EQ(run("validate " + inputs, "sms=114"), 2);
+  EXPECT_EQ(file("stderr"),
+            "mapsim: the GPU here, Fake H200, has compute capability 9.0 and 114 SMs; h200 has 9.0 "
+            "and 132: take its own architecture file\n");
+  EXPECT_EQ(run("validate " + inputs + " --device replay=none.csv"), 2);
+  EXPECT_EQ(run("validate " + inputs + " --device gpu"), 2);
+  EXPECT_EQ(run("validate " + inputs + " -o gemm.yaml"), 2);
+  EXPECT_EQ(run("validate " + inputs + " --device replay=m.csv -o m.csv"), 2);
+}
+
+TEST_F(ValidateCommand, ReadsCounters) {
+  ASSERT_EQ(validate("-o m.csv --no-library"), 0);
+  const std::string what = measured_what(rows("m.csv").front());
+  write("ncu.csv", "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"byte\"\n\"0\",\"" +
+                       what + "\",\"40960\"\n");
+  ASSERT_EQ(validate("--device replay=m.csv --counters ncu.csv"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("counters of 1 of"));
+  EXPECT_THAT(file("stdout"), HasSubstr("dram__bytes.sum"));
+}
+
+TEST_F(ValidateCommand, RunsEachKernelOnceForAProfiler) {
+  ASSERT_EQ(validate("--once"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), Not(HasSubstr("refused")));
+}
+
+TEST_F(ValidateCommand, MeasuresRatesBesideTheFiles) {
+  ASSERT_EQ(run("microbench " + kArch + " --out micro.csv"), 0) << file("stderr");
+  const std::string csv = file("micro.csv");
+  EXPECT_THAT(csv, HasSubstr("# mapsim microbenchmarks 1\ngpu,driver,sm_clock_mhz,what,"));
+  // 1 ms each: 10,000 x 8 x 4096 x 16 MACs in 1.83e6 cycles.
+  EXPECT_THAT(csv, HasSubstr("h200,999.1,1830,mma,f16,28"));
+  EXPECT_THAT(csv, HasSubstr("dram copy,,2.1"));
+  EXPECT_THAT(csv, HasSubstr("launch,,"));
+}
+
+}  // namespace
+}  // namespace mapsim

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "arch/gpu.hpp"
+#include "tests/validate/kernels/machine.hpp"
+#include "validate/kernels/source.hpp"
+
+namespace mapsim {
+
+// A kernel that is run on the CPU.
+struct KernelCase {
+  std::string name;  // letters, digits and underscores
+  KernelSpec spec;
+  bool has_async = true;  // sm_80, else sm_75
+};
+std::vector<KernelCase> kernel_cases();
+
+// The same with a fault built in, that must be found.
+struct KernelMutant {
+  std::string name;
+  std::string from, to;  // of the kernel text: stands there once
+  KernelCase on;
+};
+std::vector<KernelMutant> kernel_mutants();
+
+// Only what kernels are written for: compute capability and rates.
+Gpu case_gpu(bool has_async);
+
+// What the emitter made of them, in the same order: one thread of a block.
+using Launch = void (*)(const KernelArguments& arguments, bool reduces);
+std::vector<Launch> case_launches();
+std::vector<Launch> mutant_launches();
+
+}  // namespace mapsim

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/validate/kernels/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace mapsim {
+namespace {
+
+constexpr std::size_t kStack = 256 * 1024;
+constexpr std::size_t kLargestOperand = 32 * 16;  // elements of a fragment of A or B
+thread_local Machine* running = nullptr;
+// What a fiber waits for; compared by address.
+constexpr const char* kWarpBarrier = "a barrier of the warp";
+constexpr const char* kMultiply = "an MMA operation";
+
+}  // namespace
+
+Machine& Machine::now() { return *running; }
+
+Machine::Machine(int threads, std::size_t shared_bytes, bool last_warp_first)
+    : threads_{threads},
+      last_warp_first_{last_warp_first},
+      fibers_(static_cast<std::size_t>(threads)),
+      warps_(static_cast<std::size_t>((threads + 31) / 32)),
+      memory_(shared_bytes + 128),
+      shared_bytes_{shared_bytes},
+      bytes_(shared_bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+  shared_ = memory_.data() + (128 - address % 128);
+  for (Fiber& fiber : fibers_) {
+    fiber.stack.reset(new char[kStack]);  // not touched before it is used
+  }
+  for (Warp& warp : warps_) {
+    for (auto& parity : warp.operands) {
+      parity.fill(std::vector<double>(kLargestOperand));
+    }
+  }
+}
+
+Machine::~Machine() = default;
+
+void Machine::allow(const void* begin, std::size_t bytes, bool writable) {
+  if (bytes > 0) {
+    regions_.push_back(
+        {static_cast<const char*>(begin), bytes, std::vector<unsigned char>(writable ? bytes : 0)});
+  }
+}
+
+bool Machine::wrote_everything() const {
+  return std::all_of(regions_.begin(), regions_.end(), [](const Region& region) {
+    return std::all_of(region.writes.begin(), region.writes.end(),
+                       [](unsigned char count) { return count == 1; });
+  });
+}
+
+void Machine::fail(const std::string& what) const {
+  throw KernelFault{fmt::format("block {}, thread {}: {}", block_, thread_, what)};
+}
+
+void Machine::enter() {
+  Machine& machine = now();
+  try {
+    (*machine.body_)();
+    if (!machine.fibers_[static_cast<std::size_t>(machine.thread_)].copies.empty()) {
+      machine.fail("ends with copies under way");
+    }
+  } catch (const KernelFault& fault) {
+    machine.fault_ = fault.what();
+  }
+  machine.switch_back(State::kDone, "");
+}
+
+void Machine::switch_back(State state, const char* waits_for) {
+  Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
+  fiber.state = state;
+  fiber.waits_for = waits_for;
+  swapcontext(&fiber.context, &scheduler_);
+}
+
+bool Machine::release(int warp) {
+  const auto first = fibers_.begin() + warp * 32;
+  const auto last = fibers_.begin() + std::min(threads_, warp * 32 + 32);
+  const bool all = std::all_of(first, last, [&](const Fiber& fiber) {
+    return fiber.state == State::kWarp && fiber.waits_for == first->waits_for;
+  });
+  if (all) {
+    std::for_each(first, last, [](Fiber& fiber) { fiber.state = State::kReady; });
+    warps_[static_cast<std::size_t>(warp)].epoch += first->waits_for == kWarpBarrier ? 1 : 0;
+  }
+  return all;
+}
+
+bool Machine::advance() {
+  if (std::all_of(fibers_.begin(), fibers_.end(),
+                  [](const Fiber& fiber) { return fiber.state == State::kDone; })) {
+    return false;
+  }
+  if (!std::all_of(fibers_.begin(), fibers_.end(),
+                   [](const Fiber& fiber) { return fiber.state == State::kBarrier; })) {
+    fault_ = fmt::format("block {}: some threads wait for others that do not come", block_);
+    return false;
+  }
+  for (Fiber& fiber : fibers_) {
+    fiber.state = State::kReady;
+  }
+  ++epoch_;
+  return true;
+}
+
+void Machine::run_block(long long block, const std::function<void()>& body) {
+  running = this;
+  body_ = &body;
+  block_ = block;
+  epoch_ = 0;
+  fault_.clear();
+  first_written_ = SIZE_MAX;
+  std::fill(memory_.begin(), memory_.end(), '\xff');  // NaN
+  std::fill(bytes_.begin(), bytes_.end(), Byte{});
+  for (Fiber& fiber : fibers_) {
+    fiber.state = State::kReady;
+    fiber.copies.clear();
+    fiber.groups = fiber.products = 0;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStack;
+    makecontext(&fiber.context, &Machine::enter, 0);
+  }
+  const int warps = static_cast<int>(warps_.size());
+  do {
+    for (int i = 0; i < warps; ++i) {
+      const int warp = last_warp_first_ ? warps - 1 - i : i;
+      do {
+        for (thread_ = warp * 32; thread_ < std::min(threads_, warp * 32 + 32); ++thread_) {
+          Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
+          if (fiber.state == State::kReady && fault_.empty()) {
+            swapcontext(&scheduler_, &fiber.context);
+          }
+        }
+      } while (fault_.empty() && release(warp));
+    }
+  } while (fault_.empty() && advance());
+  if (!fault_.empty()) {
+    throw KernelFault{fault_};
+  }
+}
+
+Machine::Touch Machine::self() const {
+  const int warp = thread_ / 32;
+  return {thread_, warp, epoch_, warps_[static_cast<std::size_t>(warp)].epoch};
+}
+
+// Did a barrier, of the block or of the warp, come between that and now?
+bool Machine::ordered(const Touch& touch) const {
+  const Touch mine = self();
+  return touch.epoch < mine.epoch || touch.thread == thread_ ||
+         (touch.warp == mine.warp && touch.warp_epoch < mine.warp_epoch);
+}
+
+void Machine::touch_shared(const char* at, std::size_t bytes, bool writes) {
+  const auto first = static_cast<std::size_t>(at - shared_);
+  for (std::size_t i = first; i < first + bytes; ++i) {
+    Byte& byte = bytes_[i];
+    if (byte.under_way) {
+      fail(fmt::format("byte {} of shared memory is still under way", i));
+    }
+    if (!ordered(byte.write)) {
+      fail(fmt::format("byte {} of shared memory was written by thread {}, and no barrier since", i,
+                       byte.write.thread));
+    }
+    if (writes) {
+      if (!ordered(byte.read)) {
+        fail(fmt::format(
+            "byte {} of shared memory was read by another thread, and no barrier since", i));
+      }
+      byte.write = self();
+    } else {
+      Touch touch = self();
+      if (byte.read.epoch == touch.epoch && byte.read.thread != thread_) {
+        touch.thread = -1;
+        touch.warp = byte.read.warp == touch.warp ? touch.warp : -1;
+      }
+      byte.read = touch;
+    }
+  }
+}
+
+bool Machine::is_shared(const void* at, std::size_t bytes) const {
+  const char* address = static_cast<const char*>(at);
+  return address >= shared_ && address + bytes <= shared_ + shared_bytes_;
+}
+
+Machine::Region& Machine::region(const void* at, std::size_t bytes) {
+  const char* address = static_cast<const char*>(at);
+  for (Region& candidate : regions_) {
+    if (address >= candidate.begin && address + bytes <= candidate.begin + candidate.bytes) {
+      return candidate;
+    }
+  }
+  fail(fmt::format("{} bytes outside of all memory", bytes));
+}
+
+void Machine::read(const void* from, std::size_t bytes, std::size_t alignment) {
+  if (reinterpret_cast<std::uintptr_t>(from) % alignment != 0) {
+    fail(fmt::format("a read of {} bytes is not aligned", bytes));
+  }
+  if (is_shared(from, bytes)) {
+    touch_shared(static_cast<const char*>(from), bytes, false);
+  } else {
+    region(from, bytes);
+  }
+}
+
+void Machine::write(const void* to, std::size_t bytes, std::size_t alignment) {
+  if (reinterpret_cast<std::uintptr_t>(to) % alignment != 0) {
+    fail(fmt::format("a write of {} bytes is not aligned", bytes));
+  }
+  if (is_shared(to, bytes)) {
+    touch_shared(static_cast<const char*>(to), bytes, true);
+    return;
+  }
+  Region& target = region(to, bytes);
+  if (target.writes.empty()) {
+    fail("a write to an operand");
+  }
+  const auto first = static_cast<std::size_t>(static_cast<const char*>(to) - target.begin);
+  first_written_ = std::min(first_written_, first);
+  for (std::size_t i = first; i < first + bytes; ++i) {
+    if (++target.writes[i] > 1) {
+      fail("output written twice");
+    }
+  }
+}
+
+// As late as the hardware may: the bytes are read now and arrive at the wait.
+void Machine::copy_async(char* to, const char* from, int bytes, int valid) {
+  const auto count = static_cast<std::size_t>(bytes);
+  if (reinterpret_cast<std::uintptr_t>(to) % count != 0 ||
+      reinterpret_cast<std::uintptr_t>(from) % count != 0) {
+    fail(fmt::format("an asynchronous copy of {} bytes is not aligned", bytes));
+  }
+  if (!is_shared(to, count)) {
+    fail("an asynchronous copy beyond shared memory");
+  }
+  Copy copy{to, {}, bytes, fibers_[static_cast<std::size_t>(thread_)].groups};
+  if (valid > 0) {
+    region(from, static_cast<std::size_t>(valid));
+    std::memcpy(copy.bytes.data(), from, static_cast<std::size_t>(valid));
+  }
+  touch_shared(to, count, true);
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes_[static_cast<std::size_t>(to - shared_) + i].under_way = true;
+  }
+  fibers_[static_cast<std::size_t>(thread_)].copies.push_back(copy);
+}
+
+void Machine::commit() { ++fibers_[static_cast<std::size_t>(thread_)].groups; }
+
+void Machine::wait(int pending) {
+  Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
+  std::vector<Copy> left;
+  for (const Copy& copy : fiber.copies) {
+    if (copy.group >= fiber.groups - pending) {
+      left.push_back(copy);
+      continue;
+    }
+    std::memcpy(copy.to, copy.bytes.data(), static_cast<std::size_t>(copy.count));
+    for (int i = 0; i < copy.count; ++i) {
+      Byte& byte = bytes_[static_cast<std::size_t>(copy.to - shared_ + i)];
+      byte.under_way = false;
+      byte.write = self();
+    }
+  }
+  fiber.copies = std::move(left);
+}
+
+void Machine::barrier() { switch_back(State::kBarrier, "a barrier"); }
+
+void Machine::warp_barrier() { switch_back(State::kWarp, kWarpBarrier); }
+
+double* Machine::operand(bool is_a) {
+  const Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
+  Warp& warp = warps_[static_cast<std::size_t>(thread_ / 32)];
+  return warp.operands[static_cast<std::size_t>(fiber.products % 2)][is_a ? 0 : 1].data();
+}
+
+// Operands of two operations in turn: no lane writes those of the next but one before all lanes
+// have come to the next, and so read these. An MMA operation orders no memory.
+void Machine::multiply() {
+  switch_back(State::kWarp, kMultiply);
+  ++fibers_[static_cast<std::size_t>(thread_)].products;
+}
+
+const double* Machine::multiplied(bool is_a) const {
+  const Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
+  const Warp& warp = warps_[static_cast<std::size_t>(thread_ / 32)];
+  return warp.operands[static_cast<std::size_t>((fiber.products - 1) % 2)][is_a ? 0 : 1].data();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <ucontext.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace mapsim {
+
+// What a kernel may not do; says which thread did it.
+class KernelFault : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Runs the threads of a block on a CPU, each as a fiber that runs until it waits for others: warp
+// by warp, so that a warp gets as far ahead of the others as its barriers let it. Every access is
+// checked: alignment, bounds, reads of what is still under way, output written twice, and two
+// threads at the same byte of shared memory of which one writes, with no barrier between.
+class Machine {
+ public:
+  Machine(int threads, std::size_t shared_bytes, bool last_warp_first);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  void allow(const void* begin, std::size_t bytes, bool writable);  // global memory
+  // Shared memory starts as garbage. Throws the first KernelFault.
+  void run_block(long long block, const std::function<void()>& body);
+  bool wrote_everything() const;  // to writable memory, once
+  // Offset of the first byte in writable memory that the last block wrote.
+  std::size_t first_written() const { return first_written_; }
+
+  // For the thread that runs now:
+  static Machine& now();
+  int thread() const { return thread_; }
+  long long block() const { return block_; }
+  char* shared() { return shared_; }
+  void read(const void* from, std::size_t bytes, std::size_t alignment);
+  void write(const void* to, std::size_t bytes, std::size_t alignment);
+  void copy_async(char* to, const char* from, int bytes, int valid);
+  void commit();
+  void wait(int pending);
+  void barrier();
+  void warp_barrier();
+  // Dense operands of this warp's next MMA operation: written before, read after multiply().
+  double* operand(bool is_a);
+  void multiply();
+  const double* multiplied(bool is_a) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  enum class State : std::uint8_t { kReady, kBarrier, kWarp, kDone };
+  struct Copy {
+    char* to;
+    std::array<char, 16> bytes;
+    int count;
+    int group;
+  };
+  struct Fiber {
+    ucontext_t context{};
+    std::unique_ptr<char[]> stack;
+    State state = State::kReady;
+    const char* waits_for = "";
+    std::vector<Copy> copies;
+    int groups = 0;  // committed
+    int products = 0;
+  };
+  // Who touched a byte last, and when. Several: of the same warp -> thread -1; else warp -1, too.
+  struct Touch {
+    int thread = -1, warp = -1;
+    int epoch = -1, warp_epoch = -1;
+  };
+  struct Byte {
+    Touch read, write;
+    bool under_way = false;
+  };
+  struct Region {
+    const char* begin;
+    std::size_t bytes;
+    std::vector<unsigned char> writes;  // empty: read only
+  };
+  struct Warp {
+    int epoch = 0;
+    std::array<std::array<std::vector<double>, 2>, 2> operands;  // by parity, A and B
+  };
+
+  static void enter();
+  void switch_back(State state, const char* waits_for);
+  bool advance();  // releases whoever can go on
+  bool release(int warp);
+  bool ordered(const Touch& touch) const;
+  Touch self() const;
+  void touch_shared(const char* at, std::size_t bytes, bool writes);
+  bool is_shared(const void* at, std::size_t bytes) const;
+  Region& region(const void* at, std::size_t bytes);
+
+  int threads_;
+  bool last_warp_first_;
+  std::vector<Fiber> fibers_;
+  std::vector<Warp> warps_;
+  std::vector<char> memory_;
+  char* shared_ = nullptr;  // aligned
+  std::size_t shared_bytes_;
+  std::vector<Byte> bytes_;
+  std::vector<Region> regions_;
+  ucontext_t scheduler_{};
+  const std::function<void()>* body_ = nullptr;
+  std::string fault_;
+  int thread_ = 0;
+  int epoch_ = 0;  // barriers passed
+  long long block_ = 0;
+  std::size_t first_written_ = 0;
+};
+
+}  // namespace mapsim

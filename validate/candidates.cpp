@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/candidates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <set>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "core/rng.hpp"
+
+namespace mapsim {
+namespace {
+
+struct Tile {
+  std::int64_t m, n, warp_m, warp_n, stages;
+};
+// NVIDIA/cutlass, default_gemm_configuration.h and the profiler's defaults for sm_80; K steps of 64
+// B. Before sm_80 two stages are all there is.
+constexpr std::array kTiles{Tile{128, 128, 64, 64, 3}, Tile{128, 128, 64, 32, 4},
+                            Tile{128, 64, 64, 32, 4}, Tile{64, 64, 32, 32, 4}};
+
+struct Ranked {
+  double time = 0;
+  KernelChoice kernel;
+  friend bool operator<(const Ranked& a, const Ranked& b) {
+    return std::tie(a.time, a.kernel) < std::tie(b.time, b.kernel);
+  }
+};
+
+bool is_usable(const Gpu& gpu, const KernelSpec& spec) {
+  return !illegal(gpu, spec.problem, spec.kernel) && !not_generated(gpu, spec);
+}
+
+KernelSpec with(const KernelSpec& problem, const KernelChoice& kernel) {
+  KernelSpec spec = problem;
+  spec.kernel = kernel;
+  return spec;
+}
+
+std::vector<Ranked> rank(const Gpu& gpu, const KernelSpec& problem,
+                         std::span<const KernelChoice> all) {
+  const GpuCalibration calibration = gpu.calibration(problem.problem.precision, GpuPath::kWmma);
+  std::vector<Ranked> ranked;
+  for (const KernelChoice& kernel : all) {
+    if (kernel.path == GpuPath::kWmma && is_usable(gpu, with(problem, kernel))) {
+      const GpuEstimate found = estimate(gpu, calibration, problem.problem, kernel);
+      ranked.push_back({found.time.total.count(), kernel});
+    }
+  }
+  std::sort(ranked.begin(), ranked.end());
+  return ranked;
+}
+
+// What the compiler said, and what follows.
+void take(const Gpu& gpu, std::variant<CompiledKernel, std::string> compiled, BuiltKernel& kernel) {
+  if (auto* reason = std::get_if<std::string>(&compiled)) {
+    kernel.refusal = "does not compile: " + *reason;
+    return;
+  }
+  auto& result = std::get<CompiledKernel>(compiled);
+  kernel.image = std::move(result.image);
+  KernelSpec& spec = kernel.spec;
+  spec.kernel.registers = result.registers;
+  spec.kernel.spilled_bytes = result.spilled_bytes;
+  if (spec.naive) {
+    return;
+  }
+  if (const auto reason = illegal(gpu, spec.problem, spec.kernel)) {
+    kernel.refusal = "cannot run as it was compiled: " + *reason;
+    return;
+  }
+  const GpuCalibration calibration = gpu.calibration(spec.problem.precision, GpuPath::kWmma);
+  kernel.predicted = estimate(gpu, calibration, spec.problem, spec.kernel).time.total;
+}
+
+}  // namespace
+
+std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem) {
+  std::vector<KernelChoice> kernels;
+  const auto fragments = wmma_fragments(problem.precision);
+  const std::int64_t size = operand_size(problem.precision).count();
+  for (const Tile& tile : kTiles) {
+    if (fragments.empty()) {
+      break;
+    }
+    KernelChoice kernel;
+    kernel.block = {tile.m, tile.n, 64 / size};
+    kernel.warp = {tile.warp_m, tile.warp_n, kernel.block.k};
+    kernel.fragment = fragments.front();
+    kernel.stages = gpu.compute_capability >= 80 ? tile.stages : 2;
+    kernel.raster = 8;
+    kernel.padding = 16 / size;
+    kernels.push_back(kernel);
+  }
+  return kernels;
+}
+
+std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& problem,
+                                          std::span<const KernelChoice> all,
+                                          const CandidateOptions& options) {
+  std::vector<KernelSpec> chosen;
+  std::vector<KernelChoice> rest;
+  double last = -1;
+  for (const Ranked& ranked : rank(gpu, problem, all)) {
+    if (chosen.size() < options.top && ranked.time != last) {
+      chosen.push_back(with(problem, ranked.kernel));
+      last = ranked.time;
+    } else {
+      rest.push_back(ranked.kernel);
+    }
+  }
+  Rng rng{options.seed};
+  const std::size_t drawn = std::min(options.sample, rest.size());
+  for (std::size_t i = 0; i < drawn; ++i) {
+    std::swap(rest[i], rest[i + rng.below(rest.size() - i)]);
+    chosen.push_back(with(problem, rest[i]));
+  }
+  if (options.fixed) {
+    for (const KernelChoice& kernel : fixed_tiles(gpu, problem.problem)) {
+      const KernelSpec spec = with(problem, kernel);
+      if (is_usable(gpu, spec) && std::find(chosen.begin(), chosen.end(), spec) == chosen.end()) {
+        chosen.push_back(spec);
+      }
+    }
+  }
+  return chosen;
+}
+
+std::variant<KernelSpec, std::string> naive_candidate(const Gpu& gpu, const KernelSpec& problem) {
+  const auto fragments = wmma_fragments(problem.problem.precision);
+  if (fragments.empty()) {
+    return "no fragments";
+  }
+  KernelSpec spec = problem;
+  spec.naive = true;
+  spec.kernel = {};
+  // Block and warp are the fragment's, that the measurement says what a block computes.
+  spec.kernel.fragment = spec.kernel.warp = spec.kernel.block = fragments.front();
+  spec.kernel.stages = 1;
+  spec.kernel.padding = 0;
+  spec.kernel.raster = 0;
+  if (auto reason = not_generated(gpu, spec)) {
+    return *reason;
+  }
+  return spec;
+}
+
+std::vector<BuiltKernel> build_kernels(const Gpu& gpu, std::span<const KernelSpec> candidates,
+                                       const Compile& compile, int threads) {
+  std::vector<BuiltKernel> built;
+  for (const KernelSpec& spec : candidates) {
+    BuiltKernel kernel;
+    kernel.spec = spec;
+    kernel.source = kernel_source(gpu, spec);
+    built.push_back(std::move(kernel));
+  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < built.size(); i = next++) {
+      take(gpu, compile(built[i].source), built[i]);
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int i = 1; i < threads; ++i) {
+      helpers.emplace_back(work);
+    }
+    work();
+  }
+  std::stable_sort(built.begin(), built.end(), [](const BuiltKernel& a, const BuiltKernel& b) {
+    return std::tuple{!a.refusal.empty(), a.spec.naive, a.predicted, a.spec.kernel} <
+           std::tuple{!b.refusal.empty(), b.spec.naive, b.predicted, b.spec.kernel};
+  });
+  return built;
+}
+
+}  // namespace mapsim

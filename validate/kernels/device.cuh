@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operand.cuh and gemm.cuh need of the machine, on a GPU. tests/validate/kernels/emulation.hpp
+// is the same on a CPU, with every access checked. docs/kernels.md
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <mma.h>
+
+namespace mapsim_kernel {
+
+namespace wmma = nvcuda::wmma;
+using bfloat16 = __nv_bfloat16;
+
+__device__ __forceinline__ int thread_index() { return static_cast<int>(threadIdx.x); }
+__device__ __forceinline__ long long block_index() { return blockIdx.x; }
+__device__ __forceinline__ char* shared_memory() {
+  extern __shared__ __align__(128) char memory[];
+  return memory;
+}
+__device__ __forceinline__ void barrier() { __syncthreads(); }
+__device__ __forceinline__ void warp_barrier() { __syncwarp(); }
+
+// T is aligned to its size: one load or store instruction.
+template <class T>
+__device__ __forceinline__ T load_global(const void* from) {
+  return *static_cast<const T*>(from);
+}
+template <class T>
+__device__ __forceinline__ void store_global(void* to, const T& value) {
+  *static_cast<T*>(to) = value;
+}
+template <class T>
+__device__ __forceinline__ T load_shared(const void* from) {
+  return *static_cast<const T*>(from);
+}
+template <class T>
+__device__ __forceinline__ void store_shared(void* to, const T& value) {
+  *static_cast<T*>(to) = value;
+}
+
+__device__ __forceinline__ float to_tf32(float value) {
+#if __CUDA_ARCH__ >= 800
+  return wmma::__float_to_tf32(value);
+#else
+  return value;
+#endif
+}
+
+// From global to shared memory in the background: kBytes of 4, 8 or 16, of which the first `valid`
+// are read and the others become zero (PTX ISA, cp.async; 16 B bypass L1). From sm_80 on.
+template <int kBytes, bool kGuarded>
+__device__ __forceinline__ void copy_async(char* to, const char* from, int valid) {
+#if __CUDA_ARCH__ >= 800
+  const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (kBytes == 16 && kGuarded) {
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
+                 "r"(valid));
+  } else if constexpr (kBytes == 16) {
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(target), "l"(from));
+  } else if constexpr (kGuarded) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from),
+                 "n"(kBytes), "r"(valid));
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(target), "l"(from), "n"(kBytes));
+  }
+#endif
+}
+__device__ __forceinline__ void commit_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::);
+#endif
+}
+// Until at most kPending of this thread's commits are under way.
+template <int kPending>
+__device__ __forceinline__ void wait_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+}  // namespace mapsim_kernel

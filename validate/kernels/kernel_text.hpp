@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "validate/kernels/source.hpp"
+
+namespace mapsim {
+
+// device.cuh, operand.cuh and gemm.cuh, embedded when the program is built.
+namespace kernel_text {
+extern const char* const device;
+extern const char* const operand;
+extern const char* const gemm;
+}  // namespace kernel_text
+
+// The Spec of the kernel text under this name, in the namespace of the kernels: what tells one
+// kernel from another.
+std::string spec_text(const Gpu& gpu, const KernelSpec& spec, const std::string& name);
+
+}  // namespace mapsim

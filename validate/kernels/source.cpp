@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/kernels/source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "costmodel/gpu/shared_memory.hpp"
+#include "validate/kernels/kernel_text.hpp"
+
+namespace mapsim {
+namespace {
+
+constexpr std::int64_t kReduceThreads = 256;
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kPatchPad = 32;  // bytes: Writer::kPad of gemm.cuh
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Types of a precision in the kernel text. Empty output: there is none of that size.
+struct Types {
+  std::string operand, fragment, sum, output;
+};
+Types types_of(const GemmProblem& problem) {
+  const std::int64_t output = problem.output.count();
+  const auto pick = [&](const char* narrow, const char* wide) {
+    const std::int64_t size = operand_size(problem.precision).count();
+    return std::string{output == size ? narrow : output == 4 ? wide : ""};
+  };
+  switch (problem.precision) {
+    case GpuPrecision::kF16:
+      return {"half", "half", "float", pick("half", "float")};
+    case GpuPrecision::kF16Acc16:
+      return {"half", "half", "half", pick("half", "float")};
+    case GpuPrecision::kBf16:
+      return {"bfloat16", "bfloat16", "float", pick("bfloat16", "float")};
+    case GpuPrecision::kTf32:
+      return {"float", "wmma::precision::tf32", "float", pick("float", "float")};
+    case GpuPrecision::kS8:
+      return {"signed char", "signed char", "int", pick("signed char", "int")};
+    case GpuPrecision::kF64:
+      return {"double", "double", "double", pick("double", "float")};
+    case GpuPrecision::kF32:
+    case GpuPrecision::kFp8:
+      return {};
+  }
+  return {};
+}
+
+// The tiles that run: a naive kernel's block is one fragment.
+KernelChoice tiles_of(const KernelSpec& spec) {
+  KernelChoice kernel = spec.kernel;
+  if (spec.naive) {
+    kernel.block = kernel.warp = kernel.fragment;
+    kernel.stages = kernel.split_k = 1;
+    kernel.padding = 0;
+  }
+  return kernel;
+}
+
+// Elements from a row in memory to the next.
+struct Rows {
+  std::int64_t a, b, c;
+};
+Rows rows_of(const KernelSpec& spec) {
+  if (spec.conv) {
+    const KernelConvolution& conv = *spec.conv;
+    return {conv.groups * conv.c, conv.r * conv.s * conv.c, conv.groups * conv.k};
+  }
+  return {run_of_a(spec.problem), run_of_b(spec.problem), spec.problem.n};
+}
+
+std::int64_t patch_bytes(const GemmProblem& problem, const GemmTile& fragment, bool pads) {
+  const std::int64_t line = fragment.n * sum_size(problem.precision).count();
+  return fragment.m * (line + (pads ? kPatchPad : 0));
+}
+
+Bytes shared_of(const KernelSpec& spec) {
+  if (spec.naive) {
+    return Bytes{patch_bytes(spec.problem, spec.kernel.fragment, true)};
+  }
+  return shared_tile_bytes(spec.problem, spec.kernel) * spec.kernel.stages;
+}
+
+std::int64_t blocks_of(const KernelSpec& spec) {
+  const KernelChoice kernel = tiles_of(spec);
+  return ceil_div(spec.problem.m, kernel.block.m) * ceil_div(spec.problem.n, kernel.block.n) *
+         kernel.split_k * spec.problem.batch;
+}
+
+// One thread of the reduction takes 16 B, or less where rows are no multiple of that.
+std::int64_t reduce_blocks(const GemmProblem& problem) {
+  std::int64_t count = 16 / sum_size(problem.precision).count();
+  while (problem.n % count != 0) {
+    count /= 2;
+  }
+  return ceil_div(problem.batch * problem.m * problem.n, count * kReduceThreads);
+}
+
+// What a profiler tells kernels apart by.
+std::string name_of(const KernelSpec& spec) {
+  const KernelChoice kernel = tiles_of(spec);
+  return fmt::format("{}{}_{}x{}x{}_warp{}x{}_frag{}x{}x{}_stages{}_split{}_raster{}_pad{}",
+                     spec.naive  ? "naive_"
+                     : spec.conv ? "conv_"
+                                 : "",
+                     to_string(spec.problem.precision), kernel.block.m, kernel.block.n,
+                     kernel.block.k, kernel.warp.m, kernel.warp.n, kernel.fragment.m,
+                     kernel.fragment.n, kernel.fragment.k, kernel.stages, kernel.split_k,
+                     kernel.raster, kernel.padding);
+}
+
+std::optional<std::string> bad_convolution(const GemmProblem& problem,
+                                           const KernelConvolution& conv) {
+  for (const std::int64_t extent :
+       {conv.n, conv.h, conv.w, conv.c, conv.k, conv.r, conv.s, conv.p, conv.q, conv.groups,
+        conv.stride[0], conv.stride[1], conv.dilation[0], conv.dilation[1]}) {
+    if (extent < 1 || extent > kMost) {
+      return fmt::format("a convolution has extents, strides and dilations from 1 to 2^31, not {}",
+                         extent);
+    }
+  }
+  if (problem.m != conv.n * conv.p * conv.q || problem.n != conv.k ||
+      problem.k != conv.r * conv.s * conv.c || problem.batch != conv.groups) {
+    return fmt::format(
+        "{} x {} x {} in {} batches is not the GEMM of the convolution: {} x {} x {} in {}",
+        problem.m, problem.n, problem.k, problem.batch, conv.n * conv.p * conv.q, conv.k,
+        conv.r * conv.s * conv.c, conv.groups);
+  }
+  if (problem.a != MatrixLayout::kRow || problem.b != MatrixLayout::kColumn) {
+    return "a convolution's A is row-major, its B column-major";
+  }
+  if (std::min(conv.padding[0], conv.padding[1]) < 0) {
+    return "padding begins at 0";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> bad_rows(const GemmProblem& problem) {
+  const std::int64_t a = problem.a == MatrixLayout::kRow ? problem.k : problem.m;
+  const std::int64_t b = problem.b == MatrixLayout::kColumn ? problem.k : problem.n;
+  if (run_of_a(problem) < a || run_of_b(problem) < b) {
+    return fmt::format("rows of {} and {} elements lie {} and {} apart", a, b, run_of_a(problem),
+                       run_of_b(problem));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> bad_naive(const KernelSpec& spec) {
+  const GemmProblem& problem = spec.problem;
+  const GemmTile& fragment = spec.kernel.fragment;
+  const auto fragments = wmma_fragments(problem.precision);
+  if (std::find(fragments.begin(), fragments.end(), fragment) == fragments.end()) {
+    return fmt::format("no fragment {}x{}x{} in {}", fragment.m, fragment.n, fragment.k,
+                       to_string(problem.precision));
+  }
+  if (spec.conv) {
+    return "the naive kernel reads whole matrices, no convolutions";
+  }
+  const std::int64_t size = operand_size(problem.precision).count();
+  if (problem.m % fragment.m != 0 || problem.n % fragment.n != 0 || problem.k % fragment.k != 0 ||
+      run_of_a(problem) * size % 16 != 0 || run_of_b(problem) * size % 16 != 0) {
+    return "the naive kernel reads whole fragments, in rows of multiples of 16 B";
+  }
+  return std::nullopt;
+}
+
+// The whole `Spec` of the kernel text.
+std::string constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
+  const GemmProblem& problem = spec.problem;
+  const KernelChoice kernel = tiles_of(spec);
+  const Types types = types_of(problem);
+  const KernelConvolution conv = spec.conv.value_or(KernelConvolution{});
+  const Rows rows = rows_of(spec);
+  const bool along_a = problem.a == MatrixLayout::kRow;
+  const bool along_b = problem.b == MatrixLayout::kColumn;
+  std::string text = fmt::format("struct {} {{\n", name);
+  const auto type = [&](const char* alias, const std::string& of) {
+    text += fmt::format("  using {} = {};\n", alias, of);
+  };
+  const auto number = [&](const char* constant, std::int64_t value) {
+    text += fmt::format("  static constexpr int {} = {};\n", constant, value);
+  };
+  const auto wide = [&](const char* constant, std::int64_t value) {
+    text += fmt::format("  static constexpr long long {} = {};\n", constant, value);
+  };
+  const auto flag = [&](const char* constant, bool value) {
+    text += fmt::format("  static constexpr bool {} = {};\n", constant, value);
+  };
+  type("Operand", types.operand);
+  type("Fragment", types.fragment);
+  type("Sum", types.sum);
+  type("Output", types.output);
+  type("LayoutA", along_a ? "wmma::row_major" : "wmma::col_major");
+  type("LayoutB", along_b ? "wmma::col_major" : "wmma::row_major");
+  flag("kRoundsToTf32", problem.precision == GpuPrecision::kTf32);
+  flag("kAsync", gpu.compute_capability >= 80);
+  number("kM", problem.m), number("kN", problem.n), number("kK", problem.k);
+  wide("kBatch", problem.batch);
+  flag("kAlongA", along_a), flag("kAlongB", along_b);
+  wide("kRunA", rows.a), wide("kRunB", rows.b), wide("kRowC", rows.c);
+  number("kBlockM", kernel.block.m), number("kBlockN", kernel.block.n);
+  number("kBlockK", kernel.block.k);
+  number("kWarpM", kernel.warp.m), number("kWarpN", kernel.warp.n);
+  number("kFragM", kernel.fragment.m), number("kFragN", kernel.fragment.n);
+  number("kFragK", kernel.fragment.k);
+  number("kStages", kernel.stages), number("kSplit", kernel.split_k);
+  number("kRaster", kernel.raster), number("kPadding", kernel.padding);
+  flag("kBias", spec.epilogue.bias), flag("kRelu", spec.epilogue.relu);
+  flag("kAdds", problem.adds_to_output);
+  number("kReduceThreads", kReduceThreads);
+  flag("kNaive", spec.naive), number("kPatchBytes", spec.naive ? shared_of(spec).count() : 0);
+  flag("kConv", spec.conv.has_value());
+  number("kH", conv.h), number("kW", conv.w), number("kC", conv.c);
+  number("kR", conv.r), number("kS", conv.s), number("kP", conv.p), number("kQ", conv.q);
+  number("kStrideH", conv.stride[0]), number("kStrideW", conv.stride[1]);
+  number("kDilationH", conv.dilation[0]), number("kDilationW", conv.dilation[1]);
+  number("kPadH", conv.padding[0]), number("kPadW", conv.padding[1]);
+  return text + "};\n";
+}
+
+}  // namespace
+
+std::string spec_text(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
+  return fmt::format("namespace mapsim_kernel {{\n{}}}  // namespace mapsim_kernel\n",
+                     constants(gpu, spec, name));
+}
+
+std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec) {
+  const GemmProblem& problem = spec.problem;
+  if (spec.kernel.path != GpuPath::kWmma) {
+    return fmt::format("kernels are written for the path wmma, not {}",
+                       to_string(spec.kernel.path));
+  }
+  if (gpu.rate(problem.precision, GpuPath::kWmma) <= 0 || types_of(problem).operand.empty()) {
+    return fmt::format("WMMA has no {} on {}", to_string(problem.precision), gpu.name);
+  }
+  if (types_of(problem).output.empty()) {
+    return fmt::format("no output of {} B of {}", problem.output.count(),
+                       to_string(problem.precision));
+  }
+  if (std::max({problem.m, problem.n, problem.k}) > kMost ||
+      std::min({problem.m, problem.n, problem.k, problem.batch}) < 1) {
+    return "extents from 1 to 2^31";
+  }
+  if (auto reason = spec.conv ? bad_convolution(problem, *spec.conv) : bad_rows(problem)) {
+    return reason;
+  }
+  if (auto reason = spec.naive ? bad_naive(spec) : illegal(gpu, problem, spec.kernel)) {
+    return reason;
+  }
+  if (blocks_of(spec) > kMost || reduce_blocks(problem) > kMost) {
+    return "a grid has at most 2^31 - 1 blocks";
+  }
+  const std::int64_t patch = patch_bytes(problem, spec.kernel.fragment, false);
+  if (shared_of(spec).count() < patch) {
+    return fmt::format("{} B of shared memory; a fragment of sums on its way out takes {}",
+                       shared_of(spec).count(), patch);
+  }
+  return std::nullopt;
+}
+
+KernelBuffers kernel_buffers(const KernelSpec& spec) {
+  const GemmProblem& problem = spec.problem;
+  const std::int64_t size = operand_size(problem.precision).count();
+  const std::int64_t sum = sum_size(problem.precision).count();
+  const Rows rows = rows_of(spec);
+  KernelBuffers result;
+  KernelArguments& strides = result.arguments;
+  if (spec.conv) {
+    const KernelConvolution& conv = *spec.conv;
+    strides.batch_a = conv.c;
+    strides.batch_b = conv.k * rows.b;
+    strides.batch_c = conv.k;
+    result.a = Bytes{conv.n * conv.h * conv.w * rows.a * size};
+  } else {
+    strides.batch_a = rows.a * (problem.a == MatrixLayout::kRow ? problem.m : problem.k);
+    strides.batch_b = rows.b * (problem.b == MatrixLayout::kColumn ? problem.n : problem.k);
+    strides.batch_c = problem.m * problem.n;
+    result.a = Bytes{problem.batch * strides.batch_a * size};
+  }
+  strides.batch_bias = spec.epilogue.bias ? problem.n : 0;
+  result.b = Bytes{problem.batch * strides.batch_b * size};
+  result.bias = Bytes{problem.batch * strides.batch_bias * sum};
+  result.c = Bytes{problem.batch * problem.m * problem.n * problem.output.count()};
+  const std::int64_t slices = tiles_of(spec).split_k;
+  result.workspace = Bytes{slices > 1 ? slices * problem.batch * problem.m * problem.n * sum : 0};
+  return result;
+}
+
+KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec) {
+  const KernelChoice kernel = tiles_of(spec);
+  KernelSource source;
+  const std::string tiles = name_of(spec);
+  source.entry = "mapsim_" + tiles;
+  source.threads = kernel.threads();
+  source.grid = {blocks_of(spec), 1, 1};
+  source.shared = shared_of(spec);
+  source.workspace = kernel_buffers(spec).workspace;
+  const auto entry = [](const std::string& name, std::int64_t threads, const char* body) {
+    return fmt::format(
+        "extern \"C\" __global__ void __launch_bounds__({})\n"
+        "{}(const mapsim_kernel::Arguments arguments) {{\n"
+        "  mapsim_kernel::{}<mapsim_kernel::Spec>(arguments);\n"
+        "}}\n",
+        threads, name, body);
+  };
+  source.text = "// " + to_string(kernel) + "\n" + kernel_text::device + kernel_text::operand +
+                kernel_text::gemm + spec_text(gpu, spec, "Spec") +
+                entry(source.entry, source.threads, spec.naive ? "naive" : "gemm");
+  if (kernel.split_k > 1) {
+    source.reduce_entry = "mapsim_reduce_" + tiles;
+    source.reduce_threads = kReduceThreads;
+    source.reduce_grid = {reduce_blocks(spec.problem), 1, 1};
+    source.text += entry(source.reduce_entry, source.reduce_threads, "reduce");
+  }
+  return source;
+}
+
+}  // namespace mapsim

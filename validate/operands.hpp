@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "validate/kernels/source.hpp"
+
+namespace mapsim {
+
+// Operands of small whole numbers as they lie in memory (gaps are zero), chosen so that every sum,
+// and the result as it is stored, is exact whatever the order of summing: the standard deviation of
+// a sum is at most an eighth of the largest whole number below which its type holds all (2048 in
+// fp16, 256 in bf16, 2^24 in fp32).
+struct WholeOperands {
+  std::vector<std::int8_t> a;
+  std::vector<std::int8_t> b;
+};
+// `spec` says how they lie; deterministic.
+WholeOperands whole_operands(const KernelSpec& spec, std::uint64_t seed);
+
+// The same in the precision's own format, byte for byte as the device wants it.
+std::vector<std::byte> encoded(const std::vector<std::int8_t>& values, GpuPrecision precision);
+
+// Numbers of random sign and mantissa between 1/8 and 1 in magnitude (s8: any): what a kernel is
+// timed on, as zeros and few distinct bits draw less power and so run at a higher clock.
+std::vector<std::byte> random_operand(std::int64_t elements, GpuPrecision precision,
+                                      std::uint64_t seed);
+
+// Where the elements of a spec lie. Nothing: the element is the zero around a convolution's input.
+struct OperandPlaces {
+  explicit OperandPlaces(const KernelSpec& spec) : spec_{&spec} {}
+  std::optional<std::int64_t> a(std::int64_t batch, std::int64_t m, std::int64_t k) const;
+  std::int64_t b(std::int64_t batch, std::int64_t k, std::int64_t n) const;
+  std::int64_t c(std::int64_t batch, std::int64_t m, std::int64_t n) const;
+
+ private:
+  const KernelSpec* spec_;
+};
+
+// A result held against the exact one, by Freivalds' check (1977) in whole numbers: C x = A (B x)
+// for a random x with entries from 1 to 2^20. Every element of C takes part; a single wrong one is
+// found for certain, several in one row with a probability above 1 - 2^-20 (a row is missed only if
+// its errors cancel under x). What is not a whole number is wrong at once.
+class ExactCheck {
+ public:
+  ExactCheck(const KernelSpec& spec, const WholeOperands& operands, std::uint64_t seed);
+  // `c` as the device wrote it. Nothing: it is right. The text: the first wrong element, what it
+  // should be, and how many rows are wrong.
+  std::optional<std::string> wrong(const std::vector<std::byte>& c) const;
+
+ private:
+  std::string first_wrong(const std::vector<std::byte>& c, std::int64_t batch, std::int64_t m,
+                          std::int64_t rows) const;
+  KernelSpec spec_;
+  const WholeOperands* operands_;  // must outlive this
+  std::vector<std::uint64_t> x_;   // [n]
+  std::vector<std::uint64_t> z_;   // [batch][m], modulo 2^64
+};
+
+// An element of a result of `size` bytes in this precision (operands in s8 give 32-bit integers).
+double decoded(const std::byte* element, GpuPrecision precision, std::int64_t size);
+
+}  // namespace mapsim
