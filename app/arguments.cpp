@@ -430,6 +430,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   SweepArguments sweep;
   MergeArguments merge;
   ResultsArguments results;
+  ReportArguments report;
   CheckArguments check_proof;
   EvalArguments eval;
   SimulateArguments simulate;
@@ -444,6 +445,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_sweep(app, sweep);
   add_merge(app, merge);
   add_results(app, results);
+  add_report(app, report);
   add_check(app, check_proof);
   add_eval(app, eval);
   add_simulate(app, simulate);
@@ -457,19 +459,13 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   if (const auto information = read(app, argc, argv)) {
     return *information;
   }
-  const std::map<std::string, Command> parsed{{"search", search},
-                                              {"network", network},
-                                              {"sweep", sweep},
-                                              {"merge", merge},
-                                              {"results", results},
-                                              {"check", check_proof},
-                                              {"eval", eval},
-                                              {"simulate", simulate},
-                                              {"roofline", roofline},
-                                              {"show", show},
-                                              {"histogram", histogram},
-                                              {"import", import},
-                                              {"export", export_mapping},
+  const std::map<std::string, Command> parsed{{"search", search},      {"network", network},
+                                              {"sweep", sweep},        {"merge", merge},
+                                              {"results", results},    {"report", report},
+                                              {"check", check_proof},  {"eval", eval},
+                                              {"simulate", simulate},  {"roofline", roofline},
+                                              {"show", show},          {"histogram", histogram},
+                                              {"import", import},      {"export", export_mapping},
                                               {"calibrate", calibrate}};
   return parsed.at(app.get_subcommands().front()->get_name());
 }

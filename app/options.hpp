@@ -49,5 +49,6 @@ void add_number(CLI::App& command, const std::string& name, Number& number, Numb
 void add_sweep(CLI::App& app, SweepArguments& a);
 void add_merge(CLI::App& app, MergeArguments& a);
 void add_results(CLI::App& app, ResultsArguments& a);
+void add_report(CLI::App& app, ReportArguments& a);
 
 }  // namespace mapsim
