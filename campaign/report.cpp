@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
+#include "report/figures.hpp"
 #include "report/json.hpp"
 
 namespace mapsim {
@@ -81,16 +83,40 @@ TableCell setting_cell(const DesignResult& design, const std::string& path) {
   return {};
 }
 
+// Columns that say nothing are left out: nothing in them, or how often or how many for naught.
+void drop_idle_columns(PageTable& table) {
+  for (std::size_t column = table.columns.size(); column-- > 0;) {
+    const std::string& key = table.columns[column].key;
+    const std::optional<double> usual = key == "count"     ? std::optional{1.0}
+                                        : key == "missing" ? std::optional{0.0}
+                                                           : std::nullopt;
+    const bool idle = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      const auto* number = std::get_if<double>(&row[column]);
+      return std::holds_alternative<std::monostate>(row[column]) ||
+             (number != nullptr && usual && *number == *usual);
+    });
+    if (idle) {
+      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
+      for (auto& row : table.rows) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+      }
+    }
+  }
+}
+
 PageTable designs_table(const Study& study, const std::string& name) {
   const std::vector<std::string> paths = setting_paths(study);
   double most_energy = 0;
   double most_seconds = 0;
+  double most_edp = 0;
   for (const DesignResult& design : study.designs) {
     most_energy = std::max(most_energy, design.energy_pj() * kPicojoule);
+    most_edp = std::max(most_edp, design.energy_pj() * kPicojoule * design.seconds());
     most_seconds = std::max(most_seconds, design.seconds());
   }
   const Scale energy = scale_of("energy", "J", most_energy);
   const Scale latency = scale_of("latency", "s", most_seconds);
+  const Scale edp = scale_of("EDP", "J s", most_edp);
   std::set<std::string> front;
   for (const DesignPoint& point : design_points(study)) {
     if (point.on_front) {
@@ -103,7 +129,7 @@ PageTable designs_table(const Study& study, const std::string& name) {
   }
   for (const auto& [key, title] : {std::pair<std::string, std::string>{"energy", energy.title},
                                    {"latency", latency.title},
-                                   {"edp", "EDP (J s)"},
+                                   {"edp", edp.title},
                                    {"area", "area (mm²)"},
                                    {"utilization", "use of MACs (%)"},
                                    {"missing", "layers missing"}}) {
@@ -121,15 +147,16 @@ PageTable designs_table(const Study& study, const std::string& name) {
     const double joules = design.energy_pj() * kPicojoule;
     row.insert(row.end(),
                {figure(joules / energy.factor), figure(design.seconds() / latency.factor),
-                figure(joules * design.seconds()),
+                figure(joules * design.seconds() / edp.factor),
                 design.area_mm2 ? TableCell{*design.area_mm2} : TableCell{},
                 figure(100 * design.utilization()), static_cast<double>(missing)});
     row.push_back(front.contains(fmt::format("{}", design.number)) ? TableCell{"front"}
                                                                    : TableCell{});
     table.rows.push_back(std::move(row));
   }
+  drop_idle_columns(table);
   table.caption = fmt::format(
-      "The {} designs of figure and text, {}{}. Without figures where a layer has no mapping.",
+      "The {} designs on {}{}; those without figures have no mapping of some layer.",
       study.designs.size(), layers_name(study),
       study.network.empty() ? ", each layer once" : ", each layer as often as it occurs");
   return table;
@@ -192,18 +219,7 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
       }
     }
   }
-  // Columns that say nothing are left out.
-  for (std::size_t column = table.columns.size(); column-- > 0;) {
-    const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      return std::holds_alternative<std::monostate>(row[column]);
-    });
-    if (empty) {
-      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
-      for (auto& row : table.rows) {
-        row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-      }
-    }
-  }
+  drop_idle_columns(table);
   return table;
 }
 
@@ -350,6 +366,30 @@ std::string title_of(const ReportInput& input) {
   return fmt::format("{}", fmt::join(titles, "; "));
 }
 
+std::string counts_text(const std::vector<Study>& studies) {
+  std::size_t points = 0;
+  std::size_t mapped = 0;
+  std::size_t proven = 0;
+  std::size_t missing = 0;
+  std::set<std::pair<std::string, std::size_t>> designs;
+  for (const Study& study : studies) {
+    for (const DesignResult& design : study.designs) {
+      designs.emplace(study.campaign, design.number);
+      for (const LayerResult& layer : design.layers) {
+        ++points;
+        mapped += layer.energy_pj ? 1U : 0U;
+        proven += layer.status == "optimal" ? 1U : 0U;
+        missing += layer.status.empty() ? 1U : 0U;
+      }
+    }
+  }
+  return fmt::format(
+      "{} points of {} design{}: {} with a mapping, {} of them proven optimal; {} without{}.",
+      grouped(static_cast<std::int64_t>(points)), designs.size(), designs.size() == 1 ? "" : "s",
+      grouped(static_cast<std::int64_t>(mapped)), grouped(static_cast<std::int64_t>(proven)),
+      points - mapped - missing, missing > 0 ? fmt::format("; {} not computed yet", missing) : "");
+}
+
 void check_designs(const ReportInput& input) {
   for (const std::size_t number : input.designs) {
     std::size_t most = 0;
@@ -378,6 +418,9 @@ Page report_page(const ReportInput& input) {
   const std::vector<Study>& studies = input.results.studies;
   for (std::size_t i = 0; i < std::min(kMostStudiesDrawn, studies.size()); ++i) {
     page.sections.push_back(study_section(studies[i], input.designs, names, colours));
+  }
+  if (!studies.empty()) {
+    page.paragraphs.push_back(counts_text(studies));
   }
   if (studies.size() > kMostStudiesDrawn) {
     page.paragraphs.push_back(

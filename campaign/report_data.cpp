@@ -78,7 +78,8 @@ DesignResult design_of(const Reader& reader, const Record& row, std::size_t numb
   DesignResult design;
   design.number = number;
   design.arch = reader.text(row, "arch");
-  for (const auto& [path, value] : Json::parse(reader.text(row, "settings")).items()) {
+  const Json settings = Json::parse(reader.text(row, "settings"));
+  for (const auto& [path, value] : settings.items()) {
     design.settings.emplace_back(path, value_text(value));
   }
   return design;
@@ -204,7 +205,11 @@ const DesignResult* Study::best() const {
     // In seconds: designs may differ in their clocks.
     const double value =
         objective_value(objective_of_sums, design.energy_pj(), design.seconds() * 1e12);
-    if (best == nullptr || value < least) {
+    // Of equals the faster, then the one that needs less.
+    const auto rest = [](const DesignResult& one) {
+      return std::pair{one.seconds(), one.energy_pj()};
+    };
+    if (best == nullptr || value < least || (value == least && rest(design) < rest(*best))) {
       best = &design;
       least = value;
     }

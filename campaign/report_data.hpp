@@ -66,7 +66,7 @@ struct Study {
   Objective goal() const;
   // "energy, at most 20 ms": what was asked.
   std::string question() const;
-  // The complete design with the least objective of the sums; none: nullptr.
+  // The complete design with the least objective of the sums, of equals the faster; none: nullptr.
   const DesignResult* best() const;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "campaign/report.hpp"
+#include "campaign/report_energy.hpp"
 
 namespace mapsim {
 
@@ -111,6 +113,12 @@ std::string times(const LayerResult& layer) {
   return layer.layer + (layer.count > 1 ? fmt::format(" \u00d7{}", layer.count) : "");
 }
 
+std::string capital(std::string words) {
+  words[0] =
+      words[0] >= 'a' && words[0] <= 'z' ? static_cast<char>(words[0] - 'a' + 'A') : words[0];
+  return words;
+}
+
 double layer_seconds(const DesignResult& design, const LayerResult& layer) {
   return static_cast<double>(layer.cycles) / design.clock_hz;
 }
@@ -119,6 +127,54 @@ double layer_seconds(const DesignResult& design, const LayerResult& layer) {
 std::string design_words(const Study& study, const DesignResult& design) {
   return study.designs.size() == 1 ? design.name()
                                    : fmt::format("design {} ({})", design.number, design.name());
+}
+
+// What sets the designs apart: paths whose values differ, and whether the machines do.
+struct Differences {
+  bool machines = false;
+  std::vector<std::string> paths;
+};
+Differences differences(const Study& study) {
+  const DesignResult& first = study.designs.front();
+  Differences found;
+  const auto add = [&](const std::string& path) {
+    if (std::find(found.paths.begin(), found.paths.end(), path) == found.paths.end()) {
+      found.paths.push_back(path);
+    }
+  };
+  for (const DesignResult& design : study.designs) {
+    found.machines = found.machines || design.arch != first.arch;
+    for (const auto& setting : design.settings) {
+      const bool same =
+          std::all_of(study.designs.begin(), study.designs.end(), [&](const DesignResult& other) {
+            return std::find(other.settings.begin(), other.settings.end(), setting) !=
+                   other.settings.end();
+          });
+      if (!same) {
+        add(setting.first);
+      }
+    }
+  }
+  return found;
+}
+
+// "17  64 KiB · 12": the number, the machine if they differ, and the values that do.
+std::string short_name(const DesignResult& design, const Differences& found) {
+  std::string text = fmt::format("{} ", design.number);
+  const char* separator = " ";
+  const auto add = [&](const std::string& word) {
+    text += separator + word;
+    separator = " \u00b7 ";
+  };
+  if (found.machines) {
+    add(design.arch);
+  }
+  for (const auto& [path, value] : design.settings) {
+    if (std::find(found.paths.begin(), found.paths.end(), path) != found.paths.end()) {
+      add(value);
+    }
+  }
+  return text;
 }
 
 // The designs that get a bar: all, or the front from the least energy to the most.
@@ -203,16 +259,22 @@ PageFigure design_energy_figure(const Study& study, const std::string& name,
   std::vector<std::string> names;
   std::vector<NamedValues> rows;
   const std::vector<const DesignResult*> designs = drawn_designs(study);
+  const Differences found = differences(study);
   for (const DesignResult* design : designs) {
-    names.push_back(fmt::format("{}  {}", design->number, design->name()));
+    names.push_back(short_name(*design, found));
     rows.push_back(node_energies(design->layers));
+  }
+  std::vector<std::string> paths;
+  for (const std::string& path : found.paths) {
+    paths.push_back(short_path(path));
   }
   const BarPanel panel = node_panel(rows, colours);
   const std::string caption =
-      fmt::format("Energy of {} by node, {}.", layers_name(study),
+      fmt::format("Energy of {} by node, {}{}{}.", layers_name(study),
                   designs.size() == study.designs.size()
                       ? "all designs"
-                      : fmt::format("{} of {} designs", designs.size(), study.designs.size()));
+                      : fmt::format("{} of {} designs", designs.size(), study.designs.size()),
+                  paths.empty() ? "" : ": number, ", fmt::join(paths, ", "));
   return {name, caption, bars_svg(caption, names, {panel}), csv_of(names, "design", panel)};
 }
 
@@ -246,9 +308,10 @@ PageFigure layers_figure(const Study& study, const DesignResult& design, const s
           ? ""
           : fmt::format(" The {} of {} that take most of either.", layers.size(), mapped);
   const std::string caption = fmt::format(
-      "Layers of {} on {}, each as often as it occurs: energy by node, and latency with what "
+      "{} on {}, layer by layer{}: energy by node, and latency with what "
       "limits it. The stroke across a bar is the time that the MAC units alone would need.{}",
-      layers_name(study), design_words(study, design), some);
+      capital(layers_name(study)), design_words(study, design),
+      study.network.empty() ? "" : ", each as often as it occurs", some);
   return {name, caption, bars_svg(caption, names, {energy, latency}), csv};
 }
 
@@ -329,9 +392,10 @@ PageFigure roofline_figure(const Study& study, const DesignResult& design,
   }
   std::sort(chart.bytes_per_second.begin(), chart.bytes_per_second.end(), std::greater<>{});
   const std::string caption = fmt::format(
-      "Roofline of {} with the layers of {}. Bytes are those that must cross to memory at least "
+      "Roofline of {} with {}. Bytes are those that must cross to memory at least "
       "once; the area of a dot is the share of the time.",
-      design_words(study, design), layers_name(study));
+      design_words(study, design),
+      study.network.empty() ? layers_name(study) : "the layers of " + layers_name(study));
   return {name, caption, roofline_svg(caption, chart), csv};
 }
 

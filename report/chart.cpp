@@ -152,8 +152,9 @@ std::vector<ChartAxis::Tick> ChartAxis::ticks(std::size_t about) const {
   const double high = high_ / factor_;
   if (!logarithmic_) {
     const double step = step_of(high - low, about);
-    for (double i = std::ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9); ++i) {
-      add(i * step);
+    for (auto i = static_cast<std::int64_t>(std::ceil(low / step - 1e-9));
+         static_cast<double>(i) * step <= high * (1 + 1e-9); ++i) {
+      add(static_cast<double>(i) * step);
     }
     return ticks;
   }
@@ -263,8 +264,10 @@ void draw_segment_names(Canvas& canvas, std::vector<SegmentName> names, double l
     const double from = std::clamp(names[i].x, starts[i] + 2, starts[i] + width - 2);
     canvas.polyline(std::array{Point{starts[i], bottom - 7}, Point{starts[i] + width, bottom - 7}},
                     {names[i].fill, 2, ""});
-    canvas.polyline(std::array{Point{from, bottom - 6}, Point{names[i].x, bottom}},
-                    {kShade, 0.7, ""});
+    if (names[i].there) {
+      canvas.polyline(std::array{Point{from, bottom - 6}, Point{names[i].x, bottom}},
+                      {kShade, 0.7, ""});
+    }
   }
 }
 

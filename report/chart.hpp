@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,7 @@ void draw_labels(Canvas& canvas, const Box& within, const std::vector<Label>& la
 struct SegmentName {
   double x = 0;  // middle of the segment
   std::string text, fill;
+  bool there = true;  // else it is in other bars only, and gets no line
 };
 void draw_segment_names(Canvas& canvas, std::vector<SegmentName> names, double left, double right,
                         double bottom);

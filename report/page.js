@@ -12,11 +12,23 @@
     return column.dictionary && value !== null ? column.dictionary[value] : value;
   };
   const text = (value) => (value === null ? "" : String(value));
+  // "64 KiB", "1.2e6 cycles", "12": by size.
+  const kFactors = {"": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30,
+    m: 1e-3, u: 1e-6, n: 1e-9, p: 1e-12, f: 1e-15};
+  const quantity = (words) => {
+    const [, number, prefix] =
+      /^([\d.]+(?:e[+-]?\d+)?) *((?:[kMGTmunpf]|[KMG]i)(?=[A-Za-z])|)[A-Za-z/]*$/.exec(words) || [];
+    return number === undefined ? NaN : number * kFactors[prefix];
+  };
+  const compare = (x, y) => {
+    const difference = quantity(x) - quantity(y);
+    return Number.isNaN(difference) ? x.localeCompare(y, "en", {numeric: true}) : difference;
+  };
   // What is empty comes last, either way.
   const order = (column, sign) => (a, b) => {
     const x = cell(column, a), y = cell(column, b);
     if (x === null || y === null) return (x === null) - (y === null) || a - b;
-    const difference = column.text ? (x < y ? -1 : x > y ? 1 : 0) : x - y;
+    const difference = column.text ? compare(x, y) : x - y;
     return sign * difference || a - b;
   };
 
@@ -42,7 +54,7 @@
       this.show(kPage);
     }
     sort(index, sign) {
-      // Numbers are asked for from the most down only the second time: small is good here.
+      // First up, as small is good here; the second time down.
       this.sign = sign || (index === this.column ? -this.sign : 1);
       this.column = index;
       this.heads.forEach((head, i) => head.setAttribute(

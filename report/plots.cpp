@@ -45,7 +45,8 @@ void draw_bar_axis(Canvas& canvas, const BarPanel& panel, const ChartAxis& axis,
   std::vector<SegmentName> names;
   double from = 0;
   for (std::size_t part = 0; part < panel.parts.size(); ++part) {
-    names.push_back({x(from + (*first)[part] / 2), panel.parts[part].name, panel.parts[part].fill});
+    names.push_back({x(from + (*first)[part] / 2), panel.parts[part].name, panel.parts[part].fill,
+                     (*first)[part] > 0});
     from += (*first)[part];
   }
   draw_segment_names(canvas, names, box.x, box.x + box.width + 60, box.y);
@@ -159,8 +160,18 @@ void draw_designs(Canvas& canvas, const Plot& plot, const std::vector<DesignPoin
       const bool titled = front || points.size() <= kMostTitles;
       canvas.mark_dot(at, front ? 3 : 2, "", titled ? point.title : "");
       if (front) {
-        labels.push_back({at, 3, point.name});
-        obstacles.push_back(at);
+        // Designs at one place share a label.
+        const auto same = std::find_if(labels.begin(), labels.end(), [&](const Label& label) {
+          return std::hypot(label.at.x - at.x, label.at.y - at.y) < 0.5;
+        });
+        if (same == labels.end()) {
+          labels.push_back({at, 3, point.name});
+          obstacles.push_back(at);
+        } else if (std::count(same->text.begin(), same->text.end(), ',') < 5) {
+          same->text += ", " + point.name;
+        } else if (!same->text.ends_with("\u2026")) {
+          same->text += ", \u2026";
+        }
       }
     }
     canvas.close_group();

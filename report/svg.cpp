@@ -60,6 +60,8 @@ constexpr std::array kLetterWidths{
     333,  556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,  // ` to o
     556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584};      // p to ~
 constexpr double kOtherWidth = 600;
+// Where there is no Helvetica its place is taken by letters up to this much wider (DejaVu Sans).
+constexpr double kWiderLetters = 1.17;
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
@@ -72,7 +74,7 @@ double text_width(const std::string& words, double size) {
     sum += known ? kLetterWidths[static_cast<std::size_t>(c - ' ')]
                  : (is_continuation(c) ? 0 : kOtherWidth);
   }
-  return sum * size / 1000;
+  return sum * size / 1000 * kWiderLetters;
 }
 
 std::string clipped(const std::string& words, double size, double width) {
