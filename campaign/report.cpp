@@ -116,7 +116,7 @@ PageTable designs_table(const Study& study, const std::string& name) {
   }
   const Scale energy = scale_of("energy", "J", most_energy);
   const Scale latency = scale_of("latency", "s", most_seconds);
-  const Scale edp = scale_of("EDP", "J s", most_edp);
+  const Scale edp = scale_of("EDP", "J\u00b7s", most_edp);
   std::set<std::string> front;
   for (const DesignPoint& point : design_points(study)) {
     if (point.on_front) {
@@ -384,10 +384,11 @@ std::string counts_text(const std::vector<Study>& studies) {
     }
   }
   return fmt::format(
-      "{} points of {} design{}: {} with a mapping, {} of them proven optimal; {} without{}.",
+      "{} points of {} design{}: {} with a mapping, {} of them proven optimal{}{}.",
       grouped(static_cast<std::int64_t>(points)), designs.size(), designs.size() == 1 ? "" : "s",
       grouped(static_cast<std::int64_t>(mapped)), grouped(static_cast<std::int64_t>(proven)),
-      points - mapped - missing, missing > 0 ? fmt::format("; {} not computed yet", missing) : "");
+      points > mapped + missing ? fmt::format("; {} without", points - mapped - missing) : "",
+      missing > 0 ? fmt::format("; {} not computed yet", missing) : "");
 }
 
 void check_designs(const ReportInput& input) {

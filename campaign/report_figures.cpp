@@ -27,7 +27,7 @@ double& value_of(NamedValues& list, const std::string& name) {
   return list.emplace_back(name, 0).second;
 }
 
-// Nodes of a list of layers, in order, with their energy in J; those that need none are left out.
+// Nodes of a list of layers, in order, with their energy in J.
 NamedValues node_energies(const std::vector<LayerResult>& layers) {
   NamedValues nodes;
   for (const LayerResult& layer : layers) {
@@ -35,11 +35,14 @@ NamedValues node_energies(const std::vector<LayerResult>& layers) {
       value_of(nodes, part.node) += part.pj * static_cast<double>(layer.count) * kPicojoule;
     }
   }
-  std::erase_if(nodes, [](const auto& node) { return node.second == 0; });
   return nodes;
 }
 
-// One row of bars per list of layers, one part per node of any.
+void drop_idle(NamedValues& nodes) {
+  std::erase_if(nodes, [](const auto& node) { return node.second == 0; });
+}
+
+// One row of bars per list of layers, one part per node that needs energy in any.
 BarPanel node_panel(const std::vector<NamedValues>& rows, StudyColours& colours) {
   BarPanel panel{"energy", "J", {}, {}, {}, {}, 1};
   NamedValues all;
@@ -48,6 +51,7 @@ BarPanel node_panel(const std::vector<NamedValues>& rows, StudyColours& colours)
       value_of(all, node) += value;
     }
   }
+  drop_idle(all);
   for (const auto& [node, value] : all) {
     panel.parts.push_back({node, colours.nodes.of(node)});
   }
@@ -56,7 +60,9 @@ BarPanel node_panel(const std::vector<NamedValues>& rows, StudyColours& colours)
     for (const auto& [node, value] : row) {
       const auto at = std::find_if(all.begin(), all.end(),
                                    [&](const auto& entry) { return entry.first == node; });
-      values[static_cast<std::size_t>(at - all.begin())] = value;
+      if (at != all.end()) {
+        values[static_cast<std::size_t>(at - all.begin())] = value;
+      }
     }
     panel.values.push_back(values);
     panel.ends.push_back(si_text(std::accumulate(values.begin(), values.end(), 0.0), "J"));
@@ -317,7 +323,8 @@ PageFigure layers_figure(const Study& study, const DesignResult& design, const s
 
 PageFigure breakdown_figure(const Study& study, const DesignResult& design, const std::string& name,
                             StudyColours& colours) {
-  const NamedValues nodes = node_energies(design.layers);
+  NamedValues nodes = node_energies(design.layers);
+  drop_idle(nodes);
   NamedValues tensors;
   double others = 0;  // of no tensor
   std::vector<std::string> names;

@@ -12,10 +12,11 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::array kNodePaints{Paint{"#332288", "#8f86e0"}, Paint{"#88ccee", "#88ccee"},
-                                 Paint{"#117733", "#4fae6c"}, Paint{"#44aa99", "#5cc5b3"},
-                                 Paint{"#999933", "#b9b955"}, Paint{"#4477aa", "#6f9fd0"},
-                                 Paint{"#225555", "#6b9c9c"}, Paint{"#aabbcc", "#aabbcc"}};
+constexpr std::array kNodePaints{
+    Paint{"#332288", "#8f86e0"}, Paint{"#88ccee", "#88ccee"}, Paint{"#117733", "#4fae6c"},
+    Paint{"#44aa99", "#5cc5b3"}, Paint{"#999933", "#b9b955"}, Paint{"#4477aa", "#6f9fd0"},
+    Paint{"#225555", "#6b9c9c"}, Paint{"#aabbcc", "#aabbcc"}, Paint{"#ccddaa", "#ccddaa"},
+    Paint{"#77aadd", "#77aadd"}, Paint{"#225522", "#5f9a5f"}, Paint{"#bbcc33", "#c8d65a"}};
 constexpr std::array kTensorPaints{Paint{"#cc6677", "#d97b8b"}, Paint{"#ddcc77", "#ddcc77"},
                                    Paint{"#882255", "#c05f92"}, Paint{"#ee8866", "#ee8866"},
                                    Paint{"#aa4499", "#c46fb6"}, Paint{"#ffaabb", "#ffaabb"}};
@@ -236,6 +237,7 @@ void draw_labels(Canvas& canvas, const Box& within, const std::vector<Label>& la
                                  [&](const Box& other) { return overlap(box, other); })) {
         continue;
       }
+      canvas.halo({box.x, box.bottom() - 1.5}, label.text, kSize);
       canvas.words({box.x, box.bottom() - 1.5}, label.text, {Anchor::kStart, kSize, label.fill});
       taken.push_back(box);
       break;

@@ -158,7 +158,7 @@ void draw_designs(Canvas& canvas, const Plot& plot, const std::vector<DesignPoin
       }
       const Point at = plot.at(x(point), y(point));
       const bool titled = front || points.size() <= kMostTitles;
-      canvas.mark_dot(at, front ? 3 : 2, "", titled ? point.title : "");
+      canvas.mark_dot(at, front ? 3 : 2.4, "", titled ? point.title : "");
       if (front) {
         // Designs at one place share a label.
         const auto same = std::find_if(labels.begin(), labels.end(), [&](const Label& label) {

@@ -15,7 +15,8 @@ const std::string kMarks = "class=\"marks\"";
 constexpr double kRadians = 3.14159265358979323846 / 180;
 
 // The roof of one bandwidth from the left edge to the peak, and its name along it.
-void draw_slope(Canvas& canvas, const Plot& plot, double peak, double bandwidth, bool named) {
+void draw_slope(Canvas& canvas, const Plot& plot, double peak, double bandwidth, bool named,
+                const std::vector<Point>& dots) {
   const double ridge = peak / bandwidth;
   const double low = std::max(plot.x.low(), plot.y.low() / bandwidth);
   const double top = std::min(ridge, plot.x.high());
@@ -27,12 +28,28 @@ void draw_slope(Canvas& canvas, const Plot& plot, double peak, double bandwidth,
   canvas.polyline(std::array{from, to}, {kInk, 1.2, named ? "" : "4 3"});
   const double angle = std::atan2(to.y - from.y, to.x - from.x) / kRadians;
   const std::string name = si_text(bandwidth, "B/s");
-  if (std::hypot(to.x - from.x, to.y - from.y) > text_width(name, 10) + 16) {
-    const Point middle{from.x + (to.x - from.x) * 0.5, from.y + (to.y - from.y) * 0.5};
-    const Point off{std::sin(angle * kRadians) * 5, -std::cos(angle * kRadians) * 5};
-    canvas.words({middle.x + off.x, middle.y + off.y}, name,
-                 {Anchor::kMiddle, 10, kInk, false, angle});
+  if (std::hypot(to.x - from.x, to.y - from.y) < text_width(name, 10) + 16) {
+    return;
   }
+  // Its name stands where there are fewest points.
+  const auto along = [&](double share) {
+    return Point{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};
+  };
+  double best = 0.5;
+  double room = -1;
+  for (const double share : {0.5, 0.35, 0.65, 0.2, 0.8}) {
+    double nearest = 80;  // beyond, all are alike
+    for (const Point& dot : dots) {
+      nearest = std::min(nearest, std::hypot(dot.x - along(share).x, dot.y - along(share).y));
+    }
+    if (nearest > room) {
+      room = nearest;
+      best = share;
+    }
+  }
+  const Point off{std::sin(angle * kRadians) * 5, -std::cos(angle * kRadians) * 5};
+  canvas.words({along(best).x + off.x, along(best).y + off.y}, name,
+               {Anchor::kMiddle, 10, kInk, false, angle});
 }
 
 Plot roofline_plot(const RooflineChart& chart) {
@@ -58,10 +75,14 @@ std::string roofline_svg(const std::string& label, const RooflineChart& chart) {
   Canvas canvas;
   const Plot plot = roofline_plot(chart);
   draw_axes(canvas, plot);
+  std::vector<Point> dots;
+  for (const RooflinePoint& point : chart.points) {
+    dots.push_back(plot.at(point.intensity, point.performance));
+  }
   double ridge = plot.x.low();
   bool first = true;
   for (const double bandwidth : chart.bytes_per_second) {
-    draw_slope(canvas, plot, chart.peak_ops, bandwidth, first);
+    draw_slope(canvas, plot, chart.peak_ops, bandwidth, first, dots);
     const double own = chart.peak_ops / bandwidth;
     ridge = first ? own : std::min(ridge, own);
     first = false;
@@ -71,7 +92,6 @@ std::string roofline_svg(const std::string& label, const RooflineChart& chart) {
   canvas.words({plot.box.right() - 2, from.y - 5}, si_text(chart.peak_ops, "op/s"),
                {Anchor::kEnd, 10});
   std::vector<Label> labels;
-  std::vector<Point> obstacles;
   canvas.open_group(fmt::format("{} fill=\"{}\" fill-opacity=\"0.75\"", kMarks, kAccent));
   for (const RooflinePoint& point : chart.points) {
     const Point at = plot.at(point.intensity, point.performance);
@@ -81,7 +101,6 @@ std::string roofline_svg(const std::string& label, const RooflineChart& chart) {
                                 si_text(point.intensity, "op/B"),
                                 si_text(point.performance, "op/s"), 100 * point.share));
     labels.push_back({at, radius, point.name});
-    obstacles.push_back(at);
   }
   canvas.close_group();
   // The slowest are named first.
@@ -97,7 +116,7 @@ std::string roofline_svg(const std::string& label, const RooflineChart& chart) {
     sorted.push_back(labels[i]);
   }
   draw_labels(canvas, {plot.box.x, from.y + 4, plot.box.width, plot.box.bottom() - from.y - 4},
-              sorted, obstacles);
+              sorted, dots);
   return canvas.finish(label);
 }
 

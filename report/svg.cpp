@@ -171,6 +171,13 @@ void Canvas::words(Point at, const std::string& text, const TextStyle& style) {
   grow(at.x + (turned ? 0 : width * part), at.y + 3);
 }
 
+void Canvas::halo(Point at, const std::string& text, double size) {
+  body_ += fmt::format(
+      "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#ffffff\" stroke=\"#ffffff\" "
+      "stroke-width=\"2.5\" aria-hidden=\"true\">{}</text>\n",
+      px(at.x), px(at.y), px(size), escaped(text));
+}
+
 void Canvas::polyline(std::span<const Point> points, const LineStyle& style) {
   body_ += "<polyline points=\"";
   for (const Point& point : points) {

@@ -55,6 +55,7 @@ class Canvas {
 
   // For figures of papers: thinner, titled, in groups.
   void words(Point at, const std::string& text, const TextStyle& style = {});
+  void halo(Point at, const std::string& text, double size);  // white, under words on lines
   void polyline(std::span<const Point> points, const LineStyle& style);
   // A shape that stands for a datum; the title appears over it, unless empty.
   void mark_dot(Point at, double radius, const std::string& fill, const std::string& title = "");
