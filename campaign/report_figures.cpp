@@ -140,22 +140,20 @@ struct Differences {
   bool machines = false;
   std::vector<std::string> paths;
 };
-Differences differences(const Study& study) {
-  const DesignResult& first = study.designs.front();
+Differences differences(const std::vector<const DesignResult*>& designs) {
   Differences found;
   const auto add = [&](const std::string& path) {
     if (std::find(found.paths.begin(), found.paths.end(), path) == found.paths.end()) {
       found.paths.push_back(path);
     }
   };
-  for (const DesignResult& design : study.designs) {
-    found.machines = found.machines || design.arch != first.arch;
-    for (const auto& setting : design.settings) {
-      const bool same =
-          std::all_of(study.designs.begin(), study.designs.end(), [&](const DesignResult& other) {
-            return std::find(other.settings.begin(), other.settings.end(), setting) !=
-                   other.settings.end();
-          });
+  for (const DesignResult* design : designs) {
+    found.machines = found.machines || design->arch != designs.front()->arch;
+    for (const auto& setting : design->settings) {
+      const bool same = std::all_of(designs.begin(), designs.end(), [&](const DesignResult* other) {
+        return std::find(other->settings.begin(), other->settings.end(), setting) !=
+               other->settings.end();
+      });
       if (!same) {
         add(setting.first);
       }
@@ -265,7 +263,7 @@ PageFigure design_energy_figure(const Study& study, const std::string& name,
   std::vector<std::string> names;
   std::vector<NamedValues> rows;
   const std::vector<const DesignResult*> designs = drawn_designs(study);
-  const Differences found = differences(study);
+  const Differences found = differences(designs);
   for (const DesignResult* design : designs) {
     names.push_back(short_name(*design, found));
     rows.push_back(node_energies(design->layers));

@@ -88,7 +88,7 @@ std::string si_text(double value, const std::string& unit, int digits) {
   const Prefix& prefix = takes_prefixes(unit) ? prefix_of(std::abs(value)) : kPrefixes[5];
   const double scaled = value / prefix.factor;
   const double size = std::abs(scaled);
-  const int before = size >= 1 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 1;
+  const int before = size > 0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 1;
   const std::string number = size != 0 && (size < 1e-3 || size >= 1e6)
                                  ? fmt::format("{:.{}e}", scaled, digits - 1)
                                  : fmt::format("{:.{}f}", scaled, std::max(0, digits - before));
@@ -151,7 +151,7 @@ std::vector<ChartAxis::Tick> ChartAxis::ticks(std::size_t about) const {
   };
   const double low = low_ / factor_;
   const double high = high_ / factor_;
-  if (!logarithmic_) {
+  if (!logarithmic_ || high < 5 * low) {
     const double step = step_of(high - low, about);
     for (auto i = static_cast<std::int64_t>(std::ceil(low / step - 1e-9));
          static_cast<double>(i) * step <= high * (1 + 1e-9); ++i) {

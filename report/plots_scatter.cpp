@@ -180,7 +180,7 @@ std::string predictions_svg(const std::string& label, const std::vector<Predicti
     const std::string fill = colours.of(one.name);
     canvas.open_group(fmt::format("{} fill=\"{}\" fill-opacity=\"0.6\"", kMarks, fill));
     for (const Point& point : one.seconds) {
-      canvas.mark_dot(plot.at(point.x, point.y), 2.2, "");
+      canvas.mark_dot(plot.at(point.x, point.y), 2.6, "");
     }
     canvas.close_group();
     canvas.words({plot.box.right() + 16, y}, one.name, {Anchor::kStart, 11, kInk, true});
