@@ -432,6 +432,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   SweepArguments sweep;
   MergeArguments merge;
   ResultsArguments results;
+  ReportArguments report;
   CheckArguments check_proof;
   EvalArguments eval;
   SimulateArguments simulate;
@@ -448,6 +449,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_sweep(app, sweep);
   add_merge(app, merge);
   add_results(app, results);
+  add_report(app, report);
   add_check(app, check_proof);
   add_eval(app, eval);
   add_simulate(app, simulate);
@@ -468,6 +470,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
                                               {"sweep", sweep},
                                               {"merge", merge},
                                               {"results", results},
+                                              {"report", report},
                                               {"check", check_proof},
                                               {"eval", eval},
                                               {"simulate", simulate},

@@ -123,11 +123,11 @@ struct ExportArguments {
   Output output;
 };
 
-using Command =
-    std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
-                 ResultsArguments, CheckArguments, EvalArguments, SimulateArguments,
-                 RooflineArguments, ShowArguments, HistogramArguments, ImportArguments,
-                 ExportArguments, CalibrateArguments, ValidateArguments, MicrobenchArguments>;
+using Command = std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
+                             ResultsArguments, ReportArguments, CheckArguments, EvalArguments,
+                             SimulateArguments, RooflineArguments, ShowArguments,
+                             HistogramArguments, ImportArguments, ExportArguments,
+                             CalibrateArguments, ValidateArguments, MicrobenchArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.
 class UsageError : public std::runtime_error {

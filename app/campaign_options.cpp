@@ -62,4 +62,29 @@ void add_results(CLI::App& app, ResultsArguments& a) {
   csv->excludes(command.get_option("--json"));
 }
 
+void add_report(CLI::App& app, ReportArguments& a) {
+  CLI::App& command = *app.add_subcommand("report", "Results as one page of figures (HTML)");
+  command
+      .add_option(
+          "RESULTS", a.results,
+          "Databases of sweep; JSON of network, search, eval, histogram; measurements (CSV)")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("-o,--out", a.output.file, "Write the page to FILE, whole or not at all")
+      ->type_name("FILE");
+  command.add_option("--figures", a.figures, "Write each figure as SVG and CSV to DIR")
+      ->type_name("DIR");
+  command.add_option("--title", a.title, "Title of the page [from the results]")->type_name("TEXT");
+  command.add_option("--campaign", a.campaign_name, "Only this one of the databases")
+      ->type_name("NAME");
+  command
+      .add_option("--design", a.designs,
+                  "Draw this design layer by layer, too: its number in the page [the best]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_option("--arch", a.machine, "Of measurements: the GPU (YAML) that predicts them")
+      ->type_name("FILE");
+  add_threads(command, a.threads);
+}
+
 }  // namespace mapsim

@@ -29,6 +29,7 @@ Answer run(const NetworkArguments& arguments);
 Answer run(const SweepArguments& arguments);
 Answer run(const MergeArguments& arguments);
 Answer run(const ResultsArguments& arguments);
+Answer run(const ReportArguments& arguments);
 Answer run(const CheckArguments& arguments);
 Answer run(const EvalArguments& arguments);
 Answer run(const SimulateArguments& arguments);

@@ -51,5 +51,6 @@ void add_merge(CLI::App& app, MergeArguments& a);
 void add_results(CLI::App& app, ResultsArguments& a);
 void add_validate(CLI::App& app, ValidateArguments& a);
 void add_microbench(CLI::App& app, MicrobenchArguments& a);
+void add_report(CLI::App& app, ReportArguments& a);
 
 }  // namespace mapsim

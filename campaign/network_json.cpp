@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "arch/physical.hpp"
 #include "campaign/network.hpp"
+#include "campaign/report_energy.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/roofline.hpp"
 #include "report/json_head.hpp"
 #include "report/names.hpp"
 #include "workloads/form.hpp"
@@ -36,7 +39,14 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
   if (found.form.kind == FormKind::kBatch) {
     json["frames"] = found.form.count;
   }
-  json["mapping"] = print_mapping(arch, in_form(layer.workload, found.form).value(), *found.best);
+  const Workload workload = in_form(layer.workload, found.form).value();
+  json["breakdown"] = breakdown_json(arch, workload, *found.cost);
+  const Roofline bounds = roofline(arch, layer.workload);
+  json["roofline"] = {{"ops", bounds.ops},
+                      {"bytes", bounds.bytes},
+                      {"peak_ops_per_second", bounds.peak.ops_per_second},
+                      {"peak_bytes_per_second", bounds.peak.bytes_per_second}};
+  json["mapping"] = print_mapping(arch, workload, *found.best);
   return json;
 }
 
@@ -47,6 +57,10 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   Json json = provenance_json(origin);
   json["arch"] = arch.name;
   json["network"] = network.name;
+  const auto area = total_area(arch).sum;
+  json["clock_hz"] = arch.clock.count();
+  json["mac_units"] = arch.mac_units();
+  json["area_mm2"] = area ? Json(area->count()) : Json();
   json["objective"] = to_string(options.search.objective);
   json["latency_mode"] = to_string(options.search.objective.mode);
   json["strategy"] = options.strategy;

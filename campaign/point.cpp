@@ -12,6 +12,7 @@
 #include "arch/load.hpp"
 #include "arch/physical.hpp"
 #include "arch/print.hpp"
+#include "campaign/report_energy.hpp"
 #include "campaign/substitute.hpp"
 #include "core/hash.hpp"
 #include "costmodel/mapping_text.hpp"
@@ -64,27 +65,6 @@ std::string limits_text(const Question& question) {
 }
 
 Cell finite(double value) { return std::isfinite(value) ? Cell{value} : Cell{}; }
-
-std::string breakdown_text(const Problem& problem, const Cost& cost) {
-  Json json = Json::object();
-  const auto& tensors = problem.workload().tensors;
-  for (const LevelId level : problem.arch().levels.ids()) {
-    for (const TensorId id : tensors.ids()) {
-      json[problem.arch().levels[level].name][tensors[id].name] =
-          cost.energy.levels[level][id].total.count();
-    }
-  }
-  for (const FanoutId fanout : problem.arch().fanouts.ids()) {
-    Picojoules sum = cost.energy.fanouts[fanout];
-    for (const TensorId id : tensors.ids()) {
-      sum += cost.energy.hops[fanout][id];
-    }
-    json[problem.arch().fanouts[fanout].name] = sum.count();
-  }
-  json[problem.arch().compute.name] = cost.energy.compute.count();
-  json["leakage"] = cost.energy.leakage.count();
-  return json.dump();
-}
 
 // Why nothing fits: each room that was too small, and the least that would do.
 std::string reason_of(const InfeasibleReport& report) {
@@ -146,7 +126,7 @@ Record figures(const Problem& problem, const SearchResult& found) {
           proof.status == Proof::kNone ? Cell{} : finite(proof.lower_bound),
           proof.status == Proof::kNone ? Cell{} : finite(proof.gap),
           size_cell(proof),
-          breakdown_text(problem, cost),
+          breakdown_json(arch, problem.workload(), cost).dump(),
           print_mapping(arch, problem.workload(), *found.best),
           found.statistics.seconds};
 }

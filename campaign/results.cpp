@@ -12,6 +12,7 @@
 #include "campaign/store.hpp"
 #include "report/figures.hpp"
 #include "report/json_head.hpp"
+#include "report/page.hpp"
 #include "report/table.hpp"
 
 namespace mapsim {
@@ -58,17 +59,6 @@ std::string plain_text(const Json& value) {
     return value.get<std::string>();
   }
   return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c == '"' ? "\"\"" : std::string{c};
-  }
-  return quoted + '"';
 }
 
 // The columns of a view, with one per path in place of `settings`.

@@ -50,6 +50,8 @@ Json cost_json(const Problem& problem, const Cost& cost) {
           {"latency_cycles_ramped", latency.ramped.count()},
           {"edp", cost.edp()},
           {"macs", cost.counts.macs},
+          {"mac_units", problem.arch().mac_units()},
+          {"clock_hz", problem.arch().clock.count()},
           {"utilization", cost.utilization},
           {"bottleneck", resource_name(problem.arch(), latency.resources[latency.bottleneck])}};
 }
@@ -374,6 +376,7 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
                        const SearchOptions& options, const Front& front) {
   const Problem& problem = space.problem();
   Json json = head(origin, problem.arch(), problem.workload());
+  json["clock_hz"] = problem.arch().clock.count();
   json["front"] = subject.room ? "capacity" : "energy_latency";
   if (subject.room) {
     json["objective"] = to_string(subject.objective);

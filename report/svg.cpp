@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace mapsim {
 
@@ -12,18 +13,83 @@ namespace {
 
 constexpr double kMargin = 20;
 constexpr double kLetter = 7.3;  // a letter of 12 px of fixed width; of others, a wide one
+constexpr double kFigureLetters = 11;
+constexpr double kEdge = 4;  // around figures
 constexpr double kTitleScale = 15.0 / 12;
 constexpr std::array kAnchors{"start", "middle", "end"};
 
 std::string escaped(const std::string& words) {
   std::string text;
   for (const char c : words) {
-    text += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string{c};
+    const bool printable = static_cast<unsigned char>(c) >= ' ';  // XML has no others
+    text += c == '&' ? "&amp;" : c == '<' ? "&lt;" : printable ? std::string{c} : " ";
   }
   return text;
 }
 
+// The same within quotes.
+std::string attribute(const std::string& words) {
+  std::string text;
+  for (const char c : escaped(words)) {
+    text += c == '"' ? "&quot;" : std::string{c};
+  }
+  return text;
+}
+
+// A coordinate to a tenth of a pixel, as short as it can be.
+std::string px(double value) {
+  std::string text = fmt::format("{:.1f}", value);
+  if (text.ends_with(".0")) {
+    text.resize(text.size() - 2);
+  }
+  return text == "-0" ? "0" : text;
+}
+
+std::string titled(const std::string& element, const std::string& shape, const std::string& title) {
+  return title.empty()
+             ? fmt::format("<{} {}/>\n", element, shape)
+             : fmt::format("<{0} {1}><title>{2}</title></{0}>\n", element, shape, escaped(title));
+}
+
+// Widths of the letters from blank to ~ in thousandths of their size: Adobe's metrics of Helvetica.
+constexpr std::array kLetterWidths{
+    278,  278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,  // blank to /
+    556,  556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,  // 0 to ?
+    1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,  // @ to O
+    667,  778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,  // P to _
+    333,  556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,  // ` to o
+    556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584};      // p to ~
+constexpr double kOtherWidth = 600;
+// Where there is no Helvetica its place is taken by letters up to this much wider (DejaVu Sans).
+constexpr double kWiderLetters = 1.17;
+
+bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
 }  // namespace
+
+double text_width(const std::string& words, double size) {
+  double sum = 0;
+  for (const char c : words) {
+    const bool known = c >= ' ' && c <= '~';
+    sum += known ? kLetterWidths[static_cast<std::size_t>(c - ' ')]
+                 : (is_continuation(c) ? 0 : kOtherWidth);
+  }
+  return sum * size / 1000 * kWiderLetters;
+}
+
+std::string clipped(const std::string& words, double size, double width) {
+  if (text_width(words, size) <= width) {
+    return words;
+  }
+  std::string kept = words;
+  while (!kept.empty() && text_width(kept + "...", size) > width) {
+    while (is_continuation(kept.back())) {
+      kept.pop_back();
+    }
+    kept.pop_back();
+  }
+  return kept + "\u2026";
+}
 
 void Canvas::grow(double x, double y) {
   right_ = std::max(right_, x);
@@ -78,6 +144,88 @@ void Canvas::arrow(double x1, double y1, double x2, double y2, const std::string
   for (const double side : {-kHead, kHead}) {
     line(x2, y2, x2 + (across ? back : side), y2 + (across ? side : back), stroke);
   }
+}
+
+void Canvas::words(Point at, const std::string& text, const TextStyle& style) {
+  const double width = text_width(text, style.size);
+  std::string more;
+  if (style.anchor != Anchor::kStart) {
+    more += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(style.anchor)]);
+  }
+  if (style.size != kFigureLetters) {
+    more += fmt::format(" font-size=\"{}\"", px(style.size));
+  }
+  if (style.bold) {
+    more += " font-weight=\"bold\"";
+  }
+  const std::string place = style.angle == 0
+                                ? fmt::format("x=\"{}\" y=\"{}\"", px(at.x), px(at.y))
+                                : fmt::format("transform=\"translate({} {}) rotate({})\"", px(at.x),
+                                              px(at.y), px(style.angle));
+  body_ +=
+      fmt::format("<text {}{} fill=\"{}\">{}</text>\n", place, more, style.fill, escaped(text));
+  const bool turned = style.angle != 0;
+  const double part = style.anchor == Anchor::kStart    ? 1
+                      : style.anchor == Anchor::kMiddle ? 0.5
+                                                        : 0;
+  grow(at.x + (turned ? 0 : width * part), at.y + 3);
+}
+
+void Canvas::halo(Point at, const std::string& text, double size) {
+  body_ += fmt::format(
+      "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#ffffff\" stroke=\"#ffffff\" "
+      "stroke-width=\"2.5\" aria-hidden=\"true\">{}</text>\n",
+      px(at.x), px(at.y), px(size), escaped(text));
+}
+
+void Canvas::polyline(std::span<const Point> points, const LineStyle& style) {
+  body_ += "<polyline points=\"";
+  for (const Point& point : points) {
+    body_ += fmt::format("{},{} ", px(point.x), px(point.y));
+    grow(point.x, point.y);
+  }
+  body_.back() = '"';
+  body_ += fmt::format(
+      " fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}/>\n", style.stroke, px(style.width),
+      style.dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", style.dashes));
+}
+
+void Canvas::mark_dot(Point at, double radius, const std::string& fill, const std::string& title) {
+  const std::string paint = fill.empty() ? "" : fmt::format(" fill=\"{}\"", fill);
+  body_ += titled(
+      "circle",
+      fmt::format("cx=\"{}\" cy=\"{}\" r=\"{}\"{}", px(at.x), px(at.y), px(radius), paint), title);
+  grow(at.x + radius, at.y + radius);
+}
+
+void Canvas::mark_bar(const Box& box, const std::string& fill, const std::string& title) {
+  const std::string paint = fill.empty() ? "" : fmt::format(" fill=\"{}\"", fill);
+  body_ += titled("rect",
+                  fmt::format("x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"{}", box.x,
+                              px(box.y), box.width, px(box.height), paint),
+                  title);
+  grow(box.right(), box.bottom());
+}
+
+void Canvas::ring(Point at, double radius, const std::string& stroke) {
+  body_ += fmt::format(
+      "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.4\"/>\n",
+      px(at.x), px(at.y), px(radius), stroke);
+}
+
+void Canvas::open_group(const std::string& attributes) { body_ += "<g " + attributes + ">\n"; }
+void Canvas::close_group() { body_ += "</g>\n"; }
+
+std::string Canvas::finish(const std::string& label) const {
+  const double width = std::ceil(right_ + kEdge);
+  const double height = std::ceil(bottom_ + kEdge);
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+             "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" "
+             "font-size=\"{2}\" role=\"img\" aria-label=\"{3}\">\n"
+             "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+             width, height, kFigureLetters, attribute(label)) +
+         body_ + "</svg>\n";
 }
 
 std::string Canvas::finish() const {

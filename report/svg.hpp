@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 
 namespace mapsim {
@@ -13,10 +14,33 @@ struct Box {
   double bottom() const { return y + height; }
 };
 
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
 inline constexpr const char* kBlue = "#4878a8";  // of what is measured
 inline constexpr const char* kTitleStyle = "font-size=\"15\"";
 
 enum class Anchor : unsigned char { kStart, kMiddle, kEnd };
+
+// Words in the letters of figures (Helvetica or what is like it).
+struct TextStyle {
+  Anchor anchor = Anchor::kStart;
+  double size = 11;
+  std::string fill = "#222222";
+  bool bold = false;
+  double angle = 0;  // degrees, clockwise around the anchor
+};
+double text_width(const std::string& words, double size);
+// Cut to a width, with three dots in place of its end.
+std::string clipped(const std::string& words, double size, double width);
+
+struct LineStyle {
+  std::string stroke = "#222222";
+  double width = 1;
+  std::string dashes = "";  // as SVG says it: "4 3"
+};
 
 // A picture that grows downwards as things are drawn.
 class Canvas {
@@ -28,9 +52,22 @@ class Canvas {
   void line(double x1, double y1, double x2, double y2, const std::string& stroke = "#404040");
   void dot(double x, double y, const std::string& fill);
   void arrow(double x1, double y1, double x2, double y2, const std::string& stroke);
+
+  // For figures of papers: thinner, titled, in groups.
+  void words(Point at, const std::string& text, const TextStyle& style = {});
+  void halo(Point at, const std::string& text, double size);  // white, under words on lines
+  void polyline(std::span<const Point> points, const LineStyle& style);
+  // A shape that stands for a datum; the title appears over it, unless empty.
+  void mark_dot(Point at, double radius, const std::string& fill, const std::string& title = "");
+  void mark_bar(const Box& box, const std::string& fill, const std::string& title = "");
+  void ring(Point at, double radius, const std::string& stroke);
+  void open_group(const std::string& attributes);  // class="marks"
+  void close_group();
   double bottom() const { return bottom_; }  // of all that has been drawn
   // The whole file, as wide and as high as what has been drawn.
   std::string finish() const;
+  // The same for a page: says what it shows, to those who cannot see it.
+  std::string finish(const std::string& label) const;
 
  private:
   void grow(double x, double y);

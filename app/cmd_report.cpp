@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "arch/gpu_load.hpp"
+#include "campaign/report.hpp"
+#include "core/diagnostic.hpp"
+#include "costmodel/gpu/library.hpp"
+#include "validate/measurements.hpp"
+#include "validate/predictions.hpp"
+
+namespace mapsim {
+
+namespace {
+
+enum class Kind : unsigned char { kDatabase, kMeasurements, kJson };
+
+// By what the file begins with, whatever it is called.
+Kind kind_of(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::string head(21, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (!file && file.gcount() == 0) {
+    throw UsageError(fmt::format("cannot read '{}', or it is empty", path));
+  }
+  if (head.starts_with("SQLite format 3")) {
+    return Kind::kDatabase;
+  }
+  if (head.starts_with("# mapsim measurements")) {
+    return Kind::kMeasurements;
+  }
+  if (const std::size_t first = head.find_first_not_of(" \t\r\n");
+      first != std::string::npos && head[first] == '{') {
+    return Kind::kJson;
+  }
+  throw UsageError(fmt::format(
+      "'{}' is neither a database of sweep, nor what --json prints, nor measurements", path));
+}
+
+MeasuredResult measured_of(const std::string& path, const std::string& arch) {
+  if (arch.empty()) {
+    throw UsageError(fmt::format("'{}': measurements need --arch, the GPU that predicts", path));
+  }
+  const Gpu gpu = load_gpu(arch);
+  MeasuredResult result{gpu.name, std::filesystem::path{path}.filename().string(), {}, {}};
+  const auto groups =
+      predict_measurements(gpu, parse_measurements(read_text(path), path), library_kernels);
+  for (const PredictedGroup& group : groups) {
+    PredictionSeries series{group.name, fmt::format("MAPE {:.1f} %", 100 * group.errors.mape), {}};
+    if (group.ranks.problems > 0) {
+      series.remark += fmt::format(", tau {:.2f}", group.ranks.tau);
+    }
+    for (const PredictedKernel& kernel : group.kernels) {
+      series.seconds.push_back({kernel.measured, kernel.predicted});
+      result.kernels.push_back(kernel.name);
+    }
+    result.series.push_back(std::move(series));
+  }
+  if (result.series.empty()) {
+    throw UsageError(
+        fmt::format("{}: no measurements of '{}' that it can predict", path, gpu.name));
+  }
+  return result;
+}
+
+void write_figures(const Page& page, const std::string& folder) {
+  if (folder.empty()) {
+    return;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw UsageError(fmt::format("cannot write '{}': {}", folder, error.message()));
+  }
+  for (const Section& section : page.sections) {
+    for (const auto& part : section.parts) {
+      if (const auto* figure = std::get_if<PageFigure>(&part)) {
+        const std::string path = (std::filesystem::path{folder} / figure->name).string();
+        OutputFile{path + ".svg"}.write(figure->svg);
+        OutputFile{path + ".csv"}.write(figure->csv);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Answer run(const ReportArguments& arguments) {
+  ReportInput input;
+  input.title = arguments.title;
+  input.designs = arguments.designs;
+  for (const std::string& path : arguments.results) {
+    refuse_same_file(arguments.output.file, path);
+    input.sources.push_back(std::filesystem::path{path}.filename().string());
+    switch (kind_of(path)) {
+      case Kind::kDatabase:
+        for (Study& study : read_studies(path, arguments.campaign_name)) {
+          input.results.studies.push_back(std::move(study));
+        }
+        break;
+      case Kind::kMeasurements:
+        input.measured.push_back(measured_of(path, arguments.machine));
+        break;
+      case Kind::kJson:
+        read_json_results(read_text(path), path, input.results);
+        break;
+    }
+  }
+  const Page page = report_page(input);
+  write_figures(page, arguments.figures);
+  return {kDone, page_html(page)};
+}
+
+}  // namespace mapsim

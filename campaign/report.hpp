@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "campaign/report_data.hpp"
+#include "report/page.hpp"
+#include "report/plots.hpp"
+
+namespace mapsim {
+
+// Kernels on a GPU: how long the model says, how long they took.
+struct MeasuredResult {
+  std::string gpu, source;               // source: name of the measurements file
+  std::vector<PredictionSeries> series;  // one per precision and path
+  std::vector<std::string> kernels;      // names of all points, series after series
+};
+
+struct ReportInput {
+  std::string title;                 // empty: what the results are of
+  std::vector<std::string> sources;  // names of files, for the footer
+  JsonResults results;               // those of databases, too
+  std::vector<MeasuredResult> measured;
+  std::vector<std::size_t> designs;  // numbers of those to draw layer by layer, beside the best
+};
+
+// Studies beyond this many are in the tables, but not drawn.
+inline constexpr std::size_t kMostStudiesDrawn = 16;
+
+// What is drawn of everything there is; equal input gives an equal page. Throws ConfigError where a
+// design that was asked for is in no study.
+Page report_page(const ReportInput& input);
+
+// Of one study, in its colours (campaign/report_figures.cpp).
+struct StudyColours {
+  Colours nodes{Colours::Scheme::kNodes};
+  Colours tensors{Colours::Scheme::kTensors};
+};
+PageFigure designs_figure(const Study& study, const std::string& name);
+PageFigure design_energy_figure(const Study& study, const std::string& name, StudyColours& colours);
+// Of one design of it.
+PageFigure layers_figure(const Study& study, const DesignResult& design, const std::string& name,
+                         StudyColours& colours);
+PageFigure breakdown_figure(const Study& study, const DesignResult& design, const std::string& name,
+                            StudyColours& colours);
+PageFigure roofline_figure(const Study& study, const DesignResult& design, const std::string& name);
+bool has_roofline(const DesignResult& design);
+// Of what is in no study.
+PageFigure histogram_figure(const HistogramResult& histogram, const std::string& name);
+PageFigure front_figure(const FrontResult& front, const std::string& name);
+PageFigure predictions_figure(const MeasuredResult& measured, const std::string& name);
+
+// The points of a study's complete designs; those on the front are marked.
+std::vector<DesignPoint> design_points(const Study& study);
+std::string layers_name(const Study& study);  // "alexnet", "3 layers"
+
+}  // namespace mapsim

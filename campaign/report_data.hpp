@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mapper/objective.hpp"
+
+namespace mapsim {
+
+// What a report is made from, whatever file it was in.
+
+// A part of the energy: of a level and a tensor; of a fanout, the compute node or leakage alone.
+struct EnergyPart {
+  std::string node, tensor;
+  double pj = 0;
+};
+
+// A layer on a design. Without a mapping all from `energy_pj` on is zero or empty.
+struct LayerResult {
+  std::string layer;
+  std::int64_t count = 1;
+  std::string status;  // empty: not computed yet
+  std::string reason;
+  std::optional<double> energy_pj;
+  std::int64_t cycles = 0;  // of the latency that was asked for
+  std::int64_t macs = 0;
+  double utilization = 0;
+  std::string bottleneck;
+  double ops = 0, bytes = 0;         // of the roofline
+  std::optional<double> peak_ops;    // per second
+  std::optional<double> peak_bytes;  // per second; absent: no limit
+  std::optional<double> gap;
+  std::vector<EnergyPart> energy;
+  std::string mapping;
+};
+
+// A machine with its settings, and every layer on it.
+struct DesignResult {
+  std::size_t number = 1;  // in its campaign, from 1
+  std::string arch;
+  std::vector<std::pair<std::string, std::string>> settings;  // path, value
+  double clock_hz = 0;
+  std::optional<double> area_mm2;
+  std::int64_t mac_units = 0;
+  std::vector<LayerResult> layers;
+
+  bool is_complete() const;  // every layer has a mapping
+  // Of the layers with a mapping, each as often as it occurs.
+  double energy_pj() const;
+  std::int64_t cycles() const;
+  double seconds() const;
+  double utilization() const;  // MACs over what the MAC units could have done in this time
+  std::string name() const;    // "eyeriss, GLB.capacity 64 KiB": the architecture, its settings
+};
+
+// One question about one network, or about the layers that are in none, on every design.
+struct Study {
+  std::string campaign, network;
+  std::string objective, latency, limits, constraints, strategy;  // as asked
+  std::vector<DesignResult> designs;                              // in order of number
+
+  Objective goal() const;
+  // "energy, at most 20 ms": what was asked.
+  std::string question() const;
+  // The complete design with the least objective of the sums, of equals the faster; none: nullptr.
+  const DesignResult* best() const;
+};
+
+// The studies of a database in the order of their first points. Throws ConfigError.
+std::vector<Study> read_studies(const std::string& database, const std::string& campaign);
+
+// What `network`, `search` and `eval` print with --json, as a study of one design; `histogram`
+// and fronts as what they are. Throws ConfigError where it is none of these, or of another schema.
+struct HistogramResult {
+  std::string arch, workload, mapspace_size;
+  std::int64_t mappings = 0;
+  std::vector<double> edges_pj, counts;
+  std::optional<double> optimum_pj;
+};
+struct FrontResult {
+  std::string arch, workload;
+  bool complete = false;
+  std::vector<std::pair<double, double>> points;  // pJ, s
+};
+struct JsonResults {
+  std::vector<Study> studies;
+  std::vector<HistogramResult> histograms;
+  std::vector<FrontResult> fronts;
+};
+void read_json_results(const std::string& text, const std::string& filename, JsonResults& into);
+
+}  // namespace mapsim

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "campaign/report.hpp"
+#include "campaign/report_energy.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr double kPicojoule = 1e-12;
+constexpr std::size_t kMostBars = 60;     // layers
+constexpr std::size_t kMostDesigns = 24;  // bars of whole designs
+
+using NamedValues = std::vector<std::pair<std::string, double>>;
+
+double& value_of(NamedValues& list, const std::string& name) {
+  for (auto& [known, value] : list) {
+    if (known == name) {
+      return value;
+    }
+  }
+  return list.emplace_back(name, 0).second;
+}
+
+// Nodes of a list of layers, in order, with their energy in J.
+NamedValues node_energies(const std::vector<LayerResult>& layers) {
+  NamedValues nodes;
+  for (const LayerResult& layer : layers) {
+    for (const EnergyPart& part : layer.energy) {
+      value_of(nodes, part.node) += part.pj * static_cast<double>(layer.count) * kPicojoule;
+    }
+  }
+  return nodes;
+}
+
+void drop_idle(NamedValues& nodes) {
+  std::erase_if(nodes, [](const auto& node) { return node.second == 0; });
+}
+
+// One row of bars per list of layers, one part per node that needs energy in any.
+BarPanel node_panel(const std::vector<NamedValues>& rows, StudyColours& colours) {
+  BarPanel panel{"energy", "J", {}, {}, {}, {}, 1};
+  NamedValues all;
+  for (const NamedValues& row : rows) {
+    for (const auto& [node, value] : row) {
+      value_of(all, node) += value;
+    }
+  }
+  drop_idle(all);
+  for (const auto& [node, value] : all) {
+    panel.parts.push_back({node, colours.nodes.of(node)});
+  }
+  for (const NamedValues& row : rows) {
+    std::vector<double> values(all.size(), 0.0);
+    for (const auto& [node, value] : row) {
+      const auto at = std::find_if(all.begin(), all.end(),
+                                   [&](const auto& entry) { return entry.first == node; });
+      if (at != all.end()) {
+        values[static_cast<std::size_t>(at - all.begin())] = value;
+      }
+    }
+    panel.values.push_back(values);
+    panel.ends.push_back(si_text(std::accumulate(values.begin(), values.end(), 0.0), "J"));
+  }
+  return panel;
+}
+
+std::string csv_of(const std::vector<std::string>& names, const std::string& row_name,
+                   const BarPanel& panel) {
+  std::string csv = row_name;
+  for (const BarPart& part : panel.parts) {
+    csv += "," + csv_field(part.name + "_j");
+  }
+  csv += "\n";
+  for (std::size_t row = 0; row < names.size(); ++row) {
+    csv += csv_field(names[row]);
+    for (const double value : panel.values[row]) {
+      csv += fmt::format(",{}", value);
+    }
+    csv += "\n";
+  }
+  return csv;
+}
+
+// Layers with a mapping in their order; of too many those that take most time or energy.
+std::vector<LayerResult> drawn_layers(const DesignResult& design) {
+  std::vector<LayerResult> layers;
+  std::copy_if(design.layers.begin(), design.layers.end(), std::back_inserter(layers),
+               [](const LayerResult& layer) { return layer.energy_pj.has_value(); });
+  if (layers.size() <= kMostBars) {
+    return layers;
+  }
+  const double energy = design.energy_pj();
+  const auto cycles = static_cast<double>(design.cycles());
+  std::vector<double> weights;
+  for (const LayerResult& layer : layers) {
+    const auto count = static_cast<double>(layer.count);
+    weights.push_back(std::max(count * *layer.energy_pj / energy,
+                               count * static_cast<double>(layer.cycles) / cycles));
+  }
+  std::vector<double> sorted = weights;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>{});
+  const double least = sorted[kMostBars - 1];
+  std::vector<LayerResult> kept;
+  for (std::size_t i = 0; i < layers.size() && kept.size() < kMostBars; ++i) {
+    if (weights[i] >= least) {
+      kept.push_back(layers[i]);
+    }
+  }
+  return kept;
+}
+
+std::string times(const LayerResult& layer) {
+  return layer.layer + (layer.count > 1 ? fmt::format(" \u00d7{}", layer.count) : "");
+}
+
+std::string capital(std::string words) {
+  words[0] =
+      words[0] >= 'a' && words[0] <= 'z' ? static_cast<char>(words[0] - 'a' + 'A') : words[0];
+  return words;
+}
+
+double layer_seconds(const DesignResult& design, const LayerResult& layer) {
+  return static_cast<double>(layer.cycles) / design.clock_hz;
+}
+
+// "design 17 (eyeriss, GLB.capacity 64 KiB)", or the machine alone where there is one design.
+std::string design_words(const Study& study, const DesignResult& design) {
+  return study.designs.size() == 1 ? design.name()
+                                   : fmt::format("design {} ({})", design.number, design.name());
+}
+
+// What sets the designs apart: paths whose values differ, and whether the machines do.
+struct Differences {
+  bool machines = false;
+  std::vector<std::string> paths;
+};
+Differences differences(const std::vector<const DesignResult*>& designs) {
+  Differences found;
+  const auto add = [&](const std::string& path) {
+    if (std::find(found.paths.begin(), found.paths.end(), path) == found.paths.end()) {
+      found.paths.push_back(path);
+    }
+  };
+  for (const DesignResult* design : designs) {
+    found.machines = found.machines || design->arch != designs.front()->arch;
+    for (const auto& setting : design->settings) {
+      const bool same = std::all_of(designs.begin(), designs.end(), [&](const DesignResult* other) {
+        return std::find(other->settings.begin(), other->settings.end(), setting) !=
+               other->settings.end();
+      });
+      if (!same) {
+        add(setting.first);
+      }
+    }
+  }
+  return found;
+}
+
+// "17  64 KiB · 12": the number, the machine if they differ, and the values that do.
+std::string short_name(const DesignResult& design, const Differences& found) {
+  std::string text = fmt::format("{} ", design.number);
+  const char* separator = " ";
+  const auto add = [&](const std::string& word) {
+    text += separator + word;
+    separator = " \u00b7 ";
+  };
+  if (found.machines) {
+    add(design.arch);
+  }
+  for (const auto& [path, value] : design.settings) {
+    if (std::find(found.paths.begin(), found.paths.end(), path) != found.paths.end()) {
+      add(value);
+    }
+  }
+  return text;
+}
+
+// The designs that get a bar: all, or the front from the least energy to the most.
+std::vector<const DesignResult*> drawn_designs(const Study& study) {
+  std::vector<const DesignResult*> complete;
+  for (const DesignResult& design : study.designs) {
+    if (design.is_complete()) {
+      complete.push_back(&design);
+    }
+  }
+  if (complete.size() > kMostDesigns) {
+    const std::vector<DesignPoint> points = design_points(study);
+    std::vector<const DesignResult*> front;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (points[i].on_front) {
+        front.push_back(complete[i]);
+      }
+    }
+    std::stable_sort(front.begin(), front.end(),
+                     [](const auto* a, const auto* b) { return a->energy_pj() < b->energy_pj(); });
+    complete = front;
+  }
+  if (complete.size() > kMostDesigns) {
+    // Evenly along the front, both ends included.
+    std::vector<const DesignResult*> some;
+    for (std::size_t i = 0; i < kMostDesigns; ++i) {
+      some.push_back(complete[i * (complete.size() - 1) / (kMostDesigns - 1)]);
+    }
+    complete = some;
+  }
+  return complete;
+}
+
+}  // namespace
+
+std::string layers_name(const Study& study) {
+  if (!study.network.empty()) {
+    return study.network;
+  }
+  const auto& layers = study.designs.front().layers;
+  return layers.size() == 1 ? layers.front().layer : fmt::format("{} layers", layers.size());
+}
+
+std::vector<DesignPoint> design_points(const Study& study) {
+  const DesignResult* const best = study.best();
+  std::vector<DesignPoint> points;
+  for (const DesignResult& design : study.designs) {
+    if (design.is_complete()) {
+      points.push_back({fmt::format("{}", design.number),
+                        fmt::format("{}: {}", design.number, design.name()),
+                        design.energy_pj() * kPicojoule, design.seconds(), design.area_mm2, false,
+                        &design == best});
+    }
+  }
+  mark_front(points);
+  return points;
+}
+
+PageFigure designs_figure(const Study& study, const std::string& name) {
+  const std::vector<DesignPoint> points = design_points(study);
+  const auto front = std::count_if(points.begin(), points.end(),
+                                   [](const DesignPoint& point) { return point.on_front; });
+  const bool areas = points.front().area.has_value();
+  std::string csv = "design,name,energy_j,latency_s,area_mm2,on_front\n";
+  for (const DesignPoint& point : points) {
+    csv += fmt::format("{},{},{},{},{},{}\n", point.name,
+                       csv_field(point.title.substr(point.title.find(' ') + 1)), point.energy,
+                       point.seconds, point.area ? fmt::format("{}", *point.area) : "",
+                       point.on_front ? 1 : 0);
+  }
+  const std::string caption = fmt::format(
+      "{} designs on {}. In colour, by their numbers, the {} that no other beats in energy{} "
+      "and latency{}; the line is the front of each pair of figures alone. Ringed: the best by the "
+      "objective, {}.",
+      points.size(), layers_name(study), front, areas ? ", area" : "", areas ? " together" : "",
+      study.objective);
+  return {name, caption, designs_svg(caption, points), csv};
+}
+
+PageFigure design_energy_figure(const Study& study, const std::string& name,
+                                StudyColours& colours) {
+  std::vector<std::string> names;
+  std::vector<NamedValues> rows;
+  const std::vector<const DesignResult*> designs = drawn_designs(study);
+  const Differences found = differences(designs);
+  for (const DesignResult* design : designs) {
+    names.push_back(short_name(*design, found));
+    rows.push_back(node_energies(design->layers));
+  }
+  std::vector<std::string> paths;
+  for (const std::string& path : found.paths) {
+    paths.push_back(short_path(path));
+  }
+  const BarPanel panel = node_panel(rows, colours);
+  const std::string caption =
+      fmt::format("Energy of {} by node, {}{}{}.", layers_name(study),
+                  designs.size() == study.designs.size()
+                      ? "all designs"
+                      : fmt::format("{} of {} designs", designs.size(), study.designs.size()),
+                  paths.empty() ? "" : ": number, ", fmt::join(paths, ", "));
+  return {name, caption, bars_svg(caption, names, {panel}), csv_of(names, "design", panel)};
+}
+
+PageFigure layers_figure(const Study& study, const DesignResult& design, const std::string& name,
+                         StudyColours& colours) {
+  const std::vector<LayerResult> layers = drawn_layers(design);
+  std::vector<std::string> names;
+  std::vector<NamedValues> rows;
+  BarPanel latency{"latency", "s", {{"latency", kAccent}}, {}, {}, {}, 0.46};
+  for (const LayerResult& layer : layers) {
+    names.push_back(times(layer));
+    rows.push_back(node_energies({layer}));
+    const double seconds = layer_seconds(design, layer) * static_cast<double>(layer.count);
+    latency.values.push_back({seconds});
+    latency.ends.push_back(fmt::format("{} {}", si_text(seconds, "s"), layer.bottleneck));
+    latency.needles.push_back(layer.macs > 0 ? layer.utilization * seconds : -1);
+  }
+  BarPanel energy = node_panel(rows, colours);
+  energy.share = 0.54;
+  std::string csv = "layer,count,macs,energy_j,latency_s,utilization,bottleneck\n";
+  for (const LayerResult& layer : layers) {
+    csv += fmt::format("{},{},{},{},{},{},{}\n", csv_field(layer.layer), layer.count, layer.macs,
+                       *layer.energy_pj * kPicojoule, layer_seconds(design, layer),
+                       layer.utilization, csv_field(layer.bottleneck));
+  }
+  const auto mapped = static_cast<std::size_t>(
+      std::count_if(design.layers.begin(), design.layers.end(),
+                    [](const LayerResult& layer) { return layer.energy_pj.has_value(); }));
+  const std::string some =
+      layers.size() == mapped
+          ? ""
+          : fmt::format(" The {} of {} that take most of either.", layers.size(), mapped);
+  const std::string caption = fmt::format(
+      "{} on {}, layer by layer{}: energy by node, and latency with what "
+      "limits it. The stroke across a bar is the time that the MAC units alone would need.{}",
+      capital(layers_name(study)), design_words(study, design),
+      study.network.empty() ? "" : ", each as often as it occurs", some);
+  return {name, caption, bars_svg(caption, names, {energy, latency}), csv};
+}
+
+PageFigure breakdown_figure(const Study& study, const DesignResult& design, const std::string& name,
+                            StudyColours& colours) {
+  NamedValues nodes = node_energies(design.layers);
+  drop_idle(nodes);
+  NamedValues tensors;
+  double others = 0;  // of no tensor
+  std::vector<std::string> names;
+  std::vector<NamedValues> rows(nodes.size());
+  for (const auto& [node, energy] : nodes) {
+    names.push_back(node);
+  }
+  for (const LayerResult& layer : design.layers) {
+    for (const EnergyPart& part : layer.energy) {
+      const auto at = std::find(names.begin(), names.end(), part.node);
+      const double joules = part.pj * static_cast<double>(layer.count) * kPicojoule;
+      if (at == names.end()) {
+        continue;
+      }
+      (part.tensor.empty() ? others : value_of(tensors, part.tensor)) += joules;
+      value_of(rows[static_cast<std::size_t>(at - names.begin())], part.tensor) += joules;
+    }
+  }
+  BarPanel panel{"energy", "J", {}, {}, {}, {}, 1};
+  for (const auto& [tensor, energy] : tensors) {
+    panel.parts.push_back({tensor, colours.tensors.of(tensor)});
+  }
+  if (others > 0) {
+    panel.parts.push_back({"no tensor", "#777777"});
+  }
+  const double total = design.energy_pj() * kPicojoule;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    panel.values.emplace_back();
+    for (const BarPart& part : panel.parts) {
+      panel.values.back().push_back(value_of(rows[row], part.fill == "#777777" ? "" : part.name));
+    }
+    panel.ends.push_back(fmt::format("{}  {:.1f} %", si_text(nodes[row].second, "J"),
+                                     total > 0 ? 100 * nodes[row].second / total : 0));
+  }
+  const std::string caption =
+      fmt::format("Energy of {} on {}: {} by node and tensor.", layers_name(study),
+                  design_words(study, design), si_text(total, "J", 4));
+  return {name, caption, bars_svg(caption, names, {panel}), csv_of(names, "node", panel)};
+}
+
+bool has_roofline(const DesignResult& design) {
+  return std::any_of(design.layers.begin(), design.layers.end(), [](const LayerResult& layer) {
+    return layer.energy_pj && layer.ops > 0 && layer.bytes > 0 && layer.cycles > 0 &&
+           layer.peak_ops;
+  });
+}
+
+PageFigure roofline_figure(const Study& study, const DesignResult& design,
+                           const std::string& name) {
+  RooflineChart chart;
+  std::string csv =
+      "layer,intensity_op_per_byte,performance_op_per_s,peak_op_per_s,"
+      "peak_byte_per_s,time_share\n";
+  const double whole = design.seconds();
+  for (const LayerResult& layer : design.layers) {
+    if (!layer.energy_pj || layer.ops <= 0 || layer.bytes <= 0 || layer.cycles <= 0 ||
+        !layer.peak_ops) {
+      continue;
+    }
+    const double seconds = layer_seconds(design, layer);
+    const RooflinePoint point{layer.layer, layer.ops / layer.bytes, layer.ops / seconds,
+                              seconds * static_cast<double>(layer.count) / whole};
+    chart.points.push_back(point);
+    chart.peak_ops = std::max(chart.peak_ops, *layer.peak_ops);
+    if (layer.peak_bytes && std::find(chart.bytes_per_second.begin(), chart.bytes_per_second.end(),
+                                      *layer.peak_bytes) == chart.bytes_per_second.end()) {
+      chart.bytes_per_second.push_back(*layer.peak_bytes);
+    }
+    csv += fmt::format("{},{},{},{},{},{}\n", csv_field(layer.layer), point.intensity,
+                       point.performance, *layer.peak_ops,
+                       layer.peak_bytes ? fmt::format("{}", *layer.peak_bytes) : "", point.share);
+  }
+  std::sort(chart.bytes_per_second.begin(), chart.bytes_per_second.end(), std::greater<>{});
+  const std::string caption = fmt::format(
+      "Roofline of {} with {}. Bytes are those that must cross to memory at least "
+      "once; the area of a dot is the share of the time.",
+      design_words(study, design),
+      study.network.empty() ? layers_name(study) : "the layers of " + layers_name(study));
+  return {name, caption, roofline_svg(caption, chart), csv};
+}
+
+PageFigure histogram_figure(const HistogramResult& histogram, const std::string& name) {
+  EnergyBins bins{{}, histogram.counts, {}};
+  std::string csv = "from_j,to_j,mappings\n";
+  for (const double edge : histogram.edges_pj) {
+    bins.edges.push_back(edge * kPicojoule);
+  }
+  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
+    csv += fmt::format("{},{},{}\n", bins.edges[i], bins.edges[i + 1], bins.counts[i]);
+  }
+  if (histogram.optimum_pj) {
+    bins.optimum = *histogram.optimum_pj * kPicojoule;
+  }
+  const std::string caption =
+      fmt::format("Energy of {} mappings of {} on {}, in bins of equal width in the logarithm.",
+                  histogram.mappings, histogram.workload, histogram.arch);
+  return {name, caption, energies_svg(caption, bins), csv};
+}
+
+PageFigure front_figure(const FrontResult& front, const std::string& name) {
+  std::vector<DesignPoint> points;
+  std::string csv = "point,energy_j,latency_s\n";
+  for (const auto& [pj, seconds] : front.points) {
+    const std::string number = fmt::format("{}", points.size() + 1);
+    points.push_back({number,
+                      fmt::format("{}: {}, {}", number, si_text(pj * kPicojoule, "J", 4),
+                                  si_text(seconds, "s", 4)),
+                      pj * kPicojoule, seconds, std::nullopt, true, false});
+    csv += fmt::format("{},{},{}\n", number, pj * kPicojoule, seconds);
+  }
+  const std::string caption = fmt::format(
+      "Mappings of {} on {} that none beats in both energy and latency: {}{}.", front.workload,
+      front.arch, points.size(), front.complete ? ", proven" : " met before the search ended");
+  return {name, caption, designs_svg(caption, points), csv};
+}
+
+PageFigure predictions_figure(const MeasuredResult& measured, const std::string& name) {
+  std::string csv = "series,kernel,measured_s,predicted_s\n";
+  std::size_t kernel = 0;
+  for (const PredictionSeries& series : measured.series) {
+    for (const Point& point : series.seconds) {
+      csv += fmt::format("{},{},{},{}\n", csv_field(series.name),
+                         csv_field(measured.kernels[kernel++]), point.x, point.y);
+    }
+  }
+  const std::string caption = fmt::format(
+      "Times of {} kernels on {}: predicted over measured. Along the line they are equal; the "
+      "dashed lines are a factor of two away.",
+      kernel, measured.gpu);
+  return {name, caption, predictions_svg(caption, measured.series), csv};
+}
+
+}  // namespace mapsim

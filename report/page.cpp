@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "report/chart.hpp"
+#include "report/page_assets.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::size_t kRowsWithoutScript = 25;
+
+std::string escaped(const std::string& words) {
+  std::string text;
+  for (const char c : words) {
+    switch (c) {
+      case '&':
+        text += "&amp;";
+        break;
+      case '<':
+        text += "&lt;";
+        break;
+      case '"':
+        text += "&quot;";
+        break;
+      default:
+        text += c;
+    }
+  }
+  return text;
+}
+
+// A string of JSON that cannot end the script element around it.
+std::string json_text(const std::string& words) {
+  std::string text = "\"";
+  for (const char c : words) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      text += '\\';
+      text += c;
+    } else if (byte < ' ' || c == '<') {
+      text += fmt::format("\\u{:04x}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text + '"';
+}
+
+// Five digits, whole numbers with all of them.
+std::string number_text(double value) {
+  if (!std::isfinite(value)) {
+    return "";
+  }
+  return value == std::round(value) && std::abs(value) < 1e12 ? fmt::format("{:.0f}", value)
+                                                              : fmt::format("{:.5g}", value);
+}
+
+std::string cell_text(const TableCell& cell) {
+  if (const auto* number = std::get_if<double>(&cell)) {
+    return number_text(*number);
+  }
+  const auto* text = std::get_if<std::string>(&cell);
+  return text == nullptr ? "" : *text;
+}
+
+// Texts that come up again and again are written once.
+std::string text_column(const PageTable& table, std::size_t column) {
+  std::unordered_map<std::string, std::size_t> places;
+  std::string dictionary;
+  std::string data;
+  for (const auto& row : table.rows) {
+    const auto* text = std::get_if<std::string>(&row[column]);
+    if (text == nullptr) {
+      data += "null,";
+      continue;
+    }
+    const auto [place, is_new] = places.try_emplace(*text, places.size());
+    if (is_new) {
+      dictionary += json_text(*text) + ",";
+    }
+    data += fmt::format("{},", place->second);
+  }
+  for (std::string* list : {&dictionary, &data}) {
+    list->resize(list->size() - (list->empty() ? 0 : 1));
+  }
+  return fmt::format("\"text\":true,\"dictionary\":[{}],\"data\":[{}]", dictionary, data);
+}
+
+std::string number_column(const PageTable& table, std::size_t column) {
+  std::string data;
+  for (const auto& row : table.rows) {
+    const std::string text = cell_text(row[column]);
+    data += text.empty() ? "null" : text;
+    data += ',';
+  }
+  data.resize(data.size() - (data.empty() ? 0 : 1));
+  return fmt::format("\"data\":[{}]", data);
+}
+
+std::string table_data(const PageTable& table) {
+  std::string text = "{\"columns\":[";
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const TableColumn& column = table.columns[i];
+    text += fmt::format("{}{{\"key\":{},{}}}", i == 0 ? "" : ",\n", json_text(column.key),
+                        column.is_text ? text_column(table, i) : number_column(table, i));
+  }
+  return text + "]}";
+}
+
+// Captions are numbered through the page, figures and tables apart.
+struct Numbers {
+  int figures = 0;
+  int tables = 0;
+};
+
+std::string table_html(const PageTable& table, Numbers& numbers) {
+  std::string html = fmt::format(
+      "<figure class=\"table\" id=\"{0}\">\n<figcaption><b>Table {1}.</b> {2}</figcaption>\n"
+      "<div class=\"tools\"><label>filter <input type=\"search\" aria-controls=\"{0}\"></label>"
+      "<span role=\"status\">{3} rows</span><button type=\"button\">more</button>"
+      "<button type=\"button\">all</button></div>\n"
+      "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>",
+      table.name, ++numbers.tables, escaped(table.caption), table.rows.size());
+  for (const TableColumn& column : table.columns) {
+    html += fmt::format(
+        "<th scope=\"col\" aria-sort=\"none\"{}><button type=\"button\">{}</button></th>",
+        column.is_text ? " class=\"t\"" : "", escaped(column.title));
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  for (std::size_t row = 0; row < std::min(kRowsWithoutScript, table.rows.size()); ++row) {
+    html += "<tr>";
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      html += fmt::format("<td{}>{}</td>", table.columns[i].is_text ? " class=\"t\"" : "",
+                          escaped(cell_text(table.rows[row][i])));
+    }
+    html += "</tr>\n";
+  }
+  return html + fmt::format(
+                    "</tbody></table></div>\n<script type=\"application/json\" id=\"{}-data\">{}"
+                    "</script>\n</figure>\n",
+                    table.name, table_data(table));
+}
+
+std::string part_html(const PageFigure& figure, Numbers& numbers) {
+  return fmt::format(
+      "<figure id=\"{0}\">\n{1}<figcaption><b>Figure {2}.</b> {3}<span class=\"save\">"
+      "<a href=\"#{0}\" download=\"{0}.svg\" data-of=\"{0}\">SVG</a>"
+      "<a href=\"#{0}\" download=\"{0}.csv\" data-of=\"{0}\">CSV</a></span></figcaption>\n"
+      "<script type=\"application/json\" id=\"{0}-csv\">{4}</script>\n</figure>\n",
+      figure.name, figure.svg, ++numbers.figures, escaped(figure.caption), json_text(figure.csv));
+}
+
+std::string part_html(const PageTable& table, Numbers& numbers) {
+  return table_html(table, numbers);
+}
+
+std::string part_html(const Listing& listing, Numbers& /*numbers*/) {
+  return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n",
+                     escaped(listing.title), escaped(listing.text));
+}
+
+std::string paragraphs_html(const std::vector<std::string>& paragraphs) {
+  std::string html;
+  for (const std::string& paragraph : paragraphs) {
+    html += fmt::format("<p>{}</p>\n", escaped(paragraph));
+  }
+  return html;
+}
+
+// Figures are drawn for paper; on a dark screen each colour has another.
+std::string dark_style() {
+  std::string rules = "@media screen and (prefers-color-scheme: dark) {\n";
+  for (const Paint& paint : paints()) {
+    rules += fmt::format("svg [fill=\"{0}\"]{{fill:{1}}}svg [stroke=\"{0}\"]{{stroke:{1}}}\n",
+                         paint.light, paint.dark);
+  }
+  return rules + "}\n";
+}
+
+}  // namespace
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string{c};
+  }
+  return quoted + '"';
+}
+
+std::string page_html(const Page& page) {
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<header>\n<h1>{0}</h1>\n{3}",
+      escaped(page.title), kPageStyle, dark_style(), paragraphs_html(page.paragraphs));
+  if (page.sections.size() > 1) {
+    html += "<nav aria-label=\"Contents\"><ul>\n";
+    for (const Section& section : page.sections) {
+      html +=
+          fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.name, escaped(section.title));
+    }
+    html += "</ul></nav>\n";
+  }
+  html += "</header>\n<main>\n";
+  Numbers numbers;
+  for (const Section& section : page.sections) {
+    html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}", section.name,
+                        escaped(section.title), paragraphs_html(section.paragraphs));
+    for (const auto& part : section.parts) {
+      html += std::visit([&numbers](const auto& it) { return part_html(it, numbers); }, part);
+    }
+    html += "</section>\n";
+  }
+  return html +
+         fmt::format("</main>\n<footer>{}</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
+                     escaped(page.footer), kPageScript);
+}
+
+}  // namespace mapsim

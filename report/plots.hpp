@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/chart.hpp"
+
+namespace mapsim {
+
+// The figures of a report as SVG files: as they are in the page, and as they go into a paper. Data
+// are shapes in groups of class "marks".
+
+inline constexpr double kFigureWidth = 720;
+
+// Horizontal bars beside common row names, one panel or several.
+struct BarPart {
+  std::string name, fill;
+};
+struct BarPanel {
+  std::string quantity, unit;
+  std::vector<BarPart> parts;               // named over the first bar if there are several
+  std::vector<std::vector<double>> values;  // row, part; empty rows have nothing to show
+  std::vector<std::string> ends;            // words behind each bar
+  std::vector<double> needles;              // a line across each bar; negative: none
+  double share = 1;                         // of the width, beside the other panels
+};
+std::string bars_svg(const std::string& label, const std::vector<std::string>& rows,
+                     const std::vector<BarPanel>& panels);
+
+// Operations per second over operations per byte (Williams et al., CACM 52(4), 2009).
+struct RooflinePoint {
+  std::string name;
+  double intensity = 0;    // op/B
+  double performance = 0;  // op/s
+  double share = 0;        // of the time: the area of the dot
+};
+struct RooflineChart {
+  double peak_ops = 0;                   // op/s
+  std::vector<double> bytes_per_second;  // of different mixes of tensors; empty: no limit
+  std::vector<RooflinePoint> points;
+};
+std::string roofline_svg(const std::string& label, const RooflineChart& chart);
+
+// Designs by energy, latency and, where known, area: each pair of them a panel.
+struct DesignPoint {
+  std::string name, title;
+  double energy = 0;           // J
+  double seconds = 0;          // s
+  std::optional<double> area;  // mm²
+  bool on_front = false;       // none is better in one of the three and as good in the others
+  bool chosen = false;         // drawn with a ring
+};
+std::string designs_svg(const std::string& label, const std::vector<DesignPoint>& points);
+// Sets on_front; where one point has no area, areas count for nothing.
+void mark_front(std::vector<DesignPoint>& points);
+
+// How many mappings need how much energy; edges in J, one more than counts.
+struct EnergyBins {
+  std::vector<double> edges;
+  std::vector<double> counts;
+  std::optional<double> optimum;  // J
+};
+std::string energies_svg(const std::string& label, const EnergyBins& bins);
+
+// Times, predicted over measured.
+struct PredictionSeries {
+  std::string name, remark;    // the remark: how good they are
+  std::vector<Point> seconds;  // x measured, y predicted
+};
+std::string predictions_svg(const std::string& label, const std::vector<PredictionSeries>& series);
+
+}  // namespace mapsim

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/predictions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "validate/observations.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::string problem_text(const GemmProblem& problem) {
+  return fmt::format("{}{}x{}x{}", problem.batch > 1 ? fmt::format("{}x", problem.batch) : "",
+                     problem.m, problem.n, problem.k);
+}
+
+PredictedGroup predicted(const Gpu& gpu, const ObservationGroup& group,
+                         const CalibrationOptions& options) {
+  const GpuCalibration calibration =
+      gpu.calibration(group.precision, group.path.value_or(GpuPath::kMma));
+  PredictedGroup result;
+  result.name = fmt::format("{}, {}", to_string(group.precision),
+                            group.path ? to_string(*group.path) : "library");
+  std::vector<Prediction> predictions;
+  for (Observation row : group.rows) {
+    const bool is_library = row.options.empty();
+    if (!fill_options(gpu, calibration, options, row)) {
+      continue;
+    }
+    const double time = predict(gpu, calibration, row);
+    result.kernels.push_back(
+        {problem_text(row.problem) +
+             (is_library ? " library" : " " + to_string(row.options.front().kernel)),
+         row.measured, time});
+    predictions.push_back({row.problem_number, row.kernel_number, row.measured, time});
+  }
+  if (!predictions.empty()) {
+    result.errors = error_metrics(predictions);
+    result.ranks = rank_metrics(predictions);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<PredictedGroup> predict_measurements(
+    const Gpu& gpu, const std::vector<GpuMeasurement>& measurements,
+    const std::function<std::vector<KernelChoice>(const Gpu&, const GemmProblem&)>& library) {
+  std::vector<GpuMeasurement> own;
+  std::copy_if(measurements.begin(), measurements.end(), std::back_inserter(own),
+               [&](const GpuMeasurement& row) { return row.gpu == gpu.name; });
+  CalibrationOptions options;
+  options.library = library;
+  std::vector<PredictedGroup> groups;
+  for (const ObservationGroup& group : group_observations(gpu, own)) {
+    groups.push_back(predicted(gpu, group, options));
+    if (groups.back().kernels.empty()) {
+      groups.pop_back();
+    }
+  }
+  return groups;
+}
+
+}  // namespace mapsim
