@@ -324,12 +324,12 @@ std::string folds_text(const Certificate& proof, const Objective& objective,
   std::string found =
       proof.status == Proof::kOptimal
           ? fmt::format(
-                "proven optimal: none {}, nor with folds that leave a remainder, has a "
-                "lower {} than {}\n",
+                "proven optimal: none {}, nor with folds that leave a remainder and take "
+                "less time, has a lower {} than {}\n",
                 over, name, text(proof.lower_bound))
           : fmt::format(
-                "not proven optimal: none {}, nor with folds that leave a remainder, has a "
-                "lower {} than {}; a gap of {}\n",
+                "not proven optimal: none {}, nor with folds that leave a remainder and take "
+                "less time, has a lower {} than {}; a gap of {}\n",
                 over, name, text(proof.lower_bound), percent(proof.gap));
   if (!proof.divisors->value) {
     return found + "(without a remainder nothing fits)\n";

@@ -219,6 +219,19 @@ TEST(SystolicTiming, LoadsTheWeightsAgainForEveryChunkOfTheAccumulators) {
   EXPECT_EQ(inside.latency.steady, whole.latency.steady);
 }
 
+// K in three parts outside of all folds: 9 folds, and twice the same 9 with sums to be shifted in.
+TEST(SystolicTiming, ShiftsInSumsThatAreResumed) {
+  const std::string parts = "  - for K: 3\n" + kSums;
+  const Latency plain = cost_of(gemm_problem("output", "{model: systolic}"), parts).latency;
+  EXPECT_EQ(plain.compute.folds, 27);
+  EXPECT_EQ(plain.compute.load, Cycles{18 * 4});
+  EXPECT_EQ(plain.resources.front().time, Cycles{27 * (3 + 4 + 6 - 2) + 18 * 4});
+  const std::string drain = "{model: systolic, overlap: {drain: true}}";
+  const Latency chain = cost_of(gemm_problem("output", drain), parts).latency;
+  EXPECT_EQ(chain.compute.hidden_load, Cycles{18 * 4});
+  EXPECT_EQ(chain.resources.front().time, Cycles{26 * 4 + (3 + 4 + 6 - 2)});
+}
+
 // Every group of a grouped product is a fold of its own: nothing of a batch is shared.
 TEST(SystolicTiming, FoldsABatchOneByOne) {
   const Problem one = gemm_problem("weight", "{model: systolic}");
