@@ -17,7 +17,7 @@ Answer run(const ShowArguments& arguments) {
   const Mapping mapping = load_mapping(arguments.mapping, problem.arch(), problem.workload());
   const Evaluation evaluation = evaluate(problem, mapping);
   if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {
-    return {kNegative, "does not fit: " + infeasible_text(arch, *infeasible) + "\n"};
+    return {kNegative, "", "does not fit: " + infeasible_text(arch, *infeasible)};  // no picture
   }
   return {kDone, show_mapping(problem, mapping, std::get<Cost>(evaluation))};
 }

@@ -87,7 +87,7 @@ int run_command(int argc, const char* const* argv) {
         const Answer answer = run(arguments);
         if (arguments.output.file.empty()) {
           print(answer.text);
-        } else {
+        } else if (!answer.text.empty()) {
           file.write(answer.text);
         }
         if (!answer.remark.empty()) {

@@ -63,7 +63,7 @@ std::vector<std::string> lines_of(const Storage& storage) {
   std::vector<std::string> ports;
   for (const auto& [name, port] :
        {std::pair{"read", storage.bandwidth.read}, std::pair{"write", storage.bandwidth.write},
-        std::pair{"shared", storage.bandwidth.shared}}) {
+        std::pair{"shared", storage.bandwidth.shared}, std::pair{"link", storage.bandwidth.link}}) {
     if (port) {
       ports.push_back(fmt::format("{} {:.4g} B/cycle", name, port->count() / 8));
     }
@@ -168,6 +168,27 @@ DimSet dims_along(const Nest& nest, FanoutId fanout, Axis axis) {
   return dims;
 }
 
+// Instances side by side along an axis that want the same of a tensor.
+std::int64_t sharing(const Nest& nest, FanoutId fanout, Axis axis, DimSet dims) {
+  std::int64_t instances = 1;
+  for (const NestLoop& loop : nest.loops) {
+    const bool same = loop.fanout == fanout && loop.axis == axis && !dims.contains(loop.dim);
+    instances *= same ? loop.bound : 1;
+  }
+  return instances;
+}
+
+// Does a rank of the tensor have a dim along each axis: do neighbours across want the same?
+bool is_diagonal(const Tensor& tensor, DimSet x, DimSet y) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [&](const Rank& rank) {
+    DimSet dims;
+    for (const Term& term : rank.terms) {
+      dims.insert(term.dim);
+    }
+    return !(dims & x).empty() && !(dims & y).empty();
+  });
+}
+
 class ArrayPicture {
  public:
   ArrayPicture(Canvas& canvas, const Problem& problem, const Mapping& mapping, const Cost& cost,
@@ -244,6 +265,8 @@ class ArrayPicture {
         down += 30;
         ways += ways.empty() ? "down the columns" : " and down the columns";
       }
+      const std::string partly = partly_shared(tensors[t]);
+      ways += ways.empty() || partly.empty() ? partly : ", " + partly;
       const bool stays = cost_.latency.compute.stationary == t;
       canvas_.rectangle({kX, legend - 9, 10, 10}, stroke, stroke);
       canvas_.text(kX + 16, legend,
@@ -253,6 +276,25 @@ class ArrayPicture {
                                               : "moves " + ways));
       legend += kLine;
     }
+  }
+
+  // "in groups of 7 along the rows, along the diagonals": what some neighbours share.
+  std::string partly_shared(const Tensor& tensor) const {
+    const DimSet x = dims_along(nest_, fanout_, Axis::kX);
+    const DimSet y = dims_along(nest_, fanout_, Axis::kY);
+    Row ways;
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      const bool differ = !(tensor.dims() & (axis == Axis::kX ? x : y)).empty();
+      const std::int64_t same = sharing(nest_, fanout_, axis, tensor.dims());
+      if (differ && same > 1) {
+        ways.push_back(fmt::format("in groups of {} along the {}", same,
+                                   axis == Axis::kX ? "rows" : "columns"));
+      }
+    }
+    if (is_diagonal(tensor, x, y)) {
+      ways.emplace_back("along the diagonals");
+    }
+    return fmt::format("{}", fmt::join(ways, ", "));
   }
 
   void draw_occupancies() {

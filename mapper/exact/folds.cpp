@@ -87,7 +87,12 @@ class EdgeFolds {
     return result_.cost ? objective_value(options_.objective, *result_.cost) : kInfinity;
   }
 
+  // Only what may be done sooner than the best without a remainder.
   void list_cases() {
+    const double known =
+        result_.cost ? static_cast<double>(
+                           latency_of(options_.objective.mode, result_.cost->latency).count())
+                     : kInfinity;
     const auto roof =
         static_cast<double>(roofline(problem_.arch(), problem_.workload()).least_cycles.count());
     const double energy = energy_floor(space_);
@@ -110,7 +115,7 @@ class EdgeFolds {
       }
       each.cycles =
           least_array_cycles(problem_, each.group, bounds, *may_stay_with(problem_, each.group));
-      if (each.cycles < kInfinity) {
+      if (each.cycles < known) {
         each.cycles = std::max(each.cycles, roof);
         each.floor = Valuation(any, options_.objective, each.cycles).key(components.data());
         cases_.push_back(std::move(each));

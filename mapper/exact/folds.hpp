@@ -16,9 +16,10 @@ namespace mapsim::exact {
 // it is a bound. docs/systolic.md; tests/mapper/edge_folds_test.cpp holds both against all such
 // mappings.
 //
-// Improves `result`, which the mapspace itself gave, and extends its certificate: unrollings in the
-// order of their floors, until these are no better than the best. An energy-only objective, other
-// fanouts, or rules for tiles and loops: nothing is done.
+// Improves `result`, which the mapspace itself gave, and extends its certificate: to unrollings
+// with which the array may be done sooner than the best of the mapspace takes, in the order of
+// their floors, until these are no better than the best. None: the certificate stays as it is. An
+// energy-only objective, other fanouts, or rules for tiles and loops: nothing is done.
 void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result);
 
 }  // namespace mapsim::exact

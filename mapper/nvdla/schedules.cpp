@@ -232,14 +232,16 @@ std::vector<NvdlaAtom> nvdla_atoms(const Problem& problem) {
     return {atom};
   }
   // Two or four filter lines side by side, if they and the pixels of a step fit (nvdla/doc, unit
-  // description, "Limits of channel post-extension", with atomic-C = 64).
+  // description, "Limits of channel post-extension", with atomic-C = 64); more lines than the
+  // filter has are cut off.
   std::vector<NvdlaAtom> atoms;
   const std::int64_t columns = bound(problem, view->filter_columns);
   for (const std::int64_t lines : {1, 2, 4}) {
     const std::int64_t room = array.y / lines;
     atom.filter_rows = std::min(lines, bound(problem, view->filter_rows));
     atom.filter_columns = std::min(columns, room);
-    if (lines == 1 || (atom.filter_rows == lines && columns <= room && view->stride[1] <= room)) {
+    const bool helps = atom.filter_rows > lines / 2;
+    if (lines == 1 || (helps && columns <= room && view->stride[1] <= room)) {
       atoms.push_back(atom);
     }
   }

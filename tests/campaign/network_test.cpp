@@ -82,6 +82,29 @@ TEST(SearchNetwork, NamesLayersThatDoNotFit) {
 }
 
 // What only moves data crosses the outermost port once; what has no price is named.
+// AlexNet's fc6 on nv_full: 16 frames share the 37.7 MB of weights, which 20 GB/s take 1.9 M cycles
+// for; by the frame that is a sixteenth or less.
+TEST(SearchNetwork, CountsBatchesByTheFrame) {
+  Case c;
+  c.arch = load_arch(kConfigs + "arch/nv_full.yaml");
+  c.network.layers = {c.network.layers.at(5)};
+  ASSERT_EQ(c.network.layers.front().name, "fc6");
+  c.options.search.objective = Objective::kLatency;
+  const auto cycles = [&](bool batches) {
+    c.options.batches = batches;
+    const NetworkResult result = search_network(c.arch, c.network, c.options);
+    const SearchResult& layer = result.layers.front();
+    const std::int64_t frames = layer.form.kind == FormKind::kBatch ? layer.form.count : 1;
+    EXPECT_EQ(frames > 1, batches);
+    const NetworkTotals sums = totals(c.arch, c.network, result, LatencyMode::kSteady);
+    EXPECT_EQ(sums.latency.count(), (layer.cost->latency.steady.count() + frames - 1) / frames);
+    EXPECT_DOUBLE_EQ(sums.energy.count(),
+                     layer.cost->energy.total.count() / static_cast<double>(frames));
+    return sums.latency;
+  };
+  EXPECT_LT(cycles(true).count() * 16, cycles(false).count() * 17 / 16);
+}
+
 TEST(SearchNetwork, PricesStreamsByTheOutermostLevel) {
   Case c;
   c.network.layers.resize(1);

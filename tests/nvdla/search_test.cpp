@@ -16,6 +16,7 @@
 #include "arch/load.hpp"
 #include "core/rng.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/roofline.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "tests/nvdla/engines.hpp"
 #include "workloads/gemm.hpp"
@@ -266,6 +267,35 @@ TEST(NvdlaSearch, RefusesWhatItCannotRun) {
   Constraints even;
   even.even = true;
   EXPECT_THROW(search_exact(Mapspace{problem, even}, {}), UnsupportedSearch);
+}
+
+// Winograd takes 4/9 of the MACs, and the workbook's KB are larger than those of a port: what the
+// roofline calls the least is no more than what the best form takes, and in the mode sheet just it.
+TEST(EngineRoofline, IsNoMoreThanTheBestFormTakes) {
+  int winograd = 0;
+  for (const NvdlaMode mode : {NvdlaMode::kStripe, NvdlaMode::kSheet}) {
+    Arch arch = shipped_engine("nv_full");
+    std::get<NvdlaTiming>(arch.compute.timing).mode = mode;
+    for (const std::int64_t kernel : {1, 3, 5}) {
+      ConvShape shape;
+      shape.in_channels = 128;
+      shape.out_channels = 64;
+      shape.kernel = {kernel, kernel};
+      shape.input = {27 + kernel, 27 + kernel};
+      const Workload work = layer(shape);
+      SearchOptions options;
+      options.objective = Objective::kLatency;
+      const FormedResult found = search_forms(Problem{arch, work}, options, Frames::kOne);
+      const Roofline bounds = roofline(arch, work);
+      EXPECT_LE(bounds.least_cycles, found.result.cost->latency.steady) << kernel;
+      EXPECT_LE(bounds.least_energy, found.result.cost->energy.total) << kernel;
+      if (mode == NvdlaMode::kSheet) {
+        EXPECT_EQ(bounds.least_cycles, found.result.cost->latency.steady) << kernel;
+      }
+      winograd += found.result.form.kind == FormKind::kWinograd ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(winograd, 1);
 }
 
 }  // namespace

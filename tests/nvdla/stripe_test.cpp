@@ -135,6 +135,9 @@ TEST(NvdlaStripes, TakeTheClosedFormsOfTheUnitDescription) {
   ConvShape stem = shape(3, 64, 224, 7);
   stem.stride = {2, 2};
   EXPECT_EQ(least_compute("nv_full", layer(stem), {FormKind::kImage, 1}), 2 * 4 * 112 * 112);
+  // Four lines at once for a filter of three.
+  EXPECT_EQ(least_compute("nv_full", layer(shape(3, 16, 224, 3)), {FormKind::kImage, 1}),
+            224 * 224);
 }
 
 TEST(NvdlaStripes, WaitForWhatIsBehindTheArray) {
