@@ -49,6 +49,9 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   }
   Label next = after(id, from, {Step::Kind::kLoop, {at.phase, *pointers, at.tile}, kPassed});
   next.step.node.tile -= tiles_.stride(d);
+  if (!gates_.may_still_end(at.phase, from.begun, next.step.node.tile)) {
+    return;
+  }
   next.since = from.placed ? DimSet{} : from.since;
   next.since.insert(d);
   next.placed = false;
@@ -272,6 +275,9 @@ void Search::jump(Labels::Id id, const Label& from) {
     for (std::size_t rung = tiles_.digit(jump.dim, at.tile); possible && rung-- > 0;) {
       const std::size_t tile =
           at.tile - (tiles_.digit(jump.dim, at.tile) - rung) * tiles_.stride(jump.dim);
+      if (!gates_.may_still_end(at.phase, from.begun, tile)) {
+        break;
+      }
       const std::size_t target = *skeleton_.after_loop(at.phase, jump.target, jump.dim, 1);
       Label next = after(id, from, {Step::Kind::kJump, {at.phase, target, tile}, m});
       next.since = above;

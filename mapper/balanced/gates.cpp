@@ -22,7 +22,35 @@ Gates::Gates(const exact::Skeleton& skeleton, const Tiles& tiles)
     }
     beginnings_.push_back(rungs(phase, true));
     ends_.push_back(rungs(phase, false));
+    find_lowest(phase);
   }
+}
+
+void Gates::find_lowest(std::size_t phase) {
+  auto& lowest = lowest_.emplace_back();
+  lowest.resize(tiles_.dims());
+  for (const DimId d : lowest.ids()) {
+    const Ladder& ladder = tiles_.ladder(d);
+    for (std::size_t rung = 0; rung < ladder.size() && skeleton_.region(phase).tracks(d); ++rung) {
+      std::size_t end = 0;
+      while (end < rung &&
+             !skeleton_.region(phase).allows(d, ceil_div(ladder[rung], ladder[end]))) {
+        ++end;
+      }
+      lowest[d].push_back(end);
+    }
+  }
+}
+
+bool Gates::may_still_end(std::size_t phase, std::size_t begun, std::size_t tile) const {
+  for (std::size_t i = 0; i < tiles_.dims() && !open_; ++i) {
+    const auto d = static_cast<DimId>(i);
+    const std::vector<std::size_t>& lowest = lowest_[phase][d];
+    if (!lowest.empty() && tiles_.digit(d, tile) < lowest[tiles_.digit(d, begun)]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Is there another end of the region for this one?

@@ -21,12 +21,15 @@ class Gates {
   std::size_t begun(std::size_t phase, std::size_t tile) const;
   // May the region of a phase that has begun so end at this tile? Not of a coarse lattice.
   bool may_end(std::size_t phase, std::size_t begun, std::size_t tile) const;
+  // May it end at this tile or, after more loops, at one below it? Not of a coarse lattice.
+  bool may_still_end(std::size_t phase, std::size_t begun, std::size_t tile) const;
   // Makes infinite what lies at tiles at which no region of this phase can begin, or end.
   void close_beginnings(std::size_t phase, double* row) const;
   void close_ends(std::size_t phase, double* row) const;
 
  private:
   using Rungs = PerDim<std::vector<bool>>;
+  void find_lowest(std::size_t phase);
   Rungs rungs(std::size_t phase, bool beginning) const;
   bool meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
              bool beginning) const;
@@ -36,6 +39,8 @@ class Gates {
   const Tiles& tiles_;
   bool open_ = true;
   std::vector<Rungs> beginnings_, ends_;  // per phase, where a region can begin or end
+  // Per phase, dim and rung where the region begins: the lowest rung where it may end.
+  std::vector<PerDim<std::vector<std::size_t>>> lowest_;
 };
 
 }  // namespace mapsim::balanced

@@ -48,9 +48,9 @@ bool Labels::no_worse(Id a, Id b) const {
   const Label& y = (*this)[b];
   const auto within = [](DimSet inner, DimSet outer) { return (inner & outer) == inner; };
   if ((x.owed != 0 && x.owed != y.owed) || (y.run != Run::kNone && x.run != y.run) ||
-      !within(x.settled, y.settled) || !within(x.barred, y.barred) ||
-      !within(x.open, y.open) || !within(x.since, y.since) || (y.at_point && !x.at_point) ||
-      (y.placed && !x.placed) || x.next_dim > y.next_dim || x.steps > y.steps) {
+      !within(x.settled, y.settled) || !within(x.barred, y.barred) || !within(x.open, y.open) ||
+      !within(x.since, y.since) || (y.at_point && !x.at_point) || (y.placed && !x.placed) ||
+      x.next_dim > y.next_dim || x.steps > y.steps) {
     return false;
   }
   const double* p = values(a);

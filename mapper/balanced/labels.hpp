@@ -20,7 +20,7 @@ struct Label {
   // point, loops over which end nowhere yet.
   DimSet barred, open;
   std::size_t begun = 0;  // the tile at which the region began, as far as its rules ask
-  bool placed = true;  // something here, ahead of its place or not
+  bool placed = true;     // something here, ahead of its place or not
   // What was placed ahead at less than it may cost in the end; 0: nothing. Such a label is dearer
   // than it looks, by as much as any other that owes the same.
   std::size_t owed = 0;

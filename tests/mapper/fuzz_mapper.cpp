@@ -107,12 +107,18 @@ int main(int argc, char** argv) {
   app.add_flag("--systolic", systolic, "with the timing of a systolic array");
   bool fronts = false;
   app.add_flag("--fronts", fronts, "the fronts of energy and latency instead of optima");
+  bool show = false;
+  app.add_flag("--show", show, "only say what the first space is");
   CLI11_PARSE(app, argc, argv);
-  return fuzz(seconds, seed, max_size,
-              balanced && ruled ? mapsim::random_ruled_balanced_space
-              : balanced ? mapsim::random_balanced_space
-              : ruled    ? mapsim::random_ruled_space
-              : systolic ? mapsim::random_systolic_space
-                         : mapsim::random_space,
-              !ruled && !systolic && !fronts, fronts ? fronts_mismatch : objective_mismatch);
+  const auto make = balanced && ruled ? mapsim::random_ruled_balanced_space
+                    : balanced        ? mapsim::random_balanced_space
+                    : ruled           ? mapsim::random_ruled_space
+                    : systolic        ? mapsim::random_systolic_space
+                                      : mapsim::random_space;
+  if (show) {
+    fmt::print("{}", mapsim::describe(make(seed, max_size)));
+    return 0;
+  }
+  return fuzz(seconds, seed, max_size, make, !ruled && !systolic && !fronts,
+              fronts ? fronts_mismatch : objective_mismatch);
 }
