@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -47,6 +48,19 @@ std::vector<GpuMeasurement> rows_of(const CalibrateArguments& arguments, const G
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
+std::string trust_text(const GroupCalibration& group) {
+  std::string text = fmt::format(
+      "\n  error: within a factor of {:.2f}; taken from the other folds it covers {:.1f} % of "
+      "held-out times\n",
+      std::exp(group.fitted.error), 100 * group.covered);
+  return text +
+         (group.resolution_fitted
+              ? fmt::format("  resolution: from {:.1f} % apart on nine of ten pairs are in order\n",
+                            100 * group.fitted.resolution)
+              : fmt::format("  resolution: {:.1f} %, the default: too few pairs of kernels\n",
+                            100 * group.fitted.resolution));
+}
+
 std::string scores_text(const GroupCalibration& group) {
   std::vector<Row> rows{
       {"held out", "MAPE", "95 %", "median", "90th", "bias", "tau", "top-1", "top-5"}};
@@ -69,14 +83,15 @@ std::string scores_text(const GroupCalibration& group) {
     rows.push_back(std::move(row));
   }
   std::string text = table(rows);
-  std::vector<Row> decades{{"measured time", "rows", "MAPE", "bias"}};
+  std::vector<Row> decades{{"measured time", "rows", "MAPE", "bias", "covered"}};
   for (std::size_t i = 0; i < group.decades.size(); ++i) {
     const ErrorMetrics& e = group.by_decade[i];
     decades.push_back({fmt::format("{:g} to {:g} s", group.decades[i], 10 * group.decades[i]),
                        fmt::format("{}", e.count), percent(e.mape),
-                       fmt::format("{:+.2f} %", 100 * e.bias)});
+                       fmt::format("{:+.2f} %", 100 * e.bias),
+                       fmt::format("{:.0f} %", 100 * group.covered_by_decade[i])});
   }
-  return fmt::format("{}\n{}", text, table(decades));
+  return fmt::format("{}\n{}{}", text, table(decades), trust_text(group));
 }
 
 std::string parameters_text(const GroupCalibration& group) {
@@ -86,9 +101,9 @@ std::string parameters_text(const GroupCalibration& group) {
     rows.push_back({parameter.name, fmt::format("{:.4g}", parameter.before),
                     fmt::format("{:.4g}", fitted.value),
                     fmt::format("{:.2g}", fitted.relative_error),
-                    fitted.at_bound     ? "at its bound"
-                    : fitted.determined ? ""
-                                        : "not determined"});
+                    fitted.fixed      ? "not determined: left"
+                    : fitted.at_bound ? "at its bound"
+                                      : ""});
   }
   return table(rows);
 }
@@ -122,9 +137,35 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// What its reader should know of a block, as comments above it.
+std::string comment_of(const GroupCalibration& group) {
+  std::string left;
+  for (const CalibratedParameter& parameter : group.parameters) {
+    if (parameter.fitted.fixed) {
+      left += (left.empty() ? "" : ", ") + parameter.name;
+    }
+  }
+  std::string text = fmt::format(
+      "    # {} rows of {} problems; held out: MAPE {:.1f} %, {:.0f} % within `error`\n",
+      group.rows, group.problems, 100 * group.scores[0].errors->mape, 100 * group.covered);
+  if (!left.empty()) {
+    text += fmt::format("    # not determined, as without a calibration: {}\n", left);
+  }
+  if (!group.resolution_fitted) {
+    text += "    # resolution: the default\n";
+  }
+  for (const std::string& warning : group.warnings) {
+    if (warning.starts_with("spec suspicious")) {
+      text += fmt::format("    # {}\n", warning);
+    }
+  }
+  return text;
+}
+
 // The file as its author wrote it, with another `calibration:` list under `gpu:`, where one was or
-// at the end. Read back to be sure.
-std::string with_calibration(const std::string& original, const std::string& path, const Gpu& gpu) {
+// at the end. What it says of being uncalibrated goes. Read back to be sure.
+std::string with_calibration(const std::string& original, const std::string& path, const Gpu& gpu,
+                             const std::vector<GroupCalibration>& groups) {
   std::string kept;
   bool inside = false;
   for (const std::string& line : lines_of(original)) {
@@ -136,12 +177,20 @@ std::string with_calibration(const std::string& original, const std::string& pat
     } else if (is_key) {
       inside = false;
     }
-    if (!inside) {
+    if (!inside && !line.starts_with("# Uncalibrated: no `calibration:` block")) {
       kept += line + "\n";
     }
   }
   kept += "  calibration:  # by mapsim calibrate; docs/gpu_calibration.md\n";
   for (const GpuCalibration& calibration : gpu.calibrations) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const GroupCalibration& g) {
+      return g.fitted == calibration;
+    });
+    if (group != groups.end()) {
+      kept += comment_of(*group);
+    } else if (!calibration.precision && !calibration.path) {
+      kept += "    # whatever was not measured: launches take as long on every path\n";
+    }
     kept += print_calibration(calibration, 4);
   }
   bool is_same = false;
@@ -158,6 +207,14 @@ std::string with_calibration(const std::string& original, const std::string& pat
   return kept;
 }
 
+// In place of the block of the same precision and path.
+void replace(Gpu& gpu, const GpuCalibration& block) {
+  std::erase_if(gpu.calibrations, [&](const GpuCalibration& old) {
+    return old.precision == block.precision && old.path == block.path;
+  });
+  gpu.calibrations.push_back(block);
+}
+
 }  // namespace
 
 Answer run(const CalibrateArguments& arguments) {
@@ -172,20 +229,23 @@ Answer run(const CalibrateArguments& arguments) {
   options.library = library_kernels;
   std::string text =
       fmt::format("{} on {} measurements of {}\n\n", gpu.name, rows.size(), rows.front().gpu);
+  const std::vector<GroupCalibration> groups = calibrate(gpu, rows, options);
   std::int64_t accepted = 0;
-  for (const GroupCalibration& group : calibrate(gpu, rows, options)) {
+  for (const GroupCalibration& group : groups) {
     text += group_text(group);
-    if (group.refusal) {
-      continue;
+    if (!group.refusal) {
+      ++accepted;
+      replace(gpu, group.fitted);
     }
-    ++accepted;
-    std::erase_if(gpu.calibrations, [&](const GpuCalibration& old) {
-      return old.precision == group.fitted.precision && old.path == group.fitted.path;
-    });
-    gpu.calibrations.push_back(group.fitted);
+  }
+  if (const std::optional<Seconds> launch = common_launch(groups)) {
+    GpuCalibration others;
+    others.launch = *launch;
+    replace(gpu, others);
+    text += fmt::format("launch of what was not measured: {:.3g} us\n", launch->count() * 1e6);
   }
   if (accepted > 0 && !arguments.calibrated.empty()) {
-    file.write(with_calibration(read_text(arguments.arch), arguments.arch, gpu));
+    file.write(with_calibration(read_text(arguments.arch), arguments.arch, gpu, groups));
     text += fmt::format("wrote {}\n", arguments.calibrated);
   }
   return {accepted > 0 ? kDone : kNegative, text};

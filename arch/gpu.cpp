@@ -68,8 +68,11 @@ GpuCalibration Gpu::calibration(GpuPrecision precision, GpuPath path) const {
   GpuCalibration best;
   int particular = -1;
   for (const GpuCalibration& block : calibrations) {
-    const bool applies =
-        block.precision.value_or(precision) == precision && block.path.value_or(path) == path;
+    // A library's kernels of a precision that tensor cores have say nothing of others.
+    const bool other_units =
+        !block.path && block.precision && path == GpuPath::kSimt && rate(precision).chip > 0;
+    const bool applies = block.precision.value_or(precision) == precision &&
+                         block.path.value_or(path) == path && !other_units;
     const int named = (block.precision ? 1 : 0) + (block.path ? 1 : 0);
     if (applies && named > particular) {
       best = block;

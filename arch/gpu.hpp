@@ -38,7 +38,7 @@ struct GpuRate {
 // is uncalibrated: priors from docs/gpu.md. Efficiencies are shares of the chip's figures.
 struct GpuCalibration {
   std::optional<GpuPrecision> precision{};  // absent: all
-  std::optional<GpuPath> path{};            // absent: all
+  std::optional<GpuPath> path{};            // absent: all; with a precision those of tensor cores
   double mma = 0.9;                         // of GpuRate, in the main loop
   double shared = 0.95;                     // of one wavefront of 128 B per cycle and SM
   double issue = 0.8;                       // of one instruction per cycle and scheduler
@@ -53,9 +53,12 @@ struct GpuCalibration {
   Seconds reduction{2.5e-6};  // of the slices of a split K: a kernel more
   double power = 1;           // scales the energies of the chip, DRAM's and the constant one apart
   Seconds settle{3e-3};       // of a kernel by whose end half of the power limit's effect is there
-  double error = 0.3;         // half-width of the 90 % interval of log(measured / predicted)
+  double error = 1;           // half-width of the 90 % interval of log(measured / predicted)
   double resolution = 0.03;   // kernels of one problem closer than this are not told apart
   std::string fitted_from{};  // the measurement file; empty: uncalibrated
+  // Of the measured times; outside of them `error` is not known. 0: of none.
+  Seconds shortest{0};
+  Seconds longest{0};
   friend bool operator==(const GpuCalibration&, const GpuCalibration&) = default;
 };
 

@@ -15,10 +15,10 @@ const Words kPrecisionNames{"f64", "f32", "tf32", "f16", "f16_acc16", "bf16", "s
 const Words kPathNames{"wmma", "mma", "wgmma", "simt"};  // both in the order of their enums
 const Words kGpuKeys{"sm", "sms",  "clock", "registers", "max_warps", "max_blocks", "shared",
                      "l2", "dram", "rates", "power",     "energy",    "calibration"};
-const Words kCalibrationKeys{"precision", "path",      "mma",        "shared",     "issue",
-                             "dram",      "l2",        "stall",      "launch",     "block",
-                             "ramp",      "reduction", "power",      "settle",     "l2_capacity",
-                             "overlap",   "error",     "resolution", "fitted_from"};
+const Words kCalibrationKeys{
+    "precision",   "path",    "mma",   "shared",     "issue",       "dram",     "l2",
+    "stall",       "launch",  "block", "ramp",       "reduction",   "power",    "settle",
+    "l2_capacity", "overlap", "error", "resolution", "fitted_from", "shortest", "longest"};
 constexpr std::int64_t kLargest = 1'000'000;  // of counts and latencies; far beyond any chip
 
 class GpuReader {
@@ -187,6 +187,9 @@ class GpuReader {
         reader_.quantity(fields.find("reduction"), parse_seconds).value_or(block.reduction);
     block.power = reader_.number(fields.find("power"), 0).value_or(block.power);
     block.settle = reader_.quantity(fields.find("settle"), parse_seconds).value_or(block.settle);
+    block.shortest =
+        reader_.quantity(fields.find("shortest"), parse_seconds).value_or(block.shortest);
+    block.longest = reader_.quantity(fields.find("longest"), parse_seconds).value_or(block.longest);
     block.fitted_from = reader_.text(fields.find("fitted_from"), "a file name").value_or("");
     const auto same = [&block](const GpuCalibration& other) {
       return other.precision == block.precision && other.path == block.path;

@@ -36,6 +36,10 @@ std::string print_calibration(const GpuCalibration& calibration, int indent) {
   entries.emplace_back("ramp", fmt::format("{} s", calibration.ramp.count()));
   entries.emplace_back("reduction", fmt::format("{} s", calibration.reduction.count()));
   entries.emplace_back("settle", fmt::format("{} s", calibration.settle.count()));
+  if (calibration.longest.count() > 0) {
+    entries.emplace_back("shortest", fmt::format("{} s", calibration.shortest.count()));
+    entries.emplace_back("longest", fmt::format("{} s", calibration.longest.count()));
+  }
   if (!calibration.fitted_from.empty()) {
     entries.emplace_back("fitted_from", fmt::format("\"{}\"", calibration.fitted_from));
   }

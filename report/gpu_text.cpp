@@ -23,6 +23,28 @@ double peak_tflops(const Gpu& gpu, double rate) {
   return 2e-12 * rate * static_cast<double>(gpu.sms) * gpu.clock.count();
 }
 
+// How far measured times may be from the predicted ones.
+std::string trust_text(const GpuSearchResult& result) {
+  const GpuCalibration& calibration = result.calibration;
+  if (calibration.fitted_from.empty()) {
+    return fmt::format(
+        "  uncalibrated: how far off it is is not known for this chip and path; of the recorded "
+        "sets 9 of 10 times were within a factor of {:.1f}\n",
+        std::exp(calibration.error));
+  }
+  const Seconds first = result.ranked.empty() ? Seconds{0} : result.ranked.front().total;
+  const bool is_known = calibration.longest.count() <= 0 ||
+                        (first >= calibration.shortest && first <= calibration.longest);
+  return fmt::format(
+      "  calibrated on {}: 9 of 10 {}measured times are expected within a factor of {:.2f}{}\n",
+      calibration.fitted_from, is_known ? "" : "of its ", std::exp(calibration.error),
+      is_known
+          ? ""
+          : fmt::format("; the first is outside of them ({} to {}): how far off it is is not known",
+                        scaled(calibration.shortest.count(), "s"),
+                        scaled(calibration.longest.count(), "s")));
+}
+
 std::string head(const KernelReport& report, const GemmProblem& problem) {
   const GpuRate& rate = report.gpu.rate(problem.precision);
   std::string text = fmt::format("{} on {}: GEMM of {}\n", report.workload.name, report.gpu.name,
@@ -32,12 +54,7 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
                       peak_tflops(report.gpu, rate.chip),
                       wmma > 0 ? fmt::format("WMMA {:.0f}, ", peak_tflops(report.gpu, wmma)) : "",
                       peak_tflops(report.gpu, rate.simt));
-  const GpuCalibration& calibration = report.result.calibration;
-  return text + fmt::format("  {}: 9 of 10 measured times are expected within a factor of {:.2f}\n",
-                            calibration.fitted_from.empty()
-                                ? "uncalibrated"
-                                : "calibrated on " + calibration.fitted_from,
-                            std::exp(calibration.error));
+  return text + trust_text(report.result);
 }
 
 // WMMA alone has a choice of fragments and of padding.

@@ -10,6 +10,7 @@
 
 #include "core/rng.hpp"
 #include "validate/observations.hpp"
+#include "validate/specification.hpp"
 
 namespace mapsim {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 // A regret that differs by less is the same. Two timings of one kernel differ by 1 to 2 % (L20,
 // three days), their mean over some thirty problems by 0.25 %, twice that at 95 %.
 constexpr double kRegretSlack = 0.005;
-constexpr double kGain = 1e-3;  // of the cost, for which a fit begins again
+constexpr double kHopeless = 0.4;  // held-out MAPE with which nobody can choose or plan
+constexpr double kGain = 1e-3;     // of the cost, for which a fit begins again
 
 using Rows = std::vector<const Observation*>;
 
@@ -44,12 +46,20 @@ Rows draw(const Rows& rows, std::int64_t most, std::uint64_t seed) {
 
 class GroupFit {
  public:
-  GroupFit(const Gpu& gpu, const CalibrationOptions& options, const ObservationGroup& group)
+  // `launch`: what other groups of the GPU say of it.
+  GroupFit(const Gpu& gpu, const CalibrationOptions& options, const ObservationGroup& group,
+           std::optional<Seconds> launch = std::nullopt)
       : gpu_{&gpu}, options_{&options}, group_{&group} {
     // A library's kernels are of several paths; one calibration serves them all.
-    start_ = gpu.calibration(group.precision, group.path.value_or(GpuPath::kMma));
+    in_file_ = gpu.calibration(group.precision, group.path.value_or(GpuPath::kMma));
+    // An earlier fit is no prior: it may have seen these very rows.
+    const bool was_fitted =
+        std::any_of(gpu.calibrations.begin(), gpu.calibrations.end(),
+                    [](const GpuCalibration& c) { return !c.fitted_from.empty(); });
+    start_ = was_fitted ? GpuCalibration{} : in_file_;
     start_.precision = group.precision;
     start_.path = group.path;
+    start_.launch = launch.value_or(start_.launch);
   }
 
   GroupCalibration run() const {
@@ -74,14 +84,21 @@ class GroupFit {
     for (const Observation& row : group_->rows) {
       all.push_back(&row);
     }
-    const Fit fitted = fit_rows(all);
+    const std::vector<Observation> ready = with_options(all);
+    const SpecificationCheck check = check_specification(*gpu_, start_, group_->path, ready);
+    const Fit fitted = fit_rows(ready);
     for (std::size_t i = 0; i < calibration_fields().size(); ++i) {
       const CalibrationField& field = calibration_fields()[i];
       result.parameters.push_back({field.name, field.get(start_), fitted.parameters[i]});
       field.set(result.fitted, fitted.parameters[i].value);
     }
     result.fitted.fitted_from = options_->source;
-    judge(result);
+    const auto [shortest, longest] = std::minmax_element(
+        group_->rows.begin(), group_->rows.end(),
+        [](const Observation& a, const Observation& b) { return a.measured < b.measured; });
+    result.fitted.shortest = Seconds{shortest->measured};
+    result.fitted.longest = Seconds{longest->measured};
+    judge(result, check);
     return result;
   }
 
@@ -94,14 +111,19 @@ class GroupFit {
     return calibration;
   }
 
-  Fit fit_rows(const Rows& rows) const {
-    std::vector<Observation> training;
+  // At most as many as a fit sees, those that a kernel can run.
+  std::vector<Observation> with_options(const Rows& rows) const {
+    std::vector<Observation> ready;
     for (const Observation* row : draw(rows, options_->fit_rows, options_->seed)) {
-      training.push_back(*row);
-      if (!fill_options(*gpu_, start_, *options_, training.back())) {
-        training.pop_back();
+      ready.push_back(*row);
+      if (!fill_options(*gpu_, start_, *options_, ready.back())) {
+        ready.pop_back();
       }
     }
+    return ready;
+  }
+
+  Fit fit_rows(const std::vector<Observation>& training) const {
     std::vector<FitParameter> parameters;
     for (const CalibrationField& field : calibration_fields()) {
       parameters.push_back({field.name, field.get(start_), field.lower, field.upper, field.prior});
@@ -140,15 +162,11 @@ class GroupFit {
         best = std::move(values);
       }
     }
-    if (best == first.values()) {
-      return first;
-    }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       parameters[i].prior_at = parameters[i].start;
       parameters[i].start = best[i];
     }
-    Fit second = fit(parameters, count, residuals);
-    return second.cost < first.cost ? second : first;
+    return fit_determined(parameters, count, residuals);
   }
 
   // Mean slowdown of each kernel over the training problems: the one with the least is the tile
@@ -173,22 +191,22 @@ class GroupFit {
   }
 
   struct HeldOut {
-    std::vector<Prediction> calibrated, uncalibrated, roofline, fixed, random;
-    std::int64_t without_kernel = 0;  // rows
+    std::vector<Prediction> calibrated, uncalibrated, roofline, in_file, fixed, random;
+    std::vector<std::int64_t> fold_of;  // each problem
+    std::int64_t without_kernel = 0;    // rows
   };
 
   HeldOut cross_validate() const {
     HeldOut out;
-    const std::vector<std::int64_t> dealt =
-        deal_folds(group_->problems, options_->folds, options_->seed);
+    out.fold_of = deal_folds(group_->problems, options_->folds, options_->seed);
     for (std::int64_t fold = 0; fold < options_->folds; ++fold) {
       Rows training;
       Rows test;
       for (const Observation& row : group_->rows) {
-        const bool is_test = dealt[static_cast<std::size_t>(row.problem_number)] == fold;
+        const bool is_test = out.fold_of[static_cast<std::size_t>(row.problem_number)] == fold;
         (is_test ? test : training).push_back(&row);
       }
-      const GpuCalibration fitted = with(fit_rows(training).values());
+      const GpuCalibration fitted = with(fit_rows(with_options(training)).values());
       const std::map<std::int64_t, double> slow = slowdowns(training);
       for (const Observation* row : test) {
         Observation ready = *row;
@@ -201,6 +219,7 @@ class GroupFit {
         };
         add(out.calibrated, predict(*gpu_, fitted, ready));
         add(out.uncalibrated, predict(*gpu_, start_, ready));
+        add(out.in_file, predict(*gpu_, in_file_, ready));
         add(out.roofline, roofline_time(*gpu_, ready, group_->path));
         const auto known = slow.find(row->kernel_number);
         add(out.fixed, known == slow.end() ? 1e9 : known->second);
@@ -224,41 +243,51 @@ class GroupFit {
         {"calibrated", error_metrics(out.calibrated), rank_metrics(out.calibrated)},
         {"uncalibrated", error_metrics(out.uncalibrated), rank_metrics(out.uncalibrated)},
         {"roofline", error_metrics(out.roofline), rank_metrics(out.roofline)}};
+    if (!in_file_.fitted_from.empty()) {
+      result.scores.push_back(
+          {"in the file", error_metrics(out.in_file), rank_metrics(out.in_file)});
+    }
     if (result.scores[0].ranks.problems > 0) {
       result.scores.push_back({"static best", std::nullopt, rank_metrics(out.fixed)});
       result.scores.push_back({"random", std::nullopt, rank_metrics(out.random)});
     }
+    confide(out, result);
+  }
+
+  // How far to trust what is predicted, from the held-out problems.
+  static void confide(const HeldOut& out, GroupCalibration& result) {
+    const Coverage interval = coverage(out.calibrated, out.fold_of);
+    result.fitted.error = interval.half_width;
+    result.covered = interval.covered;
+    const std::optional<double> resolution = resolution_of(out.calibrated);
+    result.resolution_fitted = resolution.has_value();
+    result.fitted.resolution = resolution.value_or(GpuCalibration{}.resolution);
     std::map<int, std::vector<Prediction>> decades;
-    std::vector<double> errors;
-    for (const Prediction& p : out.calibrated) {
-      decades[static_cast<int>(std::floor(std::log10(p.measured)))].push_back(p);
-      errors.push_back(std::abs(std::log(p.measured / p.predicted)));
+    std::map<int, double> within;
+    for (std::size_t i = 0; i < out.calibrated.size(); ++i) {
+      const int power = static_cast<int>(std::floor(std::log10(out.calibrated[i].measured)));
+      decades[power].push_back(out.calibrated[i]);
+      within[power] += interval.within[i] ? 1 : 0;
     }
     for (const auto& [power, predictions] : decades) {
       result.decades.push_back(std::pow(10.0, power));
       result.by_decade.push_back(error_metrics(predictions));
-    }
-    std::sort(errors.begin(), errors.end());
-    if (!errors.empty()) {
-      result.fitted.error = errors[errors.size() * 9 / 10];
+      result.covered_by_decade.push_back(within[power] / static_cast<double>(predictions.size()));
     }
   }
 
   // Refusals and warnings.
-  static void judge(GroupCalibration& result) {
+  static void judge(GroupCalibration& result, const SpecificationCheck& check) {
     const CalibrationScore& after = result.scores[0];
     const CalibrationScore& before = result.scores[1];
     const double rise = after.ranks.top1 - before.ranks.top1;
-    if (result.refusal) {
-      // not every row was held out
-    } else if (rise > kRegretSlack) {
-      result.refusal = fmt::format(
-          "held-out top-1 regret rises from {:.4f} to {:.4f}: the fit ranks worse than "
-          "what there was",
-          before.ranks.top1, after.ranks.top1);
-    } else if (after.errors->mape > before.errors->mape) {
-      result.refusal = fmt::format("held-out MAPE rises from {:.1f} % to {:.1f} %",
-                                   100 * before.errors->mape, 100 * after.errors->mape);
+    if (const auto wrong = contradiction(check)) {
+      result.refusal = wrong;
+    } else if (const auto doubt = suspicion(check)) {
+      result.warnings.push_back(*doubt);
+    }
+    if (!result.refusal) {
+      result.refusal = refusal_of(result, rise);
     }
     if (rise > 0 && rise <= kRegretSlack) {
       result.warnings.push_back(
@@ -276,31 +305,67 @@ class GroupFit {
     warn_of_parameters(result);
   }
 
+  static std::optional<std::string> refusal_of(const GroupCalibration& result, double rise) {
+    const CalibrationScore& after = result.scores[0];
+    const CalibrationScore& before = result.scores[1];
+    const ErrorMetrics& roofline = *result.scores[2].errors;
+    const auto is_known = [](const CalibratedParameter& p) { return !p.fitted.fixed; };
+    if (std::none_of(result.parameters.begin(), result.parameters.end(), is_known)) {
+      return fmt::format("{} rows of {} problems determine none of the parameters", result.rows,
+                         result.problems);
+    }
+    if (rise > kRegretSlack) {
+      return fmt::format(
+          "held-out top-1 regret rises from {:.4f} to {:.4f}: the fit ranks worse than "
+          "what there was",
+          before.ranks.top1, after.ranks.top1);
+    }
+    if (after.errors->mape > before.errors->mape) {
+      return fmt::format("held-out MAPE rises from {:.1f} % to {:.1f} %", 100 * before.errors->mape,
+                         100 * after.errors->mape);
+    }
+    if (after.errors->mape > kHopeless) {
+      return fmt::format(
+          "a held-out MAPE of {:.0f} % (more than {:.0f} %): the model of this file does not "
+          "describe these measurements",
+          100 * after.errors->mape, 100 * kHopeless);
+    }
+    if (after.errors->mape > roofline.mape) {
+      return fmt::format("held-out MAPE {:.1f} %, the roofline's is {:.1f} %",
+                         100 * after.errors->mape, 100 * roofline.mape);
+    }
+    return std::nullopt;
+  }
+
   static void warn_of_parameters(GroupCalibration& result) {
     std::string undetermined;
-    for (std::size_t i = 0; i < result.parameters.size(); ++i) {
-      const CalibratedParameter& parameter = result.parameters[i];
+    for (const CalibratedParameter& parameter : result.parameters) {
       const FittedParameter& fitted = parameter.fitted;
-      const bool is_fast = calibration_fields()[i].is_rate && fitted.value > 1;
-      if (fitted.at_bound && !is_fast) {
-        result.warnings.push_back(
-            fmt::format("{} stands at its bound {:.3g}: the measurements do not determine it, or "
-                        "the model lacks something that it makes up for",
-                        parameter.name, fitted.value));
-      } else if (!fitted.determined && !fitted.at_bound) {
+      if (fitted.fixed) {
         undetermined += (undetermined.empty() ? "" : ", ") + parameter.name;
+        continue;
       }
-      if ((fitted.at_bound && is_fast) || (calibration_fields()[i].is_rate && fitted.determined &&
-                                           (fitted.value < 0.6 || fitted.value > 1.0))) {
+      if (fitted.at_bound) {
+        result.warnings.push_back(
+            fmt::format("{} stands at its bound {:.3g}: the model lacks something that it makes "
+                        "up for, or the figure that it scales is wrong",
+                        parameter.name, fitted.value));
+      }
+      // Of the other rates no specification says how large they are.
+      if (parameter.name != "mma" && parameter.name != "dram") {
+        continue;
+      }
+      const double interval = std::exp(1.96 * fitted.relative_error);
+      if (fitted.value > 1.05 * interval || fitted.value * interval < 0.6) {
         result.warnings.push_back(fmt::format(
-            "spec suspicious: {} = {:.3f}{} is outside of 0.6 to 1.0; check the figure of "
-            "the architecture file that it scales",
-            parameter.name, fitted.value, fitted.at_bound ? ", its bound," : ""));
+            "spec suspicious: {} = {:.3f} is outside of 0.6 to 1.05, by more than its error; check "
+            "the figure of the architecture file that it scales",
+            parameter.name, fitted.value));
       }
     }
     if (!undetermined.empty()) {
-      result.warnings.push_back(
-          fmt::format("not determined by these measurements: {}", undetermined));
+      result.warnings.push_back(fmt::format(
+          "not determined by these measurements, left as they are without: {}", undetermined));
     }
   }
 
@@ -308,16 +373,53 @@ class GroupFit {
   const CalibrationOptions* options_;
   const ObservationGroup* group_;
   GpuCalibration start_;
+  GpuCalibration in_file_;
 };
 
 }  // namespace
 
+namespace {
+
+const CalibratedParameter* launch_of(const GroupCalibration& group) {
+  for (const CalibratedParameter& parameter : group.parameters) {
+    if (parameter.name == "launch") {
+      return &parameter;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Seconds> common_launch(const std::vector<GroupCalibration>& groups) {
+  double sum = 0;
+  double weights = 0;
+  for (const GroupCalibration& group : groups) {
+    const CalibratedParameter* launch = launch_of(group);
+    if (!group.refusal && launch != nullptr && launch->fitted.determined) {
+      const double error = std::max(launch->fitted.relative_error, 1e-3);
+      sum += std::log(launch->fitted.value) / (error * error);
+      weights += 1 / (error * error);
+    }
+  }
+  return weights > 0 ? std::optional{Seconds{std::exp(sum / weights)}} : std::nullopt;
+}
+
 std::vector<GroupCalibration> calibrate(const Gpu& gpu,
                                         const std::vector<GpuMeasurement>& measurements,
                                         const CalibrationOptions& options) {
+  const std::vector<ObservationGroup> groups = group_observations(gpu, measurements);
   std::vector<GroupCalibration> results;
-  for (const ObservationGroup& group : group_observations(gpu, measurements)) {
+  for (const ObservationGroup& group : groups) {
     results.push_back(GroupFit{gpu, options, group}.run());
+  }
+  if (const std::optional<Seconds> launch = common_launch(results)) {
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      const CalibratedParameter* own = launch_of(results[i]);
+      if (own != nullptr && own->fitted.fixed) {
+        results[i] = GroupFit{gpu, options, groups[i], launch}.run();
+      }
+    }
   }
   return results;
 }

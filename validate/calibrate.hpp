@@ -26,7 +26,9 @@ struct CalibrationOptions {
 
 // One way to predict, on held-out problems.
 struct CalibrationScore {
-  std::string name;  // "calibrated", "uncalibrated", "roofline", "static best", "random"
+  // "calibrated", "uncalibrated", "roofline", "in the file" (a calibration that was there already:
+  // fitted to whatever, so perhaps not held out), "static best", "random"
+  std::string name;
   std::optional<ErrorMetrics> errors{};  // static best and random predict no times
   RankMetrics ranks{};
 };
@@ -46,6 +48,10 @@ struct GroupCalibration {
   std::vector<CalibrationScore> scores;  // calibrated first, uncalibrated second
   std::vector<ErrorMetrics> by_decade;   // calibrated, held out, by measured time
   std::vector<double> decades;           // seconds; lower ends of the above
+  // Of held-out times, within the interval (fitted.error) as taken from the other folds.
+  double covered = 0;
+  std::vector<double> covered_by_decade;
+  bool resolution_fitted = false;  // else fitted.resolution is the default: too few pairs
   std::int64_t rows = 0;
   std::int64_t problems = 0;
   std::int64_t left_out = 0;             // kernels that are illegal on this GPU
@@ -54,7 +60,13 @@ struct GroupCalibration {
   std::vector<std::string> warnings;     // suspicious specification, undetermined parameters
 };
 
+// The launch time that the groups agree on: geometric mean of the determined ones, by their errors.
+// Nothing: no group that may be used determines it.
+std::optional<Seconds> common_launch(const std::vector<GroupCalibration>& groups);
+
 // Fits the calibration of `gpu` to the measurements, group by group, cross-validated by problem.
+// What the measurements do not determine keeps its uncalibrated value; a launch takes the same time
+// on all paths of a GPU, so that groups that do not determine it get that of those that do.
 // Deterministic. Measurements of other GPUs are the caller's to leave out. Groups of fewer problems
 // than folds get a refusal.
 std::vector<GroupCalibration> calibrate(const Gpu& gpu,

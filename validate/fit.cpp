@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <unsupported/Eigen/LevenbergMarquardt>
 
 namespace mapsim {
@@ -94,19 +95,15 @@ double log_slope(const FitParameter& parameter, double free) {
   return std::log(parameter.upper / parameter.lower) * part * (1 - part);
 }
 
-// Fills in the errors from the Jacobian in ln(value). Directions without information (relative
-// eigenvalue under 1e-10) make every parameter that takes part in them undetermined.
-void judge(const std::vector<FitParameter>& given, const Eigen::VectorXd& free,
-           const Eigen::MatrixXd& jacobian, double variance, Fit& result) {
-  Eigen::MatrixXd logs = jacobian;
-  for (Eigen::Index i = 0; i < free.size(); ++i) {
-    logs.col(i) /= std::max(log_slope(given[static_cast<std::size_t>(i)], free[i]), 1e-12);
-  }
+// Standard errors of ln(value) from the Jacobian in ln(value). Directions without information
+// (relative eigenvalue under 1e-10) make every parameter that takes part in them infinite.
+Eigen::VectorXd standard_errors(const Eigen::MatrixXd& logs, double variance) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(logs.transpose() * logs);
   const double largest = std::max(solver.eigenvalues().maxCoeff(), 1e-300);
-  for (Eigen::Index i = 0; i < free.size(); ++i) {
+  Eigen::VectorXd errors(logs.cols());
+  for (Eigen::Index i = 0; i < logs.cols(); ++i) {
     double sum = 0;
-    for (Eigen::Index k = 0; k < free.size(); ++k) {
+    for (Eigen::Index k = 0; k < logs.cols(); ++k) {
       const double part = solver.eigenvectors()(i, k);
       const double eigenvalue = solver.eigenvalues()[k];
       if (eigenvalue > 1e-10 * largest) {
@@ -115,14 +112,89 @@ void judge(const std::vector<FitParameter>& given, const Eigen::VectorXd& free,
         sum = std::numeric_limits<double>::infinity();
       }
     }
-    const FitParameter& parameter = given[static_cast<std::size_t>(i)];
-    FittedParameter& fitted = result.parameters[static_cast<std::size_t>(i)];
-    fitted.value = to_value(parameter, free[i]);
-    fitted.relative_error = std::sqrt(variance * sum);
+    errors[i] = std::sqrt(variance * sum);
+  }
+  return errors;
+}
+
+// Known within a factor of two (95 %).
+bool is_known(double relative_error) { return 1.96 * relative_error < std::log(2.0); }
+
+// A fit and what its errors come from.
+struct Solution {
+  Fit fit;
+  Eigen::MatrixXd logs;  // d residual / d ln(value), without the priors
+  double variance = 0;   // of a residual
+};
+
+Solution solve(const std::vector<FitParameter>& parameters, std::int64_t count,
+               const Residuals& residuals, std::span<const double> weights,
+               const FitOptions& options) {
+  Problem problem(parameters, count, residuals, weights, options);
+  Eigen::VectorXd free(static_cast<Eigen::Index>(parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    free[static_cast<Eigen::Index>(i)] = to_free(parameters[i], parameters[i].start);
+  }
+  Eigen::LevenbergMarquardt<Problem> solver(problem);
+  const auto per_jacobian = 2 * static_cast<std::int64_t>(parameters.size());
+  solver.setMaxfev(
+      static_cast<int>(std::max<std::int64_t>(options.max_evaluations / (per_jacobian + 1), 2)));
+  solver.setFtol(1e-7);
+  solver.setXtol(1e-6);
+  solver.minimize(free);
+
+  Solution result;
+  Eigen::VectorXd at(problem.values());
+  problem(free, at);
+  result.logs.resize(problem.values(), free.size());
+  problem.df(free, result.logs);
+  at.conservativeResize(count);  // what the data say, without the priors
+  result.logs.conservativeResize(count, Eigen::NoChange);
+  const auto freedom = count - static_cast<std::int64_t>(parameters.size());
+  result.variance = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(freedom, 1));
+  result.fit.cost = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(count, 1));
+  for (Eigen::Index i = 0; i < free.size(); ++i) {
+    result.logs.col(i) /=
+        std::max(log_slope(parameters[static_cast<std::size_t>(i)], free[i]), 1e-12);
+  }
+  const Eigen::VectorXd errors = standard_errors(result.logs, result.variance);
+  for (Eigen::Index i = 0; i < free.size(); ++i) {
+    FittedParameter fitted;
+    fitted.value = to_value(parameters[static_cast<std::size_t>(i)], free[i]);
+    fitted.relative_error = errors[i];
     const double part = 1 / (1 + std::exp(-free[i]));
     fitted.at_bound = part < 0.02 || part > 0.98;
-    fitted.determined = !fitted.at_bound && 1.96 * fitted.relative_error < std::log(2.0);
+    fitted.determined = !fitted.at_bound && is_known(errors[i]);
+    result.fit.parameters.push_back(fitted);
   }
+  result.fit.evaluations = problem.evaluations();
+  return result;
+}
+
+// Of the columns, those that are known together: again and again the least known one goes.
+std::vector<std::size_t> known_together(const Solution& solution) {
+  std::vector<std::size_t> kept(static_cast<std::size_t>(solution.logs.cols()));
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
+  while (!kept.empty()) {
+    const std::vector<Eigen::Index> columns(kept.begin(), kept.end());
+    const Eigen::MatrixXd logs = solution.logs(Eigen::all, columns);
+    const Eigen::VectorXd errors = standard_errors(logs, solution.variance);
+    std::size_t worst = 0;
+    for (std::size_t i = 1; i < kept.size(); ++i) {
+      const auto at = static_cast<Eigen::Index>(i);
+      const auto of = static_cast<Eigen::Index>(worst);
+      // Of several that are not known at all, the one that matters least.
+      if (errors[at] > errors[of] ||
+          (errors[at] == errors[of] && logs.col(at).norm() < logs.col(of).norm())) {
+        worst = i;
+      }
+    }
+    if (is_known(errors[static_cast<Eigen::Index>(worst)])) {
+      break;
+    }
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(worst));
+  }
+  return kept;
 }
 
 }  // namespace
@@ -143,32 +215,55 @@ std::vector<double> Fit::values() const {
 
 Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const Residuals& residuals,
         std::span<const double> weights, const FitOptions& options) {
-  Problem problem(parameters, count, residuals, weights, options);
-  Eigen::VectorXd free(static_cast<Eigen::Index>(parameters.size()));
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    free[static_cast<Eigen::Index>(i)] = to_free(parameters[i], parameters[i].start);
-  }
-  Eigen::LevenbergMarquardt<Problem> solver(problem);
-  const auto per_jacobian = 2 * static_cast<std::int64_t>(parameters.size());
-  solver.setMaxfev(
-      static_cast<int>(std::max<std::int64_t>(options.max_evaluations / (per_jacobian + 1), 2)));
-  solver.setFtol(1e-7);
-  solver.setXtol(1e-6);
-  solver.minimize(free);
+  return solve(parameters, count, residuals, weights, options).fit;
+}
 
-  Eigen::VectorXd at(problem.values());
-  problem(free, at);
-  Eigen::MatrixXd jacobian(problem.values(), free.size());
-  problem.df(free, jacobian);
-  at.conservativeResize(count);  // what the data say, without the priors
-  jacobian.conservativeResize(count, Eigen::NoChange);
-  Fit result;
-  result.parameters.resize(parameters.size());
-  result.cost = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(count, 1));
-  const auto freedom = count - static_cast<std::int64_t>(parameters.size());
-  judge(parameters, free, jacobian,
-        at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(freedom, 1)), result);
-  result.evaluations = problem.evaluations();
+Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t count,
+                   const Residuals& residuals, const FitOptions& options) {
+  Solution solution = solve(parameters, count, residuals, {}, options);
+  Fit result = solution.fit;
+  std::vector<std::size_t> chosen(parameters.size());
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  while (!chosen.empty()) {
+    std::vector<std::size_t> kept;
+    for (const std::size_t i : known_together(solution)) {
+      kept.push_back(chosen[i]);
+    }
+    if (kept.size() == chosen.size()) {
+      break;
+    }
+    for (const std::size_t i : chosen) {
+      if (std::find(kept.begin(), kept.end(), i) == kept.end()) {
+        result.parameters[i].value = prior_of(parameters[i]);
+        result.parameters[i].at_bound = false;
+        result.parameters[i].determined = false;
+        result.parameters[i].fixed = true;
+      }
+    }
+    chosen = kept;
+    std::vector<FitParameter> some;
+    for (const std::size_t i : chosen) {
+      some.push_back(parameters[i]);
+      some.back().prior_at = prior_of(parameters[i]);
+      some.back().start = result.parameters[i].value;
+    }
+    std::vector<double> all = result.values();
+    const Residuals of_some = [&](std::span<const double> values, std::span<double> out) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        all[chosen[i]] = values[i];
+      }
+      residuals(all, out);
+    };
+    if (chosen.empty()) {
+      break;
+    }
+    solution = solve(some, count, of_some, {}, options);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      result.parameters[chosen[i]] = solution.fit.parameters[i];
+    }
+    result.cost = solution.fit.cost;
+    result.evaluations += solution.fit.evaluations;
+  }
   return result;
 }
 

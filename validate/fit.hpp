@@ -37,6 +37,7 @@ struct FittedParameter {
   double relative_error = 0;
   bool at_bound = false;    // within 2 % of the (logarithmic) range from an end
   bool determined = false;  // inside its bounds and known within a factor of two (95 %)
+  bool fixed = false;       // by fit_determined(), at its prior value
 };
 
 struct Fit {
@@ -53,6 +54,12 @@ using Residuals = std::function<void(std::span<const double>, std::span<double>)
 // Deterministic. `weights` multiply the residuals before the loss; empty: all 1.
 Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const Residuals& residuals,
         std::span<const double> weights = {}, const FitOptions& options = {});
+
+// The same, but what the residuals do not determine stays at its prior value: from all parameters
+// the least known one goes until the others, with those that went held fixed, are each known within
+// a factor of two; then they are fitted again. Errors of what stays are with the rest held fixed.
+Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t count,
+                   const Residuals& residuals, const FitOptions& options = {});
 
 // The soft-L1 loss of one residual, 2 s^2 (sqrt(1 + (r/s)^2) - 1): r^2 when small, 2 s |r| when
 // large.

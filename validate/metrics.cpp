@@ -2,10 +2,12 @@
 #include "validate/metrics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "core/rng.hpp"
@@ -172,6 +174,80 @@ RankMetrics rank_metrics(std::span<const Prediction> predictions) {
     result.top5 = std::exp(fifth / problems);
   }
   return result;
+}
+
+Coverage coverage(std::span<const Prediction> predictions, std::span<const std::int64_t> fold_of,
+                  double share) {
+  const auto size_of = [](const Prediction& p) {
+    return std::abs(std::log(p.predicted / p.measured));
+  };
+  const auto quantile = [share](std::vector<double> sizes) {
+    std::sort(sizes.begin(), sizes.end());
+    const auto at = static_cast<std::size_t>(static_cast<double>(sizes.size()) * share);
+    return sizes.empty() ? 0 : sizes[std::min(at, sizes.size() - 1)];
+  };
+  const auto fold = [&](const Prediction& p) {
+    return fold_of[static_cast<std::size_t>(p.problem)];
+  };
+  std::map<std::int64_t, std::vector<double>> rest;  // by the fold that is left out
+  std::vector<double> all;
+  for (const std::int64_t f : std::set<std::int64_t>(fold_of.begin(), fold_of.end())) {
+    rest[f] = {};
+  }
+  for (const Prediction& p : predictions) {
+    all.push_back(size_of(p));
+    for (auto& [left_out, sizes] : rest) {
+      if (left_out != fold(p)) {
+        sizes.push_back(all.back());
+      }
+    }
+  }
+  std::map<std::int64_t, double> widths;
+  for (const auto& [left_out, sizes] : rest) {
+    widths[left_out] = quantile(sizes);
+  }
+  Coverage result;
+  result.half_width = quantile(all);
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    result.within.push_back(all[i] <= widths[fold(predictions[i])]);
+    result.covered += result.within.back() ? 1.0 / static_cast<double>(predictions.size()) : 0;
+  }
+  return result;
+}
+
+std::optional<double> resolution_of(std::span<const Prediction> predictions) {
+  constexpr std::size_t kFew = 50;  // pairs
+  constexpr double kRight = 0.9;
+  constexpr double kStep = 1.25;
+  constexpr double kFarthest = 0.5;
+  std::vector<std::pair<double, bool>> pairs;  // how far apart, in the right order
+  for (const std::vector<Candidate>& kernels : competitions(predictions)) {
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const double predicted = std::log(kernels[i].predicted / kernels[j].predicted);
+        const double measured = std::log(kernels[i].measured / kernels[j].measured);
+        pairs.emplace_back(std::abs(predicted), predicted * measured > 0);
+      }
+    }
+  }
+  if (pairs.size() < kFew) {
+    return std::nullopt;
+  }
+  for (double apart = 0.002; apart < kFarthest; apart *= kStep) {
+    std::array<double, 2> right{};  // of all beyond, of those up to twice as far
+    std::array<double, 2> count{};
+    for (const auto& [gap, is_right] : pairs) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        const bool counts = gap >= apart && (i == 0 || gap < 2 * apart);
+        count[i] += counts ? 1 : 0;
+        right[i] += counts && is_right ? 1 : 0;
+      }
+    }
+    if (right[0] >= kRight * count[0] && right[1] >= kRight * count[1]) {
+      return apart;
+    }
+  }
+  return kFarthest;
 }
 
 double kendall_tau_b(std::span<const double> a, std::span<const double> b) {

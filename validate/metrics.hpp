@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,21 @@ struct RankMetrics {
 // `seed` and 1000 resamples for the interval. Deterministic.
 ErrorMetrics error_metrics(std::span<const Prediction> predictions, std::uint64_t seed = 1);
 RankMetrics rank_metrics(std::span<const Prediction> predictions);
+
+// Share of the held-out predictions whose |ln(predicted / measured)| is within an interval that was
+// taken from the others: of each fold (by fold_of[problem]) by the `share` quantile over the rest.
+struct Coverage {
+  double half_width = 0;     // the `share` quantile of |ln(predicted / measured)| over all
+  double covered = 0;        // of all predictions
+  std::vector<bool> within;  // of each
+};
+Coverage coverage(std::span<const Prediction> predictions, std::span<const std::int64_t> fold_of,
+                  double share = 0.9);
+
+// How far two predictions of one problem must be apart (ln) for nine of ten such pairs to be in the
+// measured order: pairs that far apart and up to twice as far. Nothing: fewer than 50 pairs of
+// kernels, or never right so often.
+std::optional<double> resolution_of(std::span<const Prediction> predictions);
 
 // Kendall's tau-b of two rankings of the same things: (concordant - discordant) /
 // sqrt((pairs - ties in a)(pairs - ties in b)); 0 where all of a or all of b tie.

@@ -156,16 +156,32 @@ double predict(const Gpu& gpu, const GpuCalibration& calibration, const Observat
   return row.clock_measured ? least(at_clock(gpu, row.clock)) : least(gpu);
 }
 
-double roofline_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path) {
+namespace {
+
+// Seconds: all operations at the peak, or the bytes that must come from DRAM but for `held` of
+// them.
+double bound_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path,
+                  double held) {
   const GemmProblem& p = row.problem;
   const double batch = real(p.batch);
   const double macs = batch * real(p.m) * real(p.n) * real(p.k);
-  const double bytes =
-      batch * (real(p.m * p.k + p.k * p.n) * real(operand_size(p.precision).count()) +
-               real(p.m * p.n) * real(p.output.count()));
+  const double operands = real(p.stored_a.value_or(p.m * p.k) + p.k * p.n);
+  const double bytes = batch * (operands * real(operand_size(p.precision).count()) +
+                                real(p.m * p.n) * real(p.output.count()));
   const GpuRate& rates = gpu.rate(p.precision);
   const double rate = path ? gpu.rate(p.precision, *path) : std::max(rates.chip, rates.simt);
-  return std::max(macs / (rate * real(gpu.sms) * row.clock), bytes / gpu.dram_bandwidth.count());
+  return std::max(macs / (rate * real(gpu.sms) * row.clock),
+                  std::max(bytes - held, 0.0) / gpu.dram_bandwidth.count());
+}
+
+}  // namespace
+
+double roofline_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path) {
+  return bound_time(gpu, row, path, 0);
+}
+
+double least_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path) {
+  return bound_time(gpu, row, path, real(gpu.l2_size.count()));
 }
 
 std::span<const CalibrationField> calibration_fields() {

@@ -49,6 +49,8 @@ double predict(const Gpu& gpu, const GpuCalibration& calibration, const Observat
 
 // Seconds: all operations at the peak, or each operand and result once from DRAM at its bandwidth.
 double roofline_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path);
+// The same but for what a repeated measurement may find in the L2 cache: nothing is faster.
+double least_time(const Gpu& gpu, const Observation& row, std::optional<GpuPath> path);
 
 // What a fit moves, and how far it may.
 struct CalibrationField {
