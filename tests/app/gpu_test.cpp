@@ -51,6 +51,22 @@ TEST(SearchOnGpu, PrintsRankedKernels) {
   EXPECT_THAT(outcome.text, HasSubstr("=: as good as the first"));
 }
 
+TEST(SearchOnGpu, SaysHowFarToTrustACalibratedChip) {
+  const Outcome outcome =
+      run("search ARCH:calibrated/h200.yaml LAYER:gemm/4096.yaml --precision bf16 --top 2");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text,
+              HasSubstr("calibrated on aiconfigurator_h200_bf16.csv: 9 of 10 measured "
+                        "times are expected within a factor of 1.16"));
+  EXPECT_THAT(outcome.text, HasSubstr("power limit "));
+  const Json json = Json::parse(
+      run("search ARCH:calibrated/l20.yaml LAYER:gemm/4096.yaml --precision f16_acc16 --path wmma "
+          "--top 1 --json")
+          .text);
+  EXPECT_EQ(json["calibrated_on"], "leetcuda_hgemm.csv");
+  EXPECT_LT(json["kernels"][0]["log_error_90"], 0.05);
+}
+
 TEST(SearchOnGpu, NamesNoCeilingThatThereIsNot) {
   const Outcome outcome = run(kSearch + "--precision fp8 --top 1");
   EXPECT_THAT(outcome.text, HasSubstr("ceilings: tensor cores 1979, without 0"));
