@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "app/command.hpp"
@@ -73,16 +72,12 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   const KernelListArguments& kernels = arguments.kernels;
   KernelReport report{read_gpu(machine), load_workload(arguments.workload), {}};
   refuse_layout(kernels.layout, report.workload);
-  const auto forms =
-      gemm_forms(report.gpu, report.workload, request_of(kernels.precision, kernels.layout));
-  if (const auto* reason = std::get_if<std::string>(&forms)) {
-    throw UsageError(*reason);
-  }
+  const std::vector<GemmForm> forms = forms_of(report.gpu, report.workload, request_of(kernels));
   GpuSearchOptions options;
-  options.path = named<GpuPath>(kernels.path, 4);
+  options.path = path_of(kernels);
   const auto top = static_cast<std::size_t>(kernels.top.value_or(10));
   options.top = kernels.format == "cutlass" ? std::max<std::size_t>(top, 100'000) : top;
-  report.result = search_kernels(report.gpu, std::get<0>(forms), options);
+  report.result = search_kernels(report.gpu, forms, options);
   const Provenance origin{
       "search", {input_file("arch", arguments.arch), input_file("workload", arguments.workload)}};
   Answer answer;

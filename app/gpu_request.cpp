@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/gpu_request.hpp"
 
+#include <variant>
+
 #include "app/arguments.hpp"
 
 namespace mapsim {
@@ -24,6 +26,23 @@ void refuse_layout(const std::string& layout, const Workload& workload) {
                                         : "--layout " + layout + ": " + workload.name +
                                               " is a convolution; its tensors are nhwc or nchw");
   }
+}
+
+GpuRequest request_of(const KernelListArguments& arguments) {
+  return request_of(arguments.precision, arguments.layout);
+}
+
+std::optional<GpuPath> path_of(const KernelListArguments& arguments) {
+  return named<GpuPath>(arguments.path, 4);
+}
+
+std::vector<GemmForm> forms_of(const Gpu& gpu, const Workload& workload,
+                               const GpuRequest& request) {
+  auto forms = gemm_forms(gpu, workload, request);
+  if (const auto* reason = std::get_if<std::string>(&forms)) {
+    throw UsageError(*reason);
+  }
+  return std::get<0>(std::move(forms));
 }
 
 }  // namespace mapsim

@@ -2,7 +2,9 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "app/gpu_arguments.hpp"
 #include "costmodel/gpu/convolution.hpp"
 #include "workloads/workload.hpp"
 
@@ -21,8 +23,13 @@ std::optional<Enum> named(const std::string& word, int count) {
 
 // Of --precision and --layout; empty: not given.
 GpuRequest request_of(const std::string& precision, const std::string& layout);
+GpuRequest request_of(const KernelListArguments& arguments);
+std::optional<GpuPath> path_of(const KernelListArguments& arguments);
 
 // Throws UsageError for a layout that says nothing of this layer.
 void refuse_layout(const std::string& layout, const Workload& workload);
+
+// gemm_forms(); throws UsageError where there is none.
+std::vector<GemmForm> forms_of(const Gpu& gpu, const Workload& workload, const GpuRequest& request);
 
 }  // namespace mapsim

@@ -177,19 +177,43 @@ void note_pieces(const Gpu& gpu, std::int64_t unit, GemmForm& form) {
                   unit, hopper ? ", without the TMA and so without warpgroup MMA" : ""));
 }
 
-// On tensor cores: all ways to meet what is violated, or not to.
-std::vector<GemmForm> tensor_forms(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
-  const GemmProblem& problem = layer.problem;
+// Operands that warpgroup MMA cannot read as they lie, each transposed in a pass that pads its
+// rows, too. Nothing: there are none.
+std::optional<GemmForm> transposed(const Gpu& gpu, const Layer& layer, std::int64_t unit) {
+  GemmForm form{layer.problem, {}, true, {}};
+  GemmProblem& problem = form.problem;
+  if (gpu.rate(problem.precision, GpuPath::kWgmma) <= 0) {
+    return std::nullopt;
+  }
+  for (const bool of_a : {true, false}) {
+    if (wgmma_reads(problem, of_a)) {
+      continue;
+    }
+    const std::int64_t run = round_up(problem.k, unit);
+    const double lines = real(problem.batch * (of_a ? problem.m : problem.n));
+    const double size = real(operand_size(problem.precision).count());
+    (of_a ? problem.a : problem.b) = of_a ? MatrixLayout::kRow : MatrixLayout::kColumn;
+    (of_a ? problem.run_a : problem.run_b) = run;
+    const char* name = of_a ? "A" : "B";
+    form.passes.push_back(
+        {fmt::format("{} transposed", name), lines * size * real(problem.k + run)});
+    form.notes.push_back(
+        fmt::format("{} is contiguous across K; warpgroup MMA of {} wants K: it is "
+                    "transposed",
+                    name, to_string(problem.precision)));
+  }
+  return form.passes.empty() ? std::nullopt : std::optional{form};
+}
+
+// All ways to meet what is violated in `plain`, or not to.
+void add_padded(const Gpu& gpu, const Layer& layer, const GemmForm& plain,
+                std::vector<GemmForm>& forms) {
+  const GemmProblem& problem = plain.problem;
   const std::int64_t unit = kPiece / operand_size(problem.precision).count();
   const std::int64_t output_unit = kPiece / std::gcd(kPiece, problem.output.count());
   const bool aligned = run_of_a(problem) % unit == 0 && run_of_b(problem) % unit == 0;
   const bool outputs = problem.n % output_unit == 0;
   const bool grouped = layer.convolution && layer.channels == 0;  // depthwise: nothing to pad
-  GemmForm plain{problem, {}, true, {}};
-  if (layer.convolution && request.layout == ConvLayout::kNchw) {
-    add_transposition(layer, plain);
-  }
-  std::vector<GemmForm> forms;
   for (const bool pads_inputs : {true, false}) {
     for (const bool pads_outputs : {true, false}) {
       if ((pads_inputs && (aligned || grouped)) ||
@@ -213,6 +237,19 @@ std::vector<GemmForm> tensor_forms(const Gpu& gpu, const Layer& layer, const Gpu
       forms.push_back(std::move(form));
     }
   }
+}
+
+std::vector<GemmForm> tensor_forms(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
+  const std::int64_t unit = kPiece / operand_size(layer.problem.precision).count();
+  std::vector<GemmForm> forms;
+  if (const auto form = transposed(gpu, layer, unit)) {
+    add_padded(gpu, layer, *form, forms);
+  }
+  GemmForm plain{layer.problem, {}, true, {}};
+  if (layer.convolution && request.layout == ConvLayout::kNchw) {
+    add_transposition(layer, plain);
+  }
+  add_padded(gpu, layer, plain, forms);
   return forms;
 }
 

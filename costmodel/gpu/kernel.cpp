@@ -121,6 +121,14 @@ bool is_for_tma(const GemmProblem& problem) {
   return run_of_a(problem) * size % 16 == 0 && run_of_b(problem) * size % 16 == 0;
 }
 
+bool wgmma_reads(const GemmProblem& problem, bool of_a) {
+  return operand_size(problem.precision) == Bytes{2} ||
+         (of_a ? problem.a == MatrixLayout::kRow : problem.b == MatrixLayout::kColumn);
+}
+bool is_for_wgmma(const GemmProblem& problem) {
+  return is_for_tma(problem) && wgmma_reads(problem, true) && wgmma_reads(problem, false);
+}
+
 std::span<const GemmTile> wmma_fragments(GpuPrecision precision) {
   switch (precision) {
     case GpuPrecision::kF16:
@@ -158,6 +166,13 @@ std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
         "runs of {} and {} elements in memory; the TMA takes multiples of 16 B: pad them, or use "
         "the path mma",
         run_of_a(problem), run_of_b(problem));
+  }
+  for (const bool of_a : {true, false}) {
+    if (kernel.path == GpuPath::kWgmma && !wgmma_reads(problem, of_a)) {
+      return fmt::format(
+          "{} is contiguous across K, {} of {} wants K: transpose it, or use the path mma",
+          of_a ? "A" : "B", "warpgroup MMA", to_string(problem.precision));
+    }
   }
   if (auto reason = illegal_fragment(problem, kernel)) {
     return reason;

@@ -40,6 +40,10 @@ std::int64_t run_of_b(const GemmProblem& problem);
 // The TMA, which feeds warpgroup MMA, takes strides of multiples of 16 B only (CUDA driver API,
 // cuTensorMapEncodeTiled, globalStrides).
 bool is_for_tma(const GemmProblem& problem);
+// Warpgroup MMA reads 16-bit operands from shared memory along K or across; all others along K
+// only: row-major A, column-major B (PTX ISA, wgmma: imm-trans-a and -b are for .f16 and .bf16).
+bool wgmma_reads(const GemmProblem& problem, bool of_a);
+bool is_for_wgmma(const GemmProblem& problem);  // both, and the TMA takes them
 
 struct GemmTile {
   std::int64_t m = 1;

@@ -71,7 +71,7 @@ std::optional<KernelChoice> kernel_of(const Gpu& gpu, const GemmProblem& problem
                                       std::int64_t n) {
   const std::int64_t size = operand_size(problem.precision).count();
   std::optional<KernelChoice> kernel;
-  if (gpu.rate(problem.precision, GpuPath::kWgmma) > 0 && is_for_tma(problem)) {
+  if (gpu.rate(problem.precision, GpuPath::kWgmma) > 0 && is_for_wgmma(problem)) {
     kernel = wgmma_kernel({m, n, kStepBytes / size}, size);
   } else if (!is_power(m) || !is_power(n)) {
     return std::nullopt;

@@ -86,7 +86,7 @@ GpuPath default_path(const Gpu& gpu, const GemmForm& form) {
   if (!form.tensor_cores) {
     return GpuPath::kSimt;
   }
-  return gpu.rate(precision, GpuPath::kWgmma) > 0 && is_for_tma(form.problem) ? GpuPath::kWgmma
+  return gpu.rate(precision, GpuPath::kWgmma) > 0 && is_for_wgmma(form.problem) ? GpuPath::kWgmma
                                                                               : GpuPath::kMma;
 }
 

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 namespace mapsim {
@@ -70,6 +72,36 @@ TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
                             MAPSIM_SOURCE_DIR)),
             0)
       << file("stderr");
+}
+
+TEST_F(CalibrateCommand, WritesJson) {
+  ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv"), 0);
+  ASSERT_EQ(run(fmt::format("calibrate all.csv --arch {} --json --out result.json", kA100)), 0)
+      << file("stderr");
+  const auto json = nlohmann::ordered_json::parse(file("result.json"));
+  EXPECT_EQ(json["command"], "calibrate");
+  ASSERT_EQ(json["groups"].size(), 1U);
+  const auto& group = json["groups"][0];
+  EXPECT_EQ(group["problems"], 16);
+  EXPECT_EQ(group["scores"][0]["name"], "calibrated");
+  EXPECT_LT(group["scores"][0]["errors"]["mape"], group["scores"][2]["errors"]["mape"]);
+  EXPECT_EQ(group["parameters"].size(), 14U);
+}
+
+// Tables from before convolutions had fewer columns: their rows stay what they are.
+TEST_F(CalibrateCommand, AddsColumnsToOlderMeasurements) {
+  const std::string import = "import gpu-table table.csv --gpu x --precision f16 -o all.csv";
+  ASSERT_EQ(run(import), 0);
+  std::string old;
+  for (std::istringstream lines{file("all.csv")}; std::getline(lines, old);) {
+    const bool comment = old.starts_with("#");
+    std::ofstream{folder() / "old.csv", std::ios::app}
+        << (comment ? old : old.substr(0, old.size() - (old.starts_with("gpu,") ? 21 : 3))) << "\n";
+  }
+  ASSERT_EQ(run("import gpu-table table.csv --gpu x --precision f16 -o old.csv"), 0)
+      << file("stderr");
+  ASSERT_EQ(run(import), 0);
+  EXPECT_EQ(file("old.csv"), file("all.csv"));
 }
 
 TEST_F(CalibrateCommand, OnlyAddsToMeasurements) {

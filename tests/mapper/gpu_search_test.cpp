@@ -218,6 +218,36 @@ TEST(GpuForms, HopperPaysForRowsThatTheTmaDoesNotTake) {
   }
 }
 
+// Only operands of 16 bits may lie across K for warpgroup MMA.
+TEST(GpuForms, HopperTransposesWhatDoesNotLieAlongK) {
+  const Gpu gpu = chip("h200");
+  const Workload layer = gemm("g", {4096, 2048, 1024, std::nullopt, false});
+  GpuRequest request = in(GpuPrecision::kFp8);
+  request.b = MatrixLayout::kRow;
+  const auto all = forms(gpu, layer, request);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].problem.b, MatrixLayout::kColumn);
+  ASSERT_EQ(all[0].passes.size(), 1U);
+  EXPECT_EQ(all[0].passes[0].what, "B transposed");
+  EXPECT_DOUBLE_EQ(all[0].passes[0].bytes, 2.0 * 2048 * 1024);
+  EXPECT_EQ(all[1].problem.b, MatrixLayout::kRow);
+  KernelChoice kernel;
+  kernel.path = GpuPath::kWgmma;
+  kernel.block = {128, 128, 128};
+  kernel.warp = {64, 128, 128};
+  kernel.fragment = {64, 128, 32};
+  kernel.padding = 0;
+  EXPECT_EQ(illegal(gpu, all[1].problem, kernel),
+            "B is contiguous across K, warpgroup MMA of fp8 wants K: transpose it, or use the "
+            "path mma");
+  EXPECT_EQ(illegal(gpu, all[0].problem, kernel), std::nullopt);
+  const RankedKernel first = search_kernels(gpu, all, {}).ranked.front();
+  EXPECT_EQ(first.form, 0U);
+  EXPECT_GT(first.passes, Seconds{0});
+  request.precision = GpuPrecision::kBf16;  // may lie as it does
+  EXPECT_THAT(forms(gpu, layer, request).front().passes, IsEmpty());
+}
+
 TEST(GpuForms, OutputChannelsArePaddedOrWrittenInPieces) {
   const Gpu gpu = chip("h200");
   ConvShape shape;

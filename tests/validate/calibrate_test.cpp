@@ -132,6 +132,21 @@ TEST(Calibrate, TellsASuspiciousSpecification) {
   })) << (group.warnings.empty() ? "" : group.warnings[0]);
 }
 
+// A rate cannot follow a specification that is too low by more than its bound allows.
+TEST(Calibrate, TellsASuspiciousSpecificationAtItsBound) {
+  Gpu half = chip("a100_40gb");
+  const std::vector<GpuMeasurement> all = model_measurements(half, {}, 0.01);
+  for (GpuRate& rate : half.rates) {
+    rate.chip /= 2;  // the file claims half of what the chip has
+    rate.wmma /= 2;
+  }
+  const GroupCalibration group = calibrate(half, all, {}).at(0);
+  EXPECT_TRUE(parameter(group, "mma").fitted.at_bound);
+  EXPECT_TRUE(std::any_of(group.warnings.begin(), group.warnings.end(), [](const std::string& w) {
+    return w.starts_with("spec suspicious: mma = 1.1") && w.find("its bound") != w.npos;
+  })) << (group.warnings.empty() ? "" : group.warnings[0]);
+}
+
 TEST(Calibrate, DoesNotDependOnWhoAsks) {
   const Gpu gpu = chip("t4");
   const std::vector<GpuMeasurement> all = model_measurements(gpu, {}, 0.05);
@@ -215,7 +230,8 @@ class Recorded : public testing::Test {
       some.push_back(rows[i]);
     }
     CalibrationOptions options;
-    options.fit_rows = 200;
+    options.fit_rows = 150;
+    options.folds = 3;
     options.library = library_kernels;
     return calibrate(chip(arch), some, options).at(0);
   }
@@ -233,7 +249,7 @@ class Recorded : public testing::Test {
       }
     }
     CalibrationOptions options;
-    options.fit_rows = 400;
+    options.fit_rows = path ? 800 : 150;  // one kernel a row, or hundreds
     options.library = library_kernels;
     return calibrate(chip(arch), some, options).at(0);
   }
