@@ -27,7 +27,7 @@ std::string renamed(std::string text, const std::string& name) {
     text.replace(at, from.size(), to);
   }
   for (std::size_t at = text.find(end); at != std::string::npos; at = text.find(end, at + 2)) {
-    text.insert(at, "}");
+    text.insert(at, 1, '}');
   }
   return text;
 }
