@@ -72,7 +72,7 @@ std::vector<KernelSpec> candidates_of(const ValidateArguments& arguments, const 
   return chosen;
 }
 
-void take(const Timing& timing, GpuMeasurement& row) {
+void take(const KernelTiming& timing, GpuMeasurement& row) {
   row.median = timing.median;
   row.first_quartile = timing.first_quartile;
   row.third_quartile = timing.third_quartile;

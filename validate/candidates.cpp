@@ -30,10 +30,6 @@ struct Ranked {
   }
 };
 
-bool is_usable(const Gpu& gpu, const KernelSpec& spec) {
-  return !illegal(gpu, spec.problem, spec.kernel) && !not_generated(gpu, spec);
-}
-
 KernelSpec with(const KernelSpec& problem, const KernelChoice& kernel) {
   KernelSpec spec = problem;
   spec.kernel = kernel;
@@ -45,7 +41,7 @@ std::vector<Ranked> rank(const Gpu& gpu, const KernelSpec& problem,
   const GpuCalibration calibration = gpu.calibration(problem.problem.precision, GpuPath::kWmma);
   std::vector<Ranked> ranked;
   for (const KernelChoice& kernel : all) {
-    if (kernel.path == GpuPath::kWmma && is_usable(gpu, with(problem, kernel))) {
+    if (kernel.path == GpuPath::kWmma && !illegal(gpu, problem.problem, kernel)) {
       const GpuEstimate found = estimate(gpu, calibration, problem.problem, kernel);
       ranked.push_back({found.time.total.count(), kernel});
     }
@@ -63,8 +59,10 @@ void take(const Gpu& gpu, std::variant<CompiledKernel, std::string> compiled, Bu
   auto& result = std::get<CompiledKernel>(compiled);
   kernel.image = std::move(result.image);
   KernelSpec& spec = kernel.spec;
-  spec.kernel.registers = result.registers;
-  spec.kernel.spilled_bytes = result.spilled_bytes;
+  if (result.registers > 0) {  // else its log did not say
+    spec.kernel.registers = result.registers;
+    spec.kernel.spilled_bytes = result.spilled_bytes;
+  }
   if (spec.naive) {
     return;
   }
@@ -105,7 +103,8 @@ std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& prob
   std::vector<KernelChoice> rest;
   double last = -1;
   for (const Ranked& ranked : rank(gpu, problem, all)) {
-    if (chosen.size() < options.top && ranked.time != last) {
+    if (chosen.size() < options.top && ranked.time != last &&
+        !not_generated(gpu, with(problem, ranked.kernel))) {
       chosen.push_back(with(problem, ranked.kernel));
       last = ranked.time;
     } else {
@@ -113,15 +112,18 @@ std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& prob
     }
   }
   Rng rng{options.seed};
-  const std::size_t drawn = std::min(options.sample, rest.size());
-  for (std::size_t i = 0; i < drawn; ++i) {
+  const std::size_t best = chosen.size();
+  for (std::size_t i = 0; i < rest.size() && chosen.size() < best + options.sample; ++i) {
     std::swap(rest[i], rest[i + rng.below(rest.size() - i)]);
-    chosen.push_back(with(problem, rest[i]));
+    if (!not_generated(gpu, with(problem, rest[i]))) {
+      chosen.push_back(with(problem, rest[i]));
+    }
   }
   if (options.fixed) {
     for (const KernelChoice& kernel : fixed_tiles(gpu, problem.problem)) {
       const KernelSpec spec = with(problem, kernel);
-      if (is_usable(gpu, spec) && std::find(chosen.begin(), chosen.end(), spec) == chosen.end()) {
+      if (!illegal(gpu, spec.problem, spec.kernel) && !not_generated(gpu, spec) &&
+          std::find(chosen.begin(), chosen.end(), spec) == chosen.end()) {
         chosen.push_back(spec);
       }
     }

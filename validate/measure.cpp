@@ -169,10 +169,12 @@ class Session {
       const std::string name = to_string(kernels_[i].spec.kernel);
       say(fmt::format("checking {} of {}: {}", i + 1, kernels_.size(), name));
       const bool is_right = survives(result, [&] {
-        const NvtxRange range{kernels_[i].label};
         auto loaded =
             std::make_unique<Loaded>(*device_, kernels_[i], operands_.arguments(kernels_[i].spec));
-        verify(result, [&] { loaded->launch(); });
+        verify(result, [&] {
+          const NvtxRange range{kernels_[i].label};
+          loaded->launch();
+        });
         loaded_.push_back(std::move(loaded));
       });
       if (is_right) {

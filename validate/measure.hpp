@@ -24,7 +24,7 @@ struct DeviceTools {
 
 // What became of a kernel on the device: a timing, or why there is none.
 struct MeasuredKernel {
-  std::optional<Timing> timing{};
+  std::optional<KernelTiming> timing{};
   std::string refusal;  // wrong results above all
   bool lost = false;    // it took the device's context with it: nothing after it ran
 };

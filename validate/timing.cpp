@@ -95,12 +95,12 @@ std::vector<double> drift(std::int64_t rounds, std::span<const RoundTimes> ancho
   return medians;
 }
 
-Timing summarise(const TimingProtocol& protocol, std::span<const RoundTimes> turns,
-                 std::span<const double> drifts) {
+KernelTiming summarise(const TimingProtocol& protocol, std::span<const RoundTimes> turns,
+                       std::span<const double> drifts) {
   const std::vector<bool> good = undisturbed(protocol, turns);
   const auto count = std::count(good.begin(), good.end(), true);
   const bool leaves_out = 2 * count >= static_cast<std::ptrdiff_t>(good.size());
-  Timing timing;
+  KernelTiming timing;
   std::vector<double> times;
   std::vector<double> clocks;
   std::vector<double> memory_clocks;

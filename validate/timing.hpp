@@ -57,7 +57,7 @@ struct RoundTimes {
   double watts = 0;            // 0: not known
 };
 
-struct Timing {
+struct KernelTiming {
   Seconds median{0};
   Seconds first_quartile{0};
   Seconds third_quartile{0};
@@ -77,7 +77,7 @@ std::vector<double> drift(std::int64_t rounds, std::span<const RoundTimes> ancho
 // The kernel's own median clock is the reference. Rounds further from it than the tolerance are
 // left out as long as at least half of the rounds stay; otherwise all stay, and the disturbed ones'
 // times are divided by the round's drift. Without clocks nothing is left out.
-Timing summarise(const TimingProtocol& protocol, std::span<const RoundTimes> turns,
+KernelTiming summarise(const TimingProtocol& protocol, std::span<const RoundTimes> turns,
                  std::span<const double> drifts);
 
 // Linear between the order statistics around (n - 1) share; `sorted` is not empty.

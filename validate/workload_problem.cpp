@@ -84,6 +84,17 @@ void find_padding(Convolution& conv, std::int64_t stored) {
   }
 }
 
+bool has_window(const Workload& workload) {
+  for (const Tensor& tensor : workload.tensors) {
+    for (const Rank& rank : tensor.ranks) {
+      if (rank.terms.size() > 1) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::variant<Convolution, std::string> convolution_of(const Workload& workload) {
   const auto id = workload.find_tensor("I");
   const auto height = id ? window(workload, workload.tensors[*id], "P", "R") : std::nullopt;
@@ -121,7 +132,10 @@ std::variant<KernelSpec, std::string> kernel_problem(const Gpu& gpu, const Workl
     }
     KernelSpec spec;
     spec.problem = form.problem;
-    if (is_convolution(workload)) {
+    if (spec.problem.run_a == spec.problem.k && spec.problem.run_b == spec.problem.k) {
+      spec.problem.run_a = spec.problem.run_b = std::nullopt;  // rows without gaps
+    }
+    if (has_window(workload)) {
       auto conv = convolution_of(workload);
       if (auto* reason = std::get_if<std::string>(&conv)) {
         return *reason;

@@ -254,7 +254,10 @@ bool is_poisoned(const unsigned char* at) { return at[0] == 0xFF && at[1] == 0xF
 
 extern "C" {
 
-int cuInit(unsigned) { return 0; }
+int cuInit(unsigned) {
+  state().error = 0;  // as a new process
+  return 0;
+}
 int cuDriverGetVersion(int* version) {
   *version = 13000;
   return 0;
@@ -475,11 +478,12 @@ static std::string compiler_log(const std::string& text) {
   const long long sums = number(text, "kWarpM") * number(text, "kWarpN") / 32;
   const std::string used = applies("spill", text) ? "300" : std::to_string(60 + sums);
   std::string all;
-  for (const char* entry : {"mapsim_gemm", "mapsim_naive"}) {
-    const std::size_t at = text.find(entry);
-    const std::string name =
-        at == std::string::npos ? entry : text.substr(at, text.find('(', at) - at);
-    all += "ptxas info    : Function properties for " + name +
+  const std::string before = "extern \"C\" __global__ void __launch_bounds__(";
+  for (std::size_t at = text.find(before); at != std::string::npos;
+       at = text.find(before, at + 1)) {
+    const std::size_t begin = text.find('\n', at) + 1;
+    all += "ptxas info    : Function properties for " +
+           text.substr(begin, text.find('(', begin) - begin) +
            "\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : "
            "Used " +
            used + " registers, used 1 barriers\n";

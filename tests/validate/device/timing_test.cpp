@@ -64,7 +64,7 @@ RoundTimes turn(std::int64_t round, std::vector<double> times, double clock) {
 
 TEST(Summarise, GivesMedianAndQuartilesOfAllSamples) {
   const std::vector<RoundTimes> turns{turn(0, {4, 1}, 0), turn(1, {2, 5, 3}, 0)};
-  const Timing timing = summarise(protocol(), turns, std::vector<double>{1, 1});
+  const KernelTiming timing = summarise(protocol(), turns, std::vector<double>{1, 1});
   EXPECT_EQ(timing.median, Seconds{3});
   EXPECT_EQ(timing.first_quartile, Seconds{2});
   EXPECT_EQ(timing.third_quartile, Seconds{4});
@@ -76,7 +76,7 @@ TEST(Summarise, GivesMedianAndQuartilesOfAllSamples) {
 TEST(Summarise, LeavesOutRoundsAtAnotherClock) {
   const std::vector<RoundTimes> turns{turn(0, {1}, 1e9), turn(1, {1.1}, 1.009e9),
                                       turn(2, {2}, 0.8e9)};
-  const Timing timing = summarise(protocol(), turns, std::vector<double>{1, 1, 1.2});
+  const KernelTiming timing = summarise(protocol(), turns, std::vector<double>{1, 1, 1.2});
   EXPECT_EQ(timing.samples, 2);
   EXPECT_EQ(timing.left_out, 1);
   EXPECT_NEAR(timing.median.count(), 1.05, 1e-12);
@@ -88,7 +88,7 @@ TEST(Summarise, LeavesOutRoundsAtAnotherClock) {
 TEST(Summarise, NormalisesByTheAnchorWhereTooFewRoundsAreUndisturbed) {
   const std::vector<RoundTimes> turns{turn(0, {1}, 1e9), turn(1, {2}, 0.5e9), turn(2, {1}, 1e9),
                                       turn(3, {3}, 0.33e9), turn(4, {4}, 0.25e9)};
-  const Timing timing = summarise(protocol(), turns, std::vector<double>{1, 2, 1, 3, 4});
+  const KernelTiming timing = summarise(protocol(), turns, std::vector<double>{1, 2, 1, 3, 4});
   EXPECT_EQ(timing.left_out, 0);
   EXPECT_EQ(timing.samples, 5);
   EXPECT_EQ(timing.normalised, 4);  // the median clock is that of round 1

@@ -47,12 +47,13 @@ class ValidateCommand : public ::testing::Test {
     std::ifstream stream{folder_ / name, std::ios::binary};
     return {std::istreambuf_iterator<char>{stream}, {}};
   }
-  int run(const std::string& arguments, const std::string& fake = "") const {
+  int run(const std::string& arguments, const std::string& fake = "",
+          const std::string& driver = MAPSIM_FAKE_CUDA) const {
     const std::string command = fmt::format(
-        "cd '{0}' && MAPSIM_CUDA_LIBRARY='{1}' MAPSIM_NVML_LIBRARY='{1}' "
+        "cd '{0}' && MAPSIM_CUDA_LIBRARY='{5}' MAPSIM_NVML_LIBRARY='{1}' "
         "MAPSIM_NVRTC_LIBRARY='{1}' MAPSIM_CUBLAS_LIBRARY='{1}' MAPSIM_CUDA_INCLUDE='{0}' "
         "FAKE_CUDA='{2}' '{3}' {4} >stdout 2>stderr",
-        folder_.string(), MAPSIM_FAKE_CUDA, fake, MAPSIM_PROGRAM, arguments);
+        folder_.string(), MAPSIM_FAKE_CUDA, fake, MAPSIM_PROGRAM, arguments, driver);
     return WEXITSTATUS(std::system(command.c_str()));
   }
   int validate(const std::string& rest, const std::string& fake = "") const {
@@ -158,13 +159,12 @@ TEST_F(ValidateCommand, StopsAtItsBudget) {
 
 TEST_F(ValidateCommand, SaysWhatIsMissing) {
   const std::string inputs = kArch + " gemm.yaml";
-  const int code = WEXITSTATUS(std::system(
-      fmt::format("cd '{}' && MAPSIM_CUDA_LIBRARY=/nowhere/libcuda.so '{}' validate {} >stdout "
-                  "2>stderr",
-                  fs::path{file("x").empty() ? "." : "."}.string(), MAPSIM_PROGRAM,
-                  kArch + " " MAPSIM_SOURCE_DIR "/configs/workloads/gemm/512.yaml")
-          .c_str()));
-  EXPECT_EQ(code, 2);
+  EXPECT_EQ(run("validate " + inputs, "", "/nowhere/libcuda.so"), 2);
+  EXPECT_EQ(
+      file("stderr"),
+      "mapsim: no CUDA driver, so no GPU can be used (/nowhere/libcuda.so: cannot open shared "
+      "object file: No such file or directory); replay=FILE validates on measurements that "
+      "were made elsewhere\n");
   EXPECT_EQ(run("validate " + inputs, "sms=114"), 2);
   EXPECT_EQ(file("stderr"),
             "mapsim: the GPU here, Fake H200, has compute capability 9.0 and 114 SMs; h200 has 9.0 "

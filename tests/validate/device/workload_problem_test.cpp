@@ -36,13 +36,12 @@ TEST(KernelProblem, HasTheGemmOfTheLayer) {
   const Gpu gpu = load_gpu(kConfigs + "arch/h200.yaml");
   GpuRequest request;
   request.precision = GpuPrecision::kBf16;
-  request.a = MatrixLayout::kColumn;
   const auto spec = std::get<KernelSpec>(kernel_problem(
       gpu, load_workload(kConfigs + "workloads/llama_7b/decode_scores.yaml"), request));
   EXPECT_EQ(spec.problem.batch, 32);
   EXPECT_EQ(spec.problem.m, 1);
   EXPECT_EQ(spec.problem.k, 128);
-  EXPECT_EQ(spec.problem.a, MatrixLayout::kColumn);
+  EXPECT_EQ(spec.problem.run_a, std::nullopt);
   EXPECT_FALSE(spec.conv);
 }
 
