@@ -302,6 +302,21 @@ TEST_F(InChromium, RendersEveryMarkWithoutErrors) {
   EXPECT_THAT(dom, HasSubstr("<html lang=\"en\" class=\"js\""));
 }
 
+TEST_F(InChromium, SavesFiguresAndTheirData) {
+  std::string html = page_html(page_of({made_up(12, 5)}));
+  const std::string probe =
+      "<script>for(const a of document.querySelectorAll('.save a')){a.addEventListener('click',"
+      "e=>e.preventDefault());a.click()}</script></body>";
+  html.replace(html.rfind("</body>"), 7, probe);
+  write(html);
+  const std::string dom = open("--dump-dom");
+  std::size_t links = 0;
+  for (std::size_t at = 0; (at = dom.find("<a href=\"blob:", at)) != std::string::npos; ++at) {
+    ++links;
+  }
+  EXPECT_EQ(links, 2 * 5U);
+}
+
 TEST_F(InChromium, SortsAndFilters) {
   write(page_html(page_of({made_up(130, 2)})));
   const std::string table = "net-energy-designs-table";
