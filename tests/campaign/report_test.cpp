@@ -184,6 +184,28 @@ TEST(JsonResults, RefusesWhatItDoesNotKnow) {
               HasSubstr("r.json: is not what"));
 }
 
+// Among the workloads or the networks: layers of a network, each as often as it occurs.
+TEST(CampaignOfAModel, HasItsLayers) {
+  const fs::path model = MAPSIM_BINARY_DIR "/models/resnet50.onnx";
+  if (!fs::exists(model)) {
+    GTEST_SKIP() << "no ONNX in this build";
+  }
+  for (const char* key : {"workloads", "networks"}) {
+    const Campaign campaign = parse_campaign(
+        fmt::format("name: c\narchitectures: [{{file: arch/teaching.yaml}}]\n{}: [{}]\n", key,
+                    model.string()),
+        MAPSIM_SOURCE_DIR "/configs/campaign.yaml");
+    ASSERT_EQ(campaign.layers.size(), 24U);
+    std::int64_t count = 0;
+    for (const CampaignLayer& layer : campaign.layers) {
+      EXPECT_EQ(layer.network, campaign.layers[0].network);
+      EXPECT_FALSE(layer.network.empty());
+      count += layer.count;
+    }
+    EXPECT_EQ(count, 54);  // 53 convolutions and the classifier
+  }
+}
+
 // A campaign of 8 points, swept into a database.
 class ReportOfADatabase : public ::testing::Test {
  protected:
