@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
 
+#include "app/manual.hpp"
 #include "app/options.hpp"
 #include "core/edit_distance.hpp"
 #include "report/json.hpp"
@@ -440,6 +442,8 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   CLI::App app{"Design-space simulator for mapping deep-learning layers onto hardware"};
   app.name("mapsim");
   app.set_version_flag("--version", "mapsim " + tool_version());
+  bool man = false;  // asked for below
+  app.add_flag("--man", man, "Print the manual page, for man -l, and exit");
   app.footer(kExitCodes);
   app.require_subcommand(1);
   SearchArguments search;
@@ -477,6 +481,9 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   add_validate(app, validate);
   add_microbench(app, microbench);
   check_spelling(app, Words(argv + 1, argv + argc));
+  if (argc == 2 && std::string_view{argv[1]} == "--man") {
+    return Information{manual(app, tool_version())};
+  }
   if (const auto information = read(app, argc, argv)) {
     return *information;
   }

@@ -14,6 +14,7 @@
 
 #include "campaign/substitute.hpp"
 #include "core/reader.hpp"
+#include "interop/onnx.hpp"
 #include "report/figures.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
@@ -275,17 +276,30 @@ class CampaignReader {
     return files;
   }
 
+  // Of a model the layers; operators that only move data are no points.
+  static void add_network(Campaign& campaign, const std::string& file) {
+    const Network network = file.ends_with(".onnx") ? to_network(read_onnx(file, {}), OnnxOptions{})
+                                                    : load_network(file);
+    if (network.layers.empty()) {
+      throw ConfigError{{{file, 0, 0, "", "a model without a convolution or a product", ""}}};
+    }
+    for (const NetworkLayer& layer : network.layers) {
+      campaign.layers.push_back({network.name, layer.name, layer.count, layer.workload});
+    }
+  }
+
   static void load_layers(Campaign& campaign, const std::vector<std::string>& workloads,
                           const std::vector<std::string>& networks) {
     for (const std::string& file : workloads) {
+      if (file.ends_with(".onnx")) {
+        add_network(campaign, file);
+        continue;
+      }
       const Workload workload = load_workload(file);
       campaign.layers.push_back({"", workload.name, 1, workload});
     }
     for (const std::string& file : networks) {
-      const Network network = load_network(file);
-      for (const NetworkLayer& layer : network.layers) {
-        campaign.layers.push_back({network.name, layer.name, layer.count, layer.workload});
-      }
+      add_network(campaign, file);
     }
   }
 

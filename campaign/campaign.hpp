@@ -66,7 +66,8 @@ struct Shard {
   std::size_t index = 0;  // below count
   std::size_t count = 1;
   bool has(const Campaign& campaign, std::size_t number) const {
-    return (number + number / campaign.points_per_design()) % count == index;
+    const std::size_t each = campaign.points_per_design();
+    return (number % each + number / each) % count == index;
   }
 };
 

@@ -181,22 +181,23 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
   }
   const Scale energy = scale_of("energy", "J", most_energy);
   const Scale latency = scale_of("latency", "s", most_seconds);
-  PageTable table{name,
-                  fmt::format("All {} points, one layer each.", rows),
-                  {{"question", "question", true},
-                   {"design", "design"},
-                   {"arch", "machine", true},
-                   {"network", "network", true},
-                   {"layer", "layer", true},
-                   {"count", "times"},
-                   {"energy", energy.title},
-                   {"latency", latency.title},
-                   {"utilization", "use of MACs (%)"},
-                   {"bottleneck", "limited by", true},
-                   {"gap", "gap (%)"},
-                   {"status", "status", true},
-                   {"reason", "reason", true}},
-                  {}};
+  PageTable table{
+      name,
+      rows == 1 ? "The one point." : fmt::format("All {} points, one layer each.", rows),
+      {{"question", "question", true},
+       {"design", "design"},
+       {"arch", "machine", true},
+       {"network", "network", true},
+       {"layer", "layer", true},
+       {"count", "times"},
+       {"energy", energy.title},
+       {"latency", latency.title},
+       {"utilization", "use of MACs (%)"},
+       {"bottleneck", "limited by", true},
+       {"gap", "gap (%)"},
+       {"status", "status", true},
+       {"reason", "reason", true}},
+      {}};
   for (const Study& study : studies) {
     for (const DesignResult& design : study.designs) {
       for (const LayerResult& layer : design.layers) {
@@ -384,9 +385,10 @@ std::string counts_text(const std::vector<Study>& studies) {
     }
   }
   return fmt::format(
-      "{} points of {} design{}: {} with a mapping, {} of them proven optimal{}{}.",
-      grouped(static_cast<std::int64_t>(points)), designs.size(), designs.size() == 1 ? "" : "s",
-      grouped(static_cast<std::int64_t>(mapped)), grouped(static_cast<std::int64_t>(proven)),
+      "{} point{} of {} design{}: {} with a mapping, {} of them proven optimal{}{}.",
+      grouped(static_cast<std::int64_t>(points)), points == 1 ? "" : "s", designs.size(),
+      designs.size() == 1 ? "" : "s", grouped(static_cast<std::int64_t>(mapped)),
+      grouped(static_cast<std::int64_t>(proven)),
       points > mapped + missing ? fmt::format("; {} without", points - mapped - missing) : "",
       missing > 0 ? fmt::format("; {} not computed yet", missing) : "");
 }

@@ -164,7 +164,7 @@ Differences differences(const std::vector<const DesignResult*>& designs) {
 
 // "17  64 KiB · 12": the number, the machine if they differ, and the values that do.
 std::string short_name(const DesignResult& design, const Differences& found) {
-  std::string text = fmt::format("{} ", design.number);
+  std::string text = fmt::format("{}:", design.number);
   const char* separator = " ";
   const auto add = [&](const std::string& word) {
     text += separator + word;

@@ -176,8 +176,8 @@ Store::Store(const std::string& path, Open how)
 void Store::begin_points(const Campaign& campaign, const Shard& shard) {
   points_ = std::make_unique<Transaction>(database_);
   Statement{database_,
-            "DELETE FROM points WHERE campaign = ? AND (number >= ? OR "
-            "(number + number / ?) % ? = ?)"}
+            "DELETE FROM points WHERE campaign = ?1 AND (number >= ?2 OR "
+            "(number % ?3 + number / ?3) % ?4 = ?5)"}
       .run({campaign.name, static_cast<std::int64_t>(campaign.points()),
             static_cast<std::int64_t>(campaign.points_per_design()),
             static_cast<std::int64_t>(shard.count), static_cast<std::int64_t>(shard.index)});

@@ -184,6 +184,28 @@ TEST(JsonResults, RefusesWhatItDoesNotKnow) {
               HasSubstr("r.json: is not what"));
 }
 
+// Among the workloads or the networks: layers of a network, each as often as it occurs.
+TEST(CampaignOfAModel, HasItsLayers) {
+  const fs::path model = MAPSIM_BINARY_DIR "/models/resnet50.onnx";
+  if (!fs::exists(model)) {
+    GTEST_SKIP() << "no ONNX in this build";
+  }
+  for (const char* key : {"workloads", "networks"}) {
+    const Campaign campaign = parse_campaign(
+        fmt::format("name: c\narchitectures: [{{file: arch/teaching.yaml}}]\n{}: [{}]\n", key,
+                    model.string()),
+        MAPSIM_SOURCE_DIR "/configs/campaign.yaml");
+    ASSERT_EQ(campaign.layers.size(), 24U);
+    std::int64_t count = 0;
+    for (const CampaignLayer& layer : campaign.layers) {
+      EXPECT_EQ(layer.network, campaign.layers[0].network);
+      EXPECT_FALSE(layer.network.empty());
+      count += layer.count;
+    }
+    EXPECT_EQ(count, 54);  // 53 convolutions and the classifier
+  }
+}
+
 // A campaign of 8 points, swept into a database.
 class ReportOfADatabase : public ::testing::Test {
  protected:
@@ -300,6 +322,21 @@ TEST_F(InChromium, RendersEveryMarkWithoutErrors) {
   const std::string dom = open("--dump-dom");
   EXPECT_EQ(marks_in(dom), marks);
   EXPECT_THAT(dom, HasSubstr("<html lang=\"en\" class=\"js\""));
+}
+
+TEST_F(InChromium, SavesFiguresAndTheirData) {
+  std::string html = page_html(page_of({made_up(12, 5)}));
+  const std::string probe =
+      "<script>for(const a of document.querySelectorAll('.save a')){a.addEventListener('click',"
+      "e=>e.preventDefault());a.click()}</script></body>";
+  html.replace(html.rfind("</body>"), 7, probe);
+  write(html);
+  const std::string dom = open("--dump-dom");
+  std::size_t links = 0;
+  for (std::size_t at = 0; (at = dom.find("<a href=\"blob:", at)) != std::string::npos; ++at) {
+    ++links;
+  }
+  EXPECT_EQ(links, 2 * 5U);
 }
 
 TEST_F(InChromium, SortsAndFilters) {

@@ -307,6 +307,28 @@ TEST_F(Sweeps, DivideEveryLayerAndQuestion) {
   }
 }
 
+// However many points a design has, one included.
+TEST(Shards, DifferByFewPoints) {
+  for (const std::size_t layers : {1, 2, 3, 5, 8}) {
+    for (const std::size_t shards : {2, 3, 4, 8}) {
+      Campaign campaign;
+      campaign.layers.resize(layers);
+      campaign.questions.resize(1);
+      campaign.machines.resize(1);
+      campaign.machines[0].list.resize(1);
+      campaign.machines[0].grid = {{"clock", std::vector<Node>(24)}};
+      std::vector<std::size_t> sizes(shards, 0);
+      for (std::size_t i = 0; i < campaign.points(); ++i) {
+        for (std::size_t shard = 0; shard < shards; ++shard) {
+          sizes[shard] += Shard{shard, shards}.has(campaign, i) ? 1U : 0U;
+        }
+      }
+      const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+      EXPECT_EQ(*least, *most) << layers << " layers, " << shards << " shards";
+    }
+  }
+}
+
 TEST(CampaignFile, NumbersItsPointsWithDesignsSlowest) {
   const Campaign campaign = parse_campaign(
       "name: c\narchitectures:\n"

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace mapsim {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
+
+std::string contents(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+class ReportCommand : public ::testing::Test {
+ protected:
+  ReportCommand() {
+    std::string pattern = (fs::temp_directory_path() / "mapsim_report_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    std::ofstream{folder_ / "gemm.yaml"} << "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n";
+    std::ofstream{folder_ / "campaign.yaml"}
+        << "name: buffers\narchitectures:\n  - file: " << kConfigs << "arch/teaching.yaml\n"
+        << "    grid: {nodes.Buffer.capacity: [1 KiB, 2 KiB], nodes.PEs.x: [2, 4]}\n"
+        << "workloads: [gemm.yaml]\n";
+  }
+  ~ReportCommand() override { fs::remove_all(folder_); }
+  int run(const std::string& arguments) const {
+    const std::string command = fmt::format("cd '{}' && '{}' {} >stdout 2>stderr", folder_.string(),
+                                            MAPSIM_PROGRAM, arguments);
+    return WEXITSTATUS(std::system(command.c_str()));
+  }
+  std::string file(const std::string& name) const { return contents(folder_ / name); }
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(ReportCommand, OfADatabaseIsAPageAndItsFigures) {
+  ASSERT_EQ(run("sweep campaign.yaml --db r.sqlite --threads 1"), 0) << file("stderr");
+  ASSERT_EQ(run("report r.sqlite -o r.html --figures figures"), 0) << file("stderr");
+  EXPECT_THAT(file("r.html"), StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(file("r.html"), HasSubstr("Of 4 designs the best is"));
+  std::size_t figures = 0;
+  for (const auto& entry : fs::directory_iterator{folder() / "figures"}) {
+    const std::string text = contents(entry.path());
+    const bool svg = entry.path().extension() == ".svg";
+    EXPECT_TRUE(svg ? text.starts_with("<svg xmlns") : text.find(",") != std::string::npos);
+    EXPECT_TRUE(!svg || file("r.html").find(text) != std::string::npos) << entry.path();
+    figures += svg ? 1U : 0U;
+  }
+  EXPECT_EQ(figures, 4U);
+  // Another database of the same campaign, made in another order, gives the same page.
+  ASSERT_EQ(run("sweep campaign.yaml --db s.sqlite --shard 2/2"), 0) << file("stdout");
+  ASSERT_EQ(run("sweep campaign.yaml --db s.sqlite --threads 2"), 0);
+  fs::create_directory(folder() / "other");
+  fs::rename(folder() / "s.sqlite", folder() / "other/r.sqlite");
+  ASSERT_EQ(run("report other/r.sqlite -o s.html"), 0);
+  EXPECT_EQ(file("r.html"), file("s.html"));
+}
+
+TEST_F(ReportCommand, OfWhatJsonPrints) {
+  const std::string problem = kConfigs + "arch/teaching.yaml gemm.yaml --json";
+  ASSERT_EQ(run("search " + problem + " --out search.json"), 0);
+  ASSERT_EQ(run("search " + problem + " --pareto --out front.json"), 0);
+  ASSERT_EQ(run("histogram " + kConfigs + "arch/teaching.yaml " + kConfigs +
+                "workloads/teaching/conv.yaml --json --mappings 50 --out histogram.json"),
+            0);
+  std::ofstream{folder() / "net.yaml"} << "name: pair\nlayers:\n  - {name: a, workload: "
+                                          "gemm.yaml, count: 2}\n";
+  ASSERT_EQ(run("network " + kConfigs + "arch/teaching.yaml net.yaml --json --out network.json"), 0)
+      << file("stderr");
+  ASSERT_EQ(run("report search.json front.json histogram.json network.json --title Own"), 0)
+      << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("<h1>Own</h1>"));
+  EXPECT_THAT(file("stdout"), HasSubstr("<b>Figure 6.</b>"));
+}
+
+TEST_F(ReportCommand, OfMeasurementsNeedsTheGpu) {
+  std::ofstream{folder() / "table.csv"} << "m,n,k,latency_us\n4096,4096,4096,620\n64,64,64,9\n";
+  ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv"), 0);
+  EXPECT_EQ(run("report all.csv"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("measurements need --arch"));
+  EXPECT_EQ(run("report all.csv --arch " + kConfigs + "arch/t4.yaml"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("no measurements of 't4'"));
+  ASSERT_EQ(run("report all.csv --arch " + kConfigs + "arch/a100_80gb.yaml"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("Times of 2 kernels on a100_80gb"));
+}
+
+TEST_F(ReportCommand, SaysWhatIsWrong) {
+  EXPECT_EQ(run("report none.sqlite"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("cannot read 'none.sqlite'"));
+  EXPECT_EQ(run("report gemm.yaml"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("neither a database of sweep, nor"));
+  std::ofstream{folder() / "other.sqlite"} << "SQLite format 3" << '\0' << "not a database";
+  EXPECT_EQ(run("report other.sqlite"), 2);
+  ASSERT_EQ(run("sweep campaign.yaml --db r.sqlite --threads 1"), 0);
+  EXPECT_EQ(run("report r.sqlite --design 9"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("no design 9; they are numbered from 1 to 4"));
+  EXPECT_EQ(run("report r.sqlite --campaign bufers"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("has no points of a campaign 'bufers'"));
+  EXPECT_EQ(run("report r.sqlite -o r.sqlite"), 2);
+  EXPECT_EQ(run("report r.sqlite --figures gemm.yaml -o r.html"), 2);
+  EXPECT_FALSE(fs::exists(folder() / "r.html"));
+}
+
+}  // namespace
+}  // namespace mapsim
