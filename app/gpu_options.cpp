@@ -110,4 +110,25 @@ void add_microbench(CLI::App& app, MicrobenchArguments& a) {
       ->type_name("FILE");
 }
 
+void add_calibrate(CLI::App& app, CalibrateArguments& a) {
+  CLI::App& command =
+      *app.add_subcommand("calibrate", "Fit a GPU's calibration to measured kernels");
+  command.add_option("MEASUREMENTS", a.measurements, "Measurements (CSV)")
+      ->required()
+      ->type_name("");
+  command.add_option("--arch", a.arch, "Architecture (YAML) of a GPU")
+      ->required()
+      ->type_name("FILE");
+  command.add_option("-o", a.calibrated, "Write the architecture with its calibration to FILE")
+      ->type_name("FILE");
+  command.add_option("--gpu", a.gpu, "Use the rows of this GPU [the architecture's name]")
+      ->type_name("NAME");
+  add_number(command, "--folds", a.folds, std::int64_t{2}, std::int64_t{100},
+             "Hold out one problem in N, and judge by it [5]");
+  add_number(command, "--rows", a.fit_rows, std::int64_t{20}, kMost,
+             "Fit to N rows at most, drawn by the seed; all are judged [1500]");
+  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of folds and draws [1]");
+  add_output(command, a.output);
+}
+
 }  // namespace mapsim

@@ -29,6 +29,22 @@ void add_choice(CLI::App& command, const std::string& name, const Words& words,
 void add_text(CLI::App& command, const std::string& name, const char* type, const std::string& help,
               const std::function<std::optional<std::string>(const std::string&)>& read);
 
+void add_inputs(CLI::App& command, std::string& arch, std::string& workload);
+void add_objective(CLI::App& command, ObjectiveArguments& a);
+void add_budget(CLI::App& command, Budget& budget);
+void add_precision(CLI::App& command, std::string& precision);  // of a GPU's operands
+void add_onnx(CLI::App& command, OnnxArguments& a);
+
+// What is wrong with a text, else nothing; `take` gets what it means.
+template <class T, class Take>
+std::optional<std::string> taken(const Parsed<T>& parsed, const Take& take) {
+  if (const auto* problem = std::get_if<std::string>(&parsed)) {
+    return *problem;
+  }
+  take(std::get<T>(parsed));
+  return std::nullopt;
+}
+
 // A whole number. CLI11 lets what overflows saturate, so the digits are read here first.
 template <class Number>
 void add_number(CLI::App& command, const std::string& name, Number& number, Number least,
@@ -45,12 +61,23 @@ void add_number(CLI::App& command, const std::string& name, Number& number, Numb
       ->type_name("N");
 }
 
-// Commands that have a file of their own.
+// The commands.
+void add_search(CLI::App& app, SearchArguments& a);
+void add_network(CLI::App& app, NetworkArguments& a);
 void add_sweep(CLI::App& app, SweepArguments& a);
 void add_merge(CLI::App& app, MergeArguments& a);
 void add_results(CLI::App& app, ResultsArguments& a);
+void add_report(CLI::App& app, ReportArguments& a);
+void add_check(CLI::App& app, CheckArguments& a);
+void add_eval(CLI::App& app, EvalArguments& a);
+void add_simulate(CLI::App& app, SimulateArguments& a);
+void add_roofline(CLI::App& app, RooflineArguments& a);
+void add_show(CLI::App& app, ShowArguments& a);
+void add_histogram(CLI::App& app, HistogramArguments& a);
+void add_import(CLI::App& app, ImportArguments& a);
+void add_export(CLI::App& app, ExportArguments& a);
+void add_calibrate(CLI::App& app, CalibrateArguments& a);
 void add_validate(CLI::App& app, ValidateArguments& a);
 void add_microbench(CLI::App& app, MicrobenchArguments& a);
-void add_report(CLI::App& app, ReportArguments& a);
 
 }  // namespace mapsim

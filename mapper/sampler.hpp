@@ -61,7 +61,7 @@ class Sampler {
   std::vector<nests::RungNests> rung_nests_;               // per unrolling, balanced factors
   std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per unrolling group, under rules
   std::vector<std::shared_ptr<nests::RuledRungs>> ruled_rungs_;  // both
-  std::vector<double> cumulative_;                         // weights of the groups, summed
+  std::vector<double> cumulative_;                               // weights of the groups, summed
 };
 
 }  // namespace mapsim

@@ -87,7 +87,7 @@ GpuPath default_path(const Gpu& gpu, const GemmForm& form) {
     return GpuPath::kSimt;
   }
   return gpu.rate(precision, GpuPath::kWgmma) > 0 && is_for_wgmma(form.problem) ? GpuPath::kWgmma
-                                                                              : GpuPath::kMma;
+                                                                                : GpuPath::kMma;
 }
 
 void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,

@@ -379,8 +379,9 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
     const auto tensor = static_cast<TensorId>(rng.below(workload.tensors.size()));
     for (const DimId d : workload.dims.ids()) {
       if (workload.tensors[tensor].dims().contains(d) && one_in(rng, 2)) {
-        constraints.extents.push_back(
-            {level, tensor, d, random_allowed(rng, workload.dims[d].bound, balanced), one_in(rng, 5)});
+        constraints.extents.push_back({level, tensor, d,
+                                       random_allowed(rng, workload.dims[d].bound, balanced),
+                                       one_in(rng, 5)});
       }
     }
   }
