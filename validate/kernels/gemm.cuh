@@ -205,12 +205,18 @@ __device__ __forceinline__ void finish(const Arguments& arguments,
   if constexpr (S::kAdds) {
     result = load_global<Values<Output, kCount>>(c);
   }
+  // Bias in pieces of at most 16 B, as C is aligned.
+  constexpr int kPart = gcd(kCount, 16 / sizeof(Sum));
+  Values<Sum, kPart> bias;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     Sum sum = sums.value[i];
     if constexpr (S::kBias) {
-      sum += load_global<Sum>(static_cast<const Sum*>(arguments.bias) +
-                              batch * arguments.batch_bias + n + i);
+      if (i % kPart == 0) {
+        bias = load_global<Values<Sum, kPart>>(static_cast<const Sum*>(arguments.bias) +
+                                               batch * arguments.batch_bias + n + i);
+      }
+      sum += bias.value[i % kPart];
     }
     if constexpr (S::kAdds) {
       sum += convert<Sum>(result.value[i]);

@@ -105,10 +105,11 @@ struct Loader {
   static constexpr int kLength = kAlongK ? S::kBlockK : kAcross;
   static constexpr int kLine = kLength + S::kPadding;  // elements between lines
   static constexpr int kTileBytes = kLines * kLine * kSize;
-  static constexpr int kChunk = gcd(16, kLength* kSize);
-  static constexpr int kChunks = kLength * kSize / kChunk;  // of a line
-  static constexpr int kThreads = Grid<S>::kThreads;
+  static constexpr int kLengthBytes = kLength * kSize;
+  static constexpr int kChunk = gcd(16, kLengthBytes);
   static_assert(kChunk >= 8, "the narrowest fragment row is 8 bytes");
+  static constexpr int kChunks = kLengthBytes / kChunk;  // of a line
+  static constexpr int kThreads = Grid<S>::kThreads;
   static constexpr int kPasses = static_cast<int>(ceil_div(kLines * kChunks, kThreads));
   static constexpr bool kEven = kThreads % kChunks == 0;  // a thread's chunks lie in one column
   static constexpr bool kWhole = kLines * kChunks % kThreads == 0;
@@ -167,7 +168,7 @@ struct Loader {
   }
 
   // The address of a piece of the next tile, and how many of its bytes are inside.
-  __device__ const __forceinline__ char* piece(int pass, int index, int& valid) const {
+  __device__ __forceinline__ auto piece(int pass, int index, int& valid) const -> const char* {
     const int along = column(pass) + index * (kPiece / kSize);
     valid = kPiece;
     if constexpr (kConv) {

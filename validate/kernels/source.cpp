@@ -166,6 +166,13 @@ std::optional<std::string> bad_naive(const KernelSpec& spec) {
   return std::nullopt;
 }
 
+// A window of one pixel without gaps: the input is the matrix A.
+bool is_plain(const KernelConvolution& conv) {
+  return conv.r == 1 && conv.s == 1 && conv.stride == std::array<std::int64_t, 2>{1, 1} &&
+         conv.padding == std::array<std::int64_t, 2>{0, 0} && conv.p == conv.h &&
+         conv.q == conv.w && conv.groups == 1;
+}
+
 // The whole `Spec` of the kernel text.
 std::string constants(const Gpu& gpu, const KernelSpec& spec, const std::string& name) {
   const GemmProblem& problem = spec.problem;
@@ -211,7 +218,7 @@ std::string constants(const Gpu& gpu, const KernelSpec& spec, const std::string&
   flag("kAdds", problem.adds_to_output);
   number("kReduceThreads", kReduceThreads);
   flag("kNaive", spec.naive), number("kPatchBytes", spec.naive ? shared_of(spec).count() : 0);
-  flag("kConv", spec.conv.has_value());
+  flag("kConv", spec.conv && !is_plain(*spec.conv));
   number("kH", conv.h), number("kW", conv.w), number("kC", conv.c);
   number("kR", conv.r), number("kS", conv.s), number("kP", conv.p), number("kQ", conv.q);
   number("kStrideH", conv.stride[0]), number("kStrideW", conv.stride[1]);

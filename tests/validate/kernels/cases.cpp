@@ -237,6 +237,11 @@ void add_staged(std::vector<KernelCase>& cases) {
 
 void add_convolutions(std::vector<KernelCase>& cases) {
   cases.push_back(convolution("conv_1x1", shape(2, 6, 24, 20, 1, 1, 0), P::kF16));
+  cases.push_back(with(convolution("conv_1x1_groups", shape(2, 5, 4, 12, 1, 1, 0), P::kF16),
+                       [](KernelCase& one) {
+                         one.spec.conv->groups = 2;
+                         one.spec.problem.batch = 2;
+                       }));
   cases.push_back(convolution("conv_1x1_stride", shape(1, 9, 16, 24, 1, 2, 0), P::kBf16));
   cases.push_back(convolution("conv_3x3_halo", shape(2, 8, 16, 24, 3, 1, 1), P::kF16));
   cases.push_back(convolution("conv_3x3_no_halo", shape(1, 9, 8, 16, 3, 1, 0), P::kF16));

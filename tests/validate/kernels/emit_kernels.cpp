@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: emit_kernels FOLDER FILES: writes the kernels of cases.hpp as C++ for the emulation.
+// usage: emit_kernels FOLDER FILES: writes the kernels of cases.hpp as C++ for the emulation, and a
+// few as they go to CUDA's compiler.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -27,7 +28,7 @@ std::string renamed(std::string text, const std::string& name) {
     text.replace(at, from.size(), to);
   }
   for (std::size_t at = text.find(end); at != std::string::npos; at = text.find(end, at + 2)) {
-    text.insert(at, "}");
+    text.insert(at, 1, '}');
   }
   return text;
 }
@@ -91,6 +92,12 @@ int emit(const std::string& folder, std::size_t files) {
   }
   for (std::size_t i = 0; i < files; ++i) {
     std::ofstream{fmt::format("{}/kernels_{}.cpp", folder, i)} << texts[i];
+  }
+  for (const KernelCase& one : cases) {
+    if (one.name == "f16_rc" || one.name == "s8_split_5" || one.name == "conv_3x3_halo") {
+      std::ofstream{fmt::format("{}/{}.cu", folder, one.name)}
+          << kernel_source(case_gpu(one.has_async), one.spec).text;
+    }
   }
   std::ofstream{folder + "/kernels_table.cpp"}
       << "// Written by emit_kernels.\n#include \"tests/validate/kernels/cases.hpp\"\n"

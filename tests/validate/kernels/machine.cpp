@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace mapsim {
 namespace {
 
@@ -15,6 +19,19 @@ thread_local Machine* running = nullptr;
 // What a fiber waits for; compared by address.
 constexpr const char* kWarpBarrier = "a barrier of the warp";
 constexpr const char* kMultiply = "an MMA operation";
+
+// The address sanitizer wants to be told which stack is in use.
+#if defined(__SANITIZE_ADDRESS__)
+void leave(void** mine, const void* stack, std::size_t size) {
+  __sanitizer_start_switch_fiber(mine, stack, size);
+}
+void arrive(void* mine, const void** from, std::size_t* size) {
+  __sanitizer_finish_switch_fiber(mine, from, size);
+}
+#else
+void leave(void** /*mine*/, const void* /*stack*/, std::size_t /*size*/) {}
+void arrive(void* /*mine*/, const void** /*from*/, std::size_t* /*size*/) {}
+#endif
 
 }  // namespace
 
@@ -62,6 +79,7 @@ void Machine::fail(const std::string& what) const {
 
 void Machine::enter() {
   Machine& machine = now();
+  arrive(nullptr, &machine.stack_, &machine.stack_size_);
   try {
     (*machine.body_)();
     if (!machine.fibers_[static_cast<std::size_t>(machine.thread_)].copies.empty()) {
@@ -77,7 +95,9 @@ void Machine::switch_back(State state, const char* waits_for) {
   Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
   fiber.state = state;
   fiber.waits_for = waits_for;
+  leave(state == State::kDone ? nullptr : &fiber.sanitizer, stack_, stack_size_);
   swapcontext(&fiber.context, &scheduler_);
+  arrive(fiber.sanitizer, &stack_, &stack_size_);
 }
 
 bool Machine::release(int warp) {
@@ -136,7 +156,9 @@ void Machine::run_block(long long block, const std::function<void()>& body) {
         for (thread_ = warp * 32; thread_ < std::min(threads_, warp * 32 + 32); ++thread_) {
           Fiber& fiber = fibers_[static_cast<std::size_t>(thread_)];
           if (fiber.state == State::kReady && fault_.empty()) {
+            leave(&sanitizer_, fiber.stack.get(), kStack);
             swapcontext(&scheduler_, &fiber.context);
+            arrive(sanitizer_, nullptr, nullptr);
           }
         }
       } while (fault_.empty() && release(warp));

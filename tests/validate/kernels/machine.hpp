@@ -65,6 +65,7 @@ class Machine {
   struct Fiber {
     ucontext_t context{};
     std::unique_ptr<char[]> stack;
+    void* sanitizer = nullptr;  // its stack of its own
     State state = State::kReady;
     const char* waits_for = "";
     std::vector<Copy> copies;
@@ -110,6 +111,9 @@ class Machine {
   std::vector<Byte> bytes_;
   std::vector<Region> regions_;
   ucontext_t scheduler_{};
+  void* sanitizer_ = nullptr;  // the scheduler's, and where its stack lies
+  const void* stack_ = nullptr;
+  std::size_t stack_size_ = 0;
   const std::function<void()>* body_ = nullptr;
   std::string fault_;
   int thread_ = 0;
