@@ -141,7 +141,15 @@ class DeviceRun {
   // Those that are not in the file yet.
   std::vector<KernelSpec> missing(const Subject& subject) {
     std::vector<KernelSpec> left;
-    for (const KernelSpec& spec : candidates_of(*arguments_, *gpu_, subject)) {
+    const std::vector<KernelSpec> candidates = candidates_of(*arguments_, *gpu_, subject);
+    if (candidates.empty()) {
+      KernelSpec spec = subject.spec;
+      spec.kernel = fixed_tiles(*gpu_, spec.problem).front();
+      notes_->refusals.push_back(fmt::format("{}: no WMMA kernel: {}", subject.name,
+                                             not_generated(*gpu_, spec).value_or("none is legal")));
+      any_wrong_ = true;
+    }
+    for (const KernelSpec& spec : candidates) {
       const std::string what = measured_what(row_of(subject, spec));
       if (const std::string* reason = file_->lost(what)) {
         notes_->refusals.push_back(what + ": not tried again: " + *reason);

@@ -35,6 +35,7 @@ fi
 mkdir -p "$out/workloads"
 workloads=()
 while read -r name m n k; do
+  [[ -n "$name" ]] || continue
   printf 'name: %s\ngemm: {m: %s, n: %s, k: %s}\n' "$name" "$m" "$n" "$k" >"$out/workloads/$name.yaml"
   printf 'precision: {input: 16 b, weight: 16 b, output: 16 b, partial: 32 b}\n' >>"$out/workloads/$name.yaml"
   workloads+=("$out/workloads/$name.yaml")
@@ -75,17 +76,17 @@ run() {
 # validate, again and again until it is done: an illegal address ends its process, and the kernel is
 # marked in the file and left out the next time.
 validate() {
-  local log=$1 code=130 tries=0
-  shift
+  local file=$out/$1 log=$2 code=130 tries=0
+  shift 2
   while ((code == 130 && tries < 20 && $(left) > 20)); do
     run "$log" validate "$arch" "$@" --top "${TOP:-20}" --sample "${SAMPLE:-20}" \
-      --cubins "$out/cubins" -o "$out/measurements.csv" --budget "$(left) s"
+      --cubins "$out/cubins" -o "$file" --budget "$(left) s"
     code=$?
     tries=$((tries + 1))
     ((code == 2)) && exit 2
   done
   ((code > worst)) && worst=$code
-  echo "$log: exit code $code, $(grep -vc '^#' "$out/measurements.csv" 2>/dev/null) rows, $(left) s left"
+  echo "$log: exit code $code, $(grep -vc '^#' "$file" 2>/dev/null) rows, $(left) s left"
   return $code
 }
 
@@ -97,15 +98,18 @@ if [[ ! -s "$out/microbench.csv" ]]; then
 fi
 warm=20
 [[ -s "$out/measurements.csv" ]] && warm=5
-validate "validate_$precision.txt" "${workloads[@]}" --precision "$precision" --warm-up "$warm s"
+validate measurements.csv "validate_$precision.txt" "${workloads[@]}" --precision "$precision" --warm-up "$warm s"
 main=$?
 # Other precisions and a cold L2, of the first GEMM, when the main set is done.
 if ((main != 130)); then
+  sed -e 's/output: 16 b/output: 32 b/' "${workloads[0]}" >"$out/workloads/wide_results.yaml"
   for other in bf16 tf32 s8 f64; do
-    [[ "$other" == "$precision" ]] || validate "validate_$other.txt" "${workloads[0]}" \
-      --precision "$other" --warm-up "1 s"
+    file=${workloads[0]}
+    [[ "$other" == s8 ]] && file=$out/workloads/wide_results.yaml  # sums of bytes are 32 b
+    [[ "$other" == "$precision" ]] ||
+      validate measurements.csv "validate_$other.txt" "$file" --precision "$other" --warm-up "1 s"
   done
-  validate validate_cold.txt "${workloads[@]:0:7}" --precision "$precision" --cold --warm-up "1 s"
+  validate measurements_cold.csv validate_cold.txt "${workloads[@]:0:7}" --precision "$precision" --cold --warm-up "1 s"
 fi
 if [[ "${NCU:-0}" == 1 ]] && command -v ncu >/dev/null && [[ ! -s "$out/ncu.csv" ]] && (($(left) > 120)); then
   metrics=dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_op_read.sum

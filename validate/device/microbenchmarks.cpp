@@ -141,6 +141,20 @@ constexpr std::array kMmaTypes{
     MmaTypes{GpuPrecision::kS8, "signed char", "signed char", "int"},
     MmaTypes{GpuPrecision::kF64, "double", "double", "double"}};
 
+KernelSource source_of(const std::string& entry, const std::string& text) {
+  KernelSource source;
+  source.entry = entry;
+  source.text = kArguments + text;
+  return source;
+}
+
+std::string mma_text(const MmaTypes& types) {
+  const GemmTile f = wmma_fragments(types.precision).front();
+  return fmt::format(fmt::runtime(kMma), fmt::arg("m", f.m), fmt::arg("n", f.n), fmt::arg("k", f.k),
+                     fmt::arg("operand", types.operand), fmt::arg("fragment", types.fragment),
+                     fmt::arg("sum", types.sum));
+}
+
 double real(std::int64_t value) { return static_cast<double>(value); }
 
 class Bench {
@@ -193,13 +207,10 @@ class Bench {
     figures_.push_back(std::move(out));
   }
 
-  std::string image(const std::string& entry, const std::string& text) const {
-    KernelSource source;
-    source.entry = entry;
-    source.text = kArguments + text;
+  std::string image(const KernelSource& source) const {
     auto compiled = (*compile_)(source);
     if (const auto* reason = std::get_if<std::string>(&compiled)) {
-      throw DeviceError(entry + " does not compile: " + *reason);
+      throw DeviceError(source.entry + " does not compile: " + *reason);
     }
     return std::get<0>(std::move(compiled)).image;
   }
@@ -233,12 +244,7 @@ class Bench {
 
   void mma(const MmaTypes& types, Microbenchmark& out) {
     const GemmTile f = wmma_fragments(types.precision).front();
-    const DeviceModule module{
-        *device_,
-        image("micro_mma",
-              fmt::format(fmt::runtime(kMma), fmt::arg("m", f.m), fmt::arg("n", f.n),
-                          fmt::arg("k", f.k), fmt::arg("operand", types.operand),
-                          fmt::arg("fragment", types.fragment), fmt::arg("sum", types.sum)))};
+    const DeviceModule module{*device_, image(source_of("micro_mma", mma_text(types)))};
     constexpr std::int64_t kTurns = 10'000;  // some ms
     const std::int64_t warps = gpu_->sms * kThreads / 32;
     const std::vector<std::byte> operand = random_operand(f.m * f.k, types.precision, 1);
@@ -251,7 +257,7 @@ class Bench {
   }
 
   void shared(Microbenchmark& out) {
-    const DeviceModule module{*device_, image("micro_shared", kShared)};
+    const DeviceModule module{*device_, image(source_of("micro_shared", kShared))};
     constexpr std::int64_t kTurns = 4096;
     const DeviceMemory sums{*device_, Bytes{gpu_->sms * kThreads * 4}};
     const double seconds = time(module.kernel("micro_shared", Bytes{0}), gpu_->sms,
@@ -260,7 +266,7 @@ class Bench {
   }
 
   void l2(Microbenchmark& out) {
-    const DeviceModule module{*device_, image("micro_l2", kRead)};
+    const DeviceModule module{*device_, image(source_of("micro_l2", kRead))};
     // A power of two of at most half of it, as Hopper's and Ampere's are two halves.
     const auto half =
         static_cast<std::uint64_t>(std::max(gpu_->l2_size.count() / 2, std::int64_t{1} << 18));
@@ -275,7 +281,7 @@ class Bench {
   }
 
   void dram(const char* entry, int directions, Microbenchmark& out) {
-    const DeviceModule module{*device_, image(entry, kRead)};
+    const DeviceModule module{*device_, image(source_of(entry, kRead))};
     const DeviceMemory in{*device_, kStream};
     const DeviceMemory copy{*device_, directions > 1 ? kStream : Bytes{16}};
     device_->fill(in.at(), 0, in.size().count());
@@ -285,7 +291,7 @@ class Bench {
   }
 
   void launch(Microbenchmark& out) {
-    const DeviceModule module{*device_, image("micro_empty", kRead)};
+    const DeviceModule module{*device_, image(source_of("micro_empty", kRead))};
     out.value = time(module.kernel("micro_empty", Bytes{0}), gpu_->sms, Arguments{}, out, 500);
   }
 
@@ -309,6 +315,20 @@ std::vector<Microbenchmark> microbenchmarks(
     const DeviceTools& tools, const Gpu& gpu, const Compile& compile,
     const std::function<void(const std::string&)>& progress) {
   return Bench{tools, gpu, compile, progress}.run();
+}
+
+std::vector<KernelSource> microbenchmark_sources(const Gpu& gpu) {
+  std::vector<KernelSource> sources;
+  for (const MmaTypes& types : kMmaTypes) {
+    if (gpu.rate(types.precision, GpuPath::kWmma) > 0) {
+      sources.push_back(source_of("micro_mma", mma_text(types)));
+    }
+  }
+  sources.push_back(source_of("micro_shared", kShared));
+  for (const char* entry : {"micro_read", "micro_l2", "micro_copy", "micro_empty"}) {
+    sources.push_back(source_of(entry, kRead));
+  }
+  return sources;
 }
 
 std::string microbenchmarks_csv(const std::string& gpu, const std::string& driver,

@@ -28,6 +28,9 @@ std::vector<Microbenchmark> microbenchmarks(
     const DeviceTools& tools, const Gpu& gpu, const Compile& compile,
     const std::function<void(const std::string&)>& progress);
 
+// The texts that these are compiled from, for this chip: entry and text only.
+std::vector<KernelSource> microbenchmark_sources(const Gpu& gpu);
+
 // CSV: "# mapsim microbenchmarks 1", the names of the columns, a row per figure.
 std::string microbenchmarks_csv(const std::string& gpu, const std::string& driver,
                                 const std::vector<Microbenchmark>& figures);

@@ -12,6 +12,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
+#include "validate/device/microbenchmarks.hpp"
 
 namespace mapsim {
 namespace {
@@ -227,6 +228,24 @@ TEST_F(Measuring, RecordsThrottlingAndLeavesItsRoundsOut) {
     disturbed += kernel.timing->left_out + kernel.timing->normalised;
   }
   EXPECT_GT(disturbed, 0);
+}
+
+TEST(Microbenchmarks, CompileWhereThereIsACompiler) {
+  const auto nvrtc = Nvrtc::load({});
+  if (const auto* reason = std::get_if<std::string>(&nvrtc)) {
+    GTEST_SKIP() << *reason;
+  }
+  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  const std::vector<KernelSource> sources = microbenchmark_sources(gpu);
+  ASSERT_EQ(sources.size(), 11U);
+  for (const KernelSource& source : sources) {
+    for (const int sm : {80, 90}) {
+      const auto compiled = std::get<Nvrtc>(nvrtc).compile(source, sm);
+      ASSERT_TRUE(std::holds_alternative<CompiledKernel>(compiled)) << std::get<1>(compiled);
+      EXPECT_EQ(std::get<CompiledKernel>(compiled).spilled_bytes, 0) << source.entry;
+      EXPECT_LE(std::get<CompiledKernel>(compiled).registers, 128) << source.entry;  // 512 threads
+    }
+  }
 }
 
 TEST(BuildKernels, RanksByWhatTheCompilerSays) {

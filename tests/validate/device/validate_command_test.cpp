@@ -175,6 +175,12 @@ TEST_F(ValidateCommand, SaysWhatIsMissing) {
   EXPECT_EQ(run("validate " + inputs + " --device replay=m.csv -o m.csv"), 2);
 }
 
+TEST_F(ValidateCommand, SaysWhyThereIsNoKernelAtAll) {
+  EXPECT_EQ(validate("--precision s8 --no-library"), 1);
+  EXPECT_THAT(file("stdout"),
+              HasSubstr("refused: small: no WMMA kernel: no output of 2 B of s8\n"));
+}
+
 TEST_F(ValidateCommand, ReadsCounters) {
   ASSERT_EQ(validate("-o m.csv --no-library"), 0);
   const std::string what = measured_what(rows("m.csv").front());
