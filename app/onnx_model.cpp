@@ -38,10 +38,20 @@ OnnxOptions options_of(const OnnxArguments& arguments) {
 
 Network network_of(const std::string& path, const OnnxArguments& arguments) {
   if (!path.ends_with(".onnx")) {
-    return load_network(path);
+    const Network network = load_network(path);
+    return arguments.batch == 1 ? network : batched(network, arguments.batch, path);
   }
   const OnnxOptions options = options_of(arguments);
   Network network = to_network(read_onnx(path, options), options);
+  if (options.batch > 1) {
+    OnnxOptions one = options;
+    one.batch = 1;
+    if (to_network(read_onnx(path, one), one) == network) {
+      throw UsageError(
+          "--batch: no first dim of the model's inputs is symbolic, or --dim names it");
+    }
+    network.batch = options.batch;
+  }
   if (network.layers.empty()) {
     throw ConfigError(
         {Diagnostic{path, 0, 0, "", "a model without a convolution or a product", ""}});

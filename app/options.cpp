@@ -95,7 +95,7 @@ void add_onnx(CLI::App& command, OnnxArguments& a) {
   command.add_option("--dim", a.dims, "ONNX: the value of a symbolic dim of the inputs")
       ->type_name("NAME=N");
   add_number(command, "--batch", a.batch, std::int64_t{1}, std::int64_t{1} << 20,
-             "ONNX: a symbolic first dim [1]");
+             "Inputs at a time; ONNX: a symbolic first dim [1]");
   add_number(command, "--operand-bits", a.operand_bits, std::int64_t{1}, std::int64_t{64},
              "ONNX: operands of N bits and sums of 32, whatever the model says");
 }

@@ -67,10 +67,12 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   json["interrupted"] = result.interrupted;
   const NetworkTotals sums = totals(arch, network, result, options.search.objective.mode);
   const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
+  const auto inferences = static_cast<double>(network.batch);
+  json["batch"] = network.batch;
   json["total"] = {{"energy_pj", sums.energy.count()},
                    {"latency_cycles", sums.latency.count()},
                    {"latency_seconds", seconds},
-                   {"inferences_per_second", seconds > 0 ? Json(1 / seconds) : Json()},
+                   {"inferences_per_second", seconds > 0 ? Json(inferences / seconds) : Json()},
                    {"macs", sums.macs},
                    {"streams_energy_pj", sums.streams.energy.count()},
                    {"streams_latency_cycles", sums.streams.latency.count()},

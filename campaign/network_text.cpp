@@ -114,9 +114,10 @@ std::string streams_text(const Arch& arch, const Network& network, const Network
 std::string totals_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
   const double time = seconds(arch, sums.latency);
   std::string text = fmt::format(
-      "Total: {} in {} cycles ({}; {} inferences/s), {} MACs, {} per MAC, {} of peak\n",
+      "Total{}: {} in {} cycles ({}; {} inferences/s), {} MACs, {} per MAC, {} of peak\n",
+      network.batch > 1 ? fmt::format(" of {} at a time", network.batch) : "",
       energy_text(sums.energy), grouped(sums.latency.count()), scaled(time, "s"),
-      ratio(part(1, time)), grouped(sums.macs),
+      ratio(part(static_cast<double>(network.batch), time)), grouped(sums.macs),
       energy_text(Picojoules{part(sums.energy.count(), static_cast<double>(sums.macs))}),
       percent(part(static_cast<double>(sums.macs), static_cast<double>(sums.latency.count()) *
                                                        static_cast<double>(arch.mac_units()))));

@@ -122,6 +122,9 @@ LayerResult network_layer(const Json& json, bool ramped) {
 Study study_of_network(const Json& json) {
   Study study;
   study.network = json.at("network");
+  if (const std::int64_t batch = json.value("batch", std::int64_t{1}); batch > 1) {
+    study.network += fmt::format(", {} at a time", batch);
+  }
   study.objective = json.at("objective");
   study.latency = json.at("latency_mode");
   study.strategy = json.at("strategy");

@@ -36,6 +36,7 @@ struct Network {
   std::vector<NetworkLayer> layers;  // at least one
   std::vector<Stream> streams{};
   std::map<std::string, std::int64_t> unpriced{};  // operators that nothing is known of: how many
+  std::int64_t batch = 1;                          // inferences that run together
   std::int64_t macs() const;
   friend bool operator==(const Network&, const Network&) = default;
 };
@@ -44,6 +45,12 @@ struct Network {
 // often each occurs. Throws ConfigError with all that is wrong with it, or with one of its layers.
 Network load_network(const std::string& path);
 Network parse_network(const std::string& text, const std::string& filename);
+
+// The network for so many inputs at a time, each as the file has it: the batch of convolutions, the
+// rows of matrix products and the batch of batched ones grow, and with them what streams move;
+// weights are shared. Throws ConfigError (about `path`) for another einsum, and beyond 2^53
+// multiply-accumulates in a layer.
+Network batched(const Network& network, std::int64_t batch, const std::string& path);
 
 // As load_network() reads it, each layer's workload in the file FOLDER/NAME.yaml.
 std::string print_network(const Network& network, const std::string& folder);

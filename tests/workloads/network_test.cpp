@@ -5,7 +5,11 @@
 
 #include <string>
 
+#include "core/diagnostic.hpp"
 #include "tests/support/bad_inputs.hpp"
+#include "workloads/conv.hpp"
+#include "workloads/einsum.hpp"
+#include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -22,6 +26,29 @@ TEST(LoadNetwork, ReadsLayersBesideItsFile) {
   const std::string file = kWorkloads + "teaching/conv.yaml";
   EXPECT_EQ(network, (Network{"n", {{"conv", conv, 3, file}, {"twin", conv, 1, file}}}));
   EXPECT_EQ(network.macs(), 4 * conv.macs());
+}
+
+// As if the files had said so: weights are shared, all else grows.
+TEST(Batched, IsWhatTheShorthandsMakeOfThatBatch) {
+  const Workload conv = conv2d("c", {4, 8, 8, {12, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2});
+  const Workload one = conv2d("c", {1, 8, 8, {12, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2});
+  const Network network{"n",
+                        {{"conv", one, 2, "a"},
+                         {"fc", gemm("g", {1, 16, 32, {}}), 1, "b"},
+                         {"heads", gemm("h", {8, 16, 32, 3}), 1, "c"}},
+                        {{"pool", "MaxPool", Bits{64}, Bits{16}, 2}}};
+  const Network four = batched(network, 4, "n.yaml");
+  EXPECT_EQ(four.batch, 4);
+  EXPECT_EQ(four.layers[0].workload, conv);
+  EXPECT_EQ(four.layers[0].count, 2);
+  EXPECT_EQ(four.layers[1].workload, gemm("g", {4, 16, 32, {}}));
+  EXPECT_EQ(four.layers[2].workload, gemm("h", {8, 16, 32, 12}));
+  EXPECT_EQ(four.streams[0].in, Bits{256});
+  EXPECT_EQ(four.macs(), 4 * network.macs());
+  EXPECT_THROW(batched(network, std::int64_t{1} << 50, "n.yaml"), ConfigError);
+  const Network other{"o",
+                      {{"x", einsum("x", "D[i] += E[i][j] * F[j]", {{"i", 2}, {"j", 3}}), 1, "x"}}};
+  EXPECT_THROW(batched(other, 2, "n.yaml"), ConfigError);
 }
 
 TEST(LoadNetwork, TellsAllThatIsWrong) {
