@@ -34,7 +34,7 @@ std::vector<GpuRoofline> gpu_rooflines(const Gpu& gpu, const GemmProblem& proble
   std::vector<GpuRoofline> result;
   for (const auto& [path, macs] : {std::pair{"tensor cores", rate.chip},
                                    {"WMMA", gpu.rate(problem.precision, GpuPath::kWmma)},
-                                   {"without tensor cores", rate.simt}}) {
+                                   {"without tensor cores", gpu.rate(problem.precision, GpuPath::kSimt)}}) {
     if (macs > 0) {
       const Peak peak{2 * macs * real(gpu.sms) * gpu.clock.count(), gpu.dram_bandwidth.count()};
       result.push_back({path, roofline_bound(operations(problem), bytes, peak), peak});

@@ -100,7 +100,7 @@ TEST(SearchOnGpu, ExportsForTritonAndCutlass) {
               StartsWith("import triton\n\nconfigs = [\n    triton.Config({'BLOCK_M': "));
   const Outcome cutlass = run(search + "--export cutlass");
   EXPECT_EQ(cutlass.code, 0);
-  EXPECT_THAT(cutlass.text, StartsWith("operation_name,m,n,k,cta_m,"));
+  EXPECT_THAT(cutlass.text, StartsWith("operation_name,m,n,k,batch_count,cta_m,"));
   EXPECT_THAT(cutlass.text, HasSubstr("\ncutlass_tensorop_f16_s16816gemm_f16_"));
   const Outcome hopper = run(kSearch + "--precision bf16 --export cutlass --top 7");
   EXPECT_EQ(hopper.code, 0);
