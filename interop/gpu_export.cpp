@@ -209,10 +209,12 @@ std::int64_t swizzle_of(const KernelChoice& kernel) {
 }
 
 constexpr const char* kHopperHeader =
-    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,swizzle_size,"
+    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,swizzle_"
+    "size,"
     "raster_order\n";
 constexpr const char* kAmpereHeader =
-    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,"
+    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_"
+    "k,"
     "split_k_slices,swizzle_size\n";
 
 // A line of a test list; nothing: CUTLASS has no such kernel.
@@ -224,8 +226,7 @@ std::string line_of(const Gpu& gpu, const GemmProblem& whole, const KernelChoice
   const auto& [problem, kernel] = *form;
   const std::string begin =
       fmt::format("{},{},{},{},{},{},{},{}", name_of(gpu, *form), problem.m, problem.n, problem.k,
-                  problem.batch,
-                  kernel.block.m, kernel.block.n, kernel.block.k);
+                  problem.batch, kernel.block.m, kernel.block.n, kernel.block.k);
   if (kernel.path == GpuPath::kWgmma) {
     return fmt::format("{},1,{},{},{},{}\n", begin, kernel.cluster, kernel.split_k,
                        swizzle_of(kernel), raster_order(kernel));

@@ -151,6 +151,9 @@ TEST(SearchOnGpu, ExportsNothingWithExitCode1) {
   const Outcome none = run(kSearch + "--precision bf16 --path wmma --export cutlass");
   EXPECT_EQ(none.code, 1) << none.text;
   EXPECT_THAT(none.text, HasSubstr("kernels left out that CUTLASS does not have, 0 written"));
+  const Outcome triton = run(kSearch + "--precision f16 --path simt --export triton");
+  EXPECT_EQ(triton.code, 1);
+  EXPECT_THAT(triton.text, HasSubstr("tl.dot takes the tensor cores"));
   const Outcome illegal = run("search ARCH:v100.yaml LAYER:gemm/4096.yaml --path wmma");
   EXPECT_EQ(illegal.code, 1) << illegal.text;
   EXPECT_THAT(illegal.text, HasSubstr("kernels is legal"));
