@@ -55,7 +55,10 @@ Answer exported(const std::string& format, const KernelReport& report, std::size
     }
   }
   if (format == "triton") {
-    return {kDone, triton_configs(report.gpu, problem, kernels)};
+    std::string text = triton_configs(report.gpu, problem, kernels);
+    const bool any = text.find("triton.Config(") != std::string::npos;
+    return {any ? kDone : kNegative, std::move(text),
+            any ? "" : "tl.dot takes the tensor cores: kernels without them are no Triton's"};
   }
   CutlassList list = cutlass_test_list(report.gpu, problem, kernels, top);
   return {list.written > 0 ? kDone : kNegative, std::move(list.text),

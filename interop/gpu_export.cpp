@@ -116,9 +116,19 @@ struct CutlassKernel {
   KernelChoice kernel;
 };
 
+// As the profiler packs its operands, padded rows are longer ones: zeros add nothing to the sums.
+GemmProblem packed(GemmProblem problem) {
+  const auto grow = [](std::int64_t& extent, const std::optional<std::int64_t>& run) {
+    extent = std::max(extent, run.value_or(extent));
+  };
+  grow(problem.a == MatrixLayout::kRow ? problem.k : problem.m, problem.run_a);
+  grow(problem.b == MatrixLayout::kColumn ? problem.k : problem.n, problem.run_b);
+  return problem;
+}
+
 // The kernels of CUTLASS's library write C column-major: ours is theirs of C^T = B^T A^T.
 CutlassKernel exchange(const GemmProblem& problem, const KernelChoice& kernel) {
-  CutlassKernel result{problem, kernel};
+  CutlassKernel result{packed(problem), kernel};
   std::swap(result.problem.m, result.problem.n);
   std::swap(result.problem.run_a, result.problem.run_b);
   const auto other = [](MatrixLayout layout) {
@@ -136,6 +146,10 @@ CutlassKernel exchange(const GemmProblem& problem, const KernelChoice& kernel) {
 // (the latter cooperative); slices of K it cuts for those of its stream-K scheduler only, which are
 // cooperative. WMMA kernels are not in its library; operands of 8 bits lie along K.
 std::optional<CutlassKernel> in_cutlass(const GemmProblem& problem, const KernelChoice& kernel) {
+  // The profiler splits K or runs a batch, not both; its convolutions are another operation.
+  if (problem.stored_a || (problem.batch > 1 && kernel.split_k > 1)) {
+    return std::nullopt;
+  }
   const CutlassKernel form = exchange(problem, kernel);
   const KernelChoice& k = form.kernel;
   const bool along_k =
@@ -195,10 +209,12 @@ std::int64_t swizzle_of(const KernelChoice& kernel) {
 }
 
 constexpr const char* kHopperHeader =
-    "operation_name,m,n,k,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,swizzle_size,"
+    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,swizzle_"
+    "size,"
     "raster_order\n";
 constexpr const char* kAmpereHeader =
-    "operation_name,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,"
+    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_"
+    "k,"
     "split_k_slices,swizzle_size\n";
 
 // A line of a test list; nothing: CUTLASS has no such kernel.
@@ -209,8 +225,8 @@ std::string line_of(const Gpu& gpu, const GemmProblem& whole, const KernelChoice
   }
   const auto& [problem, kernel] = *form;
   const std::string begin =
-      fmt::format("{},{},{},{},{},{},{}", name_of(gpu, *form), problem.m, problem.n, problem.k,
-                  kernel.block.m, kernel.block.n, kernel.block.k);
+      fmt::format("{},{},{},{},{},{},{},{}", name_of(gpu, *form), problem.m, problem.n, problem.k,
+                  problem.batch, kernel.block.m, kernel.block.n, kernel.block.k);
   if (kernel.path == GpuPath::kWgmma) {
     return fmt::format("{},1,{},{},{},{}\n", begin, kernel.cluster, kernel.split_k,
                        swizzle_of(kernel), raster_order(kernel));
@@ -228,6 +244,9 @@ std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
   std::string text = "import triton\n\nconfigs = [\n";
   std::set<std::string> seen;
   for (const KernelChoice& kernel : kernels) {
+    if (kernel.path == GpuPath::kSimt && problem.precision != GpuPrecision::kF32) {
+      continue;  // tl.dot takes the tensor cores
+    }
     const std::int64_t blocks = resources(gpu, problem, kernel).blocks_per_sm;
     const std::int64_t rows =
         kernel.raster == 0 ? 1 : waves(gpu, problem, kernel, blocks).wave_rows;

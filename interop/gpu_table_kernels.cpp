@@ -115,6 +115,7 @@ NamedKernel kernel_of(const std::map<std::string, std::int64_t>& p) {
     return {{}, "no WARP_M and WARP_N (or num_warps) that divide the block"};
   }
   kernel.path = GpuPath::kMma;
+  kernel.padding = 0;
   kernel.stages = get(p, {"STAGES", "num_stages", "stages"}, 2);
   kernel.split_k = get(p, {"SPLIT_K", "split_k"}, 1);
   kernel.raster = get(p, {"GROUP_M", "GROUP_SIZE_M", "raster"}, 8);

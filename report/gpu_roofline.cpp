@@ -32,9 +32,10 @@ std::vector<GpuRoofline> gpu_rooflines(const Gpu& gpu, const GemmProblem& proble
   const std::array<double, 3> tensors = tensor_bytes(problem);
   const double bytes = tensors[0] + tensors[1] + tensors[2];
   std::vector<GpuRoofline> result;
-  for (const auto& [path, macs] : {std::pair{"tensor cores", rate.chip},
-                                   {"WMMA", gpu.rate(problem.precision, GpuPath::kWmma)},
-                                   {"without tensor cores", rate.simt}}) {
+  for (const auto& [path, macs] :
+       {std::pair{"tensor cores", rate.chip},
+        {"WMMA", gpu.rate(problem.precision, GpuPath::kWmma)},
+        {"without tensor cores", gpu.rate(problem.precision, GpuPath::kSimt)}}) {
     if (macs > 0) {
       const Peak peak{2 * macs * real(gpu.sms) * gpu.clock.count(), gpu.dram_bandwidth.count()};
       result.push_back({path, roofline_bound(operations(problem), bytes, peak), peak});

@@ -121,12 +121,14 @@ bool is_for_tma(const GemmProblem& problem) {
   return run_of_a(problem) * size % 16 == 0 && run_of_b(problem) * size % 16 == 0;
 }
 
-bool wgmma_reads(const GemmProblem& problem, bool of_a) {
-  return operand_size(problem.precision) == Bytes{2} ||
-         (of_a ? problem.a == MatrixLayout::kRow : problem.b == MatrixLayout::kColumn);
+bool reads_as_it_lies(const GemmProblem& problem, GpuPath path, bool of_a) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  const bool along_k = of_a ? problem.a == MatrixLayout::kRow : problem.b == MatrixLayout::kColumn;
+  return along_k || (path == GpuPath::kWgmma ? size == 2 : path != GpuPath::kMma || size > 1);
 }
 bool is_for_wgmma(const GemmProblem& problem) {
-  return is_for_tma(problem) && wgmma_reads(problem, true) && wgmma_reads(problem, false);
+  return is_for_tma(problem) && reads_as_it_lies(problem, GpuPath::kWgmma, true) &&
+         reads_as_it_lies(problem, GpuPath::kWgmma, false);
 }
 
 std::span<const GemmTile> wmma_fragments(GpuPrecision precision) {
@@ -168,10 +170,9 @@ std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
         run_of_a(problem), run_of_b(problem));
   }
   for (const bool of_a : {true, false}) {
-    if (kernel.path == GpuPath::kWgmma && !wgmma_reads(problem, of_a)) {
-      return fmt::format(
-          "{} is contiguous across K, {} of {} wants K: transpose it, or use the path mma",
-          of_a ? "A" : "B", "warpgroup MMA", to_string(problem.precision));
+    if (!reads_as_it_lies(problem, kernel.path, of_a)) {
+      return fmt::format("{} is contiguous across K; {} of {} reads along K: transpose it",
+                         of_a ? "A" : "B", to_string(kernel.path), to_string(problem.precision));
     }
   }
   if (auto reason = illegal_fragment(problem, kernel)) {

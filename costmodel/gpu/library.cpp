@@ -76,6 +76,8 @@ std::optional<KernelChoice> kernel_of(const Gpu& gpu, const GemmProblem& problem
   } else if (!is_power(m) || !is_power(n)) {
     return std::nullopt;
   } else if (gpu.rate(problem.precision, GpuPath::kMma) > 0 &&
+             reads_as_it_lies(problem, GpuPath::kMma, true) &&
+             reads_as_it_lies(problem, GpuPath::kMma, false) &&
              !wmma_fragments(problem.precision).empty()) {
     kernel = mma_kernel({m, n, kStepBytes / size}, wmma_fragments(problem.precision).front());
   } else {

@@ -100,7 +100,7 @@ TEST(SearchOnGpu, ExportsForTritonAndCutlass) {
               StartsWith("import triton\n\nconfigs = [\n    triton.Config({'BLOCK_M': "));
   const Outcome cutlass = run(search + "--export cutlass");
   EXPECT_EQ(cutlass.code, 0);
-  EXPECT_THAT(cutlass.text, StartsWith("operation_name,m,n,k,cta_m,"));
+  EXPECT_THAT(cutlass.text, StartsWith("operation_name,m,n,k,batch_count,cta_m,"));
   EXPECT_THAT(cutlass.text, HasSubstr("\ncutlass_tensorop_f16_s16816gemm_f16_"));
   const Outcome hopper = run(kSearch + "--precision bf16 --export cutlass --top 7");
   EXPECT_EQ(hopper.code, 0);
@@ -151,6 +151,9 @@ TEST(SearchOnGpu, ExportsNothingWithExitCode1) {
   const Outcome none = run(kSearch + "--precision bf16 --path wmma --export cutlass");
   EXPECT_EQ(none.code, 1) << none.text;
   EXPECT_THAT(none.text, HasSubstr("kernels left out that CUTLASS does not have, 0 written"));
+  const Outcome triton = run(kSearch + "--precision f16 --path simt --export triton");
+  EXPECT_EQ(triton.code, 1);
+  EXPECT_THAT(triton.text, HasSubstr("tl.dot takes the tensor cores"));
   const Outcome illegal = run("search ARCH:v100.yaml LAYER:gemm/4096.yaml --path wmma");
   EXPECT_EQ(illegal.code, 1) << illegal.text;
   EXPECT_THAT(illegal.text, HasSubstr("kernels is legal"));

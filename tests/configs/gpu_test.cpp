@@ -90,7 +90,7 @@ TEST(ShippedGpus, CalibratedOnesAreTheOthersAndSayWhereFrom) {
     EXPECT_EQ(gpu, load_gpu(kArch + entry.path().filename().string())) << entry.path();
     ++files;
   }
-  EXPECT_EQ(files, 6);
+  EXPECT_EQ(files, 3);
 }
 
 }  // namespace

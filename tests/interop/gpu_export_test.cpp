@@ -95,13 +95,15 @@ TEST(CutlassTestList, HasEachKernelOnce) {
   split.split_k = 4;
   GemmProblem problem = cube(4096, GpuPrecision::kF16);
   problem.m = 2048;
-  EXPECT_EQ(cutlass_test_list(chip("a100_80gb"), problem, {mma(), split, mma()}).text,
-            "operation_name,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,"
-            "split_k_slices,swizzle_size\n"
-            "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8,4096,2048,4096,128,128,32,"
-            "3,2,2,16,8,16,1,8\n"
-            "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8,4096,2048,4096,128,128,32,"
-            "3,2,2,16,8,16,4,8\n");
+  EXPECT_EQ(
+      cutlass_test_list(chip("a100_80gb"), problem, {mma(), split, mma()}).text,
+      "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,"
+      "inst_k,"
+      "split_k_slices,swizzle_size\n"
+      "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8,4096,2048,4096,1,128,128,32,"
+      "3,2,2,16,8,16,1,8\n"
+      "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8,4096,2048,4096,1,128,128,32,"
+      "3,2,2,16,8,16,4,8\n");
 }
 
 // C is row-major here and column-major there: CUTLASS's kernel is that of C^T = B^T A^T, whose
@@ -115,13 +117,33 @@ TEST(CutlassTestList, ExchangesAAndBAndSaysWhatItLeavesOut) {
   four.block = {256, 256, 64};
   const CutlassList list = cutlass_test_list(chip("h200"), problem, {four, columns, four});
   EXPECT_EQ(list.text,
-            "operation_name,m,n,k,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,"
+            "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,"
             "swizzle_size,raster_order\n"
             "cutlass3x_sm90_tensorop_gemm_f16_f16_f32_f16_f16_128x256x64_1x2x1_0_nnn_align8_"
-            "warpspecialized_cooperative_epi_tma,4096,2048,4096,128,256,64,1,2,1,8,along_n\n");
+            "warpspecialized_cooperative_epi_tma,4096,2048,4096,1,128,256,64,1,2,1,8,along_n\n");
   EXPECT_EQ(list.written, 1U);
   EXPECT_EQ(list.left_out, 2U);
   EXPECT_EQ(cutlass_test_list(chip("h200"), problem, {columns, four}, 1).left_out, 0U);
+}
+
+// What the profiler would run otherwise than it was ranked is left out, or written as it will run.
+TEST(CutlassTestList, KeepsTheProblem) {
+  const Gpu gpu = chip("a100_80gb");
+  GemmProblem problem = cube(4096, GpuPrecision::kF16);
+  problem.batch = 12;
+  EXPECT_NE(cutlass_test_list(gpu, problem, {mma()}).text.find("4096,4096,4096,12,128"),
+            std::string::npos);
+  problem.batch = 1;
+  problem.k = 4095;
+  problem.run_a = problem.run_b = 4096;  // rows that a pass has padded
+  EXPECT_NE(cutlass_test_list(gpu, problem, {mma()}).text.find("_align8,4096,4096,4096,1"),
+            std::string::npos);
+  problem.stored_a = 4096;  // an implicit GEMM
+  EXPECT_EQ(cutlass_test_list(gpu, problem, {mma()}).written, 0U);
+  KernelChoice plain = mma();
+  plain.path = GpuPath::kSimt;
+  EXPECT_EQ(triton_configs(gpu, cube(64, GpuPrecision::kF16), {plain}),
+            "import triton\n\nconfigs = [\n]\n");
 }
 
 TEST(TritonConfigs, AreAPythonList) {
