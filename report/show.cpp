@@ -8,6 +8,8 @@
 #include <array>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "report/figures.hpp"
 #include "report/nest.hpp"
@@ -282,7 +284,7 @@ class ArrayPicture {
   std::string partly_shared(const Tensor& tensor) const {
     const DimSet x = dims_along(nest_, fanout_, Axis::kX);
     const DimSet y = dims_along(nest_, fanout_, Axis::kY);
-    Row ways;
+    std::vector<std::string> ways;
     for (const Axis axis : {Axis::kX, Axis::kY}) {
       const bool differ = !(tensor.dims() & (axis == Axis::kX ? x : y)).empty();
       const std::int64_t same = sharing(nest_, fanout_, axis, tensor.dims());

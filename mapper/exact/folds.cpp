@@ -125,40 +125,45 @@ class EdgeFolds {
                      [](const Case& a, const Case& b) { return a.floor < b.floor; });
   }
 
-  // What is left here, at least, of a value there. Ports and edges are rounded up to whole cycles.
-  // Nothing is said of folds whose time goes with the rows and columns in use.
-  double left(const Case& each) const {
-    if (!std::get<SystolicTiming>(problem_.arch().compute.timing).full_folds) {
-      return 0;
-    }
-    const auto roundings = static_cast<double>(problem_.arch().levels.size() *
-                                               (2 + problem_.workload().tensors.size()));
-    const double rounded = each.cycles / (each.cycles + roundings);
-    return std::pow(each.share, options_.objective.energy_power) *
-           std::pow(each.share * rounded, options_.objective.latency_power);
-  }
-
-  // With `roomy` rooms, whatever fits here fits there: a tile has no more than its share there.
+  // The problem with bounds rounded up, on a machine that costs less: of energies and of the bits
+  // through a port no less than the share is left here. What a hop costs does not go with points.
+  // With `roomy` rooms, whatever fits here fits there.
   Problem rounded(const Case& each, bool roomy) const {
     Workload workload = problem_.workload();
     for (const DimId d : workload.dims.ids()) {
       workload.dims[d].bound = each.rounded[d];
     }
     Arch arch = problem_.arch();
-    const auto enlarge = [&](Bits& bits) {
-      bits = Bits{
-          static_cast<std::int64_t>(std::ceil(static_cast<double>(bits.count()) / each.share) + 2)};
-    };
-    for (std::size_t l = 0; roomy && l < arch.levels_above[FanoutId{0}]; ++l) {
-      Capacity& capacity = arch.levels[static_cast<LevelId>(l)].capacity;
-      if (capacity.shared) {
-        enlarge(*capacity.shared);
-      }
-      for (auto& [role, bits] : capacity.per_role) {
-        enlarge(bits);
+    for (Storage& level : arch.levels) {
+      StorageEnergy& energy = level.energy;
+      energy = {each.share * energy.read, each.share * energy.write, each.share * energy.update};
+      for (auto* port : {&level.bandwidth.read, &level.bandwidth.write, &level.bandwidth.shared}) {
+        *port = *port ? std::optional(BitsPerCycle{(*port)->count() / each.share}) : std::nullopt;
       }
     }
+    Fanout& array = arch.fanouts[FanoutId{0}];
+    array.reduction_energy = each.share * array.reduction_energy;
+    array.reduction_by_width = false;
+    array.energy_per_hop.reset();
+    arch.compute.energy = each.share * arch.compute.energy;
+    arch.compute.energy_by_width = false;
+    for (std::size_t l = 0; roomy && l < arch.levels_above[FanoutId{0}]; ++l) {
+      enlarge(arch.levels[static_cast<LevelId>(l)].capacity, 1 / each.share);
+    }
     return {std::move(arch), std::move(workload)};
+  }
+
+  static void enlarge(Capacity& capacity, double factor) {
+    const auto more = [factor](Bits bits) {
+      return Bits{static_cast<std::int64_t>(std::ceil(static_cast<double>(bits.count()) * factor)) +
+                  2};
+    };
+    if (capacity.shared) {
+      capacity.shared = more(*capacity.shared);
+    }
+    for (auto& [role, bits] : capacity.per_role) {
+      bits = more(bits);
+    }
   }
 
   // `limit`: the best so far.
@@ -176,7 +181,6 @@ class EdgeFolds {
 
   Found search_rounded(const Case& each, bool roomy, double limit, std::int64_t labels,
                        const Patience& patience) const {
-    const double part = left(each);
     const Problem there = rounded(each, roomy);
     Constraints constraints = space_.constraints();
     constraints.spatial = each.group.first;
@@ -186,11 +190,13 @@ class EdgeFolds {
     objective.max_latency.reset();
     const Groups groups(space, objective);
     Quest quest;
-    quest.limit = limit < kInfinity ? Key{limit / (part > 0 ? part : 1), kInfinity} : Key{};
+    quest.limit = limit < kInfinity ? Key{limit, kInfinity} : Key{};
     quest.labels = labels;
     Found found;
+    // Of folds whose time goes with the rows and columns in use only the floor is known.
+    const bool full = std::get<SystolicTiming>(problem_.arch().compute.timing).full_folds;
     const auto bound = [&](double value) {
-      return value < kInfinity ? std::max(each.floor.first, part * value) : kInfinity;
+      return full ? std::max(each.floor.first, value) : each.floor.first;
     };
     const auto instance = groups.build(0, quest.limit);
     found.states = static_cast<std::int64_t>(instance->bound.nodes().size());

@@ -9,12 +9,12 @@ namespace mapsim::exact {
 // of ceil(bound / n) instances, n = 1, 2, ...: all else divides what the array leaves, ceil(bound /
 // instances), so that only the last fold over a dim is partial.
 //
-// Such a mapping is a perfect one of a problem whose bounds are rounded up to whole folds. There it
-// costs no less, and no less than `share` of that here, share = product of bound / rounded bound:
-// every tile is cut in as many, none has more points, and the sum of their points is a linear or a
-// concave function of the bound. So the optimum there, costed here, is a mapping, and share times
-// it is a bound. docs/systolic.md; tests/mapper/edge_folds_test.cpp holds both against all such
-// mappings.
+// Such a mapping is a perfect one of a problem whose bounds are rounded up to whole folds. There
+// the steps and the folds are the same, and of every other count at least the share product of
+// bound / rounded bound is left here: every tile is cut in as many, and the sum of their points is
+// a linear or a concave function of the bound. So with energies and the bits of ports times that
+// share, the optimum there is a bound here, and its mapping, costed here, a candidate.
+// docs/systolic.md; tests/mapper/edge_folds_test.cpp holds both against all such mappings.
 //
 // Improves `result`, which the mapspace itself gave, and extends its certificate: to unrollings
 // with which the array may be done sooner than the best of the mapspace takes, in the order of
