@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mapper/mapper.hpp"
 #include "mapper/nests/builder.hpp"
 #include "mapper/nests/counting.hpp"
 
@@ -49,7 +50,12 @@ void Sampler::add_ruled_balanced() {
   double sum = 0;
   for (const UnrollingGroup& group : space_->group_by_factors()) {
     ruled_rungs_.push_back(tables.of(group));
-    sum += ruled_rungs_.back()->count([] { return false; }).value().get_d();
+    const auto nests = ruled_rungs_.back()->count([] { return false; });
+    if (!nests) {
+      throw UnsupportedSearch(
+          "the balanced mappings under these rules are too many to draw from; limit their pieces");
+    }
+    sum += nests->get_d();
     cumulative_.push_back(sum);
   }
 }

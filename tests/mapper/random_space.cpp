@@ -379,8 +379,9 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
     const auto tensor = static_cast<TensorId>(rng.below(workload.tensors.size()));
     for (const DimId d : workload.dims.ids()) {
       if (workload.tensors[tensor].dims().contains(d) && one_in(rng, 2)) {
-        constraints.extents.push_back(
-            {level, tensor, d, random_allowed(rng, workload.dims[d].bound, balanced), one_in(rng, 5)});
+        constraints.extents.push_back({level, tensor, d,
+                                       random_allowed(rng, workload.dims[d].bound, balanced),
+                                       one_in(rng, 5)});
       }
     }
   }
@@ -421,6 +422,15 @@ SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
   }
 }
 
+// Looking at all mappings meets those that rules forbid, up to where they do.
+bool is_quick_to_enumerate(const SearchCase& ruled, std::int64_t max_size) {
+  Constraints free = ruled.constraints;
+  free.extents.clear();
+  free.loops.clear();
+  const std::string size = Mapspace{ruled.problem, free}.size();
+  return size.size() < 12 && std::stoll(size) <= 100 * max_size;
+}
+
 SearchCase balanced_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
   Rng rng{seed};
   while (true) {
@@ -436,6 +446,9 @@ SearchCase balanced_case(std::uint64_t seed, std::int64_t max_size, bool ruled) 
     }
     if (ruled) {
       add_random_rules(rng, found.problem, found.constraints);
+    }
+    if (ruled && !is_quick_to_enumerate(found, max_size)) {
+      continue;
     }
     const std::string size = Mapspace{found.problem, found.constraints}.size();
     // Charges that grow later keep labels apart: where hops cost something, small spaces only.
