@@ -122,12 +122,12 @@ class BalancedEnumerator {
 
   void at_point(const At& at, std::optional<DimId> last) {
     continue_below(at, last);
-    placements_.for_each_point(
-        at.cursor, [&](const nests::Point& point, const nests::Cursor& next) {
-          if (!stopped_ && may_cross(point)) {
-            add_point(at, point, next);
-          }
-        });
+    placements_.for_each_point(at.cursor,
+                               [&](const nests::Point& point, const nests::Cursor& next) {
+                                 if (!stopped_ && may_cross(point)) {
+                                   add_point(at, point, next);
+                                 }
+                               });
   }
 
   void add_point(const At& at, const nests::Point& point, const nests::Cursor& next) {

@@ -90,9 +90,8 @@ Region Region::joined_with(const Region& inner) const {
 // Balanced: drops dims that cannot be cut. Only whoever reads knows how many tiles there are.
 void Region::settle_balanced() {
   for (const DimId d : parts_.ids()) {
-    if (std::all_of(parts_[d].begin(), parts_[d].end(), [&](const Allowed& part) {
-          return !both(part, Allowed{{}, 2, bounds_[d]});
-        })) {
+    if (std::all_of(parts_[d].begin(), parts_[d].end(),
+                    [&](const Allowed& part) { return !both(part, Allowed{{}, 2, bounds_[d]}); })) {
       for (DimSet& group : groups_) {
         group.erase(d);
       }
@@ -405,8 +404,8 @@ class RuleReading {
       state_ = *next;
       left[loop->dim] /= factor;
     } else {
-      fanouts_ = static_cast<std::size_t>(
-          std::find(used_.begin(), used_.end(), parallel->fanout) - used_.begin() + 1);
+      fanouts_ = static_cast<std::size_t>(std::find(used_.begin(), used_.end(), parallel->fanout) -
+                                          used_.begin() + 1);
     }
     const bool entered = enter(regions_.below(fanouts_, level_));
     note_extent(node);

@@ -89,8 +89,8 @@ bool RuleValues::check_extent(const Node& at, DimId dim, const Allowed& allowed)
                   [&](std::int64_t extent) { return allowed.contains(extent); })) {
     return true;
   }
-  reader_.error(at, fmt::format("no extent that tiles of {} may have is allowed",
-                                workload_.dims[dim].name));
+  reader_.error(
+      at, fmt::format("no extent that tiles of {} may have is allowed", workload_.dims[dim].name));
   return false;
 }
 

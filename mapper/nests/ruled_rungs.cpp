@@ -197,8 +197,8 @@ const RuledRungs::Ways& RuledRungs::solve(const At& at) {
   if (found != known_.end()) {
     return found->second;
   }
-  stopped_ = stopped_ || known_.size() >= kMostStates ||
-             (known_.size() % kPause == 0 && (*stop_)());
+  stopped_ =
+      stopped_ || known_.size() >= kMostStates || (known_.size() % kPause == 0 && (*stop_)());
   Ways ways;
   for (const Axis& axis : axes_) {
     if (const auto next = stopped_ ? std::nullopt : after_rung(at, axis)) {
