@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "mapper/mapper.hpp"
 #include "mapper/nests/counting.hpp"
 #include "mapper/nests/ruled.hpp"
 #include "mapper/nests/ruled_rungs.hpp"
@@ -67,7 +68,11 @@ std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& st
 
 std::string Mapspace::size() const {
   if (constraints_.factors.balanced) {
-    return size_unless([] { return false; }).value();
+    if (const auto size = size_unless([] { return false; })) {
+      return *size;
+    }
+    throw UnsupportedSearch(
+        "the balanced mappings under these rules are too many to count; limit their pieces");
   }
   mpz_class size;
   nests::MappingCounter counter{*this};

@@ -61,9 +61,11 @@ class Mapspace {
   std::vector<Unrolling> unrollings() const;
   std::int64_t unrolling_count() const;
 
-  // Exact number of mappings, as a decimal string. By a closed form: docs/mapspace.md.
+  // Exact number of mappings, as a decimal string. By a closed form: docs/mapspace.md. Throws
+  // UnsupportedSearch where that is beyond it: balanced factors under rules, long ladders.
   std::string size() const;
-  // The same, unless `stop`, which is asked now and then, says so: balanced factors can take long.
+  // The same, unless `stop`, which is asked now and then, says so, or it is beyond it: balanced
+  // factors can take long.
   std::optional<std::string> size_unless(const std::function<bool()>& stop) const;
   // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false
   // if `visit` did.

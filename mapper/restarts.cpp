@@ -24,7 +24,7 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
                                   std::int64_t per_run,
                                   const std::function<Tally(Run)>& heuristic) {
   const auto start = std::chrono::steady_clock::now();
-  const Sampler sampler{space};
+  const Sampler sampler{space, [&options] { return is_stopped(options); }};
   const std::int64_t wanted = sampler.empty() ? 0 : options.evaluations;
   const std::int64_t runs = (wanted + per_run - 1) / per_run;
   Tally tally;
@@ -43,8 +43,9 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
     }
   }
   SearchResult result = tally.result(space.problem());
-  result.interrupted = tally.evaluations() < wanted;
-  result.certificate.mapspace_size = space.size();
+  result.interrupted = tally.evaluations() < wanted || (sampler.empty() && is_stopped(options));
+  result.certificate.mapspace_size =
+      space.size_unless([&options] { return is_stopped(options); }).value_or("");
   result.statistics.unrollings_total = space.unrolling_count();
   result.statistics.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mapper/mapper.hpp"
 #include "mapper/nests/builder.hpp"
 #include "mapper/nests/counting.hpp"
 
@@ -23,9 +24,10 @@ double at_or_zero(const std::vector<double>& counts, std::size_t i) {
 
 }  // namespace
 
-Sampler::Sampler(const Mapspace& space) : space_{&space}, loop_words_{space.problem().workload()} {
+Sampler::Sampler(const Mapspace& space, const std::function<bool()>& stop)
+    : space_{&space}, loop_words_{space.problem().workload()} {
   if (space.constraints().factors.balanced && space.is_ruled()) {
-    add_ruled_balanced();
+    add_ruled_balanced(stop);
   } else if (space.constraints().factors.balanced) {
     add_balanced();
   } else if (space.is_ruled()) {
@@ -44,12 +46,21 @@ void Sampler::add_balanced() {
   }
 }
 
-void Sampler::add_ruled_balanced() {
+void Sampler::add_ruled_balanced(const std::function<bool()>& stop) {
   nests::RuledRungTables tables{*space_};
   double sum = 0;
   for (const UnrollingGroup& group : space_->group_by_factors()) {
     ruled_rungs_.push_back(tables.of(group));
-    sum += ruled_rungs_.back()->count([] { return false; }).value().get_d();
+    const auto nests = ruled_rungs_.back()->count(stop);
+    if (!nests && stop()) {
+      cumulative_.clear();
+      return;
+    }
+    if (!nests) {
+      throw UnsupportedSearch(
+          "the balanced mappings under these rules are too many to draw from; limit their pieces");
+    }
+    sum += nests->get_d();
     cumulative_.push_back(sum);
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -20,7 +21,8 @@ namespace mapsim {
 // to double), feasible or not. All tables are built once; sample() may be called from many threads.
 class Sampler {
  public:
-  explicit Sampler(const Mapspace& space);  // `space` outlives the sampler
+  // `space` outlives the sampler. Empty if `stop` says so: balanced factors under rules take long.
+  explicit Sampler(const Mapspace& space, const std::function<bool()>& stop = [] { return false; });
 
   bool empty() const { return cumulative_.empty() || cumulative_.back() == 0; }
   Mapping sample(Rng& rng) const;  // not if empty()
@@ -47,7 +49,7 @@ class Sampler {
   void add_free();      // members_ and their tables, where no rule ties loops and keeps together
   void add_ruled();     // ruled_, where one does
   void add_balanced();  // rung_nests_
-  void add_ruled_balanced();
+  void add_ruled_balanced(const std::function<bool()>& stop);
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;
   std::vector<nests::Point> draw_points(const Arrangements& table, std::size_t count,

@@ -13,6 +13,8 @@ namespace {
 
 // Asked whether to stop once in so many states.
 constexpr std::size_t kPause = 1024;
+// Of one unrolling: some 600 MB.
+constexpr std::size_t kMostStates = 3'000'000;
 
 bool is_unrolled(const UnrollingGroup& group, DimId dim) {
   return std::any_of(group.first.begin(), group.first.end(),
@@ -195,7 +197,8 @@ const RuledRungs::Ways& RuledRungs::solve(const At& at) {
   if (found != known_.end()) {
     return found->second;
   }
-  stopped_ = stopped_ || (known_.size() % kPause == 0 && (*stop_)());
+  stopped_ =
+      stopped_ || known_.size() >= kMostStates || (known_.size() % kPause == 0 && (*stop_)());
   Ways ways;
   for (const Axis& axis : axes_) {
     if (const auto next = stopped_ ? std::nullopt : after_rung(at, axis)) {

@@ -26,7 +26,7 @@ class RuledRungs {
  public:
   RuledRungs(const Mapspace& space, const UnrollingGroup& group);  // both outlive it
 
-  // Nothing if `stop`, which is asked now and then, says so.
+  // Nothing if `stop`, which is asked now and then, says so, or if it takes too many states.
   std::optional<mpz_class> count(const std::function<bool()>& stop);
   // Uniform; count() has been called and is not 0.
   Mapping sample(const UnrollingGroup& group, Rng& rng) const;
@@ -101,7 +101,7 @@ class RuledRungTables {
   std::map<std::vector<std::int64_t>, std::shared_ptr<RuledRungs>> tables_;
 };
 
-// The mappings of all unrollings; nothing if `stop` says so.
+// The mappings of all unrollings; nothing if `stop` says so, or if one takes too many states.
 std::optional<mpz_class> count_ruled_rungs(const Mapspace& space,
                                            const std::function<bool()>& stop);
 

@@ -12,9 +12,11 @@
 
 #include "brute_space.hpp"
 #include "mapper/constraints.hpp"
+#include "mapper/mapper.hpp"
 #include "mapper/nests/rung_count.hpp"
 #include "mapper/nests/rungs.hpp"
 #include "mapper/sampler.hpp"
+#include "mapper/supported.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
 #include "workloads/gemm.hpp"
@@ -191,6 +193,16 @@ TEST(BalancedSpace, UsesAnyNumberOfInstancesThatHaveWork) {
   EXPECT_THAT(used, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 10, 11));
 }
 
+TEST(BalancedSpace, IsNotForStrategiesOfPerfectFactors) {
+  const Problem problem = one_level({5, 2, 1, {}, false});
+  EXPECT_THROW(check_supported(problem.workload(), balanced(), "annealing"), UnsupportedSearch);
+  EXPECT_THROW(check_supported(problem.workload(), balanced(), "genetic"), UnsupportedSearch);
+  EXPECT_NO_THROW(check_supported(problem.workload(), balanced(), "random"));
+  EXPECT_NO_THROW(check_supported(problem.workload(), {}, "genetic"));
+  const Problem long_ladders = one_level({5'000'000, 1, 1, {}, false});
+  EXPECT_THROW(check_supported(long_ladders.workload(), balanced(), "exact"), UnsupportedSearch);
+}
+
 TEST(BalancedSpace, IsReadFromConstraints) {
   const Problem problem = one_level({13, 12, 1, {}, false});
   const Constraints constraints = parse_constraints(
@@ -199,6 +211,19 @@ TEST(BalancedSpace, IsReadFromConstraints) {
   EXPECT_EQ(constraints.factors.pieces, 3);
   EXPECT_THAT(ladders(problem.workload(), constraints.factors)[DimId{0}],
               testing::ElementsAre(1, 5, 7, 10, 13));
+}
+
+TEST(BalancedSpace, TakesRulesAndDataflows) {
+  Arch arch = one_level({13, 12, 5, {}, false}).arch();
+  arch.compute.name = "MAC";
+  arch.compute.register_reuse = {Role::kWeight};
+  const Problem problem{arch, gemm("g", {13, 12, 5, {}, false})};
+  const Constraints constraints =
+      parse_constraints("mapspace: {factors: balanced, pieces: 3, dataflow: weight_stationary}\n",
+                        "space.yaml", problem);
+  EXPECT_EQ(constraints.factors.pieces, 3);
+  ASSERT_EQ(constraints.loops.size(), 1U);
+  EXPECT_EQ(constraints.loops.front().order.size(), 2U);
 }
 
 }  // namespace
