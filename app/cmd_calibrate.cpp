@@ -55,6 +55,10 @@ std::string trust_text(const GroupCalibration& group) {
       "\n  error: within a factor of {:.2f}; taken from the other folds it covers {:.1f} % of "
       "held-out times\n",
       std::exp(group.fitted.error), 100 * group.covered);
+  if (group.reached > 0) {
+    text += fmt::format("  the best reach {:.0f} % of what the figures of the file allow\n",
+                        100 * group.reached);
+  }
   return text +
          (group.resolution_fitted
               ? fmt::format("  resolution: from {:.1f} % apart on nine of ten pairs are in order\n",

@@ -3,6 +3,8 @@
 
 #include <charconv>
 #include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "app/files.hpp"
 #include "app/import.hpp"
@@ -51,6 +53,15 @@ std::optional<GemmTile> problem_of(const std::string& text) {
   return extents;
 }
 
+std::set<std::string> lines_of(const std::string& text) {
+  std::set<std::string> lines;
+  std::istringstream stream{text};
+  for (std::string line; std::getline(stream, line);) {
+    lines.insert(line);
+  }
+  return lines;
+}
+
 }  // namespace
 
 Answer import_gpu_tables(const ImportArguments& arguments) {
@@ -60,6 +71,7 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
     text = with_all_columns(read_text(target), target);  // rows are only added to what can be read
   }
   OutputFile file{target};
+  const std::set<std::string> before = lines_of(text);
   std::string answer;
   for (const std::string& path : arguments.files) {
     refuse_same_file(target, path);
@@ -67,9 +79,21 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
                                   problem_of(arguments.problem),
                                   std::filesystem::path{path}.filename().string()};
     const GpuTableImport imported = import_gpu_table(read_text(path), path, context);
-    text += measurement_rows(imported.measurements);
+    std::int64_t again = 0;
+    for (const GpuMeasurement& measurement : imported.measurements) {
+      const std::string row = measurement_rows({measurement});
+      if (before.contains(row.substr(0, row.size() - 1))) {
+        ++again;
+      } else {
+        text += row;
+      }
+    }
     answer += fmt::format("{}: {} measurements ({} table) added to {}\n", path,
-                          imported.measurements.size(), imported.kind, target);
+                          std::ssize(imported.measurements) - again, imported.kind, target);
+    if (again > 0) {
+      answer +=
+          fmt::format("note: {} measurements were there already and are not added again\n", again);
+    }
     for (const std::string& note : imported.notes) {
       answer += fmt::format("note: {}\n", printable(note));
     }

@@ -12,18 +12,37 @@
 
 namespace mapsim {
 
+bool equal_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string GpuTableReader::any(const std::vector<std::string_view>& names) const {
+  for (const std::string_view name : names) {
+    for (const CsvCell& cell : table_->header.cells) {
+      if (equal_but_for_case(cell.text, name)) {
+        return cell.text;
+      }
+    }
+  }
+  return "";
+}
+
 std::int64_t GpuTableReader::extent(const CsvRow& row, std::string_view column) {
-  const CsvReader::Column at = cells_.find(column);
+  const CsvReader::Column at = column_of(column);
   return cells_.need(row, at, cells_.integer(row, at, 1, std::int64_t{1} << 31), std::int64_t{1});
 }
 
 double GpuTableReader::positive(const CsvRow& row, std::string_view column) {
-  const CsvReader::Column at = cells_.find(column);
+  const CsvReader::Column at = column_of(column);
   return cells_.need(row, at, cells_.positive(row, at), 1.0);
 }
 
 std::optional<std::int64_t> GpuTableReader::count(const CsvRow& row, std::string_view column) {
-  return cells_.integer(row, cells_.find(column), 0, kMaxInteger);
+  return cells_.integer(row, column_of(column), 0, kMaxInteger);
 }
 
 void GpuTableReader::need_gpu() {
@@ -55,9 +74,34 @@ void GpuTableReader::add(GpuMeasurement measurement) {
 }
 
 void GpuTableReader::finish() {
+  constexpr std::array kProblem{"b",      "batch",  "batch_count", "batch_size", "groups",
+                                "transA", "transB", "trans_a",     "trans_b"};
+  std::string unread;
+  for (std::size_t i = 0; i < table_->header.cells.size(); ++i) {
+    const std::string& name = table_->header.cells[i].text;
+    if (asked_.contains(name)) {
+      continue;
+    }
+    unread += (unread.empty() ? "" : ", ") + name;
+    const bool is_of_problem =
+        std::any_of(kProblem.begin(), kProblem.end(),
+                    [&](const char* known) { return equal_but_for_case(name, known); });
+    const auto is_plain = [i](const CsvRow& row) {
+      return row.cells[i].text.empty() || row.cells[i].text == "1" || row.cells[i].text == "N";
+    };
+    if (is_of_problem && !std::all_of(table_->rows.begin(), table_->rows.end(), is_plain)) {
+      cells_.error(table_->header, i,
+                   fmt::format("column {} says which problem it is, and tables of this kind are "
+                               "read without it",
+                               quoted(name)));
+    }
+  }
   cells_.finish();
   for (const auto& [why, count] : left_out_) {
     result_->notes.push_back(fmt::format("left out {} rows: {}", count, why));
+  }
+  if (!unread.empty()) {
+    result_->notes.push_back(fmt::format("columns that were not read: {}", unread));
   }
 }
 
@@ -75,36 +119,6 @@ GemmProblem gemm_of(GpuPrecision precision, std::int64_t m, std::int64_t n, std:
 }
 
 namespace {
-
-std::string known_tables();
-
-void read_plain(GpuTableReader& reader) {
-  reader.need_gpu();
-  reader.need_precision();
-  const bool upper = reader.has("M");
-  const std::array<const char*, 3> extents =
-      upper ? std::array{"M", "N", "K"} : std::array{"m", "n", "k"};
-  for (const char* name : extents) {
-    reader.cells().require({name});
-  }
-  const CsvReader::Column time = reader.cells().require({"latency_us", "latency_ms", "time_ms"});
-  const auto lacks = [&](const char* name) { return !reader.has(name); };
-  if (!time || std::any_of(extents.begin(), extents.end(), lacks)) {
-    reader.complain(known_tables());
-    reader.cells().finish();  // throws: of an unknown table no row is worth a word
-  }
-  const double unit = reader.has("latency_us") ? 1e-6 : 1e-3;
-  for (const CsvRow& row : reader.rows()) {
-    GpuMeasurement m;
-    m.gpu = reader.text(row, "gpu");
-    m.problem = gemm_of(reader.context().precision.value_or(GpuPrecision::kF16),
-                        reader.extent(row, extents[0]), reader.extent(row, extents[1]),
-                        reader.extent(row, extents[2]));
-    CsvReader& cells = reader.cells();
-    m.median = Seconds{cells.need(row, time, cells.positive(row, time), 1.0) * unit};
-    reader.add(std::move(m));
-  }
-}
 
 // The peaks that Triton's test divides by (triton/testing.py, get_max_tensorcore_tflops):
 // operations per cycle of a quarter of an SM, two per multiply-add.
@@ -189,6 +203,7 @@ struct TableKind {
 constexpr std::array kKinds{TableKind{"leetcuda", "warp_frag_m", read_leetcuda},
                             TableKind{"neusight_conv", "kernel_szie", read_neusight_conv},
                             TableKind{"deepbench_conv", "pad_w", read_deepbench_conv},
+                            TableKind{"ladder", "max_abs_err", read_ladder},
                             TableKind{"neusight", "grid_x", read_neusight},
                             TableKind{"clblast", "MWG", read_clblast},
                             TableKind{"triton", "util_of_peak_at_clock", read_triton},
@@ -205,8 +220,6 @@ constexpr std::array kOthers{
     OtherTable{"best_time_us",
                "best AutoTVM schedules of direct and Winograd convolutions: their loops are no "
                "kernels of the model, and one per layer cannot be ranked"},
-    OtherTable{"pct_of_cublas",
-               "kernels without their tiles, of one GEMM: nothing to predict, nothing to hold out"},
     OtherTable{"flop_per_sm_clk", "rates of MMA instructions, no GEMM: 'rates' of an architecture"},
     OtherTable{"pred_ms", "times that a model predicts, not measured ones"},
     OtherTable{"gelems_per_s", "an element-wise or row-wise operation, no GEMM"},
@@ -229,16 +242,17 @@ void refuse_others(GpuTableReader& reader) {
   }
 }
 
+}  // namespace
+
 std::string known_tables() {
   std::string text =
-      "tables that are known: plain ones with m, n, k and latency_us, latency_ms or time_ms";
+      "tables that are known: plain ones with m, n, k and a time (latency_us, latency_ms, time_ms, "
+      "ms, median_ms, ...)";
   for (const TableKind& kind : kKinds) {
     text += fmt::format("; {} (told by {})", kind.name, quoted(kind.column));
   }
   return text;
 }
-
-}  // namespace
 
 GpuTableImport import_gpu_table(const std::string& text, const std::string& filename,
                                 const GpuTableContext& context) {

@@ -115,7 +115,7 @@ NamedKernel kernel_of(const std::map<std::string, std::int64_t>& p) {
     return {{}, "no WARP_M and WARP_N (or num_warps) that divide the block"};
   }
   kernel.path = GpuPath::kMma;
-  kernel.padding = 0;
+  kernel.padding = 0;  // swizzled
   kernel.stages = get(p, {"STAGES", "num_stages", "stages"}, 2);
   kernel.split_k = get(p, {"SPLIT_K", "split_k"}, 1);
   kernel.raster = get(p, {"GROUP_M", "GROUP_SIZE_M", "raster"}, 8);
@@ -158,13 +158,40 @@ void read_leetcuda(GpuTableReader& reader) {
   }
 }
 
-// A linear layer: C of m x k, summed over n (so the columns of the table). cuBLAS is column-major:
-// its tile_m lies along our columns. Times include 30 to 60 us of the host.
+namespace {
+
+// NeuSight's m, n, k: of a linear layer C is m x k, summed over n. Which it is in a table its grids
+// say: C of m x n, summed over k, where that explains more of them.
+bool is_summed_over_k(GpuTableReader& reader) {
+  std::int64_t over_k = 0;
+  std::int64_t over_n = 0;
+  for (const CsvRow& row : reader.rows()) {
+    const auto cell = [&](const char* name) { return reader.count(row, name).value_or(0); };
+    const std::int64_t along = cell("tile_m");
+    const std::int64_t across = cell("tile_n");
+    if (along < 1 || across < 1) {
+      continue;
+    }
+    const std::int64_t grid = cell("grid_x") * cell("grid_y");
+    const std::int64_t rows = ceil_div(cell("m"), across);
+    over_k += grid == rows * ceil_div(cell("n"), along) ? 1 : 0;
+    over_n += grid == rows * ceil_div(cell("k"), along) ? 1 : 0;
+  }
+  return over_k > over_n;
+}
+
+}  // namespace
+
+// Linear layers and, with a column b, batched GEMMs. cuBLAS is column-major: its tile_m lies along
+// our columns. Times include 30 to 60 us of the host.
 void read_neusight(GpuTableReader& reader) {
   for (const char* name :
        {"gpu", "m", "n", "k", "latency_ms", "tile_m", "tile_n", "grid_z", "block", "kernel"}) {
     reader.cells().require({name});
   }
+  reader.cells().finish();
+  const bool over_k = is_summed_over_k(reader);
+  const std::string batch = reader.any({"b", "batch"});
   for (const CsvRow& row : reader.rows()) {
     if (reader.text(row, "tile_m").empty()) {
       reader.leave_out("no tile");
@@ -176,8 +203,10 @@ void read_neusight(GpuTableReader& reader) {
     }
     GpuMeasurement m;
     m.gpu = reader.text(row, "gpu");
-    m.problem = gemm_of(GpuPrecision::kF32, reader.extent(row, "m"), reader.extent(row, "k"),
-                        reader.extent(row, "n"));
+    m.problem =
+        gemm_of(GpuPrecision::kF32, reader.extent(row, "m"), reader.extent(row, over_k ? "n" : "k"),
+                reader.extent(row, over_k ? "k" : "n"));
+    m.problem.batch = batch.empty() ? 1 : reader.extent(row, batch);
     const GemmTile block{reader.extent(row, "tile_n"), reader.extent(row, "tile_m"),
                          std::max<std::int64_t>(reader.count(row, "tile_k").value_or(0), 8)};
     m.kernel = simt_kernel(block, reader.extent(row, "block"));
@@ -187,7 +216,10 @@ void read_neusight(GpuTableReader& reader) {
     }
     m.kernel->stages = 2;
     m.kernel->raster = 0;
-    m.kernel->split_k = std::min(reader.extent(row, "grid_z"), ceil_div(m.problem.k, block.k));
+    // The third side of the grid: batches, and slices of K.
+    const std::int64_t depth = reader.extent(row, "grid_z");
+    const std::int64_t slices = depth % m.problem.batch == 0 ? depth / m.problem.batch : 1;
+    m.kernel->split_k = std::min(slices, ceil_div(m.problem.k, block.k));
     m.median = Seconds{reader.positive(row, "latency_ms") * 1e-3};
     m.origin = reader.text(row, "kernel");
     reader.add(std::move(m));

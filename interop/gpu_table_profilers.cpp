@@ -38,7 +38,7 @@ MatrixLayout transposed(MatrixLayout layout) {
   return layout == MatrixLayout::kRow ? MatrixLayout::kColumn : MatrixLayout::kRow;
 }
 
-std::optional<GpuPrecision> precision_of(const GpuTableReader& reader, const CsvRow& row) {
+std::optional<GpuPrecision> precision_of(GpuTableReader& reader, const CsvRow& row) {
   const std::string type = operand_of(reader.text(row, "A")).type;
   const auto* const found = std::find_if(kCutlass.begin(), kCutlass.end(),
                                          [&](const NamedPrecision& n) { return type == n.name; });
@@ -115,6 +115,10 @@ void read_cutlass(GpuTableReader& reader) {
     const std::string disposition = reader.text(row, "Disposition");
     if (!disposition.empty() && disposition != "passed" && disposition != "not_verified") {
       reader.leave_out(fmt::format("disposition {}", quoted(disposition)));
+      continue;
+    }
+    if (reader.text(row, "cta_m").empty()) {
+      reader.leave_out("no tile: a library's kernel");
       continue;
     }
     const std::optional<GpuPrecision> precision = precision_of(reader, row);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,11 @@ class GpuTableReader {
   const GpuTableContext& context() const { return *context_; }
 
   bool has(std::string_view column) const { return cells_.find(column).has_value(); }
-  std::string text(const CsvRow& row, std::string_view column) const {
-    return cells_.text(row, cells_.find(column));
+  std::string text(const CsvRow& row, std::string_view column) {
+    return cells_.text(row, column_of(column));
   }
+  // The column of the first of these names that there is, upper or lower case; "": none.
+  std::string any(const std::vector<std::string_view>& names) const;
   // Must be there; extents are from 1 to 2^31.
   std::int64_t extent(const CsvRow& row, std::string_view column);
   double positive(const CsvRow& row, std::string_view column);
@@ -39,14 +42,21 @@ class GpuTableReader {
 
   void add(GpuMeasurement measurement);
   void leave_out(const std::string& why) { ++left_out_[why]; }
-  void finish();  // throws ConfigError, or writes the notes
+  // Throws ConfigError, or writes the notes: what was left out, and columns that nobody read. Those
+  // that say which problem it is may not be among them.
+  void finish();
 
  private:
+  CsvReader::Column column_of(std::string_view name) {
+    asked_.emplace(name);
+    return cells_.find(name);
+  }
   const CsvTable* table_;
   const GpuTableContext* context_;
   GpuTableImport* result_;
   CsvReader cells_;
   std::map<std::string, std::int64_t> left_out_;
+  std::set<std::string> asked_;  // columns
 };
 
 // A GEMM of operands in `precision`, C as wide as they are (int8: 32 bit).
@@ -65,6 +75,11 @@ struct NamedKernel {
 };
 NamedKernel kernel_of(const std::map<std::string, std::int64_t>& parameters);
 
+bool equal_but_for_case(std::string_view a, std::string_view b);
+std::string known_tables();  // in words, for messages
+
+void read_plain(GpuTableReader& reader);
+void read_ladder(GpuTableReader& reader);
 void read_leetcuda(GpuTableReader& reader);
 void read_neusight(GpuTableReader& reader);
 void read_neusight_conv(GpuTableReader& reader);

@@ -98,6 +98,7 @@ class GroupFit {
         [](const Observation& a, const Observation& b) { return a.measured < b.measured; });
     result.fitted.shortest = Seconds{shortest->measured};
     result.fitted.longest = Seconds{longest->measured};
+    result.reached = check.reached;
     judge(result, check);
     return result;
   }
@@ -310,9 +311,14 @@ class GroupFit {
     const CalibrationScore& before = result.scores[1];
     const ErrorMetrics& roofline = *result.scores[2].errors;
     const auto is_known = [](const CalibratedParameter& p) { return !p.fitted.fixed; };
-    if (std::none_of(result.parameters.begin(), result.parameters.end(), is_known)) {
+    const auto known = std::count_if(result.parameters.begin(), result.parameters.end(), is_known);
+    if (known == 0) {
       return fmt::format("{} rows of {} problems determine none of the parameters", result.rows,
                          result.problems);
+    }
+    if (result.problems < 2 * known) {
+      return fmt::format("{} problems are too few for {} parameters: twice as many at least",
+                         result.problems, known);
     }
     if (rise > kRegretSlack) {
       return fmt::format(
@@ -337,6 +343,27 @@ class GroupFit {
     return std::nullopt;
   }
 
+  // Of the other rates no specification says how large they are. That a rate is too high is proven
+  // by measurements alone (check_specification): a fit may make up for what the model charges
+  // twice.
+  static void warn_of_rate(const CalibratedParameter& parameter, GroupCalibration& result) {
+    if (parameter.name != "mma" && parameter.name != "dram") {
+      return;
+    }
+    const double interval = std::exp(1.96 * parameter.fitted.relative_error);
+    if (parameter.fitted.value * interval < 0.6) {
+      result.warnings.push_back(
+          fmt::format("spec suspicious: {} = {:.3f} is below 0.6 by more than its error; check the "
+                      "figure of the architecture file that it scales",
+                      parameter.name, parameter.fitted.value));
+    } else if (parameter.fitted.value > 1.05 * interval) {
+      result.warnings.push_back(
+          fmt::format("{} = {:.3f} is above 1: the model charges too much elsewhere, or the figure "
+                      "that it scales is too low",
+                      parameter.name, parameter.fitted.value));
+    }
+  }
+
   static void warn_of_parameters(GroupCalibration& result) {
     std::string undetermined;
     for (const CalibratedParameter& parameter : result.parameters) {
@@ -351,17 +378,7 @@ class GroupFit {
                         "up for, or the figure that it scales is wrong",
                         parameter.name, fitted.value));
       }
-      // Of the other rates no specification says how large they are.
-      if (parameter.name != "mma" && parameter.name != "dram") {
-        continue;
-      }
-      const double interval = std::exp(1.96 * fitted.relative_error);
-      if (fitted.value > 1.05 * interval || fitted.value * interval < 0.6) {
-        result.warnings.push_back(fmt::format(
-            "spec suspicious: {} = {:.3f} is outside of 0.6 to 1.05, by more than its error; check "
-            "the figure of the architecture file that it scales",
-            parameter.name, fitted.value));
-      }
+      warn_of_rate(parameter, result);
     }
     if (!undetermined.empty()) {
       result.warnings.push_back(fmt::format(

@@ -50,6 +50,8 @@ struct GroupCalibration {
   std::vector<double> decades;           // seconds; lower ends of the above
   // Of held-out times, within the interval (fitted.error) as taken from the other folds.
   double covered = 0;
+  // Of what the figures of the file allow, 90th percentile (check_specification); 0: unknown.
+  double reached = 0;
   std::vector<double> covered_by_decade;
   bool resolution_fitted = false;  // else fitted.resolution is the default: too few pairs
   std::int64_t rows = 0;

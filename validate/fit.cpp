@@ -47,14 +47,18 @@ class Problem : public Eigen::DenseFunctor<double> {
     }
     return values;
   }
-  int operator()(const InputType& free, ValueType& out) const {
+  // Without the priors: signed square roots of the losses.
+  void losses(std::span<const double> values, std::span<double> out) const {
     ++evaluations_;
-    const std::vector<double> values = values_at(free);
-    residuals_(values, {out.data(), static_cast<std::size_t>(count_)});
-    for (Eigen::Index i = 0; i < count_; ++i) {
-      const double r = out[i] * (weights_.empty() ? 1 : weights_[static_cast<std::size_t>(i)]);
+    residuals_(values, out);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const double r = out[i] * (weights_.empty() ? 1 : weights_[i]);
       out[i] = std::copysign(std::sqrt(soft_l1(r, options_.soft_scale)), r);
     }
+  }
+  int operator()(const InputType& free, ValueType& out) const {
+    const std::vector<double> values = values_at(free);
+    losses(values, {out.data(), static_cast<std::size_t>(count_)});
     for (std::size_t i = 0; i < values.size(); ++i) {
       const FitParameter& p = parameters_[i];
       out[count_ + static_cast<Eigen::Index>(i)] =
@@ -89,10 +93,25 @@ class Problem : public Eigen::DenseFunctor<double> {
   mutable std::int64_t evaluations_ = 0;
 };
 
-// d ln(value) / d free at `free`.
-double log_slope(const FitParameter& parameter, double free) {
-  const double part = 1 / (1 + std::exp(-free));
-  return std::log(parameter.upper / parameter.lower) * part * (1 - part);
+// d loss / d ln(value) by central differences; at a bound, where no step of the free variable moves
+// the value, from one side.
+Eigen::MatrixXd log_jacobian(const Problem& problem, const std::vector<FitParameter>& parameters,
+                             const std::vector<double>& values, std::int64_t count) {
+  constexpr double kStep = 2e-3;
+  Eigen::MatrixXd logs(count, static_cast<Eigen::Index>(values.size()));
+  Eigen::VectorXd above(count);
+  Eigen::VectorXd below(count);
+  const auto rows = static_cast<std::size_t>(count);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::vector<double> moved = values;
+    moved[i] = std::min(values[i] * (1 + kStep), parameters[i].upper);
+    const double high = std::log(moved[i]);
+    problem.losses(moved, {above.data(), rows});
+    moved[i] = std::max(values[i] * (1 - kStep), parameters[i].lower);
+    problem.losses(moved, {below.data(), rows});
+    logs.col(static_cast<Eigen::Index>(i)) = (above - below) / (high - std::log(moved[i]));
+  }
+  return logs;
 }
 
 // Standard errors of ln(value) from the Jacobian in ln(value). Directions without information
@@ -146,17 +165,11 @@ Solution solve(const std::vector<FitParameter>& parameters, std::int64_t count,
   Solution result;
   Eigen::VectorXd at(problem.values());
   problem(free, at);
-  result.logs.resize(problem.values(), free.size());
-  problem.df(free, result.logs);
   at.conservativeResize(count);  // what the data say, without the priors
-  result.logs.conservativeResize(count, Eigen::NoChange);
+  result.logs = log_jacobian(problem, parameters, problem.values_at(free), count);
   const auto freedom = count - static_cast<std::int64_t>(parameters.size());
   result.variance = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(freedom, 1));
   result.fit.cost = at.squaredNorm() / static_cast<double>(std::max<std::int64_t>(count, 1));
-  for (Eigen::Index i = 0; i < free.size(); ++i) {
-    result.logs.col(i) /=
-        std::max(log_slope(parameters[static_cast<std::size_t>(i)], free[i]), 1e-12);
-  }
   const Eigen::VectorXd errors = standard_errors(result.logs, result.variance);
   for (Eigen::Index i = 0; i < free.size(); ++i) {
     FittedParameter fitted;

@@ -218,6 +218,7 @@ Coverage coverage(std::span<const Prediction> predictions, std::span<const std::
 std::optional<double> resolution_of(std::span<const Prediction> predictions) {
   constexpr std::size_t kFew = 50;  // pairs
   constexpr double kRight = 0.9;
+  constexpr double kEnough = 20;  // pairs up to twice as far
   constexpr double kStep = 1.25;
   constexpr double kFarthest = 0.5;
   std::vector<std::pair<double, bool>> pairs;  // how far apart, in the right order
@@ -243,7 +244,7 @@ std::optional<double> resolution_of(std::span<const Prediction> predictions) {
         right[i] += counts && is_right ? 1 : 0;
       }
     }
-    if (right[0] >= kRight * count[0] && right[1] >= kRight * count[1]) {
+    if (count[1] >= kEnough && right[0] >= kRight * count[0] && right[1] >= kRight * count[1]) {
       return apart;
     }
   }

@@ -76,7 +76,7 @@ std::optional<std::string> suspicion(const SpecificationCheck& check) {
   return fmt::format(
       "spec suspicious: the best of the measurements reach {:.0f} % of what the file's figures "
       "allow (tuned kernels reach more than {:.0f} %): check its SMs, clock, rates and bandwidth, "
-      "and whether these are tuned kernels of that GPU",
+      "whether the board's power limit keeps that clock, and whether these are tuned kernels",
       100 * check.reached, 100 * kSuspiciousShare);
 }
 

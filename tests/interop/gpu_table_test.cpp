@@ -38,16 +38,19 @@ TEST(GpuTable, PlainTableIsOfALibrary) {
 
 TEST(GpuTable, SaysWhatATableLacks) {
   EXPECT_EQ(error_text([] { import("m,n,latency_us\n1,2,x\n"); }),
-            "t.csv:1:1: the table does not say of which GPU it is; use --gpu NAME\n"
+            "t.csv:1:1: not a table that is known, and as a plain one it lacks 'k'\n"
             "m,n,latency_us\n^\n"
-            "t.csv:1:1: the table does not say in which precision; use --precision NAME\n"
-            "m,n,latency_us\n^\n"
-            "t.csv:1:1: no column 'k'\nm,n,latency_us\n^\n"
-            "t.csv:1:1: tables that are known: plain ones with m, n, k and latency_us, latency_ms "
-            "or time_ms; leetcuda (told by 'warp_frag_m'); neusight_conv (told by 'kernel_szie'); "
-            "deepbench_conv (told by 'pad_w'); neusight (told by 'grid_x'); clblast "
+            "t.csv:1:1: tables that are known: plain ones with m, n, k and a time (latency_us, "
+            "latency_ms, time_ms, ms, median_ms, ...); leetcuda (told by 'warp_frag_m'); "
+            "neusight_conv (told by 'kernel_szie'); deepbench_conv (told by 'pad_w'); ladder (told "
+            "by 'max_abs_err'); neusight (told by 'grid_x'); clblast "
             "(told by 'MWG'); triton (told by 'util_of_peak_at_clock'); deepbench (told by "
             "'transA'); cutlass (told by 'cta_m')\nm,n,latency_us\n^");
+  EXPECT_EQ(error_text([] { import("m,n,k,latency_us\n1,2,3,4\n"); }),
+            "t.csv:1:1: the table does not say of which GPU it is; use --gpu NAME\n"
+            "m,n,k,latency_us\n^\n"
+            "t.csv:1:1: the table does not say in which precision; use --precision NAME\n"
+            "m,n,k,latency_us\n^");
   EXPECT_EQ(error_text([] { import("m,n,k,latency_us\n1,2,3,x\n", kBf16); }),
             "t.csv:2:7: latency_us: 'x' is not a number above zero\n1,2,3,x\n      ^");
 }
@@ -56,7 +59,6 @@ TEST(GpuTable, SaysWhatATableLacks) {
 TEST(GpuTable, OtherTablesAreRefusedWithWhatTheyHold) {
   for (const auto& [head, why] :
        {std::pair{"model,best_time_us,config", "best AutoTVM schedules of direct and Winograd"},
-        {"device,sm,M,N,K,kernel,ms,pct_of_cublas", "kernels without their tiles, of one GEMM"},
         {"rep,variant,flop_per_sm_clk", "rates of MMA instructions"},
         {"M,N,K,cta_m,pred_ms", "times that a model predicts"},
         {"gpu,b,h,latency_ms", "a row-wise operation"},
@@ -94,8 +96,69 @@ TEST(GpuTable, EveryRecordedTableIsKnown) {
       ++refused;
     }
   }
-  EXPECT_GE(read, 11);
-  EXPECT_GE(refused, 14);
+  EXPECT_GE(read, 12);
+  EXPECT_GE(refused, 13);
+}
+
+TEST(GpuTable, PlainColumnsHaveManyNames) {
+  const GpuTableImport read = import(
+      "Device,dtype,B,M,N,K,std_ms,median_ms\nA40,float16,3,8,16,32,0.1,0.5\nA40,int4,1,8,8,8,1,"
+      "1\n");
+  ASSERT_EQ(read.measurements.size(), 1U);
+  const GpuMeasurement& m = read.measurements[0];
+  EXPECT_EQ(m.gpu, "A40");
+  EXPECT_EQ(m.problem.precision, GpuPrecision::kF16);
+  EXPECT_EQ(m.problem.batch, 3);
+  EXPECT_DOUBLE_EQ(m.median.count(), 0.5e-3);
+  EXPECT_EQ(read.notes, (std::vector<std::string>{"left out 1 rows: precision 'int4'",
+                                                  "columns that were not read: std_ms"}));
+}
+
+TEST(GpuTable, LaddersOfKernelsComeWithTheTilesOfTheirSources) {
+  const GpuTableImport read = import(
+      "device,sm,M,N,K,kernel,ms,tflops,max_abs_err\nH,90,4096,4096,4096,mma_pipe@s3,1,1,0\n"
+      "H,90,1024,1024,1024,wmma,1,1,0\nH,90,4096,4096,4096,wmma,1,1,0\n"
+      "H,90,4096,4096,4096,cublastc,1,1,0\nH,90,4096,4096,4096,naive,1,1,0\n");
+  EXPECT_EQ(read.kind, "ladder");
+  ASSERT_EQ(read.measurements.size(), 4U);
+  EXPECT_EQ(read.measurements[0].kernel->path, GpuPath::kMma);
+  EXPECT_EQ(read.measurements[0].kernel->stages, 3);
+  EXPECT_EQ(read.measurements[0].problem.output, Bytes{4});
+  EXPECT_EQ(read.measurements[0].problem.b, MatrixLayout::kRow);
+  EXPECT_EQ(read.measurements[1].kernel->block, (GemmTile{64, 64, 32}));
+  EXPECT_EQ(read.measurements[2].kernel->block, (GemmTile{128, 128, 32}));
+  EXPECT_EQ(read.measurements[2].kernel->threads(), 512);
+  EXPECT_FALSE(read.measurements[3].kernel);
+}
+
+// The third side of a batched GEMM's grid is no split of K, and which extents are summed the grid
+// says.
+TEST(GpuTable, BatchedTablesAreBatches) {
+  const std::string head =
+      "gpu,b,m,n,k,latency_ms,tile_m,tile_n,tile_k,stages,grid_x,grid_y,grid_z,block,n_kernels,"
+      "kernel\n";
+  const GpuTableImport read =
+      import(head + "V100,16,512,512,64,0.21,128,64,,,8,4,16,128,1,volta_sgemm_128x64_nn\n");
+  ASSERT_EQ(read.measurements.size(), 1U);
+  const GpuMeasurement& m = read.measurements[0];
+  EXPECT_EQ(m.problem.batch, 16);
+  EXPECT_EQ(m.kernel->split_k, 1);
+  EXPECT_EQ(m.problem.n, 512);
+  EXPECT_EQ(m.problem.k, 64);
+  const GpuTableImport linear =
+      import(head + "V100,1,512,64,512,0.21,128,64,,,8,4,2,128,1,volta_sgemm_128x64_nn\n");
+  EXPECT_EQ(linear.measurements.at(0).problem.k, 64);
+  EXPECT_EQ(linear.measurements.at(0).kernel->split_k, 2);
+}
+
+TEST(GpuTable, ColumnsOfTheProblemAreNotIgnored) {
+  const std::string head = "gpu,precision,mode,M,N,K,transA,transB,time_ms,groups\n";
+  EXPECT_NE(error_text([&] {
+              import(head + "V100,FP32,train,8,8,8,N,N,1,4\n");
+            }).find("column 'groups' says which problem it is"),
+            std::string::npos);
+  EXPECT_EQ(import(head + "V100,FP32,train,8,8,8,N,N,1,1\n").notes.at(0),
+            "columns that were not read: mode, groups");
 }
 
 TEST(GpuTable, ConvolutionsAreImplicitGemms) {
@@ -108,7 +171,7 @@ TEST(GpuTable, ConvolutionsAreImplicitGemms) {
       "Tesla T4,2,64,96,1,56,1,0,0.5,128,64,,,1,1,1,128,1,volta_sgemm_128x64_nn\n");
   EXPECT_EQ(read.kind, "neusight_conv");
   ASSERT_EQ(read.measurements.size(), 1U);
-  EXPECT_EQ(read.notes.size(), 2U);
+  EXPECT_EQ(read.notes.size(), 3U);
   const GpuMeasurement& m = read.measurements[0];
   EXPECT_EQ(m.problem.m, 2 * 28 * 28);
   EXPECT_EQ(m.problem.n, 96);
@@ -127,7 +190,7 @@ TEST(GpuTable, ConvolutionsAreImplicitGemms) {
       "V100,train,\"FP16 ip, Mixed math\",fwd,7,7,8,4,32,3,3,1,1,1,1,0.1,1,IMPLICIT_GEMM\n");
   EXPECT_EQ(deep.kind, "deepbench_conv");
   ASSERT_EQ(deep.measurements.size(), 1U);
-  EXPECT_EQ(deep.notes.size(), 3U);
+  EXPECT_EQ(deep.notes.size(), 4U);
   EXPECT_EQ(deep.measurements[0].problem.m, 4 * 341 * 79);
   EXPECT_EQ(deep.measurements[0].problem.k, 100);
   EXPECT_EQ(deep.measurements[0].kernel, std::nullopt);
@@ -151,7 +214,8 @@ TEST(GpuTable, LeetCudaKernelsKeepTheirTiles) {
   EXPECT_EQ(read.measurements[0].problem.b, MatrixLayout::kRow);
   EXPECT_EQ(read.notes,
             (std::vector<std::string>{"left out 1 rows: a kernel without tensor cores",
-                                      "left out 1 rows: a kernel without tiles in shared memory"}));
+                                      "left out 1 rows: a kernel without tiles in shared memory",
+                                      "columns that were not read: dyn_smem, tflops_f16acc"}));
 }
 
 // The grid of the row says which way the tile lies: 5 x 1 blocks of 32 x 128 cover 141 x 58.
@@ -222,7 +286,9 @@ TEST(GpuTable, CutlassProfilerRows) {
   EXPECT_EQ(wgmma.problem.output, Bytes{4});
   EXPECT_EQ(wgmma.problem.precision, GpuPrecision::kBf16);
   EXPECT_EQ(read.notes, (std::vector<std::string>{"left out 1 rows: a status that is not success",
-                                                  "left out 1 rows: disposition 'incorrect'"}));
+                                                  "left out 1 rows: disposition 'incorrect'",
+                                                  "columns that were not read: Problem, Provider, "
+                                                  "OperationKind, gemm_kind, warps_k"}));
 }
 
 TEST(GpuTable, KernelTunerT4) {

@@ -106,5 +106,34 @@ TEST(Fit, SoftL1IsASquareWhenSmallAndLinearWhenLarge) {
   EXPECT_NEAR(soft_l1(100, 0.1), 2 * 0.1 * 100, 0.05);
 }
 
+TEST(FitDetermined, LeavesWhatTheDataDoNotKnow) {
+  const Line line{3, 0.5, 0.02, 0};
+  const Residuals product = [&](std::span<const double> p, std::span<double> out) {
+    for (std::size_t i = 0; i < line.x.size(); ++i) {
+      out[i] = std::log((p[0] * p[1] + line.x[i] / p[2]) / line.t[i]);
+    }
+  };
+  const std::vector<FitParameter> three{{"a", 2, 0.01, 100, 0.5},
+                                        {"c", 1, 0.01, 100, 0.5},
+                                        {"b", 1, 0.01, 100, 0.5},
+                                        {"unused", 7, 1, 10, 0.5}};
+  const Fit found = fit_determined(three, 100, product);
+  // Of a product one factor stays, and the other has all that is known.
+  EXPECT_EQ(found.parameters[0].fixed + found.parameters[1].fixed, 1);
+  EXPECT_NEAR(found.parameters[0].value * found.parameters[1].value, 3, 0.2);
+  EXPECT_NEAR(found.parameters[2].value, 0.5, 0.02);
+  EXPECT_TRUE(found.parameters[2].determined);
+  EXPECT_TRUE(found.parameters[3].fixed);
+  EXPECT_DOUBLE_EQ(found.parameters[3].value, 7);
+}
+
+TEST(FitDetermined, KeepsWhatTheDataPressAgainstABound) {
+  const Line line{3, 0.5, 0.02, 0};
+  const Fit found = fit_determined({{"a", 1, 0.01, 2}, {"b", 1, 0.01, 100}}, 100, line.residuals());
+  EXPECT_TRUE(found.parameters[0].at_bound);
+  EXPECT_FALSE(found.parameters[0].fixed);
+  EXPECT_NEAR(found.parameters[0].value, 2, 0.05);
+}
+
 }  // namespace
 }  // namespace mapsim

@@ -100,5 +100,40 @@ TEST(Folds, ShareProblemsOutEvenlyAndForGood) {
   EXPECT_NE(deal_folds(100, 5, 1), deal_folds(100, 5, 2));
 }
 
+// Of each fold by the others: an interval that fits all but one fold does not cover that one.
+TEST(Coverage, IsOfWhatTheIntervalWasNotTakenFrom) {
+  std::vector<Prediction> predictions;
+  std::vector<std::int64_t> folds;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    folds.push_back(i / 10);
+    const double error = (i / 10 == 3 ? 0.5 : 0.1) + 1e-3 * static_cast<double>(i % 10);
+    predictions.push_back({i, 0, 1, std::exp(i % 2 == 0 ? error : -error)});
+  }
+  const Coverage found = coverage(predictions, folds);
+  EXPECT_NEAR(found.covered, 0.75, 1e-12);
+  EXPECT_FALSE(found.within[35]);
+  EXPECT_TRUE(found.within[5]);
+  EXPECT_NEAR(found.half_width, 0.506, 1e-9);
+}
+
+TEST(Resolution, IsWherePairsAreInOrder) {
+  // Kernels of times 1.00, 1.02, ...; predictions swap neighbours: only those next to each other
+  // are in the wrong order, 4 % apart.
+  std::vector<Prediction> predictions;
+  for (std::int64_t problem = 0; problem < 4; ++problem) {
+    for (std::int64_t i = 0; i < 20; ++i) {
+      const double measured = std::exp(0.02 * static_cast<double>(i));
+      const double predicted = std::exp(0.02 * static_cast<double>(i ^ 1));
+      predictions.push_back({problem, i, measured, predicted});
+    }
+  }
+  const std::optional<double> found = resolution_of(predictions);
+  ASSERT_TRUE(found);
+  EXPECT_GE(*found, 0.02);
+  EXPECT_LE(*found, 0.05);
+  predictions.resize(10);
+  EXPECT_EQ(resolution_of(predictions), std::nullopt);
+}
+
 }  // namespace
 }  // namespace mapsim
