@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/rng.hpp"
-#include "mapper/factor.hpp"
 #include "random_rules.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
