@@ -284,19 +284,19 @@ class ArrayPicture {
   std::string partly_shared(const Tensor& tensor) const {
     const DimSet x = dims_along(nest_, fanout_, Axis::kX);
     const DimSet y = dims_along(nest_, fanout_, Axis::kY);
-    std::vector<std::string> ways;
+    std::string ways;
     for (const Axis axis : {Axis::kX, Axis::kY}) {
       const bool differ = !(tensor.dims() & (axis == Axis::kX ? x : y)).empty();
       const std::int64_t same = sharing(nest_, fanout_, axis, tensor.dims());
       if (differ && same > 1) {
-        ways.push_back(fmt::format("in groups of {} along the {}", same,
-                                   axis == Axis::kX ? "rows" : "columns"));
+        ways += (ways.empty() ? "in groups of " : ", in groups of ") + std::to_string(same) +
+                (axis == Axis::kX ? " along the rows" : " along the columns");
       }
     }
     if (is_diagonal(tensor, x, y)) {
-      ways.emplace_back("along the diagonals");
+      ways += ways.empty() ? "along the diagonals" : ", along the diagonals";
     }
-    return fmt::format("{}", fmt::join(ways, ", "));
+    return ways;
   }
 
   void draw_occupancies() {
