@@ -359,7 +359,7 @@ class RuleReading {
         return false;
       }
     }
-    return regions_.may_end(state_) &&
+    return keeps_borders() && regions_.may_end(state_) &&
            (!balanced || regions_.allow(state_.region, regions_.size(), begun_, extents_));
   }
 
@@ -373,6 +373,19 @@ class RuleReading {
       }
     }
     return used;
+  }
+
+  // A level between two regions keeps something.
+  bool keeps_borders() const {
+    return std::all_of(regions_.borders().begin(), regions_.borders().end(),
+                       [this](const Regions::Border& border) {
+                         return border.fanout ||
+                                std::any_of(mapping_.nodes.begin(), mapping_.nodes.end(),
+                                            [&border](const MappingNode& node) {
+                                              const auto* keep = std::get_if<Keep>(&node);
+                                              return keep != nullptr && keep->level == border.level;
+                                            });
+                       });
   }
 
   void note_extent(const MappingNode& node) {
