@@ -109,18 +109,26 @@ void add_strategy(CLI::App& command, Arguments& a) {
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
 }
 
-void add_kernels(CLI::App& command, KernelArguments& a) {
-  command.add_option("--top", a.top, "GPU: how many kernels to print [10]")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N");
+void add_precision(CLI::App& command, std::string& precision) {
   add_choice(
       command, "precision", {"f64", "f32", "tf32", "f16", "f16_acc16", "bf16", "s8", "fp8"},
-      [&a](const std::string& word) { a.precision = word; },
+      [&precision](const std::string& word) { precision = word; },
       "GPU: of the operands, whatever their width in the workload");
+}
+
+void add_path(CLI::App& command, KernelArguments& a) {
   add_choice(
       command, "path", {"wmma", "mma", "wgmma", "simt"},
       [&a](const std::string& word) { a.path = word; },
       "GPU: wmma, mma, wgmma or simt; default the chip's fastest");
+}
+
+void add_kernels(CLI::App& command, KernelArguments& a) {
+  command.add_option("--top", a.top, "GPU: how many kernels to print [10]")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  add_precision(command, a.precision);
+  add_path(command, a);
   add_choice(
       command, "layout", {"tn", "nn", "nt", "tt", "nhwc", "nchw"},
       [&a](const std::string& word) { a.layout = word; },
@@ -185,6 +193,12 @@ void add_network(CLI::App& app, NetworkArguments& a) {
   add_strategy(command, a);
   add_threads(command, a.threads);
   add_budget(command, a.budget);
+  add_precision(command, a.kernels.precision);
+  add_path(command, a.kernels);
+  add_choice(
+      command, "layout", {"nhwc", "nchw"},
+      [&a](const std::string& word) { a.kernels.layout = word; },
+      "GPU: nhwc (default) or nchw, of convolutions");
   add_output(command, a.output);
 }
 
@@ -240,6 +254,7 @@ void add_simulate(CLI::App& app, SimulateArguments& a) {
 void add_roofline(CLI::App& app, RooflineArguments& a) {
   CLI::App& command = *app.add_subcommand("roofline", "Bounds that no mapping can beat");
   add_inputs(command, a.arch, a.workload);
+  add_precision(command, a.precision);
   add_threads(command, a.threads);
   add_output(command, a.output);
 }
@@ -344,7 +359,7 @@ void add_calibrate(CLI::App& app, CalibrateArguments& a) {
   add_number(command, "--rows", a.fit_rows, std::int64_t{20}, kMost,
              "Fit to N rows at most, drawn by the seed; all are judged [1500]");
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of folds and draws [1]");
-  command.add_option("--out", a.output.file, "Write the report to FILE")->type_name("FILE");
+  add_output(command, a.output);
 }
 
 Words option_names(const CLI::App& command) {

@@ -54,7 +54,8 @@ struct NetworkArguments {
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;
-  Budget budget;  // of each layer
+  Budget budget;            // of each layer
+  KernelArguments kernels;  // on a GPU: precision, path and layout
   Output output;
 };
 
@@ -88,6 +89,7 @@ struct SimulateArguments {
 
 struct RooflineArguments {
   std::string arch, workload;
+  std::string precision;  // on a GPU; empty: by the width of the operands
   int threads = 1;
   Output output;
 };

@@ -13,8 +13,10 @@
 #include "arch/gpu_print.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/gpu/library.hpp"
+#include "report/gpu.hpp"
 #include "report/table.hpp"
 #include "validate/calibrate.hpp"
+#include "validate/calibration_json.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -231,6 +233,7 @@ Answer run(const CalibrateArguments& arguments) {
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   options.source = std::filesystem::path{arguments.measurements}.filename().string();
   options.library = library_kernels;
+  const std::vector<GroupCalibration> groups = calibrate(gpu, rows, options);
   std::string text =
       fmt::format("{} on {} measurements of {}\n\n", gpu.name, rows.size(), rows.front().gpu);
   const std::vector<GroupCalibration> groups = calibrate(gpu, rows, options);
@@ -251,6 +254,12 @@ Answer run(const CalibrateArguments& arguments) {
   if (accepted > 0 && !arguments.calibrated.empty()) {
     file.write(with_calibration(read_text(arguments.arch), arguments.arch, gpu, groups));
     text += fmt::format("wrote {}\n", arguments.calibrated);
+  }
+  if (arguments.output.json) {
+    const Provenance origin{
+        "calibrate",
+        {input_file("arch", arguments.arch), input_file("measurements", arguments.measurements)}};
+    text = calibration_json(provenance_text(origin), gpu, groups);
   }
   return {accepted > 0 ? kDone : kNegative, text};
 }

@@ -5,6 +5,7 @@
 #include "app/files.hpp"
 #include "app/onnx_model.hpp"
 #include "app/watch.hpp"
+#include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "campaign/network.hpp"
 #include "mapper/constraints.hpp"
@@ -32,6 +33,13 @@ Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const 
 }  // namespace
 
 Answer run(const NetworkArguments& arguments) {
+  const Document machine = read_yaml(arguments.arch);
+  if (describes_gpu(machine)) {
+    return run_on_gpu(arguments, machine);
+  }
+  if (arguments.kernels.any()) {
+    throw UsageError("--precision, --path, --layout: only for a GPU");
+  }
   const Arch arch = load_arch(arguments.arch);
   const Network network = network_of(arguments.network, arguments.onnx);
 

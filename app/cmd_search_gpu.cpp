@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/gpu_request.hpp"
 #include "arch/gpu_load.hpp"
 #include "interop/gpu_export.hpp"
 #include "mapper/gpu/search.hpp"
@@ -17,17 +17,6 @@
 
 namespace mapsim {
 namespace {
-
-// The value whose to_string() is `word`.
-template <class Enum>
-std::optional<Enum> named(const std::string& word, int count) {
-  for (int i = 0; i < count; ++i) {
-    if (word == to_string(static_cast<Enum>(i))) {
-      return static_cast<Enum>(i);
-    }
-  }
-  return std::nullopt;
-}
 
 // What is for mapspaces only. Threads, seeds and budgets are taken: kernels need none.
 void refuse_mapspace_options(const SearchArguments& arguments) {
@@ -55,19 +44,6 @@ void refuse_mapspace_options(const SearchArguments& arguments) {
   }
 }
 
-GpuRequest request_of(const KernelArguments& arguments) {
-  GpuRequest request;
-  request.precision = named<GpuPrecision>(arguments.precision, static_cast<int>(kGpuPrecisions));
-  const std::string& layout = arguments.layout;
-  if (layout == "nchw") {
-    request.layout = ConvLayout::kNchw;
-  } else if (layout.size() == 2) {
-    request.a = layout[0] == 't' ? MatrixLayout::kRow : MatrixLayout::kColumn;
-    request.b = layout[1] == 'n' ? MatrixLayout::kColumn : MatrixLayout::kRow;
-  }
-  return request;
-}
-
 // A layout that says nothing of this layer.
 void refuse_layout(const std::string& layout, const Workload& workload) {
   if (!layout.empty() && is_convolution(workload) != (layout.size() == 4)) {
@@ -89,7 +65,10 @@ Answer exported(const std::string& format, const KernelReport& report, std::size
     }
   }
   if (format == "triton") {
-    return {kDone, triton_configs(report.gpu, problem, kernels)};
+    std::string text = triton_configs(report.gpu, problem, kernels);
+    const bool any = text.find("triton.Config(") != std::string::npos;
+    return {any ? kDone : kNegative, std::move(text),
+            any ? "" : "tl.dot takes the tensor cores: kernels without them are no Triton's"};
   }
   CutlassList list = cutlass_test_list(report.gpu, problem, kernels, top);
   return {list.written > 0 ? kDone : kNegative, std::move(list.text),
@@ -106,15 +85,12 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   const KernelArguments& kernels = arguments.kernels;
   KernelReport report{read_gpu(machine), load_workload(arguments.workload), {}};
   refuse_layout(kernels.layout, report.workload);
-  const auto forms = gemm_forms(report.gpu, report.workload, request_of(kernels));
-  if (const auto* reason = std::get_if<std::string>(&forms)) {
-    throw UsageError(*reason);
-  }
+  const std::vector<GemmForm> forms = forms_of(report.gpu, report.workload, request_of(kernels));
   GpuSearchOptions options;
-  options.path = named<GpuPath>(kernels.path, 4);
+  options.path = path_of(kernels);
   const auto top = static_cast<std::size_t>(kernels.top.value_or(10));
   options.top = kernels.format == "cutlass" ? std::max<std::size_t>(top, 100'000) : top;
-  report.result = search_kernels(report.gpu, std::get<0>(forms), options);
+  report.result = search_kernels(report.gpu, forms, options);
   const Provenance origin{
       "search", {input_file("arch", arguments.arch), input_file("workload", arguments.workload)}};
   Answer answer;

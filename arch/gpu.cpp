@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/gpu.hpp"
 
+#include <algorithm>
 namespace mapsim {
 
 const char* to_string(GpuPrecision precision) {
@@ -58,8 +59,10 @@ double Gpu::rate(GpuPrecision precision, GpuPath path) const {
       return precision == GpuPrecision::kFp8 ? 0 : rates_of.wmma;
     case GpuPath::kMma:  // f64 has no warpgroup MMA (PTX ISA, wgmma): its peak is mma.sync's
       return precision == GpuPrecision::kF64 ? rates_of.chip : rates_of.wmma;
-    case GpuPath::kSimt:
-      return rates_of.simt;
+    case GpuPath::kSimt:  // HFMA2 sums in 16 bits; sums of fp32 take the fp32 units
+      return precision == GpuPrecision::kF16 || precision == GpuPrecision::kBf16
+                 ? std::min(rates_of.simt, rate(GpuPrecision::kF32).simt)
+                 : rates_of.simt;
   }
   return 0;
 }

@@ -465,9 +465,10 @@ class ArchReader {
 Arch read_arch(const Document& document) {
   Reader reader{document};
   if (describes_gpu(document)) {
-    reader.error(
-        reader.root(),
-        "a GPU; its kernels are searched with 'mapsim search', other commands want 'nodes'");
+    reader.error(reader.root(),
+                 "a GPU; 'mapsim search', 'network', 'roofline' and 'calibrate' take it, other "
+                 "commands want "
+                 "'nodes'");
     reader.finish();
   }
   const Arch arch = ArchReader{reader, document.file}.read();

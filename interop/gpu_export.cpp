@@ -66,34 +66,69 @@ std::int64_t alignment_of(const GemmProblem& problem) {
   return std::gcd(std::gcd(run_of_a(problem), run_of_b(problem)), 16 / size);
 }
 
-std::string hopper_type(GpuPrecision precision) {
+// CUTLASS's name of the elements of C, by their width: "f32", "f16", "s8", ...
+std::string output_type(const GemmProblem& problem) {
+  const bool integer = problem.precision == GpuPrecision::kS8;
+  switch (problem.output.count()) {
+    case 1:
+      return integer ? "s8" : "e4m3";
+    case 2:
+      return problem.precision == GpuPrecision::kBf16 || problem.precision == GpuPrecision::kFp8
+                 ? "bf16"
+                 : "f16";
+    case 8:
+      return "f64";
+    default:
+      return integer ? "s32" : "f32";
+  }
+}
+
+std::string sum_type(GpuPrecision precision) {
   switch (precision) {
-    case GpuPrecision::kBf16:
-      return "bf16_bf16_f32_bf16_bf16";
-    case GpuPrecision::kF16Acc16:
-      return "f16_f16_f16_f16_f16";
-    case GpuPrecision::kS8:
-      return "s8_s8_s32_s8_s8";
-    case GpuPrecision::kFp8:
-      return "e4m3_e4m3_f32_bf16_bf16";
-    case GpuPrecision::kTf32:
-      return "tf32_tf32_f32_f32_f32";
-    case GpuPrecision::kF16:
-    case GpuPrecision::kF32:
     case GpuPrecision::kF64:
+      return "f64";
+    case GpuPrecision::kF16Acc16:
+      return "f16";
+    case GpuPrecision::kS8:
+      return "s32";
+    case GpuPrecision::kF32:
+    case GpuPrecision::kTf32:
+    case GpuPrecision::kF16:
+    case GpuPrecision::kBf16:
+    case GpuPrecision::kFp8:
       break;
   }
-  return "f16_f16_f32_f16_f16";
+  return "f32";
+}
+
+// Operands, sums, C and D of CUTLASS 3: "bf16_bf16_f32_bf16_bf16".
+std::string hopper_types(const GemmProblem& problem) {
+  const std::string operand = problem.precision == GpuPrecision::kF16Acc16 ? "f16"
+                              : problem.precision == GpuPrecision::kFp8
+                                  ? "e4m3"
+                                  : to_string(problem.precision);
+  const std::string output = output_type(problem);
+  return fmt::format("{0}_{0}_{1}_{2}_{2}", operand, sum_type(problem.precision), output);
 }
 
 struct CutlassKernel {
   GemmProblem problem;
   KernelChoice kernel;
-  bool exchanged = false;  // C^T = B^T A^T: C is then column-major
 };
 
+// As the profiler packs its operands, padded rows are longer ones: zeros add nothing to the sums.
+GemmProblem packed(GemmProblem problem) {
+  const auto grow = [](std::int64_t& extent, const std::optional<std::int64_t>& run) {
+    extent = std::max(extent, run.value_or(extent));
+  };
+  grow(problem.a == MatrixLayout::kRow ? problem.k : problem.m, problem.run_a);
+  grow(problem.b == MatrixLayout::kColumn ? problem.k : problem.n, problem.run_b);
+  return problem;
+}
+
+// The kernels of CUTLASS's library write C column-major: ours is theirs of C^T = B^T A^T.
 CutlassKernel exchange(const GemmProblem& problem, const KernelChoice& kernel) {
-  CutlassKernel result{problem, kernel, true};
+  CutlassKernel result{packed(problem), kernel};
   std::swap(result.problem.m, result.problem.n);
   std::swap(result.problem.run_a, result.problem.run_b);
   const auto other = [](MatrixLayout layout) {
@@ -107,70 +142,99 @@ CutlassKernel exchange(const GemmProblem& problem, const KernelChoice& kernel) {
   return result;
 }
 
-// Warpgroups of 64 rows, one or (cooperative) two of them above each other. Nothing: none such.
+// Nothing: CUTLASS has none such. Of warpgroups it puts 64 rows, or two times 64, above each other
+// (the latter cooperative); slices of K it cuts for those of its stream-K scheduler only, which are
+// cooperative. WMMA kernels are not in its library; operands of 8 bits lie along K.
 std::optional<CutlassKernel> in_cutlass(const GemmProblem& problem, const KernelChoice& kernel) {
-  for (const CutlassKernel& form :
-       {CutlassKernel{problem, kernel, false}, exchange(problem, kernel)}) {
-    const KernelChoice& k = form.kernel;
-    if (k.path != GpuPath::kWgmma ||
-        (k.fragment.m == 64 && k.warp.n == k.block.n && k.warps() <= 2)) {
-      return form;
-    }
+  // The profiler splits K or runs a batch, not both; its convolutions are another operation.
+  if (problem.stored_a || (problem.batch > 1 && kernel.split_k > 1)) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  const CutlassKernel form = exchange(problem, kernel);
+  const KernelChoice& k = form.kernel;
+  const bool along_k =
+      form.problem.a == MatrixLayout::kRow && form.problem.b == MatrixLayout::kColumn;
+  const bool narrow = operand_size(problem.precision) == Bytes{1};
+  const bool stacked = k.fragment.m == 64 && k.warp.n == k.block.n && k.warps() <= 2;
+  if (k.path == GpuPath::kWmma || (narrow && !along_k) ||
+      (k.path == GpuPath::kWgmma && (!stacked || (k.split_k > 1 && k.warps() != 2))) ||
+      (k.path == GpuPath::kSimt && problem.precision != GpuPrecision::kF32)) {
+    return std::nullopt;
+  }
+  return form;
+}
+
+// C and D in shared memory take 2^20 bits at most, else the results go straight from registers; so
+// do those of a kernel of one warpgroup, and rows of C that the TMA does not take.
+bool has_tma_epilogue(const CutlassKernel& form) {
+  const KernelChoice& kernel = form.kernel;
+  const std::int64_t bits = 8 * form.problem.output.count();
+  return kernel.warps() == 2 && form.problem.m * form.problem.output.count() % 16 == 0 &&
+         2 * bits * kernel.block.m * kernel.block.n <= 1 << 20;
 }
 
 std::string hopper_name(const CutlassKernel& form) {
-  const auto& [problem, kernel, exchanged] = form;
-  const char letter = problem.precision == GpuPrecision::kF16Acc16 ? 'h'
-                      : problem.precision == GpuPrecision::kS8     ? 'i'
-                                                                   : 's';
-  const std::int64_t row = exchanged ? problem.m : problem.n;  // of C
-  const bool tma = row * problem.output.count() % 16 == 0;     // can write it
+  const auto& [problem, kernel] = form;
   return fmt::format(
-      "cutlass3x_sm90_tensorop_{}{}x{}x{}gemm_{}_{}x{}x{}_{}x{}x1_0_{}{}_align{}_warpspecialized{}{"
-      "}",
-      letter, kernel.fragment.m, kernel.fragment.n, kernel.fragment.k,
-      hopper_type(problem.precision), kernel.block.m, kernel.block.n, kernel.block.k,
-      exchanged ? 1 : kernel.cluster, exchanged ? kernel.cluster : 1, layout_of(problem),
-      exchanged ? 'n' : 't', alignment_of(problem), kernel.warps() == 2 ? "_cooperative" : "",
-      tma ? "_epi_tma" : "_epi_nosmem");
+      "cutlass3x_sm90_tensorop_gemm_{}_{}x{}x{}_1x{}x1_0_{}n_align{}{}_warpspecialized"
+      "{}{}",
+      hopper_types(problem), kernel.block.m, kernel.block.n, kernel.block.k, kernel.cluster,
+      layout_of(problem), alignment_of(problem), kernel.split_k > 1 ? "_stream_k" : "",
+      kernel.warps() == 2 ? "_cooperative" : "",
+      has_tma_epilogue(form) ? "_epi_tma" : "_epi_nosmem");
 }
 
 std::string name_of(const Gpu& gpu, const CutlassKernel& form) {
-  const auto& [problem, kernel, exchanged] = form;
+  const auto& [problem, kernel] = form;
   if (kernel.path == GpuPath::kWgmma) {
     return hopper_name(form);
   }
   const bool simt = kernel.path == GpuPath::kSimt;
-  if (simt && problem.precision != GpuPrecision::kF32) {
-    return "";
-  }
-  return fmt::format("cutlass_{}_{}_{}x{}_{}x{}_{}_align{}", simt ? "simt" : "tensorop",
+  const std::string output = output_type(problem);
+  return fmt::format("cutlass_{}_{}{}_{}x{}_{}x{}_{}_align{}", simt ? "simt" : "tensorop",
+                     output == sum_type(problem.precision) ? "" : output + "_",
                      instruction_of(gpu, problem.precision).name, kernel.block.m, kernel.block.n,
                      kernel.block.k, kernel.stages, layout_of(problem),
                      simt ? 1 : alignment_of(problem));
 }
 
+// Where CUTLASS's blocks go first: our rows are its columns.
+const char* raster_order(const KernelChoice& kernel) {
+  return kernel.raster == 0 ? "along_m" : "along_n";
+}
+
+std::int64_t swizzle_of(const KernelChoice& kernel) {
+  return static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(kernel.raster, 1, 8))));
+}
+
+constexpr const char* kHopperHeader =
+    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,swizzle_"
+    "size,"
+    "raster_order\n";
+constexpr const char* kAmpereHeader =
+    "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_"
+    "k,"
+    "split_k_slices,swizzle_size\n";
+
 // A line of a test list; nothing: CUTLASS has no such kernel.
 std::string line_of(const Gpu& gpu, const GemmProblem& whole, const KernelChoice& choice) {
   const std::optional<CutlassKernel> form = in_cutlass(whole, choice);
-  const std::string name = form ? name_of(gpu, *form) : "";
-  if (name.empty()) {
+  if (!form) {
     return "";
   }
-  const auto& [problem, kernel, exchanged] = *form;
-  const bool wide = kernel.path == GpuPath::kWgmma;
-  const GemmTile instruction =
-      wide ? kernel.fragment : instruction_of(gpu, problem.precision).shape;
-  const auto swizzle = static_cast<std::int64_t>(
-      std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(kernel.raster, 1, 8))));
-  const bool by_rows = (kernel.raster == 0) != exchanged;
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", name, problem.m,
-                     problem.n, problem.k, kernel.block.m, kernel.block.n, kernel.block.k,
-                     kernel.stages, (wide ? 4 : 1) * (kernel.block.m / kernel.warp.m),
-                     kernel.block.n / kernel.warp.n, instruction.m, instruction.n, instruction.k,
-                     kernel.split_k, swizzle, by_rows ? "along_n" : "along_m");
+  const auto& [problem, kernel] = *form;
+  const std::string begin =
+      fmt::format("{},{},{},{},{},{},{},{}", name_of(gpu, *form), problem.m, problem.n, problem.k,
+                  problem.batch, kernel.block.m, kernel.block.n, kernel.block.k);
+  if (kernel.path == GpuPath::kWgmma) {
+    return fmt::format("{},1,{},{},{},{}\n", begin, kernel.cluster, kernel.split_k,
+                       swizzle_of(kernel), raster_order(kernel));
+  }
+  const GemmTile instruction = instruction_of(gpu, problem.precision).shape;
+  return fmt::format("{},{},{},{},{},{},{},{},{}\n", begin, kernel.stages,
+                     kernel.block.m / kernel.warp.m, kernel.block.n / kernel.warp.n, instruction.m,
+                     instruction.n, instruction.k, kernel.split_k, swizzle_of(kernel));
 }
 
 }  // namespace
@@ -180,6 +244,9 @@ std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
   std::string text = "import triton\n\nconfigs = [\n";
   std::set<std::string> seen;
   for (const KernelChoice& kernel : kernels) {
+    if (kernel.path == GpuPath::kSimt && problem.precision != GpuPrecision::kF32) {
+      continue;  // tl.dot takes the tensor cores
+    }
     const std::int64_t blocks = resources(gpu, problem, kernel).blocks_per_sm;
     const std::int64_t rows =
         kernel.raster == 0 ? 1 : waves(gpu, problem, kernel, blocks).wave_rows;
@@ -203,9 +270,8 @@ std::string cutlass_name(const Gpu& gpu, const GemmProblem& problem, const Kerne
 CutlassList cutlass_test_list(const Gpu& gpu, const GemmProblem& problem,
                               const std::vector<KernelChoice>& kernels, std::size_t most) {
   CutlassList list;
-  list.text =
-      "kernel,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,split_k,swizzle,"
-      "raster_order\n";
+  const bool hopper = !kernels.empty() && kernels.front().path == GpuPath::kWgmma;
+  list.text = hopper ? kHopperHeader : kAmpereHeader;
   std::set<std::string> seen;
   for (const KernelChoice& kernel : kernels) {
     if (list.written == most) {

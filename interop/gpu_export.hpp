@@ -15,15 +15,17 @@ namespace mapsim {
 std::string triton_configs(const Gpu& gpu, const GemmProblem& problem,
                            const std::vector<KernelChoice>& kernels);
 
-// CUTLASS's name of a kernel: cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8 up to Ada,
-// cutlass3x_sm90_tensorop_... for warpgroup MMA. CUTLASS's warpgroups take rows; a kernel whose
-// warpgroups take columns is that of C^T = B^T A^T, with m and n exchanged. Empty: CUTLASS has none
-// of this shape.
+// CUTLASS's name of a kernel, as its generator makes them (python/cutlass_library of 4.x):
+// cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8 up to Ada, with the type of C in front
+// where it is not that of the sums; cutlass3x_sm90_tensorop_gemm_bf16_bf16_f32_bf16_bf16_... for
+// warpgroup MMA. The library's kernels write C column-major: named is that of C^T = B^T A^T, with m
+// and n exchanged. Empty: CUTLASS has none of this shape. Whether a build has instantiated a tile
+// is for its manifest.
 std::string cutlass_name(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel);
 
-// CSV for cutlass_profiler's test lists: a header, then one line per kernel: its name and
-// m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,split_k,swizzle,raster_order.
-// At most `most`. swizzle is 1, 2, 4 or 8, the greatest that is not above the kernel's.
+// CSV for cutlass_profiler --testlist-file: a header of the profiler's own argument names, then one
+// line per kernel, at most `most`. All kernels are of one path. swizzle_size is 1, 2, 4 or 8, the
+// greatest that is not above the kernel's. Hopper's kernels choose their stages themselves.
 struct CutlassList {
   std::string text;
   std::size_t written = 0;

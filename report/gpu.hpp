@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <vector>
 
+#include "costmodel/roofline.hpp"
 #include "mapper/gpu/search.hpp"
 #include "report/json.hpp"
 
@@ -17,6 +19,22 @@ struct KernelReport {
 // For people: the ranked kernels, each with its predicted time, what bounds it, what it takes;
 // which are as good as the first; how far to trust it; constraints that the layer violates.
 std::string kernels_text(const KernelReport& report);
+
+// Bounds of a GEMM, as it is, that no kernel can beat, one per kind of arithmetic that the chip has
+// for it: operations at the peak, each operand and result once from or to DRAM.
+struct GpuRoofline {
+  std::string path;  // "tensor cores", "WMMA", "without tensor cores"
+  RooflineBound bound;
+  Peak peak;
+};
+std::vector<GpuRoofline> gpu_rooflines(const Gpu& gpu, const GemmProblem& problem);
+std::string gpu_roofline_text(const Gpu& gpu, const Workload& workload, const GemmProblem& problem);
+std::string gpu_roofline_json(const Provenance& origin, const Gpu& gpu, const Workload& workload,
+                              const GemmProblem& problem);
+
+// The beginning of every result (docs/results.md) as JSON text, for results whose rest another
+// library writes.
+std::string provenance_text(const Provenance& origin);
 
 // For programs: docs/results.md.
 std::string kernels_json(const Provenance& origin, const KernelReport& report);

@@ -53,7 +53,7 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
   text += fmt::format("  ceilings: tensor cores {:.0f}, {}without {:.0f} Tops/s\n",
                       peak_tflops(report.gpu, rate.chip),
                       wmma > 0 ? fmt::format("WMMA {:.0f}, ", peak_tflops(report.gpu, wmma)) : "",
-                      peak_tflops(report.gpu, rate.simt));
+                      peak_tflops(report.gpu, report.gpu.rate(problem.precision, GpuPath::kSimt)));
   return text + trust_text(report.result);
 }
 

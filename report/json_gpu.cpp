@@ -103,6 +103,34 @@ Json form_json(const GemmForm& form) {
 
 }  // namespace
 
+std::string provenance_text(const Provenance& origin) { return provenance_json(origin).dump(); }
+
+std::string gpu_roofline_json(const Provenance& origin, const Gpu& gpu, const Workload& workload,
+                              const GemmProblem& problem) {
+  Json json = provenance_json(origin);
+  json["gpu"] = gpu.name;
+  json["workload"] = workload.name;
+  json["equation"] = workload.equation();
+  json["gemm"] = {{"m", problem.m},
+                  {"n", problem.n},
+                  {"k", problem.k},
+                  {"batch", problem.batch},
+                  {"precision", to_string(problem.precision)}};
+  json["rooflines"] = Json::array();
+  for (const GpuRoofline& line : gpu_rooflines(gpu, problem)) {
+    json["rooflines"].push_back({{"path", line.path},
+                                 {"ops_per_second", line.peak.ops_per_second},
+                                 {"bytes_per_second", line.peak.bytes_per_second},
+                                 {"intensity", line.bound.intensity},
+                                 {"ridge", line.bound.ridge},
+                                 {"math_seconds", line.bound.compute.count()},
+                                 {"memory_seconds", line.bound.transfer.count()},
+                                 {"limiter", to_string(line.bound.limiter)},
+                                 {"seconds", line.bound.time().count()}});
+  }
+  return json.dump(2) + "\n";
+}
+
 std::string kernels_json(const Provenance& origin, const KernelReport& report) {
   const GpuSearchResult& result = report.result;
   Json json = provenance_json(origin);

@@ -26,7 +26,7 @@ struct FitOptions {
   // Triggs et al., "Bundle Adjustment", 2000). 0.1 of a log ratio is 10 % of the time.
   double soft_scale = 0.1;
   double noise = 0.05;                 // of a residual, where its size matters: against priors
-  std::int64_t max_evaluations = 300;  // of the residuals, those for the Jacobian included
+  std::int64_t max_evaluations = 350;  // of the residuals, those for the Jacobian included
 };
 
 // What the data say about one parameter.

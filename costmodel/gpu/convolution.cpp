@@ -177,19 +177,41 @@ void note_pieces(const Gpu& gpu, std::int64_t unit, GemmForm& form) {
                   unit, hopper ? ", without the TMA and so without warpgroup MMA" : ""));
 }
 
-// On tensor cores: all ways to meet what is violated, or not to.
-std::vector<GemmForm> tensor_forms(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
-  const GemmProblem& problem = layer.problem;
+// Operands that the chip's fastest path cannot read as they lie, each transposed in a pass that
+// pads its rows, too. Nothing: there are none.
+std::optional<GemmForm> transposed(const Gpu& gpu, const Layer& layer, std::int64_t unit) {
+  GemmForm form{layer.problem, {}, true, {}};
+  GemmProblem& problem = form.problem;
+  const GpuPath path =
+      gpu.rate(problem.precision, GpuPath::kWgmma) > 0 ? GpuPath::kWgmma : GpuPath::kMma;
+  for (const bool of_a : {true, false}) {
+    if (reads_as_it_lies(problem, path, of_a)) {
+      continue;
+    }
+    const std::int64_t run = round_up(problem.k, unit);
+    const double lines = real(problem.batch * (of_a ? problem.m : problem.n));
+    const double size = real(operand_size(problem.precision).count());
+    (of_a ? problem.a : problem.b) = of_a ? MatrixLayout::kRow : MatrixLayout::kColumn;
+    (of_a ? problem.run_a : problem.run_b) = run;
+    const char* name = of_a ? "A" : "B";
+    form.passes.push_back(
+        {fmt::format("{} transposed", name), lines * size * real(problem.k + run)});
+    form.notes.push_back(
+        fmt::format("{} is contiguous across K; {} of {} reads along K: transposed", name,
+                    to_string(path), to_string(problem.precision)));
+  }
+  return form.passes.empty() ? std::nullopt : std::optional{form};
+}
+
+// All ways to meet what is violated in `plain`, or not to.
+void add_padded(const Gpu& gpu, const Layer& layer, const GemmForm& plain,
+                std::vector<GemmForm>& forms) {
+  const GemmProblem& problem = plain.problem;
   const std::int64_t unit = kPiece / operand_size(problem.precision).count();
   const std::int64_t output_unit = kPiece / std::gcd(kPiece, problem.output.count());
   const bool aligned = run_of_a(problem) % unit == 0 && run_of_b(problem) % unit == 0;
   const bool outputs = problem.n % output_unit == 0;
   const bool grouped = layer.convolution && layer.channels == 0;  // depthwise: nothing to pad
-  GemmForm plain{problem, {}, true, {}};
-  if (layer.convolution && request.layout == ConvLayout::kNchw) {
-    add_transposition(layer, plain);
-  }
-  std::vector<GemmForm> forms;
   for (const bool pads_inputs : {true, false}) {
     for (const bool pads_outputs : {true, false}) {
       if ((pads_inputs && (aligned || grouped)) ||
@@ -213,7 +235,32 @@ std::vector<GemmForm> tensor_forms(const Gpu& gpu, const Layer& layer, const Gpu
       forms.push_back(std::move(form));
     }
   }
+}
+
+std::vector<GemmForm> tensor_forms(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
+  const std::int64_t unit = kPiece / operand_size(layer.problem.precision).count();
+  std::vector<GemmForm> forms;
+  if (const auto form = transposed(gpu, layer, unit)) {
+    add_padded(gpu, layer, *form, forms);
+  }
+  GemmForm plain{layer.problem, {}, true, {}};
+  if (layer.convolution && request.layout == ConvLayout::kNchw) {
+    add_transposition(layer, plain);
+  }
+  add_padded(gpu, layer, plain, forms);
   return forms;
+}
+
+// "f32, f16, s8".
+std::string precisions_of(const Gpu& gpu) {
+  std::string list;
+  for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
+    if (gpu.rates[i].chip > 0 || gpu.rates[i].simt > 0) {
+      list += list.empty() ? "" : ", ";
+      list += to_string(static_cast<GpuPrecision>(i));
+    }
+  }
+  return list;
 }
 
 std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequest& request) {
@@ -238,8 +285,14 @@ std::vector<GemmForm> forms_of(const Gpu& gpu, const Layer& layer, const GpuRequ
 
 bool is_convolution(const Workload& workload) {
   const std::optional<Operands> operands = operands_of(workload);
-  return operands && (has_window(workload, operands->input) ||
-                      workload.tensors[operands->weight].ranks.size() > 2);
+  if (!operands || has_window(workload, operands->input)) {
+    return operands.has_value();
+  }
+  // A batch of GEMMs has a dim more in all three tensors, but no filter.
+  const auto& ranks = workload.tensors[operands->weight].ranks;
+  return std::count_if(ranks.begin(), ranks.end(), [&](const Rank& rank) {
+           return workload.gemm_axis(rank.terms.front().dim) != GemmAxis::kBatch;
+         }) > 2;
 }
 
 std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
@@ -277,7 +330,15 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
                        real(layer.problem.output.count());
   std::vector<GemmForm> forms = forms_of(gpu, layer, request);
   if (forms.empty()) {
-    return fmt::format("{} cannot multiply {}", gpu.name, to_string(*precision));
+    return fmt::format("{} cannot multiply {}; it has {}", gpu.name, to_string(*precision),
+                       precisions_of(gpu));
+  }
+  const Bits other = workload.tensors[operands->weight].bits;
+  for (GemmForm& form : forms) {
+    if (other != width) {
+      form.notes.push_back(fmt::format("operands of {} b and {} b: both are taken as stored in {}",
+                                       width.count(), other.count(), to_string(*precision)));
+    }
   }
   if (layer.convolution && layer.channels == 0) {
     for (GemmForm& form : forms) {

@@ -284,9 +284,8 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   time.launch =
       Seconds{calibration.launch.count() + real(work.kernels - 1) * calibration.reduction.count() +
               rounds * calibration.block.count()};
-  ClockedTime clocked{
-      loop.loop + loop.stall, l2, loop.fill, dram, reduction + time.launch.count(),
-      calibration.overlap};
+  ClockedTime clocked{loop.loop + loop.stall, l2, loop.fill, dram, reduction + time.launch.count(),
+                      calibration.overlap};
   clocked.full = clocked.total(1);
   result.energy = dynamic_joules(gpu, calibration, problem, kernel, work, result);
   result.clock_share = clock_share(gpu, calibration, result.energy, clocked);

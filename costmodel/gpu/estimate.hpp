@@ -72,8 +72,8 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
 enum class GpuBound : std::uint8_t { kMma, kShared, kIssue, kLatency, kL2, kDram, kLaunch, kTail };
 const char* to_string(GpuBound bound);  // "mma", "shared memory", "issue", "latency", "L2", ...
 
-// Each as if it were alone and at the full clock, but stall, fill, reduction, launch and power, which
-// add to the total.
+// Each as if it were alone and at the full clock, but stall, fill, reduction, launch and power,
+// which add to the total.
 struct GpuTime {
   Seconds mma{0};     // tensor cores of the busiest SM, last round included
   Seconds shared{0};  // shared memory of the busiest SM

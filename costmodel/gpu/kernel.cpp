@@ -121,6 +121,16 @@ bool is_for_tma(const GemmProblem& problem) {
   return run_of_a(problem) * size % 16 == 0 && run_of_b(problem) * size % 16 == 0;
 }
 
+bool reads_as_it_lies(const GemmProblem& problem, GpuPath path, bool of_a) {
+  const std::int64_t size = operand_size(problem.precision).count();
+  const bool along_k = of_a ? problem.a == MatrixLayout::kRow : problem.b == MatrixLayout::kColumn;
+  return along_k || (path == GpuPath::kWgmma ? size == 2 : path != GpuPath::kMma || size > 1);
+}
+bool is_for_wgmma(const GemmProblem& problem) {
+  return is_for_tma(problem) && reads_as_it_lies(problem, GpuPath::kWgmma, true) &&
+         reads_as_it_lies(problem, GpuPath::kWgmma, false);
+}
+
 std::span<const GemmTile> wmma_fragments(GpuPrecision precision) {
   switch (precision) {
     case GpuPrecision::kF16:
@@ -158,6 +168,12 @@ std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
         "runs of {} and {} elements in memory; the TMA takes multiples of 16 B: pad them, or use "
         "the path mma",
         run_of_a(problem), run_of_b(problem));
+  }
+  for (const bool of_a : {true, false}) {
+    if (!reads_as_it_lies(problem, kernel.path, of_a)) {
+      return fmt::format("{} is contiguous across K; {} of {} reads along K: transpose it",
+                         of_a ? "A" : "B", to_string(kernel.path), to_string(problem.precision));
+    }
   }
   if (auto reason = illegal_fragment(problem, kernel)) {
     return reason;

@@ -40,6 +40,12 @@ std::int64_t run_of_b(const GemmProblem& problem);
 // The TMA, which feeds warpgroup MMA, takes strides of multiples of 16 B only (CUDA driver API,
 // cuTensorMapEncodeTiled, globalStrides).
 bool is_for_tma(const GemmProblem& problem);
+// Can this path read A, or B, as it lies? Warpgroup MMA reads 16-bit operands along K or across,
+// all others along K only: row-major A, column-major B (PTX ISA, wgmma: imm-trans-a and -b are for
+// .f16 and .bf16). mma.sync of 8 bits is row.col, and ldmatrix transposes 16-bit elements only;
+// wider ones are read word by word.
+bool reads_as_it_lies(const GemmProblem& problem, GpuPath path, bool of_a);
+bool is_for_wgmma(const GemmProblem& problem);  // both, and the TMA takes them
 
 struct GemmTile {
   std::int64_t m = 1;

@@ -71,11 +71,13 @@ std::optional<KernelChoice> kernel_of(const Gpu& gpu, const GemmProblem& problem
                                       std::int64_t n) {
   const std::int64_t size = operand_size(problem.precision).count();
   std::optional<KernelChoice> kernel;
-  if (gpu.rate(problem.precision, GpuPath::kWgmma) > 0 && is_for_tma(problem)) {
+  if (gpu.rate(problem.precision, GpuPath::kWgmma) > 0 && is_for_wgmma(problem)) {
     kernel = wgmma_kernel({m, n, kStepBytes / size}, size);
   } else if (!is_power(m) || !is_power(n)) {
     return std::nullopt;
   } else if (gpu.rate(problem.precision, GpuPath::kMma) > 0 &&
+             reads_as_it_lies(problem, GpuPath::kMma, true) &&
+             reads_as_it_lies(problem, GpuPath::kMma, false) &&
              !wmma_fragments(problem.precision).empty()) {
     kernel = mma_kernel({m, n, kStepBytes / size}, wmma_fragments(problem.precision).front());
   } else {

@@ -29,9 +29,9 @@ double ClockedTime::total(double clock_share) const {
 GpuJoules dynamic_joules(const Gpu& gpu, const GpuCalibration& calibration,
                          const GemmProblem& problem, const KernelChoice& kernel,
                          const GpuWork& work, const GpuEstimate& estimate) {
-  const GpuRate& rate = gpu.rate(problem.precision);
   const double f16 = gpu.rate(GpuPrecision::kF16).chip;
-  const double own = kernel.path == GpuPath::kSimt ? rate.simt : rate.chip;
+  const double own = kernel.path == GpuPath::kSimt ? gpu.rate(problem.precision, GpuPath::kSimt)
+                                                   : gpu.rate(problem.precision).chip;
   const auto moved = [](double bytes, PicojoulesPerBit energy) {
     return Picojoules{8 * bytes * energy.count()};
   };

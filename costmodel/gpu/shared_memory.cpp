@@ -119,9 +119,11 @@ double mma_instructions(const Gpu& gpu, const GemmProblem& problem, const Kernel
   }
   // HFMA2 and DP4A take 4 B of each operand; a warp's instruction works on its 32 tiles at once.
   if (kernel.path == GpuPath::kSimt) {
-    return macs / 32 /
-           static_cast<double>(
-               std::max<std::int64_t>(1, 4 / operand_size(problem.precision).count()));
+    // With sums of fp32 halves are multiplied one by one.
+    const bool alone =
+        problem.precision == GpuPrecision::kF16 || problem.precision == GpuPrecision::kBf16;
+    const std::int64_t at_once = 4 / operand_size(problem.precision).count();
+    return macs / 32 / static_cast<double>(alone ? 1 : std::max<std::int64_t>(1, at_once));
   }
   // MACs of one instruction: m16n8k16 (f16, bf16, s8 as WMMA splits it), half of it on sm_75, a
   // fourth on sm_70; m16n8k4 (tf32); m8n8k4 (f64). From the cubins of sass_opcode_counts.csv.

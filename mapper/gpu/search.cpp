@@ -81,13 +81,19 @@ struct Candidate {
   }
 };
 
-GpuPath default_path(const Gpu& gpu, const GemmForm& form) {
-  const GpuPrecision precision = form.problem.precision;
-  if (!form.tensor_cores) {
-    return GpuPath::kSimt;
+// All that could be the fastest: WMMA is mma.sync with worse loads.
+std::vector<GpuPath> paths_of(const Gpu& gpu, const GemmForm& form,
+                              const std::optional<GpuPath>& asked) {
+  if (asked) {
+    return (*asked == GpuPath::kSimt) != form.tensor_cores ? std::vector<GpuPath>{*asked}
+                                                           : std::vector<GpuPath>{};
   }
-  return gpu.rate(precision, GpuPath::kWgmma) > 0 && is_for_tma(form.problem) ? GpuPath::kWgmma
-                                                                              : GpuPath::kMma;
+  if (!form.tensor_cores) {
+    return {GpuPath::kSimt};
+  }
+  return gpu.rate(form.problem.precision, GpuPath::kWgmma) > 0 && is_for_wgmma(form.problem)
+             ? std::vector<GpuPath>{GpuPath::kWgmma, GpuPath::kMma}
+             : std::vector<GpuPath>{GpuPath::kMma};
 }
 
 void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
@@ -165,8 +171,7 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
   result.forms = forms;
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < forms.size(); ++i) {
-    const GpuPath path = options.path.value_or(default_path(gpu, forms[i]));
-    if ((path == GpuPath::kSimt) != forms[i].tensor_cores) {
+    for (const GpuPath path : paths_of(gpu, forms[i], options.path)) {
       add_candidates(gpu, forms[i], i, path, result, candidates);
     }
   }

@@ -11,8 +11,8 @@
 namespace mapsim {
 
 struct GpuSearchOptions {
-  std::optional<GpuPath> path{};  // absent: wgmma on Hopper where the TMA can feed it, mma
-                                  // elsewhere; simt where a form says so
+  std::optional<GpuPath> path{};  // absent: mma, and on Hopper wgmma where the TMA can feed it;
+                                  // simt where a form says so
   std::size_t top = 10;
 };
 

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 namespace mapsim {
@@ -58,7 +60,15 @@ TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
             std::string::npos);
   EXPECT_NE(file("stdout").find("roofline"), std::string::npos);
   const std::string own = file("own.yaml");
-  EXPECT_TRUE(own.starts_with(contents(kA100)));  // with all that its author wrote
+  // With all that its author wrote, but that it is uncalibrated.
+  std::string author = contents(kA100);
+  const std::size_t line = author.find("# Uncalibrated: no `calibration:` block");
+  ASSERT_NE(line, std::string::npos);
+  author.erase(line, author.find('\n', line) + 1 - line);
+  EXPECT_TRUE(own.starts_with(author));
+  EXPECT_NE(own.find("    # not determined, as without a calibration: "), std::string::npos);
+  EXPECT_NE(own.find("    # resolution: the default\n"), std::string::npos);
+  EXPECT_NE(own.find("      longest: "), std::string::npos);
   EXPECT_NE(own.find("    - precision: bf16\n"), std::string::npos);
   EXPECT_NE(own.find("fitted_from: \"all.csv\""), std::string::npos);
   // Again, on what is calibrated already: the block is replaced.
@@ -72,11 +82,44 @@ TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
       << file("stderr");
 }
 
+TEST_F(CalibrateCommand, WritesJson) {
+  ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv"), 0);
+  ASSERT_EQ(run(fmt::format("calibrate all.csv --arch {} --json --out result.json", kA100)), 0)
+      << file("stderr");
+  const auto json = nlohmann::ordered_json::parse(file("result.json"));
+  EXPECT_EQ(json["command"], "calibrate");
+  ASSERT_EQ(json["groups"].size(), 1U);
+  const auto& group = json["groups"][0];
+  EXPECT_EQ(group["problems"], 16);
+  EXPECT_EQ(group["scores"][0]["name"], "calibrated");
+  EXPECT_LT(group["scores"][0]["errors"]["mape"], group["scores"][2]["errors"]["mape"]);
+  EXPECT_EQ(group["parameters"].size(), 14U);
+}
+
+// Tables from before convolutions had fewer columns: their rows stay what they are.
+TEST_F(CalibrateCommand, AddsColumnsToOlderMeasurements) {
+  const std::string import = "import gpu-table table.csv --gpu x --precision f16 -o all.csv";
+  ASSERT_EQ(run(import), 0);
+  std::string old;
+  for (std::istringstream lines{file("all.csv")}; std::getline(lines, old);) {
+    const bool comment = old.starts_with("#");
+    std::ofstream{folder() / "old.csv", std::ios::app}
+        << (comment ? old : old.substr(0, old.size() - (old.starts_with("gpu,") ? 21 : 3))) << "\n";
+  }
+  ASSERT_EQ(run("import gpu-table table.csv --gpu x --precision f16 -o old.csv"), 0)
+      << file("stderr");
+  ASSERT_EQ(run(import), 0);
+  EXPECT_EQ(file("old.csv"), file("all.csv"));
+}
+
 TEST_F(CalibrateCommand, OnlyAddsToMeasurements) {
   const std::string import = "import gpu-table table.csv --gpu x --precision f16 -o all.csv";
   ASSERT_EQ(run(import), 0);
   const std::string first = file("all.csv");
   ASSERT_EQ(run(import), 0);
+  EXPECT_EQ(file("all.csv"), first);  // the same rows once only
+  EXPECT_NE(file("stdout").find("note: 16 measurements were there already"), std::string::npos);
+  ASSERT_EQ(run("import gpu-table table.csv --gpu y --precision f16 -o all.csv"), 0);
   EXPECT_TRUE(file("all.csv").starts_with(first));
   EXPECT_GT(file("all.csv").size(), first.size());
   EXPECT_EQ(run("import gpu-table table.csv --gpu x --precision f16 -o table.csv"), 2);

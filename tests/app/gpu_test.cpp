@@ -22,7 +22,8 @@ struct Outcome {
 Outcome run(std::string arguments) {
   for (const auto& [word, path] :
        {std::pair<std::string, std::string>{"ARCH:", MAPSIM_SOURCE_DIR "/configs/arch/"},
-        {"LAYER:", MAPSIM_SOURCE_DIR "/configs/workloads/"}}) {
+        {"LAYER:", MAPSIM_SOURCE_DIR "/configs/workloads/"},
+        {"NETWORK:", MAPSIM_SOURCE_DIR "/configs/networks/"}}) {
     for (std::size_t at = 0; (at = arguments.find(word)) != std::string::npos;) {
       arguments.replace(at, word.size(), path);
     }
@@ -48,6 +49,22 @@ TEST(SearchOnGpu, PrintsRankedKernels) {
   EXPECT_THAT(outcome.text, HasSubstr("\n  1="));
   EXPECT_THAT(outcome.text, HasSubstr("\n  10"));
   EXPECT_THAT(outcome.text, HasSubstr("=: as good as the first"));
+}
+
+TEST(SearchOnGpu, SaysHowFarToTrustACalibratedChip) {
+  const Outcome outcome =
+      run("search ARCH:calibrated/h200.yaml LAYER:gemm/4096.yaml --precision bf16 --top 2");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text,
+              HasSubstr("calibrated on aiconfigurator_h200_bf16.csv: 9 of 10 measured "
+                        "times are expected within a factor of 1.16"));
+  EXPECT_THAT(outcome.text, HasSubstr("power limit "));
+  const Json json = Json::parse(
+      run("search ARCH:calibrated/l20.yaml LAYER:gemm/4096.yaml --precision f16_acc16 --path wmma "
+          "--top 1 --json")
+          .text);
+  EXPECT_EQ(json["calibrated_on"], "leetcuda_hgemm.csv");
+  EXPECT_LT(json["kernels"][0]["log_error_90"], 0.05);
 }
 
 TEST(SearchOnGpu, NamesNoCeilingThatThereIsNot) {
@@ -83,8 +100,8 @@ TEST(SearchOnGpu, ExportsForTritonAndCutlass) {
               StartsWith("import triton\n\nconfigs = [\n    triton.Config({'BLOCK_M': "));
   const Outcome cutlass = run(search + "--export cutlass");
   EXPECT_EQ(cutlass.code, 0);
-  EXPECT_THAT(cutlass.text, StartsWith("kernel,m,n,k,cta_m,"));
-  EXPECT_THAT(cutlass.text, HasSubstr("\ncutlass_tensorop_s16816gemm_f16_"));
+  EXPECT_THAT(cutlass.text, StartsWith("operation_name,m,n,k,batch_count,cta_m,"));
+  EXPECT_THAT(cutlass.text, HasSubstr("\ncutlass_tensorop_f16_s16816gemm_f16_"));
   const Outcome hopper = run(kSearch + "--precision bf16 --export cutlass --top 7");
   EXPECT_EQ(hopper.code, 0);
   int named = 0;
@@ -123,10 +140,72 @@ TEST(SearchOnGpu, RefusesWhatIsNotForIt) {
   const Outcome precision = run(kSearch + "--precision fp16");
   EXPECT_EQ(precision.code, 2);
   EXPECT_THAT(precision.text, HasSubstr("no precision 'fp16'; did you mean 'f16'?"));
-  const Outcome eval = run("roofline ARCH:h200.yaml LAYER:gemm/4096.yaml");
-  EXPECT_EQ(eval.code, 2);
-  EXPECT_THAT(eval.text, HasSubstr("h200.yaml:"));
-  EXPECT_THAT(eval.text, HasSubstr("a GPU; its kernels are searched with 'mapsim search'"));
+  const Outcome show = run("show ARCH:h200.yaml");
+  EXPECT_EQ(show.code, 2);
+  EXPECT_THAT(show.text, HasSubstr("h200.yaml:"));
+  EXPECT_THAT(show.text, HasSubstr("a GPU; 'mapsim search', 'network', 'roofline'"));
+}
+
+// A negative answer: CUTLASS has no WMMA kernels, and here there is nothing else to export.
+TEST(SearchOnGpu, ExportsNothingWithExitCode1) {
+  const Outcome none = run(kSearch + "--precision bf16 --path wmma --export cutlass");
+  EXPECT_EQ(none.code, 1) << none.text;
+  EXPECT_THAT(none.text, HasSubstr("kernels left out that CUTLASS does not have, 0 written"));
+  const Outcome triton = run(kSearch + "--precision f16 --path simt --export triton");
+  EXPECT_EQ(triton.code, 1);
+  EXPECT_THAT(triton.text, HasSubstr("tl.dot takes the tensor cores"));
+  const Outcome illegal = run("search ARCH:v100.yaml LAYER:gemm/4096.yaml --path wmma");
+  EXPECT_EQ(illegal.code, 1) << illegal.text;
+  EXPECT_THAT(illegal.text, HasSubstr("kernels is legal"));
+}
+
+// From the command to the figure: 8192^3 is limited by math, one row of it by memory.
+TEST(RooflineOnGpu, HasALinePerKindOfArithmetic) {
+  const Outcome text = run("roofline ARCH:h200.yaml LAYER:gemm/4096.yaml --precision bf16");
+  EXPECT_EQ(text.code, 0) << text.text;
+  EXPECT_THAT(text.text, HasSubstr("tensor cores  989"));
+  EXPECT_THAT(text.text, HasSubstr("WMMA"));
+  const Outcome outcome =
+      run("roofline ARCH:h200.yaml LAYER:gemm/4096.yaml --precision bf16 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  const Json json = Json::parse(outcome.text);
+  ASSERT_EQ(json["rooflines"].size(), 3U);
+  const Json& chip = json["rooflines"][0];
+  EXPECT_NEAR(chip["ops_per_second"], 989.4e12, 1e12);
+  EXPECT_DOUBLE_EQ(chip["math_seconds"],
+                   2 * 4096.0 * 4096 * 4096 / chip["ops_per_second"].get<double>());
+  EXPECT_DOUBLE_EQ(chip["memory_seconds"], 3 * 2 * 4096.0 * 4096 / 4800e9);
+  EXPECT_EQ(chip["limiter"], "math");
+  EXPECT_EQ(run("roofline ARCH:teaching.yaml LAYER:teaching/conv.yaml --precision f16").code, 2);
+}
+
+TEST(NetworkOnGpu, AddsUpItsLayersAndStreams) {
+  const std::string command = "network ARCH:a100_80gb.yaml NETWORK:resnet50.yaml --precision f16 ";
+  const Outcome text = run(command);
+  EXPECT_EQ(text.code, 0) << text.text;
+  EXPECT_THAT(text.text, HasSubstr("inferences/s"));
+  const Outcome outcome = run(command + "--json");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  const Json json = Json::parse(outcome.text);
+  double seconds = json["total"]["streams_latency_seconds"];
+  double energy = json["total"]["streams_energy_pj"];
+  for (const Json& layer : json["layers"]) {
+    seconds += layer["count"].get<double>() * layer["latency_seconds"].get<double>();
+    energy += layer["count"].get<double>() * layer["energy_pj"].get<double>();
+  }
+  EXPECT_NEAR(json["total"]["latency_seconds"], seconds, 1e-9 * seconds);
+  EXPECT_NEAR(json["total"]["energy_pj"], energy, 1e-9 * energy);
+  EXPECT_EQ(json["total"]["layers_missing"], 0);
+  EXPECT_GT(json["total"]["macs"], 4e9);
+  // One layer, as `search` ranks it.
+  const Json& first = json["layers"][0];
+  const Json alone =
+      Json::parse(run("search ARCH:a100_80gb.yaml LAYER:resnet50/" +
+                      first["workload"].get<std::string>() + ".yaml --precision f16 --json --top 1")
+                      .text);
+  EXPECT_EQ(first["latency_seconds"], alone["kernels"][0]["seconds"]);
+  EXPECT_EQ(run(command + "--even").code, 2);
+  EXPECT_EQ(run(command + "--objective energy").code, 2);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <string>
@@ -72,6 +73,24 @@ TEST(ShippedGpus, GiveEveryNumberASourceAndAStatus) {
     }
     EXPECT_GT(numbers, 30) << published.name;
   }
+}
+
+// Nothing but what a fit wrote sets them apart from the chips that they are of.
+TEST(ShippedGpus, CalibratedOnesAreTheOthersAndSayWhereFrom) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{kArch + "calibrated"}) {
+    Gpu gpu = load_gpu(entry.path().string());
+    EXPECT_FALSE(gpu.calibrations.empty()) << entry.path();
+    for (const GpuCalibration& calibration : gpu.calibrations) {
+      EXPECT_TRUE(calibration.precision) << entry.path();
+      EXPECT_FALSE(calibration.fitted_from.empty()) << entry.path();
+      EXPECT_LT(calibration.error, GpuCalibration{}.error) << entry.path();
+    }
+    gpu.calibrations.clear();
+    EXPECT_EQ(gpu, load_gpu(kArch + entry.path().filename().string())) << entry.path();
+    ++files;
+  }
+  EXPECT_EQ(files, 3);
 }
 
 }  // namespace

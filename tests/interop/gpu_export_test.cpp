@@ -27,52 +27,7 @@ KernelChoice mma() {
   return kernel;
 }
 
-TEST(CutlassName, IsThatOfItsLibrary) {
-  const Gpu a100 = chip("a100_80gb");
-  const auto name = [&](const Gpu& gpu, GpuPrecision precision) {
-    return cutlass_name(gpu, cube(4096, precision), mma());
-  };
-  EXPECT_EQ(name(a100, GpuPrecision::kF16),
-            "cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8");
-  EXPECT_EQ(name(a100, GpuPrecision::kF16Acc16),
-            "cutlass_tensorop_h16816gemm_128x128_32x3_tn_align8");
-  EXPECT_EQ(name(a100, GpuPrecision::kBf16),
-            "cutlass_tensorop_s16816gemm_bf16_128x128_32x3_tn_align8");
-  EXPECT_EQ(name(a100, GpuPrecision::kS8),
-            "cutlass_tensorop_i16832gemm_s8_128x128_32x3_tn_align16");
-  EXPECT_EQ(name(chip("t4"), GpuPrecision::kF16),
-            "cutlass_tensorop_s1688gemm_f16_128x128_32x3_tn_align8");
-  EXPECT_EQ(cutlass_name(a100, cube(1022, GpuPrecision::kF16), mma()),
-            "cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align2");
-  KernelChoice wide = mma();
-  wide.path = GpuPath::kWgmma;
-  wide.block = {128, 256, 64};
-  wide.warp = {64, 256, 64};
-  wide.fragment = {64, 256, 16};
-  EXPECT_EQ(cutlass_name(chip("h200"), cube(4096, GpuPrecision::kF16), wide),
-            "cutlass3x_sm90_tensorop_s64x256x16gemm_f16_f16_f32_f16_f16_128x256x64_1x1x1_0_tnt_"
-            "align8_warpspecialized_cooperative_epi_tma");
-}
-
-TEST(CutlassTestList, HasEachKernelOnce) {
-  KernelChoice split = mma();
-  split.split_k = 4;
-  EXPECT_EQ(
-      cutlass_test_list(chip("a100_80gb"), cube(4096, GpuPrecision::kF16), {mma(), split, mma()})
-          .text,
-      "kernel,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,split_k,"
-      "swizzle,raster_order\n"
-      "cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8,4096,4096,4096,128,128,32,3,2,"
-      "2,16,8,16,1,8,along_m\n"
-      "cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8,4096,4096,4096,128,128,32,3,2,"
-      "2,16,8,16,4,8,along_m\n");
-}
-
-// Warpgroups that take columns: CUTLASS has the kernel of C^T = B^T A^T.
-TEST(CutlassTestList, ExchangesAAndBAndSaysWhatItLeavesOut) {
-  GemmProblem problem = cube(4096, GpuPrecision::kF16);
-  problem.m = 2048;
-  problem.b = MatrixLayout::kRow;
+KernelChoice columns_of_warpgroups() {
   KernelChoice columns;
   columns.path = GpuPath::kWgmma;
   columns.block = {256, 128, 64};
@@ -80,18 +35,115 @@ TEST(CutlassTestList, ExchangesAAndBAndSaysWhatItLeavesOut) {
   columns.fragment = {256, 64, 16};
   columns.cluster = 2;
   columns.raster = 16;
+  return columns;
+}
+
+// Names as CUTLASS's own lists and logs have them: the type of C in front where sums have another.
+TEST(CutlassName, IsThatOfItsLibrary) {
+  const Gpu a100 = chip("a100_80gb");
+  const auto name = [&](const Gpu& gpu, GpuPrecision precision, std::int64_t output) {
+    GemmProblem problem = cube(4096, precision);
+    problem.output = Bytes{output};
+    return cutlass_name(gpu, problem, mma());
+  };
+  EXPECT_EQ(name(a100, GpuPrecision::kF16, 2),
+            "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8");
+  EXPECT_EQ(name(a100, GpuPrecision::kF16, 4),
+            "cutlass_tensorop_s16816gemm_f16_128x128_32x3_tn_align8");
+  EXPECT_EQ(name(a100, GpuPrecision::kF16Acc16, 2),
+            "cutlass_tensorop_h16816gemm_128x128_32x3_tn_align8");
+  EXPECT_EQ(name(a100, GpuPrecision::kBf16, 2),
+            "cutlass_tensorop_bf16_s16816gemm_bf16_128x128_32x3_tn_align8");
+  EXPECT_EQ(name(a100, GpuPrecision::kS8, 4),
+            "cutlass_tensorop_i16832gemm_s8_128x128_32x3_tn_align16");
+  EXPECT_EQ(name(a100, GpuPrecision::kS8, 1),
+            "cutlass_tensorop_s8_i16832gemm_s8_128x128_32x3_tn_align16");
+  EXPECT_EQ(name(chip("t4"), GpuPrecision::kF16, 4),
+            "cutlass_tensorop_s1688gemm_f16_128x128_32x3_tn_align8");
+  EXPECT_EQ(cutlass_name(a100, cube(1022, GpuPrecision::kF16), mma()),
+            "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align2");
+  EXPECT_EQ(cutlass_name(chip("h200"), cube(4096, GpuPrecision::kBf16), columns_of_warpgroups()),
+            "cutlass3x_sm90_tensorop_gemm_bf16_bf16_f32_bf16_bf16_128x256x64_1x2x1_0_tnn_align8_"
+            "warpspecialized_cooperative_epi_tma");
+}
+
+// C and D of 128x256 in f32 do not fit into shared memory, one warpgroup has no TMA epilogue, and
+// slices of K are the stream-K scheduler's.
+TEST(CutlassName, SaysTheScheduleThatCutlassHas) {
+  const Gpu h200 = chip("h200");
+  GemmProblem wide = cube(4096, GpuPrecision::kF16);
+  wide.output = Bytes{4};
+  EXPECT_EQ(cutlass_name(h200, wide, columns_of_warpgroups()),
+            "cutlass3x_sm90_tensorop_gemm_f16_f16_f32_f32_f32_128x256x64_1x2x1_0_tnn_align8_"
+            "warpspecialized_cooperative_epi_nosmem");
+  KernelChoice one = columns_of_warpgroups();
+  one.block = one.warp;
+  EXPECT_EQ(cutlass_name(h200, cube(4096, GpuPrecision::kF16), one),
+            "cutlass3x_sm90_tensorop_gemm_f16_f16_f32_f16_f16_64x256x64_1x2x1_0_tnn_align8_"
+            "warpspecialized_epi_nosmem");
+  one.split_k = 2;
+  EXPECT_EQ(cutlass_name(h200, cube(4096, GpuPrecision::kF16), one), "");
+  KernelChoice sliced = columns_of_warpgroups();
+  sliced.split_k = 4;
+  EXPECT_EQ(cutlass_name(h200, cube(4096, GpuPrecision::kF16), sliced),
+            "cutlass3x_sm90_tensorop_gemm_f16_f16_f32_f16_f16_128x256x64_1x2x1_0_tnn_align8_"
+            "stream_k_warpspecialized_cooperative_epi_tma");
+}
+
+TEST(CutlassTestList, HasEachKernelOnce) {
+  KernelChoice split = mma();
+  split.split_k = 4;
+  GemmProblem problem = cube(4096, GpuPrecision::kF16);
+  problem.m = 2048;
+  EXPECT_EQ(
+      cutlass_test_list(chip("a100_80gb"), problem, {mma(), split, mma()}).text,
+      "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,"
+      "inst_k,"
+      "split_k_slices,swizzle_size\n"
+      "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8,4096,2048,4096,1,128,128,32,"
+      "3,2,2,16,8,16,1,8\n"
+      "cutlass_tensorop_f16_s16816gemm_f16_128x128_32x3_tn_align8,4096,2048,4096,1,128,128,32,"
+      "3,2,2,16,8,16,4,8\n");
+}
+
+// C is row-major here and column-major there: CUTLASS's kernel is that of C^T = B^T A^T, whose
+// warpgroups take rows where ours take columns.
+TEST(CutlassTestList, ExchangesAAndBAndSaysWhatItLeavesOut) {
+  GemmProblem problem = cube(4096, GpuPrecision::kF16);
+  problem.m = 2048;
+  problem.b = MatrixLayout::kRow;
+  const KernelChoice columns = columns_of_warpgroups();
   KernelChoice four = columns;
   four.block = {256, 256, 64};
   const CutlassList list = cutlass_test_list(chip("h200"), problem, {four, columns, four});
   EXPECT_EQ(list.text,
-            "kernel,m,n,k,cta_m,cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,split_k,"
-            "swizzle,raster_order\n"
-            "cutlass3x_sm90_tensorop_s64x256x16gemm_f16_f16_f32_f16_f16_128x256x64_1x2x1_0_nnn_"
-            "align8_warpspecialized_cooperative_epi_tma,4096,2048,4096,128,256,64,2,8,1,64,256,16,"
-            "1,8,along_n\n");
+            "operation_name,m,n,k,batch_count,cta_m,cta_n,cta_k,cluster_m,cluster_n,split_k_slices,"
+            "swizzle_size,raster_order\n"
+            "cutlass3x_sm90_tensorop_gemm_f16_f16_f32_f16_f16_128x256x64_1x2x1_0_nnn_align8_"
+            "warpspecialized_cooperative_epi_tma,4096,2048,4096,1,128,256,64,1,2,1,8,along_n\n");
   EXPECT_EQ(list.written, 1U);
   EXPECT_EQ(list.left_out, 2U);
   EXPECT_EQ(cutlass_test_list(chip("h200"), problem, {columns, four}, 1).left_out, 0U);
+}
+
+// What the profiler would run otherwise than it was ranked is left out, or written as it will run.
+TEST(CutlassTestList, KeepsTheProblem) {
+  const Gpu gpu = chip("a100_80gb");
+  GemmProblem problem = cube(4096, GpuPrecision::kF16);
+  problem.batch = 12;
+  EXPECT_NE(cutlass_test_list(gpu, problem, {mma()}).text.find("4096,4096,4096,12,128"),
+            std::string::npos);
+  problem.batch = 1;
+  problem.k = 4095;
+  problem.run_a = problem.run_b = 4096;  // rows that a pass has padded
+  EXPECT_NE(cutlass_test_list(gpu, problem, {mma()}).text.find("_align8,4096,4096,4096,1"),
+            std::string::npos);
+  problem.stored_a = 4096;  // an implicit GEMM
+  EXPECT_EQ(cutlass_test_list(gpu, problem, {mma()}).written, 0U);
+  KernelChoice plain = mma();
+  plain.path = GpuPath::kSimt;
+  EXPECT_EQ(triton_configs(gpu, cube(64, GpuPrecision::kF16), {plain}),
+            "import triton\n\nconfigs = [\n]\n");
 }
 
 TEST(TritonConfigs, AreAPythonList) {

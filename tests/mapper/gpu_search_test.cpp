@@ -211,11 +211,100 @@ TEST(GpuForms, HopperPaysForRowsThatTheTmaDoesNotTake) {
   GpuSearchOptions options;
   options.top = 100'000;
   for (const RankedKernel& ranked : search_kernels(gpu, all, options).ranked) {
-    const bool padded = ranked.form == 0;
-    EXPECT_EQ(ranked.kernel.path, padded             ? GpuPath::kWgmma
-                                  : ranked.form == 1 ? GpuPath::kMma
-                                                     : GpuPath::kSimt);
+    const bool allowed = ranked.form == 0   ? ranked.kernel.path != GpuPath::kSimt
+                         : ranked.form == 1 ? ranked.kernel.path == GpuPath::kMma
+                                            : ranked.kernel.path == GpuPath::kSimt;
+    EXPECT_TRUE(allowed);
   }
+}
+
+// Where rows are aligned both instructions are tried, so that more work is not faster.
+TEST(GpuSearch, HopperMayUseEitherInstruction) {
+  const Gpu gpu = chip("h200");
+  const auto best = [&](std::int64_t m, std::int64_t k, std::optional<GpuPath> path) {
+    GpuSearchOptions options;
+    options.path = path;
+    return search_kernels(
+               gpu,
+               forms(gpu, gemm("g", {m, 4096, k, std::nullopt, false}), in(GpuPrecision::kF16)),
+               options)
+        .ranked.front()
+        .total;
+  };
+  EXPECT_LE(best(4096, 8, {}), best(4096, 9, {}));
+  for (const auto& [m, k] : {std::pair{4096, 8}, {1, 4096}, {4096, 4096}}) {
+    EXPECT_EQ(best(m, k, {}), std::min(best(m, k, GpuPath::kWgmma), best(m, k, GpuPath::kMma)));
+  }
+}
+
+// Without tensor cores f16 is summed in fp32 at fp32's pace; HFMA2 is for sums of 16 bits.
+TEST(GpuSearch, HalvesWithoutTensorCoresTakeFp32Units) {
+  const Gpu gpu = chip("a100_80gb");
+  const auto best = [&](GpuPrecision precision) {
+    GpuSearchOptions options;
+    options.path = GpuPath::kSimt;
+    return search_kernels(
+               gpu, forms(gpu, gemm("g", {4096, 4096, 4096, std::nullopt, false}), in(precision)),
+               options)
+        .ranked.front()
+        .total.count();
+  };
+  EXPECT_NEAR(best(GpuPrecision::kF16) / best(GpuPrecision::kF32), 1, 0.1);
+  EXPECT_EQ(best(GpuPrecision::kF16), best(GpuPrecision::kBf16));
+  EXPECT_LT(best(GpuPrecision::kF16Acc16), 0.5 * best(GpuPrecision::kF16));
+}
+
+// mma.sync of 8 bits is row.col.
+TEST(GpuForms, EightBitsAcrossKAreTransposedOnEveryChip) {
+  GpuRequest request = in(GpuPrecision::kS8);
+  request.a = MatrixLayout::kColumn;
+  const Gpu gpu = chip("a100_80gb");
+  const auto all = forms(gpu, gemm("g", {4096, 4096, 4096, std::nullopt, false}), request);
+  EXPECT_THAT(all[0].notes,
+              ElementsAre("A is contiguous across K; mma of s8 reads along K: transposed"));
+  const RankedKernel first = search_kernels(gpu, all, {}).ranked.front();
+  EXPECT_EQ(first.form, 0U);
+  request.precision = GpuPrecision::kF16;
+  EXPECT_THAT(forms(gpu, gemm("g", {4096, 4096, 4096, std::nullopt, false}), request)[0].passes,
+              IsEmpty());
+}
+
+TEST(GpuForms, ABatchOfGemmsIsNoConvolution) {
+  const Workload scores = load_workload(kConfigs + "workloads/bert_base/scores.yaml");
+  EXPECT_FALSE(is_convolution(scores));
+  EXPECT_TRUE(is_convolution(load_workload(kConfigs + "workloads/resnet50/conv2_1x1a.yaml")));
+  GpuRequest request = in(GpuPrecision::kF16);
+  request.b = MatrixLayout::kRow;
+  EXPECT_EQ(forms(chip("a100_80gb"), scores, request)[0].problem.b, MatrixLayout::kRow);
+}
+
+// Only operands of 16 bits may lie across K for warpgroup MMA.
+TEST(GpuForms, HopperTransposesWhatDoesNotLieAlongK) {
+  const Gpu gpu = chip("h200");
+  const Workload layer = gemm("g", {4096, 2048, 1024, std::nullopt, false});
+  GpuRequest request = in(GpuPrecision::kFp8);
+  request.b = MatrixLayout::kRow;
+  const auto all = forms(gpu, layer, request);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].problem.b, MatrixLayout::kColumn);
+  ASSERT_EQ(all[0].passes.size(), 1U);
+  EXPECT_EQ(all[0].passes[0].what, "B transposed");
+  EXPECT_DOUBLE_EQ(all[0].passes[0].bytes, 2.0 * 2048 * 1024);
+  EXPECT_EQ(all[1].problem.b, MatrixLayout::kRow);
+  KernelChoice kernel;
+  kernel.path = GpuPath::kWgmma;
+  kernel.block = {128, 128, 128};
+  kernel.warp = {64, 128, 128};
+  kernel.fragment = {64, 128, 32};
+  kernel.padding = 0;
+  EXPECT_EQ(illegal(gpu, all[1].problem, kernel),
+            "B is contiguous across K; wgmma of fp8 reads along K: transpose it");
+  EXPECT_EQ(illegal(gpu, all[0].problem, kernel), std::nullopt);
+  const RankedKernel first = search_kernels(gpu, all, {}).ranked.front();
+  EXPECT_EQ(first.form, 0U);
+  EXPECT_GT(first.passes, Seconds{0});
+  request.precision = GpuPrecision::kBf16;  // may lie as it does
+  EXPECT_THAT(forms(gpu, layer, request).front().passes, IsEmpty());
 }
 
 TEST(GpuForms, OutputChannelsArePaddedOrWrittenInPieces) {
@@ -278,7 +367,7 @@ TEST(GpuForms, WhatTheChipLacksRunsWithoutTensorCoresOrNotAtAll) {
   EXPECT_THAT(int8[0].notes, ElementsAre("v100 has no tensor cores for s8: FMA instructions"));
   EXPECT_EQ(search_kernels(v100, int8, {}).ranked.front().kernel.path, GpuPath::kSimt);
   EXPECT_EQ(std::get<std::string>(gemm_forms(v100, layer, in(GpuPrecision::kBf16))),
-            "v100 cannot multiply bf16");
+            "v100 cannot multiply bf16; it has f64, f32, f16, f16_acc16, s8");
 }
 
 TEST(GpuForms, DepthwiseConvolutionsSaySo) {

@@ -218,6 +218,20 @@ TEST(Calibrate, LibrariesOfTensorCoresSayNothingOfSimt) {
   EXPECT_EQ(gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma).mma, 0.5);
 }
 
+// A rate cannot follow a specification that is too low by more than its bound allows.
+TEST(Calibrate, TellsASuspiciousSpecificationAtItsBound) {
+  Gpu half = chip("a100_40gb");
+  const std::vector<GpuMeasurement> all = model_measurements(half, {}, 0.01);
+  for (GpuRate& rate : half.rates) {
+    rate.chip /= 2;  // the file claims half of what the chip has
+    rate.wmma /= 2;
+  }
+  const GroupCalibration group = calibrate(half, all, {}).at(0);
+  EXPECT_TRUE(parameter(group, "mma").fitted.at_bound);
+  EXPECT_NE(group.refusal.value_or("").find("measured faster than the file allows"),
+            std::string::npos);
+}
+
 TEST(Calibrate, DoesNotDependOnWhoAsks) {
   const Gpu gpu = chip("t4");
   const std::vector<GpuMeasurement> all = model_measurements(gpu, {}, 0.05);
@@ -301,7 +315,8 @@ class Recorded : public testing::Test {
       some.push_back(rows[i]);
     }
     CalibrationOptions options;
-    options.fit_rows = 200;
+    options.fit_rows = 150;
+    options.folds = 3;
     options.library = library_kernels;
     return calibrate(chip(arch), some, options).at(0);
   }
@@ -319,7 +334,7 @@ class Recorded : public testing::Test {
       }
     }
     CalibrationOptions options;
-    options.fit_rows = 400;
+    options.fit_rows = path ? 800 : 150;  // one kernel a row, or hundreds
     options.library = library_kernels;
     return calibrate(chip(arch), some, options).at(0);
   }

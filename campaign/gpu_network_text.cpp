@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "campaign/gpu_network.hpp"
+#include "report/figures.hpp"
+#include "report/gpu.hpp"
+#include "report/table.hpp"
+
+namespace mapsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double times(std::int64_t count) { return static_cast<double>(count); }
+double part(double value, double whole) { return whole > 0 ? value / whole : 0; }
+
+Row layer_row(const NetworkLayer& layer, const GpuLayer& found, const GpuNetworkResult& result) {
+  const RankedKernel& ranked = *found.kernel;
+  const Seconds latency = ranked.total * times(layer.count);
+  const Picojoules energy = found.energy * times(layer.count);
+  const KernelChoice& kernel = ranked.kernel;
+  return {layer.name,
+          fmt::format("{} x", layer.count),
+          scaled(times(layer.count * layer.workload.macs()), ""),
+          scaled(latency.count(), "s"),
+          percent(part(latency.count(), result.latency.count())),
+          energy_text(energy),
+          percent(part(energy.count(), result.energy.count())),
+          percent(ranked.estimate.mma_share),
+          to_string(ranked.estimate.bound),
+          fmt::format("{} {}x{}x{}", to_string(kernel.path), kernel.block.m, kernel.block.n,
+                      kernel.block.k)};
+}
+
+std::string layers_text(const Network& network, const GpuNetworkResult& result) {
+  std::vector<std::size_t> order;
+  std::string without;
+  for (std::size_t i = 0; i < network.layers.size(); ++i) {
+    if (i < result.layers.size() && result.layers[i].kernel) {
+      order.push_back(i);
+    } else {
+      without += fmt::format("{}: {}\n", network.layers[i].name,
+                             i < result.layers.size() ? result.layers[i].problem : "not searched");
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return result.layers[a].kernel->total * times(network.layers[a].count) >
+           result.layers[b].kernel->total * times(network.layers[b].count);
+  });
+  std::vector<Row> rows{{"layer", "times", "MACs", "latency", "share", "energy", "share", "of peak",
+                         "bound", "kernel"}};
+  for (const std::size_t i : order) {
+    rows.push_back(layer_row(network.layers[i], result.layers[i], result));
+  }
+  return table(rows) + '\n' + without;
+}
+
+std::string streams_text(const Network& network, const GpuNetworkResult& result) {
+  std::string text;
+  if (!network.streams.empty()) {
+    text = fmt::format(
+        "Moves data only: {} operations, {} ({}), {}\n",
+        std::accumulate(network.streams.begin(), network.streams.end(), std::int64_t{0},
+                        [](std::int64_t sum, const Stream& stream) { return sum + stream.count; }),
+        scaled(result.stream_latency.count(), "s"),
+        percent(part(result.stream_latency.count(), result.latency.count())),
+        energy_text(result.stream_energy));
+  }
+  for (const auto& [kind, count] : network.unpriced) {
+    text += fmt::format("Not priced: {}, {} x\n", kind, count);
+  }
+  return text;
+}
+
+// Of the layers' calibrations the one that is trusted least.
+std::string trust_text(const GpuNetworkResult& result) {
+  double error = 0;
+  for (const GpuLayer& layer : result.layers) {
+    error = std::max(error, layer.kernel ? layer.kernel->estimate.error : 0);
+  }
+  return fmt::format("9 of 10 measured kernels are expected within a factor of {:.2f}\n",
+                     std::exp(error));
+}
+
+}  // namespace
+
+std::string gpu_network_text(const Gpu& gpu, const Network& network,
+                             const GpuNetworkResult& result) {
+  std::string text =
+      fmt::format("{} on {}: each layer's fastest kernel\n\n", network.name, gpu.name);
+  text += layers_text(network, result) + streams_text(network, result);
+  text += fmt::format("Total: {} in {} ({} inferences/s), {} MACs, {} W\n",
+                      energy_text(result.energy), scaled(result.latency.count(), "s"),
+                      ratio(part(1, result.latency.count())), grouped(result.macs),
+                      ratio(part(result.energy.count() * 1e-12, result.latency.count())));
+  text += fmt::format("{} distinct layers searched; ", result.searched) + trust_text(result);
+  return text;
+}
+
+std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Network& network,
+                             const GpuNetworkResult& result) {
+  Json json = Json::parse(provenance_text(origin));
+  json["gpu"] = gpu.name;
+  json["network"] = network.name;
+  json["interrupted"] = result.interrupted;
+  const double seconds = result.latency.count();
+  json["total"] = {{"energy_pj", result.energy.count()},
+                   {"latency_seconds", seconds},
+                   {"inferences_per_second", seconds > 0 ? Json(1 / seconds) : Json()},
+                   {"macs", result.macs},
+                   {"streams_energy_pj", result.stream_energy.count()},
+                   {"streams_latency_seconds", result.stream_latency.count()},
+                   {"layers_missing", result.missing},
+                   {"layers_searched", result.searched}};
+  json["layers"] = Json::array();
+  for (std::size_t i = 0; i < result.layers.size(); ++i) {
+    const NetworkLayer& layer = network.layers[i];
+    const GpuLayer& found = result.layers[i];
+    Json entry{{"name", layer.name},
+               {"workload", layer.workload.name},
+               {"count", layer.count},
+               {"macs", layer.workload.macs()}};
+    if (found.kernel) {
+      entry["latency_seconds"] = found.kernel->total.count();
+      entry["passes_seconds"] = found.kernel->passes.count();
+      entry["energy_pj"] = found.energy.count();
+      entry["share_of_peak"] = found.kernel->estimate.mma_share;
+      entry["bound"] = to_string(found.kernel->estimate.bound);
+      entry["log_error_90"] = found.kernel->estimate.error;
+      entry["kernel"] = to_string(found.kernel->kernel);
+      entry["notes"] = found.notes;
+    } else {
+      entry["problem"] = found.problem;
+    }
+    json["layers"].push_back(std::move(entry));
+  }
+  json["streams"] = Json::array();
+  for (std::size_t i = 0; i < network.streams.size(); ++i) {
+    const Stream& stream = network.streams[i];
+    json["streams"].push_back({{"name", stream.name},
+                               {"kind", stream.kind},
+                               {"count", stream.count},
+                               {"energy_pj", result.streams[i].energy.count()},
+                               {"latency_seconds", result.streams[i].latency.count()}});
+  }
+  json["unpriced"] = network.unpriced;
+  return json.dump(2) + '\n';
+}
+
+}  // namespace mapsim

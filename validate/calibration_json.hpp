@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "validate/calibrate.hpp"
+
+namespace mapsim {
+
+// What a calibration gave, for programs (docs/results.md). `head`: JSON text of an object that the
+// result begins with. NaN and infinite become null.
+std::string calibration_json(const std::string& head, const Gpu& gpu,
+                             const std::vector<GroupCalibration>& groups);
+
+}  // namespace mapsim
