@@ -143,10 +143,10 @@ TEST(Calibrate, RefusesMeasurementsOfAnotherGpu) {
   other.sms /= 3;
   EXPECT_NE(first_refusal(other, all).find("measured faster than the file allows"),
             std::string::npos);
-  other.sms *= 12;
-  other.clock = Hertz{2 * other.clock.count()};
-  other.dram_bandwidth = BytesPerSecond{8 * other.dram_bandwidth.count()};
-  other.l2_bandwidth = BytesPerSecond{8 * other.l2_bandwidth.count()};
+  other = chip("a100_40gb");
+  other.clock = Hertz{6 * other.clock.count()};
+  other.dram_bandwidth = BytesPerSecond{6 * other.dram_bandwidth.count()};
+  other.l2_bandwidth = BytesPerSecond{6 * other.l2_bandwidth.count()};
   EXPECT_NE(first_refusal(other, all).find("of what the file's figures allow"), std::string::npos);
 }
 
