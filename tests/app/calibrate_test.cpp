@@ -60,7 +60,15 @@ TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
             std::string::npos);
   EXPECT_NE(file("stdout").find("roofline"), std::string::npos);
   const std::string own = file("own.yaml");
-  EXPECT_TRUE(own.starts_with(contents(kA100)));  // with all that its author wrote
+  // With all that its author wrote, but that it is uncalibrated.
+  std::string author = contents(kA100);
+  const std::size_t line = author.find("# Uncalibrated: no `calibration:` block");
+  ASSERT_NE(line, std::string::npos);
+  author.erase(line, author.find('\n', line) + 1 - line);
+  EXPECT_TRUE(own.starts_with(author));
+  EXPECT_NE(own.find("    # not determined, as without a calibration: "), std::string::npos);
+  EXPECT_NE(own.find("    # resolution: the default\n"), std::string::npos);
+  EXPECT_NE(own.find("      longest: "), std::string::npos);
   EXPECT_NE(own.find("    - precision: bf16\n"), std::string::npos);
   EXPECT_NE(own.find("fitted_from: \"all.csv\""), std::string::npos);
   // Again, on what is calibrated already: the block is replaced.
@@ -109,6 +117,9 @@ TEST_F(CalibrateCommand, OnlyAddsToMeasurements) {
   ASSERT_EQ(run(import), 0);
   const std::string first = file("all.csv");
   ASSERT_EQ(run(import), 0);
+  EXPECT_EQ(file("all.csv"), first);  // the same rows once only
+  EXPECT_NE(file("stdout").find("note: 16 measurements were there already"), std::string::npos);
+  ASSERT_EQ(run("import gpu-table table.csv --gpu y --precision f16 -o all.csv"), 0);
   EXPECT_TRUE(file("all.csv").starts_with(first));
   EXPECT_GT(file("all.csv").size(), first.size());
   EXPECT_EQ(run("import gpu-table table.csv --gpu x --precision f16 -o table.csv"), 2);

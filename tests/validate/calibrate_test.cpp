@@ -143,10 +143,10 @@ TEST(Calibrate, RefusesMeasurementsOfAnotherGpu) {
   other.sms /= 3;
   EXPECT_NE(first_refusal(other, all).find("measured faster than the file allows"),
             std::string::npos);
-  other.sms *= 12;
-  other.clock = Hertz{2 * other.clock.count()};
-  other.dram_bandwidth = BytesPerSecond{8 * other.dram_bandwidth.count()};
-  other.l2_bandwidth = BytesPerSecond{8 * other.l2_bandwidth.count()};
+  other = chip("a100_40gb");
+  other.clock = Hertz{6 * other.clock.count()};
+  other.dram_bandwidth = BytesPerSecond{6 * other.dram_bandwidth.count()};
+  other.l2_bandwidth = BytesPerSecond{6 * other.l2_bandwidth.count()};
   EXPECT_NE(first_refusal(other, all).find("of what the file's figures allow"), std::string::npos);
 }
 
@@ -216,6 +216,20 @@ TEST(Calibrate, LibrariesOfTensorCoresSayNothingOfSimt) {
   gpu.calibrations.push_back(block);
   EXPECT_EQ(gpu.calibration(GpuPrecision::kF16, GpuPath::kSimt).mma, GpuCalibration{}.mma);
   EXPECT_EQ(gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma).mma, 0.5);
+}
+
+// A rate cannot follow a specification that is too low by more than its bound allows.
+TEST(Calibrate, TellsASuspiciousSpecificationAtItsBound) {
+  Gpu half = chip("a100_40gb");
+  const std::vector<GpuMeasurement> all = model_measurements(half, {}, 0.01);
+  for (GpuRate& rate : half.rates) {
+    rate.chip /= 2;  // the file claims half of what the chip has
+    rate.wmma /= 2;
+  }
+  const GroupCalibration group = calibrate(half, all, {}).at(0);
+  EXPECT_TRUE(parameter(group, "mma").fitted.at_bound);
+  EXPECT_NE(group.refusal.value_or("").find("measured faster than the file allows"),
+            std::string::npos);
 }
 
 TEST(Calibrate, DoesNotDependOnWhoAsks) {
