@@ -78,7 +78,7 @@ std::vector<double> drift(std::int64_t rounds, std::span<const RoundTimes> ancho
 // left out as long as at least half of the rounds stay; otherwise all stay, and the disturbed ones'
 // times are divided by the round's drift. Without clocks nothing is left out.
 KernelTiming summarise(const TimingProtocol& protocol, std::span<const RoundTimes> turns,
-                 std::span<const double> drifts);
+                       std::span<const double> drifts);
 
 // Linear between the order statistics around (n - 1) share; `sorted` is not empty.
 double quantile(std::span<const double> sorted, double share);
