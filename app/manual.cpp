@@ -2,10 +2,8 @@
 #include "app/manual.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <vector>
 
 namespace mapsim {
 
@@ -26,19 +24,21 @@ std::string roff(const std::string& words) {
 
 std::string names(const CLI::Option& option) {
   if (option.get_positional()) {
-    return "\\fI" + roff(option.get_name(true)) + "\\fR";
+    return fmt::format("\\fI{}\\fR", roff(option.get_name(true)));
   }
-  std::vector<std::string> all;
+  std::string all;
+  const auto add = [&all](const char* hyphens, const std::string& name) {
+    all += fmt::format("{}\\fB{}{}\\fR", all.empty() ? "" : ", ", hyphens, roff(name));
+  };
   for (const std::string& name : option.get_snames()) {
-    all.push_back("\\fB\\-" + roff(name) + "\\fR");
+    add("\\-", name);
   }
   for (const std::string& name : option.get_lnames()) {
-    all.push_back("\\fB\\-\\-" + roff(name) + "\\fR");
+    add("\\-\\-", name);
   }
   const std::string type = option.get_type_name();
   const bool is_flag = option.get_items_expected_max() == 0;
-  return fmt::format("{}{}", fmt::join(all, ", "),
-                     is_flag || type.empty() ? "" : " \\fI" + roff(type) + "\\fR");
+  return all + (is_flag || type.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(type)));
 }
 
 std::string options(const CLI::App& command) {
@@ -60,10 +60,10 @@ std::string manual(const CLI::App& app, const std::string& version) {
     text += fmt::format(".SS mapsim {}\n{}\n{}", roff(command->get_name()),
                         roff(command->get_description()), options(*command));
     if (const std::string footer = command->get_footer(); !footer.empty()) {
-      text += ".PP\n" + roff(footer) + "\n";
+      text += fmt::format(".PP\n{}\n", roff(footer));
     }
   }
-  return text + ".SH EXIT STATUS\n" + roff(app.get_footer()) + "\n";
+  return text + fmt::format(".SH EXIT STATUS\n{}\n", roff(app.get_footer()));
 }
 
 }  // namespace mapsim

@@ -2,7 +2,6 @@
 #include "campaign/report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -20,6 +19,14 @@ namespace mapsim {
 namespace {
 
 constexpr double kPicojoule = 1e-12;
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    text.append(text.empty() ? "" : separator).append(word);
+  }
+  return text;
+}
 
 // A name for links and files: small letters, digits, hyphens; unlike all before it.
 class Names {
@@ -364,7 +371,7 @@ std::string title_of(const ReportInput& input) {
   for (const MeasuredResult& measured : input.measured) {
     add(measured.gpu);
   }
-  return fmt::format("{}", fmt::join(titles, "; "));
+  return joined(titles, "; ");
 }
 
 std::string counts_text(const std::vector<Study>& studies) {
@@ -466,7 +473,7 @@ Page report_page(const ReportInput& input) {
     page.sections.back().parts.emplace_back(points_table(studies, names.of("points table")));
   }
   page.footer =
-      fmt::format("Made by mapsim {} from {}.", tool_version(), fmt::join(input.sources, ", "));
+      fmt::format("Made by mapsim {} from {}.", tool_version(), joined(input.sources, ", "));
   return page;
 }
 

@@ -169,7 +169,7 @@ double DesignResult::utilization() const {
 std::string DesignResult::name() const {
   std::string text = arch;
   for (const auto& [path, value] : settings) {
-    text += ", " + short_path(path) + " " + value;
+    text.append(", ").append(short_path(path)).append(" ").append(value);
   }
   return text;
 }

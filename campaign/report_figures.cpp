@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -74,7 +73,7 @@ std::string csv_of(const std::vector<std::string>& names, const std::string& row
                    const BarPanel& panel) {
   std::string csv = row_name;
   for (const BarPart& part : panel.parts) {
-    csv += "," + csv_field(part.name + "_j");
+    csv += fmt::format(",{}", csv_field(part.name + "_j"));
   }
   csv += "\n";
   for (std::size_t row = 0; row < names.size(); ++row) {
@@ -268,17 +267,17 @@ PageFigure design_energy_figure(const Study& study, const std::string& name,
     names.push_back(short_name(*design, found));
     rows.push_back(node_energies(design->layers));
   }
-  std::vector<std::string> paths;
+  std::string paths;
   for (const std::string& path : found.paths) {
-    paths.push_back(short_path(path));
+    paths.append(paths.empty() ? ": number, " : ", ").append(short_path(path));
   }
   const BarPanel panel = node_panel(rows, colours);
   const std::string caption =
-      fmt::format("Energy of {} by node, {}{}{}.", layers_name(study),
+      fmt::format("Energy of {} by node, {}{}.", layers_name(study),
                   designs.size() == study.designs.size()
                       ? "all designs"
                       : fmt::format("{} of {} designs", designs.size(), study.designs.size()),
-                  paths.empty() ? "" : ": number, ", fmt::join(paths, ", "));
+                  paths);
   return {name, caption, bars_svg(caption, names, {panel}), csv_of(names, "design", panel)};
 }
 
@@ -400,7 +399,8 @@ PageFigure roofline_figure(const Study& study, const DesignResult& design,
       "Roofline of {} with {}. Bytes are those that must cross to memory at least "
       "once; the area of a dot is the share of the time.",
       design_words(study, design),
-      study.network.empty() ? layers_name(study) : "the layers of " + layers_name(study));
+      study.network.empty() ? layers_name(study)
+                            : fmt::format("the layers of {}", layers_name(study)));
   return {name, caption, roofline_svg(caption, chart), csv};
 }
 

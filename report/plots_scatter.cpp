@@ -143,7 +143,8 @@ std::string energies_svg(const std::string& label, const EnergyBins& bins) {
     const double x = plot.px(*bins.optimum);
     canvas.polyline(std::array{Point{x, plot.box.y}, Point{x, plot.box.bottom()}},
                     {kSignal, 1.4, ""});
-    canvas.words({x + 5, plot.box.y + 8}, "proven optimum " + si_text(*bins.optimum, "J", 4),
+    canvas.words({x + 5, plot.box.y + 8},
+                 fmt::format("proven optimum {}", si_text(*bins.optimum, "J", 4)),
                  {Anchor::kStart, 10.5, kSignal});
   }
   return canvas.finish(label);

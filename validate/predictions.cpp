@@ -32,7 +32,7 @@ PredictedGroup predicted(const Gpu& gpu, const ObservationGroup& group,
     const double time = predict(gpu, calibration, row);
     result.kernels.push_back(
         {problem_text(row.problem) +
-             (is_library ? " library" : " " + to_string(row.options.front().kernel)),
+             (is_library ? " library" : fmt::format(" {}", to_string(row.options.front().kernel))),
          row.measured, time});
     predictions.push_back({row.problem_number, row.kernel_number, row.measured, time});
   }
