@@ -31,6 +31,7 @@ struct Bandwidth {
   std::optional<BitsPerCycle> read;    // reads + read-backs + drains
   std::optional<BitsPerCycle> write;   // fills + updates
   std::optional<BitsPerCycle> shared;  // all of them through one port; excludes read and write
+  std::optional<BitsPerCycle> link{};  // towards the parent: fills + drains, before the other ports
   friend bool operator==(const Bandwidth&, const Bandwidth&) = default;
 };
 
@@ -140,6 +141,9 @@ struct Arch {
   std::optional<FanoutId> find_fanout(const std::string& fanout_name) const;
   friend bool operator==(const Arch&, const Arch&) = default;
 };
+
+// Roles that cannot but stay in the array: kept behind it, or latched at the compute units.
+RoleSet roles_in_array(const Arch& arch, const SystolicTiming& timing);
 
 const char* to_string(Axis axis);  // "X", "Y"
 

@@ -96,13 +96,14 @@ Bandwidth read_bandwidth(Reader& reader, const Node* node, std::optional<Bits> w
   if (node == nullptr) {
     return bandwidth;
   }
-  const Fields fields = reader.fields(*node, {"read", "write", "shared"});
+  const Fields fields = reader.fields(*node, {"read", "write", "shared", "link"});
   const auto parse = [word, clock](std::string_view text) {
     return parse_bandwidth(text, word, clock);
   };
   bandwidth.read = reader.quantity(fields.find("read"), parse);
   bandwidth.write = reader.quantity(fields.find("write"), parse);
   bandwidth.shared = reader.quantity(fields.find("shared"), parse);
+  bandwidth.link = reader.quantity(fields.find("link"), parse);
   if (fields.has("shared") && (fields.has("read") || fields.has("write"))) {
     reader.error(fields.place("shared"), "a shared port excludes 'read' and 'write'");
   }
@@ -276,6 +277,9 @@ class ArchReader {
     storage.word = word.value_or(kDefaultWord);
     storage.capacity = read_capacity(reader_, fields.require("capacity"));
     storage.bandwidth = read_bandwidth(reader_, fields.find("bandwidth"), usable, arch_.clock);
+    if (outermost && storage.bandwidth.link) {
+      reader_.error(*fields.find("bandwidth"), "the outermost level has no parent to be linked to");
+    }
     read_kind(fields, storage);
     if (fields.has("energy") || !has_lookup_) {
       storage.energy = read_storage_energy(reader_, fields.require("energy"), usable);

@@ -106,6 +106,7 @@ void print_bandwidth(const Bandwidth& bandwidth, std::string& text) {
   add("read", bandwidth.read);
   add("write", bandwidth.write);
   add("shared", bandwidth.shared);
+  add("link", bandwidth.link);
   if (!parts.empty()) {
     text += fmt::format("    bandwidth: {{{}}}\n", fmt::join(parts, ", "));
   }

@@ -131,15 +131,25 @@ std::optional<std::size_t> Graph::room_of(const Placing& placing) const {
 void Graph::list_ports() {
   for (const LevelId l : problem_->arch().levels.ids()) {
     const Bandwidth& bandwidth = problem_->arch().levels[l].bandwidth;
-    const auto add = [&](const std::optional<BitsPerCycle>& rate, bool reads, bool writes) {
-      if (rate) {
-        ports_.push_back({l, reads, writes, rate->count()});
+    const auto add = [&](PortKind kind, bool reads, bool writes) {
+      if (const auto& rate = rate_of(bandwidth, kind)) {
+        ports_.push_back({l, kind, reads, writes, rate->count()});
       }
     };
-    add(bandwidth.read, true, false);
-    add(bandwidth.write, false, true);
-    add(bandwidth.shared, true, true);
+    add(PortKind::kRead, true, false);
+    add(PortKind::kWrite, false, true);
+    add(PortKind::kShared, true, true);
+    add(PortKind::kLink, false, false);
   }
+}
+
+std::optional<std::size_t> Graph::link(LevelId level) const {
+  for (std::size_t q = 0; q < ports_.size(); ++q) {
+    if (ports_[q].level == level && ports_[q].kind == PortKind::kLink) {
+      return q;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<std::size_t> Graph::port(LevelId level, bool reads) const {

@@ -38,6 +38,7 @@ struct Room {
 
 struct Port {
   LevelId level{};
+  PortKind kind{};
   bool reads = false;
   bool writes = false;
   double bits_per_cycle = 0;
@@ -113,6 +114,7 @@ class Graph {
   std::optional<std::size_t> room_of(const Placing& placing) const;  // of its tile
   const std::vector<Port>& ports() const { return ports_; }
   std::optional<std::size_t> port(LevelId level, bool reads) const;
+  std::optional<std::size_t> link(LevelId level) const;
 
  private:
   void list_stands();

@@ -12,18 +12,18 @@ Price::Price(const Problem& problem, const Graph& graph, const Goal& goal, doubl
       leakage_per_cycle_{problem.leakage(Cycles{1}).count()},
       tracked_{goal.needs_time() || leakage_per_cycle_ > 0, goal.needs_time() && goal.ramped} {}
 
-// As docs/model.md has it: what a double-buffered level moves hides behind the compute units, the
-// busiest port of each other level shows, and so do first fills and last drains.
+// As docs/model.md has it: the compute units with first fills and last drains, and beside them what
+// hides; then the busiest port of each storey that shows.
 double Price::ramped_cycles(const double* components) const {
-  double hidden = compute_cycles_;
+  double hidden = compute_cycles_ + components[1 + graph_.ports().size()];
   PerLevel<double> shown(graph_.problem().arch().levels.size(), 0.0);
   for (std::size_t q = 0; q < graph_.ports().size(); ++q) {
     const Port& port = graph_.ports()[q];
-    const bool hides = graph_.problem().arch().levels[port.level].hides();
-    double& time = hides ? hidden : shown[port.level];
+    const Overlap& overlap = graph_.problem().overlap(port.level);
+    double& time = overlap.hides(port.kind) ? hidden : shown[static_cast<LevelId>(overlap.storey)];
     time = std::max(time, std::ceil(components[1 + q] / port.bits_per_cycle));
   }
-  double cycles = hidden + components[1 + graph_.ports().size()];
+  double cycles = hidden;
   for (const double time : shown) {
     cycles += time;
   }

@@ -102,19 +102,12 @@ Tolls::Volume Tolls::make_met(TensorId t, std::size_t crossed, const std::vector
   return made;
 }
 
-// At the slower of the two ports that the tile passes, from the parent or, finished sums, to it.
+// At the slowest port that the tile passes, from the parent or, finished sums, to it.
 void Tolls::add_edge(std::size_t index, Terms& made) {
   const Placing& placing = graph_.placings()[index];
-  const Arch& arch = graph_.problem().arch();
   const Stand& inner = graph_.stands(placing.tensor)[placing.inner];
-  const Bandwidth& parent =
-      arch.levels[graph_.stands(placing.tensor)[placing.outer].level].bandwidth;
-  const Bandwidth& child = arch.levels[inner.level].bandwidth;
-  const Bandwidth& from = made.output ? child : parent;
-  const Bandwidth& to = made.output ? parent : child;
-  for (const auto& rate : {from.read, from.shared, to.write, to.shared}) {
-    made.edge_rate = rate && (!made.edge_rate || *rate < *made.edge_rate) ? rate : made.edge_rate;
-  }
+  made.edge_rate = edge_rate(graph_.problem(), graph_.stands(placing.tensor)[placing.outer].level,
+                             inner.level, made.output);
   made.tile_bits = &bits(index);
   const Tensor& tensor = graph_.problem().workload().tensors[placing.tensor];
   made.tile_width = static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
@@ -225,6 +218,7 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
     made.inner_energy = arch.levels[inner.level].energy;
     made.inner_reads = graph_.port(inner.level, true);
     made.inner_writes = graph_.port(inner.level, false);
+    made.inner_link = graph_.link(inner.level);
     if (tracked_.edges) {
       add_edge(index, made);
     }

@@ -46,7 +46,8 @@ struct Tolls::Terms {
   Volume met_outer, met_inner, met_busy_outer, met_busy_inner;  // outputs
   std::vector<Network> networks;  // innermost first; none if they cost nothing
   StorageEnergy outer_energy, inner_energy;
-  std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes;  // ports
+  std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes,
+      inner_link;                         // ports
   std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
   const std::vector<double>* tile_bits = nullptr;
   double tile_width = 1;  // as its room has it

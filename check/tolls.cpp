@@ -87,8 +87,11 @@ void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, doub
   if (tracked_.ports && of.outer_reads) {
     out[(1 + *of.outer_reads) * stride] += of.bits * volume(of.busy_outer, trips, tile, step);
   }
-  if (tracked_.ports && of.inner_writes) {
-    out[(1 + *of.inner_writes) * stride] += of.bits * volume(of.busy_inner, trips, tile, step);
+  if (tracked_.ports && (of.inner_writes || of.inner_link)) {
+    const double fills = of.bits * volume(of.busy_inner, trips, tile, step);
+    for (const auto& port : {of.inner_writes, of.inner_link}) {
+      out[port ? (1 + *port) * stride : 0] += port ? fills : 0;
+    }
   }
 }
 
@@ -128,8 +131,10 @@ void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const St
     pay_edge(of, child_width, tile, out, stride);
     if (tracked_.ports) {
       const double busy = volume(of.busy_inner, trips, tile, step);
+      const double back = busy - volume(of.met_busy_inner, 1, tile, Step{});
       bits(of.inner_reads, child_width * busy);
-      bits(of.inner_writes, child_width * (busy - volume(of.met_busy_inner, 1, tile, Step{})));
+      bits(of.inner_writes, child_width * back);
+      bits(of.inner_link, child_width * (busy + back));
     }
   }
 }

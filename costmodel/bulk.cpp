@@ -42,7 +42,7 @@ Lanes transfer_time(const Lanes& bits, BitsPerCycle bandwidth) {
 }
 
 bool has_ports(const Bandwidth& bandwidth) {
-  return bandwidth.read || bandwidth.write || bandwidth.shared;
+  return bandwidth.read || bandwidth.write || bandwidth.shared || bandwidth.link;
 }
 
 // Are all counts, bits and cycles below 2^52, so that doubles hold them and round_up() works?
@@ -53,7 +53,8 @@ bool is_exact(const Problem& problem) {
   }
   double slowest = 1;
   for (const Storage& level : problem.arch().levels) {
-    for (const auto& port : {level.bandwidth.read, level.bandwidth.write, level.bandwidth.shared}) {
+    for (const PortKind kind : kPorts) {
+      const auto& port = rate_of(level.bandwidth, kind);
       slowest = port ? std::min(slowest, port->count()) : slowest;
     }
   }
@@ -250,9 +251,9 @@ class BulkBlock {
     return leakage > 0 ? total + steady * leakage : total;
   }
 
-  // Bits through the ports of a level's busiest instance.
-  void port_bits(LevelId l, Lanes& read, Lanes& write) {
-    read = write = Lanes(0);
+  // Bits through the ports of a level's busiest instance; `link` is part of the other two.
+  void port_bits(LevelId l, Lanes& read, Lanes& write, Lanes& link) {
+    read = write = link = Lanes(0);
     for_each_kept(l, [&](TensorId t) {
       const BulkAccess& n = at(l, t).busiest;
       const Lanes down = down_bits(l, t);
@@ -262,9 +263,13 @@ class BulkBlock {
         write += n.updates * down;
       }
       if (index_of(l) > 0) {
-        write += n.fills * up;
+        const Lanes fills = n.fills * up;
+        write += fills;
+        link += fills;
         if (is_output(t)) {
-          read += n.drains * up;
+          const Lanes drains = n.drains * up;
+          read += drains;
+          link += drains;
         }
       }
     });
@@ -278,7 +283,10 @@ class BulkBlock {
       }
     }
     steady = ramped = steps;
-    Lanes shown(0);
+    for (const TensorId t : workload_.tensors.ids()) {
+      add_edges(t, ramped);
+    }
+    PerLevel<Lanes> shown(arch_.levels.size(), Lanes(0));  // by storey
     for (const LevelId l : arch_.levels.ids()) {
       const Bandwidth& bandwidth = arch_.levels[l].bandwidth;
       if (!has_ports(bandwidth)) {
@@ -286,40 +294,35 @@ class BulkBlock {
       }
       Lanes read;
       Lanes write;
-      port_bits(l, read, write);
-      Lanes busy(0);
-      const auto pass = [&](const Lanes& bits, const std::optional<BitsPerCycle>& port) {
-        busy = port ? max(busy, transfer_time(bits, *port)) : busy;
+      Lanes link;
+      port_bits(l, read, write, link);
+      const Overlap& overlap = problem_.overlap(l);
+      const auto pass = [&](const Lanes& bits, PortKind port) {
+        if (const auto& rate = rate_of(bandwidth, port)) {
+          const Lanes busy = transfer_time(bits, *rate);
+          steady = max(steady, busy);
+          Lanes& part = overlap.hides(port) ? ramped : shown[static_cast<LevelId>(overlap.storey)];
+          part = max(part, busy);
+        }
       };
-      pass(read, bandwidth.read);
-      pass(write, bandwidth.write);
-      pass(read + write, bandwidth.shared);
-      steady = max(steady, busy);
-      if (arch_.levels[l].hides()) {
-        ramped = max(ramped, busy);
-      } else {
-        shown += busy;
-      }
+      pass(read, PortKind::kRead);
+      pass(write, PortKind::kWrite);
+      pass(read + write, PortKind::kShared);
+      pass(link, PortKind::kLink);
     }
-    for (const TensorId t : workload_.tensors.ids()) {
-      add_edges(t, ramped);
+    for (const Lanes& busy : shown) {
+      ramped += busy;
     }
-    ramped += shown;
   }
 
-  // First fills, or last drains: edge_time() of latency.cpp.
+  // First fills, or last drains: edge_times() of latency.cpp.
   void add_edges(TensorId t, Lanes& ramped) {
     const auto& placements = nest_.placements[t];
     for (std::size_t i = 1; i < placements.size(); ++i) {
       const LevelId parent = placements[LevelId(i - 1)].level;
       const LevelId child = placements[LevelId(i)].level;
-      const Bandwidth& from = arch_.levels[is_output(t) ? child : parent].bandwidth;
-      const Bandwidth& to = arch_.levels[is_output(t) ? parent : child].bandwidth;
-      const auto out = from.shared ? from.shared : from.read;
-      const auto in = to.shared ? to.shared : to.write;
-      if (out || in) {
-        const BitsPerCycle slower = out && in ? std::min(*out, *in) : (out ? *out : *in);
-        ramped += transfer_time(at(child, t).footprint * up_bits(child, t), slower);
+      if (const auto rate = edge_rate(problem_, parent, child, is_output(t))) {
+        ramped += transfer_time(at(child, t).footprint * up_bits(child, t), *rate);
       }
     }
   }

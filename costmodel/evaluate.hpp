@@ -34,8 +34,6 @@ struct Energy {
   Picojoules total;
 };
 
-// Something that takes time: the compute units, or a port of a level.
-enum class PortKind : std::uint8_t { kCompute, kRead, kWrite, kShared };
 struct Resource {
   PortKind kind = PortKind::kCompute;
   LevelId level{};         // meaningless for kCompute

@@ -4,6 +4,7 @@
 
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
+#include "costmodel/timing/systolic.hpp"
 
 namespace mapsim {
 
@@ -14,46 +15,40 @@ Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) 
   return Cycles{bandwidth ? static_cast<std::int64_t>(std::ceil(bits / bandwidth->count())) : 0};
 }
 
-// Appends a resource for each port of finite bandwidth.
+// Appends a resource for each port of finite bandwidth. `padding`: of what comes in whole tiles.
 void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
-               std::vector<Resource>& resources) {
+               const PerTensor<Padding>& padding, std::vector<Resource>& resources) {
   const Bandwidth& bandwidth = problem.arch().levels[level].bandwidth;
-  double read = 0;
-  double write = 0;
-  for (const TensorId t : counts.ids()) {
-    read += problem.moved_bits(t, counts[t].read_bits);
-    write += problem.moved_bits(t, counts[t].write_bits);
-  }
-  if (bandwidth.read) {
-    resources.push_back({PortKind::kRead, level, transfer_time(read, bandwidth.read), 0});
-  }
-  if (bandwidth.write) {
-    resources.push_back({PortKind::kWrite, level, transfer_time(write, bandwidth.write), 0});
-  }
-  if (bandwidth.shared) {
-    resources.push_back(
-        {PortKind::kShared, level, transfer_time(read + write, bandwidth.shared), 0});
-  }
+  const auto add = [&](PortKind port, const auto& bits_of) {
+    const std::optional<BitsPerCycle>& rate = rate_of(bandwidth, port);
+    if (!rate) {
+      return;
+    }
+    double bits = 0;
+    for (const TensorId t : counts.ids()) {
+      const bool pads = !padding.empty() && is_above_array(problem.arch(), level);
+      const double moved = problem.moved_bits(t, bits_of(counts[t]));
+      bits += pads ? padding[t].of(moved) : moved;
+    }
+    resources.push_back({port, level, transfer_time(bits, rate), 0});
+  };
+  add(PortKind::kRead, [](const TensorCounts& at) { return at.read_bits; });
+  add(PortKind::kWrite, [](const TensorCounts& at) { return at.write_bits; });
+  add(PortKind::kShared, [](const TensorCounts& at) { return at.read_bits + at.write_bits; });
+  add(PortKind::kLink,
+      [](const TensorCounts& at) { return (at.busiest.fills + at.busiest.drains) * at.up_bits; });
 }
 
-std::optional<BitsPerCycle> slower(std::optional<BitsPerCycle> a, std::optional<BitsPerCycle> b) {
-  return a && b ? std::min(*a, *b) : (a ? a : b);
-}
-
-// First fill of an operand's tile, or last drain of the output's, of the first instance: at the
-// speed of the slower of the two ports that it passes.
+// First fill of an operand's tile, or last drain of the output's, of the first instance.
 Cycles edge_time(const Problem& problem, LevelId parent, LevelId child, TensorId tensor,
-                 const TensorCounts& at) {
-  const Arch& arch = problem.arch();
-  const bool output = tensor == problem.workload().output();
-  const Bandwidth& from = arch.levels[output ? child : parent].bandwidth;
-  const Bandwidth& to = arch.levels[output ? parent : child].bandwidth;
-  return transfer_time(
-      static_cast<double>(at.footprint) * problem.moved_bits(tensor, at.up_bits),
-      slower(from.shared ? from.shared : from.read, to.shared ? to.shared : to.write));
+                 const TensorCounts& at, const PerTensor<Padding>& padding) {
+  const bool pads = !padding.empty() && is_above_array(problem.arch(), child);
+  const double moved = static_cast<double>(at.footprint) * problem.moved_bits(tensor, at.up_bits);
+  return transfer_time(pads ? padding[tensor].of(moved) : moved,
+                       edge_rate(problem, parent, child, tensor == problem.workload().output()));
 }
 
-Cycles edge_times(const Problem& problem, const Counts& counts) {
+Cycles edge_times(const Problem& problem, const Counts& counts, const PerTensor<Padding>& padding) {
   Cycles sum{0};
   for (const TensorId t : problem.workload().tensors.ids()) {
     std::optional<LevelId> parent;
@@ -62,7 +57,7 @@ Cycles edge_times(const Problem& problem, const Counts& counts) {
         continue;
       }
       if (parent) {
-        sum += edge_time(problem, *parent, l, t, counts.levels[l][t]);
+        sum += edge_time(problem, *parent, l, t, counts.levels[l][t], padding);
       }
       parent = l;
     }
@@ -107,33 +102,34 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
   latency.bottleneck = 0;
   latency.resources.clear();
   latency.compute = compute_time(problem, nest, counts.steps);
+  const PerTensor<Padding> padding = paddings(problem, nest);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
   if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
     latency.resources.push_back({PortKind::kShared, LevelId{0}, sheet->dram, 0});
   } else {
     for (const LevelId l : arch.levels.ids()) {
-      add_ports(problem, l, counts.levels[l], latency.resources);
+      add_ports(problem, l, counts.levels[l], padding, latency.resources);
     }
   }
-  Cycles hidden = latency.resources.front().time;  // compute and what overlaps with it
-  PerLevel<Cycles> shown(arch.levels.size());      // busiest port of each single-buffered level
+  // Compute, from the first fill to the last drain, and what overlaps with it.
+  Cycles hidden = latency.resources.front().time + edge_times(problem, counts, padding);
+  PerLevel<Cycles> shown(arch.levels.size());  // the busiest port of each storey
   for (std::size_t i = 0; i < latency.resources.size(); ++i) {
     const Resource& resource = latency.resources[i];
     if (resource.time > latency.steady) {
       latency.steady = resource.time;
       latency.bottleneck = i;
     }
-    if (resource.kind != PortKind::kCompute) {
-      const bool hides = arch.levels[resource.level].hides();
-      Cycles& time = hides ? hidden : shown[resource.level];
-      time = std::max(time, resource.time);
-    }
+    const Overlap& overlap = problem.overlap(resource.level);
+    Cycles& time =
+        overlap.hides(resource.kind) ? hidden : shown[static_cast<LevelId>(overlap.storey)];
+    time = std::max(time, resource.time);
   }
   for (Resource& resource : latency.resources) {
     resource.utilization =
         static_cast<double>(resource.time.count()) / static_cast<double>(latency.steady.count());
   }
-  latency.ramped = hidden + edge_times(problem, counts);
+  latency.ramped = hidden;
   for (const Cycles time : shown) {
     latency.ramped += time;
   }

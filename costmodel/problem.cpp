@@ -42,6 +42,7 @@ Problem::Problem(Arch arch, Workload workload)
   for (const TensorId t : workload_.tensors.ids()) {
     shapes_.push_back(shape_of(workload_, t));
   }
+  overlaps_ = overlaps_of(*this);
 }
 
 Picojoules Problem::leakage(Cycles cycles) const {

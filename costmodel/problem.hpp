@@ -7,6 +7,7 @@
 #include "arch/arch.hpp"
 #include "core/index.hpp"
 #include "core/units.hpp"
+#include "costmodel/ports.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -58,6 +59,7 @@ class Problem {
   double mac_density() const;     // share of the MACs that multiply no zero: only they cost energy
   Picojoules mac_energy() const;  // on average
   Picojoules addition_energy(FanoutId fanout) const;
+  const Overlap& overlap(LevelId level) const { return overlaps_[level]; }
   Picojoules leakage(Cycles cycles) const;  // of what the machine says that it leaks
 
  private:
@@ -66,6 +68,7 @@ class Problem {
   std::int64_t macs_ = 0;
   Picojoules leakage_per_cycle_{0};
   PerTensor<TensorShape> shapes_;
+  PerLevel<Overlap> overlaps_;
 };
 
 }  // namespace mapsim

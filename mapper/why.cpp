@@ -80,6 +80,10 @@ std::vector<Change> changes_of(const Storage& storage) {
     changes.emplace_back(storage.name + " bandwidth",
                          [](Storage& level) { twice(level.bandwidth.shared); });
   }
+  if (storage.bandwidth.link) {
+    changes.emplace_back(storage.name + " link bandwidth",
+                         [](Storage& level) { twice(level.bandwidth.link); });
+  }
   return changes;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "costmodel/crossing.hpp"
@@ -115,11 +116,14 @@ class FoldWalk {
     }
     const std::int64_t rows = timing_.full_folds ? array_.y : rows_;
     const std::int64_t columns = timing_.full_folds ? array_.x : columns_;
+    const std::int64_t held = rows_ * columns_ * points;
     rows_ = used_rows;
     columns_ = used_columns;
     const bool sums = stationary_ && stationary_->tensor == problem_.workload().output();
     const Stays stays = !sums ? Stays::kOperand : resumes_ ? Stays::kResumedSums : Stays::kSums;
-    return make_fold(cycles, rows, columns, points, stays);
+    Fold made = make_fold(cycles, rows, columns, points, stays);
+    made.held = held;
+    return made;
   }
 
   std::int64_t points_of(const PerDim<std::int64_t>& sizes) const {
@@ -175,7 +179,9 @@ Fold make_fold(std::int64_t steps, std::int64_t rows, std::int64_t columns, std:
   return fold;
 }
 
-FoldSequence sequence_of(const Fold& fold) { return {fold, fold, 1, 0, fold.steps, fold.load, 0}; }
+FoldSequence sequence_of(const Fold& fold) {
+  return {fold, fold, 1, 0, fold.steps, fold.load, 0, fold.held};
+}
 
 FoldSequence join(const SystolicTiming& timing, const FoldSequence& a, const FoldSequence& b) {
   const Gap between = gap(timing, a.last, b.first);
@@ -185,7 +191,8 @@ FoldSequence join(const SystolicTiming& timing, const FoldSequence& a, const Fol
           a.interval + between.interval + b.interval,
           a.steps + b.steps,
           a.load + b.load,
-          a.shown_load + between.shown_load + b.shown_load};
+          a.shown_load + between.shown_load + b.shown_load,
+          a.held + b.held};
 }
 
 FoldSequence repeat(const SystolicTiming& timing, const FoldSequence& a, std::int64_t times) {
@@ -196,7 +203,8 @@ FoldSequence repeat(const SystolicTiming& timing, const FoldSequence& a, std::in
           times * a.interval + (times - 1) * between.interval,
           times * a.steps,
           times * a.load,
-          times * a.shown_load + (times - 1) * between.shown_load};
+          times * a.shown_load + (times - 1) * between.shown_load,
+          times * a.held};
 }
 
 ComputeTime time_of(const FoldSequence& folds) {
@@ -342,19 +350,59 @@ PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& proble
   return candidates;
 }
 
+Padding padding_of(std::int64_t whole, std::int64_t used) {
+  const std::int64_t common = std::gcd(whole, used);
+  return {whole / common, used / common};
+}
+
+bool is_padded(const Problem& problem, TensorId tensor) {
+  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+  return timing != nullptr && timing->whole_tiles && tensor != problem.workload().output() &&
+         roles_in_array(problem.arch(), *timing).contains(problem.workload().tensors[tensor].role);
+}
+
+bool is_above_array(const Arch& arch, LevelId level) {
+  const auto* timing = std::get_if<SystolicTiming>(&arch.compute.timing);
+  return timing != nullptr && arch.is_above(level, timing->array);
+}
+
+PerTensor<Padding> paddings(const Problem& problem, const Nest& nest) {
+  PerTensor<Padding> found;
+  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+  if (timing == nullptr || !timing->whole_tiles) {
+    return found;
+  }
+  found.resize(problem.workload().tensors.size());
+  const Fanout& array = problem.arch().fanouts[timing->array];
+  const auto kept = kept_in_array(problem, *timing, nest);
+  for (const TensorId t : found.ids()) {
+    if (is_padded(problem, t) && kept[t]) {
+      const FoldSequence folds = FoldWalk(problem, *timing, nest, kept[t]).folds(0);
+      // The first fold is the largest; its load is that of the whole array's rows.
+      found[t] = padding_of(folds.count * folds.first.load * array.x, folds.held);
+    }
+  }
+  return found;
+}
+
 ComputeTime systolic_time(const Problem& problem, const SystolicTiming& timing, const Nest& nest) {
+  const auto time_with = [&](const std::optional<Stationary>& stays) {
+    ComputeTime time = time_of(FoldWalk(problem, timing, nest, stays).folds(0));
+    time.skew = time.skew - Cycles{slip(timing)};
+    return time;
+  };
   std::optional<ComputeTime> best;
   for (const auto& candidate : stationary_candidates(problem, timing, nest)) {
     if (!candidate) {
       continue;
     }
-    ComputeTime time = time_of(FoldWalk(problem, timing, nest, candidate).folds(0));
+    ComputeTime time = time_with(candidate);
     time.stationary = candidate->tensor;
     if (!best || std::pair{time.total(), time.folds} < std::pair{best->total(), best->folds}) {
       best = time;
     }
   }
-  return best ? *best : time_of(FoldWalk(problem, timing, nest, std::nullopt).folds(0));
+  return best ? *best : time_with(std::nullopt);
 }
 
 }  // namespace mapsim

@@ -17,6 +17,7 @@ struct Fold {
   std::int64_t drain = 0;  // shifting it out, if it is the output
   std::int64_t skew =
       0;  // from the first operand that enters to the last sum that leaves, beyond t
+  std::int64_t held = 0;  // elements of what stays, of all instances in use
   friend bool operator==(const Fold&, const Fold&) = default;
 };
 
@@ -36,11 +37,28 @@ struct FoldSequence {
   std::int64_t steps = 0;       // of all folds
   std::int64_t load = 0;        // of all folds
   std::int64_t shown_load = 0;  // as far as the intervals show it
+  std::int64_t held = 0;        // of all folds
   friend bool operator==(const FoldSequence&, const FoldSequence&) = default;
 };
 FoldSequence sequence_of(const Fold& fold);
 FoldSequence join(const SystolicTiming& timing, const FoldSequence& a, const FoldSequence& b);
 FoldSequence repeat(const SystolicTiming& timing, const FoldSequence& a, std::int64_t times);
+
+// What arrives in whole tiles: so many elements move for so many that are used.
+struct Padding {
+  std::int64_t whole = 1;
+  std::int64_t used = 1;
+  double of(double bits) const {
+    return bits * static_cast<double>(whole) / static_cast<double>(used);
+  }
+};
+Padding padding_of(std::int64_t whole, std::int64_t used);  // in lowest terms
+// Under `whole_tiles`, of each tensor above the array; of none where nothing is padded. Perfect
+// factors: the array's instances for those that the unrolling uses.
+PerTensor<Padding> paddings(const Problem& problem, const Nest& nest);
+// Does `whole_tiles` pad the tensor?
+bool is_padded(const Problem& problem, TensorId tensor);
+bool is_above_array(const Arch& arch, LevelId level);
 
 // What they take with the first load and the last wave.
 ComputeTime time_of(const FoldSequence& folds);
@@ -75,6 +93,9 @@ struct Stationary {
 PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& problem,
                                                            const SystolicTiming& timing,
                                                            const Nest& nest);
+
+// `compat: scalesim`: cycles that the tool forgets, which prints the number of the last one.
+inline std::int64_t slip(const SystolicTiming& timing) { return timing.scalesim ? 1 : 0; }
 
 // What stays is the candidate with which the array is done first (of equals, the one exchanged
 // least often, then the first); the other tensors move with the waves.

@@ -92,6 +92,7 @@ Terms make_terms(const Skeleton& skeleton, const Tiles& tiles, const Placing& pl
     terms.child_energy = arch.levels[to.level].energy;
     terms.child_read = skeleton.port(to.level, true);
     terms.child_write = skeleton.port(to.level, false);
+    terms.child_link = skeleton.link(to.level);
   }
   terms.owes = tracked.edges && terms.has_child;
   for (const FanoutId f : arch.fanouts.ids()) {
@@ -148,6 +149,8 @@ bool account(const Terms& terms, const Flow& flow, std::size_t components, doubl
   if (terms.has_child) {
     add(terms.output ? terms.child_read : terms.child_write, child_width * flow.busy_child);
     add(terms.output ? terms.child_write : std::nullopt, child_width * flow.busy_child_again);
+    add(terms.child_link,
+        child_width * (flow.busy_child + (terms.output ? flow.busy_child_again : 0)));
   }
   return true;
 }

@@ -28,7 +28,7 @@ struct Terms {
   double bits = 0;
   double partial_bits = 0;
   StorageEnergy parent_energy, child_energy;
-  std::optional<std::size_t> parent_read, parent_write, child_read, child_write;
+  std::optional<std::size_t> parent_read, parent_write, child_read, child_write, child_link;
   double limit = exact::kInfinity;  // bits that the tile may take
   double stored_bits = 0;           // of an element of the tile
   std::size_t fanouts = 0;          // used fanouts above the child

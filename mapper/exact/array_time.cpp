@@ -9,6 +9,20 @@
 
 namespace mapsim::exact {
 
+Padding padding_of(const Problem& problem, const Unrolling& unrolling, TensorId tensor,
+                   LevelId level) {
+  if (!is_padded(problem, tensor) || !is_above_array(problem.arch(), level)) {
+    return {};
+  }
+  const FanoutId id = std::get<SystolicTiming>(problem.arch().compute.timing).array;
+  const Fanout& array = problem.arch().fanouts[id];
+  std::int64_t used = 1;
+  for (const Unroll& unroll : unrolling) {
+    used *= unroll.fanout == id ? unroll.factor : 1;
+  }
+  return mapsim::padding_of(array.x * array.y, used);
+}
+
 ArrayTime::ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
     : skeleton_{skeleton},
       unrolled_{unrolled},
@@ -30,7 +44,7 @@ ArrayTime::ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& 
     steps_ *= unrolled.bound(d);
   }
   const Fold fold = make_fold(steps_, rows_, columns_, 0, Stays::kOperand);
-  without_ = static_cast<double>(time_of(sequence_of(fold)).total().count());
+  without_ = static_cast<double>(time_of(sequence_of(fold)).total().count() - slip(timing_));
 }
 
 // Where in the order sums are resumed does not matter: every fold is as busy as any other.
@@ -46,7 +60,7 @@ double ArrayTime::time(double folds, double tiles, double elements, bool sums) c
   if (first < count) {
     all = join(timing_, all, run(Stays::kResumedSums, count - first));
   }
-  return static_cast<double>(time_of(all).total().count());
+  return static_cast<double>(time_of(all).total().count() - slip(timing_));
 }
 
 bool ArrayTime::enters(std::size_t index) const {
@@ -192,7 +206,7 @@ double least_array_cycles(const Problem& problem, const UnrollingGroup& group,
     least =
         std::min(least, steps + load + drain + skew * (timing.hides_drain ? 1 : least_of.folds));
   }
-  return least;
+  return least - static_cast<double>(slip(timing));
 }
 
 namespace {

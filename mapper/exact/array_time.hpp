@@ -10,6 +10,11 @@
 
 namespace mapsim::exact {
 
+// What `whole_tiles` adds to the tensor at a level above the array: with perfect factors all tiles
+// of it are as full.
+Padding padding_of(const Problem& problem, const Unrolling& unrolling, TensorId tensor,
+                   LevelId level);
+
 // When a systolic array is done [cycles], by what stays in it: docs/systolic.md. All folds of a
 // perfect nest are equal, so it depends on nothing but where that tensor is placed. With several
 // tensors in the array the least of their times counts: a label carries the least so far, which

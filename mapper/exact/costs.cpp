@@ -6,6 +6,7 @@
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/network.hpp"
+#include "mapper/exact/array_time.hpp"
 
 namespace mapsim::exact {
 
@@ -74,37 +75,42 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
     terms.distinct = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
   }
   add_networks(placing, child, parent.together, terms);
-  terms.parent_energy = arch.levels[from.level].energy;
-  terms.parent_read = skeleton_.port(from.level, true);
-  terms.parent_write = skeleton_.port(from.level, false);
-  if (terms.has_child) {
-    const LevelId level = skeleton_.stops(placing.tensor)[placing.to].level;
-    terms.child_energy = arch.levels[level].energy;
-    terms.child_read = skeleton_.port(level, true);
-    terms.child_write = skeleton_.port(level, false);
-  }
+  set_ends(placing, terms);
   return terms;
 }
 
-// As fast as the slower of the two ports that the tile passes on its way in, or out.
-void Costs::add_edge(const Placing& placing, Terms& terms) {
-  const auto& from = terms.output ? terms.child_read : terms.parent_read;
-  const auto& to = terms.output ? terms.parent_write : terms.child_write;
-  for (const auto& port : {from, to}) {
-    if (port) {
-      const BitsPerCycle rate{skeleton_.ports()[*port].bits_per_cycle};
-      terms.edge_rate = terms.edge_rate ? std::min(*terms.edge_rate, rate) : rate;
-    }
+// Energies, ports and what is padded, at both ends.
+void Costs::set_ends(const Placing& placing, Terms& terms) const {
+  const Problem& problem = skeleton_.problem();
+  const Arch& arch = problem.arch();
+  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
+  const LevelId from = stops[placing.from].level;
+  terms.parent_energy = arch.levels[from].energy;
+  terms.parent_read = skeleton_.port(from, true);
+  terms.parent_write = skeleton_.port(from, false);
+  terms.parent_padding = padding_of(problem, unrolled_.unrolling, placing.tensor, from);
+  if (terms.has_child) {
+    const LevelId level = stops[placing.to].level;
+    terms.child_energy = arch.levels[level].energy;
+    terms.child_read = skeleton_.port(level, true);
+    terms.child_write = skeleton_.port(level, false);
+    terms.child_link = skeleton_.link(level);
+    terms.child_padding = padding_of(problem, unrolled_.unrolling, placing.tensor, level);
   }
-  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
-  terms.edge_elements = &footprints(placing.tensor, placing.crossed, stop.fanouts);
+}
+
+void Costs::add_edge(const Placing& placing, Terms& terms) {
+  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
+  terms.edge_rate = edge_rate(skeleton_.problem(), stops[placing.from].level,
+                              stops[placing.to].level, terms.output);
+  terms.edge_elements = &footprints(placing.tensor, placing.crossed, stops[placing.to].fanouts);
 }
 
 void Costs::evaluate_edge(const Terms& terms, double width, std::size_t tile, double* out,
                           std::size_t step) const {
   if (tracked_.edges && terms.edge_rate) {
-    out[(components_ - 1) * step] +=
-        std::ceil((*terms.edge_elements)[tile] * width / terms.edge_rate->count());
+    out[(components_ - 1) * step] += std::ceil(
+        terms.child_padding.of((*terms.edge_elements)[tile] * width) / terms.edge_rate->count());
   }
 }
 
@@ -220,11 +226,18 @@ void Costs::evaluate(const Terms& terms, double trips, std::size_t tile, Slide s
   if (components_ == 1) {
     return;
   }
-  if (terms.parent_read) {
-    out[(1 + *terms.parent_read) * step] += terms.busy_parent.at(trips, tile, slide) * terms.bits;
-  }
-  if (terms.child_write) {
-    out[(1 + *terms.child_write) * step] += terms.busy_child.at(trips, tile, slide) * terms.bits;
+  const auto add = [&](const std::optional<std::size_t>& port, double bits) {
+    if (port) {
+      out[(1 + *port) * step] += bits;
+    }
+  };
+  add(terms.parent_read,
+      terms.parent_padding.of(terms.busy_parent.at(trips, tile, slide) * terms.bits));
+  if (terms.child_write || terms.child_link) {
+    const double fills =
+        terms.child_padding.of(terms.busy_child.at(trips, tile, slide) * terms.bits);
+    add(terms.child_write, fills);
+    add(terms.child_link, fills);
   }
   evaluate_edge(terms, terms.bits, tile, out, step);
 }
@@ -265,8 +278,10 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
   add(terms.parent_read, width * (busy_up - terms.met_busy_parent.at(1, tile, Slide{})));
   if (terms.has_child) {
     const double busy_down = terms.busy_child.at(trips, tile, slide);
+    const double again = busy_down - terms.met_busy_child.at(1, tile, Slide{});
     add(terms.child_read, child_width * busy_down);
-    add(terms.child_write, child_width * (busy_down - terms.met_busy_child.at(1, tile, Slide{})));
+    add(terms.child_write, child_width * again);
+    add(terms.child_link, child_width * (busy_down + again));
     evaluate_edge(terms, child_width, tile, out, step);
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/timing/systolic.hpp"
 #include "mapper/exact/lattice.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/valuation.hpp"
@@ -64,7 +65,8 @@ class Costs {
     bool widths = false;  // the two differ
     bool narrow_parent = false;
     StorageEnergy parent_energy, child_energy;
-    std::optional<std::size_t> parent_read, parent_write, child_read, child_write;
+    std::optional<std::size_t> parent_read, parent_write, child_read, child_write, child_link;
+    Padding parent_padding, child_padding;               // of what passes their ports
     std::optional<BitsPerCycle> edge_rate;               // of the first fill or last drain
     const std::vector<double>* edge_elements = nullptr;  // of the child's tile
   };
@@ -78,6 +80,7 @@ class Costs {
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                        std::size_t step) const;
   void add_edge(const Placing& placing, Terms& terms);
+  void set_ends(const Placing& placing, Terms& terms) const;
   void evaluate_edge(const Terms& terms, double width, std::size_t tile, double* out,
                      std::size_t step) const;
   const std::vector<double>& footprints(TensorId t, std::size_t crossed, std::size_t fanouts_above);

@@ -7,6 +7,7 @@
 
 #include "core/index.hpp"
 #include "core/roles.hpp"
+#include "costmodel/ports.hpp"
 
 namespace mapsim::exact {
 
@@ -37,9 +38,10 @@ struct Room {
   std::size_t last_phase = 0;  // the last phase in which a tile can still be placed here
 };
 
-// A port of finite bandwidth.
+// A port of finite bandwidth. A link neither reads nor writes.
 struct Port {
   LevelId level{};
+  PortKind kind{};
   bool reads = false;
   bool writes = false;
   double bits_per_cycle = 0;

@@ -263,7 +263,7 @@ class Pricing {
       std::vector<double> slope(ports_ + 1 + rooms_.size(), 0.0);
       for (std::size_t q = 0; q < ports_; ++q) {
         slope[q] = way.components[1 + q] / instance_.skeleton.ports()[q].bits_per_cycle -
-                   (valuation_.group(q) == 0 ? compute : 0);
+                   (valuation_.group(q) == 0 ? edges + compute : 0);
       }
       if (!aim.of_latency && aim.latency < kInfinity) {
         slope[of_slope()] = edges + compute - aim.latency;
@@ -300,8 +300,8 @@ class Pricing {
     double refund = 0;  // at the start
   };
 
-  // The least slope that the ports' weights allow; in group 0 the compute units have what is
-  // missing.
+  // The least slope that the ports' weights allow; in group 0 the compute units, and the
+  // edges with them, have what is missing.
   Terms weigh(Multipliers& at, const Aim& aim) const {
     Terms terms;
     std::vector<double> sums(groups() + 1, 0.0);
@@ -327,7 +327,7 @@ class Pricing {
       terms.weights.component.push_back(at[q] / instance_.skeleton.ports()[q].bits_per_cycle);
     }
     if (valuation_.what_is_tracked().edges) {
-      terms.weights.component.push_back(terms.slope);
+      terms.weights.component.push_back(std::max(0.0, terms.slope - sums[0] / shrink));
     }
     terms.weights.room.assign(instance_.skeleton.rooms().size(), 0.0);
     for (std::size_t i = 0; i < rooms_.size(); ++i) {

@@ -145,17 +145,23 @@ std::optional<std::size_t> Skeleton::room_of(const Placing& placing) const {
 
 void Skeleton::make_ports() {
   for (const LevelId l : problem().arch().levels.ids()) {
-    const Bandwidth& bandwidth = problem().arch().levels[l].bandwidth;
-    if (bandwidth.shared) {
-      ports_.push_back({l, true, true, bandwidth.shared->count()});
-    }
-    if (bandwidth.read) {
-      ports_.push_back({l, true, false, bandwidth.read->count()});
-    }
-    if (bandwidth.write) {
-      ports_.push_back({l, false, true, bandwidth.write->count()});
+    for (const PortKind kind : kPorts) {
+      if (const auto& rate = rate_of(problem().arch().levels[l].bandwidth, kind)) {
+        const bool both = kind == PortKind::kShared;
+        ports_.push_back({l, kind, both || kind == PortKind::kRead,
+                          both || kind == PortKind::kWrite, rate->count()});
+      }
     }
   }
+}
+
+std::optional<std::size_t> Skeleton::link(LevelId level) const {
+  for (std::size_t q = 0; q < ports_.size(); ++q) {
+    if (ports_[q].level == level && ports_[q].kind == PortKind::kLink) {
+      return q;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<std::size_t> Skeleton::port(LevelId level, bool reads) const {

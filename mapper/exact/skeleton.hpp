@@ -80,6 +80,7 @@ class Skeleton {
   const std::vector<Port>& ports() const { return ports_; }
   // Index of the port of `level` that reads (or writes); nullopt: infinitely fast.
   std::optional<std::size_t> port(LevelId level, bool reads) const;
+  std::optional<std::size_t> link(LevelId level) const;
 
  private:
   void make_events();

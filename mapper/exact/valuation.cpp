@@ -20,29 +20,30 @@ Valuation::Valuation(const Skeleton& skeleton, const Objective& objective, doubl
       leakage_per_cycle_{skeleton.problem().leakage(mapsim::Cycles{1}).count()} {
   const bool ramped = objective.mode == LatencyMode::kRamped;
   for (const Port& port : ports_) {
-    hides_.push_back(skeleton.problem().arch().levels[port.level].hides());
-    groups_.push_back(ramped && !hides_.back() ? 1 + index_of(port.level) : 0);
+    const Overlap& overlap = skeleton.problem().overlap(port.level);
+    hides_.push_back(overlap.hides(port.kind));
+    storeys_.push_back(overlap.storey);
+    groups_.push_back(ramped && !hides_.back() ? 1 + overlap.storey : 0);
   }
 }
 
-// As latency_into() has it. The ports of a level are neighbours.
+// As latency_into() has it. The ports of a storey are neighbours.
 Valuation::Cycles Valuation::cycles(const double* components, double compute_cycles) const {
   double steady = compute_cycles;
-  double hidden = compute_cycles;
-  double shown = 0;        // of the levels before this one
-  double level_shown = 0;  // of this one
+  double hidden = compute_cycles + (tracked_.edges ? components[1 + ports_.size()] : 0);
+  double shown = 0;         // of the storeys before this one
+  double storey_shown = 0;  // of this one
   for (std::size_t q = 0; q < ports_.size(); ++q) {
     const double time = std::ceil(components[1 + q] / ports_[q].bits_per_cycle);
     steady = std::max(steady, time);
-    if (q > 0 && ports_[q].level != ports_[q - 1].level) {
-      shown += level_shown;
-      level_shown = 0;
+    if (q > 0 && storeys_[q] != storeys_[q - 1]) {
+      shown += storey_shown;
+      storey_shown = 0;
     }
-    double& part = hides_[q] ? hidden : level_shown;
+    double& part = hides_[q] ? hidden : storey_shown;
     part = std::max(part, time);
   }
-  const double edges = tracked_.edges ? components[1 + ports_.size()] : 0;
-  return {steady, hidden + shown + level_shown + edges};
+  return {steady, hidden + shown + storey_shown};
 }
 
 Outlook Valuation::outlook(const double* components, double compute_cycles) const {

@@ -55,8 +55,8 @@ class Valuation {
   const Tracked& what_is_tracked() const { return tracked_; }
   double compute_cycles() const { return compute_cycles_; }
   double leakage_per_cycle() const { return leakage_per_cycle_; }  // pJ
-  // Latency is the sum over groups of the busiest port of each, and of the edges. Group 0 includes
-  // the compute units: steady, there is no other; ramped, each level whose buffers hide nothing.
+  // Latency is the sum over groups of the busiest port of each. Group 0 includes the compute units
+  // with the edges: steady, there is no other; ramped, each storey with what it does not hide.
   std::size_t group(std::size_t port) const { return groups_[port]; }
 
  private:
@@ -72,8 +72,9 @@ class Valuation {
   Least least(const Outlook& outlook) const;
 
   const std::vector<Port>& ports_;
-  std::vector<bool> hides_;          // per port: does its level's double buffer hide transfers?
-  std::vector<std::size_t> groups_;  // per port
+  std::vector<bool> hides_;           // per port: does what passes it hide behind compute?
+  std::vector<std::size_t> storeys_;  // per port
+  std::vector<std::size_t> groups_;   // per port
   Objective objective_;
   Tracked tracked_;
   double compute_cycles_;

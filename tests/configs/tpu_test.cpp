@@ -9,6 +9,7 @@
 #include "arch/load.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/roofline.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
@@ -63,6 +64,60 @@ TEST(TpuV1, HasItsKneeAt1350OperationsPerWeightByte) {
     (array_binds(middle) ? above : below) = middle;
   }
   EXPECT_NEAR(static_cast<double>(above), 1350, 2);
+}
+
+// The paper's roofline: 34 GB/s of weights, and its knee.
+TEST(TpuV1, SaysWhereItsKneeIs) {
+  const Arch arch = load_arch(kConfigs + "arch/tpu_v1.yaml");
+  for (const std::int64_t batch : {1, 200, 4000}) {
+    const Roofline bounds = roofline(arch, gemm("fc", {batch, 2048, 2048, {}, false}));
+    ASSERT_TRUE(bounds.slowest.has_value());
+    if (batch < 4000) {  // else activations take longer
+      EXPECT_EQ(arch.levels[bounds.slowest->level].name, "WeightFIFO");
+      EXPECT_EQ(bounds.slowest->kind, PortKind::kWrite);
+      EXPECT_NEAR(bounds.slowest->bytes_per_second, 34e9, 1);
+      EXPECT_NEAR(bounds.slowest->knee, 1350, 2);
+      EXPECT_NEAR(bounds.slowest->intensity, static_cast<double>(batch), 1e-9);
+    }
+  }
+}
+
+// 257 x 257 weights are four tiles of the whole array: 65,536 B at 34 GB/s and 700 MHz each.
+TEST(TpuV1, FetchesWholeTiles) {
+  const Latency latency = cost_of(gemm("fc", {16, 257, 257, {}, false})).latency;
+  EXPECT_EQ(latency.compute.folds, 4);
+  EXPECT_EQ(latency.steady.count(), static_cast<std::int64_t>(std::ceil(4 * 65'536 * 0.7 / 34)));
+  EXPECT_EQ(latency.steady, cost_of(gemm("fc", {16, 512, 512, {}, false})).latency.steady);
+}
+
+// One tile: it arrives, is shifted in, 200 inputs stream, the last sum leaves, and results go to
+// the buffer at 256 B a cycle. Nothing of that overlaps, and nothing counts twice.
+TEST(TpuV1, TakesOneTileFromTheFirstByteToTheLastResult) {
+  const Latency latency = cost_of(gemm("fc", {200, 256, 256, {}, false})).latency;
+  const std::int64_t arrives = 1350;  // of 8 b; 65,536 * 0.7 / 34 rounded up
+  const std::int64_t array = 256 + 200 + 510;
+  EXPECT_EQ(latency.steady.count(), arrives);
+  EXPECT_EQ(latency.ramped.count(), arrives + array + 200);
+}
+
+// A tile comes in while the one before is shifted out: a FIFO with room for one has none for two.
+TEST(TpuV1, NeedsTwoTilesInItsFifo) {
+  Arch arch = load_arch(kConfigs + "arch/tpu_v1.yaml");
+  const Workload layer = gemm("fc", {200, 2048, 2048, {}, false});
+  const LevelId fifo = *arch.find_level("WeightFIFO");
+  const auto cost = [&] {
+    const Problem problem{arch, layer};
+    const Mapping mapping = load_mapping(kConfigs + "mappings/tpu_v1_fully_connected.yaml",
+                                         problem.arch(), problem.workload());
+    return evaluate(problem, mapping);
+  };
+  const Cost four = std::get<Cost>(cost());
+  arch.levels[fifo].capacity.shared = Bits{8 * 64 * 1024};
+  EXPECT_TRUE(std::holds_alternative<CapacityExceeded>(std::get<Infeasible>(cost())));
+  arch.levels[fifo].double_buffered = false;  // then its tiles come one after the other
+  const Cost one = std::get<Cost>(cost());
+  EXPECT_EQ(one.latency.steady, four.latency.steady);
+  EXPECT_GE(one.latency.ramped - four.latency.ramped, Cycles{64 * 256 - 3000});
 }
 
 }  // namespace

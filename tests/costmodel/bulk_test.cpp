@@ -58,6 +58,9 @@ void give_figures(Arch& arch, Rng& rng) {
     Storage& level = arch.levels[l];
     level.energy = {PicojoulesPerBit{draw()}, PicojoulesPerBit{draw()}, PicojoulesPerBit{draw()}};
     level.bandwidth = rng.below(2) == 0 ? Bandwidth{port(), port(), {}} : Bandwidth{{}, {}, port()};
+    if (index_of(l) > 0) {
+      level.bandwidth.link = port();
+    }
     level.double_buffered = rng.below(2) == 0;
     level.streamed = !level.double_buffered && rng.below(3) == 0;
     if (index_of(l) > 0 && level.capacity.unlimited() && rng.below(3) > 0) {

@@ -43,6 +43,7 @@ std::vector<Fold> walk_folds(const Problem& problem, const SystolicTiming& timin
           (loop.axis == Axis::kX ? columns : rows) *= (above + loop.extent - 1) / loop.extent;
         }
       }
+      const std::int64_t used = rows * columns;
       rows = timing.full_folds ? array.y : rows;
       columns = timing.full_folds ? array.x : columns;
       Fold fold{0, 0, 0, rows + columns - 2};
@@ -59,7 +60,9 @@ std::vector<Fold> walk_folds(const Problem& problem, const SystolicTiming& timin
           }
         }
         const bool is_new = held.insert(origin).second;
-        const std::int64_t shift = rows * footprint(workload.tensors[stationary->tensor], sizes);
+        const std::int64_t points = footprint(workload.tensors[stationary->tensor], sizes);
+        const std::int64_t shift = rows * points;
+        fold.held = used * points;
         if (stationary->tensor == workload.output()) {
           fold.drain = shift;
           fold.skew = shift + columns - 2;
@@ -105,16 +108,45 @@ std::vector<Fold> least_folds(const Problem& problem, const SystolicTiming& timi
   return found;
 }
 
+// Every fold of a padded tensor moves as much as the array takes at most. How many there are.
+int check_padding(const Problem& problem, const SystolicTiming& timing, const Mapping& mapping) {
+  const Nest nest = make_nest(problem.workload(), mapping);
+  const PerTensor<Padding> padding = paddings(problem, nest);
+  const auto candidates = stationary_candidates(problem, timing, nest);
+  const Fanout& array = problem.arch().fanouts[timing.array];
+  int padded = 0;
+  EXPECT_EQ(padding.empty(), !timing.whole_tiles);
+  for (const TensorId t : padding.ids()) {
+    if (is_padded(problem, t) && candidates[t]) {
+      const std::vector<Fold> folds = walk_folds(problem, timing, mapping, candidates[t]);
+      std::int64_t whole = 0;
+      std::int64_t used = 0;
+      for (const Fold& fold : folds) {
+        whole += array.x * folds.front().load;  // rows x elements x columns
+        used += fold.held;
+      }
+      EXPECT_EQ(padding[t].whole * used, padding[t].used * whole);
+      ++padded;
+    }
+  }
+  return padded;
+}
+
 TEST(SystolicTiming, IsTheSumOverFoldsWalkedOneByOne) {
   int arrays = 0;
   int folded = 0;
+  int padded = 0;
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     RandomCase random = random_case(seed);
     if (random.arch.fanouts.empty()) {
       continue;
     }
     const SystolicTiming timing{static_cast<FanoutId>(seed / 8 % random.arch.fanouts.size()),
-                                seed % 2 == 0, seed / 2 % 2 == 0, seed / 4 % 2 == 0};
+                                seed % 2 == 0,
+                                seed / 2 % 2 == 0,
+                                seed / 4 % 2 == 0,
+                                seed % 2 == 0,
+                                false};
     random.arch.compute.timing = timing;
     if (seed % 5 > 0) {  // else as it comes: mostly something is not handed on
       random.arch.fanouts[timing.array].multicast = {Role::kInput, Role::kWeight};
@@ -135,25 +167,27 @@ TEST(SystolicTiming, IsTheSumOverFoldsWalkedOneByOne) {
     ASSERT_EQ(time.busy.count(), busy);
     ASSERT_EQ((time.load + time.hidden_load).count(), load);
     ASSERT_GE(time.skew.count(), 0);
+    padded += check_padding(problem, timing, random.mapping);
     ++arrays;
     folded += folds.size() > 1 ? 1 : 0;
   }
   EXPECT_GT(arrays, 2000);
   EXPECT_GT(folded, 500);
+  EXPECT_GT(padded, 200);
 }
 
 // A 4 x 6 array of MACs with a register for what stays, on a GEMM of M 10, N 15, K 9.
 Problem gemm_problem(const std::string& stays, const std::string& timing,
                      const std::string& bandwidth = "") {
-  const std::string arch = "name: array\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n" +
-                           bandwidth +
-                           "    energy: {read: 1 pJ/B, write: 1 pJ/B}\n"
-                           "  - fanout: Array\n    x: 6\n    y: 4\n    spatial_reduction: true\n"
-                           "  - storage: Register\n    capacity: 1 B\n    keep: [" +
-                           stays +
-                           "]\n    energy: {read: 0 pJ/B, write: 0 pJ/B}\n"
-                           "  - compute: MAC\n    energy: 1 pJ\n    timing: " +
-                           timing + "\n";
+  const std::string arch =
+      "name: array\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n" + bandwidth +
+      "    energy: {read: 1 pJ/B, write: 1 pJ/B}\n"
+      "  - fanout: Array\n    x: 6\n    y: 4\n    spatial_reduction: true\n"
+      "  - storage: Register\n    capacity: 2 B\n    keep: [" +
+      stays +
+      "]\n    double_buffered: true\n    energy: {read: 0 pJ/B, write: 0 pJ/B}\n"
+      "  - compute: MAC\n    energy: 1 pJ\n    timing: " +
+      timing + "\n";
   return {parse_arch(arch, "array.yaml"),
           parse_workload("name: g\ngemm: {m: 10, n: 15, k: 9}\n", "g.yaml")};
 }

@@ -396,11 +396,22 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
   }
 }
 
+// Links to the parent, drawn apart, so that the rest of a seed stays as it was.
+void add_links(Arch& arch, std::uint64_t seed) {
+  Rng rng{seed + 77'777};
+  for (const LevelId l : arch.levels.ids()) {
+    if (index_of(l) > 0 && one_in(rng, 4)) {
+      arch.levels[l].bandwidth.link = BitsPerCycle{static_cast<double>(pick(rng, {2, 8, 16}))};
+    }
+  }
+}
+
 SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
   Rng rng{seed};
   while (true) {
     Arch arch = random_arch(rng);
     Workload workload = random_workload(rng);
+    add_links(arch, seed);
     if (one_in(rng, 4)) {
       thin_out(workload, rng);
     }
@@ -440,6 +451,9 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
         arch.compute.register_reuse.empty()) {
       arch.compute.register_reuse = {kRoles[rng.below(kRoles.size())]};
     }
+    Rng more{seed + 1};  // drawn apart, so that the rest stays as it was
+    timing.whole_tiles = timing.full_folds && one_in(more, 2);
+    timing.scalesim = one_in(more, 4);
     arch.compute.timing = timing;
     if (!one_in(rng, 8)) {
       arch.fanouts[timing.array].multicast = {Role::kInput, Role::kWeight};
@@ -457,6 +471,7 @@ SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size) {
   Rng rng{seed};
   while (true) {
     Arch arch = random_arch(rng);
+    add_links(arch, seed);
     SearchCase found{Problem{std::move(arch), awkward_workload(rng)}, {}};
     found.constraints = random_constraints(rng, found.problem);
     found.constraints.factors = random_factors(rng, found.problem.workload());

@@ -38,6 +38,7 @@ std::string bandwidth_text(const Bandwidth& bandwidth) {
   add("read", bandwidth.read);
   add("write", bandwidth.write);
   add("shared", bandwidth.shared);
+  add("link", bandwidth.link);
   return "{" + text + "}";
 }
 

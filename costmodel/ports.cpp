@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "costmodel/ports.hpp"
+
+#include "costmodel/problem.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::optional<FanoutId> array_of(const Arch& arch) {
+  if (const auto* systolic = std::get_if<SystolicTiming>(&arch.compute.timing)) {
+    return systolic->array;
+  }
+  const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
+  return nvdla != nullptr ? std::optional(nvdla->array) : std::nullopt;
+}
+
+bool is_in_array(const Arch& arch, LevelId level) {
+  const std::optional<FanoutId> array = array_of(arch);
+  return array && !arch.is_above(level, *array);
+}
+
+// Does all that the level hands down hide? Wherever a tensor may be kept next, there is room for
+// the tile after, or the array's own time contains it; the compute units take what they need when
+// they need it.
+bool serves_hidden(const Problem& problem, LevelId level) {
+  const Arch& arch = problem.arch();
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    bool below = problem.may_keep(level, t);
+    for (auto i = index_of(level) + 1; i < arch.levels.size() && below; ++i) {
+      const auto child = static_cast<LevelId>(i);
+      if (problem.may_keep(child, t)) {
+        if (!arch.levels[child].hides() && !is_in_array(arch, child)) {
+          return false;
+        }
+        below = !problem.must_keep(child, t);
+      }
+    }
+  }
+  return true;
+}
+
+Overlap overlap_of(const Problem& problem, LevelId level) {
+  const bool itself = problem.arch().levels[level].hides();
+  const bool outermost = level == LevelId{0};
+  const bool below = serves_hidden(problem, level);
+  const bool drains = !outermost && problem.may_keep(level, problem.workload().output());
+  Overlap overlap;
+  const auto set = [&](PortKind port, bool hides) {
+    overlap.hidden[static_cast<std::size_t>(port)] = itself || hides;
+  };
+  set(PortKind::kCompute, true);
+  set(PortKind::kRead, below && !drains);
+  set(PortKind::kWrite, below && outermost);
+  set(PortKind::kShared, below && outermost);
+  set(PortKind::kLink, false);
+  return overlap;
+}
+
+}  // namespace
+
+const std::optional<BitsPerCycle>& rate_of(const Bandwidth& bandwidth, PortKind port) {
+  switch (port) {
+    case PortKind::kRead:
+      return bandwidth.read;
+    case PortKind::kWrite:
+      return bandwidth.write;
+    case PortKind::kLink:
+      return bandwidth.link;
+    default:
+      return bandwidth.shared;
+  }
+}
+
+PerLevel<Overlap> overlaps_of(const Problem& problem) {
+  PerLevel<Overlap> overlaps;
+  TensorSet taken;  // by the levels of the storey
+  std::size_t storey = 0;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    TensorSet here;
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      if (problem.may_keep(l, t)) {
+        here.insert(t);
+      }
+    }
+    if (!(here & taken).empty()) {
+      ++storey;
+      taken = TensorSet{};
+    }
+    taken = taken | here;
+    Overlap overlap = overlap_of(problem, l);
+    overlap.storey = storey;
+    overlaps.push_back(overlap);
+  }
+  return overlaps;
+}
+
+std::optional<BitsPerCycle> edge_rate(const Problem& problem, LevelId parent, LevelId child,
+                                      bool output) {
+  const Arch& arch = problem.arch();
+  if (is_in_array(arch, child) && !is_in_array(arch, parent)) {
+    return std::nullopt;
+  }
+  const LevelId from = output ? child : parent;
+  const LevelId to = output ? parent : child;
+  std::optional<BitsPerCycle> slowest;
+  bool hides = true;
+  const auto pass = [&](LevelId level, PortKind port) {
+    const std::optional<BitsPerCycle>& rate = rate_of(arch.levels[level].bandwidth, port);
+    if (rate && (!slowest || *rate < *slowest)) {
+      slowest = rate;
+      hides = problem.overlap(level).hides(port);
+    }
+  };
+  pass(from, PortKind::kRead);
+  pass(from, PortKind::kShared);
+  pass(child, PortKind::kLink);
+  pass(to, PortKind::kWrite);
+  pass(to, PortKind::kShared);
+  return hides ? slowest : std::nullopt;
+}
+
+}  // namespace mapsim
