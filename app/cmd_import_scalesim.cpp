@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "core/reader.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "interop/scalesim_ifmap.hpp"
 #include "interop/scalesim_import.hpp"
 #include "workloads/load.hpp"
 
@@ -42,7 +44,8 @@ constexpr const char* kHeading =
     "scalesim_dram_ifmap_reads,scalesim_dram_filter_reads,scalesim_dram_ofmap_writes,"
     "scalesim_dram_ifmap_start,scalesim_dram_filter_start,scalesim_dram_ofmap_start,"
     "cycles,array_cycles,sram_ifmap_reads,sram_filter_reads,sram_ofmap_writes,sram_ofmap_readbacks,"
-    "dram_ifmap_reads,dram_filter_reads,dram_ofmap_writes,dram_ofmap_readbacks\n";
+    "dram_ifmap_reads,dram_ifmap_reads_unfolded,dram_filter_reads,dram_ofmap_writes,"
+    "dram_ofmap_readbacks\n";
 
 // The tool's figures of one copy.
 std::string their_figures(const ScaleSimFigures& f) {
@@ -52,16 +55,26 @@ std::string their_figures(const ScaleSimFigures& f) {
                      f.ofmap.dram, f.ifmap.dram_start, f.filter.dram_start, f.ofmap.dram_start);
 }
 
-// Ours, of the tool's dataflow on the machine that it describes; all copies.
-std::string our_figures(const Problem& problem, const Cost& cost) {
+// Ours of one copy, of the tool's dataflow on the machine that it describes: of the layer, whose
+// ifmap SRAM holds pixels, but for the one figure of the unfolded ifmap.
+std::string our_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer,
+                        const Problem& problem, const Cost& cost) {
   const auto at = [&](std::size_t level, std::size_t tensor) -> const AccessCounts& {
     return cost.counts.levels[static_cast<LevelId>(level)][static_cast<TensorId>(tensor)].total;
   };
   const std::size_t output = index_of(problem.workload().output());
-  return fmt::format("{},{},{},{},{},{},{},{},{},{}", cost.latency.steady.count(),
-                     cost.latency.resources.front().time.count(), at(1, 0).reads, at(2, 1).reads,
-                     at(3, output).updates, at(3, output).readbacks, at(0, 0).reads, at(0, 1).reads,
-                     at(0, output).updates, at(0, output).readbacks);
+  const std::int64_t pixels = ifmap_pixel_reads(config, layer, whole_gemm(layer));
+  const Resource& array = cost.latency.resources.front();
+  std::int64_t cycles = array.time.count();
+  if (config.bandwidth) {  // a port each, also for what goes past its SRAM
+    const std::int64_t most =
+        std::max({pixels, at(0, 1).reads, at(0, output).updates + at(0, output).readbacks});
+    cycles = std::max(cycles, (most + *config.bandwidth - 1) / *config.bandwidth);
+  }
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", cycles, array.time.count(), at(1, 0).reads,
+                     at(2, 1).reads, at(3, output).updates, at(3, output).readbacks, pixels,
+                     at(0, 0).reads, at(0, 1).reads, at(0, output).updates,
+                     at(0, output).readbacks);
 }
 
 }  // namespace
@@ -93,16 +106,24 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
     parse_mapping(add(file, fmt::format("# Of {}.\n", gemm_file) +
                                 print_mapping(arch, problem.workload(), mapping)),
                   file, arch, problem.workload());
-    const Evaluation evaluation = evaluate(problem, mapping);
+    const std::string one = scalesim_gemm_text(whole_gemm(layer), 1, name);
+    const Problem copy{arch, parse_workload(one, name)};
+    const Cost cost = std::get<Cost>(evaluate(copy, scalesim_mapping(copy, config)));
     table += fmt::format("{},{},{},{},{}\n", name, layer.copies,
                          scalesim_folding(config, scalesim_gemm(layer)).folds(),
                          their_figures(scalesim_figures(config, layer)),
-                         our_figures(problem, std::get<Cost>(evaluation)));
+                         our_figures(config, layer, copy, cost));
     if (scalesim_gemm(layer) != whole_gemm(layer)) {
       imported.notes.push_back(
           fmt::format("{}: SCALE-Sim rounds the output up to {} pixels; {} have a whole window",
                       name, scalesim_gemm(layer).m, whole_gemm(layer).m));
     }
+  }
+  if (config.bandwidth) {
+    imported.notes.push_back(fmt::format(
+        "each SRAM has a port of {} B/cycle of its own to DRAM (bandwidth: link), as in the tool; "
+        "that v3 takes those of ifmap and filter from its [layout] section is left out",
+        *config.bandwidth));
   }
   imported.files.push_back({"scalesim.csv", table});
   return imported;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "costmodel/timing/systolic.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -339,7 +341,9 @@ ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLay
   const ScaleSimFolding folding = scalesim_folding(config, gemm);
   ScaleSimFigures figures;
   // Slip: the number of the last cycle, not how many there are.
-  figures.cycles = folding.folds() * fold_cycles(config, folding) - 1;
+  SystolicTiming compat;
+  compat.scalesim = true;
+  figures.cycles = folding.folds() * fold_cycles(config, folding) - slip(compat);
   add_sram(config, folding, gemm, figures);
   add_utilizations(config, folding, gemm, figures);
   add_dram(config, folding, gemm, layer, figures);

@@ -33,10 +33,13 @@ const DataflowWords& words_of(ScaleSimDataflow dataflow) {
   return kDataflows[static_cast<std::size_t>(dataflow)];
 }
 
-std::string sram_text(const char* name, std::int64_t kilobytes, const char* bypass) {
+// Each buffer has a port of its own to DRAM.
+std::string sram_text(const char* name, std::int64_t kilobytes, const char* bypass,
+                      const std::optional<std::int64_t>& bandwidth) {
   return fmt::format(
-      "  - storage: {}\n    capacity: {} KiB\n    double_buffered: true\n    bypass: [{}]\n", name,
-      kilobytes, bypass);
+      "  - storage: {}\n    capacity: {} KiB\n{}    double_buffered: true\n    bypass: [{}]\n",
+      name, kilobytes,
+      bandwidth ? fmt::format("    bandwidth: {{link: {} B/cycle}}\n", *bandwidth) : "", bypass);
 }
 
 std::string name_of(const std::string& text) {
@@ -154,12 +157,9 @@ std::string scalesim_arch_text(const ScaleSimConfig& config) {
       "time\nnodes:\n",
       name_of(config.name));
   text += "  - storage: DRAM\n    capacity: unlimited\n";
-  if (config.bandwidth) {
-    text += fmt::format("    bandwidth: {{shared: {} B/cycle}}\n", *config.bandwidth);
-  }
-  text += sram_text("IfmapSRAM", config.ifmap_kb, "weight, output");
-  text += sram_text("FilterSRAM", config.filter_kb, "input, output");
-  text += sram_text("OfmapSRAM", config.ofmap_kb, "input, weight");
+  text += sram_text("IfmapSRAM", config.ifmap_kb, "weight, output", config.bandwidth);
+  text += sram_text("FilterSRAM", config.filter_kb, "input, output", config.bandwidth);
+  text += sram_text("OfmapSRAM", config.ofmap_kb, "input, weight", config.bandwidth);
   text += fmt::format(
       "  - fanout: Array\n    x: {{size: {}, dims: [{}]}}\n    y: {{size: {}, dims: [{}]}}\n"
       "    spatial_reduction: {}\n",

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -18,6 +19,7 @@
 #include "arch/load.hpp"
 #include "core/rng.hpp"
 #include "costmodel/evaluate.hpp"
+#include "interop/scalesim_ifmap.hpp"
 #include "interop/scalesim_import.hpp"
 #include "tests/interop/scalesim_walk.hpp"
 #include "workloads/load.hpp"
@@ -274,8 +276,7 @@ class Slips {
   std::map<std::string, Tally> tallies_;
 };
 
-// Cycles and SRAM accesses of our closed form are the tool's but for its slips; DRAM accesses those
-// of a mapping's tiles.
+// Cycles and SRAM accesses of our closed form are the tool's but for its slips.
 void compare_with_ours(const ToolRun& run, Slips& slips) {
   const ScaleSimGemm rounded = scalesim_gemm(run.layer);
   const Own ours = own_figures(run.config, whole_gemm(run.layer));
@@ -307,19 +308,47 @@ void compare_with_ours(const ToolRun& run, Slips& slips) {
        past(3, 2,
             rounded.m * rounded.n *
                 (sums_stay ? 1 : scalesim_folding(run.config, rounded).row_folds))});
+}
+
+// Buffers differ where something does not fit: where all of an operand does, it comes once, here
+// and there.
+void compare_dram(const ToolRun& run, Slips& slips) {
+  const ScaleSimGemm rounded = scalesim_gemm(run.layer);
+  const Own ours = own_figures(run.config, whole_gemm(run.layer));
+  const Own grown = own_figures(run.config, rounded);
+  const ScaleSimFigures& printed = run.printed;
+  const ScaleSimFigures compat = scalesim_figures(run.config, run.layer);
   const auto dram = [&](const char* figure, std::int64_t theirs, std::int64_t emulated,
-                        const auto& count, const char* slip) {
-    row(figure, theirs, count, {{slip, emulated - count(grown)}});
+                        std::int64_t own, std::int64_t own_grown, std::int64_t kilobytes,
+                        std::int64_t whole) {
+    const bool fits = whole <= 50 * (1024 * kilobytes / 100);
+    const std::int64_t flushed = fits ? 0 : emulated - own_grown;
+    slips.row(figure, theirs, own,
+              {{"pixels rounded up", own_grown - own}, {"flushed sets", flushed}}, run.text);
   };
-  dram(
-      "DRAM reads of the ifmap", printed.ifmap.dram, compat.ifmap.dram,
-      [](const Own& own) { return own.at(0, 0).reads; }, "flushed sets, unfolded on the way");
-  dram(
-      "DRAM reads of the filter", printed.filter.dram, compat.filter.dram,
-      [](const Own& own) { return own.at(0, 1).reads; }, "flushed sets");
-  dram(
-      "DRAM writes of the ofmap", printed.ofmap.dram, compat.ofmap.dram,
-      [](const Own& own) { return own.at(0, 2).updates; }, "half a buffer drained, lines padded");
+  const auto pixels = [&](const ScaleSimGemm& gemm) {
+    return ifmap_pixel_reads(run.config, run.layer, gemm);
+  };
+  dram("DRAM reads of the ifmap", printed.ifmap.dram, compat.ifmap.dram,
+       pixels(whole_gemm(run.layer)), pixels(rounded), run.config.ifmap_kb,
+       run.layer.ifmap_height * run.layer.ifmap_width * run.layer.channels);
+  dram("DRAM reads of the filter", printed.filter.dram, compat.filter.dram, ours.at(0, 1).reads,
+       grown.at(0, 1).reads, run.config.filter_kb, rounded.k * rounded.n);
+  // Sums that leave once differ by the lines that are padded: less than one for each time that half
+  // of the buffer has filled, and at the end. Where several row folds add to them, the tool writes
+  // them all.
+  const auto writes = [](const Own& own) { return own.at(0, 2).updates; };
+  const std::int64_t padded = compat.ofmap.dram - writes(grown);
+  const bool sums_stay = run.config.dataflow == ScaleSimDataflow::kOutput;
+  if (sums_stay || scalesim_folding(run.config, rounded).row_folds == 1) {
+    const std::int64_t drains = 1 + rounded.m * rounded.n / (512 * run.config.ofmap_kb);
+    EXPECT_GE(padded, 0) << run.text;
+    EXPECT_LE(padded, drains * run.config.columns) << run.text;
+  }
+  slips.row("DRAM writes of the ofmap", printed.ofmap.dram, writes(ours),
+            {{"pixels rounded up", writes(grown) - writes(ours)},
+             {"half a buffer drained, lines padded", padded}},
+            run.text);
 }
 
 TEST(ScaleSimImport, DiffersFromTheToolByItsSlips) {
@@ -331,6 +360,7 @@ TEST(ScaleSimImport, DiffersFromTheToolByItsSlips) {
   Slips slips;
   for (const ToolRun& run : runs) {
     compare_with_ours(run, slips);
+    compare_dram(run, slips);
   }
   const std::string text = slips.text();
   std::cout << runs.size() << " runs\n" << text;
@@ -341,12 +371,87 @@ TEST(ScaleSimImport, DiffersFromTheToolByItsSlips) {
   }
 }
 
+// Runs at a given bandwidth. Its stalls are not reproduced: docs/validation.md.
+TEST(ScaleSimImport, IsComparedWithRunsAtAGivenBandwidth) {
+  const char* folder = std::getenv("MAPSIM_GOLDENS");
+  if (folder == nullptr) {
+    GTEST_SKIP() << "MAPSIM_GOLDENS names no folder with systolic/scalesim_runs.jsonl; 0 runs "
+                    "compared";
+  }
+  std::vector<std::pair<double, std::string>> ratios;
+  std::ifstream file{std::string{folder} + "/systolic/scalesim_runs.jsonl"};
+  for (std::string line; std::getline(file, line);) {
+    const Json json = Json::parse(line);
+    if (!json.at("job").contains("bw")) {
+      continue;
+    }
+    ToolRun run = run_of(json);
+    const std::int64_t bandwidth = json.at("job").at("bw");
+    const ScaleSimGemm gemm = whole_gemm(run.layer);
+    const Own own = own_figures(run.config, gemm);
+    const std::int64_t most =
+        std::max({ifmap_pixel_reads(run.config, run.layer, gemm), own.at(0, 1).reads,
+                  own.at(0, 2).updates + own.at(0, 2).readbacks});
+    const std::int64_t array = own.cost.latency.resources.front().time.count();
+    const std::int64_t ours = std::max(array, (most + bandwidth - 1) / bandwidth);
+    // No port that works from the first cycle to the last, and no array, is faster.
+    EXPECT_GE(ours, array) << run.text;
+    ratios.emplace_back(
+        static_cast<double>(ours) / static_cast<double>(run.printed.cycles),
+        fmt::format("{} (array {}, port {})", run.text, array, (most + bandwidth - 1) / bandwidth));
+  }
+  ASSERT_FALSE(ratios.empty());
+  std::sort(ratios.begin(), ratios.end());
+  const auto at = [&](double share) {
+    return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))].first;
+  };
+  std::cout << fmt::format(
+      "{} runs, ours / the tool's cycles: least {:.3f}, quartiles {:.3f} {:.3f} {:.3f}, most "
+      "{:.3f}\n",
+      ratios.size(), at(0), at(0.25), at(0.5), at(0.75), at(1));
+  for (const auto& [ratio, text] : ratios) {
+    if (ratio < 0.8 || ratio > 1.25) {
+      std::cout << fmt::format("  {:.3f} {}\n", ratio, text);
+    }
+  }
+  EXPECT_NEAR(at(0.5), 1, 0.05);
+}
+
 TEST(ScaleSimImport, DiffersFromSmallRunsByTheirSlips) {
   Slips slips;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     ToolRun run = random_run(seed);
     run.printed = scalesim_figures(run.config, run.layer);
     compare_with_ours(run, slips);
+    compare_dram(run, slips);
+  }
+}
+
+// By hand: where half of the SRAM holds all pixels, each comes once, however often the unfolded
+// ifmap has it; where it holds a row fold of them, each fold's come for each column fold.
+TEST(ScaleSimImport, CountsPixelsOfAConvolutionAndNotTheUnfoldedOnes) {
+  ScaleSimConfig config{"c", 128, 128, 256, 256, 256, ScaleSimDataflow::kOutput, {}};
+  const ScaleSimLayer yolo{"Conv6", 13, 13, 3, 3, 256, 512, 1, 1, false};
+  EXPECT_EQ(ifmap_pixel_reads(config, yolo, whole_gemm(yolo)), 13 * 13 * 256);
+  EXPECT_GT(own_figures(config, whole_gemm(yolo)).at(0, 0).reads, 25 * 13 * 13 * 256);
+  // 1 KiB: half of it has room for the 4 x 8 pixels that a fold of two lines of 6 reads, not for
+  // the 8 x 8 of all. 3 such folds for each of 2 column folds.
+  config = {"c", 12, 8, 1, 1, 1, ScaleSimDataflow::kOutput, {}};
+  const ScaleSimLayer small{"small", 8, 8, 3, 3, 16, 16, 1, 1, false};
+  EXPECT_EQ(ifmap_pixel_reads(config, small, whole_gemm(small)), 2 * 3 * 4 * 8 * 16);
+}
+
+TEST(ScaleSimImport, CountsAGemmAsItsMappingDoes) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    ToolRun run = random_run(seed);
+    Rng rng{seed};
+    const auto m = 1 + static_cast<std::int64_t>(rng.below(60));
+    const auto k = 1 + static_cast<std::int64_t>(rng.below(200));
+    run.layer = {"g", m, k, 1, k, 1, run.layer.filters, 1, 1, true};
+    const ScaleSimGemm gemm = whole_gemm(run.layer);
+    EXPECT_EQ(ifmap_pixel_reads(run.config, run.layer, gemm),
+              own_figures(run.config, gemm).at(0, 0).reads)
+        << run.text;
   }
 }
 
