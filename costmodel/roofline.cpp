@@ -19,6 +19,14 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kBitsPerByte = 8;
 
+struct PortLoad {
+  LevelId level{};
+  PortKind kind{};
+  double bits = 0;
+  double bits_per_cycle = 0;
+  double cycles = 0;
+};
+
 // Distinct points that the einsum touches.
 std::int64_t touched_points(const Workload& workload, const Tensor& tensor) {
   std::int64_t points = 1;
@@ -59,40 +67,44 @@ std::optional<TensorId> first_weight(const Workload& workload) {
   return std::nullopt;
 }
 
-// Cycles on the ports of one level, for bits read and bits written.
-double port_time(const Bandwidth& bandwidth, double read_bits, double write_bits) {
-  const auto time = [](double bits, const std::optional<BitsPerCycle>& port) {
-    return port ? bits / port->count() : 0.0;
-  };
-  if (bandwidth.shared) {
-    return time(read_bits + write_bits, bandwidth.shared);
-  }
-  return std::max(time(read_bits, bandwidth.read), time(write_bits, bandwidth.write));
-}
-
-// Cycles on the busiest port, if these bits of each tensor move once. At the outermost level
-// operands are read and sums written. A level that must keep a tensor for the whole machine takes
-// each of its points in and hands it on, at least once; of levels with several instances nothing is
-// assumed, and the workbook's timing knows the outermost ports only.
-double transfer_cycles(const Arch& arch, const Workload& workload, const PerTensor<double>& bits) {
+// The busiest port, if these bits of each tensor move once. At the outermost level operands are
+// read and sums written. A level that must keep a tensor for the whole machine takes each of its
+// points in and hands it on, at least once; of levels with several instances nothing is assumed,
+// and the workbook's timing knows the outermost ports only.
+PortLoad busiest_port(const Arch& arch, const Workload& workload, const PerTensor<double>& bits) {
   const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
   const bool outermost_only = nvdla != nullptr && nvdla->mode == NvdlaMode::kSheet;
-  double slowest = 0;
+  PortLoad busiest;
   for (const LevelId l : arch.levels.ids()) {
     if (l != LevelId{0} && (outermost_only || arch.instances(l) > 1)) {
       break;
     }
     double read = 0;
     double write = 0;
+    double link = 0;
     for (const TensorId t : bits.ids()) {
       const bool passes = l != LevelId{0} && arch.levels[l].keep.contains(workload.tensors[t].role);
       const bool output = t == workload.output();
       read += passes || (l == LevelId{0} && !output) ? bits[t] : 0;
       write += passes || (l == LevelId{0} && output) ? bits[t] : 0;
+      link += passes ? bits[t] : 0;
     }
-    slowest = std::max(slowest, port_time(arch.levels[l].bandwidth, read, write));
+    const auto pass = [&](PortKind port, double moved) {
+      const auto& rate = rate_of(arch.levels[l].bandwidth, port);
+      if (rate && moved / rate->count() > busiest.cycles) {
+        busiest = {l, port, moved, rate->count(), moved / rate->count()};
+      }
+    };
+    pass(PortKind::kRead, read);
+    pass(PortKind::kWrite, write);
+    pass(PortKind::kShared, read + write);
+    pass(PortKind::kLink, link);
   }
-  return slowest;
+  return busiest;
+}
+
+double transfer_cycles(const Arch& arch, const Workload& workload, const PerTensor<double>& bits) {
+  return busiest_port(arch, workload, bits).cycles;
 }
 
 PerTensor<TensorTraffic> traffic(const Arch& arch, const Workload& workload) {
@@ -125,6 +137,26 @@ double reachable_bandwidth(const Arch& arch, const Workload& workload,
   }
   const double cycles = transfer_cycles(arch, workload, bits);
   return cycles > 0 ? bytes / cycles * arch.clock.count() : kInfinity;
+}
+
+std::optional<SlowestPort> slowest_port(const Arch& arch, const Workload& workload,
+                                        const Roofline& roofline) {
+  PerTensor<double> bits;
+  for (const TensorTraffic& entry : roofline.tensors) {
+    bits.push_back(entry.bytes * kBitsPerByte);
+  }
+  const PortLoad load = busiest_port(arch, workload, bits);
+  if (load.cycles == 0) {
+    return std::nullopt;
+  }
+  const double bytes_per_second = load.bits_per_cycle / kBitsPerByte * arch.clock.count();
+  const double bytes = load.bits / kBitsPerByte;
+  return SlowestPort{load.level,
+                     load.kind,
+                     bytes_per_second,
+                     bytes,
+                     roofline.macs_per_second / bytes_per_second,
+                     static_cast<double>(workload.macs()) / bytes};
 }
 
 struct Least {
@@ -212,6 +244,7 @@ Roofline roofline(const Arch& machine, const Workload& workload) {
   result.peak = {result.macs_per_second * static_cast<double>(result.ops_per_mac),
                  reachable_bandwidth(arch, workload, result.tensors)};
   result.bound = roofline_bound(static_cast<double>(result.ops), result.bytes, result.peak);
+  result.slowest = slowest_port(arch, workload, result);
   const Least least = least_of_forms(arch, workload);
   result.least_cycles = least.cycles;
   result.least_energy = least.energy;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "arch/arch.hpp"
 #include "core/index.hpp"
 #include "core/units.hpp"
+#include "costmodel/ports.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -41,6 +43,17 @@ struct TensorTraffic {
   Seconds transfer{0};  // alone, through the slowest port that it must pass
 };
 
+// The port that all of a mix of tensors keeps busy for longest, and its own roofline: per byte that
+// passes it, of whatever tensors do.
+struct SlowestPort {
+  LevelId level{};
+  PortKind kind{};
+  double bytes_per_second = 0;
+  double bytes = 0;
+  double knee = 0;       // MACs per byte from which on the machine is limited by math
+  double intensity = 0;  // MACs per byte of the work
+};
+
 // Bounds of a workload on a machine that no mapping can beat.
 struct Roofline {
   std::int64_t ops = 0;              // bias included
@@ -50,6 +63,7 @@ struct Roofline {
   double macs_per_second = 0;  // peak
   Peak peak;  // bandwidth: of this mix of tensors at the slowest port that all of it must pass
   RooflineBound bound;
+  std::optional<SlowestPort> slowest;  // none: nothing limits the transfers
   // Of what evaluate() reports for any mapping. There padding counts as data and a bias as nothing:
   // full use of the MAC units; each point once through the outermost ports, and through those of
   // every level of one instance that must keep it. An engine after NVDLA: of the layer and of its

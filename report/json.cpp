@@ -175,7 +175,7 @@ Json energy_terms_json(const Problem& problem, const Cost& cost) {
   return json;
 }
 
-Json bounds_json(const Workload& workload, const Roofline& bounds) {
+Json bounds_json(const Arch& arch, const Workload& workload, const Roofline& bounds) {
   const RooflineBound& bound = bounds.bound;
   Json tensors = Json::object();
   for (const TensorId id : workload.tensors.ids()) {
@@ -184,6 +184,7 @@ Json bounds_json(const Workload& workload, const Roofline& bounds) {
                                           {"bytes", entry.bytes},
                                           {"transfer_seconds", entry.transfer.count()}};
   }
+  const auto& port = bounds.slowest;
   return {{"ops", bounds.ops},
           {"ops_per_mac", bounds.ops_per_mac},
           {"bytes", bounds.bytes},
@@ -191,6 +192,9 @@ Json bounds_json(const Workload& workload, const Roofline& bounds) {
           {"intensity", bound.intensity},
           {"ridge", bound.ridge},
           {"limiter", to_string(bound.limiter)},
+          {"slowest_port", port ? port_name(arch, port->level, port->kind) : ""},
+          {"slowest_port_bytes_per_second", port ? port->bytes_per_second : 0},
+          {"slowest_port_knee", port ? port->knee : 0},
           {"peak_macs_per_second", bounds.macs_per_second},
           {"peak_ops_per_second", bounds.peak.ops_per_second},
           {"peak_bytes_per_second", bounds.peak.bytes_per_second},  // null: unlimited
@@ -212,7 +216,8 @@ void add_cost(Json& json, const Problem& problem, const Mapping& mapping, const 
   json["compute"] = {{"name", problem.arch().compute.name},
                      {"energy_pj", cost.energy.compute.count()}};
   json["energy_terms"] = energy_terms_json(problem, cost);
-  json["roofline"] = bounds_json(problem.workload(), roofline(problem.arch(), problem.workload()));
+  json["roofline"] =
+      bounds_json(problem.arch(), problem.workload(), roofline(problem.arch(), problem.workload()));
   json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
 }
 
@@ -488,7 +493,7 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
 std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
                           const Roofline& bounds) {
   Json json = head(origin, arch, workload);
-  json["roofline"] = bounds_json(workload, bounds);
+  json["roofline"] = bounds_json(arch, workload, bounds);
   return finish(json);
 }
 

@@ -53,18 +53,24 @@ const char* to_string(Proof proof) {
   return "";
 }
 
-std::string resource_name(const Arch& arch, const Resource& resource) {
-  switch (resource.kind) {
+std::string port_name(const Arch& arch, LevelId level, PortKind kind) {
+  switch (kind) {
     case PortKind::kCompute:
       return arch.compute.name;
     case PortKind::kRead:
-      return arch.levels[resource.level].name + " read";
+      return arch.levels[level].name + " read";
     case PortKind::kWrite:
-      return arch.levels[resource.level].name + " write";
+      return arch.levels[level].name + " write";
+    case PortKind::kLink:
+      return arch.levels[level].name + " link";
     case PortKind::kShared:
-      return arch.levels[resource.level].name;
+      return arch.levels[level].name;
   }
   return "";
+}
+
+std::string resource_name(const Arch& arch, const Resource& resource) {
+  return port_name(arch, resource.level, resource.kind);
 }
 
 std::string infeasible_text(const Arch& arch, const Infeasible& reason) {

@@ -12,6 +12,7 @@ const char* to_string(Proof proof);  // optimal, infeasible, bounded, none
 
 // "MAC", "DRAM", "GLB read", "GLB write": a resource by the node that it belongs to.
 std::string resource_name(const Arch& arch, const Resource& resource);
+std::string port_name(const Arch& arch, LevelId level, PortKind kind);
 // "GLB: needs 120 KiB for its tiles, has 108 KiB"
 std::string infeasible_text(const Arch& arch, const Infeasible& reason);
 

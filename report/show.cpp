@@ -65,7 +65,7 @@ std::vector<std::string> lines_of(const Storage& storage) {
   std::vector<std::string> ports;
   for (const auto& [name, port] :
        {std::pair{"read", storage.bandwidth.read}, std::pair{"write", storage.bandwidth.write},
-        std::pair{"shared", storage.bandwidth.shared}}) {
+        std::pair{"shared", storage.bandwidth.shared}, std::pair{"link", storage.bandwidth.link}}) {
     if (port) {
       ports.push_back(fmt::format("{} {:.4g} B/cycle", name, port->count() / 8));
     }

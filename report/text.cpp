@@ -461,6 +461,13 @@ std::string roofline_text(const Arch& arch, const Workload& workload, const Roof
   text += fmt::format("  {} op/B, the ridge is at {} op/B: {}-limited; {} at best\n",
                       ratio(bound.intensity), ratio(bound.ridge), to_string(bound.limiter),
                       scaled(bounds.macs_per_second, "MAC/s"));
+  if (bounds.slowest) {
+    const SlowestPort& port = *bounds.slowest;
+    text +=
+        fmt::format("  slowest port: {}, {}: {} MAC per byte that passes it, its knee is at {}\n",
+                    port_name(arch, port.level, port.kind), scaled(port.bytes_per_second, "B/s"),
+                    ratio(port.intensity), ratio(port.knee));
+  }
   text += fmt::format("\nno mapping takes less than {} or {}\n",
                       cycles_text(arch, bounds.least_cycles), energy_text(bounds.least_energy));
   return text;
