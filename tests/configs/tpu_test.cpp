@@ -90,14 +90,15 @@ TEST(TpuV1, FetchesWholeTiles) {
   EXPECT_EQ(latency.steady, cost_of(gemm("fc", {16, 512, 512, {}, false})).latency.steady);
 }
 
-// One tile: it arrives, is shifted in, 200 inputs stream, the last sum leaves, and results go to
-// the buffer at 256 B a cycle. Nothing of that overlaps, and nothing counts twice.
+// One tile: it arrives, inputs come to the buffer at 256 B a cycle; the tile is shifted in, 200
+// inputs stream, the last sum leaves, and results go back at 256 B a cycle. Nothing of that
+// overlaps, and nothing counts twice.
 TEST(TpuV1, TakesOneTileFromTheFirstByteToTheLastResult) {
   const Latency latency = cost_of(gemm("fc", {200, 256, 256, {}, false})).latency;
   const std::int64_t arrives = 1350;  // of 8 b; 65,536 * 0.7 / 34 rounded up
   const std::int64_t array = 256 + 200 + 510;
   EXPECT_EQ(latency.steady.count(), arrives);
-  EXPECT_EQ(latency.ramped.count(), arrives + array + 200);
+  EXPECT_EQ(latency.ramped.count(), 200 + arrives + array + 200);
 }
 
 // A tile comes in while the one before is shifted out: a FIFO with room for one has none for two.
