@@ -22,7 +22,7 @@ nodes:
   - storage: GLB
     word: 32 b
     capacity: 108 KiB
-    bandwidth: {read: 2 word/cycle}
+    bandwidth: {read: 2 word/cycle, link: 8 b/cycle}
     energy: {read: 16 pJ/B, write: 8 pJ/b, update: 64 pJ/word}
     double_buffered: true
     sliding: false
@@ -58,6 +58,7 @@ TEST(LoadArch, ReadsEveryKey) {
   glb.capacity.shared = Bits{108 * 8192};
   glb.word = Bits{32};
   glb.bandwidth.read = BitsPerCycle{64};
+  glb.bandwidth.link = BitsPerCycle{8};
   glb.energy = {PicojoulesPerBit{2}, PicojoulesPerBit{8}, PicojoulesPerBit{2}};
   glb.double_buffered = true;
   glb.sliding = false;

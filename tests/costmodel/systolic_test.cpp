@@ -218,6 +218,26 @@ TEST(SystolicTiming, WithoutOverlapIsScaleSimsClosedForm) {
   EXPECT_EQ(sums.steady, Cycles{9 * (9 + 4 + 6 - 2)});
 }
 
+// That tool prints the number of its last cycle.
+TEST(SystolicTiming, CountsAsScaleSimIfAsked) {
+  const std::string compat = "{model: systolic, compat: scalesim}";
+  EXPECT_EQ(cost_of(gemm_problem("weight", compat), kWeights).latency.steady,
+            Cycles{9 * (10 + 2 * 4 + 6 - 2) - 1});
+  EXPECT_EQ(cost_of(gemm_problem("output", compat), kSums).latency.steady,
+            Cycles{9 * (9 + 4 + 6 - 2) - 1});
+}
+
+// 9 folds bring 4 x 6 weights each, of which 15 x 9 are used, and inputs and sums as they are.
+TEST(SystolicTiming, BringsWholeTilesIfAsked) {
+  const std::string dram = "    bandwidth: {read: 1 B/cycle}\n";
+  const auto time = [&](const std::string& timing) {
+    return cost_of(gemm_problem("weight", timing, dram), kWeights).latency.resources[1].time;
+  };
+  const Cycles used = time("{model: systolic}");
+  const Cycles whole = time("{model: systolic, whole_tiles: true}");
+  EXPECT_EQ(whole - used, Cycles{9 * 4 * 6 - 15 * 9});
+}
+
 // Rows used: K in 4, 4, 1; columns: N in 6, 6, 3.
 TEST(SystolicTiming, CountsUsedRowsAndColumnsIfAsked) {
   const Latency used =
