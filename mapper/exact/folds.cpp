@@ -137,7 +137,8 @@ class EdgeFolds {
     for (Storage& level : arch.levels) {
       StorageEnergy& energy = level.energy;
       energy = {each.share * energy.read, each.share * energy.write, each.share * energy.update};
-      for (auto* port : {&level.bandwidth.read, &level.bandwidth.write, &level.bandwidth.shared}) {
+      for (auto* port : {&level.bandwidth.read, &level.bandwidth.write, &level.bandwidth.shared,
+                         &level.bandwidth.link}) {
         *port = *port ? std::optional(BitsPerCycle{(*port)->count() / each.share}) : std::nullopt;
       }
     }
