@@ -17,7 +17,7 @@ Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) 
 
 // Appends a resource for each port of finite bandwidth. `padding`: of what comes in whole tiles.
 void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
-               const PerTensor<Padding>& padding, std::vector<Resource>& resources) {
+               const PerTensor<TilePadding>& padding, std::vector<Resource>& resources) {
   const Bandwidth& bandwidth = problem.arch().levels[level].bandwidth;
   const auto add = [&](PortKind port, const auto& bits_of) {
     const std::optional<BitsPerCycle>& rate = rate_of(bandwidth, port);
@@ -28,7 +28,7 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
     for (const TensorId t : counts.ids()) {
       const bool pads = !padding.empty() && is_above_array(problem.arch(), level);
       const double moved = problem.moved_bits(t, bits_of(counts[t]));
-      bits += pads ? padding[t].of(moved) : moved;
+      bits += pads ? padding[t].all.of(moved) : moved;
     }
     resources.push_back({port, level, transfer_time(bits, rate), 0});
   };
@@ -41,14 +41,15 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
 
 // First fill of an operand's tile, or last drain of the output's, of the first instance.
 Cycles edge_time(const Problem& problem, LevelId parent, LevelId child, TensorId tensor,
-                 const TensorCounts& at, const PerTensor<Padding>& padding) {
+                 const TensorCounts& at, const PerTensor<TilePadding>& padding) {
   const bool pads = !padding.empty() && is_above_array(problem.arch(), child);
   const double moved = static_cast<double>(at.footprint) * problem.moved_bits(tensor, at.up_bits);
-  return transfer_time(pads ? padding[tensor].of(moved) : moved,
+  return transfer_time(pads ? padding[tensor].first.of(moved) : moved,
                        edge_rate(problem, parent, child, tensor == problem.workload().output()));
 }
 
-Cycles edge_times(const Problem& problem, const Counts& counts, const PerTensor<Padding>& padding) {
+Cycles edge_times(const Problem& problem, const Counts& counts,
+                  const PerTensor<TilePadding>& padding) {
   Cycles sum{0};
   for (const TensorId t : problem.workload().tensors.ids()) {
     std::optional<LevelId> parent;
@@ -102,7 +103,7 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
   latency.bottleneck = 0;
   latency.resources.clear();
   latency.compute = compute_time(problem, nest, counts.steps);
-  const PerTensor<Padding> padding = paddings(problem, nest);
+  const PerTensor<TilePadding> padding = paddings(problem, nest);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
   if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
     latency.resources.push_back({PortKind::kShared, LevelId{0}, sheet->dram, 0});

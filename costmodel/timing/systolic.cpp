@@ -366,8 +366,8 @@ bool is_above_array(const Arch& arch, LevelId level) {
   return timing != nullptr && arch.is_above(level, timing->array);
 }
 
-PerTensor<Padding> paddings(const Problem& problem, const Nest& nest) {
-  PerTensor<Padding> found;
+PerTensor<TilePadding> paddings(const Problem& problem, const Nest& nest) {
+  PerTensor<TilePadding> found;
   const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
   if (timing == nullptr || !timing->whole_tiles) {
     return found;
@@ -379,7 +379,8 @@ PerTensor<Padding> paddings(const Problem& problem, const Nest& nest) {
     if (is_padded(problem, t) && kept[t]) {
       const FoldSequence folds = FoldWalk(problem, *timing, nest, kept[t]).folds(0);
       // The first fold is the largest; its load is that of the whole array's rows.
-      found[t] = padding_of(folds.count * folds.first.load * array.x, folds.held);
+      const std::int64_t whole = folds.first.load * array.x;
+      found[t] = {padding_of(folds.count * whole, folds.held), padding_of(whole, folds.first.held)};
     }
   }
   return found;

@@ -53,9 +53,13 @@ struct Padding {
   }
 };
 Padding padding_of(std::int64_t whole, std::int64_t used);  // in lowest terms
-// Under `whole_tiles`, of each tensor above the array; of none where nothing is padded. Perfect
-// factors: the array's instances for those that the unrolling uses.
-PerTensor<Padding> paddings(const Problem& problem, const Nest& nest);
+// Under `whole_tiles`, of each tensor above the array, of all folds and of the first one, which is
+// the fullest; of none where nothing is padded. Perfect factors: both are the array's instances for
+// those that the unrolling uses.
+struct TilePadding {
+  Padding all, first;
+};
+PerTensor<TilePadding> paddings(const Problem& problem, const Nest& nest);
 // Does `whole_tiles` pad the tensor?
 bool is_padded(const Problem& problem, TensorId tensor);
 bool is_above_array(const Arch& arch, LevelId level);

@@ -88,6 +88,8 @@ TEST(TpuV1, FetchesWholeTiles) {
   EXPECT_EQ(latency.compute.folds, 4);
   EXPECT_EQ(latency.steady.count(), static_cast<std::int64_t>(std::ceil(4 * 65'536 * 0.7 / 34)));
   EXPECT_EQ(latency.steady, cost_of(gemm("fc", {16, 512, 512, {}, false})).latency.steady);
+  // The first tile is full: nothing pads it. 1734 cycles of the array would come after it.
+  EXPECT_EQ(latency.ramped, latency.steady);
 }
 
 // One tile: it arrives, inputs come to the buffer at 256 B a cycle; the tile is shifted in, 200

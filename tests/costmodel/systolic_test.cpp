@@ -111,7 +111,7 @@ std::vector<Fold> least_folds(const Problem& problem, const SystolicTiming& timi
 // Every fold of a padded tensor moves as much as the array takes at most. How many there are.
 int check_padding(const Problem& problem, const SystolicTiming& timing, const Mapping& mapping) {
   const Nest nest = make_nest(problem.workload(), mapping);
-  const PerTensor<Padding> padding = paddings(problem, nest);
+  const PerTensor<TilePadding> padding = paddings(problem, nest);
   const auto candidates = stationary_candidates(problem, timing, nest);
   const Fanout& array = problem.arch().fanouts[timing.array];
   int padded = 0;
@@ -125,7 +125,9 @@ int check_padding(const Problem& problem, const SystolicTiming& timing, const Ma
         whole += array.x * folds.front().load;  // rows x elements x columns
         used += fold.held;
       }
-      EXPECT_EQ(padding[t].whole * used, padding[t].used * whole);
+      EXPECT_EQ(padding[t].all.whole * used, padding[t].all.used * whole);
+      EXPECT_EQ(padding[t].first.whole * folds.front().held,
+                padding[t].first.used * array.x * folds.front().load);
       ++padded;
     }
   }
