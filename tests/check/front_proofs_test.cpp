@@ -88,7 +88,7 @@ TEST_P(ProofsOfFronts, HoldForTheFastestOfTiesOnly) {
   Objective tied = Objective::kEnergy;
   tied.exact_ties = true;
   int ties = 0;
-  for (std::uint64_t i = 0; i < 40; ++i) {
+  for (std::uint64_t i = 0; i < 80; ++i) {
     const std::uint64_t seed = 1'000 * GetParam() + 200 + i;
     const SearchCase random = random_space(seed, 2'000);
     const Mapspace space{random.problem, random.constraints};

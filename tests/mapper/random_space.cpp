@@ -462,6 +462,10 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
     for (Storage& level : arch.levels) {
       level.streamed = !level.double_buffered && one_in(rng, 3);
     }
+    if (Storage& inner = arch.levels[arch.levels.last()];
+        timing.hides_load && !arch.is_above(arch.levels.last(), timing.array)) {
+      inner.streamed = !inner.double_buffered;  // room for the next tile
+    }
     random.problem = Problem{std::move(arch), random.problem.workload()};
     return random;
   }
