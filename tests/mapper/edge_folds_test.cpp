@@ -33,11 +33,13 @@ std::string random_arch_text(Rng& rng) {
               ? ""
               : fmt::format("  - storage: GLB\n    capacity: {} B\n    double_buffered: {}\n",
                             10 + rng.below(60), one_of(rng, {"true", "false"})) +
-                    energy + one_of(rng, {"", "    bandwidth: {read: 2 B/cycle}\n"}) +
+                    energy +
+                    one_of(rng, {"", "    bandwidth: {read: 2 B/cycle}\n",
+                                 "    bandwidth: {link: 2 B/cycle}\n"}) +
                     "    bypass: [weight]\n";
   text += fmt::format(
       "  - fanout: Array\n    x: {}\n    y: {}\n    spatial_reduction: true\n"
-      "  - storage: Register\n    capacity: {} B\n",
+      "  - storage: Register\n    capacity: {} B\n    streamed: true\n",
       1 + rng.below(3), 2 + rng.below(3), 4 + 4 * rng.below(2));
   text += energy + one_of(rng, {"", "    keep: [weight]\n    bypass: [input, output]\n",
                                 "    bypass: [input]\n"});

@@ -382,7 +382,9 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
       arch.compute.register_reuse = {kRoles[rng.below(kRoles.size())]};
     }
     Rng more{seed + 1};  // drawn apart, so that the rest stays as it was
-    timing.whole_tiles = timing.full_folds && one_in(more, 2);
+    const RoleSet stay = roles_in_array(arch, timing);
+    timing.whole_tiles = timing.full_folds && one_in(more, 2) &&
+                         (stay.contains(Role::kInput) || stay.contains(Role::kWeight));
     timing.scalesim = one_in(more, 4);
     arch.compute.timing = timing;
     if (!one_in(rng, 8)) {
