@@ -236,7 +236,6 @@ Answer run(const CalibrateArguments& arguments) {
   const std::vector<GroupCalibration> groups = calibrate(gpu, rows, options);
   std::string text =
       fmt::format("{} on {} measurements of {}\n\n", gpu.name, rows.size(), rows.front().gpu);
-  const std::vector<GroupCalibration> groups = calibrate(gpu, rows, options);
   std::int64_t accepted = 0;
   for (const GroupCalibration& group : groups) {
     text += group_text(group);

@@ -44,6 +44,10 @@ Json group_json(const GroupCalibration& group) {
   json["refusal"] = group.refusal ? Json(*group.refusal) : Json();
   json["warnings"] = group.warnings;
   json["log_error_90"] = group.fitted.error;
+  json["covered"] = group.covered;  // of held-out times, by the interval of the other folds
+  json["reached"] = group.reached;
+  json["resolution"] = group.fitted.resolution;
+  json["resolution_fitted"] = group.resolution_fitted;
   json["scores"] = Json::array();
   for (const CalibrationScore& score : group.scores) {
     json["scores"].push_back(score_json(score));
