@@ -87,7 +87,8 @@ std::vector<Row> kernel_rows(const ProblemVerdict& problem) {
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
-    text += (text.empty() ? "" : "; ") + word;
+    text += text.empty() ? "" : "; ";
+    text += word;
   }
   return text;
 }
