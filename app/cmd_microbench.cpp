@@ -14,7 +14,8 @@ Answer run(const MicrobenchArguments& arguments) {
   const std::vector<Microbenchmark> figures = microbenchmarks(open.tools(), gpu, open.compile, {});
   Answer answer{kDone, microbenchmarks_csv(gpu.name, open.driver, figures)};
   for (const std::string& note : open.notes) {
-    answer.remark += (answer.remark.empty() ? "" : "; ") + note;
+    answer.remark += answer.remark.empty() ? "" : "; ";
+    answer.remark += note;
   }
   for (const Microbenchmark& figure : figures) {
     answer.code = figure.refusal.empty() ? answer.code : kNegative;

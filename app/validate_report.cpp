@@ -87,7 +87,8 @@ std::vector<Row> kernel_rows(const ProblemVerdict& problem) {
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
-    text += (text.empty() ? "" : "; ") + word;
+    text += text.empty() ? "" : "; ";
+    text += word;
   }
   return text;
 }
@@ -148,16 +149,16 @@ constexpr const char* kHead =
 std::string verdict_text(const Gpu& gpu, const Verdict& verdict, const ValidationNotes& notes) {
   std::string text = summary(gpu, verdict);
   if (verdict.kernels > 0) {
-    text += "\n" + table(predictor_rows(verdict)) + "\n" + table(problem_rows(verdict));
+    text += fmt::format("\n{}\n{}", table(predictor_rows(verdict)), table(problem_rows(verdict)));
   }
   if (const auto rows = counter_rows(gpu, verdict); !rows.empty()) {
-    text += "\n" + table(rows);
+    text += fmt::format("\n{}", table(rows));
   }
   for (const std::string& note : notes.notes) {
-    text += "note: " + note + "\n";
+    text += fmt::format("note: {}\n", note);
   }
   for (const std::string& refusal : notes.refusals) {
-    text += "refused: " + refusal + "\n";
+    text += fmt::format("refused: {}\n", refusal);
   }
   return text;
 }

@@ -293,7 +293,7 @@ std::string measured_what(const GpuMeasurement& m) {
   for (const auto& [name, run] : {std::pair{"run_a", p.run_a}, std::pair{"run_b", p.run_b}}) {
     text += run ? fmt::format(" {} {}", name, *run) : "";
   }
-  text += m.convolution.empty() ? "" : " [" + m.convolution + "]";
+  text += m.convolution.empty() ? "" : fmt::format(" [{}]", m.convolution);
   text += m.cold ? " cold " : " hot ";
   return text + (!m.kernel ? "library" : m.naive ? "naive" : to_string(*m.kernel));
 }

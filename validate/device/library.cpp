@@ -15,7 +15,8 @@ SharedLibrary SharedLibrary::open(const std::vector<std::string>& names, std::st
       return library;
     }
     const char* const why = dlerror();
-    reasons += (reasons.empty() ? "" : "; ") + std::string{why != nullptr ? why : name};
+    reasons += reasons.empty() ? "" : "; ";
+    reasons += why != nullptr ? why : name;
   }
   return library;
 }
