@@ -27,7 +27,7 @@ bool is_perfect(const Workload& workload, const Mapping& mapping) {
 
 constexpr std::uint64_t kShards = 8;
 constexpr std::uint64_t kSpacesPerShard = 100;
-constexpr std::uint64_t kRuledSpacesPerShard = 50;
+constexpr std::uint64_t kRuledSpacesPerShard = 25;
 constexpr std::int64_t kMaxSize = 3'000;
 
 class ExactOnBalancedSpaces : public testing::TestWithParam<std::uint64_t> {};

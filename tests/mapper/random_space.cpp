@@ -326,8 +326,9 @@ SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
 bool is_quick_to_look_at(const Problem& problem, Constraints free, std::int64_t max_size) {
   free.extents.clear();
   free.loops.clear();
+  free.spatial.reset();
   const std::string size = Mapspace{problem, free}.size();
-  return size.size() < 12 && std::stoll(size) <= 100 * max_size;
+  return size.size() < 12 && std::stoll(size) <= 10 * max_size;
 }
 
 SearchCase balanced_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
