@@ -155,7 +155,7 @@ std::string comment_of(const GroupCalibration& group) {
       "    # {} rows of {} problems; held out: MAPE {:.1f} %, {:.0f} % within `error`\n",
       group.rows, group.problems, 100 * group.scores[0].errors->mape, 100 * group.covered);
   if (!left.empty()) {
-    text += fmt::format("    # not determined, as without a calibration: {}\n", left);
+    text += fmt::format("    # not determined, left uncalibrated: {}\n", left);
   }
   if (!group.resolution_fitted) {
     text += "    # resolution: the default\n";

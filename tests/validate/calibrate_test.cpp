@@ -393,9 +393,10 @@ const std::string kLinear = "neusight/linear_fp32_train.csv";
 const std::string kConvolutions = "neusight/conv_train.csv";
 
 TEST_F(Recorded, L20MmaVariants) {
-  // 5.04 % with `stall` and `launch` free, which these rows do not determine (10 times and 18 us).
+  // Reached: 5.47 %. 5.04 % had `stall` (10 times) and `launch` (18 us) free, which no row
+  // determines.
   const GroupCalibration group = kernels(kLeetCuda, "L20", "l20", GpuPath::kMma, 1);
-  expect_mape(group, 0.052);
+  expect_mape(group, 0.055);
 }
 
 TEST_F(Recorded, L20Library) {
