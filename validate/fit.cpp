@@ -280,6 +280,7 @@ Solution fit_chosen(const std::vector<FitParameter>& parameters,
 Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t count,
                    const Residuals& residuals, const FitOptions& options) {
   constexpr double kWorse = 1.25;
+  constexpr std::int64_t kRows = 4;  // per parameter, where none is known by itself
   const Solution full = solve(parameters, count, residuals, {}, options);
   Fit result = full.fit;
   Solution solution = full;
@@ -302,6 +303,9 @@ Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t cou
   std::vector<std::size_t> seen = known_together(full, true);
   std::erase_if(
       seen, [&](std::size_t i) { return parameters[i].by_itself && result.parameters[i].fixed; });
+  if (count < kRows * std::ssize(seen)) {
+    return result;
+  }
   Fit together = full.fit;
   fit_chosen(parameters, seen, count, residuals, options, together);
   return together.cost < result.cost ? together : result;
