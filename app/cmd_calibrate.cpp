@@ -107,9 +107,10 @@ std::string parameters_text(const GroupCalibration& group) {
     rows.push_back({parameter.name, fmt::format("{:.4g}", parameter.before),
                     fmt::format("{:.4g}", fitted.value),
                     fmt::format("{:.2g}", fitted.relative_error),
-                    fitted.fixed      ? "not determined: left"
-                    : fitted.at_bound ? "at its bound"
-                                      : ""});
+                    fitted.fixed         ? "not determined: left"
+                    : fitted.at_bound    ? "at its bound"
+                    : !fitted.determined ? "together with others"
+                                         : ""});
   }
   return table(rows);
 }
@@ -146,7 +147,11 @@ std::vector<std::string> lines_of(const std::string& text) {
 // What its reader should know of a block, as comments above it.
 std::string comment_of(const GroupCalibration& group) {
   std::string left;
+  std::string together;
   for (const CalibratedParameter& parameter : group.parameters) {
+    if (!parameter.fitted.fixed && !parameter.fitted.determined && !parameter.fitted.at_bound) {
+      together += (together.empty() ? "" : ", ") + parameter.name;
+    }
     if (parameter.fitted.fixed) {
       left += (left.empty() ? "" : ", ") + parameter.name;
     }
@@ -156,6 +161,9 @@ std::string comment_of(const GroupCalibration& group) {
       group.rows, group.problems, 100 * group.scores[0].errors->mape, 100 * group.covered);
   if (!left.empty()) {
     text += fmt::format("    # not determined, left uncalibrated: {}\n", left);
+  }
+  if (!together.empty()) {
+    text += fmt::format("    # determined only together: {}\n", together);
   }
   if (!group.resolution_fitted) {
     text += "    # resolution: the default\n";

@@ -128,6 +128,8 @@ class GroupFit {
     std::vector<FitParameter> parameters;
     for (const CalibrationField& field : calibration_fields()) {
       parameters.push_back({field.name, field.get(start_), field.lower, field.upper, field.prior});
+      // Other paths share it: what it makes up for here would be wrong there.
+      parameters.back().by_itself = parameters.back().name == "launch";
     }
     const Residuals residuals = [&](std::span<const double> values, std::span<double> out) {
       const GpuCalibration calibration = with(values);
@@ -366,8 +368,12 @@ class GroupFit {
 
   static void warn_of_parameters(GroupCalibration& result) {
     std::string undetermined;
+    std::string together;
     for (const CalibratedParameter& parameter : result.parameters) {
       const FittedParameter& fitted = parameter.fitted;
+      if (!fitted.fixed && !fitted.at_bound && !fitted.determined) {
+        together += (together.empty() ? "" : ", ") + parameter.name;
+      }
       if (fitted.fixed) {
         undetermined += (undetermined.empty() ? "" : ", ") + parameter.name;
         continue;
@@ -379,6 +385,12 @@ class GroupFit {
                         parameter.name, fitted.value));
       }
       warn_of_rate(parameter, result);
+    }
+    if (!together.empty()) {
+      result.warnings.push_back(
+          fmt::format("known only together, not each by itself: {}; without them the loss is a "
+                      "quarter higher at least",
+                      together));
     }
     if (!undetermined.empty()) {
       result.warnings.push_back(fmt::format(

@@ -187,7 +187,8 @@ Solution solve(const std::vector<FitParameter>& parameters, std::int64_t count,
 }
 
 // Of the columns, those that are known together: again and again the least known one goes.
-std::vector<std::size_t> known_together(const Solution& solution) {
+// `seen`: those with a finite error are enough.
+std::vector<std::size_t> known_together(const Solution& solution, bool seen) {
   std::vector<std::size_t> kept(static_cast<std::size_t>(solution.logs.cols()));
   std::iota(kept.begin(), kept.end(), std::size_t{0});
   while (!kept.empty()) {
@@ -204,7 +205,8 @@ std::vector<std::size_t> known_together(const Solution& solution) {
         worst = i;
       }
     }
-    if (is_known(errors[static_cast<Eigen::Index>(worst)])) {
+    const double error = errors[static_cast<Eigen::Index>(worst)];
+    if (seen ? std::isfinite(error) : is_known(error)) {
       break;
     }
     kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(worst));
@@ -233,53 +235,80 @@ Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const R
   return solve(parameters, count, residuals, weights, options).fit;
 }
 
+namespace {
+
+// `result` with the chosen parameters fitted again, the others at their priors.
+Solution fit_chosen(const std::vector<FitParameter>& parameters,
+                    const std::vector<std::size_t>& chosen, std::int64_t count,
+                    const Residuals& residuals, const FitOptions& options, Fit& result) {
+  std::vector<FitParameter> some;
+  std::vector<double> all;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    FittedParameter& fitted = result.parameters[i];
+    if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) {
+      fitted.value = prior_of(parameters[i]);
+      fitted.at_bound = false;
+      fitted.determined = false;
+      fitted.fixed = true;
+    } else {
+      some.push_back(parameters[i]);
+      some.back().prior_at = prior_of(parameters[i]);
+      some.back().start = fitted.value;
+    }
+    all.push_back(fitted.value);
+  }
+  if (chosen.empty()) {
+    return {};
+  }
+  const Residuals of_some = [&](std::span<const double> values, std::span<double> out) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      all[chosen[i]] = values[i];
+    }
+    residuals(all, out);
+  };
+  Solution solution = solve(some, count, of_some, {}, options);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    result.parameters[chosen[i]] = solution.fit.parameters[i];
+  }
+  result.cost = solution.fit.cost;
+  result.evaluations += solution.fit.evaluations;
+  return solution;
+}
+
+}  // namespace
+
 Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t count,
                    const Residuals& residuals, const FitOptions& options) {
-  Solution solution = solve(parameters, count, residuals, {}, options);
-  Fit result = solution.fit;
+  constexpr double kWorse = 1.25;
+  constexpr std::int64_t kRows = 4;  // per parameter, where none is known by itself
+  const Solution full = solve(parameters, count, residuals, {}, options);
+  Fit result = full.fit;
+  Solution solution = full;
   std::vector<std::size_t> chosen(parameters.size());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   while (!chosen.empty()) {
     std::vector<std::size_t> kept;
-    for (const std::size_t i : known_together(solution)) {
+    for (const std::size_t i : known_together(solution, false)) {
       kept.push_back(chosen[i]);
     }
     if (kept.size() == chosen.size()) {
       break;
     }
-    for (const std::size_t i : chosen) {
-      if (std::find(kept.begin(), kept.end(), i) == kept.end()) {
-        result.parameters[i].value = prior_of(parameters[i]);
-        result.parameters[i].at_bound = false;
-        result.parameters[i].determined = false;
-        result.parameters[i].fixed = true;
-      }
-    }
-    chosen = kept;
-    std::vector<FitParameter> some;
-    for (const std::size_t i : chosen) {
-      some.push_back(parameters[i]);
-      some.back().prior_at = prior_of(parameters[i]);
-      some.back().start = result.parameters[i].value;
-    }
-    std::vector<double> all = result.values();
-    const Residuals of_some = [&](std::span<const double> values, std::span<double> out) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        all[chosen[i]] = values[i];
-      }
-      residuals(all, out);
-    };
-    if (chosen.empty()) {
-      break;
-    }
-    solution = solve(some, count, of_some, {}, options);
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      result.parameters[chosen[i]] = solution.fit.parameters[i];
-    }
-    result.cost = solution.fit.cost;
-    result.evaluations += solution.fit.evaluations;
+    chosen = std::move(kept);
+    solution = fit_chosen(parameters, chosen, count, residuals, options, result);
   }
-  return result;
+  if (chosen.empty() || result.cost <= kWorse * full.fit.cost) {
+    return result;
+  }
+  std::vector<std::size_t> seen = known_together(full, true);
+  std::erase_if(
+      seen, [&](std::size_t i) { return parameters[i].by_itself && result.parameters[i].fixed; });
+  if (count < kRows * std::ssize(seen)) {
+    return result;
+  }
+  Fit together = full.fit;
+  fit_chosen(parameters, seen, count, residuals, options, together);
+  return together.cost < result.cost ? together : result;
 }
 
 }  // namespace mapsim

@@ -19,6 +19,8 @@ struct FitParameter {
   // parameter of which the data say nothing stays where it was instead of wandering to a bound.
   double prior = 0;
   double prior_at = 0;  // what the above is a distance from, where that is not `start`
+  // fit_determined() leaves it at its prior unless it is known by itself, whatever the fit loses.
+  bool by_itself = false;
 };
 
 struct FitOptions {
@@ -57,7 +59,9 @@ Fit fit(const std::vector<FitParameter>& parameters, std::int64_t count, const R
 
 // The same, but what the residuals do not determine stays at its prior value: from all parameters
 // the least known one goes until the others, with those that went held fixed, are each known within
-// a factor of two; then they are fitted again. Errors of what stays are with the rest held fixed.
+// a factor of two; then they are fitted again. Where that costs more than a quarter of the loss,
+// the residuals know several only together: of these just what they do not see at all stays. Errors
+// of what is fitted are with the rest held fixed.
 Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t count,
                    const Residuals& residuals, const FitOptions& options = {});
 

@@ -406,8 +406,8 @@ TEST_F(Recorded, L20Library) {
 // cuBLAS in FP32, the tile known. A first rough fit reached 9.1 %, 12.1 % and 12.3 %.
 TEST_F(Recorded, Fp32OfCublas) {
   expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.051);
-  expect_mape(kernels(kLinear, "NVIDIA A100-PCIE-40GB", "a100_40gb", GpuPath::kSimt, 8), 0.048);
-  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.123);
+  expect_mape(kernels(kLinear, "NVIDIA A100-PCIE-40GB", "a100_40gb", GpuPath::kSimt, 8), 0.049);
+  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.114);
 }
 
 // cuDNN's implicit GEMMs in FP32.
