@@ -471,8 +471,7 @@ Arch read_arch(const Document& document) {
   if (describes_gpu(document)) {
     reader.error(reader.root(),
                  "a GPU; 'mapsim search', 'network', 'roofline' and 'calibrate' take it, other "
-                 "commands want "
-                 "'nodes'");
+                 "commands want 'nodes'");
     reader.finish();
   }
   const Arch arch = ArchReader{reader, document.file}.read();

@@ -64,9 +64,10 @@ TEST(LoadGpu, SurvivesDamage) {
 }
 
 TEST(LoadArch, SaysThatAGpuIsForSearch) {
-  EXPECT_THAT(error_text([] { parse_arch(good(), "chip.yaml"); }),
-              testing::StartsWith("chip.yaml:1:1: a GPU; its kernels are searched with 'mapsim "
-                                  "search', other commands want 'nodes'"));
+  EXPECT_THAT(
+      error_text([] { parse_arch(good(), "chip.yaml"); }),
+      testing::StartsWith("chip.yaml:1:1: a GPU; 'mapsim search', 'network', 'roofline' and "
+                          "'calibrate' take it, other commands want 'nodes'"));
 }
 
 }  // namespace

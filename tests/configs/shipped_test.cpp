@@ -186,12 +186,14 @@ TEST(ShippedMachines, HaveThePublishedSizesAndPeaks) {
       EXPECT_EQ(arch.levels[*id].capacity.shared, Bits{8 * bytes}) << arch.name << " " << level;
     }
   }
-  for (const std::string& file : yaml_files(kConfigs / "arch")) {
+  std::set<std::string> files = yaml_files(kConfigs / "arch");
+  files.erase("calibrated");  // a folder: gpu_test.cpp
+  for (const std::string& file : files) {
     if (describes_gpu(read_yaml((kConfigs / "arch" / file).string() + ".yaml"))) {
       names.insert(file);  // gpu_test.cpp
     }
   }
-  EXPECT_EQ(yaml_files(kConfigs / "arch"), names);
+  EXPECT_EQ(files, names);
 }
 
 TEST(ShippedMachines, EyerissHasItsArrayAndScratchpads) {
