@@ -260,8 +260,8 @@ TEST_F(CommandLine, ExplainsMisuse) {
   const std::string inputs = kTeaching + " " + kLayer + " ";
   for (const auto& [arguments, message] : {
            Misuse{"",
-                  "a command is missing; one of search, network, sweep, merge, results, check, "
-                  "eval, simulate, roofline, show, histogram, import, export, calibrate, "
+                  "a command is missing; one of search, network, sweep, merge, results, report, "
+                  "check, eval, simulate, roofline, show, histogram, import, export, calibrate, "
                   "validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{

@@ -158,7 +158,10 @@ TEST(ShippedWorkloads, RunOnEveryShippedMachineOfTheirWidth) {
       const Problem problem{arch, workload};
       ++run;
       const Evaluation evaluation = evaluate(problem, smallest_mapping(problem));
-      EXPECT_TRUE(std::holds_alternative<Cost>(evaluation)) << arch.name << " " << file.path();
+      // A systolic array does not run it, as nothing stays in it; there is room all the same.
+      EXPECT_TRUE(std::holds_alternative<Cost>(evaluation) ||
+                  std::holds_alternative<NotSystolic>(std::get<Infeasible>(evaluation)))
+          << arch.name << " " << file.path();
     }
   }
   EXPECT_GT(run, 800);  // nine machines, some hundred layers

@@ -114,11 +114,12 @@ TEST_F(Measuring, TimesEveryKernelAndTheLibrary) {
 
 TEST_F(Measuring, FindsKernelsThatComputeSomethingElse) {
   const std::vector<BuiltKernel> kernels = build(6, 6);
-  setenv("FAKE_CUDA", "wrong=kStages = 3", 1);
+  const std::int64_t bad = kernels.back().spec.kernel.stages;
+  setenv("FAKE_CUDA", ("wrong=kStages = " + std::to_string(bad)).c_str(), 1);
   const ProblemMeasurement measured = run(kernels);
   int wrong = 0;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const bool is_bad = kernels[i].spec.kernel.stages == 3;
+    const bool is_bad = kernels[i].spec.kernel.stages == bad;
     wrong += is_bad ? 1 : 0;
     EXPECT_EQ(measured.kernels[i].timing.has_value(), !is_bad);
     EXPECT_THAT(measured.kernels[i].refusal,
