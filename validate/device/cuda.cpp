@@ -12,14 +12,21 @@ namespace mapsim {
 namespace {
 
 // Errors after which CUDA does nothing more in this process (cuda.h says so of each).
-constexpr std::array kLost{700,   // illegal address
+constexpr std::array kLost{214,   // memory that cannot be corrected
+                           220,   // NVLink
+                           226,   // the same, contained
+                           700,   // illegal address
                            702,   // launch timed out
+                           710,   // assert
                            714,   // hardware stack
                            715,   // illegal instruction
                            716,   // misaligned address
                            717,   // invalid address space
                            718,   // invalid program counter
-                           719};  // launch failed
+                           719,   // launch failed
+                           721,   // tensor memory not given back
+                           911,   // external device
+                           999};  // unknown: what virtual machines make of the others
 
 template <class Function>
 void need(const SharedLibrary& library, Function*& function, const char* name) {
@@ -210,6 +217,10 @@ DeviceKernel DeviceModule::kernel(const std::string& entry, Bytes shared) const 
   device_->check(
       api.function_set(kernel.function, cuda::kMaxDynamicShared, static_cast<int>(shared.count())),
       fmt::format("{} B of shared memory for {}", shared.count(), entry));
+  // Else the driver may give the L1 so much that fewer blocks are resident than have room.
+  device_->check(
+      api.function_set(kernel.function, cuda::kPreferredCarveout, cuda::kCarveoutMaxShared),
+      "preferring shared memory for " + entry);
   return kernel;
 }
 

@@ -33,6 +33,8 @@ inline constexpr int kSharedPerBlockOptin = 97;  // bytes
 inline constexpr int kLocalSize = 3;  // bytes per thread: spills and stack
 inline constexpr int kRegisters = 4;  // per thread
 inline constexpr int kMaxDynamicShared = 8;
+inline constexpr int kPreferredCarveout = 9;    // shared memory's part of it and the L1
+inline constexpr int kCarveoutMaxShared = 100;  // percent; CUshared_carveout
 
 }  // namespace cuda
 

@@ -199,7 +199,7 @@ int cuFuncGetAttribute(int* value, int, void*) {
   return 0;
 }
 int cuFuncSetAttribute(void*, int attribute, int value) {
-  return attribute == 8 && value <= 227 << 10 ? 0 : 1;
+  return (attribute == 8 && value <= 227 << 10) || (attribute == 9 && value == 100) ? 0 : 1;
 }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, std::size_t) {
   *blocks = 1;
