@@ -263,7 +263,9 @@ void draw_segment_names(Canvas& canvas, std::vector<SegmentName> names, double l
   for (std::size_t i = 0; i < names.size(); ++i) {
     const double width = text_width(names[i].text, kSize);
     canvas.words({starts[i], bottom - 10}, names[i].text, {Anchor::kStart, kSize, kInk});
-    const double from = std::clamp(names[i].x, starts[i] + 2, starts[i] + width - 2);
+    const double inset = std::min(2.0, width / 2);  // a narrow name is left from its middle
+    const double from =
+        std::max(starts[i] + inset, std::min(names[i].x, starts[i] + width - inset));
     canvas.polyline(std::array{Point{starts[i], bottom - 7}, Point{starts[i] + width, bottom - 7}},
                     {names[i].fill, 2, ""});
     if (names[i].there) {
