@@ -3,17 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "validate/metrics_json.hpp"
+
 namespace mapsim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json errors_json(const ErrorMetrics& errors) {
-  return {{"count", errors.count},       {"mape", errors.mape},
-          {"mape_low", errors.mape_low}, {"mape_high", errors.mape_high},
-          {"median", errors.median},     {"ninetieth", errors.ninetieth},
-          {"bias", errors.bias}};
-}
 
 Json score_json(const CalibrationScore& score) {
   Json json{{"name", score.name}};

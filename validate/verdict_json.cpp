@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "validate/metrics_json.hpp"
 #include "validate/verdict.hpp"
 
 namespace mapsim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json errors_json(const ErrorMetrics& errors) {
-  return {{"count", errors.count},       {"mape", errors.mape},
-          {"mape_low", errors.mape_low}, {"mape_high", errors.mape_high},
-          {"median", errors.median},     {"ninetieth", errors.ninetieth},
-          {"bias", errors.bias}};
-}
 
 Json ranks_json(const RankMetrics& ranks) {
   return {{"tau", ranks.tau}, {"top1_regret", ranks.top1}, {"top5_regret", ranks.top5}};
