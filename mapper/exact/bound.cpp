@@ -2,6 +2,7 @@
 #include "mapper/exact/bound.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "mapper/exact/prices.hpp"
 
@@ -50,6 +51,15 @@ void take_least_sum(double* upper, const double* lower, const double* cost, std:
   for (std::size_t i = 0; i < size; ++i) {
     upper[i] = std::min(upper[i], cost[i] + lower[i]);
   }
+}
+
+double least_of(const double* row, std::size_t size) {
+  std::array<double, 64> least{};
+  least.fill(kInfinity);
+  for (std::size_t i = 0; i < size; i += least.size()) {
+    take_least(least.data(), row + i, std::min(least.size(), size - i));
+  }
+  return *std::min_element(least.begin(), least.end());
 }
 
 // row[from] = min(.., costs + below[to]) for a run of the lattice over `dim`; its costs begin at
@@ -131,8 +141,8 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
       double* row = to_go_[component].get() + filled_;
       std::fill_n(row, tiles, kInfinity);
       const bool leads_on = fill_row(skeleton, unrolled, costs, component, phase, pointers);
-      if (!leads_on || (hopeless && hopeless(skeleton.least_paid(pointers) +
-                                             *std::min_element(row, row + tiles)))) {
+      if (!leads_on ||
+          (hopeless && hopeless(skeleton.least_paid(pointers) + least_of(row, tiles)))) {
         offsets_[index] = 0;
         live_[index] = false;
       } else {

@@ -412,9 +412,9 @@ void Skeleton::make_least_paid() {
   for (const TensorId t : stops_.ids()) {
     const Tensor& tensor = problem().workload().tensors[t];
     const bool output = t == problem().workload().output();
-    const double bits =
-        static_cast<double>(footprint(tensor, bounds_of(problem().workload()))) *
-        std::min(problem().moved_bits(t, tensor.bits), problem().moved_bits(t, tensor.partial_bits));
+    const double bits = static_cast<double>(footprint(tensor, bounds_of(problem().workload()))) *
+                        std::min(problem().moved_bits(t, tensor.bits),
+                                 problem().moved_bits(t, tensor.partial_bits));
     least_paid_[t].resize(stops_[t].size(), kInfinity);
     for (std::size_t to = 0; to < stops_[t].size(); ++to) {
       const Stop& stop = stops_[t][to];
