@@ -6,6 +6,7 @@
 #include <functional>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
@@ -96,9 +97,8 @@ void check_certificate(const SearchArguments& arguments, const Mapspace& space,
   }
   const bool needs_time = arguments.pareto || asks_for_latency(objective) ||
                           space.problem().leakage(Cycles{1}) > Picojoules{0};
-  if (space.problem().is_timed_by_model() && needs_time) {
-    throw UsageError(
-        "certificates do not know the times of a timing model yet; leave out --certificate");
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing) && needs_time) {
+    throw UsageError("certificates do not know the times of this engine; leave out --certificate");
   }
 }
 
@@ -208,7 +208,7 @@ Answer run(const SearchArguments& arguments) {
   options.evaluations = arguments.evaluations;
   options.seed = static_cast<std::uint64_t>(arguments.seed);
   options.budget = arguments.budget;
-  options.edge_folds = true;
+  options.edge_folds = arguments.certificate_file.empty();  // beyond the mapspace
   Watch watch;
   options.stop = &watch.stop();
   if (watch.visible()) {

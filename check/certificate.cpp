@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <utility>
+#include <variant>
 
 #include "arch/load.hpp"
 #include "check/graph.hpp"
@@ -89,8 +90,9 @@ class CertificateReader {
     reader_.finish();
     Problem problem{std::move(arch), parse_workload(value_of("workload"), document_.file)};
     Certificate read{document_.file, *tool, std::move(problem), goal, {}, {}, {}, 0, 0, {}};
-    if (read.problem.is_timed_by_model() && (goal.needs_time() || goal.kind == Goal::Kind::kFront ||
-                                             read.problem.leakage(Cycles{1}) > Picojoules{0})) {
+    if (std::holds_alternative<NvdlaTiming>(read.problem.arch().compute.timing) &&
+        (goal.needs_time() || goal.kind == Goal::Kind::kFront ||
+         read.problem.leakage(Cycles{1}) > Picojoules{0})) {
       reader_.error(*objective,
                     "the checker does not know the times of the architecture's timing model");
     }

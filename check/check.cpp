@@ -265,8 +265,7 @@ class Checker {
   // By the cheapest argument that does.
   std::string why_unproven(const Task& task) {
     const Goal& goal = certificate_.goal;
-    if (task.frontier.covers(
-            floor_of(problem_, certificate_.rules, goal, task.unrolling->factors))) {
+    if (task.frontier.covers(floor_of(problem_, certificate_.rules, goal, *task.unrolling))) {
 #pragma omp atomic
       ++verdict_.by_floor;
       return {};
@@ -299,7 +298,12 @@ class Checker {
     const Price price{problem_, graph, certificate_.goal, steps};
     const Tiles tiles{part.bounds};
     Tolls tolls{graph, part, tiles, price.tracked()};
-    const Potential potential{graph, part, tiles, tolls};
+    std::optional<ArrayTimes> array;
+    if (price.times_array()) {
+      array.emplace(graph, part, tiles, tolls);
+    }
+    ArrayTimes* const times = array ? &*array : nullptr;
+    const Potential potential{graph, part, tiles, tolls, times};
 #pragma omp atomic
     verdict_.states += potential.states();
     if (potential.is_covered(tolls, price, task.frontier)) {
@@ -307,7 +311,7 @@ class Checker {
     }
     replayed = true;
     const Replay replay =
-        find_better(graph, tiles, tolls, potential, price, certificate_.goal, task.frontier);
+        find_better(graph, tiles, tolls, potential, times, price, certificate_.goal, task.frontier);
 #pragma omp atomic
     verdict_.labels += replay.labels;
     return replay.better;

@@ -2,6 +2,8 @@
 #include "check/floor.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <variant>
 
 #include "check/geometry.hpp"
 #include "check/graph.hpp"
@@ -54,13 +56,71 @@ double tensor_floor(const Problem& problem, const Rules& rules, const SpatialFac
   return least;
 }
 
+// Folds that a tensor in the array takes at least: a tile of e elements in one instance has no
+// extent above e, and a rank of k terms no more than e^k tiles' worth of them.
+double least_folds(const Problem& problem, const SystolicTiming& timing,
+                   const PerDim<std::int64_t>& bounds, TensorId t) {
+  const Tensor& tensor = problem.workload().tensors[t];
+  const auto width = static_cast<double>(std::min(tensor.bits, tensor.partial_bits).count());
+  double most = problem.arch().compute.register_reuse.contains(tensor.role) ? 1 : 0;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    if (!problem.arch().is_above(l, timing.array)) {
+      const auto room = problem.room(l, tensor.role);
+      most = std::max(most, room ? static_cast<double>(room->count()) / width : kInfinity);
+    }
+  }
+  double tiles = 1;
+  std::size_t terms = 1;
+  for (const Rank& rank : tensor.ranks) {
+    terms = std::max(terms, rank.terms.size());
+    for (const Term& term : rank.terms) {
+      tiles *= static_cast<double>(bounds[term.dim]);
+    }
+  }
+  return std::max(1.0, tiles / std::pow(std::max(1.0, most), static_cast<double>(terms)));
+}
+
+// Beyond its operations, a systolic array shifts tiles in and lets waves leave (docs/systolic.md).
+// Infinite: nothing may stay in it.
+double array_floor(const Problem& problem, const SystolicTiming& timing, const Unrolling& unrolling,
+                   const PerDim<std::int64_t>& bounds, double steps) {
+  const Fanout& array = problem.arch().fanouts[timing.array];
+  double rows = timing.full_folds ? static_cast<double>(array.y) : 1;
+  double columns = timing.full_folds ? static_cast<double>(array.x) : 1;
+  for (const DimId d : problem.workload().dims.ids()) {
+    const Rules::AxisFactors& axes = unrolling.axes[timing.array];
+    columns *= timing.full_folds ? 1 : static_cast<double>(axes[0][d]);
+    rows *= timing.full_folds ? 1 : static_cast<double>(axes[1][d]);
+  }
+  const TensorSet may_stay = may_stay_in_array(problem, unrolling).value_or(TensorSet{});
+  double least = kInfinity;
+  for (const TensorId t : problem.workload().tensors.ids()) {
+    if (may_stay.contains(t)) {
+      const double folds = least_folds(problem, timing, bounds, t);
+      const bool sums = t == problem.workload().output();
+      const double load = sums ? 0 : timing.hides_load ? rows : rows * folds;
+      const double waves = timing.hides_drain ? 1 : folds;
+      least = std::min(least, steps + load + waves * (rows + columns - 2));
+    }
+  }
+  return least - (timing.scalesim ? 1 : 0);  // the number of the last one
+}
+
 }  // namespace
 
 Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
-                 const SpatialFactors& factors) {
+                 const Unrolling& unrolling) {
+  const SpatialFactors& factors = unrolling.factors;
+  const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), factors);
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
-  for (const std::int64_t bound : temporal_bounds(problem.workload(), factors)) {
+  for (const std::int64_t bound : bounds) {
     cycles *= static_cast<double>(bound);
+  }
+  if (const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing)) {
+    cycles = array_floor(problem, *timing, unrolling, bounds, cycles);
+  }
+  if (!(cycles < kInfinity)) {
+    return {kInfinity, kInfinity};
   }
   double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
                   problem.leakage(Cycles{1}).count() * cycles;

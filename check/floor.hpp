@@ -9,6 +9,6 @@ namespace mapsim::check {
 // operations, the steps of the compute units, every element once through the outermost level, and
 // the compute units' accesses to whichever level serves them most cheaply.
 Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
-                 const SpatialFactors& factors);
+                 const Unrolling& unrolling);
 
 }  // namespace mapsim::check

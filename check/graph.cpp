@@ -223,19 +223,18 @@ void Graph::list_moves() {
   }
 }
 
-bool Graph::can_run(std::size_t spot) const {
+bool Graph::is_in_array(TensorId t, const Stand& stand) const {
   const auto* timing = std::get_if<SystolicTiming>(&problem_->arch().compute.timing);
-  if (timing == nullptr || !may_stay_) {
-    return true;
-  }
+  return timing != nullptr && may_stay_ && may_stay_->contains(t) &&
+         (stand.latch || !problem_->arch().is_above(stand.level, timing->array));
+}
+
+bool Graph::can_run(std::size_t spot) const {
+  bool can = !may_stay_;
   for (const TensorId t : stands_.ids()) {
-    const Stand& stand = stands_[t][stand_at(spot, t)];
-    const bool inside = stand.latch || !problem_->arch().is_above(stand.level, timing->array);
-    if (may_stay_->contains(t) && inside) {
-      return true;
-    }
+    can = can || is_in_array(t, stands_[t][stand_at(spot, t)]);
   }
-  return false;
+  return can;
 }
 
 // A tile for a level that ends a region says that something is kept there.

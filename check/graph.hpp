@@ -108,6 +108,8 @@ class Graph {
   // Is the spot on a way from a start to an end in this phase?
   bool alive(std::size_t phase, std::size_t spot) const { return alive_[phase * spots_ + spot]; }
   DimSet frozen(std::size_t phase, std::size_t spot) const;  // dims that no loop may cut now
+  // Does a tensor that may stay in a systolic array stand in it?
+  bool is_in_array(TensorId t, const Stand& stand) const;
 
   const std::vector<Placing>& placings() const { return placings_; }
   const std::vector<Room>& rooms() const { return rooms_; }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "check/array.hpp"
 #include "check/goal.hpp"
 #include "check/tolls.hpp"
 
@@ -15,17 +16,20 @@ class Price {
   // `steps`: of the compute units.
   Price(const Problem& problem, const Graph& graph, const Goal& goal, double steps);
   Tracked tracked() const { return tracked_; }
-  // `bits`: in the room of a curve.
-  Figures of(const double* components, double bits) const;
+  // Does the time depend on what stays in a systolic array?
+  bool times_array() const { return times_array_; }
+  // `bits`: in the room of a curve. `array`: cycles of a systolic array, if they are asked for.
+  Figures of(const double* components, double bits, double array) const;
 
  private:
-  double ramped_cycles(const double* components) const;
+  double ramped_cycles(const double* components, double compute) const;
 
   const Graph& graph_;
   const Goal& goal_;
   double compute_cycles_;
   double leakage_per_cycle_;  // pJ
   Tracked tracked_;
+  bool times_array_;
 };
 
 // A node of the walk: a phase, where the tensors stand, and the tile.
@@ -39,9 +43,16 @@ struct Node {
 // alone: from the outside in, per component.
 class Potential {
  public:
-  Potential(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls);
+  // `array`: of which the times are asked for, or none.
+  Potential(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
+            ArrayTimes* array);
   double at(const Node& node, std::size_t component) const {
     return least_[component][rows_[node.phase * graph_.spots() + node.spot] + node.tile];
+  }
+  // The least time of a systolic array that any of them leaves; infinite: nothing is in it.
+  double array_at(const Node& node) const {
+    return sooner_.empty() ? 0
+                           : sooner_[rows_[node.phase * graph_.spots() + node.spot] + node.tile];
   }
   // Does a walk that crosses the event after `phase` do so at this tile?
   bool may_cross(std::size_t phase, std::size_t tile) const;
@@ -55,6 +66,9 @@ class Potential {
                        std::size_t component, double* row) const;
   void arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const double* from,
                       double* row) const;
+  void fill_array(std::size_t phase, std::size_t spot, Tolls& tolls, ArrayTimes& array);
+  void enter_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls, ArrayTimes& array,
+                      double* row) const;
   const double* row_of(std::size_t component, std::size_t phase, std::size_t spot) const {
     return &least_[component][rows_[phase * graph_.spots() + spot]];
   }
@@ -64,6 +78,7 @@ class Potential {
   const Tiles& tiles_;
   std::vector<std::size_t> rows_;  // of those alive
   std::vector<std::vector<double>> least_;
+  std::vector<double> sooner_;  // times of a systolic array
   std::int64_t states_ = 0;
 };
 

@@ -11,17 +11,19 @@ namespace mapsim::check {
 
 namespace {
 
-// What the inner part of a nest pays and uses: components, then bits of each shared room.
+// What the inner part of a nest pays and uses: components, then bits of each shared room, then when
+// a systolic array is done by what is in it.
 using Label = std::vector<double>;
 
 class Walk {
  public:
   Walk(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
-       const Price& price, const Goal& goal, const Frontier& frontier)
+       ArrayTimes* array, const Price& price, const Goal& goal, const Frontier& frontier)
       : graph_{graph},
         tiles_{tiles},
         tolls_{tolls},
         potential_{potential},
+        array_{array},
         price_{price},
         frontier_{frontier},
         sum_(tolls.components()) {
@@ -36,6 +38,7 @@ class Walk {
     for (std::optional<std::size_t>& slot : slots_) {
       slot = slot ? std::optional{*slot + tolls.components()} : slot;
     }
+    width_ += array == nullptr ? 0 : 1;
   }
 
   Replay run() {
@@ -71,6 +74,7 @@ class Walk {
         Label label(width_, 0.0);
         const std::vector<double> end = tolls_.end(*graph_.end(spot));
         std::copy(end.begin(), end.end(), label.begin());
+        label.back() = array_ == nullptr ? label.back() : kInfinity;
         offer({last, spot, 0}, std::move(label));
       }
     }
@@ -84,11 +88,15 @@ class Walk {
       sum_[k] = label[k] + potential_.at(node, k);
     }
     const double bits = measured_ ? label[*slots_[*measured_]] : 0;
-    if (!frontier_.covers(price_.of(sum_.data(), needed(bits)))) {
+    const double array = std::min(array_done(label), potential_.array_at(node));
+    if (!frontier_.covers(price_.of(sum_.data(), needed(bits), array))) {
       forget_rooms(node, label);
       waiting_[number_of(node)].push_back(std::move(label));
     }
   }
+
+  // When a systolic array is done by what is in it, if that is asked for.
+  double array_done(const Label& label) const { return array_ == nullptr ? 0 : label.back(); }
 
   // Capacity for so many bits in the room of a curve.
   double needed(double bits) const {
@@ -204,6 +212,9 @@ class Walk {
     for (std::size_t k = 0; k < tolls_.components(); ++k) {
       label[k] += toll[k * stride];
     }
+    if (array_ != nullptr && array_->enters(placing)) {
+      label.back() = std::min(label.back(), array_->cycles(placing)[tile]);
+    }
     const auto room = graph_.room_of(graph_.placings()[placing]);
     if (room && slots_[*room]) {
       label[*slots_[*room]] += tolls_.bits(placing)[tile];
@@ -229,7 +240,7 @@ class Walk {
       }
       bits = r == measured_ ? used : bits;
     }
-    const Figures found = price_.of(label.data(), needed(bits));
+    const Figures found = price_.of(label.data(), needed(bits), array_done(label));
     if (!frontier_.covers(found)) {
       replay_.better = found;
       frontier_.points.push_back(found);
@@ -248,6 +259,7 @@ class Walk {
   const Tiles& tiles_;
   Tolls& tolls_;
   const Potential& potential_;
+  ArrayTimes* array_;  // none: not asked for
   const Price& price_;
   Frontier frontier_;
   std::vector<double> sum_;
@@ -261,8 +273,9 @@ class Walk {
 }  // namespace
 
 Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
-                   const Price& price, const Goal& goal, const Frontier& frontier) {
-  return Walk{graph, tiles, tolls, potential, price, goal, frontier}.run();
+                   ArrayTimes* array, const Price& price, const Goal& goal,
+                   const Frontier& frontier) {
+  return Walk{graph, tiles, tolls, potential, array, price, goal, frontier}.run();
 }
 
 }  // namespace mapsim::check

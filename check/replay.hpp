@@ -16,8 +16,9 @@ struct Replay {
 // Walks from the compute units outwards, node by node in the order in which walks can pass them, so
 // that all partial nests of a node are there when it is its turn; of those, the ones that pay no
 // less and take no less room than another are dropped, and so is what the frontier covers with what
-// the potential says that it comes to at least.
+// the potential says that it comes to at least. `array`: as the potential has it.
 Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
-                   const Price& price, const Goal& goal, const Frontier& frontier);
+                   ArrayTimes* array, const Price& price, const Goal& goal,
+                   const Frontier& frontier);
 
 }  // namespace mapsim::check

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "check/route.hpp"
 #include "costmodel/nest.hpp"
@@ -223,7 +224,28 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
       add_edge(index, made);
     }
   }
+  add_padding(placing, made);
   return made;
+}
+
+// Operands that must stay in a systolic array come as tiles of all of it, whatever is in use.
+void Tolls::add_padding(const Placing& placing, Terms& made) const {
+  const Arch& arch = graph_.problem().arch();
+  const auto* timing = std::get_if<SystolicTiming>(&arch.compute.timing);
+  if (timing == nullptr || !timing->whole_tiles || made.output) {
+    return;
+  }
+  const Role role = graph_.problem().workload().tensors[placing.tensor].role;
+  if (!roles_in_array(arch, *timing).contains(role)) {
+    return;
+  }
+  made.whole = static_cast<double>(arch.fanouts[timing->array].x * arch.fanouts[timing->array].y);
+  for (const DimId d : graph_.problem().workload().dims.ids()) {
+    made.used *= static_cast<double>(at_.axes[timing->array][0][d] * at_.axes[timing->array][1][d]);
+  }
+  const std::vector<Stand>& stands = graph_.stands(placing.tensor);
+  made.pads_outer = arch.is_above(stands[placing.outer].level, timing->array);
+  made.pads_inner = made.has_child && arch.is_above(stands[placing.inner].level, timing->array);
 }
 
 const Tolls::Terms& Tolls::terms(std::size_t placing) {

@@ -49,6 +49,10 @@ struct Tolls::Terms {
   std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes,
       inner_link;                         // ports
   std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
+  double whole = 1;  // elements that pass a port above a systolic array for so many that are
+  double used = 1;   // ... used, where whole tiles come
+  bool pads_outer = false;
+  bool pads_inner = false;
   const std::vector<double>* tile_bits = nullptr;
   double tile_width = 1;  // as its room has it
 };

@@ -67,7 +67,8 @@ void Tolls::pay_edge(const Terms& of, double width, std::size_t tile, double* ou
                      std::size_t stride) const {
   if (of.edge_rate) {
     const double elements = (*of.tile_bits)[tile] / of.tile_width;
-    out[(components_ - 1) * stride] += std::ceil(elements * width / of.edge_rate->count());
+    const double moved = of.pads_inner ? elements * width * of.whole / of.used : elements * width;
+    out[(components_ - 1) * stride] += std::ceil(moved / of.edge_rate->count());
   }
 }
 
@@ -84,11 +85,15 @@ void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, doub
     out[0] += volume(of.inner, trips, tile, step) * of.bits * of.inner_energy.write.count();
     pay_edge(of, of.bits, tile, out, stride);
   }
+  const auto padded = [&of](double bits, bool pads) {
+    return pads ? bits * of.whole / of.used : bits;
+  };
   if (tracked_.ports && of.outer_reads) {
-    out[(1 + *of.outer_reads) * stride] += of.bits * volume(of.busy_outer, trips, tile, step);
+    out[(1 + *of.outer_reads) * stride] +=
+        padded(of.bits * volume(of.busy_outer, trips, tile, step), of.pads_outer);
   }
   if (tracked_.ports && (of.inner_writes || of.inner_link)) {
-    const double fills = of.bits * volume(of.busy_inner, trips, tile, step);
+    const double fills = padded(of.bits * volume(of.busy_inner, trips, tile, step), of.pads_inner);
     for (const auto& port : {of.inner_writes, of.inner_link}) {
       out[port ? (1 + *port) * stride : 0] += port ? fills : 0;
     }

@@ -2,6 +2,7 @@
 #include "mapper/exact/bound.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "mapper/exact/prices.hpp"
 
@@ -31,6 +32,36 @@ NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
 
 namespace {
 
+// Compiled for each width of vectors; minima and single sums come out alike in all of them.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(NDEBUG)
+#define MAPSIM_ANY_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define MAPSIM_ANY_VECTORS
+#endif
+
+MAPSIM_ANY_VECTORS
+void take_least(double* upper, const double* lower, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    upper[i] = std::min(upper[i], lower[i]);
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void take_least_sum(double* upper, const double* lower, const double* cost, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    upper[i] = std::min(upper[i], cost[i] + lower[i]);
+  }
+}
+
+double least_of(const double* row, std::size_t size) {
+  std::array<double, 64> least{};
+  least.fill(kInfinity);
+  for (std::size_t i = 0; i < size; i += least.size()) {
+    take_least(least.data(), row + i, std::min(least.size(), size - i));
+  }
+  return *std::min_element(least.begin(), least.end());
+}
+
 // row[from] = min(.., costs + below[to]) for a run of the lattice over `dim`; its costs begin at
 // `entry`.
 void relax_run(const Lattice& lattice, DimId dim, const Lattice::Run& run,
@@ -48,9 +79,7 @@ void relax_run(const Lattice& lattice, DimId dim, const Lattice::Run& run,
       }
       lower = sum.data();
     }
-    for (std::size_t i = 0; i < stride; ++i) {
-      upper[i] = std::min(upper[i], lower[i]);
-    }
+    take_least(upper, lower, stride);
   }
 }
 
@@ -69,11 +98,7 @@ void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
   }
   for (std::size_t base = 0; base < lattice.size(); base += block) {
     for (const Lattice::Run& run : runs) {
-      double* upper = row + base + run.from * stride;
-      const double* lower = row + base + run.to * stride;
-      for (std::size_t i = 0; i < stride; ++i) {
-        upper[i] = std::min(upper[i], lower[i]);
-      }
+      take_least(row + base + run.from * stride, row + base + run.to * stride, stride);
     }
   }
 }
@@ -86,9 +111,16 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
     : nodes_(skeleton, unrolled),
       live_(within != nullptr ? within->live_
                               : std::vector<bool>(skeleton.phases() * skeleton.pointers(), true)),
+      offsets_(skeleton.phases() * skeleton.pointers(), 0),
       to_go_(costs.components()) {
+  for (const Lattice& lattice : unrolled.lattices) {
+    longest_ = std::max(longest_, lattice.size());
+  }
   for (std::size_t component = 0; component < costs.components(); ++component) {
-    to_go_[component].assign(nodes_.size(), kInfinity);
+    // Not initialised: what is left out need not even be touched.
+    const std::size_t size = component == 0 ? longest_ + nodes_.size() : filled_;
+    to_go_[component].reset(new double[size]);
+    std::fill_n(to_go_[component].get(), longest_, kInfinity);
     fill(skeleton, unrolled, costs, component, component == 0 ? hopeless : Hopeless{});
   }
 }
@@ -97,17 +129,24 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
 template <class CostTables>
 void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                  std::size_t component, const Hopeless& hopeless) {
+  filled_ = longest_;
   for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
     const std::size_t tiles = unrolled.lattices[skeleton.crossed(phase)].size();
     for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
       if (!skeleton.reachable(phase, pointers) || !is_live(phase, pointers)) {
         continue;
       }
+      const std::size_t index = phase * nodes_.pointers() + pointers;
+      offsets_[index] = filled_;
+      double* row = to_go_[component].get() + filled_;
+      std::fill_n(row, tiles, kInfinity);
       const bool leads_on = fill_row(skeleton, unrolled, costs, component, phase, pointers);
-      double* row = to_go_[component].data() + nodes_.row(phase, pointers);
-      if (!leads_on || (hopeless && hopeless(*std::min_element(row, row + tiles)))) {
-        std::fill_n(row, tiles, kInfinity);
-        live_[phase * nodes_.pointers() + pointers] = false;
+      if (!leads_on ||
+          (hopeless && hopeless(skeleton.least_paid(pointers) + least_of(row, tiles)))) {
+        offsets_[index] = 0;
+        live_[index] = false;
+      } else {
+        filled_ += tiles;
       }
     }
   }
@@ -121,8 +160,8 @@ bool Bound::copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, std:
   if (!behind || !is_live(phase + 1, *behind)) {
     return false;
   }
-  double* row = to_go_[component].data() + nodes_.row(phase, pointers);
-  const double* next = to_go_[component].data() + nodes_.row(phase + 1, *behind);
+  double* row = to_go_[component].get() + offset(phase, pointers);
+  const double* next = to_go_[component].get() + offset(phase + 1, *behind);
   if (const auto fanout = skeleton.event_after(phase).fanout) {
     const std::vector<std::size_t>& crossing = unrolled.crossings[*fanout];
     std::transform(crossing.begin(), crossing.end(), row,
@@ -152,8 +191,8 @@ bool Bound::relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::s
       const auto target = skeleton.after_loop(phase, pointers, d, lattice.factor(d, run));
       if (target && is_live(phase, *target)) {
         leads_on = true;
-        relax_run(lattice, d, run, {}, 0, to_go + nodes_.row(phase, *target),
-                  to_go + nodes_.row(phase, pointers));
+        relax_run(lattice, d, run, {}, 0, to_go + offset(phase, *target),
+                  to_go + offset(phase, pointers));
       }
     }
   }
@@ -179,7 +218,7 @@ bool Bound::relax_jump(const Skeleton& skeleton, const Lattice& lattice, CostTab
       sum.push_back(cost.data() + cost.size() / costs.components() * component);
     }
     relax_run(lattice, jump.dim, runs[run], sum, run * rests,
-              to_go_[component].data() + nodes_.row(phase, *target), row);
+              to_go_[component].get() + offset(phase, *target), row);
   }
   return !sum.empty();
 }
@@ -188,8 +227,8 @@ bool Bound::relax_jump(const Skeleton& skeleton, const Lattice& lattice, CostTab
 template <class CostTables>
 bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                      std::size_t component, std::size_t phase, std::size_t pointers) {
-  double* to_go = to_go_[component].data();
-  double* row = to_go + nodes_.row(phase, pointers);
+  double* to_go = to_go_[component].get();
+  double* row = to_go + offset(phase, pointers);
   const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
   bool leads_on = false;
   if (phase + 1 < skeleton.phases()) {
@@ -205,11 +244,9 @@ bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTab
       continue;
     }
     leads_on = true;
-    const double* below = to_go + nodes_.row(phase, place.target);
+    const double* below = to_go + offset(phase, place.target);
     const double* cost = &costs.plain(place.placing)[component * lattice.size()];
-    for (std::size_t tile = 0; tile < lattice.size(); ++tile) {
-      row[tile] = std::min(row[tile], cost[tile] + below[tile]);
-    }
+    take_least_sum(row, below, cost, lattice.size());
   }
   for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
     leads_on = relax_jump(skeleton, lattice, costs, component, phase, jump, row) || leads_on;

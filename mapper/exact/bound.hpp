@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -45,7 +46,7 @@ class NodeIndex {
 // consistent).
 class Bound {
  public:
-  // Is nothing of interest left when at least so much energy [pJ] is still to pay? Nodes all of
+  // Is nothing of interest left when a whole nest needs at least so much energy [pJ]? Nodes all of
   // whose tiles are hopeless may be left at infinity, and what leads to them need not be looked at.
   using Hopeless = std::function<bool(double)>;
   // `CostTables`: Costs, or PricedCosts. `within`: only nodes that this one has not left out.
@@ -53,7 +54,7 @@ class Bound {
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
         const Hopeless& hopeless = {}, const Bound* within = nullptr);
   double at(const Node& node, std::size_t component) const {
-    return to_go_[component][nodes_.at(node)];
+    return to_go_[component][offset(node.phase, node.pointers) + node.tile];
   }
   const NodeIndex& nodes() const { return nodes_; }
   // Does anything of interest lead on from there?
@@ -62,10 +63,13 @@ class Bound {
   }
   // The energies at all tiles.
   const double* row(std::size_t phase, std::size_t pointers) const {
-    return to_go_[0].data() + nodes_.row(phase, pointers);
+    return to_go_[0].get() + offset(phase, pointers);
   }
 
  private:
+  std::size_t offset(std::size_t phase, std::size_t pointers) const {
+    return offsets_[phase * nodes_.pointers() + pointers];
+  }
   template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
             std::size_t component, const Hopeless& hopeless);
@@ -82,8 +86,11 @@ class Bound {
                    std::size_t pointers, DimSet& neutral, double* to_go) const;
 
   NodeIndex nodes_;
-  std::vector<bool> live_;  // per phase and pointers; found with the energies
-  std::vector<std::vector<double>> to_go_;
+  std::vector<bool> live_;            // per phase and pointers; found with the energies
+  std::vector<std::size_t> offsets_;  // of the rows; those that are not live share the first one
+  std::size_t longest_ = 0;           // tiles of a lattice
+  std::size_t filled_ = 0;            // rows before this are known
+  std::vector<std::unique_ptr<double[]>> to_go_;
 };
 
 }  // namespace mapsim::exact

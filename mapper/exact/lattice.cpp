@@ -56,10 +56,20 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
       runs_(bounds.size()),
       prime_ranges_(bounds.size()),
       run_ranges_(bounds.size()) {
+  std::vector<DimId> order;
   for (const DimId d : bounds.ids()) {
     list_positions(tracked[d], {}, bounds[d], positions_[d]);
+    order.push_back(d);
+  }
+  // The longest first: sweeps over the others then have rows to run along.
+  std::stable_sort(order.begin(), order.end(), [this](DimId a, DimId b) {
+    return positions_[a].size() > positions_[b].size();
+  });
+  for (const DimId d : order) {
     strides_[d] = size_;
     size_ *= positions_[d].size();
+  }
+  for (const DimId d : bounds.ids()) {
     const auto& positions = positions_[d];
     for (std::size_t from = 0; from < positions.size(); ++from) {
       const std::size_t first_prime = primes_[d].size();

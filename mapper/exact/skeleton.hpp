@@ -82,6 +82,10 @@ class Skeleton {
   // done with.
   DimSet frozen(std::size_t phase, std::size_t pointers) const;
 
+  // Energy [pJ] that every nest has paid when it gets to these pointers: each element of a tensor
+  // crosses every boundary on its way at least once.
+  double least_paid(std::size_t pointers) const;
+
   const std::vector<Room>& rooms() const { return rooms_; }
   std::optional<std::size_t> room_of(const Placing& placing) const;
   const std::vector<Port>& ports() const { return ports_; }
@@ -96,6 +100,7 @@ class Skeleton {
   void make_ports();
   void make_ends_of_loops();
   void make_moves();
+  void make_least_paid();
   void make_end(std::size_t pointers);
   void make_moves(std::size_t phase, std::size_t pointers);
   std::size_t state(std::size_t pointers) const { return pointers / stride_of_state_; }
@@ -135,6 +140,7 @@ class Skeleton {
   std::vector<std::optional<std::vector<std::size_t>>> ends_;
   std::vector<Room> rooms_;
   std::vector<Port> ports_;
+  PerTensor<std::vector<double>> least_paid_;  // per stop
 };
 
 }  // namespace mapsim::exact

@@ -75,6 +75,18 @@ TEST(ProofsOfSystolicArrays, LeaveOutWhatTheyCannotRun) {
   EXPECT_GE(lower, 3);
 }
 
+// Times of systolic arrays: of any fold size and overlap, with padded tiles, under leakage, as
+// products, limits aside.
+TEST_P(ProofsOfRandomSpaces, HoldOfTheTimesOfSystolicArrays) {
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    const std::uint64_t seed = 1'000 * GetParam() + 700 + i;
+    const SearchCase random = random_systolic_space(seed, 5'000);
+    const Objective& objective = kObjectives[i % kObjectives.size()];
+    EXPECT_EQ(faults_of(proof_of(random.problem, random.constraints, objective)), "")
+        << "seed " << seed;
+  }
+}
+
 // The least energy of the mappings that take at most a quarter longer than the fastest, and the
 // fastest of those that need at most a tenth more energy than the best.
 TEST_P(ProofsOfRandomSpaces, HoldWithinLimits) {
@@ -145,6 +157,7 @@ int refuse_second_best(std::uint64_t first_seed,
 TEST_P(ProofsOfRandomSpaces, DoNotHoldForTheSecondBest) {
   EXPECT_GT(refuse_second_best(1'000 * GetParam() + 500, random_space), 30);
   EXPECT_GT(refuse_second_best(1'000 * GetParam() + 500, random_ruled_space), 20);
+  EXPECT_GT(refuse_second_best(1'000 * GetParam() + 500, random_systolic_space), 15);
 }
 
 TEST(Check, UsesEveryArgument) {
