@@ -14,8 +14,9 @@ namespace mapsim {
 // rounds, so that what drifts (clocks, temperature) meets all of them; an anchor, the first
 // kernel, opens and closes every round and shows the drift.
 struct TimingProtocol {
-  Seconds device_warm_up{20};  // once, before all else: memory clocks need it (kernelTab: first
-                               // readings up to 66 % slow)
+  // Before anything is timed, with the first kernel: memory clocks need it (kernelTab: first
+  // readings up to 66 % slow).
+  Seconds device_warm_up{20};
   Seconds warm_up{25e-3};      // of each kernel, untimed
   Seconds total{100e-3};       // of each kernel, timed, over all rounds; at least one run a round
   std::int64_t rounds = 9;     // at least 7, that a median and quartiles mean something
@@ -25,8 +26,8 @@ struct TimingProtocol {
   Seconds alone_from{50e-6};
   Seconds batch{500e-6};  // how long such a batch lasts, about
   std::int64_t longest_batch = 256;
-  // Before each run the L2 cache is filled with something else, outside of the timed span; then
-  // every run is alone.
+  // Before each run something else is read into the L2 cache, outside of the timed span; then every
+  // run is alone.
   bool cold = false;
   double clock_tolerance = 0.01;  // a round at another clock counts as disturbed
   std::uint64_t seed = 1;         // of the order within rounds

@@ -30,11 +30,13 @@ float from_half(std::uint16_t bits) {
   }
   return static_cast<float>((bits & 0x8000) != 0 ? -value : value);
 }
-std::uint16_t to_half(float value) {  // exact, or cut off
+std::uint16_t to_half(float value) {  // to nearest, ties to even
   std::uint32_t bits;
   std::memcpy(&bits, &value, 4);
-  const int exponent = static_cast<int>(bits >> 23 & 255) - 112;
   const std::uint32_t sign = bits >> 16 & 0x8000;
+  bits &= 0x7FFFFFFF;
+  bits += 0xFFF + (bits >> 13 & 1);
+  const int exponent = static_cast<int>(bits >> 23) - 112;
   if (exponent <= 0) {
     return static_cast<std::uint16_t>(sign);
   }
@@ -114,7 +116,7 @@ long long place_of_a(const std::string& t, long long m, long long k) {
              : ((m / q / p * h + y) * w + x) * number(t, "kRunA") + k % c;
 }
 
-void multiply(const std::string& t, const Arguments& arguments, bool is_bad) {
+void multiply(const std::string& t, const Arguments& arguments, bool is_bad, bool is_coarse) {
   const long long m_all = number(t, "kM"), n_all = number(t, "kN"), k_all = number(t, "kK");
   const std::string operand = type(t, "Operand"), output = type(t, "Output");
   const std::size_t in = size_of(operand), out = size_of(output);
@@ -143,6 +145,7 @@ void multiply(const std::string& t, const Arguments& arguments, bool is_bad) {
         double sum = 0;
         for (long long k = 0; k < k_all; ++k) {
           sum += a[static_cast<std::size_t>(k)] * b[static_cast<std::size_t>(n * k_all + k)];
+          sum = is_coarse ? from_half(to_half(static_cast<float>(sum))) : sum;
         }
         const bool is_here = is_bad && m == m_all / 2 && n == n_all / 2;
         const long long at = batch * arguments.batch_c + m * row_c + n;

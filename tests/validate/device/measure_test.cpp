@@ -12,6 +12,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
+#include "validate/device/flush.hpp"
 #include "validate/device/microbenchmarks.hpp"
 
 namespace mapsim {
@@ -42,7 +43,7 @@ class Measuring : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  std::vector<BuiltKernel> build(std::size_t top, std::size_t sample) const {
+  std::vector<BuiltKernel> build(std::size_t top, std::size_t sample) {
     CandidateOptions options;
     options.top = top;
     options.sample = sample;
@@ -54,6 +55,7 @@ class Measuring : public ::testing::Test {
     const Compile compile = [&](const KernelSource& source) {
       return std::get<Nvrtc>(nvrtc).compile(source, 90);
     };
+    flush_ = std::get<CompiledKernel>(compile(flush_source())).image;
     std::vector<KernelChoice> all = kernel_set(gpu_, problem_.problem, GpuPath::kWmma);
     std::erase_if(all, [](const KernelChoice& k) { return k.block.m * k.block.n > 2048; });
     std::vector<BuiltKernel> built =
@@ -74,6 +76,8 @@ class Measuring : public ::testing::Test {
     options.protocol.total = Seconds{1e-3};
     options.protocol.warm_up = Seconds{1e-4};
     options.protocol.cold = cold;
+    options.protocol.device_warm_up = Seconds{0};
+    options.flush = flush_;
     return measure({&device, &*nvml, &*cublas}, problem_, kernels, options);
   }
 
@@ -91,6 +95,7 @@ class Measuring : public ::testing::Test {
 
  private:
   fs::path folder_;
+  std::string flush_;
 };
 
 TEST_F(Measuring, TimesEveryKernelAndTheLibrary) {
@@ -110,6 +115,31 @@ TEST_F(Measuring, TimesEveryKernelAndTheLibrary) {
   }
   ASSERT_TRUE(measured.library.timing);
   EXPECT_NEAR(measured.library.timing->median.count(), 4e-6, 1e-7);
+}
+
+// Kernels of 50 us and more have samples of their own, shorter ones come in batches: neither has
+// the host's 2.5 us (cuBLAS: 3.5 us) of a launch in its time.
+TEST_F(Measuring, LeavesTheHostsTimeOut) {
+  const std::vector<BuiltKernel> kernels = build(1, 0);
+  const auto library = [&](int slow) {
+    setenv("FAKE_CUDA", ("slow=" + std::to_string(slow)).c_str(), 1);
+    return run(kernels).library.timing->median.count();
+  };
+  EXPECT_NEAR(library(5), 20e-6, 20e-6 * 0.003);  // noise of a quarter of a per cent
+  EXPECT_NEAR(library(20), 80e-6, 80e-6 * 0.003);
+}
+
+TEST_F(Measuring, FindsSumsThatAreTooNarrow) {
+  const std::vector<BuiltKernel> kernels = build(6, 6);
+  const std::int64_t bad = kernels.back().spec.kernel.stages;
+  setenv("FAKE_CUDA", ("coarse=kStages = " + std::to_string(bad)).c_str(), 1);
+  const ProblemMeasurement measured = run(kernels);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const bool is_bad = kernels[i].spec.kernel.stages == bad;
+    EXPECT_EQ(measured.kernels[i].timing.has_value(), !is_bad);
+    EXPECT_THAT(measured.kernels[i].refusal,
+                is_bad ? HasSubstr("of random numbers is ") : HasSubstr(""));
+  }
 }
 
 TEST_F(Measuring, FindsKernelsThatComputeSomethingElse) {
@@ -154,12 +184,12 @@ TEST_F(Measuring, GoesOnWhereAKernelCannotBeLoaded) {
   }
 }
 
-// Fill (poison), launch: the check. Then every sample between two records; cold: a fill of twice
-// the L2 before the first record, and one launch only.
+// Fill (poison), launch: the check. Then every sample between two records; cold: twice the L2 is
+// read before the first record, and there is one launch only.
 TEST_F(Measuring, FlushesTheCacheOutsideOfTheTimedSpan) {
   const std::vector<BuiltKernel> kernels = build(2, 0);
   run(kernels, true);
-  const std::string flush = "fill " + std::to_string(2 * (60 << 20));
+  const std::string flush = "flush " + std::to_string(2 * (60 << 20));
   int samples = 0;
   int records = 0;
   int launches = 0;
@@ -195,6 +225,7 @@ TEST_F(Measuring, OpensAndClosesEveryRoundWithTheAnchor) {
     options.protocol.rounds = 2;
     options.protocol.total = Seconds{1e-5};
     options.protocol.warm_up = Seconds{1e-7};
+    options.protocol.device_warm_up = Seconds{0};
     options.progress = [&](const std::string& what) {
       if (what.starts_with("round")) {
         rounds.push_back(what);
@@ -237,8 +268,10 @@ TEST(Microbenchmarks, CompileWhereThereIsACompiler) {
     GTEST_SKIP() << *reason;
   }
   const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
-  const std::vector<KernelSource> sources = microbenchmark_sources(gpu);
+  std::vector<KernelSource> sources = microbenchmark_sources(gpu);
   ASSERT_EQ(sources.size(), 11U);
+  ASSERT_EQ(flush_source().threads, 512);
+  sources.push_back(flush_source());
   for (const KernelSource& source : sources) {
     for (const int sm : {80, 90}) {
       const auto compiled = std::get<Nvrtc>(nvrtc).compile(source, sm);
