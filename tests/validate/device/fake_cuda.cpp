@@ -35,6 +35,9 @@ struct Module {
 struct Function {
   const Module* module = nullptr;
   std::string entry;
+  double time = 0;   // of a launch
+  std::string line;  // of the log
+  bool is_lost = false, hangs = false, is_wrong = false, is_coarse = false;
 };
 struct Event {
   double at = 0;  // seconds
@@ -57,7 +60,9 @@ constexpr double kLibraryLaunch = 3.5e-6;  // of cuBLAS, which looks for its ker
 struct State {
   double now = 0;   // until when the device is busy
   double host = 0;  // the host's time
-  int error = 0;    // of a lost context
+  double slow = 1;
+  bool throttles = false;
+  int error = 0;  // of a lost context
   std::uint64_t noise = 1;
   std::vector<std::unique_ptr<Function>> functions;
 };
@@ -93,7 +98,7 @@ void log_line(const std::string& line) {
 
 bool is_throttled() {
   const double in_period = state().now - 10e-3 * static_cast<long long>(state().now / 10e-3);
-  return !setting("throttle").empty() && in_period > 7.5e-3;
+  return state().throttles && in_period > 7.5e-3;
 }
 double clock_share() { return is_throttled() ? 0.8 : 1.0; }
 
@@ -120,11 +125,9 @@ double time_of(const std::string& t) {
 }
 
 void pass(double seconds) {
-  const std::string slow = setting("slow");
-  seconds *= slow.empty() ? 1 : std::atof(slow.c_str());
   state().noise = state().noise * 6364136223846793005ULL + 1442695040888963407ULL;
   const double noise = 1 + 0.005 * (static_cast<double>(state().noise >> 40) / 16777216.0 - 0.5);
-  state().now += seconds * noise / clock_share();
+  state().now += seconds * state().slow * noise / clock_share();
 }
 
 bool is_poisoned(const unsigned char* at) { return at[0] == 0xFF && at[1] == 0xFF; }
@@ -135,6 +138,9 @@ extern "C" {
 
 int cuInit(unsigned) {
   state().error = 0;  // as a new process
+  const std::string slow = setting("slow");
+  state().slow = slow.empty() ? 1 : std::atof(slow.c_str());
+  state().throttles = !setting("throttle").empty();
   return 0;
 }
 int cuDriverGetVersion(int* version) {
@@ -222,7 +228,13 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (loaded->text.find(std::string{name} + "(") == std::string::npos) {
     return 500;  // not found
   }
-  state().functions.push_back(std::make_unique<Function>(Function{loaded, name}));
+  const std::string& text = loaded->text;
+  const std::string line =
+      std::string{"launch "} + name + " " + std::to_string(number(text, "kBlockM")) + "x" +
+      std::to_string(number(text, "kBlockN")) + " " + std::to_string(number(text, "kStages"));
+  state().functions.push_back(std::make_unique<Function>(
+      Function{loaded, name, time_of(text), line, applies("lost", text), applies("hang", text),
+               applies("wrong", text), applies("coarse", text)}));
   *function = state().functions.back().get();
   return 0;
 }
@@ -243,7 +255,6 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned
   if (state().error != 0 || grid_x == 0 || block_x == 0 || block_x > 1024) {
     return state().error != 0 ? state().error : 1;
   }
-  const std::string& text = kernel->module->text;
   ask(kLaunch);
   if (kernel->entry == "mapsim_flush") {
     log_line("flush " + std::to_string(static_cast<const Flush*>(parameters[0])->pieces * 16));
@@ -254,12 +265,11 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned
     pass(kernel->entry == "micro_empty" ? 2e-6 : 1e-3);
     return 0;
   }
-  log_line("launch " + kernel->entry + " " + std::to_string(number(text, "kBlockM")) + "x" +
-           std::to_string(number(text, "kBlockN")) + " " + std::to_string(number(text, "kStages")));
-  if (applies("hang", text)) {
+  log_line(kernel->line);
+  if (kernel->hangs) {
     std::raise(SIGKILL);
   }
-  if (applies("lost", text)) {
+  if (kernel->is_lost) {
     state().error = 719;
     return 0;  // as the device does: the next wait says so
   }
@@ -269,9 +279,9 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned
   }
   const auto* arguments = static_cast<const Arguments*>(parameters[0]);
   if (is_poisoned(arguments->c)) {  // results are looked at only after that
-    multiply(text, *arguments, applies("wrong", text), applies("coarse", text));
+    multiply(kernel->module->text, *arguments, kernel->is_wrong, kernel->is_coarse);
   }
-  pass(time_of(text));
+  pass(kernel->time);
   return 0;
 }
 int cuMemAlloc_v2(unsigned long long* pointer, std::size_t bytes) {
