@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "app/command.hpp"
@@ -181,6 +182,9 @@ class DeviceRun {
     for (BuiltKernel& kernel : build_kernels(*gpu_, left, open_.compile, arguments_->threads)) {
       const GpuMeasurement row = row_of(subject, kernel.spec);
       kernel.label = measured_what(row);
+      if (!kernel.note.empty() && std::exchange(keeps_cubins_, false)) {
+        notes_->notes.push_back("compiled kernels are not kept: " + kernel.note);
+      }
       if (kernel.refusal.empty()) {
         runnable.push_back(std::move(kernel));
       } else {
@@ -232,6 +236,7 @@ class DeviceRun {
   MeasureOptions options_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::string name_;
+  bool keeps_cubins_ = true;
   bool lost_ = false;
   bool any_wrong_ = false;
 };

@@ -48,8 +48,8 @@ struct MeasureOptions {
 
 // All kernels on one problem: each is run once on whole numbers and must give the exact result, and
 // on random numbers the result within what rounding allows (RoundedCheck); those that do are timed
-// by the protocol on random numbers. `kernels` are of `problem` and not refused; the first that is right is the anchor. Throws DeviceError where the device fails before
-// any kernel could be blamed.
+// by the protocol on random numbers. `kernels` are of `problem` and not refused; the first that is
+// right is the anchor. Throws DeviceError where the device fails before any kernel could be blamed.
 ProblemMeasurement measure(const DeviceTools& tools, const KernelSpec& problem,
                            std::span<const BuiltKernel> kernels, const MeasureOptions& options);
 

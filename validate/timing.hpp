@@ -17,9 +17,9 @@ struct TimingProtocol {
   // Before anything is timed, with the first kernel: memory clocks need it (kernelTab: first
   // readings up to 66 % slow).
   Seconds device_warm_up{20};
-  Seconds warm_up{25e-3};      // of each kernel, untimed
-  Seconds total{100e-3};       // of each kernel, timed, over all rounds; at least one run a round
-  std::int64_t rounds = 9;     // at least 7, that a median and quartiles mean something
+  Seconds warm_up{25e-3};   // of each kernel, untimed
+  Seconds total{100e-3};    // of each kernel, timed, over all rounds; at least one run a round
+  std::int64_t rounds = 9;  // at least 7, that a median and quartiles mean something
   std::int64_t most_samples = 64;  // of a kernel in a round
   // Kernels shorter than this are launched back to back between two events: an event's clock ticks
   // at 0.03 to 1 us (kernelTab), and a launch takes microseconds.

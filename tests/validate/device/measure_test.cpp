@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "arch/gpu_load.hpp"
@@ -81,6 +82,7 @@ class Measuring : public ::testing::Test {
     return measure({&device, &*nvml, &*cublas}, problem_, kernels, options);
   }
 
+  const fs::path& folder() const { return folder_; }
   std::vector<std::string> log() const {
     std::ifstream file{folder_ / "log"};
     std::vector<std::string> lines;
@@ -262,6 +264,22 @@ TEST_F(Measuring, RecordsThrottlingAndLeavesItsRoundsOut) {
   EXPECT_GT(disturbed, 0);
 }
 
+TEST_F(Measuring, UsesAKernelThatItCannotKeep) {
+  Nvrtc::Options where;
+  where.library = MAPSIM_FAKE_CUDA;
+  where.include = folder();
+  where.cache = "/dev/null/cubins";
+  const auto nvrtc = Nvrtc::load(where);
+  const Compile compile = [&](const KernelSource& source) {
+    return std::get<Nvrtc>(nvrtc).compile(source, 90);
+  };
+  problem_.kernel = fixed_tiles(gpu_, problem_.problem).front();
+  const std::vector<BuiltKernel> built = build_kernels(gpu_, std::vector{problem_}, compile, 1);
+  EXPECT_EQ(built[0].refusal, "");
+  EXPECT_THAT(built[0].note, HasSubstr("/dev/null/cubins"));
+  EXPECT_TRUE(run(built).kernels[0].timing);
+}
+
 TEST(Microbenchmarks, CompileWhereThereIsACompiler) {
   const auto nvrtc = Nvrtc::load({});
   if (const auto* reason = std::get_if<std::string>(&nvrtc)) {
@@ -318,34 +336,100 @@ TEST(BuildKernels, RanksByWhatTheCompilerSays) {
   }
 }
 
-TEST(ChooseCandidates, TakesTheBestThenDrawsThenFixesTiles) {
+class ChooseCandidates : public ::testing::Test {
+ protected:
+  ChooseCandidates() { problem.problem = {1024, 1024, 1024, 1, GpuPrecision::kF16, Bytes{2}}; }
+  double predicted(const KernelChoice& kernel) const {
+    return estimate(gpu, gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma), problem.problem,
+                    kernel)
+        .time.total.count();
+  }
+  // Every so many of the legal ones.
+  std::vector<KernelChoice> legal(std::size_t step) const {
+    std::vector<KernelChoice> kernels;
+    const std::vector<KernelChoice> all = kernel_set(gpu, problem.problem, GpuPath::kWmma);
+    for (std::size_t i = 0; i < all.size(); i += step) {
+      KernelSpec spec = problem;
+      spec.kernel = all[i];
+      if (!not_generated(gpu, spec)) {
+        kernels.push_back(all[i]);
+      }
+    }
+    return kernels;
+  }
+  static std::vector<KernelChoice> kernels_of(const std::vector<KernelSpec>& specs) {
+    std::vector<KernelChoice> kernels;
+    for (const KernelSpec& spec : specs) {
+      kernels.push_back(spec.kernel);
+    }
+    return kernels;
+  }
+
   const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
   KernelSpec problem;
-  problem.problem = {1024, 1024, 1024, 1, GpuPrecision::kF16, Bytes{2}};
-  const std::vector<KernelChoice> all = kernel_set(gpu, problem.problem, GpuPath::kWmma);
+};
+
+TEST_F(ChooseCandidates, TakesTheBestOfDifferentTilesThenOthersOfTheirs) {
+  const std::vector<KernelChoice> all = legal(7);
   CandidateOptions options;
-  options.top = 5;
-  options.sample = 7;
-  const std::vector<KernelSpec> chosen = choose_candidates(gpu, problem, all, options);
-  ASSERT_GE(chosen.size(), 12U);
-  ASSERT_LE(chosen.size(), 16U);
-  const auto predicted = [&](const KernelSpec& spec) {
-    return estimate(gpu, gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma), problem.problem,
-                    spec.kernel)
-        .time.total.count();
-  };
+  options.top = 12;
+  options.sample = 8;
+  options.fixed = false;
+  const std::vector<KernelChoice> chosen =
+      kernels_of(choose_candidates(gpu, problem, all, options));
+  ASSERT_EQ(chosen.size(), 20U);
+  const std::span<const KernelChoice> top{chosen.data(), 12};
   double best = 1;
   for (const KernelChoice& kernel : all) {
-    KernelSpec spec = problem;
-    spec.kernel = kernel;
-    if (!illegal(gpu, problem.problem, kernel) && !not_generated(gpu, spec)) {
-      best = std::min(best, predicted(spec));
-    }
+    best = std::min(best, predicted(kernel));
   }
   EXPECT_EQ(predicted(chosen[0]), best);
-  for (std::size_t i = 1; i < 5; ++i) {
-    EXPECT_GT(predicted(chosen[i]), predicted(chosen[i - 1]));
+  for (std::size_t i = 1; i < top.size(); ++i) {
+    EXPECT_GE(predicted(top[i]), predicted(top[i - 1]));
   }
+  EXPECT_GE(distinct_tiles(top), 9);
+  // Each of its tile's best, but for the three more.
+  std::int64_t bests = 0;
+  for (const KernelChoice& kernel : top) {
+    const bool is_best = std::none_of(all.begin(), all.end(), [&](const KernelChoice& other) {
+      return other.block == kernel.block && other.warp == kernel.warp &&
+             predicted(other) < predicted(kernel);
+    });
+    bests += is_best ? 1 : 0;
+  }
+  EXPECT_GE(bests, 9);
+  // Half of the drawn ones are fast.
+  std::int64_t fast = 0;
+  for (std::size_t i = 12; i < 20; ++i) {
+    fast += predicted(chosen[i]) <= 2 * best ? 1 : 0;
+  }
+  EXPECT_GE(fast, 4);
+}
+
+TEST_F(ChooseCandidates, TakesVariantsWhereTilesAreFew) {
+  std::vector<KernelChoice> all = legal(1);
+  std::erase_if(all, [](const KernelChoice& k) {
+    return k.block != GemmTile{128, 128, 32} || k.warp != GemmTile{64, 64, 32};
+  });
+  CandidateOptions options;
+  options.top = 8;
+  options.sample = 0;
+  options.fixed = false;
+  const std::vector<KernelChoice> chosen =
+      kernels_of(choose_candidates(gpu, problem, all, options));
+  EXPECT_EQ(chosen.size(), 8U);
+  EXPECT_EQ(distinct_tiles(chosen), 1);
+  EXPECT_EQ(std::set<KernelChoice>(chosen.begin(), chosen.end()).size(), 8U);
+}
+
+TEST_F(ChooseCandidates, DrawsBySeedAndAddsFixedTiles) {
+  const std::vector<KernelChoice> all = legal(31);
+  CandidateOptions options;
+  options.top = 2;
+  options.sample = 5;
+  const auto chosen = choose_candidates(gpu, problem, all, options);
+  EXPECT_GT(chosen.size(), 7U);
+  EXPECT_LE(chosen.size(), 11U);
   EXPECT_EQ(chosen, choose_candidates(gpu, problem, all, options));
   options.seed = 2;
   EXPECT_NE(chosen, choose_candidates(gpu, problem, all, options));
