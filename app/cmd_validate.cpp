@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "app/command.hpp"
@@ -16,6 +17,7 @@
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
 #include "validate/counters.hpp"
+#include "validate/device/flush.hpp"
 #include "validate/measurements.hpp"
 #include "validate/workload_problem.hpp"
 #include "workloads/load.hpp"
@@ -25,6 +27,7 @@ namespace mapsim {
 namespace {
 
 constexpr const char* kReplay = "replay=";
+constexpr Seconds kWarmUpAgain{1};
 
 // A workload and what its rows have in common.
 struct Subject {
@@ -107,6 +110,13 @@ class DeviceRun {
     protocol.cold = arguments.cold;
     protocol.seed = static_cast<std::uint64_t>(arguments.seed);
     options_.check_only = arguments.once;
+    if (arguments.cold) {
+      auto flush = open_.compile(flush_source());
+      if (const auto* reason = std::get_if<std::string>(&flush)) {
+        throw UsageError("what empties the L2 cache does not compile: " + *reason);
+      }
+      options_.flush = std::get<CompiledKernel>(std::move(flush)).image;
+    }
     options_.progress = [this](const std::string& what) { watch_.say(name_ + ": " + what); };
   }
 
@@ -172,6 +182,9 @@ class DeviceRun {
     for (BuiltKernel& kernel : build_kernels(*gpu_, left, open_.compile, arguments_->threads)) {
       const GpuMeasurement row = row_of(subject, kernel.spec);
       kernel.label = measured_what(row);
+      if (!kernel.note.empty() && std::exchange(keeps_cubins_, false)) {
+        notes_->notes.push_back("compiled kernels are not kept: " + kernel.note);
+      }
       if (kernel.refusal.empty()) {
         runnable.push_back(std::move(kernel));
       } else {
@@ -179,27 +192,17 @@ class DeviceRun {
       }
     }
     try {
-      warm_up_once(subject, runnable);
-      if (!lost_) {
-        keep(subject, runnable, measure(open_.tools(), subject.spec, runnable, options_));
-      }
+      options_.attempt = [&](std::size_t kernel, bool begins) {
+        begins ? file_->begin(runnable[kernel].label) : file_->end();
+      };
+      keep(subject, runnable, measure(open_.tools(), subject.spec, runnable, options_));
+      // Between problems the GPU rests while kernels are compiled.
+      Seconds& warm_up = options_.protocol.device_warm_up;
+      warm_up = std::min(warm_up, kWarmUpAgain);
     } catch (const DeviceError& error) {
       notes_->refusals.push_back(fmt::format("{}: {}", subject.name, error.what()));
       lost_ = error.lost();
       any_wrong_ = true;
-    }
-  }
-
-  void warm_up_once(const Subject& subject, const std::vector<BuiltKernel>& runnable) {
-    if (is_warm_ || runnable.empty() || arguments_->once) {
-      return;
-    }
-    watch_.say("warming up the GPU");
-    is_warm_ = true;
-    try {
-      warm_up(open_.tools(), runnable.front(), options_.protocol);
-    } catch (const DeviceError& error) {
-      refuse(row_of(subject, runnable.front().spec), error.what(), error.lost());
     }
   }
 
@@ -233,7 +236,7 @@ class DeviceRun {
   MeasureOptions options_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::string name_;
-  bool is_warm_ = false;
+  bool keeps_cubins_ = true;
   bool lost_ = false;
   bool any_wrong_ = false;
 };

@@ -49,10 +49,11 @@ void add_protocol(CLI::App& command, ValidateArguments& a) {
   add_duration(
       command, "--budget", [&a](Seconds time) { a.budget = time; },
       "Begin no further problem after this long; run again to go on");
-  command.add_flag("--cold", a.cold, "Before each run the L2 cache is filled with something else");
+  command.add_flag("--cold", a.cold, "Before each run something else is read into the L2 cache");
   command.add_flag("--once", a.once,
                    "Run and check each kernel once, without timing: for a profiler");
-  command.add_flag("!--no-library", a.library, "Without cuBLAS beside our kernels");
+  command.add_flag_callback(
+      "--no-library", [&a] { a.library = false; }, "Without cuBLAS beside our kernels");
 }
 
 }  // namespace
@@ -72,9 +73,9 @@ void add_validate(CLI::App& app, ValidateArguments& a) {
              return std::optional<std::string>{};
            });
   add_number(command, "--top", a.top, std::int64_t{1}, std::int64_t{1000},
-             "Kernels that the model puts first [16]");
+             "Kernels that the model puts first, most of them of different tiles [16]");
   add_number(command, "--sample", a.sample, std::int64_t{0}, std::int64_t{1000},
-             "Kernels drawn from all others [16]");
+             "Kernels drawn from all others, half from the fast ones [16]");
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of draws and orders [1]");
   add_choice(
       command, "precision", {"f64", "tf32", "f16", "f16_acc16", "bf16", "s8"},

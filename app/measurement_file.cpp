@@ -19,11 +19,24 @@ namespace {
 
 constexpr const char* kLost = "# lost: ";
 constexpr const char* kRefused = "# refused: ";
+constexpr const char* kTrying = "# trying: ";
 constexpr const char* kBecause = " -- ";
 
 std::string on_one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+// A try that nobody ended becomes a loss.
+std::string with_blame(std::string text) {
+  const std::size_t at = text.rfind(std::string{"\n"} + kTrying);
+  if (at == std::string::npos || text.find('\n', at + 1) + 1 != text.size()) {
+    return text;
+  }
+  const std::size_t begin = at + 1 + std::strlen(kTrying);
+  const std::string what = text.substr(begin, text.size() - 1 - begin);
+  return text.substr(0, at + 1) + kLost + what + kBecause +
+         "the process was killed while it ran for the first time: it may hang\n";
 }
 
 }  // namespace
@@ -38,7 +51,7 @@ MeasurementFile::MeasurementFile(std::string path) : path_{std::move(path)} {
   }
   const std::string before = text;
   text.erase(text.find_last_of('\n') == std::string::npos ? 0 : text.find_last_of('\n') + 1);
-  text = text.empty() ? measurements_header() : with_all_columns(text, path_);
+  text = text.empty() ? measurements_header() : with_all_columns(with_blame(text), path_);
   if (text != before) {
     OutputFile{path_}.write(text);
   }
@@ -66,6 +79,20 @@ void MeasurementFile::add(const std::vector<GpuMeasurement>& rows) {
   for (const GpuMeasurement& row : rows) {
     known_.try_emplace(measured_what(row), known_.size());
     rows_.push_back(row);
+  }
+}
+
+void MeasurementFile::begin(const std::string& what) {
+  if (!path_.empty()) {
+    size_ = std::filesystem::file_size(path_);
+    append(on_one_line(kTrying + what) + "\n");
+  }
+}
+
+void MeasurementFile::end() {
+  if (!path_.empty()) {
+    std::error_code error;  // then the line stays, and means nothing once another follows
+    std::filesystem::resize_file(path_, size_, error);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@ class MeasurementFile {
   const std::string* lost(const std::string& what) const;
 
   void add(const std::vector<GpuMeasurement>& rows);
+  // The last line is "# trying: what" from begin() to end(): a process that never ended it was
+  // killed, as a kernel that hangs has it be, and who reads the file next makes it a lost one.
+  void begin(const std::string& what);
+  void end();
   // Comment lines "# refused: ..." and "# lost: ...".
   void note_refused(const std::string& what, const std::string& reason);
   void note_lost(const std::string& what, const std::string& reason);
@@ -30,6 +35,7 @@ class MeasurementFile {
  private:
   void append(const std::string& text);
   std::string path_;
+  std::uintmax_t size_ = 0;  // of the file, without the line of begin()
   std::vector<GpuMeasurement> rows_;
   std::map<std::string, std::size_t> known_;
   std::map<std::string, std::string> lost_;

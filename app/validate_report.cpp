@@ -5,6 +5,7 @@
 
 #include "report/scatter.hpp"
 #include "report/table.hpp"
+#include "validate/candidates.hpp"
 #include "validate/counters.hpp"
 
 namespace mapsim {
@@ -17,12 +18,21 @@ std::string time_text(double seconds) {
   return seconds <= 0 ? "-" : fmt::format("{:.2f} us", seconds * 1e6);
 }
 
+std::vector<KernelChoice> choices_of(const ProblemVerdict& problem) {
+  std::vector<KernelChoice> kernels;
+  for (const KernelVerdict& kernel : problem.kernels) {
+    kernels.push_back(*kernel.measurement.kernel);
+  }
+  return kernels;
+}
+
 std::vector<Row> problem_rows(const Verdict& verdict) {
-  std::vector<Row> rows{{"problem", "kernels", "MAPE", "bias", "tau", "top-1", "top-5", "best",
-                         "cuBLAS", "naive", "of cuBLAS", "of WMMA"}};
+  std::vector<Row> rows{{"problem", "kernels", "tiles", "MAPE", "bias", "tau", "top-1", "top-5",
+                         "best", "cuBLAS", "naive", "of cuBLAS", "of WMMA"}};
   for (const ProblemVerdict& p : verdict.problems) {
     rows.push_back({p.name + (p.cold ? " (cold)" : ""), fmt::format("{}", p.kernels.size()),
-                    percent(p.errors.mape), fmt::format("{:+.1f} %", 100 * p.errors.bias),
+                    fmt::format("{}", distinct_tiles(choices_of(p))), percent(p.errors.mape),
+                    fmt::format("{:+.1f} %", 100 * p.errors.bias),
                     fmt::format("{:.3f}", p.ranks.tau), fmt::format("{:.4f}", p.ranks.top1),
                     fmt::format("{:.4f}", p.ranks.top5), time_text(p.best), time_text(p.library),
                     time_text(p.naive), share(p.library_to_best), share(p.share_of_ceiling)});

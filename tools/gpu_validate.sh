@@ -7,7 +7,7 @@
 #   MAPSIM   the program (preset `static` for a machine that has nothing but libc and CUDA)
 #   FOLDER   everything goes here: measurements.csv, reports, cubins
 #   ARCH     default configs/arch/h200.yaml
-#   SECONDS  time for this run, default 540
+#   SECONDS  time for this run, default 480
 # Environment: MAPSIM_CUBLAS_LIBRARY, MAPSIM_NVRTC_LIBRARY, CUDA_HOME ... where they are not found by
 # themselves; PRECISION (f16); TOP, SAMPLE (20 each); NCU=1: counters of the 4096 GEMM, too.
 # Exit codes: 0 all done; 1 done, but kernels were wrong or refused by a check; 130 run it again.
@@ -17,7 +17,7 @@ mapsim=$(realpath "$1")
 mkdir -p "$2" && out=$(realpath "$2")
 root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 arch=$(realpath "${3:-$root/configs/arch/h200.yaml}")
-seconds=${4:-540}
+seconds=${4:-480}
 precision=${PRECISION:-f16}
 begin=$SECONDS
 left() { echo $((seconds - (SECONDS - begin))); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -50,6 +51,74 @@ std::vector<Ranked> rank(const Gpu& gpu, const KernelSpec& problem,
   return ranked;
 }
 
+// What candidates are told apart by: tiles alone, with what decides about latency, with all.
+using Key = std::array<std::int64_t, 14>;
+Key tiles_of(const KernelChoice& k) {
+  return {k.block.m, k.block.n, k.block.k, k.warp.m, k.warp.n};
+}
+Key tiles_and_stages_of(const KernelChoice& k) {
+  return {k.block.m, k.block.n, k.block.k, k.warp.m, k.warp.n, k.stages, k.split_k};
+}
+Key all_of(const KernelChoice& k) {
+  return {k.block.m, k.block.n,    k.block.k,    k.warp.m,     k.warp.n, k.stages,
+          k.split_k, k.fragment.m, k.fragment.n, k.fragment.k, k.raster, k.padding};
+}
+
+// Kernels chosen so far.
+struct Choice {
+  const Gpu& gpu;
+  const KernelSpec& problem;
+  std::vector<Ranked> ranked;
+  std::vector<Ranked> chosen{};
+  std::set<Key> taken{};  // all_of()
+
+  // False: it is taken, or there is no text of it.
+  bool take(const Ranked& kernel) {
+    if (taken.contains(all_of(kernel.kernel)) || not_generated(gpu, with(problem, kernel.kernel))) {
+      return false;
+    }
+    taken.insert(all_of(kernel.kernel));
+    chosen.push_back(kernel);
+    return true;
+  }
+  // The fastest until there are so many, no two with the same key.
+  void take_best(std::size_t most, Key (*key_of)(const KernelChoice&)) {
+    std::set<Key> seen;
+    for (const Ranked& kernel : chosen) {
+      seen.insert(key_of(kernel.kernel));
+    }
+    for (const Ranked& kernel : ranked) {
+      if (chosen.size() >= most) {
+        return;
+      }
+      if (!seen.contains(key_of(kernel.kernel)) && take(kernel)) {
+        seen.insert(key_of(kernel.kernel));
+      }
+    }
+  }
+  void sort() { std::sort(chosen.begin(), chosen.end()); }
+  // Any, until there are so many, of those predicted within so many times the best.
+  void draw(std::size_t most, double times, Rng& rng) {
+    std::vector<const Ranked*> rest;
+    for (const Ranked& kernel : ranked) {
+      if (kernel.time <= times * ranked.front().time && !taken.contains(all_of(kernel.kernel))) {
+        rest.push_back(&kernel);
+      }
+    }
+    for (std::size_t i = 0; i < rest.size() && chosen.size() < most; ++i) {
+      std::swap(rest[i], rest[i + rng.below(rest.size() - i)]);
+      take(*rest[i]);
+    }
+  }
+  std::vector<KernelSpec> specs() const {
+    std::vector<KernelSpec> result;
+    for (const Ranked& kernel : chosen) {
+      result.push_back(with(problem, kernel.kernel));
+    }
+    return result;
+  }
+};
+
 // What the compiler said, and what follows.
 void take(const Gpu& gpu, std::variant<CompiledKernel, std::string> compiled, BuiltKernel& kernel) {
   if (auto* reason = std::get_if<std::string>(&compiled)) {
@@ -58,6 +127,7 @@ void take(const Gpu& gpu, std::variant<CompiledKernel, std::string> compiled, Bu
   }
   auto& result = std::get<CompiledKernel>(compiled);
   kernel.image = std::move(result.image);
+  kernel.note = std::move(result.cache_problem);
   KernelSpec& spec = kernel.spec;
   if (result.registers > 0) {  // else its log did not say
     spec.kernel.registers = result.registers;
@@ -96,39 +166,34 @@ std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem
   return kernels;
 }
 
+std::int64_t distinct_tiles(std::span<const KernelChoice> kernels) {
+  std::set<Key> tiles;
+  for (const KernelChoice& kernel : kernels) {
+    tiles.insert(tiles_of(kernel));
+  }
+  return std::ssize(tiles);
+}
+
 std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& problem,
                                           std::span<const KernelChoice> all,
                                           const CandidateOptions& options) {
-  std::vector<KernelSpec> chosen;
-  std::vector<KernelChoice> rest;
-  double last = -1;
-  for (const Ranked& ranked : rank(gpu, problem, all)) {
-    if (chosen.size() < options.top && ranked.time != last &&
-        !not_generated(gpu, with(problem, ranked.kernel))) {
-      chosen.push_back(with(problem, ranked.kernel));
-      last = ranked.time;
-    } else {
-      rest.push_back(ranked.kernel);
-    }
-  }
+  Choice choice{gpu, problem, rank(gpu, problem, all)};
+  choice.take_best(options.top - options.top / 4, tiles_of);
+  choice.take_best(options.top, tiles_and_stages_of);
+  choice.take_best(options.top, all_of);
+  choice.sort();
   Rng rng{options.seed};
-  const std::size_t best = chosen.size();
-  for (std::size_t i = 0; i < rest.size() && chosen.size() < best + options.sample; ++i) {
-    std::swap(rest[i], rest[i + rng.below(rest.size() - i)]);
-    if (!not_generated(gpu, with(problem, rest[i]))) {
-      chosen.push_back(with(problem, rest[i]));
-    }
-  }
+  const std::size_t best = choice.chosen.size();
+  choice.draw(best + (options.sample + 1) / 2, 2, rng);
+  choice.draw(best + options.sample, std::numeric_limits<double>::infinity(), rng);
   if (options.fixed) {
     for (const KernelChoice& kernel : fixed_tiles(gpu, problem.problem)) {
-      const KernelSpec spec = with(problem, kernel);
-      if (!illegal(gpu, spec.problem, spec.kernel) && !not_generated(gpu, spec) &&
-          std::find(chosen.begin(), chosen.end(), spec) == chosen.end()) {
-        chosen.push_back(spec);
+      if (!illegal(gpu, problem.problem, kernel)) {
+        choice.take({0, kernel});
       }
     }
   }
-  return chosen;
+  return choice.specs();
 }
 
 std::variant<KernelSpec, std::string> naive_candidate(const Gpu& gpu, const KernelSpec& problem) {

@@ -15,8 +15,11 @@
 namespace mapsim {
 
 struct CandidateOptions {
-  std::size_t top = 16;     // of the model's best, predictions all different
-  std::size_t sample = 16;  // drawn from the other legal kernels
+  // Of the model's best: three quarters are tiles that all differ (block or warp), each with its
+  // best stages, slices, raster and fragment; a quarter the next best of other stages or slices.
+  std::size_t top = 16;
+  // Drawn from the other legal kernels: half from those predicted within twice the best's time.
+  std::size_t sample = 16;
   std::uint64_t seed = 1;
   bool fixed = true;  // and tiles that are the same for every problem: fixed_tiles()
 };
@@ -25,11 +28,14 @@ struct CandidateOptions {
 // defaults for tensor cores. What the baseline "static best" is chosen from.
 std::vector<KernelChoice> fixed_tiles(const Gpu& gpu, const GemmProblem& problem);
 
-// Of `all` those that a text can be generated of, as the options say: the best first, then the
-// drawn, then the fixed ones that are not among them. Deterministic.
+// Of `all` those that a text can be generated of, as the options say: the best, fastest first, then
+// the drawn, then the fixed ones that are not among them. Deterministic.
 std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& problem,
                                           std::span<const KernelChoice> all,
                                           const CandidateOptions& options);
+
+// How many tiles, of block or warp, these are of.
+std::int64_t distinct_tiles(std::span<const KernelChoice> kernels);
 
 // The naive kernel of the problem. The text: why there is none.
 std::variant<KernelSpec, std::string> naive_candidate(const Gpu& gpu, const KernelSpec& problem);
@@ -42,6 +48,7 @@ struct BuiltKernel {
   std::string image;
   Seconds predicted{0};  // with those; 0 of the naive kernel
   std::string refusal;   // why it cannot run; empty: it can
+  std::string note{};    // why its cubin is not kept; empty: it is, or nobody asked
 };
 
 // The cubin of a text, or what is wrong with it. Called by several threads.

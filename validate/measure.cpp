@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <memory>
 
+#include "validate/device/flush.hpp"
 #include "validate/device/nvtx.hpp"
 #include "validate/operands.hpp"
+#include "validate/rounded_check.hpp"
 
 namespace mapsim {
 namespace {
@@ -30,6 +33,14 @@ class Operands {
   void upload(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
     device_->upload(a_.at(), a);
     device_->upload(b_.at(), b);
+  }
+  // What kernels are timed on.
+  RandomOperands upload_random(GpuPrecision precision) const {
+    const std::int64_t size = operand_size(precision).count();
+    RandomOperands random{random_operand(buffers_.a.count() / size, precision, kOperandSeed),
+                          random_operand(buffers_.b.count() / size, precision, kOperandSeed + 1)};
+    upload(random.a, random.b);
+    return random;
   }
   KernelArguments arguments(const KernelSpec& spec) const {
     KernelArguments arguments = kernel_buffers(spec).arguments;
@@ -87,6 +98,26 @@ class Loaded {
   DeviceKernel main_, reduce_;
 };
 
+// A kernel's first run, announced.
+class Attempt {
+ public:
+  Attempt(const MeasureOptions& options, std::size_t kernel) : options_{&options}, kernel_{kernel} {
+    tell(true);
+  }
+  ~Attempt() { tell(false); }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+ private:
+  void tell(bool begins) const {
+    if (options_->attempt) {
+      options_->attempt(kernel_, begins);
+    }
+  }
+  const MeasureOptions* options_;
+  std::size_t kernel_;
+};
+
 // One thing to time.
 struct Contender {
   std::string name;
@@ -105,11 +136,12 @@ class Session {
         problem_{&problem},
         kernels_{kernels},
         options_{&options},
-        operands_{*tools.device, problem, most_workspace(kernels)},
-        start_{*tools.device},
-        stop_{*tools.device} {
+        operands_{*tools.device, problem, most_workspace(kernels)} {
     if (options.protocol.cold) {
-      flush_ = DeviceMemory{*device_, device_->info().l2 * 2};
+      flush_.emplace(*device_, options.flush);
+    }
+    while (std::ssize(events_) < std::max<std::int64_t>(options.protocol.most_samples, 2) + 1) {
+      events_.emplace_back(*device_);
     }
   }
 
@@ -173,7 +205,9 @@ class Session {
             std::make_unique<Loaded>(*device_, kernels_[i], operands_.arguments(kernels_[i].spec));
         verify(result, [&] {
           const NvtxRange range{kernels_[i].label};
+          const Attempt attempt{*options_, i};
           loaded->launch();
+          device_->synchronize();
         });
         loaded_.push_back(std::move(loaded));
       });
@@ -185,6 +219,24 @@ class Session {
     if (options_->library && tools_->cublas != nullptr && !lost_) {
       check_library(verify);
     }
+  }
+
+  // Our kernels on numbers that are rounded.
+  void check_rounding(const RandomOperands& operands) {
+    const RoundedCheck check{*problem_, operands.a, operands.b, kOperandSeed};
+    for (Contender& contender : contenders_) {
+      if (contender.result == &result_.library) {
+        continue;  // its roundings, of tf32 above all, are its own
+      }
+      say("checking roundings of " + contender.name);
+      survives(*contender.result, [&] {
+        operands_.poison();
+        contender.launch();
+        device_->synchronize();
+        contender.result->refusal = check.wrong(operands_.result()).value_or("");
+      });
+    }
+    std::erase_if(contenders_, [](const Contender& c) { return !c.result->refusal.empty(); });
   }
 
   template <class Verify>
@@ -229,11 +281,15 @@ class Session {
   }
 
   void time_all() {
-    const GemmProblem& p = problem_->problem;
-    const std::int64_t size = operand_size(p.precision).count();
-    operands_.upload(
-        random_operand(operands_.a().size().count() / size, p.precision, kOperandSeed),
-        random_operand(operands_.b().size().count() / size, p.precision, kOperandSeed + 1));
+    const RandomOperands sparse = sparse_operands(*problem_, kOperandSeed);
+    operands_.upload(sparse.a, sparse.b);
+    check_rounding(sparse);
+    check_rounding(operands_.upload_random(problem_->problem.precision));
+    if (!contenders_.empty() && !lost_) {
+      say("warming up the GPU");
+      survives(*contenders_.front().result,
+               [&] { keep_busy(contenders_.front(), options_->protocol.device_warm_up); });
+    }
     for (Contender& contender : contenders_) {
       say("warming up " + contender.name);
       survives(*contender.result, [&] { prepare(contender); });
@@ -262,53 +318,109 @@ class Session {
     }
   }
 
-  // Time per launch of `batch` of them.
-  Seconds sample(const Contender& contender, std::int64_t batch, bool looks, RoundTimes* turn) {
-    if (options_->protocol.cold) {
-      device_->fill(flush_.at(), 0, flush_.size().count());
-    }
-    start_.record();
-    for (std::int64_t i = 0; i < batch; ++i) {
+  static void launch(const Contender& contender, std::int64_t times) {
+    for (std::int64_t i = 0; i < times; ++i) {
       contender.launch();
     }
-    stop_.record();
-    if (looks && tools_->nvml != nullptr) {  // while the device is at work
+  }
+
+  void keep_busy(const Contender& contender, Seconds time) {
+    if (time <= Seconds{0}) {
+      return;
+    }
+    events_[0].record();
+    Seconds since{0};
+    for (std::int64_t batch = 1; since < time; batch = std::min(2 * batch, std::int64_t{64})) {
+      launch(contender, batch);
+      events_[1].record();
+      events_[1].wait();
+      since = events_[1].since(events_[0]);
+    }
+  }
+
+  // The device's state, asked for while it is at work.
+  void look(RoundTimes* turn) const {
+    if (turn != nullptr && tools_->nvml != nullptr) {
       const DeviceState state = tools_->nvml->state();
       turn->clock = state.clock;
       turn->memory_clock = state.memory_clock;
       turn->throttle = state.throttle;
       turn->watts = state.power.count() * 1e-3;
     }
-    stop_.wait();
-    return Seconds{stop_.since(start_).count() / static_cast<double>(batch)};
   }
 
-  // How long it takes, roughly, and the untimed runs.
-  void prepare(Contender& contender) {
-    Seconds once = sample(contender, 1, false, nullptr);
-    once = std::min(once, sample(contender, 1, false, nullptr));
-    const TimingProtocol& protocol = options_->protocol;
-    const double time = std::max(once.count(), 1e-7);
-    const auto runs =
-        static_cast<std::int64_t>(std::min(protocol.warm_up.count() / time, 10'000.0));
-    if (runs > 0) {
-      const bool cold = protocol.cold;  // single runs: a cold sample is of one launch
-      for (std::int64_t i = 0; i < (cold ? std::min<std::int64_t>(runs, 100) : 1); ++i) {
-        once = std::min(once, sample(contender, cold ? 1 : runs, false, nullptr));
-      }
+  // Time of one launch, with nothing of its data in the L2 cache. The flush is before it in the
+  // queue, so the device does not wait for the host between the events.
+  Seconds cold_sample(const Contender& contender, RoundTimes* turn) {
+    (*flush_)();
+    events_[0].record();
+    contender.launch();
+    events_[1].record();
+    look(turn);
+    events_[1].wait();
+    return events_[1].since(events_[0]);
+  }
+
+  // Batches one behind the other, an event after each. All are asked for before any is waited for,
+  // and the first is not timed (code and data are there again after it): the device never waits
+  // for the host, so no time that a launch takes there is in these times.
+  std::vector<Seconds> hot_samples(const Contender& contender, const SamplePlan& plan,
+                                   RoundTimes* turn) {
+    launch(contender, plan.batch);
+    events_[0].record();
+    const auto samples = static_cast<std::size_t>(plan.samples);
+    for (std::size_t i = 1; i <= samples; ++i) {
+      launch(contender, plan.batch);
+      events_[i].record();
     }
-    contender.plan = plan_samples(protocol, once);
+    look(turn);
+    events_[samples].wait();
+    std::vector<Seconds> times;
+    for (std::size_t i = 1; i <= samples; ++i) {
+      times.emplace_back(events_[i].since(events_[i - 1]).count() /
+                         static_cast<double>(plan.batch));
+    }
+    return times;
+  }
+
+  std::vector<Seconds> samples(const Contender& contender, const SamplePlan& plan,
+                               RoundTimes* turn) {
+    if (!flush_) {
+      return hot_samples(contender, plan, turn);
+    }
+    std::vector<Seconds> times;
+    cold_sample(contender, nullptr);  // code is there again
+    for (std::int64_t i = 1; i <= plan.samples; ++i) {
+      times.push_back(cold_sample(contender, i == plan.samples ? turn : nullptr));
+    }
+    return times;
+  }
+
+  // The least of a few: about how long it takes.
+  Seconds once(const Contender& contender, std::int64_t runs) {
+    const std::vector<Seconds> times = samples(contender, {runs, 1}, nullptr);
+    return *std::min_element(times.begin(), times.end());
+  }
+
+  // The untimed runs, and from them the plan.
+  void prepare(Contender& contender) {
+    const TimingProtocol& protocol = options_->protocol;
+    Seconds time = once(contender, 2);
+    const auto runs = static_cast<std::int64_t>(
+        std::min(protocol.warm_up.count() / std::max(time.count(), 1e-7), 10'000.0));
+    if (runs > 1 && flush_) {
+      time = std::min(time, once(contender, std::min<std::int64_t>(runs, 64)));
+    } else if (runs > 1) {  // as many before as are timed
+      time = std::min(time, hot_samples(contender, {1, runs / 2}, nullptr).front());
+    }
+    contender.plan = plan_samples(protocol, time);
   }
 
   void take_turn(Contender& contender, std::int64_t round) {
     const NvtxRange range{contender.name};
     RoundTimes turn;
     turn.round = round;
-    sample(contender, contender.plan.batch, false, nullptr);  // code and data are there again
-    for (std::int64_t i = 0; i < contender.plan.samples; ++i) {
-      const bool is_last = i + 1 == contender.plan.samples;
-      turn.times.push_back(sample(contender, contender.plan.batch, is_last, &turn));
-    }
+    turn.times = samples(contender, contender.plan, &turn);
     contender.turns.push_back(std::move(turn));
   }
 
@@ -318,8 +430,9 @@ class Session {
   std::span<const BuiltKernel> kernels_;
   const MeasureOptions* options_;
   Operands operands_;
-  DeviceMemory flush_, matrix_;
-  DeviceEvent start_, stop_;
+  DeviceMemory matrix_;
+  std::optional<CacheFlush> flush_;  // cold: before every run
+  std::deque<DeviceEvent> events_;   // they stay where they are
   std::vector<std::unique_ptr<Loaded>> loaded_;
   std::vector<Contender> contenders_;
   ProblemMeasurement result_;
@@ -331,24 +444,6 @@ class Session {
 ProblemMeasurement measure(const DeviceTools& tools, const KernelSpec& problem,
                            std::span<const BuiltKernel> kernels, const MeasureOptions& options) {
   return Session{tools, problem, kernels, options}.run();
-}
-
-void warm_up(const DeviceTools& tools, const BuiltKernel& kernel, const TimingProtocol& protocol) {
-  const Operands operands{*tools.device, kernel.spec, kernel.source.workspace};
-  const Loaded loaded{*tools.device, kernel, operands.arguments(kernel.spec)};
-  const DeviceEvent start{*tools.device};
-  const DeviceEvent stop{*tools.device};
-  start.record();
-  Seconds since{0};
-  for (std::int64_t batch = 1; since < protocol.device_warm_up;
-       batch = std::min(2 * batch, std::int64_t{64})) {
-    for (std::int64_t i = 0; i < batch; ++i) {
-      loaded.launch();
-    }
-    stop.record();
-    stop.wait();
-    since = stop.since(start);
-  }
 }
 
 }  // namespace mapsim

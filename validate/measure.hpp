@@ -38,18 +38,19 @@ struct MeasureOptions {
   TimingProtocol protocol;
   bool library = true;      // time cuBLAS, too
   bool check_only = false;  // one launch each, for a profiler: results are checked, not timed
+  std::string flush;        // the cubin of flush_source(), where the protocol is cold
   // What is about to happen, for people; may be empty.
   std::function<void(const std::string&)> progress;
+  // Called before a kernel runs for the first time (its number, true) and when it has ended
+  // (false); may be empty. Who is called with true alone knows which kernel never ended.
+  std::function<void(std::size_t, bool)> attempt;
 };
 
-// All kernels on one problem: each is run once on whole numbers and must give the exact result;
-// those that do are timed by the protocol on random numbers. `kernels` are of `problem` and not
-// refused; the first that is right is the anchor. Throws DeviceError where the device fails before
-// any kernel could be blamed.
+// All kernels on one problem: each is run once on whole numbers and must give the exact result, and
+// on random numbers the result within what rounding allows (RoundedCheck); those that do are timed
+// by the protocol on random numbers. `kernels` are of `problem` and not refused; the first that is
+// right is the anchor. Throws DeviceError where the device fails before any kernel could be blamed.
 ProblemMeasurement measure(const DeviceTools& tools, const KernelSpec& problem,
                            std::span<const BuiltKernel> kernels, const MeasureOptions& options);
-
-// Keeps the device busy with `kernel`'s problem for the protocol's device_warm_up.
-void warm_up(const DeviceTools& tools, const BuiltKernel& kernel, const TimingProtocol& protocol);
 
 }  // namespace mapsim

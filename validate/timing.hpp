@@ -14,19 +14,20 @@ namespace mapsim {
 // rounds, so that what drifts (clocks, temperature) meets all of them; an anchor, the first
 // kernel, opens and closes every round and shows the drift.
 struct TimingProtocol {
-  Seconds device_warm_up{20};  // once, before all else: memory clocks need it (kernelTab: first
-                               // readings up to 66 % slow)
-  Seconds warm_up{25e-3};      // of each kernel, untimed
-  Seconds total{100e-3};       // of each kernel, timed, over all rounds; at least one run a round
-  std::int64_t rounds = 9;     // at least 7, that a median and quartiles mean something
+  // Before anything is timed, with the first kernel: memory clocks need it (kernelTab: first
+  // readings up to 66 % slow).
+  Seconds device_warm_up{20};
+  Seconds warm_up{25e-3};   // of each kernel, untimed
+  Seconds total{100e-3};    // of each kernel, timed, over all rounds; at least one run a round
+  std::int64_t rounds = 9;  // at least 7, that a median and quartiles mean something
   std::int64_t most_samples = 64;  // of a kernel in a round
   // Kernels shorter than this are launched back to back between two events: an event's clock ticks
   // at 0.03 to 1 us (kernelTab), and a launch takes microseconds.
   Seconds alone_from{50e-6};
   Seconds batch{500e-6};  // how long such a batch lasts, about
   std::int64_t longest_batch = 256;
-  // Before each run the L2 cache is filled with something else, outside of the timed span; then
-  // every run is alone.
+  // Before each run something else is read into the L2 cache, outside of the timed span; then every
+  // run is alone.
   bool cold = false;
   double clock_tolerance = 0.01;  // a round at another clock counts as disturbed
   std::uint64_t seed = 1;         // of the order within rounds

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "validate/candidates.hpp"
 #include "validate/metrics_json.hpp"
 #include "validate/verdict.hpp"
 
@@ -56,9 +57,12 @@ Json problem_json(const ProblemVerdict& problem) {
             {"share_of_library", known(problem.library_to_best)},
             {"share_of_wmma_ceiling", known(problem.share_of_ceiling)},
             {"kernels", Json::array()}};
+  std::vector<KernelChoice> choices;
   for (const KernelVerdict& kernel : problem.kernels) {
     json["kernels"].push_back(kernel_json(kernel));
+    choices.push_back(*kernel.measurement.kernel);
   }
+  json["tiles"] = distinct_tiles(choices);
   return json;
 }
 

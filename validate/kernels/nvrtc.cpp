@@ -257,9 +257,7 @@ std::variant<CompiledKernel, std::string> Nvrtc::compile(const KernelSource& sou
   }
   read_resources(source.entry, kernel);
   if (!path.empty()) {
-    if (auto problem = write_cached(path, kernel)) {
-      return *std::move(problem);
-    }
+    kernel.cache_problem = write_cached(path, kernel).value_or("");
   }
   return kernel;
 }

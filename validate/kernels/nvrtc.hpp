@@ -19,8 +19,9 @@ struct CompiledKernel {
   std::int64_t registers = 0;      // per thread, of the entry
   std::int64_t spilled_bytes = 0;  // per thread, stores and loads
   Bytes static_shared{0};
-  std::string log;          // of the compiler
-  bool from_cache = false;  // nothing was compiled
+  std::string log;              // of the compiler
+  bool from_cache = false;      // nothing was compiled
+  std::string cache_problem{};  // why it is not kept; empty: it is, or there is no cache
 };
 
 // The CUDA run-time compiler, loaded by dlopen: the program builds and runs without it.
@@ -38,9 +39,9 @@ class Nvrtc {
   static std::variant<Nvrtc, std::string> load(const Options& options);
 
   std::pair<int, int> version() const;
-  // For sm_`sm` (80: 8.0). Thread-safe. The text: the compiler's, or what is wrong with the cache.
-  // A cubin is found again by the hash of text, options, version and architecture; files are
-  // written to another name and renamed.
+  // For sm_`sm` (80: 8.0). Thread-safe. The text: the compiler's. A cubin is found again by the
+  // 64-bit hash of text, options, version and architecture; files are written to another name and
+  // renamed.
   std::variant<CompiledKernel, std::string> compile(const KernelSource& source, int sm) const;
 
  private:

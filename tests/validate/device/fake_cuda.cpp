@@ -6,10 +6,15 @@
 //   wrong=TEXT  kernels whose text contains TEXT give one wrong element
 //   lost=TEXT   their launch ends the context, as an illegal address does
 //   image=TEXT  they cannot be loaded
+//   hang=TEXT   they never end: the process is killed, as somebody who waits would do
+//   coarse=TEXT they add up in half precision
 //   spill=TEXT  the compiler says 300 registers of them
+//   slow=N      everything takes N times as long on the device
 //   throttle    the clock is a fifth lower in the last quarter of every 10 ms
 //   sms=N       instead of 132
 // FAKE_CUDA_LOG names a file to which every launch, event and fill is added, a line each.
+#include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +35,9 @@ struct Module {
 struct Function {
   const Module* module = nullptr;
   std::string entry;
+  double time = 0;   // of a launch
+  std::string line;  // of the log
+  bool is_lost = false, hangs = false, is_wrong = false, is_coarse = false;
 };
 struct Event {
   double at = 0;  // seconds
@@ -37,9 +45,23 @@ struct Event {
 struct Program {
   std::string text;
 };
+struct Flush {  // the arguments of validate/device/flush.cpp
+  const void* in;
+  void* out;
+  long long pieces;
+};
+
+// The device works on what it was given while the host goes on; a launch takes the host time, too.
+// When the device has nothing to do, it waits for the host, and an event is then in the past at
+// once.
+constexpr double kLaunch = 2.5e-6;         // seconds of the host
+constexpr double kLibraryLaunch = 3.5e-6;  // of cuBLAS, which looks for its kernel first
 
 struct State {
-  double now = 0;
+  double now = 0;   // until when the device is busy
+  double host = 0;  // the host's time
+  double slow = 1;
+  bool throttles = false;
   int error = 0;  // of a lost context
   std::uint64_t noise = 1;
   std::vector<std::unique_ptr<Function>> functions;
@@ -76,9 +98,19 @@ void log_line(const std::string& line) {
 
 bool is_throttled() {
   const double in_period = state().now - 10e-3 * static_cast<long long>(state().now / 10e-3);
-  return !setting("throttle").empty() && in_period > 7.5e-3;
+  return state().throttles && in_period > 7.5e-3;
 }
 double clock_share() { return is_throttled() ? 0.8 : 1.0; }
+
+// The host asks for something, and the device begins with it when it can.
+void ask(double seconds) {
+  state().host += seconds;
+  state().now = std::max(state().now, state().host);
+}
+int wait() {
+  state().host = std::max(state().host, state().now);
+  return state().error;
+}
 
 // Larger tiles are faster, with some scatter from tile to tile, and noise of half a per cent.
 double time_of(const std::string& t) {
@@ -95,7 +127,7 @@ double time_of(const std::string& t) {
 void pass(double seconds) {
   state().noise = state().noise * 6364136223846793005ULL + 1442695040888963407ULL;
   const double noise = 1 + 0.005 * (static_cast<double>(state().noise >> 40) / 16777216.0 - 0.5);
-  state().now += seconds * noise / clock_share();
+  state().now += seconds * state().slow * noise / clock_share();
 }
 
 bool is_poisoned(const unsigned char* at) { return at[0] == 0xFF && at[1] == 0xFF; }
@@ -106,6 +138,9 @@ extern "C" {
 
 int cuInit(unsigned) {
   state().error = 0;  // as a new process
+  const std::string slow = setting("slow");
+  state().slow = slow.empty() ? 1 : std::atof(slow.c_str());
+  state().throttles = !setting("throttle").empty();
   return 0;
 }
 int cuDriverGetVersion(int* version) {
@@ -171,9 +206,12 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 }
 int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
 int cuCtxSetCurrent(void*) { return 0; }
-int cuCtxSynchronize() { return state().error; }
+int cuCtxSynchronize() { return wait(); }
 int cuModuleLoadData(void** module, const void* image) {
-  auto* loaded = new Module{static_cast<const char*>(image)};
+  // Of a kernel text its constants and entries, which is all that is looked at, again and again.
+  const std::string text = static_cast<const char*>(image);
+  const std::size_t constants = text.find("struct Spec {");
+  auto* loaded = new Module{text.substr(constants == std::string::npos ? 0 : constants)};
   if (state().error != 0 || applies("image", loaded->text)) {
     delete loaded;
     return state().error != 0 ? state().error : 200;
@@ -190,7 +228,13 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (loaded->text.find(std::string{name} + "(") == std::string::npos) {
     return 500;  // not found
   }
-  state().functions.push_back(std::make_unique<Function>(Function{loaded, name}));
+  const std::string& text = loaded->text;
+  const std::string line =
+      std::string{"launch "} + name + " " + std::to_string(number(text, "kBlockM")) + "x" +
+      std::to_string(number(text, "kBlockN")) + " " + std::to_string(number(text, "kStages"));
+  state().functions.push_back(std::make_unique<Function>(
+      Function{loaded, name, time_of(text), line, applies("lost", text), applies("hang", text),
+               applies("wrong", text), applies("coarse", text)}));
   *function = state().functions.back().get();
   return 0;
 }
@@ -211,14 +255,21 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned
   if (state().error != 0 || grid_x == 0 || block_x == 0 || block_x > 1024) {
     return state().error != 0 ? state().error : 1;
   }
-  const std::string& text = kernel->module->text;
+  ask(kLaunch);
+  if (kernel->entry == "mapsim_flush") {
+    log_line("flush " + std::to_string(static_cast<const Flush*>(parameters[0])->pieces * 16));
+    pass(60e-6);
+    return 0;
+  }
   if (kernel->entry.starts_with("micro_")) {
     pass(kernel->entry == "micro_empty" ? 2e-6 : 1e-3);
     return 0;
   }
-  log_line("launch " + kernel->entry + " " + std::to_string(number(text, "kBlockM")) + "x" +
-           std::to_string(number(text, "kBlockN")) + " " + std::to_string(number(text, "kStages")));
-  if (applies("lost", text)) {
+  log_line(kernel->line);
+  if (kernel->hangs) {
+    std::raise(SIGKILL);
+  }
+  if (kernel->is_lost) {
     state().error = 719;
     return 0;  // as the device does: the next wait says so
   }
@@ -228,9 +279,9 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned
   }
   const auto* arguments = static_cast<const Arguments*>(parameters[0]);
   if (is_poisoned(arguments->c)) {  // results are looked at only after that
-    multiply(text, *arguments, applies("wrong", text));
+    multiply(kernel->module->text, *arguments, kernel->is_wrong, kernel->is_coarse);
   }
-  pass(time_of(text));
+  pass(kernel->time);
   return 0;
 }
 int cuMemAlloc_v2(unsigned long long* pointer, std::size_t bytes) {
@@ -250,10 +301,11 @@ int cuMemcpyDtoH_v2(void* to, unsigned long long from, std::size_t bytes) {
   return state().error;
 }
 int cuMemsetD8Async(unsigned long long to, unsigned char byte, std::size_t count, void*) {
-  if (byte != 0) {  // it is zero from the beginning, and nobody looks at what is only flushed
+  if (byte != 0) {  // it is zero from the beginning
     std::memset(reinterpret_cast<void*>(to), byte, count);
   }
   log_line("fill " + std::to_string(count));
+  ask(kLaunch);
   pass(static_cast<double>(count) / 2e12);
   return state().error;
 }
@@ -262,11 +314,12 @@ int cuEventCreate(void** event, unsigned) {
   return 0;
 }
 int cuEventRecord(void* event, void*) {
+  ask(0);
   static_cast<Event*>(event)->at = state().now;
   log_line("record");
   return state().error;
 }
-int cuEventSynchronize(void*) { return state().error; }
+int cuEventSynchronize(void*) { return wait(); }
 int cuEventElapsedTime(float* milliseconds, void* from, void* to) {
   *milliseconds =
       static_cast<float>(1e3 * (static_cast<Event*>(to)->at - static_cast<Event*>(from)->at));
@@ -372,6 +425,7 @@ int cublasGemmStridedBatchedEx(void*, int op_a, int op_b, int m, int n, int k, c
                                void* c, int c_type, int ldc, long long stride_c, int batch, int,
                                int) {
   log_line("cublas");
+  ask(kLibraryLaunch);
   if (a_type != 2) {
     return 15;  // not supported
   }

@@ -21,7 +21,7 @@ std::string type(const std::string& text, const std::string& name) {
   return at == std::string::npos ? "" : text.substr(begin, text.find(';', begin) - begin);
 }
 
-float from_half(std::uint16_t bits) {
+float value_of_half(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int mantissa = bits & 1023;
   double value = exponent == 0 ? mantissa / 16777216.0 : (1024 + mantissa) / 33554432.0;
@@ -30,11 +30,23 @@ float from_half(std::uint16_t bits) {
   }
   return static_cast<float>((bits & 0x8000) != 0 ? -value : value);
 }
-std::uint16_t to_half(float value) {  // exact, or cut off
+float from_half(std::uint16_t bits) {
+  static const std::vector<float> kValues = [] {
+    std::vector<float> values;
+    for (std::uint32_t i = 0; i <= 0xFFFF; ++i) {
+      values.push_back(value_of_half(static_cast<std::uint16_t>(i)));
+    }
+    return values;
+  }();
+  return kValues[bits];
+}
+std::uint16_t to_half(float value) {  // to nearest, ties to even
   std::uint32_t bits;
   std::memcpy(&bits, &value, 4);
-  const int exponent = static_cast<int>(bits >> 23 & 255) - 112;
   const std::uint32_t sign = bits >> 16 & 0x8000;
+  bits &= 0x7FFFFFFF;
+  bits += 0xFFF + (bits >> 13 & 1);
+  const int exponent = static_cast<int>(bits >> 23) - 112;
   if (exponent <= 0) {
     return static_cast<std::uint16_t>(sign);
   }
@@ -97,29 +109,45 @@ void store(unsigned char* at, const std::string& type, double value) {
   }
 }
 
-// Element of A, or -1 in the halo.
-long long place_of_a(const std::string& t, long long m, long long k) {
-  if (!flag(t, "kConv")) {
-    return flag(t, "kAlongA") ? m * number(t, "kRunA") + k : k * number(t, "kRunA") + m;
-  }
-  const long long c = number(t, "kC"), s = number(t, "kS"), q = number(t, "kQ"),
-                  p = number(t, "kP");
-  const long long y =
-      m / q % p * number(t, "kStrideH") - number(t, "kPadH") + k / c / s * number(t, "kDilationH");
-  const long long x =
-      m % q * number(t, "kStrideW") - number(t, "kPadW") + k / c % s * number(t, "kDilationW");
-  const long long h = number(t, "kH"), w = number(t, "kW");
-  return y < 0 || y >= h || x < 0 || x >= w
-             ? -1
-             : ((m / q / p * h + y) * w + x) * number(t, "kRunA") + k % c;
-}
+// Where A lies.
+struct Input {
+  explicit Input(const std::string& t)
+      : is_conv{flag(t, "kConv")},
+        is_along{flag(t, "kAlongA")},
+        run{number(t, "kRunA")},
+        h{number(t, "kH")},
+        w{number(t, "kW")},
+        c{number(t, "kC")},
+        s{number(t, "kS")},
+        p{number(t, "kP")},
+        q{number(t, "kQ")},
+        stride_h{number(t, "kStrideH")},
+        stride_w{number(t, "kStrideW")},
+        dilation_h{number(t, "kDilationH")},
+        dilation_w{number(t, "kDilationW")},
+        pad_h{number(t, "kPadH")},
+        pad_w{number(t, "kPadW")} {}
+  bool is_conv, is_along;
+  long long run, h, w, c, s, p, q, stride_h, stride_w, dilation_h, dilation_w, pad_h, pad_w;
 
-void multiply(const std::string& t, const Arguments& arguments, bool is_bad) {
+  // An element, or -1 in the halo.
+  long long place(long long m, long long k) const {
+    if (!is_conv) {
+      return is_along ? m * run + k : k * run + m;
+    }
+    const long long y = m / q % p * stride_h - pad_h + k / c / s * dilation_h;
+    const long long x = m % q * stride_w - pad_w + k / c % s * dilation_w;
+    return y < 0 || y >= h || x < 0 || x >= w ? -1 : ((m / q / p * h + y) * w + x) * run + k % c;
+  }
+};
+
+void multiply(const std::string& t, const Arguments& arguments, bool is_bad, bool is_coarse) {
   const long long m_all = number(t, "kM"), n_all = number(t, "kN"), k_all = number(t, "kK");
   const std::string operand = type(t, "Operand"), output = type(t, "Output");
   const std::size_t in = size_of(operand), out = size_of(output);
   const long long run_b = number(t, "kRunB"), row_c = number(t, "kRowC");
   const bool along_b = flag(t, "kAlongB");
+  const Input input{t};
   std::vector<double> b(static_cast<std::size_t>(k_all * n_all));
   std::vector<double> a(static_cast<std::size_t>(k_all));
   for (long long batch = 0; batch < number(t, "kBatch"); ++batch) {
@@ -132,7 +160,7 @@ void multiply(const std::string& t, const Arguments& arguments, bool is_bad) {
     }
     for (long long m = 0; m < m_all; ++m) {
       for (long long k = 0; k < k_all; ++k) {
-        const long long at = place_of_a(t, m, k);
+        const long long at = input.place(m, k);
         a[static_cast<std::size_t>(k)] =
             at < 0
                 ? 0
@@ -143,6 +171,7 @@ void multiply(const std::string& t, const Arguments& arguments, bool is_bad) {
         double sum = 0;
         for (long long k = 0; k < k_all; ++k) {
           sum += a[static_cast<std::size_t>(k)] * b[static_cast<std::size_t>(n * k_all + k)];
+          sum = is_coarse ? from_half(to_half(static_cast<float>(sum))) : sum;
         }
         const bool is_here = is_bad && m == m_all / 2 && n == n_all / 2;
         const long long at = batch * arguments.batch_c + m * row_c + n;

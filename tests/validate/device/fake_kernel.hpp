@@ -25,7 +25,8 @@ struct Arguments {
   long long batch_a, batch_b, batch_bias, batch_c;
 };
 
-// The product that the text `t` stands for, plainly; with one element off by one if `is_bad`.
-void multiply(const std::string& t, const Arguments& arguments, bool is_bad);
+// The product that the text `t` stands for, plainly; with one element off by one if `is_bad`, with
+// sums in half precision if `is_coarse`.
+void multiply(const std::string& t, const Arguments& arguments, bool is_bad, bool is_coarse);
 
 }  // namespace fake

@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
+#include "validate/device/flush.hpp"
 #include "validate/device/microbenchmarks.hpp"
 
 namespace mapsim {
@@ -42,7 +44,7 @@ class Measuring : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  std::vector<BuiltKernel> build(std::size_t top, std::size_t sample) const {
+  std::vector<BuiltKernel> build(std::size_t top, std::size_t sample) {
     CandidateOptions options;
     options.top = top;
     options.sample = sample;
@@ -54,6 +56,7 @@ class Measuring : public ::testing::Test {
     const Compile compile = [&](const KernelSource& source) {
       return std::get<Nvrtc>(nvrtc).compile(source, 90);
     };
+    flush_ = std::get<CompiledKernel>(compile(flush_source())).image;
     std::vector<KernelChoice> all = kernel_set(gpu_, problem_.problem, GpuPath::kWmma);
     std::erase_if(all, [](const KernelChoice& k) { return k.block.m * k.block.n > 2048; });
     std::vector<BuiltKernel> built =
@@ -74,9 +77,12 @@ class Measuring : public ::testing::Test {
     options.protocol.total = Seconds{1e-3};
     options.protocol.warm_up = Seconds{1e-4};
     options.protocol.cold = cold;
+    options.protocol.device_warm_up = Seconds{0};
+    options.flush = flush_;
     return measure({&device, &*nvml, &*cublas}, problem_, kernels, options);
   }
 
+  const fs::path& folder() const { return folder_; }
   std::vector<std::string> log() const {
     std::ifstream file{folder_ / "log"};
     std::vector<std::string> lines;
@@ -91,6 +97,7 @@ class Measuring : public ::testing::Test {
 
  private:
   fs::path folder_;
+  std::string flush_;
 };
 
 TEST_F(Measuring, TimesEveryKernelAndTheLibrary) {
@@ -110,6 +117,31 @@ TEST_F(Measuring, TimesEveryKernelAndTheLibrary) {
   }
   ASSERT_TRUE(measured.library.timing);
   EXPECT_NEAR(measured.library.timing->median.count(), 4e-6, 1e-7);
+}
+
+// Kernels of 50 us and more have samples of their own, shorter ones come in batches: neither has
+// the host's 2.5 us (cuBLAS: 3.5 us) of a launch in its time.
+TEST_F(Measuring, LeavesTheHostsTimeOut) {
+  const std::vector<BuiltKernel> kernels = build(1, 0);
+  const auto library = [&](int slow) {
+    setenv("FAKE_CUDA", ("slow=" + std::to_string(slow)).c_str(), 1);
+    return run(kernels).library.timing->median.count();
+  };
+  EXPECT_NEAR(library(5), 20e-6, 20e-6 * 0.003);  // noise of a quarter of a per cent
+  EXPECT_NEAR(library(20), 80e-6, 80e-6 * 0.003);
+}
+
+TEST_F(Measuring, FindsSumsThatAreTooNarrow) {
+  const std::vector<BuiltKernel> kernels = build(6, 6);
+  const std::int64_t bad = kernels.back().spec.kernel.stages;
+  setenv("FAKE_CUDA", ("coarse=kStages = " + std::to_string(bad)).c_str(), 1);
+  const ProblemMeasurement measured = run(kernels);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const bool is_bad = kernels[i].spec.kernel.stages == bad;
+    EXPECT_EQ(measured.kernels[i].timing.has_value(), !is_bad);
+    EXPECT_THAT(measured.kernels[i].refusal,
+                is_bad ? HasSubstr("of random numbers is ") : HasSubstr(""));
+  }
 }
 
 TEST_F(Measuring, FindsKernelsThatComputeSomethingElse) {
@@ -154,12 +186,12 @@ TEST_F(Measuring, GoesOnWhereAKernelCannotBeLoaded) {
   }
 }
 
-// Fill (poison), launch: the check. Then every sample between two records; cold: a fill of twice
-// the L2 before the first record, and one launch only.
+// Fill (poison), launch: the check. Then every sample between two records; cold: twice the L2 is
+// read before the first record, and there is one launch only.
 TEST_F(Measuring, FlushesTheCacheOutsideOfTheTimedSpan) {
   const std::vector<BuiltKernel> kernels = build(2, 0);
   run(kernels, true);
-  const std::string flush = "fill " + std::to_string(2 * (60 << 20));
+  const std::string flush = "flush " + std::to_string(2 * (60 << 20));
   int samples = 0;
   int records = 0;
   int launches = 0;
@@ -195,6 +227,7 @@ TEST_F(Measuring, OpensAndClosesEveryRoundWithTheAnchor) {
     options.protocol.rounds = 2;
     options.protocol.total = Seconds{1e-5};
     options.protocol.warm_up = Seconds{1e-7};
+    options.protocol.device_warm_up = Seconds{0};
     options.progress = [&](const std::string& what) {
       if (what.starts_with("round")) {
         rounds.push_back(what);
@@ -231,14 +264,32 @@ TEST_F(Measuring, RecordsThrottlingAndLeavesItsRoundsOut) {
   EXPECT_GT(disturbed, 0);
 }
 
+TEST_F(Measuring, UsesAKernelThatItCannotKeep) {
+  Nvrtc::Options where;
+  where.library = MAPSIM_FAKE_CUDA;
+  where.include = folder();
+  where.cache = "/dev/null/cubins";
+  const auto nvrtc = Nvrtc::load(where);
+  const Compile compile = [&](const KernelSource& source) {
+    return std::get<Nvrtc>(nvrtc).compile(source, 90);
+  };
+  problem_.kernel = fixed_tiles(gpu_, problem_.problem).front();
+  const std::vector<BuiltKernel> built = build_kernels(gpu_, std::vector{problem_}, compile, 1);
+  EXPECT_EQ(built[0].refusal, "");
+  EXPECT_THAT(built[0].note, HasSubstr("/dev/null/cubins"));
+  EXPECT_TRUE(run(built).kernels[0].timing);
+}
+
 TEST(Microbenchmarks, CompileWhereThereIsACompiler) {
   const auto nvrtc = Nvrtc::load({});
   if (const auto* reason = std::get_if<std::string>(&nvrtc)) {
     GTEST_SKIP() << *reason;
   }
   const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
-  const std::vector<KernelSource> sources = microbenchmark_sources(gpu);
+  std::vector<KernelSource> sources = microbenchmark_sources(gpu);
   ASSERT_EQ(sources.size(), 11U);
+  ASSERT_EQ(flush_source().threads, 512);
+  sources.push_back(flush_source());
   for (const KernelSource& source : sources) {
     for (const int sm : {80, 90}) {
       const auto compiled = std::get<Nvrtc>(nvrtc).compile(source, sm);
@@ -285,34 +336,100 @@ TEST(BuildKernels, RanksByWhatTheCompilerSays) {
   }
 }
 
-TEST(ChooseCandidates, TakesTheBestThenDrawsThenFixesTiles) {
+class ChooseCandidates : public ::testing::Test {
+ protected:
+  ChooseCandidates() { problem.problem = {1024, 1024, 1024, 1, GpuPrecision::kF16, Bytes{2}}; }
+  double predicted(const KernelChoice& kernel) const {
+    return estimate(gpu, gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma), problem.problem,
+                    kernel)
+        .time.total.count();
+  }
+  // Every so many of the legal ones.
+  std::vector<KernelChoice> legal(std::size_t step) const {
+    std::vector<KernelChoice> kernels;
+    const std::vector<KernelChoice> all = kernel_set(gpu, problem.problem, GpuPath::kWmma);
+    for (std::size_t i = 0; i < all.size(); i += step) {
+      KernelSpec spec = problem;
+      spec.kernel = all[i];
+      if (!not_generated(gpu, spec)) {
+        kernels.push_back(all[i]);
+      }
+    }
+    return kernels;
+  }
+  static std::vector<KernelChoice> kernels_of(const std::vector<KernelSpec>& specs) {
+    std::vector<KernelChoice> kernels;
+    for (const KernelSpec& spec : specs) {
+      kernels.push_back(spec.kernel);
+    }
+    return kernels;
+  }
+
   const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
   KernelSpec problem;
-  problem.problem = {1024, 1024, 1024, 1, GpuPrecision::kF16, Bytes{2}};
-  const std::vector<KernelChoice> all = kernel_set(gpu, problem.problem, GpuPath::kWmma);
+};
+
+TEST_F(ChooseCandidates, TakesTheBestOfDifferentTilesThenOthersOfTheirs) {
+  const std::vector<KernelChoice> all = legal(7);
   CandidateOptions options;
-  options.top = 5;
-  options.sample = 7;
-  const std::vector<KernelSpec> chosen = choose_candidates(gpu, problem, all, options);
-  ASSERT_GE(chosen.size(), 12U);
-  ASSERT_LE(chosen.size(), 16U);
-  const auto predicted = [&](const KernelSpec& spec) {
-    return estimate(gpu, gpu.calibration(GpuPrecision::kF16, GpuPath::kWmma), problem.problem,
-                    spec.kernel)
-        .time.total.count();
-  };
+  options.top = 12;
+  options.sample = 8;
+  options.fixed = false;
+  const std::vector<KernelChoice> chosen =
+      kernels_of(choose_candidates(gpu, problem, all, options));
+  ASSERT_EQ(chosen.size(), 20U);
+  const std::span<const KernelChoice> top{chosen.data(), 12};
   double best = 1;
   for (const KernelChoice& kernel : all) {
-    KernelSpec spec = problem;
-    spec.kernel = kernel;
-    if (!illegal(gpu, problem.problem, kernel) && !not_generated(gpu, spec)) {
-      best = std::min(best, predicted(spec));
-    }
+    best = std::min(best, predicted(kernel));
   }
   EXPECT_EQ(predicted(chosen[0]), best);
-  for (std::size_t i = 1; i < 5; ++i) {
-    EXPECT_GT(predicted(chosen[i]), predicted(chosen[i - 1]));
+  for (std::size_t i = 1; i < top.size(); ++i) {
+    EXPECT_GE(predicted(top[i]), predicted(top[i - 1]));
   }
+  EXPECT_GE(distinct_tiles(top), 9);
+  // Each of its tile's best, but for the three more.
+  std::int64_t bests = 0;
+  for (const KernelChoice& kernel : top) {
+    const bool is_best = std::none_of(all.begin(), all.end(), [&](const KernelChoice& other) {
+      return other.block == kernel.block && other.warp == kernel.warp &&
+             predicted(other) < predicted(kernel);
+    });
+    bests += is_best ? 1 : 0;
+  }
+  EXPECT_GE(bests, 9);
+  // Half of the drawn ones are fast.
+  std::int64_t fast = 0;
+  for (std::size_t i = 12; i < 20; ++i) {
+    fast += predicted(chosen[i]) <= 2 * best ? 1 : 0;
+  }
+  EXPECT_GE(fast, 4);
+}
+
+TEST_F(ChooseCandidates, TakesVariantsWhereTilesAreFew) {
+  std::vector<KernelChoice> all = legal(1);
+  std::erase_if(all, [](const KernelChoice& k) {
+    return k.block != GemmTile{128, 128, 32} || k.warp != GemmTile{64, 64, 32};
+  });
+  CandidateOptions options;
+  options.top = 8;
+  options.sample = 0;
+  options.fixed = false;
+  const std::vector<KernelChoice> chosen =
+      kernels_of(choose_candidates(gpu, problem, all, options));
+  EXPECT_EQ(chosen.size(), 8U);
+  EXPECT_EQ(distinct_tiles(chosen), 1);
+  EXPECT_EQ(std::set<KernelChoice>(chosen.begin(), chosen.end()).size(), 8U);
+}
+
+TEST_F(ChooseCandidates, DrawsBySeedAndAddsFixedTiles) {
+  const std::vector<KernelChoice> all = legal(31);
+  CandidateOptions options;
+  options.top = 2;
+  options.sample = 5;
+  const auto chosen = choose_candidates(gpu, problem, all, options);
+  EXPECT_GT(chosen.size(), 7U);
+  EXPECT_LE(chosen.size(), 11U);
   EXPECT_EQ(chosen, choose_candidates(gpu, problem, all, options));
   options.seed = 2;
   EXPECT_NE(chosen, choose_candidates(gpu, problem, all, options));

@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
+
+#include "validate/rounded_check.hpp"
 
 namespace mapsim {
 namespace {
@@ -136,6 +139,78 @@ TEST(Encoded, ReadsBackAsTheSameNumbers) {
           << to_string(precision);
     }
   }
+}
+
+// A product whose operands and partial sums go through these.
+using Through = std::function<double(double)>;
+std::vector<std::byte> product(const KernelSpec& spec, const RandomOperands& operands,
+                               const Through& operand, const Through& sum) {
+  const OperandPlaces places{spec};
+  const GemmProblem& p = spec.problem;
+  const std::int64_t size = operand_size(p.precision).count();
+  std::vector<std::byte> c;
+  c.resize(static_cast<std::size_t>(p.batch * p.m * p.n) * 4);
+  for (std::int64_t h = 0; h < p.batch; ++h) {
+    for (std::int64_t m = 0; m < p.m; ++m) {
+      for (std::int64_t n = 0; n < p.n; ++n) {
+        double total = 0;
+        for (std::int64_t k = 0; k < p.k; ++k) {
+          if (const auto at = places.a(h, m, k)) {
+            const std::int64_t b = places.b(h, k, n);
+            total =
+                sum(total + operand(decoded(operands.a.data() + *at * size, p.precision, size)) *
+                                operand(decoded(operands.b.data() + b * size, p.precision, size)));
+          }
+        }
+        const auto result = static_cast<float>(total);
+        std::memcpy(c.data() + places.c(h, m, n) * 4, &result, 4);
+      }
+    }
+  }
+  return c;
+}
+// To so many bits of significand, to nearest.
+double rounded(double value, int digits) {
+  int exponent = 0;
+  const double part = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(part, digits)), exponent - digits);
+}
+double same(double value) { return value; }
+
+TEST(RoundedCheck, TakesSumsInSinglePrecisionAndNothingLess) {
+  for (const KernelSpec& spec :
+       {gemm(GpuPrecision::kF16, 4, MatrixLayout::kColumn, MatrixLayout::kRow), convolution()}) {
+    const RandomOperands operands = sparse_operands(spec, 3);
+    const RoundedCheck check{spec, operands.a, operands.b, 4};
+    EXPECT_EQ(check.wrong(product(spec, operands, same, same)), std::nullopt);
+    const auto single = [](double value) { return double{static_cast<float>(value)}; };
+    EXPECT_EQ(check.wrong(product(spec, operands, same, single)), std::nullopt);
+    const auto wrong =
+        check.wrong(product(spec, operands, same, [](double v) { return rounded(v, 16); }));
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->substr(0, 9), "wrong: C[");
+  }
+}
+
+TEST(RoundedCheck, WantsOperandsOfTf32Rounded) {
+  const KernelSpec spec = gemm(GpuPrecision::kTf32, 4, MatrixLayout::kRow, MatrixLayout::kColumn);
+  const RandomOperands operands = sparse_operands(spec, 3);
+  const RoundedCheck check{spec, operands.a, operands.b, 4};
+  const auto to_tf32 = [](double value) { return rounded(value, 11); };
+  EXPECT_EQ(check.wrong(product(spec, operands, to_tf32, same)), std::nullopt);
+  EXPECT_TRUE(check.wrong(product(spec, operands, same, same)));
+}
+
+TEST(SparseOperands, LeaveAboutSixtyFourProducts) {
+  KernelSpec spec;
+  spec.problem = {8, 8, 4096, 1, GpuPrecision::kBf16, Bytes{2}};
+  const RandomOperands operands = sparse_operands(spec, 1);
+  int left = 0;
+  for (std::size_t i = 0; i < operands.a.size(); i += 2) {
+    left += operands.a[i + 1] != std::byte{0} ? 1 : 0;
+  }
+  EXPECT_NEAR(left, 8 * 64, 100);
+  EXPECT_EQ(std::count(operands.b.begin(), operands.b.end(), std::byte{0}) > 1000, false);
 }
 
 TEST(RandomOperand, IsBetweenAnEighthAndOne) {

@@ -139,6 +139,17 @@ TEST_F(ValidateCommand, DoesNotTryAgainWhatEndedTheContext) {
   EXPECT_GT(rows("m.csv").size(), 4U);
 }
 
+TEST_F(ValidateCommand, BlamesTheKernelThatTheProcessWasKilledIn) {
+  const std::string inputs = "validate " + kArch + " gemm.yaml --top 1 --sample 0 --rounds 1 " +
+                             "--warm-up \"1 us\" --no-library -o m.csv";
+  EXPECT_EQ(run(inputs, "hang=kStages = 4"), 128 + 9);
+  EXPECT_THAT(file("m.csv"), HasSubstr("\n# trying: h200"));
+  EXPECT_EQ(run(inputs, ""), 1) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("not tried again: the process was killed"));
+  EXPECT_THAT(file("m.csv"), Not(HasSubstr("# trying")));
+  EXPECT_GT(rows("m.csv").size(), 1U);
+}
+
 TEST_F(ValidateCommand, RefusesKernelsWithMoreRegistersThanThereAre) {
   EXPECT_EQ(validate("-o m.csv", "spill=kStages = 2"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("cannot run as it was compiled: about 300 registers"));
