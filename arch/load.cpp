@@ -286,7 +286,9 @@ class ArchReader {
     } else if (!lookup_.energy(storage)) {
       report_no_energy(fields, storage.name);
     }
-    read_physical(fields, storage.physical);
+    read_physical(
+        fields, storage.physical,
+        storage.capacity.unlimited() ? std::nullopt : std::optional{storage.capacity.total()});
     lookup_.physical(storage, arch_.clock);
     storage.double_buffered = reader_.boolean(fields.find("double_buffered")).value_or(false);
     storage.streamed = reader_.boolean(fields.find("streamed")).value_or(false);
@@ -324,9 +326,11 @@ class ArchReader {
                               lookup_.technology ? " or 'capacity'" : " or a 'technology'"));
   }
 
-  void read_physical(const Fields& fields, Physical& physical) {
+  void read_physical(const Fields& fields, Physical& physical, std::optional<Bits> capacity) {
     physical.leakage = reader_.quantity(fields.find("leakage"), parse_power);
-    physical.area = reader_.quantity(fields.find("area"), parse_area);
+    physical.area = reader_.quantity(fields.find("area"), [capacity](std::string_view text) {
+      return parse_area(text, capacity);
+    });
   }
 
   std::string beside(const std::string& path) const { return (folder_ / path).string(); }
@@ -418,7 +422,7 @@ class ArchReader {
     } else if (!lookup_.energy(arch_.compute)) {
       report_no_energy(fields, arch_.compute.name);
     }
-    read_physical(fields, arch_.compute.physical);
+    read_physical(fields, arch_.compute.physical, std::nullopt);
     lookup_.physical(arch_.compute, arch_.clock);
     if (const auto i = reader_.choice(fields.find("format"), kFormatNames, "format")) {
       arch_.compute.format = static_cast<NumberFormat>(*i);

@@ -14,7 +14,7 @@
 
 #include "campaign/substitute.hpp"
 #include "core/reader.hpp"
-#include "interop/onnx.hpp"
+#include "interop/network_file.hpp"
 #include "report/figures.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
@@ -26,6 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMost = kMaxInteger;
+constexpr std::int64_t kMostBatch = 1'000'000;  // as `network --batch`
+constexpr std::int64_t kMostOperandBits = 64;
 const Words kStrategies{"exact", "exhaustive", "random", "annealing", "genetic"};
 const Words kKeys{"name",        "architectures", "workloads",   "networks", "objectives",
                   "constraints", "strategy",      "evaluations", "seed",     "budget_labels"};
@@ -75,8 +77,8 @@ class CampaignReader {
     }
     read_search(campaign, fields);
     read_questions(campaign, fields);
-    const std::vector<std::string> workloads = files(fields.find("workloads"), "workloads");
-    const std::vector<std::string> networks = files(fields.find("networks"), "networks");
+    const std::vector<Source> workloads = sources(fields.find("workloads"), "workloads");
+    const std::vector<Source> networks = sources(fields.find("networks"), "networks");
     if (!fields.has("workloads") && !fields.has("networks")) {
       reader_.error(fields.node(), "nothing to map; name workloads or networks");
     }
@@ -92,6 +94,14 @@ class CampaignReader {
   }
 
  private:
+  // A file that a campaign names, and how it is to be read.
+  struct Source {
+    const Node* node = nullptr;
+    std::string file;
+    std::string name;  // empty: the network's own
+    OnnxOptions options;
+  };
+
   std::vector<const Node*> items(const Node* list, std::string_view what) {
     return list == nullptr ? std::vector<const Node*>{} : reader_.items(*list, what);
   }
@@ -218,6 +228,14 @@ class CampaignReader {
     std::vector<Question> objectives;
     for (const Node* item : items(fields.find("objectives"), "a list of objectives")) {
       if (const auto question = read_objective(*item)) {
+        const bool again =
+            std::any_of(objectives.begin(), objectives.end(), [&](const Question& other) {
+              return other.objective == question->objective &&
+                     other.max_latency == question->max_latency;
+            });
+        if (again) {
+          reader_.error(*item, "asks what an item before asks; each question once");
+        }
         objectives.push_back(*question);
       }
     }
@@ -227,6 +245,12 @@ class CampaignReader {
     std::vector<Question> rules;
     for (const Node* item : items(fields.find("constraints"), "a list of constraints files")) {
       if (const auto file = reader_.text(item, "a constraints file, or none")) {
+        const bool again = std::any_of(rules.begin(), rules.end(), [&](const Question& other) {
+          return other.constraints == *file;
+        });
+        if (again) {
+          reader_.error(*item, fmt::format("a second {}", quoted(*file)));
+        }
         rules.push_back(read_rules(*item, *file));
       }
     }
@@ -258,53 +282,94 @@ class CampaignReader {
     return question;
   }
 
-  std::vector<std::string> files(const Node* list, const std::string& what) {
-    std::vector<std::string> files;
-    for (const Node* item : items(list, fmt::format("a list of {} (files or patterns)", what))) {
-      const auto pattern = reader_.text(item, "a file or a pattern");
-      const std::vector<std::string> found =
-          pattern ? expand(folder_, *pattern) : std::vector<std::string>{};
-      if (pattern && found.empty()) {
-        reader_.error(*item, fmt::format("no such file: {}", quoted(*pattern)));
-      }
-      for (const std::string& file : found) {
-        if (std::find(files.begin(), files.end(), file) == files.end()) {
-          files.push_back(file);
-        }
+  // What a pattern stands for, each file once.
+  void add_sources(const Node& node, const std::string& pattern, const Source& like,
+                   std::vector<Source>& into) {
+    const std::vector<std::string> found = expand(folder_, pattern);
+    if (found.empty()) {
+      reader_.error(node, fmt::format("no such file: {}", quoted(pattern)));
+    }
+    for (const std::string& file : found) {
+      const bool again = std::any_of(into.begin(), into.end(), [&](const Source& other) {
+        return other.file == file && other.name == like.name && other.options == like.options;
+      });
+      if (!again) {
+        into.push_back({&node, file, like.name, like.options});
       }
     }
-    return files;
   }
 
-  // Of a model the layers; operators that only move data are no points.
-  static void add_network(Campaign& campaign, const std::string& file) {
-    const Network network = file.ends_with(".onnx") ? to_network(read_onnx(file, {}), OnnxOptions{})
-                                                    : load_network(file);
-    if (network.layers.empty()) {
-      throw ConfigError{{{file, 0, 0, "", "a model without a convolution or a product", ""}}};
+  // {file: ..., name: ..., batch: ..., dims: ..., operand_bits: ...}
+  void add_network_source(const Node& node, std::vector<Source>& into) {
+    const Fields fields = reader_.fields(node, {"file", "name", "batch", "dims", "operand_bits"});
+    Source like;
+    like.name = reader_.name(fields.find("name")).value_or("");
+    like.options.batch = reader_.integer(fields.find("batch"), 1, kMostBatch).value_or(1);
+    if (const Node* dims = fields.find("dims")) {
+      for (const Entry* entry : reader_.entries(*dims, "a map of symbolic dims to extents")) {
+        like.options.dims[entry->key.text] = reader_.integer(&entry->value, 1, kMost).value_or(1);
+      }
+    }
+    if (const auto bits = reader_.integer(fields.find("operand_bits"), 1, kMostOperandBits)) {
+      like.options.operand_bits = Bits{*bits};
+    }
+    if (const auto file = reader_.text(fields.require("file"), "a file or a pattern")) {
+      add_sources(node, *file, like, into);
+    }
+  }
+
+  std::vector<Source> sources(const Node* list, const std::string& what) {
+    std::vector<Source> found;
+    for (const Node* item : items(list, fmt::format("a list of {} (files or patterns)", what))) {
+      if (item->kind == Node::Kind::kMap && what == "networks") {
+        add_network_source(*item, found);
+      } else if (const auto pattern = reader_.text(item, "a file or a pattern")) {
+        add_sources(*item, *pattern, {}, found);
+      }
+    }
+    return found;
+  }
+
+  // Operators that only move data are rows, too: they are part of what a network costs.
+  void add_network(Campaign& campaign, const Source& source) {
+    const Network network = read_network(source.file, source.options);
+    const std::string name = source.name.empty() ? network.name : source.name;
+    if (!networks_.insert(name).second) {
+      reader_.error(*source.node,
+                    fmt::format("a second network {}; give it a name of its own: {{file: ..., "
+                                "name: ...}}",
+                                quoted(name)));
     }
     for (const NetworkLayer& layer : network.layers) {
-      campaign.layers.push_back({network.name, layer.name, layer.count, layer.workload});
+      campaign.layers.push_back({name, layer.name, layer.count, layer.workload});
+    }
+    for (const Stream& stream : network.streams) {
+      campaign.layers.push_back({name, stream.name, stream.count, {}, stream});
+    }
+    for (const auto& [kind, count] : network.unpriced) {
+      campaign.unpriced.emplace_back(name, kind, count);
     }
   }
 
-  static void load_layers(Campaign& campaign, const std::vector<std::string>& workloads,
-                          const std::vector<std::string>& networks) {
-    for (const std::string& file : workloads) {
-      if (file.ends_with(".onnx")) {
-        add_network(campaign, file);
+  void load_layers(Campaign& campaign, const std::vector<Source>& workloads,
+                   const std::vector<Source>& networks) {
+    for (const Source& source : workloads) {
+      if (source.file.ends_with(".onnx")) {
+        add_network(campaign, source);
         continue;
       }
-      const Workload workload = load_workload(file);
+      const Workload workload = load_workload(source.file);
       campaign.layers.push_back({"", workload.name, 1, workload});
     }
-    for (const std::string& file : networks) {
-      add_network(campaign, file);
+    for (const Source& source : networks) {
+      add_network(campaign, source);
     }
+    reader_.finish();
   }
 
   Reader& reader_;
   fs::path folder_;  // files are named from here
+  std::set<std::string> networks_;
 };
 
 Campaign read_campaign(const Document& document) {

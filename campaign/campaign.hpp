@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/document.hpp"
 #include "mapper/mapper.hpp"
-#include "workloads/workload.hpp"
+#include "workloads/network.hpp"
 
 namespace mapsim {
 
@@ -27,11 +29,13 @@ struct Machine {
   std::size_t designs() const;  // of the list, each with every combination of the grid
 };
 
-// A layer to map: of a network, or by itself (then `network` is empty and `count` 1).
+// A layer to map: of a network, or by itself (then `network` is empty and `count` 1). Or an
+// operator of a network that only moves data, which has a price in place of a mapping.
 struct CampaignLayer {
   std::string network, name;
   std::int64_t count = 1;
   Workload workload;
+  std::optional<Stream> stream{};  // then there is no workload
 };
 
 // What is asked about every layer on every design.
@@ -48,6 +52,8 @@ struct Campaign {
   std::string name;
   std::vector<Machine> machines;
   std::vector<CampaignLayer> layers;
+  // Operators of a network that nothing is known of, in no row: network, kind, how many.
+  std::vector<std::tuple<std::string, std::string, std::int64_t>> unpriced;
   std::vector<Question> questions;
   std::string strategy = "exact";
   std::int64_t evaluations = 10'000;  // of random, annealing, genetic

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "core/hash.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
+#include "costmodel/stream.hpp"
 #include "mapper/constraints.hpp"
 #include "mapper/supported.hpp"
 #include "report/names.hpp"
@@ -65,21 +67,6 @@ std::string limits_text(const Question& question) {
 }
 
 Cell finite(double value) { return std::isfinite(value) ? Cell{value} : Cell{}; }
-
-// Why nothing fits: each room that was too small, and the least that would do.
-std::string reason_of(const InfeasibleReport& report) {
-  std::vector<std::string> reasons;
-  for (const auto& [reason, times] : report.reasons) {
-    const auto need = report.smallest_need.find(reason);
-    const bool bits = reason.find("capacity") != std::string::npos;
-    reasons.push_back(
-        need == report.smallest_need.end()
-            ? reason
-            : fmt::format("{} (at least {}{})", reason, need->second, bits ? " b" : ""));
-  }
-  return reasons.empty() ? "no mapping obeys the constraints"
-                         : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
-}
 
 Record without_mapping(std::string status, std::string reason, double seconds) {
   Record record(kFigureColumns.size());
@@ -131,7 +118,50 @@ Record figures(const Problem& problem, const SearchResult& found) {
           found.statistics.seconds};
 }
 
+// What a level costs is a price, not the best of many.
+Record price(const Arch& arch, const Stream& stream) {
+  const StreamCost cost = stream_cost(arch, stream.in, stream.out);
+  const auto area = total_area(arch).sum;
+  const auto cycles = static_cast<double>(cost.latency.count());
+  const Json breakdown = Json::object({{"operators without MACs", cost.energy.count()}});
+  Record record(kFigureColumns.size());
+  const auto set = [&record](std::string_view name, Cell value) {
+    const auto* const column =
+        std::find_if(kFigureColumns.begin(), kFigureColumns.end(),
+                     [name](const Column& candidate) { return candidate.name == name; });
+    record[static_cast<std::size_t>(column - kFigureColumns.begin())] = std::move(value);
+  };
+  set("status", "priced");
+  set("energy_pj", cost.energy.count());
+  set("latency_cycles", cost.latency.count());
+  set("latency_cycles_ramped", cost.latency.count());
+  set("edp", cost.energy.count() * cycles);
+  set("clock_hz", arch.clock.count());
+  set("area_mm2", area ? Cell{area->count()} : Cell{});
+  set("macs", std::int64_t{0});
+  set("mac_units", arch.mac_units());
+  set("utilization", 0.0);
+  set("bottleneck", arch.levels.begin()->name);
+  set("breakdown", breakdown.dump());
+  set("seconds", 0.0);
+  return record;
+}
+
 }  // namespace
+
+std::string reason_of(const InfeasibleReport& report) {
+  std::vector<std::string> reasons;
+  for (const auto& [reason, times] : report.reasons) {
+    const auto need = report.smallest_need.find(reason);
+    const bool bits = reason.find("capacity") != std::string::npos;
+    reasons.push_back(
+        need == report.smallest_need.end()
+            ? reason
+            : fmt::format("{} (at least {}{})", reason, need->second, bits ? " b" : ""));
+  }
+  return reasons.empty() ? "no mapping obeys the constraints"
+                         : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
+}
 
 Content content(std::string text) { return {fmt::format("{:016x}", fnv1a(text)), std::move(text)}; }
 
@@ -153,6 +183,10 @@ LoadedDesign load(const Design& design) {
 }
 
 Content layer_content(const CampaignLayer& layer) {
+  if (layer.stream) {
+    return content(fmt::format("moves data only\nread: {} b\nwritten: {} b\n",
+                               layer.stream->in.count(), layer.stream->out.count()));
+  }
   Workload workload = layer.workload;
   workload.name = "layer";
   std::string text = print_workload(workload);
@@ -215,6 +249,9 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
                             const std::atomic<bool>& stop) {
   if (!design.arch) {
     return without_mapping("error", design.reason, 0);
+  }
+  if (layer.stream) {
+    return price(*design.arch, *layer.stream);
   }
   try {
     const Problem problem{*design.arch, layer.workload};

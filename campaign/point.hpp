@@ -8,6 +8,7 @@
 #include "arch/arch.hpp"
 #include "campaign/campaign.hpp"
 #include "campaign/record.hpp"
+#include "mapper/mapper.hpp"
 
 namespace mapsim {
 
@@ -30,6 +31,9 @@ LoadedDesign load(const Design& design);
 Content layer_content(const CampaignLayer& layer);
 // `question` and how `campaign` searches for the answer.
 Content question_content(const Campaign& campaign, const Question& question);
+
+// Why nothing fits: each room that was too small, and the least that would do.
+std::string reason_of(const InfeasibleReport& report);
 
 // Which point of the grid.
 struct PointIndex {

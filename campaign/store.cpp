@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <span>
 
+#include "campaign/results_version.hpp"
 #include "core/diagnostic.hpp"
-#include "report/json.hpp"
 
 namespace mapsim {
 
 namespace {
 
 constexpr std::int64_t kApplication = 0x6D617073;  // "maps": whose file this is, in its header
-constexpr std::int64_t kStoreSchema = 1;
+constexpr std::int64_t kStoreSchema = 2;
 
 enum Prepared : std::size_t { kAddPoint, kAddInput, kFindInput, kHasResult, kAddResult };
 
@@ -60,7 +60,7 @@ const std::string kNetworksView =
     " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
     " sum(count * latency_cycles) / max(clock_hz) AS latency_seconds,"
     " sum(count * macs) AS macs, max(area_mm2) AS area_mm2,"
-    " min(status = 'optimal') AS proven"
+    " min(status IN ('optimal', 'priced')) AS proven"
     " FROM answers WHERE network <> '' GROUP BY campaign, arch, settings, network, objective,"
     " latency, limits, constraints, strategy ORDER BY campaign, min(number)";
 
@@ -173,19 +173,14 @@ Store::Store(const std::string& path, Open how)
                                        marks(kKeyColumns.size() + kFigureColumns.size())));
 }
 
-void Store::begin_points(const Campaign& campaign, const Shard& shard) {
+void Store::begin_points(const Campaign& campaign) {
   points_ = std::make_unique<Transaction>(database_);
-  Statement{database_,
-            "DELETE FROM points WHERE campaign = ?1 AND (number >= ?2 OR "
-            "(number % ?3 + number / ?3) % ?4 = ?5)"}
-      .run({campaign.name, static_cast<std::int64_t>(campaign.points()),
-            static_cast<std::int64_t>(campaign.points_per_design()),
-            static_cast<std::int64_t>(shard.count), static_cast<std::int64_t>(shard.index)});
+  Statement{database_, "DELETE FROM points WHERE campaign = ?"}.run({campaign.name});
 }
 
 void Store::add_point(const Record& point, const PointKey& key) {
   Record row = point;
-  row.insert(row.end(), {key.design, key.workload, key.question, tool_version()});
+  row.insert(row.end(), {key.design, key.workload, key.question, results_version()});
   statements_[kAddPoint].run(row);
 }
 
@@ -207,7 +202,7 @@ void Store::add_input(const std::string& kind, const Content& input) {
 
 bool Store::has_result(const PointKey& key) {
   Statement& find =
-      statements_[kHasResult].bind({key.design, key.workload, key.question, tool_version()});
+      statements_[kHasResult].bind({key.design, key.workload, key.question, results_version()});
   const bool found = find.step();
   while (found && find.step()) {
   }
@@ -215,24 +210,30 @@ bool Store::has_result(const PointKey& key) {
 }
 
 void Store::add_result(const PointKey& key, const Record& figures) {
-  Record row{key.design, key.workload, key.question, tool_version()};
+  Record row{key.design, key.workload, key.question, results_version()};
   row.insert(row.end(), figures.begin(), figures.end());
   statements_[kAddResult].run(row);
 }
 
-Store::Tally Store::tally(const std::string& campaign) {
+Store::Tally Store::tally(const Campaign& campaign, const Shard& shard) {
   const auto count = [](const Statement& row, int column) {
     return static_cast<std::size_t>(std::get<std::int64_t>(row.cell(column)));
   };
+  const std::string those =
+      " FROM answers WHERE campaign = ?1 AND (number % ?2 + number / ?2) % ?3 = ?4";
+  const Record which{campaign.name, static_cast<std::int64_t>(campaign.points_per_design()),
+                     static_cast<std::int64_t>(shard.count),
+                     static_cast<std::int64_t>(shard.index)};
   Statement counts{database_,
                    "SELECT count(energy_pj), count(status) - count(energy_pj),"
-                   " count(*) - count(status) FROM answers WHERE campaign = ?"};
-  counts.bind({campaign}).step();
+                   " count(*) - count(status)" +
+                       those};
+  counts.bind(which).step();
   Tally tally{count(counts, 0), count(counts, 1), count(counts, 2), {}};
-  Statement reasons{database_,
-                    "SELECT reason, count(*) FROM answers WHERE campaign = ? AND reason IS NOT NULL"
-                    " GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 5"};
-  reasons.bind({campaign});
+  Statement reasons{database_, "SELECT reason, count(*)" + those +
+                                   " AND reason IS NOT NULL"
+                                   " GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 5"};
+  reasons.bind(which);
   while (reasons.step()) {
     tally.reasons.emplace_back(std::get<std::string>(reasons.cell(0)), count(reasons, 1));
   }

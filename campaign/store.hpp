@@ -29,8 +29,8 @@ class Store {
   enum class Open { kExisting, kOrNew };
   Store(const std::string& path, Open how);
 
-  // The points of a campaign anew: those of one shard, and none beyond the last.
-  void begin_points(const Campaign& campaign, const Shard& shard);
+  // The points of a campaign anew, all of them: whoever merges shards sees what is missing.
+  void begin_points(const Campaign& campaign);
   void add_point(const Record& point, const PointKey& key);
   void end_points();
 
@@ -39,13 +39,13 @@ class Store {
   bool has_result(const PointKey& key);
   void add_result(const PointKey& key, const Record& figures);  // unless it is there
 
-  // How many points of a campaign have a result with a mapping, without one, none at all; the most
-  // frequent reasons of those without.
+  // How many points of a campaign, or of a shard of it, have a result with a mapping, without one,
+  // none at all; the most frequent reasons of those without.
   struct Tally {
     std::size_t mapped = 0, unmapped = 0, missing = 0;
     std::vector<std::pair<std::string, std::size_t>> reasons;
   };
-  Tally tally(const std::string& campaign);
+  Tally tally(const Campaign& campaign, const Shard& shard = {});
 
   // Everything of another database that is not here, or nothing: throws ConfigError where the two
   // contradict each other, a result (but for the seconds it took), a point or an input.

@@ -72,7 +72,7 @@ class Planner {
 
   // The numbers of what is to compute.
   std::vector<std::size_t> plan(SweepProgress& progress) {
-    store_.begin_points(campaign_, options_.shard);
+    store_.begin_points(campaign_);
     for (const Content& layer : layers_) {
       store_.add_input("layer", layer);
     }
@@ -97,12 +97,12 @@ class Planner {
     const std::size_t first = first_design_.try_emplace(content.id, number).first->second;
     const std::size_t each = campaign_.points_per_design();
     for (std::size_t i = number * each; i < (number + 1) * each; ++i) {
-      if (!options_.shard.has(campaign_, i)) {
-        continue;
-      }
       const PointIndex index = point_index(campaign_, i);
       const PointKey key{content.id, layers_[index.layer].id, questions_[index.question].id};
       store_.add_point(point_record(campaign_, drawn, index, i), key);
+      if (!options_.shard.has(campaign_, i)) {
+        continue;
+      }
       ++progress.points;
       const std::size_t equal =
           (first * layers_.size() + first_layer_[index.layer]) * questions_.size() +
@@ -255,7 +255,7 @@ SweepSummary sweep(const Campaign& campaign, const SweepOptions& options) {
   if (!*options.stop) {
     write_answers(campaign, options, store, std::move(missing), summary);
   }
-  summary.tally = store.tally(campaign.name);
+  summary.tally = store.tally(campaign, options.shard);
   summary.interrupted = summary.interrupted || *options.stop;
   return summary;
 }
@@ -274,6 +274,9 @@ std::string summary_text(const Campaign& campaign, const SweepSummary& summary) 
                       count(summary.tally.missing));
   for (const auto& [reason, times] : summary.tally.reasons) {
     text += fmt::format("  {} x {}\n", count(times), reason);
+  }
+  for (const auto& [network, kind, times] : campaign.unpriced) {
+    text += fmt::format("not priced: {}, {} x in {}\n", kind, times, network);
   }
   for (const std::string& failure : summary.failures) {
     text += fmt::format("internal error at {}\n", failure);

@@ -62,7 +62,7 @@ struct Form {
 constexpr Form kSizeForm{"b or B, after k, M, G, T (1000s) or Ki, Mi, Gi, Ti (1024s)", "64 KiB"};
 constexpr Form kEnergyForm{"pJ, fJ, nJ, uJ, mJ", "1.2 pJ"};
 constexpr Form kPowerForm{"mW, uW, nW, W", "1 mW"};
-constexpr Form kAreaForm{"mm2, um2", "0.1 mm2"};
+constexpr Form kAreaForm{"mm2, um2; of a memory also per b or B", "0.1 mm2"};
 constexpr Form kFrequencyForm{"Hz, kHz, MHz, GHz", "200 MHz"};
 constexpr Form kTimeForm{"s, ms, us, ns, min, h", "10 s"};
 constexpr Form kAccessForm{"pJ, fJ or nJ per word, B or b", "1.2 pJ/word"};
@@ -184,8 +184,26 @@ Parsed<Milliwatts> parse_power(std::string_view text) {
   return parse_simple<Milliwatts>(text, kPowers, kPowerForm);
 }
 
-Parsed<SquareMillimetres> parse_area(std::string_view text) {
-  return parse_simple<SquareMillimetres>(text, kAreas, kAreaForm);
+Parsed<SquareMillimetres> parse_area(std::string_view text, std::optional<Bits> capacity) {
+  if (text.find('/') == std::string_view::npos) {
+    return parse_simple<SquareMillimetres>(text, kAreas, kAreaForm);
+  }
+  const Parsed<Rate> parsed = parse_rate(text, kAreaForm);
+  if (const auto* problem = std::get_if<std::string>(&parsed)) {
+    return *problem;
+  }
+  const Rate rate = std::get<Rate>(parsed);
+  const Unit* area = find(kAreas, rate.numerator);
+  const Unit* stored = find(kAccesses, rate.denominator);
+  if (area == nullptr || stored == nullptr) {
+    return unknown_unit(text, rate.unit, kAreaForm);
+  }
+  if (!capacity) {
+    return fmt::format("{} needs a capacity to be the area of; give the whole, like '{}'",
+                       whole(text), kAreaForm.example);
+  }
+  return SquareMillimetres{in_base_units(rate.number, *area) *
+                           static_cast<double>(capacity->count()) / stored->times};
 }
 
 Parsed<Hertz> parse_frequency(std::string_view text) {

@@ -14,6 +14,7 @@ KINDS = ["arch", "workload", "mapping", "constraints", "network", "campaign"]
 QUANTITIES = [
     ("/(cycle|s)$", "bandwidth: `16 B/cycle`, `4.8 GB/s`"),
     ("J/(word|B|b)$", "energy per access: `1.2 pJ/word`"),
+    ("[um]m2(/[bB])?$", "area: `0.1 mm2`, `0.2 um2/b`"),
     ("[um]m2$", "area: `0.1 mm2`"),
     ("Hz$", "frequency: `200 MHz`"),
     ("W$", "power: `3 mW`"),

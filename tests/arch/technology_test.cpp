@@ -151,6 +151,40 @@ nodes:
   EXPECT_DOUBLE_EQ(total_leakage(arch).sum->count(), 10 * 0.05);
 }
 
+TEST(TotalArea, FollowsTheCapacityWhereItIsGivenPerBit) {
+  const Arch arch = parse_arch(R"(name: a
+nodes:
+  - {storage: M, capacity: unlimited, energy: {read: 1 pJ/B, write: 2 pJ/B}}
+  - {storage: B, capacity: 1 KiB, energy: {read: 1 pJ/B, write: 2 pJ/B}, area: 0.5 um2/b}
+  - {fanout: F, x: 3}
+  - {storage: R, capacity: {input: 2 B, output: 4 B}, energy: {read: 1 pJ/B, write: 2 pJ/B},
+     area: 8 um2/B}
+  - {compute: C, energy: 0 pJ}
+)",
+                               "a.yaml");
+  EXPECT_DOUBLE_EQ(arch.levels[LevelId{1}].physical.area->count(), 8192 * 0.5e-6);
+  EXPECT_DOUBLE_EQ(total_area(arch).sum->count(), 8192 * 0.5e-6 + 3 * 6 * 8e-6);
+}
+
+TEST(TotalArea, PerBitNeedsACapacity) {
+  try {
+    parse_arch(
+        "name: a\nnodes:\n"
+        "  - {storage: M, capacity: unlimited, energy: {read: 1 pJ/B, write: 2 pJ/B}, area: 1 "
+        "um2/b}\n"
+        "  - {compute: C, energy: 0 pJ, area: 1 mm2/s}\n",
+        "a.yaml");
+    FAIL() << "should not read";
+  } catch (const ConfigError& error) {
+    ASSERT_EQ(error.diagnostics().size(), 2U);
+    EXPECT_EQ(error.diagnostics()[0].message,
+              "'1 um2/b' needs a capacity to be the area of; give the whole, like '0.1 mm2'");
+    EXPECT_EQ(error.diagnostics()[1].message,
+              "unknown unit 'mm2/s' in '1 mm2/s'; units here: mm2, um2; of a memory also per b or "
+              "B");
+  }
+}
+
 TEST(TotalLeakage, IsNotZeroWhenItIsNotGiven) {
   const Arch arch = parse_arch(
       "name: a\nnodes:\n"

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/network_file.hpp"
+
+#include <fmt/format.h>
+
+#include "core/diagnostic.hpp"
+
+namespace mapsim {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& message) {
+  throw ConfigError{{Diagnostic{path, 0, 0, "", message, ""}}};
+}
+
+Network read_model(const std::string& path, const OnnxOptions& options) {
+  Network network = to_network(read_onnx(path, options), options);
+  if (options.batch > 1) {
+    OnnxOptions one = options;
+    one.batch = 1;
+    if (to_network(read_onnx(path, one), one) == network) {
+      fail(path, "no batch: no first dim of the model's inputs is symbolic, or the dims name it");
+    }
+    network.batch = options.batch;
+  }
+  if (network.layers.empty() && network.streams.empty()) {
+    std::string others;
+    for (const auto& [kind, count] : network.unpriced) {
+      others += fmt::format("{}{}, {} x", others.empty() ? "; what it has is not known: " : "; ",
+                            kind, count);
+    }
+    fail(path, "a model without a convolution, a product or an operator that moves data" + others);
+  }
+  return network;
+}
+
+}  // namespace
+
+Network read_network(const std::string& path, const OnnxOptions& options) {
+  if (path.ends_with(".onnx")) {
+    return read_model(path, options);
+  }
+  if (!options.dims.empty() || options.operand_bits) {
+    fail(path, "dims and a width of operands are for ONNX models; this file has its own");
+  }
+  const Network network = load_network(path);
+  return options.batch == 1 ? network : batched(network, options.batch, path);
+}
+
+}  // namespace mapsim
