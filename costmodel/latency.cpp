@@ -99,18 +99,18 @@ void attribute_stall(const Counts& counts, Latency& latency) {
 void latency_into(const Problem& problem, const Nest& nest, const Counts& counts,
                   Latency& latency) {
   const Arch& arch = problem.arch();
+  if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
+    latency = sheet_latency(*sheet);
+    return;
+  }
   latency.steady = Cycles{0};
   latency.bottleneck = 0;
   latency.resources.clear();
   latency.compute = compute_time(problem, nest, counts.steps);
   const PerTensor<TilePadding> padding = paddings(problem, nest);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
-  if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
-    latency.resources.push_back({PortKind::kShared, LevelId{0}, sheet->dram, 0});
-  } else {
-    for (const LevelId l : arch.levels.ids()) {
-      add_ports(problem, l, counts.levels[l], padding, latency.resources);
-    }
+  for (const LevelId l : arch.levels.ids()) {
+    add_ports(problem, l, counts.levels[l], padding, latency.resources);
   }
   // Compute, from the first fill to the last drain, and what overlaps with it.
   Cycles hidden = latency.resources.front().time + edge_times(problem, counts, padding);
