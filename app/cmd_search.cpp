@@ -150,7 +150,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     reliefs = what_would_help(space, options, *result.cost);
   }
   if (arguments.output.json) {
-    answer.text = search_json(origin, space, arguments.strategy, options, result, reliefs);
+    answer.text = search_json(origin, space, arguments.strategy, options, result, reliefs, forms);
   } else {
     answer.text = arguments.print_constraints ? constraints_text(space) + '\n' : "";
     answer.text += search_text(space, options.objective, result) + forms_text(forms);

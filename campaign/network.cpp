@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/network.hpp"
 
+#include "costmodel/nvdla/sheet_layer.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/supported.hpp"
 
@@ -21,6 +22,9 @@ NetworkResult search_network(const Arch& arch, const Network& network,
                                                options.batches ? Frames::kBatches : Frames::kOne)
                                       .result
                                 : mapper(Mapspace{problem, constraints}, options.search));
+    if (auto& cost = result.layers.back().cost) {
+      fuse(problem, network.layers[i].workbook, *cost);  // in the mode sheet
+    }
     result.interrupted = options.search.stop != nullptr && *options.search.stop;
   }
   return result;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/evaluate_into.hpp"
+#include "costmodel/nvdla/features.hpp"
 
 namespace mapsim {
 
 namespace {
 
 // Reads, read-backs and drains pay `read`; fills pay `write`; updates pay `update`: design
-// section 5.
+// section 5. `padding`: of features in an engine's memory.
 TensorEnergy tensor_energy(const Problem& problem, TensorId tensor, const StorageEnergy& per_bit,
-                           const TensorCounts& at) {
+                           const TensorCounts& at, const Padding& padding) {
   const AccessCounts& n = at.total;
   const auto bits = [&](std::int64_t elements, Bits width) {
-    return static_cast<double>(elements) * problem.moved_bits(tensor, width);
+    return padding.of(static_cast<double>(elements) * problem.moved_bits(tensor, width));
   };
   TensorEnergy energy;
   energy.read = Picojoules{per_bit.read.count() * (bits(n.reads + n.readbacks, at.down_bits) +
@@ -27,11 +28,14 @@ TensorEnergy tensor_energy(const Problem& problem, TensorId tensor, const Storag
 void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
   const Arch& arch = problem.arch();
   energy.total = Picojoules{0};
+  const PerTensor<Padding> features = feature_paddings(problem);
   energy.levels.resize(arch.levels.size());
   for (const LevelId l : arch.levels.ids()) {
     energy.levels[l].resize(counts.levels[l].size());
     for (const TensorId t : counts.levels[l].ids()) {
-      energy.levels[l][t] = tensor_energy(problem, t, arch.levels[l].energy, counts.levels[l][t]);
+      const bool pads = !features.empty() && holds_padded_features(arch, l);
+      energy.levels[l][t] = tensor_energy(problem, t, arch.levels[l].energy, counts.levels[l][t],
+                                          pads ? features[t] : Padding{});
       energy.total += energy.levels[l][t].total;
     }
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/evaluate_into.hpp"
+#include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/stripe.hpp"
 #include "costmodel/timing/systolic.hpp"
 
@@ -37,10 +38,12 @@ Bits need(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& 
           std::optional<Role> role) {
   const Workload& workload = problem.workload();
   const NvdlaTiming* timing = banks_of(problem.arch(), level);
+  const PerTensor<Padding> features =
+      timing != nullptr ? feature_paddings(problem) : PerTensor<Padding>{};
   Bits bits{0};
   for (const TensorId t : workload.tensors.ids()) {
     if (counts[t].kept && (!role || workload.tensors[t].role == *role)) {
-      const Bits tile{counts[t].footprint * counts[t].bits.count()};
+      const Bits tile = buffer_tile(features, t, counts[t]);
       bits += timing != nullptr ? banked(problem.arch(), *timing, tile) : tile;
     }
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "costmodel/evaluate_into.hpp"
+#include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/timing/systolic.hpp"
 
@@ -13,6 +14,16 @@ namespace {
 // [cycles] = ceil(bits / (bits/cycle)); an absent bandwidth is infinite.
 Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) {
   return Cycles{bandwidth ? static_cast<std::int64_t>(std::ceil(bits / bandwidth->count())) : 0};
+}
+
+// What comes in more than is used: whole tiles of a systolic array, or an engine's features in
+// whole words of the memory.
+PerTensor<TilePadding> all_paddings(const Problem& problem, const Nest& nest) {
+  PerTensor<TilePadding> found = paddings(problem, nest);
+  for (const Padding& feature : feature_paddings(problem)) {
+    found.push_back({feature, feature});
+  }
+  return found;
 }
 
 // Appends a resource for each port of finite bandwidth. `padding`: of what comes in whole tiles.
@@ -26,7 +37,8 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
     }
     double bits = 0;
     for (const TensorId t : counts.ids()) {
-      const bool pads = !padding.empty() && is_above_array(problem.arch(), level);
+      const bool pads = !padding.empty() && (is_above_array(problem.arch(), level) ||
+                                             holds_padded_features(problem.arch(), level));
       const double moved = problem.moved_bits(t, bits_of(counts[t]));
       bits += pads ? padding[t].all.of(moved) : moved;
     }
@@ -42,7 +54,8 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
 // First fill of an operand's tile, or last drain of the output's, of the first instance.
 Cycles edge_time(const Problem& problem, LevelId parent, LevelId child, TensorId tensor,
                  const TensorCounts& at, const PerTensor<TilePadding>& padding) {
-  const bool pads = !padding.empty() && is_above_array(problem.arch(), child);
+  const bool pads = !padding.empty() && (is_above_array(problem.arch(), child) ||
+                                         holds_padded_features(problem.arch(), parent));
   const double moved = static_cast<double>(at.footprint) * problem.moved_bits(tensor, at.up_bits);
   return transfer_time(pads ? padding[tensor].first.of(moved) : moved,
                        edge_rate(problem, parent, child, tensor == problem.workload().output()));
@@ -99,18 +112,18 @@ void attribute_stall(const Counts& counts, Latency& latency) {
 void latency_into(const Problem& problem, const Nest& nest, const Counts& counts,
                   Latency& latency) {
   const Arch& arch = problem.arch();
+  if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
+    latency = sheet_latency(*sheet);
+    return;
+  }
   latency.steady = Cycles{0};
   latency.bottleneck = 0;
   latency.resources.clear();
   latency.compute = compute_time(problem, nest, counts.steps);
-  const PerTensor<TilePadding> padding = paddings(problem, nest);
+  const PerTensor<TilePadding> padding = all_paddings(problem, nest);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
-  if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
-    latency.resources.push_back({PortKind::kShared, LevelId{0}, sheet->dram, 0});
-  } else {
-    for (const LevelId l : arch.levels.ids()) {
-      add_ports(problem, l, counts.levels[l], padding, latency.resources);
-    }
+  for (const LevelId l : arch.levels.ids()) {
+    add_ports(problem, l, counts.levels[l], padding, latency.resources);
   }
   // Compute, from the first fill to the last drain, and what overlaps with it.
   Cycles hidden = latency.resources.front().time + edge_times(problem, counts, padding);

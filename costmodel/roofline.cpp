@@ -168,7 +168,7 @@ struct Least {
 // weights of a batch in its own way.
 Cycles least_cycles(const Problem& problem, const PerTensor<double>& moved) {
   if (const std::optional<SheetTimes> sheet = sheet_times(problem)) {
-    return std::max(sheet->mac, sheet->dram);
+    return sheet->total();
   }
   const Arch& arch = problem.arch();
   const std::int64_t units = arch.mac_units();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <variant>
@@ -159,7 +160,8 @@ std::string tool_version() { return MAPSIM_VERSION; }
 std::string search_json(const Provenance& origin, const Mapspace& space,
                         const std::string& strategy, const SearchOptions& options,
                         const SearchResult& result,
-                        const std::optional<std::vector<Relief>>& reliefs) {
+                        const std::optional<std::vector<Relief>>& reliefs,
+                        const std::vector<TriedForm>& forms) {
   const Problem& problem = space.problem();
   Json json = head(origin, problem.arch(), problem.workload());
   json["objective"] = to_string(options.objective);
@@ -178,6 +180,10 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   }
   if (reliefs) {
     json["why"] = {{"reliefs", reliefs_json(*reliefs)}};
+  }
+  for (const TriedForm& tried : forms) {
+    json["forms"].push_back({{"form", to_string(tried.form)},
+                             {"value", std::isfinite(tried.value) ? Json(tried.value) : Json()}});
   }
   json["certificate"] = certificate_json(result.certificate);
   json["mapspace_size"] = size_json(result.certificate);

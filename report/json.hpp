@@ -10,6 +10,7 @@
 #include "costmodel/mapping.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nvdla/search.hpp"
 #include "report/front.hpp"
 #include "report/histogram.hpp"
 #include "report/why.hpp"
@@ -36,7 +37,8 @@ struct Provenance {
 std::string search_json(const Provenance& origin, const Mapspace& space,
                         const std::string& strategy, const SearchOptions& options,
                         const SearchResult& result,
-                        const std::optional<std::vector<Relief>>& reliefs = std::nullopt);
+                        const std::optional<std::vector<Relief>>& reliefs = std::nullopt,
+                        const std::vector<TriedForm>& forms = {});  // of an engine after NVDLA
 std::string front_json(const Provenance& origin, const Mapspace& space, const FrontSubject& subject,
                        const SearchOptions& options, const Front& front);
 std::string evaluation_json(const Provenance& origin, const Problem& problem,

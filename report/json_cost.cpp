@@ -8,6 +8,7 @@
 
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/stripe.hpp"
 #include "costmodel/roofline.hpp"
 #include "report/names.hpp"
@@ -59,7 +60,8 @@ Json time_json(const Problem& problem, const Latency& latency) {
           {"skew_cycles", time.skew.count()},
           {"stall_cycles", latency.stall.count()},
           {"folds", time.folds},
-          {"stationary", time.stationary ? Json(workload.tensors[*time.stationary].name) : Json()}};
+          {"stationary", time.stationary ? Json(workload.tensors[*time.stationary].name) : Json()},
+          {"dataflow", time.stationary ? Json(dataflow_name(workload, time)) : Json()}};
 }
 
 // Banks of the buffer of an engine after NVDLA that the tile of each tensor takes; else null.
@@ -68,10 +70,11 @@ Json banks_json(const Problem& problem, const Counts& counts) {
   if (timing == nullptr) {
     return {};
   }
+  const PerTensor<Padding> features = feature_paddings(problem);
   Json used = Json::object();
   for (const TensorId t : problem.workload().tensors.ids()) {
     const TensorCounts& at = counts.levels[timing->buffer][t];
-    const Bits tile{at.kept ? at.footprint * at.bits.count() : 0};
+    const Bits tile = at.kept ? buffer_tile(features, t, at) : Bits{0};
     used[problem.workload().tensors[t].name] = banks_for(problem.arch(), *timing, tile);
   }
   return {{"of", timing->banks}, {"tensors", used}};

@@ -73,6 +73,12 @@ std::string resource_name(const Arch& arch, const Resource& resource) {
   return port_name(arch, resource.level, resource.kind);
 }
 
+std::string dataflow_name(const Workload& workload, const ComputeTime& time) {
+  return time.stationary
+             ? fmt::format("{}-stationary", to_string(workload.tensors[*time.stationary].role))
+             : "";
+}
+
 std::string infeasible_text(const Arch& arch, const Infeasible& reason) {
   return std::visit([&](const auto& known) { return describe(arch, known); }, reason);
 }

@@ -13,6 +13,8 @@ const char* to_string(Proof proof);  // optimal, infeasible, bounded, none
 // "MAC", "DRAM", "GLB read", "GLB write": a resource by the node that it belongs to.
 std::string resource_name(const Arch& arch, const Resource& resource);
 std::string port_name(const Arch& arch, LevelId level, PortKind kind);
+// "weight-stationary": by what stays in the array of a timing model; empty: nothing does.
+std::string dataflow_name(const Workload& workload, const ComputeTime& time);
 // "GLB: needs 120 KiB for its tiles, has 108 KiB"
 std::string infeasible_text(const Arch& arch, const Infeasible& reason);
 

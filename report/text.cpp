@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/stripe.hpp"
 #include "mapper/why_empty.hpp"
 #include "report/figures.hpp"
@@ -113,17 +114,23 @@ std::string hop_energies(const Arch& arch, std::vector<std::string>& missing) {
 
 // "; CBUF banks: 4 of I, 8 of W, of 16"
 std::string banks_text(const Problem& problem, const NvdlaTiming& timing, const Counts& counts) {
+  const PerTensor<Padding> features = feature_paddings(problem);
   std::vector<std::string> used;
+  std::string padded;
   for (const TensorId t : problem.workload().tensors.ids()) {
     const TensorCounts& at = counts.levels[timing.buffer][t];
+    const std::string& name = problem.workload().tensors[t].name;
     if (at.kept) {
-      const Bits tile{at.footprint * at.bits.count()};
-      used.push_back(fmt::format("{} of {}", banks_for(problem.arch(), timing, tile),
-                                 problem.workload().tensors[t].name));
+      used.push_back(fmt::format(
+          "{} of {}", banks_for(problem.arch(), timing, buffer_tile(features, t, at)), name));
+    }
+    if (!features.empty() && features[t].whole != features[t].used) {
+      padded += fmt::format("; {} {:.3g} times as large in words of {} B", name, features[t].of(1),
+                            problem.arch().levels[LevelId{0}].word.count() / 8);
     }
   }
-  return fmt::format("; {} banks: {}, of {}", problem.arch().levels[timing.buffer].name,
-                     fmt::join(used, ", "), timing.banks);
+  return fmt::format("; {} banks: {}, of {}{}", problem.arch().levels[timing.buffer].name,
+                     fmt::join(used, ", "), timing.banks, padded);
 }
 
 // What an array of a timing model does in the steady latency.
@@ -145,10 +152,12 @@ std::string array_text(const Problem& problem, const Cost& cost) {
         percent(static_cast<double>(cycles.count()) / static_cast<double>(latency.steady.count()))};
   };
   const std::string word = nvdla != nullptr ? " stripe" : " fold";
-  const std::string what = time.stationary
-                               ? problem.workload().tensors[*time.stationary].name + " stays, in " +
-                                     grouped(time.folds) + word + (time.folds == 1 ? "" : "s")
-                               : "nothing stays";
+  const std::string flow = dataflow_name(problem.workload(), time);
+  const std::string what =
+      (systolic == nullptr || flow.empty() ? "" : flow + ": ") +
+      (time.stationary ? problem.workload().tensors[*time.stationary].name + " stays, in " +
+                             grouped(time.folds) + word + (time.folds == 1 ? "" : "s")
+                       : "nothing stays");
   const FanoutId array = nvdla != nullptr ? nvdla->array : systolic->array;
   return fmt::format("{}: {}, {}{}\n", problem.arch().fanouts[array].name,
                      nvdla != nullptr ? "stripes" : "systolic", what,

@@ -115,10 +115,10 @@ std::optional<Workload> as_image(const Workload& workload, const LayerView& view
 
 std::optional<Workload> as_merged(const Workload& workload, const LayerView& view,
                                   std::int64_t count) {
-  if (!view.convolution || !view.group || bound(workload, view.group) % count != 0) {
+  if (!view.convolution || !view.group || count > bound(workload, view.group)) {
     return std::nullopt;
   }
-  const std::int64_t groups = bound(workload, view.group) / count;
+  const std::int64_t groups = (bound(workload, view.group) + count - 1) / count;
   std::vector<Dim> dims{{"N", bound(workload, view.batch)}};
   if (groups > 1) {
     dims.push_back({"G", groups});
@@ -206,6 +206,12 @@ std::optional<Workload> in_form(const Workload& workload, Form form) {
     made->form = form;
     made->note +=
         fmt::format("{}computed in the form {}", made->note.empty() ? "" : "; ", to_string(form));
+    const std::int64_t rest =
+        form.kind == FormKind::kMerged ? bound(workload, view->group) % form.count : 0;
+    if (rest > 0) {
+      made->note +=
+          fmt::format(", the last with {} groups and {} of zeros", rest, form.count - rest);
+    }
   }
   return made;
 }

@@ -31,8 +31,8 @@ std::optional<LayerView> view_layer(const Workload& workload);
 //    4 (nvdla/doc, unit description: "shall be divisible by 4").
 //  - image: at most four channels, no groups, no dilation of columns. Channels and columns are one
 //    rank of the input, stride s_w * C, and kernels are C * S columns wide ("pre-extension").
-//  - merged n: n divides the groups; n of them become one with n times the channels and kernels,
-//    and weights of zero between them.
+//  - merged n: n groups become one with n times the channels and kernels, and weights of zero
+//    between them; the last merge is filled up with groups of zeros.
 //  - batch n: one row of a matrix product (a fully connected layer) becomes n.
 std::optional<Workload> in_form(const Workload& workload, Form form);
 

@@ -18,10 +18,34 @@ namespace {
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 20;
 constexpr std::int64_t kMaxMacs = std::int64_t{1} << 62;
 
+WorkbookRow read_workbook(Reader& reader, const Node* node) {
+  WorkbookRow row;
+  if (node == nullptr) {
+    return row;
+  }
+  const Fields fields = reader.fields(*node, {"addition", "pooled", "dram", "reads_memory"});
+  row.addition = reader.boolean(fields.find("addition")).value_or(false);
+  row.reads_memory = reader.boolean(fields.find("reads_memory")).value_or(true);
+  if (const Node* pooled = fields.find("pooled")) {
+    const auto sizes = reader.items(*pooled, "two sizes, [rows, columns]");
+    if (sizes.size() != 2) {
+      reader.error(*pooled, "two sizes are needed, [rows, columns]");
+    } else {
+      row.pooled = {reader.integer(sizes[0], 1, kMaxCount).value_or(1),
+                    reader.integer(sizes[1], 1, kMaxCount).value_or(1)};
+    }
+  }
+  if (const Node* dram = fields.find("dram")) {
+    const auto role = reader.choice(dram, {"input", "output"}, "tensor");
+    row.dram = role ? std::optional{*role == 0 ? Role::kInput : Role::kOutput} : std::nullopt;
+  }
+  return row;
+}
+
 // Without its workload, which is read when the list itself is known to be right.
 std::optional<NetworkLayer> read_layer(Reader& reader, const Node& node,
                                        const std::filesystem::path& folder) {
-  const Fields fields = reader.fields(node, {"workload", "name", "count"});
+  const Fields fields = reader.fields(node, {"workload", "name", "count", "workbook"});
   const auto file = reader.text(fields.require("workload"), "the file of a workload");
   const auto name = reader.name(fields.find("name"));
   const std::int64_t count = reader.integer(fields.find("count"), 1, kMaxCount).value_or(1);
@@ -33,7 +57,11 @@ std::optional<NetworkLayer> read_layer(Reader& reader, const Node& node,
   if (!std::filesystem::is_regular_file(path, error)) {
     reader.error(fields.place("workload"), fmt::format("no such file: {}", quoted(path.string())));
   }
-  return NetworkLayer{name.value_or(path.stem().string()), {}, count, path.string()};
+  return NetworkLayer{name.value_or(path.stem().string()),
+                      {},
+                      count,
+                      path.string(),
+                      read_workbook(reader, fields.find("workbook"))};
 }
 
 void read_streams(Reader& reader, const Node* list, Network& network) {
@@ -99,6 +127,27 @@ Network read_network(const Document& document) {
   return network;
 }
 
+// ", workbook: {addition: true}", or nothing where it says nothing.
+std::string workbook_text(const WorkbookRow& row) {
+  std::string text;
+  const auto add = [&text](const std::string& entry) {
+    text += (text.empty() ? "" : ", ") + entry;
+  };
+  if (row.addition) {
+    add("addition: true");
+  }
+  if (row.pooled) {
+    add(fmt::format("pooled: [{}, {}]", (*row.pooled)[0], (*row.pooled)[1]));
+  }
+  if (row.dram) {
+    add(fmt::format("dram: {}", *row.dram == Role::kInput ? "input" : "output"));
+  }
+  if (!row.reads_memory) {
+    add("reads_memory: false");
+  }
+  return text.empty() ? "" : fmt::format(", workbook: {{{}}}", text);
+}
+
 }  // namespace
 
 std::int64_t Network::macs() const {
@@ -121,7 +170,8 @@ std::string print_network(const Network& network, const std::string& folder) {
   };
   std::string text = fmt::format("name: {}\nlayers:\n", network.name);
   for (const NetworkLayer& layer : network.layers) {
-    text += fmt::format("  - {{workload: {}/{}.yaml{}}}\n", folder, layer.name, times(layer.count));
+    text += fmt::format("  - {{workload: {}/{}.yaml{}{}}}\n", folder, layer.name,
+                        times(layer.count), workbook_text(layer.workbook));
   }
   text += network.streams.empty() ? "" : "streams:\n";
   for (const Stream& stream : network.streams) {

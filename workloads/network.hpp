@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,12 +11,25 @@
 
 namespace mapsim {
 
+// What NVIDIA's workbook for NVDLA counts in a row besides the layer (docs/nvdla.md#the-workbook).
+// Only `mode: sheet` reads it.
+struct WorkbookRow {
+  bool addition = false;  // a tensor as large as the output is read and added
+  std::optional<std::array<std::int64_t, 2>> pooled{};  // rows, columns behind fused pooling
+  // Beside a second memory, whose inputs are read from it and outputs written to it: which of the
+  // two crosses the DRAM's port as well, and whether the input is there at all.
+  std::optional<Role> dram{};
+  bool reads_memory = true;
+  friend bool operator==(const WorkbookRow&, const WorkbookRow&) = default;
+};
+
 // Layers of one shape: what is known about one holds for all.
 struct NetworkLayer {
   std::string name;
   Workload workload;
   std::int64_t count = 1;  // >= 1
-  std::string file;        // where the workload was read; empty: part of a model
+  std::string file{};      // where the workload was read; empty: part of a model
+  WorkbookRow workbook{};
   friend bool operator==(const NetworkLayer&, const NetworkLayer&) = default;
 };
 

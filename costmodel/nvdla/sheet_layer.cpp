@@ -13,6 +13,27 @@ std::int64_t bound(const Workload& workload, std::optional<DimId> dim) {
   return dim ? workload.dims[*dim].bound : 1;
 }
 
+Cycles whole(double cycles) { return Cycles{static_cast<std::int64_t>(std::ceil(cycles))}; }
+
+constexpr double kBitsPerByte = 8;
+
+double gigabytes_per_second(const Arch& arch, const std::optional<BitsPerCycle>& port) {
+  return port ? port->count() / kBitsPerByte * arch.clock.count() / 1e9 : HUGE_VAL;
+}
+
+SheetMemory second_memory(const Problem& problem, LevelId level) {
+  const auto& ports = problem.arch().levels[level].bandwidth;
+  return {gigabytes_per_second(problem.arch(), ports.shared ? ports.shared : ports.read),
+          gigabytes_per_second(problem.arch(), ports.shared ? ports.shared : ports.write)};
+}
+
+SheetSpill spill_of(const WorkbookRow& row) {
+  if (!row.dram) {
+    return SheetSpill::kNothing;
+  }
+  return *row.dram == Role::kInput ? SheetSpill::kInput : SheetSpill::kOutput;
+}
+
 }  // namespace
 
 std::optional<SheetLayers> sheet_layers(const Workload& workload) {
@@ -48,14 +69,12 @@ std::optional<SheetLayers> sheet_layers(const Workload& workload) {
 
 SheetEngine sheet_engine(const Problem& problem, const NvdlaTiming& timing) {
   const Arch& arch = problem.arch();
-  constexpr double kBitsPerByte = 8;
   SheetEngine engine;
   engine.macs = static_cast<double>(arch.fanouts[timing.array].x * arch.fanouts[timing.array].y);
   engine.buffer_kb = static_cast<double>(arch.levels[timing.buffer].capacity.total().count()) /
                      kBitsPerByte / 1024;
   engine.clock_mhz = arch.clock.count() / 1e6;
-  const auto& dram = arch.levels[LevelId{0}].bandwidth.shared;
-  engine.dram_gbps = dram ? dram->count() / kBitsPerByte * arch.clock.count() / 1e9 : HUGE_VAL;
+  engine.dram_gbps = gigabytes_per_second(arch, arch.levels[LevelId{0}].bandwidth.shared);
   const Workload& workload = problem.workload();
   for (const Tensor& tensor : workload.tensors) {
     const double bytes = static_cast<double>(tensor.bits.count()) / kBitsPerByte;
@@ -67,19 +86,69 @@ SheetEngine sheet_engine(const Problem& problem, const NvdlaTiming& timing) {
   return engine;
 }
 
-std::optional<SheetTimes> sheet_times(const Problem& problem) {
+std::optional<SheetTimes> sheet_times(const Problem& problem, const WorkbookRow& row) {
   const auto* timing = std::get_if<NvdlaTiming>(&problem.arch().compute.timing);
   if (timing == nullptr || timing->mode != NvdlaMode::kSheet) {
     return std::nullopt;
   }
-  const std::optional<SheetLayers> layers = sheet_layers(problem.workload());
+  std::optional<SheetLayers> layers = sheet_layers(problem.workload());
   if (!layers) {
     return std::nullopt;
   }
-  const SheetRow row = sheet_row(sheet_engine(problem, *timing), layers->layer);
+  SheetLayer& layer = layers->layer;
+  layer.kind = row.addition ? SheetKind::kElementwise : layer.kind;
+  layer.output = row.pooled.value_or(layer.output);
   const auto rows = static_cast<double>(layers->rows);
-  return SheetTimes{Cycles{static_cast<std::int64_t>(std::ceil(row.mac_cycles * rows))},
-                    Cycles{static_cast<std::int64_t>(row.dram_cycles * rows)}};
+  const SheetEngine engine = sheet_engine(problem, *timing);
+  SheetTimes times;
+  times.mac = whole(sheet_row(engine, layer).mac_cycles * rows);
+  if (index_of(timing->buffer) < 2) {
+    times.dram = whole(sheet_row(engine, layer).dram_cycles * rows);
+    return times;
+  }
+  times.memory = LevelId{1};
+  const SheetMemoryRow found = sheet_memory_row(engine, second_memory(problem, *times.memory),
+                                                layer, spill_of(row), row.reads_memory);
+  times.dram = whole(found.dram_cycles * rows);
+  times.read = whole(found.read_cycles * rows);
+  times.write = whole(found.write_cycles * rows);
+  return times;
+}
+
+Latency sheet_latency(const SheetTimes& times) {
+  Latency latency;
+  latency.compute.busy = times.mac;
+  latency.resources.push_back({PortKind::kCompute, LevelId{}, times.mac, 0});
+  latency.resources.push_back({PortKind::kShared, LevelId{0}, times.dram, 0});
+  if (times.memory) {
+    latency.resources.push_back({PortKind::kRead, *times.memory, times.read, 0});
+    latency.resources.push_back({PortKind::kWrite, *times.memory, times.write, 0});
+  }
+  latency.steady = latency.ramped = times.total();
+  latency.stall = latency.steady - times.mac;
+  for (std::size_t i = 0; i < latency.resources.size(); ++i) {
+    Resource& resource = latency.resources[i];
+    resource.utilization =
+        static_cast<double>(resource.time.count()) / static_cast<double>(latency.steady.count());
+    if (resource.time > latency.resources[latency.bottleneck].time) {
+      latency.bottleneck = i;
+    }
+  }
+  return latency;
+}
+
+void fuse(const Problem& problem, const WorkbookRow& row, Cost& cost) {
+  const std::optional<SheetTimes> times = sheet_times(problem, row);
+  if (!times) {
+    return;
+  }
+  const Cycles alone = cost.latency.steady;
+  cost.latency = sheet_latency(*times);
+  cost.utilization *=
+      static_cast<double>(alone.count()) / static_cast<double>(cost.latency.steady.count());
+  const Picojoules leaked = cost.energy.leakage;
+  cost.energy.leakage = problem.leakage(cost.latency.steady);
+  cost.energy.total = cost.energy.total - leaked + cost.energy.leakage;
 }
 
 }  // namespace mapsim

@@ -58,6 +58,19 @@ std::optional<TensorId> weights_of(const Workload& workload) {
   return std::nullopt;
 }
 
+// Of the loops before `position`, those up to the innermost temporal one over a dim of the tensor.
+std::size_t moving_loops(const Problem& problem, const Nest& nest, TensorId tensor,
+                         std::size_t position) {
+  std::size_t moving = 0;
+  for (std::size_t i = 0; i < position; ++i) {
+    const NestLoop& loop = nest.loops[i];
+    if (!loop.fanout && problem.shape(tensor).dims.contains(loop.dim)) {
+      moving = i + 1;
+    }
+  }
+  return moving;
+}
+
 // Loops up to the innermost one that exchanges the weights in the array. Without a place there,
 // every operation does.
 std::size_t exchanging_loops(const Problem& problem, const NvdlaTiming& timing, const Nest& nest,
@@ -70,22 +83,29 @@ std::size_t exchanging_loops(const Problem& problem, const NvdlaTiming& timing, 
       stays = true;
     }
   }
-  std::size_t folded = stays ? 0 : nest.loops.size();
-  for (std::size_t i = 0; stays && i < position; ++i) {
-    const NestLoop& loop = nest.loops[i];
-    if (!loop.fanout && problem.shape(weights).dims.contains(loop.dim)) {
-      folded = i + 1;
+  return stays ? moving_loops(problem, nest, weights, position) : nest.loops.size();
+}
+
+// Loops up to the innermost one that exchanges the sums in the accumulators, storages of the output
+// between buffer and array; 0 without any.
+std::size_t draining_loops(const Problem& problem, const NvdlaTiming& timing, const Nest& nest) {
+  const TensorId output = problem.workload().output();
+  std::size_t drained = 0;
+  for (const Placement& place : nest.placements[output]) {
+    if (place.level > timing.buffer && problem.arch().is_above(place.level, timing.array)) {
+      drained = moving_loops(problem, nest, output, place.position);
     }
   }
-  return folded;
+  return drained;
 }
 
 }  // namespace
 
 Stripes stripes_of(const Problem& problem, const NvdlaTiming& timing, const Nest& nest) {
   const std::optional<TensorId> weights = weights_of(problem.workload());
-  const std::size_t folded =
-      weights ? exchanging_loops(problem, timing, nest, *weights) : nest.loops.size();
+  const std::size_t folded = weights ? std::max(exchanging_loops(problem, timing, nest, *weights),
+                                                draining_loops(problem, timing, nest))
+                                     : nest.loops.size();
   return StripeWalk{problem, timing.least_stripe, nest}.walk(0, folded);
 }
 

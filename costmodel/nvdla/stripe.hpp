@@ -9,8 +9,9 @@
 
 namespace mapsim {
 
-// Runs of atomic operations during which the weights in the array stay (nvdla/doc, unit
-// description, "Stripe operation"): the first instance's path.
+// Runs of atomic operations during which the weights in the array and the sums in the accumulators
+// stay (nvdla/doc, unit description, "Stripe operation"): the first instance's path. A stripe
+// fetches its weights even if they are those of the one before.
 struct Stripes {
   std::int64_t count = 0;
   std::int64_t operations = 0;  // atomic operations, a cycle each

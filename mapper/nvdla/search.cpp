@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/nvdla/search.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <optional>
@@ -23,16 +24,44 @@ double value_of(const Objective& objective, const SearchResult& result, std::int
   return objective_value(objective, result.cost->energy.total.count() / count, cycles / count);
 }
 
+// Merging `count` groups: how many merges, and the atomic operations of them all per position and
+// filter element.
+struct Merge {
+  std::int64_t count = 1;
+  std::int64_t merges = 1;
+  std::int64_t operations = 1;
+  // No more operations, groups and zeros in a merge, groups of zeros in the last one.
+  bool is_no_worse_than(const Merge& other) const {
+    return operations <= other.operations && count <= other.count &&
+           count * merges <= other.count * other.merges;
+  }
+};
+
+// All divisors of the groups that let a merge fit one atomic operation along an axis, and other
+// numbers that no merge is at least as good as.
 void add_merged(const Problem& problem, const LayerView& view, std::vector<Form>& forms) {
   const auto bound = [&](std::optional<DimId> dim) {
     return dim ? problem.workload().dims[*dim].bound : std::int64_t{1};
   };
+  const auto over = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const auto& timing = std::get<NvdlaTiming>(problem.arch().compute.timing);
   const Fanout& array = problem.arch().fanouts[timing.array];
-  for (std::int64_t n = 2; n <= bound(view.group); ++n) {
-    const bool fills = n * bound(view.channel) <= array.y || n * bound(view.kernel) <= array.x;
-    if (fills && bound(view.group) % n == 0) {
-      forms.push_back({FormKind::kMerged, n});
+  const std::int64_t groups = bound(view.group);
+  std::vector<Merge> merges;
+  for (std::int64_t n = 1; n <= groups; ++n) {
+    const std::int64_t channels = n * bound(view.channel);
+    const std::int64_t kernels = n * bound(view.kernel);
+    if (n == 1 || channels <= array.y || kernels <= array.x) {
+      const std::int64_t each = over(channels, array.y) * over(kernels, array.x);
+      merges.push_back({n, over(groups, n), over(groups, n) * each});
+    }
+  }
+  for (const Merge& merge : merges) {
+    const bool needless = std::any_of(merges.begin(), merges.end(), [&](const Merge& other) {
+      return other.count != merge.count && other.is_no_worse_than(merge);
+    });
+    if (merge.count > 1 && (groups % merge.count == 0 || !needless)) {
+      forms.push_back({FormKind::kMerged, merge.count});
     }
   }
 }

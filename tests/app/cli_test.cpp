@@ -176,6 +176,9 @@ TEST_F(CommandLine, EvaluatesAndSimulatesTheFormThatItFound) {
   const Json found = Json::parse(search.out);
   EXPECT_EQ(found["form"], "winograd");
   EXPECT_EQ(found["certificate"]["space"], "schedules");
+  EXPECT_EQ(found["forms"][0]["form"], "direct");
+  EXPECT_EQ(found["forms"][1]["form"], "winograd");
+  EXPECT_EQ(found["forms"][1]["value"], found["cost"]["latency_cycles"]);
   EXPECT_THAT(contents(folder() / "best.yaml"), HasSubstr("form: winograd\nmapping:\n"));
   const Json evaluated = Json::parse(run("eval " + engine + " square.yaml best.yaml --json").out);
   EXPECT_EQ(evaluated["cost"], found["cost"]);

@@ -46,6 +46,23 @@ TEST(SearchNetwork, AddsUpItsLayersAsOftenAsTheyOccur) {
   EXPECT_TRUE(sums.proven);
 }
 
+// NVIDIA's workbook: Res2a_branch2c takes 99,600 cycles, and 178,000 with the addition behind it.
+TEST(SearchNetwork, CountsWhatTheWorkbookFusesWithARow) {
+  Case c;
+  c.arch = load_arch(kConfigs + "arch/workbook/nvdla.yaml");
+  c.network = load_network(kConfigs + "networks/resnet50_workbook.yaml");
+  c.network.layers.erase(c.network.layers.begin(), c.network.layers.begin() + 4);
+  c.network.layers.resize(1);
+  const auto cost = [&c] { return *search_network(c.arch, c.network, c.options).layers[0].cost; };
+  const Cost fused = cost();
+  EXPECT_EQ(fused.latency.steady, Cycles{178'000});
+  EXPECT_NEAR(fused.utilization, 51'380'224 / 178'000. / 2048, 1e-9);
+  c.network.layers[0].workbook = {};
+  const Cost alone = cost();
+  EXPECT_EQ(alone.latency.steady, Cycles{99'600});
+  EXPECT_EQ(alone.energy.total.count(), fused.energy.total.count());
+}
+
 TEST(SearchNetwork, StopsBetweenLayersAndSaysSo) {
   Case c;
   std::atomic<bool> stop{false};

@@ -57,6 +57,7 @@ const std::map<std::string, std::int64_t> kNetworkMacs{
     {"vgg16", 15'470'264'320},
     // 4.09 G in version 1.5 (torchvision's table of models); 3.86 G in version 1.
     {"resnet50", 4'089'184'256},
+    {"resnet50_workbook", 3'896'508'416},
     // 300 M (the paper, table 4).
     {"mobilenet_v2", 300'774'272},
     {"bert_base", kBertMacs},
@@ -70,11 +71,14 @@ TEST(ShippedNetworks, AddUpToTheirMacs) {
     const Network network = load_network(kConfigs / "networks" / (name + ".yaml"));
     EXPECT_EQ(network.name, name);
     EXPECT_EQ(network.macs(), macs) << name;
+    names.insert(name);
+    if (name == "resnet50_workbook") {
+      continue;  // rows, not shapes
+    }
     for (const NetworkLayer& layer : network.layers) {
       EXPECT_THAT(head_comment(layer.file),
                   testing::HasSubstr("Occurs " + times(layer.count) + ". "));
     }
-    names.insert(name);
   }
   EXPECT_EQ(yaml_files(kConfigs / "networks"), names);
 }

@@ -86,7 +86,16 @@ TEST(Form, MergedGroupsMultiplyZeros) {
   EXPECT_EQ(points(merged, "W"), 8 * points(direct, "W"));
   const Workload dense = in_form(direct, {FormKind::kMerged, 24}).value();
   EXPECT_FALSE(dense.find_dim("G"));
-  EXPECT_FALSE(in_form(direct, {FormKind::kMerged, 7}));
+  EXPECT_FALSE(in_form(direct, {FormKind::kMerged, 25}));
+}
+
+TEST(Form, MergesWhatIsLeftOfTheGroupsWithGroupsOfZeros) {
+  ConvShape depthwise = shape(37, 37, 10, 3);
+  depthwise.groups = 37;
+  const Workload merged = in_form(layer(depthwise), {FormKind::kMerged, 8}).value();
+  EXPECT_EQ(merged.dims[*merged.find_dim("G")].bound, 5);
+  EXPECT_EQ(merged.dims[*merged.find_dim("C")].bound, 8);
+  EXPECT_NE(merged.note.find("merged 8, the last with 5 groups and 3 of zeros"), std::string::npos);
 }
 
 TEST(Form, BatchRepeatsARowOfAMatrixProduct) {

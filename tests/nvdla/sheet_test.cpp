@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "arch/load.hpp"
+#include "costmodel/nvdla/sheet_layer.hpp"
+#include "workloads/network.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -175,6 +179,57 @@ TEST(NvdlaSheet, GivesThePublishedFramesPerSecond) {
     // As printed: rounded, and 3.65 cut off.
     EXPECT_NEAR(1e9 / cycles, published.fps, published.step / 2) << published.macs;
     EXPECT_NEAR(1e9 / cycles, modelled[i].at("model_fps").get<double>(), 5e-3) << published.macs;
+  }
+}
+
+// The shipped network on the shipped machines, as `mapsim network` has them.
+const std::string kShipped = MAPSIM_SOURCE_DIR "/configs/";
+struct ShippedRows {
+  double cycles = 0;
+  std::vector<std::pair<std::string, SheetTimes>> rows;
+};
+ShippedRows shipped_rows(const Network& network, const std::string& machine) {
+  const Arch arch = load_arch(kShipped + "arch/workbook/" + machine + ".yaml");
+  ShippedRows found;
+  for (const NetworkLayer& layer : network.layers) {
+    const auto times = sheet_times(Problem{arch, layer.workload}, layer.workbook);
+    EXPECT_TRUE(times) << layer.name;
+    found.rows.emplace_back(layer.name, times.value_or(SheetTimes{}));
+    found.cycles += static_cast<double>(found.rows.back().second.total().count());
+  }
+  return found;
+}
+
+TEST(NvdlaSheet, ShippedNetworkIsTheWorkbookRowByRow) {
+  const Network network = load_network(kShipped + "networks/resnet50_workbook.yaml");
+  EXPECT_EQ(shipped_rows(network, "nvdla").cycles, 7113691);  // docs/validation_nvdla.md
+  EXPECT_EQ(shipped_rows(network, "nvdla_memory").cycles, 5161544);
+  for (const Published& published : kPublished) {
+    const double cycles = shipped_rows(network, fmt::format("nvdla_{}", published.macs)).cycles;
+    EXPECT_NEAR(1e9 / cycles, published.fps, published.step / 2) << published.macs;
+  }
+  const std::optional<Json> book = workbook();
+  if (!book) {
+    GTEST_SKIP() << kNoWorkbook;
+  }
+  const Json& layers = book->at("networks").at("resnet50").at("layers");
+  for (const auto& [machine, column] :
+       {std::pair{"nvdla", "dram_only"}, std::pair{"nvdla_memory", "with_sram"}}) {
+    const ShippedRows found = shipped_rows(network, machine);
+    ASSERT_EQ(found.rows.size(), layers.size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const auto& [name, times] = found.rows[i];
+      const Json& want = layers[i].at(column);
+      EXPECT_EQ(layers[i].at("name").get<std::string>().find(name), 0U) << name;
+      EXPECT_EQ(static_cast<double>(times.mac.count()),
+                std::ceil(want.at("mac_cycles").get<double>()))
+          << name;
+      EXPECT_EQ(static_cast<double>(times.dram.count()), want.at("dram_cycles").get<double>())
+          << name;
+      EXPECT_EQ(static_cast<double>(times.total().count()),
+                std::ceil(want.at("cycles").get<double>()))
+          << name;
+    }
   }
 }
 

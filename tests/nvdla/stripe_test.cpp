@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "arch/load.hpp"
@@ -21,7 +22,28 @@
 namespace mapsim {
 namespace {
 
-// The definition: the first instance's steps one by one; a stripe ends when the weights change.
+// Loops up to the innermost one that moves the sums in the accumulators.
+std::size_t loops_that_drain(const Problem& problem, const NvdlaTiming& timing, const Nest& nest) {
+  const Workload& workload = problem.workload();
+  std::size_t position = 0;
+  for (const Placement& place : nest.placements[workload.output()]) {
+    if (index_of(place.level) > index_of(timing.buffer) &&
+        problem.arch().is_above(place.level, timing.array)) {
+      position = place.position;
+    }
+  }
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < position; ++i) {
+    const NestLoop& loop = nest.loops[i];
+    if (!loop.fanout && workload.tensors[workload.output()].dims().contains(loop.dim)) {
+      moved = i + 1;
+    }
+  }
+  return moved;
+}
+
+// The definition: the first instance's steps one by one; a stripe ends when the weights in the
+// array change, or the sums in the accumulators.
 Stripes walk_stripes(const Problem& problem, const NvdlaTiming& timing, const Mapping& mapping) {
   const Workload& workload = problem.workload();
   const Nest nest = make_nest(workload, mapping);
@@ -58,6 +80,7 @@ Stripes walk_stripes(const Problem& problem, const NvdlaTiming& timing, const Ma
       moved = i + 1;
     }
   }
+  moved = std::max(moved, loops_that_drain(problem, timing, nest));
   std::optional<std::size_t> advanced = 0;
   bool first = true;
   while (advanced) {
@@ -135,6 +158,11 @@ TEST(NvdlaStripes, TakeTheClosedFormsOfTheUnitDescription) {
   ConvShape stem = shape(3, 64, 224, 7);
   stem.stride = {2, 2};
   EXPECT_EQ(least_compute("nv_full", layer(stem), {FormKind::kImage, 1}), 2 * 4 * 112 * 112);
+  // A filter of one operation: its stripes are within a line all the same.
+  ConvShape line = shape(1, 32, 1, 1);
+  line.input = {30, 7};
+  line.kernel = {1, 7};
+  EXPECT_EQ(least_compute("nv_small", layer(line), {FormKind::kImage, 1}), 4 * 30 * 16);
   // Four lines at once for a filter of three.
   EXPECT_EQ(least_compute("nv_full", layer(shape(3, 16, 224, 3)), {FormKind::kImage, 1}),
             224 * 224);
@@ -153,6 +181,55 @@ TEST(NvdlaStripes, TakeHalfOfTheKernelsAt16Bits) {
   const Workload workload = conv2d("wide", shape(128, 128, 28, 3), wide);
   EXPECT_EQ(least_compute("nv_full", workload), 8 * 2 * 9 * 28 * 28);
   EXPECT_THROW(Problem(shipped_engine("nv_large"), workload), std::exception);
+}
+
+// 4 channels of 56 x 56 in words of 32 B, through 20 B a cycle, to 4 channels in such words again.
+TEST(NvdlaStripes, FeaturesMoveInWholeWordsOfTheMemory) {
+  const Problem problem{shipped_engine("nv_large"), layer(shape(4, 4, 56, 1))};
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  const Cost cost = *search_nvdla(Mapspace{problem, {}}, options).cost;
+  constexpr std::int64_t kPixels = 56 * 56;
+  EXPECT_EQ(cost.latency.steady, Cycles{(2 * kPixels * 32 + 16 + 19) / 20});
+  const TensorId input{0};
+  EXPECT_EQ(cost.counts.levels[LevelId{0}][input].total.reads, 4 * kPixels);
+  EXPECT_NEAR(cost.energy.levels[LevelId{0}][input].read.count(), kPixels * 32 * 162.5, 1);
+  Arch bytes = problem.arch();
+  bytes.levels[LevelId{0}].word = Bits{8};
+  const Cost packed = *search_nvdla(Mapspace{Problem{bytes, problem.workload()}, {}}, options).cost;
+  EXPECT_EQ(packed.latency.steady, Cycles{kPixels});
+  // Pixels of image input are packed.
+  const Problem image{problem.arch(), *in_form(problem.workload(), {FormKind::kImage, 1})};
+  EXPECT_EQ(search_nvdla(Mapspace{image, {}}, options).cost->latency.steady,
+            Cycles{(kPixels * 36 + 16 + 19) / 20});
+}
+
+// 37 channels depthwise on 8 x 8: five merges of eight, nine operations each.
+TEST(NvdlaStripes, MergeGroupsThatNothingDivides) {
+  ConvShape depthwise = shape(37, 37, 28, 3);
+  depthwise.groups = 37;
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  Arch arch = shipped_engine("nv_small");
+  arch.levels[LevelId{0}].bandwidth = {};
+  const FormedResult found = search_forms(Problem{arch, layer(depthwise)}, options);
+  EXPECT_EQ(found.result.form, (Form{FormKind::kMerged, 8}));
+  EXPECT_EQ(found.result.cost->latency.steady, Cycles{5 * 9 * 28 * 28});
+}
+
+// A MAC of 16 b costs more than one of 8 b: 0.2 pJ * 2^1.98 + 0.1 pJ.
+TEST(NvdlaStripes, MacsCostEnergyByWidth) {
+  const auto energy = [](std::int64_t bits) {
+    const Precision precision{
+        {{Role::kInput, Bits{bits}}, {Role::kOutput, Bits{bits}}, {Role::kWeight, Bits{bits}}},
+        {},
+        Bits{32}};
+    return Problem{shipped_engine("nv_full"), conv2d("c", shape(64, 32, 8, 3), precision)}
+        .mac_energy()
+        .count();
+  };
+  EXPECT_DOUBLE_EQ(energy(8), 0.3);
+  EXPECT_NEAR(energy(16), 0.1 + 0.2 * std::pow(2, std::log(15.5) / std::log(4)), 1e-9);
 }
 
 TEST(NvdlaStripes, TilesTakeWholeBanks) {
