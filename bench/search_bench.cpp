@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time to the proven optimum of every distinct ResNet-50 layer. given/...: spatial unrolling given,
-// one thread; searched/...: all unrollings, all threads.
+// one thread; searched/...: all unrollings, all threads (OMP_NUM_THREADS); balanced/...: the same
+// with balanced factors, and the gap that is left after 30 s.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
@@ -30,6 +31,9 @@ constexpr Machine kMachines[]{{"eyeriss", true, true},
                               {"nvdla_like_1024", true, true},
                               {"square_3_levels", true, true},
                               {"square_5_levels", true, false}};
+
+constexpr const char* kBalancedMachines[]{"eyeriss", "nvdla_like_1024"};
+constexpr double kMostSeconds = 30;
 
 // The square machines' given unrolling needs 16 channels on either side.
 bool has_given(const std::string& machine, const std::string& layer) {
@@ -61,6 +65,31 @@ void search(benchmark::State& state, const std::string& machine, const std::stri
   state.counters["mapspace"] = std::strtod(result.certificate.mapspace_size.c_str(), nullptr);
 }
 
+// What is proven in half a minute.
+void search_balanced(benchmark::State& state, const std::string& machine,
+                     const std::string& layer) {
+  const mapsim::Problem problem = mapsim::bench::shipped_problem(machine, layer);
+  mapsim::Constraints constraints;
+  constraints.factors.balanced = true;
+  mapsim::SearchOptions options;
+  options.threads = omp_get_max_threads();
+  options.budget.seconds = kMostSeconds;
+  mapsim::SearchResult result;
+  for ([[maybe_unused]] auto _ : state) {
+    result = mapsim::search_exact(mapsim::Mapspace{problem, constraints}, options);
+  }
+  if (!result.cost) {
+    state.SkipWithError("nothing found");
+    return;
+  }
+  const double value = result.cost->energy.total.count();
+  state.counters["optimum"] = value;
+  state.counters["gap"] = value / result.certificate.lower_bound - 1;
+  const auto& but_for_bare = result.certificate.bound_but_for_bare;
+  state.counters["but for bare"] =
+      value / but_for_bare.value_or(result.certificate.lower_bound) - 1;
+}
+
 void register_search(const std::string& machine, const std::string& layer, bool given,
                      const Goal& goal) {
   const std::string name = std::string{given ? "given/" : "searched/"} + machine + "/" + goal.name +
@@ -81,6 +110,17 @@ void register_searches() {
   register_search("tpu_v1_like", "gemm/4096", true, kGoals[0]);
   for (const Goal& goal : kGoals) {
     register_search("busy_3_levels", "gemm/512", false, goal);
+  }
+  for (const char* machine : kBalancedMachines) {
+    for (const std::string& layer : mapsim::bench::resnet50_layers()) {
+      benchmark::RegisterBenchmark(
+          ("balanced/" + std::string{machine} + "/energy:" + layer).c_str(),
+          [=](benchmark::State& state) { search_balanced(state, machine, "resnet50/" + layer); })
+          ->Unit(benchmark::kMillisecond)
+          ->UseRealTime()
+          ->MeasureProcessCPUTime()
+          ->Iterations(1);
+    }
   }
   for (const bool given : {true, false}) {
     for (const Machine& machine : kMachines) {

@@ -226,17 +226,6 @@ bool Search::stands_here(std::size_t placing, std::size_t phase) const {
   return !stop.latch && stop.phase == phase;
 }
 
-// A keep below a loop that does not move it is of use where another loop over that dim comes next:
-// higher up nothing would stand between the two, and they would be one loop.
-bool Search::keeps_apart(const Label& from, DimSet moving) const {
-  bool apart = false;
-  for (const DimId d : workload().dims.ids()) {
-    apart = apart || (from.since.contains(d) && !moving.contains(d) &&
-                      tiles_.digit(d, from.step.node.tile) > 0);
-  }
-  return bare_extents_ && apart;
-}
-
 void Search::place(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
   const auto& places = skeleton_.places(at.phase, at.pointers);
@@ -245,22 +234,15 @@ void Search::place(Labels::Id id, const Label& from) {
     const TensorId t = skeleton_.placings()[placing].tensor;
     const bool moved_last =
         from.run != Run::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
-    const bool stands = stands_here(placing, at.phase);
-    if (!moved_last && !within(from.since, dims_of(t)) &&
-        !(stands && keeps_apart(from, dims_of(t)))) {
+    if (!moved_last && !within(from.since, dims_of(t))) {
       continue;  // as good above the loop that does not move it, or better
     }
     Label next = after(id, from, {Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m});
     next.settled = next.at_point ? next.settled : DimSet{};
     next.placed = true;
-    if (stands) {
+    if (stands_here(placing, at.phase)) {
       settle_point(next);
       next.settled = next.settled | lowerable(placing);
-      for (const DimId d : workload().dims.ids()) {
-        if (bare_extents_ && from.since.contains(d)) {
-          next.settled.erase(d);  // lower, it would no longer keep two loops over d apart
-        }
-      }
     }
     forget(next);
     labels_.add(next);
@@ -289,8 +271,7 @@ void Search::jump(Labels::Id id, const Label& from) {
       moving = moving | dims_of(skeleton_.placings()[placing].tensor);
       stands = stands || stands_here(placing, at.phase);
     }
-    possible = possible &&
-               (is_ordered(from) || within(above, moving) || (stands && keeps_apart(from, moving)));
+    possible = possible && (is_ordered(from) || within(above, moving));
     for (std::size_t rung = tiles_.digit(jump.dim, at.tile); possible && rung-- > 0;) {
       const std::size_t tile =
           at.tile - (tiles_.digit(jump.dim, at.tile) - rung) * tiles_.stride(jump.dim);

@@ -59,7 +59,6 @@ class Search {
   void forget(Label& label);
   void cross(Labels::Id id, const Label& from);
   bool pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
-  bool keeps_apart(const Label& from, DimSet moving) const;
   bool stands_here(std::size_t placing, std::size_t phase) const;
   void place(Labels::Id id, const Label& from);
   void jump(Labels::Id id, const Label& from);

@@ -19,7 +19,9 @@ namespace {
 
 class Rebuilder {
  public:
-  Rebuilder(const Skeleton& skeleton, const Tiles& tiles) : skeleton_{skeleton}, tiles_{tiles} {
+  // `lifted`: which of the keeps below two loops that need one between them goes there, from 0 on.
+  Rebuilder(const Skeleton& skeleton, const Tiles& tiles, std::optional<std::size_t> lifted)
+      : skeleton_{skeleton}, tiles_{tiles}, lifted_{lifted} {
     mapping_.nodes.emplace_back(nests::outermost_keep(skeleton.problem().workload()));
   }
 
@@ -55,6 +57,8 @@ class Rebuilder {
     }
     return canonical(skeleton_.problem().workload(), mapping_);
   }
+  // Are there loops that nothing could be put between?
+  bool has_joined() const { return has_joined_; }
 
  private:
   // The one dim that differs.
@@ -114,7 +118,59 @@ class Rebuilder {
       loops.push_back(left[*next].back());
       left[*next].pop_back();
     }
-    mapping_.nodes.insert(mapping_.nodes.end(), loops.rbegin(), loops.rend());
+    std::reverse(loops.begin(), loops.end());
+    write_block(loops);
+  }
+
+  // Outermost first. Between two loops over one dim, where there is no other, stands a keep from
+  // above that neither they nor the loops above move, which costs what it did.
+  void write_block(const std::vector<Temporal>& loops) {
+    gap_.reset();
+    below_gap_.clear();
+    std::size_t first = mapping_.nodes.size();
+    DimSet above;
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      mapping_.nodes.emplace_back(loops[i]);
+      above.insert(loops[i].dim);
+      if (i + 1 == loops.size() || loops[i].dim != loops[i + 1].dim) {
+        continue;
+      }
+      if (const auto keep = separator(first, above)) {
+        const MappingNode node = mapping_.nodes[*keep];
+        mapping_.nodes.erase(mapping_.nodes.begin() + static_cast<std::ptrdiff_t>(*keep));
+        mapping_.nodes.push_back(node);
+        --first;
+      } else {
+        has_joined_ = has_joined_ || may_move();
+        gap_ = gap_ ? gap_ : std::optional{mapping_.nodes.size()};
+      }
+    }
+  }
+
+  // Rules may ask for keeps where they are.
+  bool may_move() const {
+    return !skeleton_.space().is_ruled() && !skeleton_.space().constraints().even;
+  }
+
+  // The last keep of a tensor right above node `first` that no loop over `dims` moves.
+  std::optional<std::size_t> separator(std::size_t first, DimSet dims) const {
+    TensorSet seen;
+    for (std::size_t i = first; may_move() && i-- > 1;) {
+      const auto* keep = std::get_if<Keep>(&mapping_.nodes[i]);
+      if (keep == nullptr) {
+        break;
+      }
+      bool moved = !(keep->tensors & seen).empty();
+      for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
+        const DimSet own = skeleton_.problem().workload().tensors[t].dims();
+        moved = moved || (keep->tensors.contains(t) && !(own & dims).empty());
+      }
+      if (!moved) {
+        return i;
+      }
+      seen = seen | keep->tensors;
+    }
+    return std::nullopt;
   }
 
   void place(const Node& at, std::size_t index) {
@@ -126,8 +182,14 @@ class Rebuilder {
     const Keep keep{stop.level, TensorSet{placing.tensor}};
     if (stop.phase > at.phase) {
       pending_.emplace_back(stop.phase, keep);
+    } else if (gap_ && may_move() && below_gap_.size() == lifted_ &&
+               std::find(below_gap_.begin(), below_gap_.end(), placing.tensor) ==
+                   below_gap_.end()) {
+      mapping_.nodes.insert(mapping_.nodes.begin() + static_cast<std::ptrdiff_t>(*gap_), keep);
+      gap_.reset();
     } else {
       mapping_.nodes.emplace_back(keep);
+      below_gap_.push_back(placing.tensor);
     }
   }
 
@@ -155,13 +217,24 @@ class Rebuilder {
   std::vector<std::pair<std::size_t, Keep>> pending_;  // placed ahead: for the phase that they name
   std::vector<Temporal> pieces_;                       // loops since the last node, outermost first
   std::vector<bool> last_stands_;  // per piece: it is not joined with the next one
+  std::optional<std::size_t> lifted_;
+  std::optional<std::size_t> gap_;   // where a keep from below the block would part two loops
+  std::vector<TensorId> below_gap_;  // kept right below the block so far
+  bool has_joined_ = false;
   Mapping mapping_;
 };
 
 }  // namespace
 
-Mapping rebuild(const Skeleton& skeleton, const Tiles& tiles, const std::vector<Step>& steps) {
-  return Rebuilder(skeleton, tiles).follow(steps);
+std::vector<Mapping> rebuild(const Skeleton& skeleton, const Tiles& tiles,
+                             const std::vector<Step>& steps) {
+  Rebuilder plain{skeleton, tiles, std::nullopt};
+  std::vector<Mapping> found{plain.follow(steps)};
+  const std::size_t tensors = skeleton.problem().workload().tensors.size();
+  for (std::size_t lifted = 0; plain.has_joined() && lifted < tensors; ++lifted) {
+    found.push_back(Rebuilder{skeleton, tiles, lifted}.follow(steps));
+  }
+  return found;
 }
 
 }  // namespace mapsim::balanced

@@ -158,7 +158,28 @@ double Relaxation::met(TensorId t, const Sharing& sharing) const {
   return points;
 }
 
-// n_d >= ceil(D / what one combination covers).
+// n_d >= D / what one combination covers. Of fanouts still to come, which may split whatever loops
+// leave of the tile: either a block of all of it, or its share of those combinations that the
+// largest piece keeps busy at least, the last instance of each loop having one below it.
+std::int64_t Relaxation::visits(DimId d, std::int64_t extent, const Sharing& sharing) const {
+  std::int64_t block = extent;
+  std::int64_t together = 1;
+  std::int64_t busy = 1;
+  for (std::size_t f = sharing.uses.size(); f-- > 0;) {
+    if (f < sharing.crossed) {
+      together *= sharing.uses[f] == LoopUse::kSum ? 1 : tiles_.factor(f, d);
+    } else if (sharing.uses[f] == LoopUse::kSum) {
+      block = ceil_div(block, tiles_.factor(f, d));
+      const Unrolling& loops = tiles_.unrolls(f);
+      for (std::size_t i = loops.size(); i-- > 0;) {
+        busy = loops[i].dim == d ? (loops[i].factor - 1) * busy + 1 : busy;
+      }
+    }
+  }
+  return block * busy >= extent ? ceil_div(tiles_.bound(d), together * block)
+                                : ceil_div(tiles_.bound(d) * busy, together * extent);
+}
+
 void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
   const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
@@ -167,18 +188,9 @@ void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) 
       continue;
     }
     tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
-      std::int64_t covers = tiles_.ladder(d)[rung];
-      for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
-        const bool summed = sharing.uses[f] == LoopUse::kSum;
-        if (f < sharing.crossed && !summed) {
-          covers *= tiles_.factor(f, d);
-        } else if (f >= sharing.crossed && summed) {
-          covers = ceil_div(covers, tiles_.factor(f, d));
-        }
-      }
-      const auto visits = static_cast<double>(ceil_div(tiles_.bound(d), covers));
+      const auto times = static_cast<double>(visits(d, tiles_.ladder(d)[rung], sharing));
       for (std::size_t tile = first; tile < last; ++tile) {
-        flow[tile] *= visits;
+        flow[tile] *= times;
       }
     });
   }

@@ -51,6 +51,7 @@ class Relaxation {
   void relax_loops(DimId d, double* row) const;
   const Row& costs(std::size_t placing, std::size_t run);
   const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
+  std::int64_t visits(DimId d, std::int64_t extent, const exact::Sharing& sharing) const;
   void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow) const;
   void multiply_window(TensorId t, const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                        Row& flow) const;

@@ -261,18 +261,24 @@ void Search::offer() {
 
 // The newest label ends, and is a mapping that costs no less than the label says.
 void Search::finish(Labels::Id id, const Key& key) {
-  Mapping mapping = rebuild(skeleton_, tiles_, labels_.trace(id));
-  Key found = true_key(id, mapping);
+  std::vector<Mapping> mappings = rebuild(skeleton_, tiles_, labels_.trace(id));
+  Key found;
+  Mapping mapping;
+  for (Mapping& each : mappings) {
+    const Key true_one = true_key(id, each);
+    if (quest_.covered && !is_hopeless(true_one)) {
+      front_.insert(true_one, static_cast<std::int64_t>(points_.size()));
+      points_.push_back({true_one, each});
+    }
+    if (mapping.nodes.empty() || true_one < found) {
+      found = true_one;
+      mapping = std::move(each);
+    }
+  }
   if (!quest_.covered) {
     found = std::max(key, found);
   }
-  if (is_hopeless(found)) {
-    labels_.retract();
-    return;
-  }
-  if (quest_.covered) {
-    front_.insert(found, static_cast<std::int64_t>(points_.size()));
-    points_.push_back({found, std::move(mapping)});
+  if (quest_.covered || is_hopeless(found)) {
     labels_.retract();
     return;
   }

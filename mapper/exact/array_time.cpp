@@ -201,8 +201,12 @@ double least_array_cycles(const Problem& problem, const UnrollingGroup& group,
     const LeastFolds least_of = least_folds(problem, timing, bounds, t);
     const bool sums = t == problem.workload().output();
     const double load = sums ? 0 : rows * (timing.hides_load ? 1 : least_of.elements);
-    const double drain = sums ? rows * (timing.hides_drain ? 1 : least_of.elements) : 0;
-    const double skew = sums ? columns - 2 : rows + columns - 2;
+    // Sums leave after rows * elements + columns - 2 cycles: of one column, the more folds the
+    // sooner, and there are no more folds than elements.
+    const bool narrow = sums && columns < 2 && !timing.hides_drain;
+    const double shifted = timing.hides_drain ? 1 : least_of.elements;
+    const double drain = sums ? (narrow ? rows - 1 : rows) * shifted : 0;
+    const double skew = narrow ? 0 : sums ? columns - 2 : rows + columns - 2;
     least =
         std::min(least, steps + load + drain + skew * (timing.hides_drain ? 1 : least_of.folds));
   }

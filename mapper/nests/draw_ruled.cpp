@@ -72,7 +72,7 @@ class Draw {
     for (const Next& loop : loops) {
       sum += loop.weight;
     }
-    const std::vector<RuledTable::Way>& points = table_.points(at_.cursor);
+    const std::vector<Way>& points = table_.points(at_.cursor);
     std::vector<double> weights;
     for (std::size_t p = 0; p < points.size() && may_have_point_; ++p) {
       weights.push_back(weight_of(points[p]));
@@ -100,7 +100,7 @@ class Draw {
     return take_last(loops, points, weights);  // rounding has left a rest
   }
 
-  bool take_last(const std::vector<Next>& loops, const std::vector<RuledTable::Way>& points,
+  bool take_last(const std::vector<Next>& loops, const std::vector<Way>& points,
                  const std::vector<double>& weights) {
     for (std::size_t p = weights.size(); p-- > 0;) {
       if (weights[p] > 0) {
@@ -123,7 +123,7 @@ class Draw {
     return table_.ends(at);
   }
 
-  double weight_of(const RuledTable::Way& way) const {
+  double weight_of(const Way& way) const {
     const auto at = table_.after_point(at_, way, left_);
     return at ? table_.ways(*at, left_).loops.get_d() + (is_end(*at) ? 1 : 0) : 0;
   }
@@ -135,7 +135,7 @@ class Draw {
     last_ = loop.dim;
     may_have_point_ = true;
   }
-  void take(const RuledTable::Way& way) {
+  void take(const Way& way) {
     at_ = *table_.after_point(at_, way, left_);
     nest_.add_point(way.point);
     last_.reset();

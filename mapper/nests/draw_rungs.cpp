@@ -40,7 +40,7 @@ class RuledRungs::Draw {
       return false;
     }
     rest -= end;
-    for (const Way& way : table_.points_[at_.cursor]) {
+    for (const Way& way : table_.points_.from(at_.cursor)) {
       const auto next = table_.after_point(at_, way);
       const mpz_class weight =
           next ? table_.known_.at(*next).rungs + (table_.ends(*next) ? 1 : 0) : mpz_class{0};

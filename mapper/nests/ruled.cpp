@@ -50,13 +50,12 @@ bool is_measured(const Mapspace& space, const Regions& regions, DimId dim) {
 }  // namespace
 
 RuledTable::RuledTable(const Mapspace& space, const UnrollingGroup& group)
-    : space_{&space}, placements_{space, group} {
+    : space_{&space}, placements_{space, group}, points_{placements_, space.constraints().extents} {
   for (std::size_t r = 0; r < placements_.regions().size(); ++r) {
     states_ = std::max(states_, placements_.regions()[r].states());
   }
   make_axes(group);
   make_tests(group);
-  make_points();
 }
 
 void RuledTable::make_axes(const UnrollingGroup& group) {
@@ -97,41 +96,15 @@ void RuledTable::make_tests(const UnrollingGroup& group) {
   }
 }
 
-std::size_t RuledTable::index_of_cursor(const Cursor& cursor) {
-  const auto [entry, is_new] = cursor_ids_.emplace(cursor.key(), cursors_.size());
-  if (is_new) {
-    cursors_.push_back(cursor);
-  }
-  return entry->second;
-}
-
-void RuledTable::make_points() {
-  index_of_cursor(Cursor{});
-  for (std::size_t c = 0; c < cursors_.size(); ++c) {
-    std::vector<Way> ways;
-    placements_.for_each_point(Cursor{cursors_[c]}, [&](const Point& point, const Cursor& next) {
-      Way way{point, index_of_cursor(next), {}};
-      const auto& rules = space_->constraints().extents;
-      for (std::size_t r = 0; r < rules.size(); ++r) {
-        if (point.keeps[rules[r].level].contains(rules[r].tensor)) {
-          way.rules.push_back(r);
-        }
-      }
-      ways.push_back(std::move(way));
-    });
-    points_.push_back(std::move(ways));
-  }
-}
-
 bool RuledTable::ends(const At& at) const {
-  const Cursor& cursor = cursors_[at.cursor];
+  const Cursor& cursor = points_.cursor(at.cursor);
   return placements_.is_complete(cursor) &&
          placements_.regions().may_end({placements_.region(cursor), at.state});
 }
 
 std::optional<RuledTable::At> RuledTable::after_loop(const At& at, DimId dim,
                                                      std::int64_t factor) const {
-  const std::size_t region = placements_.region(cursors_[at.cursor]);
+  const std::size_t region = placements_.region(points_.cursor(at.cursor));
   const auto state = placements_.regions()[region].after(at.state, dim, factor);
   return state ? std::optional(At{at.cursor, *state}) : std::nullopt;
 }
@@ -145,8 +118,9 @@ std::optional<RuledTable::At> RuledTable::after_point(const At& at, const Way& w
       return std::nullopt;
     }
   }
-  const Regions::State here{placements_.region(cursors_[at.cursor]), at.state};
-  const auto there = placements_.regions().enter(here, placements_.region(cursors_[way.cursor]));
+  const Regions::State here{placements_.region(points_.cursor(at.cursor)), at.state};
+  const auto there =
+      placements_.regions().enter(here, placements_.region(points_.cursor(way.cursor)));
   return there ? std::optional(At{way.cursor, there->of_region}) : std::nullopt;
 }
 
@@ -183,7 +157,7 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
   }
   ways.rest = tile == 0 && ends(at) ? 1 : 0;
   const PerDim<std::int64_t> left = left_at(tile);
-  for (const Way& way : points_[at.cursor]) {
+  for (const Way& way : points_.from(at.cursor)) {
     if (const auto next = after_point(at, way, left)) {
       ways.rest += solve(*next, tile).loops + (tile == 0 && ends(*next) ? 1 : 0);
     }

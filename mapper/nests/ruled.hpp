@@ -13,6 +13,7 @@
 #include "core/rng.hpp"
 #include "mapper/mapspace.hpp"
 #include "mapper/nests/placement.hpp"
+#include "mapper/nests/points.hpp"
 
 namespace mapsim::nests {
 
@@ -36,14 +37,9 @@ class RuledTable {
     mpz_class loops;
     mpz_class rest;
   };
-  struct Way {
-    Point point;
-    std::size_t cursor = 0;          // behind it
-    std::vector<std::size_t> rules;  // of those for extents
-  };
 
   const Placements& placements() const { return placements_; }
-  const std::vector<Way>& points(std::size_t cursor) const { return points_[cursor]; }
+  const std::vector<Way>& points(std::size_t cursor) const { return points_.from(cursor); }
   bool ends(const At& at) const;  // may a nest without anything left end there?
   std::optional<At> after_loop(const At& at, DimId dim, std::int64_t factor) const;
   // Where a point leads if its tiles are `left` over the temporal loops still to come.
@@ -71,8 +67,6 @@ class RuledTable {
 
   void make_axes(const UnrollingGroup& group);
   void make_tests(const UnrollingGroup& group);
-  void make_points();
-  std::size_t index_of_cursor(const Cursor& cursor);
   PerDim<std::int64_t> left_at(std::size_t tile) const;
   const Ways& solve(const At& at, std::size_t tile);
   std::size_t key(const At& at, std::size_t tile) const {
@@ -84,12 +78,10 @@ class RuledTable {
 
   const Mapspace* space_;
   Placements placements_;
+  Points points_;
   std::vector<Axis> axes_;
   std::vector<ExtentTest> tests_;  // one per rule
-  std::vector<Cursor> cursors_;
-  std::map<std::uint64_t, std::size_t> cursor_ids_;
-  std::vector<std::vector<Way>> points_;  // by cursor
-  std::size_t states_ = 1;                // most of one region
+  std::size_t states_ = 1;         // most of one region
   std::size_t tiles_ = 1;
   std::unordered_map<std::size_t, Ways> known_;
   std::map<std::int64_t, std::vector<mpz_class>> letters_;  // by what is left of a dim

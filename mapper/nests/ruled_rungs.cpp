@@ -45,9 +45,11 @@ std::size_t RuledRungs::Hash::operator()(const At& at) const {
 }
 
 RuledRungs::RuledRungs(const Mapspace& space, const UnrollingGroup& group)
-    : space_{&space}, group_{&group}, placements_{space, group} {
+    : space_{&space},
+      group_{&group},
+      placements_{space, group},
+      points_{placements_, space.constraints().extents} {
   make_axes();
-  make_points();
 }
 
 void RuledRungs::make_axes() {
@@ -74,25 +76,6 @@ void RuledRungs::make_axes() {
   for (Axis& axis : axes_) {
     axis.stride = tiles_;
     tiles_ *= axis.size;
-  }
-}
-
-std::size_t RuledRungs::index_of_cursor(const Cursor& cursor) {
-  const auto [entry, is_new] = cursor_ids_.emplace(cursor.key(), cursors_.size());
-  if (is_new) {
-    cursors_.push_back(cursor);
-  }
-  return entry->second;
-}
-
-void RuledRungs::make_points() {
-  index_of_cursor(Cursor{});
-  for (std::size_t c = 0; c < cursors_.size(); ++c) {
-    std::vector<Way> ways;
-    placements_.for_each_point(Cursor{cursors_[c]}, [&](const Point& point, const Cursor& next) {
-      ways.push_back({point, index_of_cursor(next)});
-    });
-    points_.push_back(std::move(ways));
   }
 }
 
@@ -131,7 +114,7 @@ std::size_t RuledRungs::tracked(std::size_t region, std::size_t tile) const {
 bool RuledRungs::ends(const At& at) const {
   const Regions& regions = placements_.regions();
   const std::size_t here = region(at.cursor);
-  return at.tile == 0 && placements_.is_complete(cursors_[at.cursor]) &&
+  return at.tile == 0 && placements_.is_complete(points_.cursor(at.cursor)) &&
          regions.may_end({here, at.state}) &&
          regions.allow(here, regions.size(), begun(at), extents(at.tile));
 }
@@ -207,7 +190,7 @@ const RuledRungs::Ways& RuledRungs::solve(const At& at) {
     }
   }
   ways.rest = ends(at) ? 1 : 0;
-  for (const Way& way : points_[at.cursor]) {
+  for (const Way& way : points_.from(at.cursor)) {
     if (const auto next = stopped_ ? std::nullopt : after_point(at, way)) {
       ways.rest += solve(*next).rungs + (ends(*next) ? 1 : 0);
     }

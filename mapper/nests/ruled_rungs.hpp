@@ -14,6 +14,7 @@
 #include "core/rng.hpp"
 #include "mapper/mapspace.hpp"
 #include "mapper/nests/placement.hpp"
+#include "mapper/nests/points.hpp"
 
 namespace mapsim::nests {
 
@@ -55,15 +56,11 @@ class RuledRungs {
     std::size_t size = 1;
     std::size_t stride = 1;
   };
-  struct Way {
-    Point point;
-    std::size_t cursor = 0;  // behind it
-  };
 
   void make_axes();
-  void make_points();
-  std::size_t index_of_cursor(const Cursor& cursor);
-  std::size_t region(std::size_t cursor) const { return placements_.region(cursors_[cursor]); }
+  std::size_t region(std::size_t cursor) const {
+    return placements_.region(points_.cursor(cursor));
+  }
   std::size_t digit(const Axis& axis, std::size_t tile) const {
     return tile / axis.stride % axis.size;
   }
@@ -79,11 +76,9 @@ class RuledRungs {
   const Mapspace* space_;
   const UnrollingGroup* group_;
   Placements placements_;
+  Points points_;
   std::vector<Axis> axes_;
   std::size_t tiles_ = 1;
-  std::vector<Cursor> cursors_;
-  std::map<std::uint64_t, std::size_t> cursor_ids_;
-  std::vector<std::vector<Way>> points_;  // by cursor
   std::unordered_map<At, Ways, Hash> known_;
   mpz_class copies_ = 1;  // ways to tell apart the dims of classes
   const std::function<bool()>* stop_ = nullptr;

@@ -272,8 +272,8 @@ TEST_F(CommandLine, ExplainsMisuse) {
                "/configs/workloads/tpu_v1/lstm1.yaml --objective latency --imperfect",
                "the exact strategy proves the times of systolic arrays with perfect factors only; "
                "leave out --imperfect (factors: balanced)"},
-           Misuse{"search " MAPSIM_SOURCE_DIR "/configs/arch/nvdla_large.yaml " MAPSIM_SOURCE_DIR
-                  "/configs/workloads/resnet50/conv5_3x3.yaml --objective latency --certificate "
+           Misuse{"search " MAPSIM_SOURCE_DIR "/configs/arch/nv_large.yaml " MAPSIM_SOURCE_DIR
+                  "/configs/workloads/resnet50/conv5_3x3.yaml --pareto --certificate "
                   "times.yaml",
                   "certificates do not know the times of this engine; leave out --certificate"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},

@@ -104,6 +104,62 @@ precision: {A: 8 b, B: 8 b, Z: 8 b, partial: 8 b}
   EXPECT_EQ(result.cost->energy.total.count(), 15'080);  // of 762,300 mappings, each looked at
 }
 
+// Two machines with two fanouts, found by chance.
+Problem behind_two_fanouts(const char* levels, const char* dims, const char* widths) {
+  return {parse_arch(std::string{"name: g\nnodes:\n"} + levels, "arch"),
+          parse_workload(std::string{"name: w\neinsum:\n"
+                                     "  equation: Z[M][N] += A[M][K] * B[K][N]\n"
+                                     "  roles: {A: input, B: weight}\n  dims: "} +
+                             dims + "\nprecision: " + widths + "\n",
+                         "layer")};
+}
+
+// A keep that loops to 4 and to 3 do not move has to stand between them, where it costs what it
+// does above both: `for M: 4, keep L1: B, for M: 3, for K: 1, keep L1: A`. Fewer instances work on
+// the last tiles, which saves hops.
+TEST(BalancedOptima, MayNeedAKeepBetweenTwoLoopsOverOneDim) {
+  const Problem problem = behind_two_fanouts(
+      R"(  - {storage: L0, capacity: unlimited, energy: {read: 48 pJ/b, write: 16 pJ/b, update: 16 pJ/b}}
+  - {storage: L1, capacity: 128 b, energy: {read: 2 pJ/b, write: 6 pJ/b, update: 6 pJ/b}}
+  - {fanout: F0, x: 3, y: 1, multicast: false, forwarding: false}
+  - {fanout: F1, x: 3, y: 2, multicast: false, spatial_reduction: false, energy_per_hop: 0.0625 pJ/b}
+  - {compute: MAC, energy: 1 pJ, register_reuse: [weight, output]}
+)",
+      "{M: 11, N: 2, K: 3}", "{A: 8 b, B: 8 b, Z: 8 b, partial: 32 b}");
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  constraints.spatial = {{*problem.workload().find_dim("N"), FanoutId{0}, Axis::kX, 2},
+                         {*problem.workload().find_dim("M"), FanoutId{1}, Axis::kX, 3}};
+  const SearchResult result = search_exact(Mapspace{problem, constraints}, {});
+  ASSERT_TRUE(result.cost.has_value());
+  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  EXPECT_EQ(result.cost->energy.total.count(), 21'943.5);  // of 11,306 mappings, each looked at
+}
+
+// Two fanouts over one dim: a tile of 10 keeps 2 x 2 instances busy, but pieces of 3 only three,
+// though loops over N above a fanout do not move A.
+TEST(BalancedOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
+  const Problem problem = behind_two_fanouts(
+      R"(  - {storage: L0, capacity: unlimited, bandwidth: {read: 12 b/cycle}, energy: {read: 32 pJ/b, write: 32 pJ/b, update: 32 pJ/b}}
+  - {storage: L1, capacity: 384 b, bandwidth: {shared: 64 b/cycle, link: 8 b/cycle}, energy: {read: 4 pJ/b, write: 4 pJ/b, update: 2 pJ/b}, keep: [input], bypass: [output]}
+  - {fanout: F0, x: 3, y: 1, multicast: false, spatial_reduction: true, reduction_energy: 2 pJ}
+  - {fanout: F1, x: 2, y: 1, multicast: [input], spatial_reduction: true, reduction_energy: 0 pJ}
+  - {storage: L2, capacity: 1024 b, bandwidth: {read: 32 b/cycle, write: 12 b/cycle}, energy: {read: 0.75 pJ/b, write: 0.25 pJ/b, update: 0.75 pJ/b}, double_buffered: true, sliding: false, bypass: [output]}
+  - {compute: MAC, energy: 1 pJ, issue_interval: 2}
+)",
+      "{M: 3, N: 10, K: 2}", "{A: 16 b, B: 4 b, Z: 16 b, partial: 16 b}");
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  constraints.spatial = {{*problem.workload().find_dim("N"), FanoutId{0}, Axis::kX, 2},
+                         {*problem.workload().find_dim("N"), FanoutId{1}, Axis::kX, 2}};
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  const SearchResult result = search_exact(Mapspace{problem, constraints}, options);
+  ASSERT_TRUE(result.cost.has_value());
+  EXPECT_EQ(result.cost->latency.steady.count(), 55);
+  EXPECT_EQ(result.cost->energy.total.count(), 53'916);  // of 133,386 mappings, each looked at
+}
+
 // Whoever stops a search does not wait for the size of a space of 27,207 unrollings.
 TEST(BalancedOptima, AreNotCountedWhenStopped) {
   const std::string root{MAPSIM_SOURCE_DIR};
