@@ -46,7 +46,9 @@ __device__ __forceinline__ float to_tf32(float value) {
 }
 
 // From global to shared memory in the background: kBytes of 4, 8 or 16, of which the first `valid`
-// are read and the others become zero (PTX ISA 7.4, cp.async; 16 B bypass L1). From sm_80 on.
+// are read and the others become zero (PTX ISA 7.4, cp.async; 16 B bypass L1). From sm_80 on. It
+// clobbers no "memory" for the compiler, which would tie up the loads around it: it stays behind
+// the barrier before it and before the wait after it as volatile instructions keep their order.
 template <int kBytes, bool kGuarded>
 __device__ __forceinline__ void copy_async(char* to, const char* from, int valid) {
 #if __CUDA_ARCH__ >= 800

@@ -241,6 +241,9 @@ struct Writer {
     return S::kFragM * (fragments * S::kFragN + pad) * static_cast<int>(sizeof(Sum));
   }
   __host__ __device__ static constexpr int widest() {
+    if (S::kFragN * sizeof(Sum) % 32 != 0) {
+      return 1;  // store_matrix_sync wants its first address at a multiple of 32 B
+    }
     for (int count = F::kColumns; count > 1; --count) {
       if (F::kColumns % count == 0 && bytes(count, kPad) * Grid<S>::kWarps <= kShared) {
         return count;
@@ -337,21 +340,47 @@ __device__ __forceinline__ void gemm(const Arguments& arguments) {
   Writer<S>::write(arguments, fragments, at, loop.warp_m, loop.warp_n);
 }
 
-// The floor: a warp per fragment of C, operands straight from memory.
+// The floor: a warp per fragment of C, operands straight from memory; where they are no whole
+// fragments, or those of a convolution, through a tile of one fragment each in shared memory.
 template <class S>
 __device__ __forceinline__ void naive(const Arguments& arguments) {
   using T = typename S::Operand;
   const Place at = place<S>();
-  const T* a = static_cast<const T*>(arguments.a) + at.batch * arguments.batch_a;
-  const T* b = static_cast<const T*>(arguments.b) + at.batch * arguments.batch_b;
-  a += at.m * (S::kAlongA ? S::kRunA : 1);
-  b += at.n * (S::kAlongB ? S::kRunB : 1);
   Fragments<S> fragments;
   fragments.clear();
-  for (int k = 0; k < S::kK; k += S::kFragK) {
-    fragments.load(0, a + k * (S::kAlongA ? 1 : S::kRunA), b + k * (S::kAlongB ? 1 : S::kRunB),
-                   S::kRunA, S::kRunB);
-    fragments.multiply(0);
+  if constexpr (S::kGuarded) {
+    using LoadA = Loader<S, true>;
+    using LoadB = Loader<S, false>;
+    char* const tile_a = shared_memory();
+    char* const tile_b = tile_a + LoadA::kTileBytes;
+    LoadA a;
+    LoadB b;
+    a.start(arguments.a, at.batch * arguments.batch_a, at.m, 0);
+    b.start(arguments.b, at.batch * arguments.batch_b, at.n, 0);
+#pragma unroll 1
+    for (int step = 0; step < at.steps; ++step) {
+      a.load(tile_a);
+      b.load(tile_b);
+      commit_copies();
+      a.store(tile_a);
+      b.store(tile_b);
+      wait_copies<0>();
+      warp_barrier();  // naive: tile there
+      fragments.load(0, reinterpret_cast<const T*>(tile_a), reinterpret_cast<const T*>(tile_b),
+                     LoadA::kLine, LoadB::kLine);
+      fragments.multiply(0);
+      warp_barrier();  // naive: tile read
+    }
+  } else {
+    const T* a = static_cast<const T*>(arguments.a) + at.batch * arguments.batch_a;
+    const T* b = static_cast<const T*>(arguments.b) + at.batch * arguments.batch_b;
+    a += at.m * (S::kAlongA ? S::kRunA : 1);
+    b += at.n * (S::kAlongB ? S::kRunB : 1);
+    for (int k = 0; k < S::kK; k += S::kFragK) {
+      fragments.load(0, a + k * (S::kAlongA ? 1 : S::kRunA), b + k * (S::kAlongB ? 1 : S::kRunB),
+                     S::kRunA, S::kRunB);
+      fragments.multiply(0);
+    }
   }
   Writer<S>::write(arguments, fragments, at, 0, 0);
 }

@@ -54,17 +54,23 @@ struct Place {
 template <class S>
 __device__ __forceinline__ Place place() {
   using G = Grid<S>;
-  const long long index = block_index();
-  const long long in_batch = index % (G::kRows * G::kColumns);
-  const long long rest = index / (G::kRows * G::kColumns);
-  constexpr long long kGroup =
-      S::kRaster == 0 || S::kRaster > G::kColumns ? G::kColumns : S::kRaster;
-  const long long first = in_batch / (kGroup * G::kRows) * kGroup;
-  const long long in_group = in_batch - first * G::kRows;
-  const long long width = G::kColumns - first < kGroup ? G::kColumns - first : kGroup;
+  // All fits 31 bits, as a grid does; 64-bit divisions would cost a hundred instructions each.
+  constexpr unsigned kRows = G::kRows, kColumns = G::kColumns;
+  const auto index = static_cast<unsigned>(block_index());
+  const unsigned in_batch = index % (kRows * kColumns);
+  const unsigned rest = index / (kRows * kColumns);
+  constexpr unsigned kGroup = S::kRaster == 0 || S::kRaster > kColumns ? kColumns : S::kRaster;
+  const unsigned first = in_batch / (kGroup * kRows) * kGroup;
+  const unsigned in_group = in_batch - first * kRows;
   Place result;
-  result.m = static_cast<int>(in_group / width * S::kBlockM);
-  result.n = static_cast<int>((first + in_group % width) * S::kBlockN);
+  if (first + kGroup <= kColumns) {  // divisions by a constant
+    result.m = static_cast<int>(in_group / kGroup * S::kBlockM);
+    result.n = static_cast<int>((first + in_group % kGroup) * S::kBlockN);
+  } else {
+    const unsigned width = kColumns - first;
+    result.m = static_cast<int>(in_group / width * S::kBlockM);
+    result.n = static_cast<int>((first + in_group % width) * S::kBlockN);
+  }
   result.slice = rest % S::kSplit;
   result.batch = rest / S::kSplit;
   result.step = static_cast<int>(result.slice * G::kSteps / S::kSplit);

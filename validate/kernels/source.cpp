@@ -76,9 +76,29 @@ std::int64_t patch_bytes(const GemmProblem& problem, const GemmTile& fragment, b
   return fragment.m * (line + (pads ? kPatchPad : 0));
 }
 
+// A window of one pixel without gaps: the input is the matrix A.
+bool is_plain(const KernelConvolution& conv) {
+  return conv.r == 1 && conv.s == 1 && conv.stride == std::array<std::int64_t, 2>{1, 1} &&
+         conv.padding == std::array<std::int64_t, 2>{0, 0} && conv.p == conv.h &&
+         conv.q == conv.w && conv.groups == 1;
+}
+
+// Whether a naive kernel needs a tile in shared memory: what it reads is not in whole fragments as
+// WMMA reads them, in rows of multiples of 16 B.
+bool is_guarded(const KernelSpec& spec) {
+  const GemmProblem& p = spec.problem;
+  const GemmTile& fragment = spec.kernel.fragment;
+  const std::int64_t size = operand_size(p.precision).count();
+  const Rows rows = rows_of(spec);
+  return (spec.conv && !is_plain(*spec.conv)) || p.m % fragment.m != 0 || p.n % fragment.n != 0 ||
+         p.k % fragment.k != 0 || rows.a * size % 16 != 0 || rows.b * size % 16 != 0;
+}
+
 Bytes shared_of(const KernelSpec& spec) {
   if (spec.naive) {
-    return Bytes{patch_bytes(spec.problem, spec.kernel.fragment, true)};
+    const std::int64_t patch = patch_bytes(spec.problem, spec.kernel.fragment, true);
+    const Bytes tiles = shared_tile_bytes(spec.problem, tiles_of(spec));
+    return is_guarded(spec) ? std::max(Bytes{patch}, tiles) : Bytes{patch};
   }
   return shared_tile_bytes(spec.problem, spec.kernel) * spec.kernel.stages;
 }
@@ -155,22 +175,7 @@ std::optional<std::string> bad_naive(const KernelSpec& spec) {
     return fmt::format("no fragment {}x{}x{} in {}", fragment.m, fragment.n, fragment.k,
                        to_string(problem.precision));
   }
-  if (spec.conv) {
-    return "the naive kernel reads whole matrices, no convolutions";
-  }
-  const std::int64_t size = operand_size(problem.precision).count();
-  if (problem.m % fragment.m != 0 || problem.n % fragment.n != 0 || problem.k % fragment.k != 0 ||
-      run_of_a(problem) * size % 16 != 0 || run_of_b(problem) * size % 16 != 0) {
-    return "the naive kernel reads whole fragments, in rows of multiples of 16 B";
-  }
   return std::nullopt;
-}
-
-// A window of one pixel without gaps: the input is the matrix A.
-bool is_plain(const KernelConvolution& conv) {
-  return conv.r == 1 && conv.s == 1 && conv.stride == std::array<std::int64_t, 2>{1, 1} &&
-         conv.padding == std::array<std::int64_t, 2>{0, 0} && conv.p == conv.h &&
-         conv.q == conv.w && conv.groups == 1;
 }
 
 // The whole `Spec` of the kernel text.
@@ -217,7 +222,8 @@ std::string constants(const Gpu& gpu, const KernelSpec& spec, const std::string&
   flag("kBias", spec.epilogue.bias), flag("kRelu", spec.epilogue.relu);
   flag("kAdds", problem.adds_to_output);
   number("kReduceThreads", kReduceThreads);
-  flag("kNaive", spec.naive), number("kPatchBytes", spec.naive ? shared_of(spec).count() : 0);
+  flag("kNaive", spec.naive), flag("kGuarded", spec.naive && is_guarded(spec));
+  number("kPatchBytes", spec.naive ? shared_of(spec).count() : 0);
   flag("kConv", spec.conv && !is_plain(*spec.conv));
   number("kH", conv.h), number("kW", conv.w), number("kC", conv.c);
   number("kR", conv.r), number("kS", conv.s), number("kP", conv.p), number("kQ", conv.q);

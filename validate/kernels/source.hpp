@@ -38,8 +38,8 @@ struct KernelSpec {
   KernelChoice kernel;
   std::optional<KernelConvolution> conv{};  // problem.m, n, k and batch are then its GEMM's
   Epilogue epilogue{};
-  // The floor: one warp per fragment, operands straight from memory. Of `kernel` only path,
-  // fragment and raster are read.
+  // The floor: one warp per fragment, no overlap of copies and products; operands straight from
+  // memory where they are whole fragments. Of `kernel` only path, fragment and raster are read.
   bool naive = false;
   friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
@@ -80,8 +80,7 @@ struct KernelSource {
 };
 
 // Why there is no kernel text for this; nothing: there is. Every legal() kernel of the path wmma
-// has one but those whose shared memory does not hold one fragment of sums. Naive kernels demand
-// whole fragments and rows of multiples of 16 B, and no convolution.
+// has one but those whose shared memory does not hold one fragment of sums.
 std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec);
 
 // `spec` must not be not_generated(). Depends on `gpu` through its compute capability only.

@@ -80,7 +80,7 @@ TEST_F(ValidateCommand, MeasuresChecksAndReports) {
   };
   EXPECT_GE(count([](const auto& r) { return r.kernel && !r.naive; }), 14);
   EXPECT_EQ(count([](const auto& r) { return !r.kernel; }), 2);  // cuBLAS on both
-  EXPECT_EQ(count([](const auto& r) { return r.naive; }), 1);    // of the GEMM only
+  EXPECT_EQ(count([](const auto& r) { return r.naive; }), 2);
   EXPECT_EQ(count([](const auto& r) { return !r.convolution.empty(); }),
             count([](const auto& r) { return r.problem.n == 24; }));
   for (const GpuMeasurement& row : measured) {

@@ -137,7 +137,7 @@ void add_pieces(std::vector<KernelCase>& cases) {
 
 // Tiles of all shapes.
 void add_tiles(std::vector<KernelCase>& cases) {
-  for (const P precision : {P::kF16, P::kBf16, P::kS8}) {
+  for (const P precision : {P::kF16, P::kF16Acc16, P::kBf16, P::kS8}) {
     for (const GemmTile& fragment : {GemmTile{32, 8, 16}, GemmTile{8, 32, 16}}) {
       KernelCase one = gemm(fmt::format("{}_frag{}", to_string(precision), fragment.m), 90, 75, 64,
                             precision, fragment.m == 8 ? kColumn : kRow, kColumn);
@@ -216,6 +216,28 @@ void add_outputs(std::vector<KernelCase>& cases) {
   }
 }
 
+// One warp per fragment, of what is no whole fragment.
+void add_naive(std::vector<KernelCase>& cases) {
+  const auto add = [&](KernelCase one) {
+    one.name += "_naive";
+    one.spec.naive = true;
+    cases.push_back(one);
+  };
+  add(gemm("f16_ragged", 37, 33, 75, P::kF16));
+  add(with(gemm("bf16_columns_batch", 40, 27, 50, P::kBf16, kColumn, kRow), [](KernelCase& one) {
+    one.spec.problem.batch = 2;
+    one.spec.epilogue = {true, true};
+  }));
+  add(gemm("s8_ragged", 20, 31, 37, P::kS8));
+  add(gemm("tf32_one_row", 1, 40, 30, P::kTf32));
+  add(gemm("f64_ragged", 13, 21, 11, P::kF64));
+  add(convolution("conv_stem", shape(1, 11, 3, 16, 7, 2, 3), P::kF16));
+  add(convolution("conv_3x3", shape(1, 8, 16, 24, 3, 1, 1), P::kF16));
+  KernelCase staged = convolution("sm75_conv", shape(1, 7, 8, 8, 3, 1, 1), P::kF16);
+  staged.has_async = false;
+  add(staged);
+}
+
 // Before sm_80: through registers, two buffers at most.
 void add_staged(std::vector<KernelCase>& cases) {
   const auto add = [&](KernelCase one, std::int64_t stages) {
@@ -289,6 +311,7 @@ std::vector<KernelCase> kernel_cases() {
   add_tiles(cases);
   add_slices(cases);
   add_outputs(cases);
+  add_naive(cases);
   add_staged(cases);
   add_convolutions(cases);
   return cases;
@@ -305,6 +328,7 @@ std::vector<KernelMutant> kernel_mutants() {
     one.spec.kernel.stages = 2;
   });
   const auto split = with(plain, [](KernelCase& one) { one.spec.kernel.split_k = 2; });
+  const auto naive = with(ragged, [](KernelCase& one) { one.spec.naive = true; });
   const auto single = with(plain, [](KernelCase& one) { one.spec.kernel.stages = 1; });
   return {
       {"no barrier before a tile is used", "barrier();  // next tile landed", "", plain},
@@ -316,6 +340,8 @@ std::vector<KernelMutant> kernel_mutants() {
        "wait_copies<kPending + 1>();\n    barrier();  // next", plain},
       {"one tile too far ahead", "free = S::kStages - 1;", "free = 0;", plain},
       {"patch read too early", "warp_barrier();  // patch written", "", plain},
+      {"naive: a tile used too early", "warp_barrier();  // naive: tile there", "", naive},
+      {"naive: a tile overwritten", "warp_barrier();  // naive: tile read", "", naive},
       {"patch overwritten", "warp_barrier();  // patch read", "", plain},
       {"halo one too wide", "static_cast<unsigned>(pixel.w + w) < static_cast<unsigned>(S::kW)",
        "static_cast<unsigned>(pixel.w + w) <= static_cast<unsigned>(S::kW)", window},

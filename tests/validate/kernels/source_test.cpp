@@ -97,14 +97,16 @@ TEST(NotGenerated, NamesWhatSharedMemoryDoesNotHold) {
   EXPECT_EQ(not_generated(chip("h200"), spec), std::nullopt);
 }
 
-TEST(NotGenerated, NaiveKernelsTakeWholeFragments) {
+TEST(KernelSource, NaiveKernelsTakeSharedMemoryForTilesWhereTheyNeedSome) {
   KernelSpec spec = spec_of(64, 64, 64);
   spec.naive = true;
-  EXPECT_EQ(not_generated(chip("h200"), spec), std::nullopt);
+  EXPECT_THAT(kernel_source(chip("h200"), spec).text, HasSubstr("kGuarded = false"));
   spec.problem.m = 63;
-  EXPECT_THAT(not_generated(chip("h200"), spec),
-              Optional(std::string{
-                  "the naive kernel reads whole fragments, in rows of multiples of 16 B"}));
+  EXPECT_EQ(not_generated(chip("h200"), spec), std::nullopt);
+  const KernelSource source = kernel_source(chip("h200"), spec);
+  EXPECT_THAT(source.text, HasSubstr("kGuarded = true"));
+  EXPECT_EQ(source.grid[0], 4 * 4);
+  EXPECT_EQ(source.shared, Bytes{16 * (16 * 4 + 32)});  // sums take more than the tiles
 }
 
 }  // namespace
