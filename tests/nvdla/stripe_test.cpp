@@ -10,6 +10,7 @@
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/reference/loop_walk.hpp"
 #include "mapper/nvdla/schedules.hpp"
@@ -202,6 +203,26 @@ TEST(NvdlaStripes, FeaturesMoveInWholeWordsOfTheMemory) {
   const Problem image{problem.arch(), *in_form(problem.workload(), {FormKind::kImage, 1})};
   EXPECT_EQ(search_nvdla(Mapspace{image, {}}, options).cost->latency.steady,
             Cycles{(kPixels * 36 + 16 + 19) / 20});
+}
+
+// AlexNet's conv3 counts 15 x 15 pixels; the 13 x 13 that are stored move.
+TEST(NvdlaStripes, ZerosOfThePaddingAreNotFetched) {
+  const Problem problem{shipped_engine("nv_large"), layer(shape(256, 384, 13, 3))};
+  SearchOptions options;
+  options.objective = Objective::kEnergy;
+  const Cost cost = *search_nvdla(Mapspace{problem, {}}, options).cost;
+  const TensorId input{0};
+  EXPECT_EQ(cost.counts.levels[LevelId{0}][input].total.reads, 256 * 15 * 15);
+  EXPECT_NEAR(cost.energy.levels[LevelId{0}][input].read.count(), 256 * 13 * 13 * 162.5, 1);
+  EXPECT_EQ(
+      buffer_tile(problem, feature_words(problem), input, cost.counts.levels[LevelId{1}][input]),
+      Bits{8 * 256 * 13 * 13});
+  // Tiles of columns overlap, so that the input is not fetched as a whole: with all that is
+  // counted.
+  PerTensor<TensorCounts> memory = cost.counts.levels[LevelId{0}];
+  EXPECT_EQ(feature_paddings(problem, memory)[input].used, 15 * 15);
+  memory[input].total.reads += 256 * 15;
+  EXPECT_EQ(feature_paddings(problem, memory)[input].used, 1);
 }
 
 // 37 channels depthwise on 8 x 8: five merges of eight, nine operations each.
