@@ -240,16 +240,16 @@ TEST(NvdlaStripes, MergeGroupsThatNothingDivides) {
 
 // A MAC of 16 b costs more than one of 8 b: 0.2 pJ * 2^1.98 + 0.1 pJ.
 TEST(NvdlaStripes, MacsCostEnergyByWidth) {
-  const auto energy = [](std::int64_t bits) {
+  const auto energy = [](std::int64_t bits, Form form = {}) {
     const Precision precision{
         {{Role::kInput, Bits{bits}}, {Role::kOutput, Bits{bits}}, {Role::kWeight, Bits{bits}}},
         {},
         Bits{32}};
-    return Problem{shipped_engine("nv_full"), conv2d("c", shape(64, 32, 8, 3), precision)}
-        .mac_energy()
-        .count();
+    const Workload workload = conv2d("c", shape(64, 32, 8, 3), precision);
+    return Problem{shipped_engine("nv_full"), *in_form(workload, form)}.mac_energy().count();
   };
   EXPECT_DOUBLE_EQ(energy(8), 0.3);
+  EXPECT_DOUBLE_EQ(energy(8, {FormKind::kWinograd, 1}), 0.3);  // a sum is one of the four outputs
   EXPECT_NEAR(energy(16), 0.1 + 0.2 * std::pow(2, std::log(15.5) / std::log(4)), 1e-9);
 }
 
