@@ -25,7 +25,7 @@ constexpr double kBoxWidth = 300;
 constexpr double kLine = 16;
 constexpr double kArray = 240;     // longer side of the picture of an array
 constexpr double kThumbnail = 80;  // ... of one of its occupancies
-constexpr double kFlattest = 4;    // longer side to shorter one, at most
+constexpr double kFlattest = 2.5;  // longer side to shorter one, at most
 constexpr std::size_t kMostThumbnails = 6;
 constexpr const char* kBold = "font-weight=\"bold\"";
 constexpr const char* kUsed = "#cfcfcf";  // where nothing stays

@@ -81,8 +81,8 @@ nodes:
       show_mapping(problem, mapping, std::get<Cost>(evaluate(problem, mapping)));
   for (const char* words :
        {">B stays<", ">4 folds<", ">PEs: 8 columns x 2 rows<", ">A (input): moves along the rows<",
-        ">Z (output): moves down the columns<", "width=\"240.0\" height=\"60.0\"",
-        "width=\"120.0\" height=\"60.0\" fill=\"#eec79f\""}) {
+        ">Z (output): moves down the columns<", "width=\"240.0\" height=\"96.0\"",
+        "width=\"120.0\" height=\"96.0\" fill=\"#eec79f\""}) {
     EXPECT_THAT(svg, HasSubstr(words));
   }
 }
