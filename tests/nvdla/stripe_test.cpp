@@ -13,6 +13,7 @@
 #include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/reference/loop_walk.hpp"
+#include "costmodel/roofline.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "tests/costmodel/case_text.hpp"
@@ -217,6 +218,11 @@ TEST(NvdlaStripes, ZerosOfThePaddingAreNotFetched) {
   EXPECT_EQ(
       buffer_tile(problem, feature_words(problem), input, cost.counts.levels[LevelId{1}][input]),
       Bits{8 * 256 * 13 * 13});
+  const Roofline bounds = roofline(problem.arch(), problem.workload());
+  EXPECT_LE(bounds.least_energy.count(), cost.energy.total.count());
+  constexpr double kWeights = 256. * 384 * 9;
+  EXPECT_NEAR(bounds.least_energy.count(),
+              0.3 * kWeights * 169 + 162.5 * (256 * 169 + kWeights + 384 * 169), 1);
   // Tiles of columns overlap, so that the input is not fetched as a whole: with all that is
   // counted.
   PerTensor<TensorCounts> memory = cost.counts.levels[LevelId{0}];
