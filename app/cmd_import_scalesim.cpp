@@ -67,9 +67,13 @@ std::string our_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer
   const Resource& array = cost.latency.resources.front();
   std::int64_t cycles = array.time.count();
   if (config.bandwidth) {  // a port each, also for what goes past its SRAM
-    const std::int64_t most =
-        std::max({pixels, at(0, 1).reads, at(0, output).updates + at(0, output).readbacks});
-    cycles = std::max(cycles, (most + *config.bandwidth - 1) / *config.bandwidth);
+    const auto passing = [](std::int64_t words, std::int64_t each) {
+      return (words + each - 1) / each;
+    };
+    cycles = std::max(
+        {cycles, passing(pixels, config.bandwidth->ifmap),
+         passing(at(0, 1).reads, config.bandwidth->filter),
+         passing(at(0, output).updates + at(0, output).readbacks, config.bandwidth->ofmap)});
   }
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", cycles, array.time.count(), at(1, 0).reads,
                      at(2, 1).reads, at(3, output).updates, at(3, output).readbacks, pixels,
@@ -121,9 +125,9 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
   }
   if (config.bandwidth) {
     imported.notes.push_back(fmt::format(
-        "each SRAM has a port of {} B/cycle of its own to DRAM (bandwidth: link), as in the tool; "
-        "that v3 takes those of ifmap and filter from its [layout] section is left out",
-        *config.bandwidth));
+        "each SRAM has a port of its own to DRAM (bandwidth: link), as in the tool: {}, {} and {} "
+        "B/cycle of ifmap, filter and ofmap",
+        config.bandwidth->ifmap, config.bandwidth->filter, config.bandwidth->ofmap));
   }
   imported.files.push_back({"scalesim.csv", table});
   return imported;

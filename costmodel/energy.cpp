@@ -28,7 +28,7 @@ TensorEnergy tensor_energy(const Problem& problem, TensorId tensor, const Storag
 void energy_into(const Problem& problem, const Counts& counts, Energy& energy) {
   const Arch& arch = problem.arch();
   energy.total = Picojoules{0};
-  const PerTensor<Padding> features = feature_paddings(problem);
+  const PerTensor<Padding> features = feature_paddings(problem, counts.levels[LevelId{0}]);
   energy.levels.resize(arch.levels.size());
   for (const LevelId l : arch.levels.ids()) {
     energy.levels[l].resize(counts.levels[l].size());

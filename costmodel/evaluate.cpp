@@ -39,11 +39,11 @@ Bits need(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& 
   const Workload& workload = problem.workload();
   const NvdlaTiming* timing = banks_of(problem.arch(), level);
   const PerTensor<Padding> features =
-      timing != nullptr ? feature_paddings(problem) : PerTensor<Padding>{};
+      timing != nullptr ? feature_words(problem) : PerTensor<Padding>{};
   Bits bits{0};
   for (const TensorId t : workload.tensors.ids()) {
     if (counts[t].kept && (!role || workload.tensors[t].role == *role)) {
-      const Bits tile = buffer_tile(features, t, counts[t]);
+      const Bits tile = buffer_tile(problem, features, t, counts[t]);
       bits += timing != nullptr ? banked(problem.arch(), *timing, tile) : tile;
     }
   }

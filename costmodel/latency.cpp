@@ -18,9 +18,10 @@ Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) 
 
 // What comes in more than is used: whole tiles of a systolic array, or an engine's features in
 // whole words of the memory.
-PerTensor<TilePadding> all_paddings(const Problem& problem, const Nest& nest) {
+PerTensor<TilePadding> all_paddings(const Problem& problem, const Nest& nest,
+                                    const Counts& counts) {
   PerTensor<TilePadding> found = paddings(problem, nest);
-  for (const Padding& feature : feature_paddings(problem)) {
+  for (const Padding& feature : feature_paddings(problem, counts.levels[LevelId{0}])) {
     found.push_back({feature, feature});
   }
   return found;
@@ -120,7 +121,7 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
   latency.bottleneck = 0;
   latency.resources.clear();
   latency.compute = compute_time(problem, nest, counts.steps);
-  const PerTensor<TilePadding> padding = all_paddings(problem, nest);
+  const PerTensor<TilePadding> padding = all_paddings(problem, nest, counts);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
   for (const LevelId l : arch.levels.ids()) {
     add_ports(problem, l, counts.levels[l], padding, latency.resources);

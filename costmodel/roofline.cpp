@@ -179,14 +179,19 @@ Cycles least_cycles(const Problem& problem, const PerTensor<double>& moved) {
 
 Least least_cost(const Arch& arch, const Workload& workload) {
   const Storage& outermost = arch.levels[LevelId{0}];
+  const bool engine = std::holds_alternative<NvdlaTiming>(arch.compute.timing);
   double read_bits = 0;
   double write_bits = 0;
   PerTensor<double> moved;
   moved.resize(workload.tensors.size());
   for (const TensorId id : workload.tensors.ids()) {
     const Tensor& tensor = workload.tensors[id];
-    moved[id] = static_cast<double>(touched_points(workload, tensor)) *
-                static_cast<double>(tensor.bits.count()) * tensor.density;
+    const std::int64_t touched = touched_points(workload, tensor);
+    // Engines do not fetch the zeros around a padded input (costmodel/nvdla/features.hpp).
+    const std::int64_t elements =
+        engine ? std::min(touched, tensor.stored_elements.value_or(touched)) : touched;
+    moved[id] =
+        static_cast<double>(elements) * static_cast<double>(tensor.bits.count()) * tensor.density;
     (id == workload.output() ? write_bits : read_bits) += moved[id];
   }
   const Problem problem{arch, workload};

@@ -20,6 +20,12 @@ struct MacEnergy {
   Picojoules add{0};
 };
 
+// Of one sum; an element of the form winograd is four side by side.
+Bits sum_bits(const Workload& workload) {
+  return Bits{workload.tensors[workload.output()].partial_bits.count() /
+              outputs_per_element(workload)};
+}
+
 MacEnergy mac_energy(Technology technology, NumberFormat format, const Workload& workload,
                      std::string& source) {
   MacEnergy energy;
@@ -34,7 +40,7 @@ MacEnergy mac_energy(Technology technology, NumberFormat format, const Workload&
     source += fmt::format("{} b x {} b, {:.4g} pJ: {}; ", first.count(), other.count(),
                           figure.value, figure.source);
   }
-  const Bits sum = workload.tensors[workload.output()].partial_bits;
+  const Bits sum = sum_bits(workload);
   const Figure figure = add_energy(technology, format, sum);
   energy.add = Picojoules{figure.value};
   source += fmt::format("+ {} b, {:.4g} pJ: {}", sum.count(), figure.value, figure.source);
@@ -129,8 +135,7 @@ Arch bind_widths(Arch arch, const Workload& workload) {
     arch.compute.energy = mac.multiply + mac.add;
   }
   bind_physical(*arch.technology, workload, arch.compute);
-  const Figure addition = add_energy(*arch.technology, arch.compute.format,
-                                     workload.tensors[workload.output()].partial_bits);
+  const Figure addition = add_energy(*arch.technology, arch.compute.format, sum_bits(workload));
   for (Fanout& fanout : arch.fanouts) {
     if (fanout.reduction_by_width) {
       fanout.reduction_energy = Picojoules{addition.value};

@@ -19,7 +19,12 @@ struct ScaleSimConfig {
   std::int64_t filter_kb = 1;
   std::int64_t ofmap_kb = 1;
   ScaleSimDataflow dataflow = ScaleSimDataflow::kOutput;
-  std::optional<std::int64_t> bandwidth;  // words/cycle of DRAM; nullopt: an output of the tool
+  // Words/cycle of the port of each SRAM to DRAM; nullopt: an output of the tool.
+  struct Ports {
+    std::int64_t ifmap = 1, filter = 1, ofmap = 1;
+    friend bool operator==(const Ports&, const Ports&) = default;
+  };
+  std::optional<Ports> bandwidth{};
   friend bool operator==(const ScaleSimConfig&, const ScaleSimConfig&) = default;
 };
 

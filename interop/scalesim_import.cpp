@@ -157,9 +157,13 @@ std::string scalesim_arch_text(const ScaleSimConfig& config) {
       "time\nnodes:\n",
       name_of(config.name));
   text += "  - storage: DRAM\n    capacity: unlimited\n";
-  text += sram_text("IfmapSRAM", config.ifmap_kb, "weight, output", config.bandwidth);
-  text += sram_text("FilterSRAM", config.filter_kb, "input, output", config.bandwidth);
-  text += sram_text("OfmapSRAM", config.ofmap_kb, "input, weight", config.bandwidth);
+  const auto port = [&](std::int64_t ScaleSimConfig::Ports::* of) {
+    return config.bandwidth ? std::optional{(*config.bandwidth).*of} : std::nullopt;
+  };
+  using Ports = ScaleSimConfig::Ports;
+  text += sram_text("IfmapSRAM", config.ifmap_kb, "weight, output", port(&Ports::ifmap));
+  text += sram_text("FilterSRAM", config.filter_kb, "input, output", port(&Ports::filter));
+  text += sram_text("OfmapSRAM", config.ofmap_kb, "input, weight", port(&Ports::ofmap));
   text += fmt::format(
       "  - fanout: Array\n    x: {{size: {}, dims: [{}]}}\n    y: {{size: {}, dims: [{}]}}\n"
       "    spatial_reduction: {}\n",

@@ -171,18 +171,28 @@ class ConfigReader {
     }
     return static_cast<std::size_t>(found - words.begin());
   }
-  // The tool takes a list, and uses its least entry.
+  // Of the list the tool uses the first entry: version 2 for all three ports, version 3 for the
+  // ofmap only; those of ifmap and filter are the bandwidths of their banks, in the section
+  // [layout] (scalesim/single_layer_sim.py of both).
   void read_bandwidth(ScaleSimConfig& config) {
     const Cell* list = require({"Bandwidth"});
-    std::size_t begin = 0;
-    while (list != nullptr && begin <= list->text.size()) {
+    if (list == nullptr) {
+      return;
+    }
+    std::vector<std::int64_t> words;
+    for (std::size_t begin = 0; begin <= list->text.size();) {
       const std::size_t end = std::min(list->text.find(',', begin), list->text.size());
       Cell item = LineReader::cell(list->text, list->line, begin, end);
       item.column += list->column - 1;
-      const std::int64_t words = reader_.number(item, "Bandwidth");
-      config.bandwidth = std::min(config.bandwidth.value_or(words), words);
+      words.push_back(reader_.number(item, "Bandwidth"));
       begin = end + 1;
     }
+    const auto bank = [&](const char* name) {
+      const Cell* found = find({name});
+      return found != nullptr ? reader_.number(*found, name) : words.front();
+    };
+    config.bandwidth = {bank("IfmapSRAMBankBandwidth"), bank("FilterSRAMBankBandwidth"),
+                        words.front()};
   }
 
   LineReader& reader_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/presets.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -19,25 +21,25 @@ constexpr std::array kPresets{
     Preset{"weight_stationary", Role::kWeight,
            "  keep: {$level: [weight]}\n"
            "  extents: {$level: {weight: {gemm_n: done, gemm_k: done, gemm_batch: done}}}\n",
-           "  loops: {$compute: {order: [rest, gemm_m]}}\n", ""},
+           "  loops: {$compute: {order: [rest, gemm_m]}}\n", "", ""},
     Preset{"input_stationary", Role::kInput,
            "  keep: {$level: [input]}\n"
            "  extents: {$level: {input: {gemm_m: done, gemm_k: done, gemm_batch: done}}}\n",
-           "  loops: {$compute: {order: [rest, gemm_n]}}\n", ""},
+           "  loops: {$compute: {order: [rest, gemm_n]}}\n", "", ""},
     Preset{"output_stationary", Role::kOutput,
            "  keep: {$level: [output]}\n"
            "  extents: {$level: {output: {gemm_m: done, gemm_n: done, gemm_batch: done}}}\n",
-           "  loops: {$compute: {order: [rest, gemm_k]}}\n", ""},
+           "  loops: {$compute: {order: [rest, gemm_k]}}\n", "", ""},
     Preset{"row_stationary", Role::kWeight,
            "  keep: {$level: [weight]}\n"
            "  extents:\n"
            "    $level:\n"
-           "      weight: {row_kernel: whole, column_kernel: 1}\n"
-           "      column_out: 1\n",
+           "      weight: {row_kernel: whole, column_kernel: 1}\n",
            "",
            "  unroll:\n"
            "    $array: {X: {dims: [column_out, gemm_n, gemm_batch]}, "
-           "Y: {dims: [gemm_k, gemm_n, gemm_batch]}}\n"},
+           "Y: {dims: [gemm_k, gemm_n, gemm_batch]}}\n",
+           "{column_out: 1}"},
 };
 
 std::optional<LevelId> innermost_level(const Problem& problem, const Constraints& constraints,
@@ -75,6 +77,29 @@ std::string replaced(std::string_view text, std::string_view word, const std::st
   return result;
 }
 
+// Extents of the tensors that move, each at the innermost level that may keep it, if that is in the
+// array. Those of the level of the tensor that stays come first: its entry is the last so far.
+std::string extents_of_others(const Preset& preset, const Problem& problem,
+                              const Constraints& constraints, LevelId level, FanoutId array) {
+  const auto entries = [&](LevelId at) {
+    std::string text;
+    for (const Role role : {Role::kInput, Role::kWeight, Role::kOutput}) {
+      if (role != preset.stationary && innermost_level(problem, constraints, role) == at) {
+        text += fmt::format("      {}: {}\n", to_string(role), preset.others);
+      }
+    }
+    return text;
+  };
+  std::string text = entries(level);
+  for (const LevelId l : problem.arch().levels.ids()) {
+    const std::string own = entries(l);
+    if (l != level && !own.empty() && !problem.arch().is_above(l, array)) {
+      text += fmt::format("    {}:\n{}", problem.arch().levels[l].name, own);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> preset_names() {
@@ -92,12 +117,15 @@ std::optional<std::string> expand_preset(std::size_t preset, const Problem& prob
   std::string text = replaced(chosen.always, "$compute", arch.compute.name);
   const bool latched = arch.compute.register_reuse.contains(chosen.stationary);
   const auto level = innermost_level(problem, constraints, chosen.stationary);
+  const auto array = largest_fanout(arch);
   if (level && !latched) {
     text += replaced(chosen.at_level, "$level", arch.levels[*level].name);
+    if (array && !chosen.others.empty()) {
+      text += extents_of_others(chosen, problem, constraints, *level, *array);
+    }
   } else if (!latched) {
     return std::nullopt;
   }
-  const auto array = largest_fanout(arch);
   const Unrolling given = constraints.spatial.value_or(Unrolling{});
   const bool is_given = std::any_of(given.begin(), given.end(),
                                     [&](const Unroll& unroll) { return unroll.fanout == array; });

@@ -17,6 +17,7 @@ struct Preset {
   std::string_view at_level;  // unless the compute units latch the tensor
   std::string_view always;
   std::string_view on_array;  // where there is a fanout without a given unrolling
+  std::string_view others;    // extents of the other tensors at levels of their own in the array
 };
 
 std::vector<std::string> preset_names();

@@ -70,11 +70,11 @@ Json banks_json(const Problem& problem, const Counts& counts) {
   if (timing == nullptr) {
     return {};
   }
-  const PerTensor<Padding> features = feature_paddings(problem);
+  const PerTensor<Padding> features = feature_words(problem);
   Json used = Json::object();
   for (const TensorId t : problem.workload().tensors.ids()) {
     const TensorCounts& at = counts.levels[timing->buffer][t];
-    const Bits tile = at.kept ? buffer_tile(features, t, at) : Bits{0};
+    const Bits tile = at.kept ? buffer_tile(problem, features, t, at) : Bits{0};
     used[problem.workload().tensors[t].name] = banks_for(problem.arch(), *timing, tile);
   }
   return {{"of", timing->banks}, {"tensors", used}};

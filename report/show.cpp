@@ -23,14 +23,18 @@ constexpr double kLeft = 20;
 constexpr double kTop = 50;
 constexpr double kBoxWidth = 300;
 constexpr double kLine = 16;
-constexpr double kArray = 240;     // side of the picture of an array
+constexpr double kArray = 240;     // longer side of the picture of an array
 constexpr double kThumbnail = 80;  // ... of one of its occupancies
+constexpr double kFlattest = 2.5;  // longer side to shorter one, at most
 constexpr std::size_t kMostThumbnails = 6;
 constexpr const char* kBold = "font-weight=\"bold\"";
-constexpr const char* kUsed = "#9ec5e8";
-constexpr std::array kRoleColours{"#2f6fb0", "#c06a1f", "#2f8a4c"};  // in the order of Role
+constexpr const char* kUsed = "#cfcfcf";  // where nothing stays
+// In the order of Role: of arrows and legend, and of what is in use where the tensor stays.
+constexpr std::array kRoleColours{"#2f6fb0", "#c06a1f", "#2f8a4c"};
+constexpr std::array kRoleTints{"#9ec5e8", "#eec79f", "#a8d8b5"};
 
 const char* colour(Role role) { return kRoleColours[static_cast<std::size_t>(role)]; }
+const char* tint(Role role) { return kRoleTints[static_cast<std::size_t>(role)]; }
 
 std::string roles_text(RoleSet roles) {
   std::vector<std::string> names;
@@ -200,10 +204,19 @@ class ArrayPicture {
         cost_{cost},
         fanout_{fanout},
         array_{problem.arch().fanouts[fanout]},
-        nest_{make_nest(problem.workload(), mapping)} {}
+        nest_{make_nest(problem.workload(), mapping)} {
+    const auto ratio = static_cast<double>(array_.x) / static_cast<double>(array_.y);
+    width_ = std::clamp(ratio, 1 / kFlattest, 1.0);
+    height_ = std::clamp(1 / ratio, 1 / kFlattest, 1.0);
+    if (const auto& stays = cost.latency.compute.stationary) {
+      used_ = tint(problem.workload().tensors[*stays].role);
+    }
+  }
 
   void draw() {
-    canvas_.text(kX, kTop - 6, fmt::format("{}: {} x {}", array_.name, array_.x, array_.y),
+    canvas_.text(kX, kTop - 6,
+                 fmt::format("{}: {} column{} x {} row{}", array_.name, array_.x,
+                             array_.x == 1 ? "" : "s", array_.y, array_.y == 1 ? "" : "s"),
                  Anchor::kStart, kBold);
     draw_array();
     draw_movement();
@@ -220,34 +233,37 @@ class ArrayPicture {
         {whole.x, whole.y,
          whole.width * static_cast<double>(used.columns) / static_cast<double>(array_.x),
          whole.height * static_cast<double>(used.rows) / static_cast<double>(array_.y)},
-        kUsed);
+        used_);
   }
 
   void draw_array() {
-    const Box whole{kX, kY, kArray, kArray};
+    const Box whole{kX, kY, kArray * width_, kArray * height_};
     const Occupancy used{cost_.counts.used_x[fanout_], cost_.counts.used_y[fanout_], 0};
     fill(whole, used);
-    canvas_.text(kX + kArray / 2, kY - 8,
+    canvas_.text(kX + whole.width / 2, kY - 8,
                  fmt::format("columns: {}", unrolled_text(problem_, nest_, fanout_, Axis::kX)),
                  Anchor::kMiddle);
-    canvas_.upright(kX - 10, kY + kArray / 2,
+    canvas_.upright(kX - 10, kY + whole.height / 2,
                     fmt::format("rows: {}", unrolled_text(problem_, nest_, fanout_, Axis::kY)));
     const ComputeTime& time = cost_.latency.compute;
     const std::string stays =
         time.stationary ? problem_.workload().tensors[*time.stationary].name + " stays" : "";
-    canvas_.text(kX + kArray / 2, kY + kArray / 2, stays, Anchor::kMiddle, kBold);
+    canvas_.text(kX + whole.width / 2, kY + whole.height / 2, stays, Anchor::kMiddle, kBold);
     if (time.stationary) {
-      canvas_.text(kX + kArray / 2, kY + kArray / 2 + kLine,
-                   fmt::format("{} fold{}", grouped(time.folds), time.folds == 1 ? "" : "s"),
+      const bool engine = std::holds_alternative<NvdlaTiming>(problem_.arch().compute.timing);
+      canvas_.text(kX + whole.width / 2, kY + whole.height / 2 + kLine,
+                   fmt::format("{} {}{}", grouped(time.folds), engine ? "stripe" : "fold",
+                               time.folds == 1 ? "" : "s"),
                    Anchor::kMiddle);
     }
   }
 
   // What an instance shares with its neighbours moves between them; sums that all add to, too.
   void draw_movement() {
-    double down = kX + kArray / 6;
-    double across = kY + kArray / 6;
-    double legend = kY + kArray + kLine + 4;
+    const Box whole{kX, kY, kArray * width_, kArray * height_};
+    double down = kX + whole.width / 6;
+    double across = kY + whole.height / 6;
+    double legend = whole.bottom() + kLine + 4;
     const auto& tensors = problem_.workload().tensors;
     for (const TensorId t : tensors.ids()) {
       const DimSet dims = tensors[t].dims();
@@ -255,16 +271,16 @@ class ArrayPicture {
       std::string ways;
       if ((dims & dims_along(nest_, fanout_, Axis::kX)).empty() &&
           cost_.counts.used_x[fanout_] > 1) {
-        canvas_.arrow(kX + 8, across, kX + kArray - 8, across, stroke);
-        canvas_.text(kX + kArray - 14, across - 5, tensors[t].name, Anchor::kEnd);
-        across += 22;
+        canvas_.arrow(kX + 8, across, whole.right() - 8, across, stroke);
+        canvas_.text(whole.right() - 14, across - 5, tensors[t].name, Anchor::kEnd);
+        across += whole.height / 8;
         ways = "along the rows";
       }
       if ((dims & dims_along(nest_, fanout_, Axis::kY)).empty() &&
           cost_.counts.used_y[fanout_] > 1) {
-        canvas_.arrow(down, kY + 8, down, kY + kArray - 8, stroke);
-        canvas_.text(down + 5, kY + kArray - 14, tensors[t].name);
-        down += 30;
+        canvas_.arrow(down, kY + 8, down, whole.bottom() - 8, stroke);
+        canvas_.text(down + 5, whole.bottom() - 14, tensors[t].name);
+        down += whole.width / 8;
         ways += ways.empty() ? "down the columns" : " and down the columns";
       }
       const std::string partly = partly_shared(tensors[t]);
@@ -275,9 +291,20 @@ class ArrayPicture {
                    fmt::format("{} ({}): {}", tensors[t].name, to_string(tensors[t].role),
                                stays          ? "stays"
                                : ways.empty() ? "one of its own in each instance"
-                                              : "moves " + ways));
+                                              : movement(tensors[t].role) + ways));
       legend += kLine;
     }
+  }
+
+  // What carries a tensor that instances share: neighbours in a systolic array, else the network.
+  std::string movement(Role role) const {
+    if (std::holds_alternative<SystolicTiming>(problem_.arch().compute.timing)) {
+      return "moves ";
+    }
+    if (role == Role::kOutput) {
+      return array_.spatial_reduction ? "added up " : "a sum of its own, of the same element, ";
+    }
+    return array_.multicast.contains(role) ? "multicast " : "the same, one by one, ";
   }
 
   // "in groups of 7 along the rows, along the diagonals": what some neighbours share.
@@ -301,18 +328,20 @@ class ArrayPicture {
 
   void draw_occupancies() {
     const std::vector<Occupancy> all = occupancies(problem_, nest_, fanout_);
-    double x = kX + kArray + 40;
+    const double left = kX + std::max(kArray * width_, kArray / 2) + 60;
+    const Box each{0, 0, kThumbnail * width_, kThumbnail * height_};
+    double x = left;
     double y = kY;
-    canvas_.text(x, kY - 8, "in use, and for how long", Anchor::kStart);
+    canvas_.text(x, kY - 8, "columns x rows in use, and for how long", Anchor::kStart);
     for (std::size_t i = 0; i < std::min(all.size(), kMostThumbnails); ++i) {
-      fill({x, y, kThumbnail, kThumbnail}, all[i]);
-      canvas_.text(x, y + kThumbnail + kLine, fmt::format("{} x {}", all[i].columns, all[i].rows));
+      fill({x, y, each.width, each.height}, all[i]);
+      canvas_.text(x, y + each.height + kLine, fmt::format("{} x {}", all[i].columns, all[i].rows));
       canvas_.text(
-          x, y + kThumbnail + 2 * kLine,
+          x, y + each.height + 2 * kLine,
           percent(static_cast<double>(all[i].steps) / static_cast<double>(cost_.counts.steps)));
       const bool right = i % 3 < 2;
-      x = right ? x + kThumbnail + 30 : kX + kArray + 40;
-      y = right ? y : y + kThumbnail + 3 * kLine;
+      x = right ? x + kThumbnail + 30 : left;
+      y = right ? y : y + each.height + 3 * kLine;
     }
     if (all.size() > kMostThumbnails) {
       canvas_.text(x, y + kLine, fmt::format("and {} more", all.size() - kMostThumbnails));
@@ -325,6 +354,9 @@ class ArrayPicture {
   FanoutId fanout_;
   const Fanout& array_;
   Nest nest_;
+  double width_ = 1;  // of the picture, in longer sides
+  double height_ = 1;
+  const char* used_ = kUsed;
 };
 
 // The array of a timing model, or the innermost fanout that is in use, or the first.

@@ -114,7 +114,8 @@ std::string hop_energies(const Arch& arch, std::vector<std::string>& missing) {
 
 // "; CBUF banks: 4 of I, 8 of W, of 16"
 std::string banks_text(const Problem& problem, const NvdlaTiming& timing, const Counts& counts) {
-  const PerTensor<Padding> features = feature_paddings(problem);
+  const PerTensor<Padding> words = feature_words(problem);
+  const PerTensor<Padding> moved = feature_paddings(problem, counts.levels[LevelId{0}]);
   std::vector<std::string> used;
   std::string padded;
   for (const TensorId t : problem.workload().tensors.ids()) {
@@ -122,11 +123,10 @@ std::string banks_text(const Problem& problem, const NvdlaTiming& timing, const 
     const std::string& name = problem.workload().tensors[t].name;
     if (at.kept) {
       used.push_back(fmt::format(
-          "{} of {}", banks_for(problem.arch(), timing, buffer_tile(features, t, at)), name));
+          "{} of {}", banks_for(problem.arch(), timing, buffer_tile(problem, words, t, at)), name));
     }
-    if (!features.empty() && features[t].whole != features[t].used) {
-      padded += fmt::format("; {} {:.3g} times as large in words of {} B", name, features[t].of(1),
-                            problem.arch().levels[LevelId{0}].word.count() / 8);
+    if (!moved.empty() && moved[t].whole != moved[t].used) {
+      padded += fmt::format("; of {} {:.3g} times what is counted moves", name, moved[t].of(1));
     }
   }
   return fmt::format("; {} banks: {}, of {}{}", problem.arch().levels[timing.buffer].name,

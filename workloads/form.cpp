@@ -128,7 +128,11 @@ std::optional<Workload> as_merged(const Workload& workload, const LayerView& vie
   for (const DimId d : {*view.rows, *view.columns, *view.filter_rows, *view.filter_columns}) {
     dims.push_back(workload.dims[d]);
   }
-  return remade(workload, view, dims, view.stride);
+  Workload made = remade(workload, view, dims, view.stride);
+  if (auto& stored = made.tensors[view.input].stored_elements) {
+    stored = *stored / bound(workload, view.group) * groups * count;  // with the groups of zeros
+  }
+  return made;
 }
 
 std::optional<Workload> as_batch(const Workload& workload, const LayerView& view,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/nvdla/features.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -18,11 +19,9 @@ Padding to_words(const Problem& problem, std::optional<DimId> channel, std::int6
 
 }  // namespace
 
-PerTensor<Padding> feature_paddings(const Problem& problem) {
-  constexpr Bits kByte{8};
+PerTensor<Padding> feature_words(const Problem& problem) {
   const auto* timing = std::get_if<NvdlaTiming>(&problem.arch().compute.timing);
-  if (timing == nullptr || timing->mode == NvdlaMode::kSheet ||
-      problem.arch().levels[LevelId{0}].word <= kByte) {
+  if (timing == nullptr || timing->mode == NvdlaMode::kSheet) {
     return {};
   }
   const Workload& workload = problem.workload();
@@ -46,11 +45,28 @@ bool holds_padded_features(const Arch& arch, LevelId level) {
   return timing != nullptr && level < timing->buffer;
 }
 
-Bits buffer_tile(const PerTensor<Padding>& paddings, TensorId tensor, const TensorCounts& at) {
-  const std::int64_t bits = at.footprint * at.bits.count();
-  return paddings.empty() ? Bits{bits}
-                          : Bits{static_cast<std::int64_t>(
-                                std::ceil(paddings[tensor].of(static_cast<double>(bits))))};
+PerTensor<Padding> feature_paddings(const Problem& problem, const PerTensor<TensorCounts>& memory) {
+  PerTensor<Padding> found = feature_words(problem);
+  for (const TensorId t : found.ids()) {
+    const std::optional<std::int64_t>& stored = problem.workload().tensors[t].stored_elements;
+    const std::int64_t touched = memory[t].footprint;  // of the whole tensor
+    if (stored && *stored < touched && memory[t].total.reads % touched == 0) {
+      const Padding zeros = padding_of(*stored, touched);
+      found[t] = padding_of(found[t].whole * zeros.whole, found[t].used * zeros.used);
+    }
+  }
+  return found;
+}
+
+Bits buffer_tile(const Problem& problem, const PerTensor<Padding>& words, TensorId tensor,
+                 const TensorCounts& at) {
+  if (words.empty()) {
+    return Bits{at.footprint * at.bits.count()};
+  }
+  const std::int64_t most =
+      problem.workload().tensors[tensor].stored_elements.value_or(at.footprint);
+  const std::int64_t bits = std::min(at.footprint, most) * at.bits.count();
+  return Bits{static_cast<std::int64_t>(std::ceil(words[tensor].of(static_cast<double>(bits))))};
 }
 
 }  // namespace mapsim

@@ -455,6 +455,23 @@ TEST(ScaleSimImport, CountsAGemmAsItsMappingDoes) {
   }
 }
 
+// Version 2 uses the first of the bandwidths for all, version 3 those of the banks for operands.
+TEST(ScaleSimImport, TakesThePortsThatTheToolTakes) {
+  const std::string sizes =
+      "[architecture_presets]\nArrayHeight: 8\nArrayWidth: 8\nIfmapSramSzkB: 1\n"
+      "FilterSramSzkB: 1\nOfmapSramSzkB: 1\nDataflow: ws\nBandwidth: 16, 4\n";
+  const std::string mode = "[run_presets]\nInterfaceBandwidth: USER\n";
+  using Ports = ScaleSimConfig::Ports;
+  EXPECT_EQ(parse_scalesim_config(sizes + mode, "c.cfg").bandwidth, (Ports{16, 16, 16}));
+  const std::string layout = "[layout]\nIfmapSRAMBankBandwidth: 5\nFilterSRAMBankBandwidth: 6\n";
+  const ScaleSimConfig config = parse_scalesim_config(sizes + layout + mode, "c.cfg");
+  EXPECT_EQ(config.bandwidth, (Ports{5, 6, 16}));
+  const Arch arch = parse_arch(scalesim_arch_text(config), "arch.yaml");
+  for (const auto& [level, bytes] : {std::pair{1, 5}, std::pair{2, 6}, std::pair{3, 16}}) {
+    EXPECT_EQ(arch.levels[static_cast<LevelId>(level)].bandwidth.link, BitsPerCycle{8. * bytes});
+  }
+}
+
 // A machine on which two of our rows fit by hand: 64 words of a tile, 128 in the SRAM.
 TEST(ScaleSimImport, CutsTimeWhereNotEvenAFoldFits) {
   const ScaleSimConfig config{"c", 32, 16, 1, 1, 1, ScaleSimDataflow::kWeight, {}};

@@ -15,6 +15,7 @@ Arch small_engine(const SmallEngine& engine) {
   return parse_arch(fmt::format(R"(name: small_engine
 nodes:
   - storage: DRAM
+    word: {} B
     capacity: unlimited
     bandwidth: {{shared: 2 B/cycle}}
     energy: {{read: 100 pJ/B, write: 110 pJ/B}}
@@ -41,7 +42,7 @@ nodes:
     energy: 0.3 pJ
     timing: {{model: nvdla, banks: {}{}}}
 )",
-                                engine.buffer_bytes, 4 * engine.sums, engine.kernels,
+                                engine.word, engine.buffer_bytes, 4 * engine.sums, engine.kernels,
                                 engine.channels, engine.banks, engine.timing),
                     "small_engine.yaml");
 }

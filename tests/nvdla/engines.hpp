@@ -19,7 +19,8 @@ struct SmallEngine {
   std::int64_t kernels = 2, channels = 2;
   std::int64_t buffer_bytes = 256, banks = 8;
   std::int64_t sums = 64;  // of 32 b
-  std::string timing;      // ", winograd: true" and the like
+  std::string timing{};    // ", winograd: true" and the like
+  std::int64_t word = 1;   // of the memory, bytes
 };
 Arch small_engine(const SmallEngine& engine);
 

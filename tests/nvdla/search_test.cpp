@@ -42,6 +42,7 @@ Small small_case(std::uint64_t seed) {
   engine.banks = pick(2, 12);
   engine.buffer_bytes = engine.banks * pick(4, 60);
   engine.sums = pick(4, 40);
+  engine.word = pick(0, 1) == 0 ? 1 : 4;
   const std::int64_t least = pick(1, 5);
   engine.timing = fmt::format(", stripe: {{min: {}, max: {}}}", least, least + pick(0, 6));
   if (pick(0, 3) == 0) {
@@ -61,6 +62,7 @@ Small small_case(std::uint64_t seed) {
   shape.kernel = {pick(1, 3), pick(1, 3)};
   shape.stride = {pick(1, 2), pick(1, 2)};
   shape.input = {shape.kernel[0] + pick(0, 8), shape.kernel[1] + pick(0, 6)};
+  shape.padding = {pick(0, shape.kernel[0] / 2), pick(0, shape.kernel[1] / 2)};
   return {small_engine(engine), layer(shape)};
 }
 

@@ -10,8 +10,10 @@
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/reference/loop_walk.hpp"
+#include "costmodel/roofline.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "tests/costmodel/case_text.hpp"
@@ -204,6 +206,31 @@ TEST(NvdlaStripes, FeaturesMoveInWholeWordsOfTheMemory) {
             Cycles{(kPixels * 36 + 16 + 19) / 20});
 }
 
+// AlexNet's conv3 counts 15 x 15 pixels; the 13 x 13 that are stored move.
+TEST(NvdlaStripes, ZerosOfThePaddingAreNotFetched) {
+  const Problem problem{shipped_engine("nv_large"), layer(shape(256, 384, 13, 3))};
+  SearchOptions options;
+  options.objective = Objective::kEnergy;
+  const Cost cost = *search_nvdla(Mapspace{problem, {}}, options).cost;
+  const TensorId input{0};
+  EXPECT_EQ(cost.counts.levels[LevelId{0}][input].total.reads, 256 * 15 * 15);
+  EXPECT_NEAR(cost.energy.levels[LevelId{0}][input].read.count(), 256 * 13 * 13 * 162.5, 1);
+  EXPECT_EQ(
+      buffer_tile(problem, feature_words(problem), input, cost.counts.levels[LevelId{1}][input]),
+      Bits{8 * 256 * 13 * 13});
+  const Roofline bounds = roofline(problem.arch(), problem.workload());
+  EXPECT_LE(bounds.least_energy.count(), cost.energy.total.count());
+  constexpr double kWeights = 256. * 384 * 9;
+  EXPECT_NEAR(bounds.least_energy.count(),
+              0.3 * kWeights * 169 + 162.5 * (256 * 169 + kWeights + 384 * 169), 1);
+  // Tiles of columns overlap, so that the input is not fetched as a whole: with all that is
+  // counted.
+  PerTensor<TensorCounts> memory = cost.counts.levels[LevelId{0}];
+  EXPECT_EQ(feature_paddings(problem, memory)[input].used, 15 * 15);
+  memory[input].total.reads += 256 * 15;
+  EXPECT_EQ(feature_paddings(problem, memory)[input].used, 1);
+}
+
 // 37 channels depthwise on 8 x 8: five merges of eight, nine operations each.
 TEST(NvdlaStripes, MergeGroupsThatNothingDivides) {
   ConvShape depthwise = shape(37, 37, 28, 3);
@@ -219,16 +246,16 @@ TEST(NvdlaStripes, MergeGroupsThatNothingDivides) {
 
 // A MAC of 16 b costs more than one of 8 b: 0.2 pJ * 2^1.98 + 0.1 pJ.
 TEST(NvdlaStripes, MacsCostEnergyByWidth) {
-  const auto energy = [](std::int64_t bits) {
+  const auto energy = [](std::int64_t bits, Form form = {}) {
     const Precision precision{
         {{Role::kInput, Bits{bits}}, {Role::kOutput, Bits{bits}}, {Role::kWeight, Bits{bits}}},
         {},
         Bits{32}};
-    return Problem{shipped_engine("nv_full"), conv2d("c", shape(64, 32, 8, 3), precision)}
-        .mac_energy()
-        .count();
+    const Workload workload = conv2d("c", shape(64, 32, 8, 3), precision);
+    return Problem{shipped_engine("nv_full"), *in_form(workload, form)}.mac_energy().count();
   };
   EXPECT_DOUBLE_EQ(energy(8), 0.3);
+  EXPECT_DOUBLE_EQ(energy(8, {FormKind::kWinograd, 1}), 0.3);  // a sum is one of the four outputs
   EXPECT_NEAR(energy(16), 0.1 + 0.2 * std::pow(2, std::log(15.5) / std::log(4)), 1e-9);
 }
 

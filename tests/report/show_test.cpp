@@ -40,9 +40,49 @@ TEST(ShowMapping, SaysWhatLiesWhereAndWhatMoves) {
   const std::string svg =
       show_mapping(problem, mapping, std::get<Cost>(evaluate(problem, mapping)));
   for (const char* words :
-       {">gemm on small<", ">columns: N 2<", ">rows: K 2<", ">A (input): moves along the rows<",
-        ">B (weight): one of its own in each instance<", ">Z (output): moves down the columns<",
-        ">2 x 2<", ">100.0 %<", "parallel N in 2 blocks of 2 over X of PEs"}) {
+       {">gemm on small<", ">columns: N 2<", ">rows: K 2<", ">A (input): multicast along the rows<",
+        ">B (weight): one of its own in each instance<", ">Z (output): added up down the columns<",
+        ">PEs: 2 columns x 2 rows<", ">2 x 2<", ">100.0 %<",
+        "parallel N in 2 blocks of 2 over X of PEs"}) {
+    EXPECT_THAT(svg, HasSubstr(words));
+  }
+}
+
+// What stays fills the array in its colour of the legend, and the array has its proportions.
+TEST(ShowMapping, DrawsTheArrayInTheColourOfWhatStays) {
+  const Arch arch = parse_arch(R"(name: flat
+nodes:
+  - storage: DRAM
+    capacity: unlimited
+    energy: {read: 80 pJ/B, write: 80 pJ/B}
+  - fanout: PEs
+    x: 8
+    y: 2
+    spatial_reduction: true
+  - storage: Register
+    capacity: {weight: 1 B}
+    energy: {read: 1 pJ/B, write: 1 pJ/B}
+    keep: [weight]
+  - compute: MAC
+    energy: 1 pJ
+    timing: {model: systolic, array: PEs}
+)",
+                               "flat.yaml");
+  const Problem problem{arch, testing::small_problem().workload()};
+  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
+  const DimId m{0};
+  const DimId n{1};
+  const DimId k{2};
+  const Mapping mapping{{Keep{LevelId{0}, all}, Temporal{k, 2},
+                         Parallel{n, 1, FanoutId{0}, Axis::kX},
+                         Parallel{k, 1, FanoutId{0}, Axis::kY},
+                         Keep{LevelId{1}, TensorSet{TensorId{1}}}, Temporal{m, 1}}};
+  const std::string svg =
+      show_mapping(problem, mapping, std::get<Cost>(evaluate(problem, mapping)));
+  for (const char* words :
+       {">B stays<", ">4 folds<", ">PEs: 8 columns x 2 rows<", ">A (input): moves along the rows<",
+        ">Z (output): moves down the columns<", "width=\"240.0\" height=\"96.0\"",
+        "width=\"120.0\" height=\"96.0\" fill=\"#eec79f\""}) {
     EXPECT_THAT(svg, HasSubstr(words));
   }
 }
