@@ -17,6 +17,9 @@ Answer run(const ResultsArguments& arguments) {
 }
 
 Answer run(const MergeArguments& arguments) {
+  for (const std::string& input : arguments.inputs) {
+    Store{input, Store::Open::kExisting};  // before anything is made
+  }
   Store store{arguments.database, Store::Open::kOrNew};
   for (const std::string& input : arguments.inputs) {
     store.merge(input);

@@ -7,7 +7,7 @@
 
 #include "app/import.hpp"
 #include "core/diagnostic.hpp"
-#include "interop/network_file.hpp"
+#include "interop/onnx.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -37,10 +37,26 @@ OnnxOptions options_of(const OnnxArguments& arguments) {
 }  // namespace
 
 Network network_of(const std::string& path, const OnnxArguments& arguments) {
-  if (!path.ends_with(".onnx") && (!arguments.dims.empty() || arguments.operand_bits > 0)) {
-    throw UsageError("--dim, --operand-bits: only for an ONNX model");
+  if (!path.ends_with(".onnx")) {
+    const Network network = load_network(path);
+    return arguments.batch == 1 ? network : batched(network, arguments.batch, path);
   }
-  return read_network(path, options_of(arguments));
+  const OnnxOptions options = options_of(arguments);
+  Network network = to_network(read_onnx(path, options), options);
+  if (options.batch > 1) {
+    OnnxOptions one = options;
+    one.batch = 1;
+    if (to_network(read_onnx(path, one), one) == network) {
+      throw UsageError(
+          "--batch: no first dim of the model's inputs is symbolic, or --dim names it");
+    }
+    network.batch = options.batch;
+  }
+  if (network.layers.empty()) {
+    throw ConfigError(
+        {Diagnostic{path, 0, 0, "", "a model without a convolution or a product", ""}});
+  }
+  return network;
 }
 
 ImportedFiles import_onnx(const ImportArguments& arguments) {
@@ -48,11 +64,6 @@ ImportedFiles import_onnx(const ImportArguments& arguments) {
     throw UsageError("import onnx takes one model, FILE.onnx");
   }
   const Network network = network_of(arguments.files[0], arguments.onnx);
-  if (network.layers.empty()) {
-    throw ConfigError(
-        {Diagnostic{arguments.files[0], 0, 0, "",
-                    "a model without a convolution or a product: nothing to map", ""}});
-  }
   ImportedFiles imported;
   const std::string heading = "# Imported from ONNX.\n";
   imported.files.push_back({"network.yaml", heading + print_network(network, ".")});

@@ -286,9 +286,11 @@ class ArchReader {
     } else if (!lookup_.energy(storage)) {
       report_no_energy(fields, storage.name);
     }
-    read_physical(
-        fields, storage.physical,
-        storage.capacity.unlimited() ? std::nullopt : std::optional{storage.capacity.total()});
+    // A capacity that is wrong has been reported: once is enough.
+    const Node* capacity = fields.find("capacity");
+    const bool unlimited = capacity != nullptr && capacity->text == "unlimited";
+    const Bits bits = storage.capacity.unlimited() ? Bits{1} : storage.capacity.total();
+    read_physical(fields, storage.physical, unlimited ? std::nullopt : std::optional{bits});
     lookup_.physical(storage, arch_.clock);
     storage.double_buffered = reader_.boolean(fields.find("double_buffered")).value_or(false);
     storage.streamed = reader_.boolean(fields.find("streamed")).value_or(false);

@@ -12,9 +12,9 @@
 #include <optional>
 #include <set>
 
+#include "campaign/network_file.hpp"
 #include "campaign/substitute.hpp"
 #include "core/reader.hpp"
-#include "interop/network_file.hpp"
 #include "report/figures.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
@@ -62,6 +62,10 @@ std::vector<std::string> expand(const fs::path& folder, const std::string& patte
   globfree(&found);
   std::sort(files.begin(), files.end());
   return files;
+}
+
+bool is_same(const OnnxOptions& a, const OnnxOptions& b) {
+  return a.dims == b.dims && a.batch == b.batch && a.operand_bits == b.operand_bits;
 }
 
 class CampaignReader {
@@ -291,7 +295,8 @@ class CampaignReader {
     }
     for (const std::string& file : found) {
       const bool again = std::any_of(into.begin(), into.end(), [&](const Source& other) {
-        return other.file == file && other.name == like.name && other.options == like.options;
+        return other.file == file && other.name == like.name &&
+               is_same(other.options, like.options);
       });
       if (!again) {
         into.push_back({&node, file, like.name, like.options});

@@ -148,7 +148,8 @@ void MpiJob::work(const std::string& campaign_path, const std::atomic<bool>& sto
   std::int64_t number = ask({});
   if (number != kNothingLeft) {
     const Campaign campaign = load_campaign(campaign_path);
-    PointSolver solver{campaign, stop};
+    Sharing sharing{campaign};
+    PointSolver solver{campaign, stop, sharing};
     while (number != kNothingLeft) {
       number = ask(packed(solver.solve(static_cast<std::size_t>(number))));
     }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "campaign/network.hpp"
-#include "campaign/point.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"
@@ -112,17 +111,13 @@ std::string streams_text(const Arch& arch, const Network& network, const Network
   return text;
 }
 
-// Layers without a mapping leave a total that is not the network's: no inferences then.
 std::string totals_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
   const double time = seconds(arch, sums.latency);
-  const std::string rate = ratio(part(static_cast<double>(network.batch), time)) + " inferences/s";
   std::string text = fmt::format(
-      "Total{}: {} in {} cycles ({}{}), {} MACs, {} per MAC, {} of peak\n",
-      sums.missing > 0    ? fmt::format(" without {} layers that have no mapping", sums.missing)
-      : network.batch > 1 ? fmt::format(" of {} at a time", network.batch)
-                          : "",
+      "Total{}: {} in {} cycles ({}; {} inferences/s), {} MACs, {} per MAC, {} of peak\n",
+      network.batch > 1 ? fmt::format(" of {} at a time", network.batch) : "",
       energy_text(sums.energy), grouped(sums.latency.count()), scaled(time, "s"),
-      sums.missing > 0 ? "" : "; " + rate, grouped(sums.macs),
+      ratio(part(static_cast<double>(network.batch), time)), grouped(sums.macs),
       energy_text(Picojoules{part(sums.energy.count(), static_cast<double>(sums.macs))}),
       percent(part(static_cast<double>(sums.macs), static_cast<double>(sums.latency.count()) *
                                                        static_cast<double>(arch.mac_units()))));
@@ -156,9 +151,8 @@ std::string network_text(const Arch& arch, const Network& network, const Network
   text += table(rows) + '\n' + streams_text(arch, network, sums);
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     if (i >= result.layers.size() || !result.layers[i].cost) {
-      text += fmt::format(
-          "{}: {}\n", network.layers[i].name,
-          i < result.layers.size() ? reason_of(result.layers[i].infeasible) : "not searched");
+      text += fmt::format("{}: {}\n", network.layers[i].name,
+                          i < result.layers.size() ? "nothing fits" : "not searched");
     }
   }
   text += found.empty() ? "" : "Most energy: " + hungriest(network, found, sums) + '\n';

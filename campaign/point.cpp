@@ -20,6 +20,7 @@
 #include "costmodel/roofline.hpp"
 #include "costmodel/stream.hpp"
 #include "mapper/constraints.hpp"
+#include "mapper/shared_bounds.hpp"
 #include "mapper/supported.hpp"
 #include "report/names.hpp"
 #include "workloads/print.hpp"
@@ -67,6 +68,26 @@ std::string limits_text(const Question& question) {
 }
 
 Cell finite(double value) { return std::isfinite(value) ? Cell{value} : Cell{}; }
+
+// Why nothing fits: each room that was too small, and the least that would do.
+std::string reason_of(const InfeasibleReport& report) {
+  std::vector<std::string> reasons;
+  for (const auto& [reason, times] : report.reasons) {
+    const auto need = report.smallest_need.find(reason);
+    const auto is = [text = reason](const char* what) {
+      return text.find(what) != std::string::npos;
+    };
+    const char* const unit = is("capacity")        ? " b"
+                             : is("energy limit")  ? " pJ"
+                             : is("latency limit") ? " cycles"
+                                                   : "";
+    reasons.push_back(need == report.smallest_need.end()
+                          ? reason
+                          : fmt::format("{} (at least {}{})", reason, need->second, unit));
+  }
+  return reasons.empty() ? "no mapping obeys the constraints"
+                         : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
+}
 
 Record without_mapping(std::string status, std::string reason, double seconds) {
   Record record(kFigureColumns.size());
@@ -148,20 +169,6 @@ Record price(const Arch& arch, const Stream& stream) {
 }
 
 }  // namespace
-
-std::string reason_of(const InfeasibleReport& report) {
-  std::vector<std::string> reasons;
-  for (const auto& [reason, times] : report.reasons) {
-    const auto need = report.smallest_need.find(reason);
-    const bool bits = reason.find("capacity") != std::string::npos;
-    reasons.push_back(
-        need == report.smallest_need.end()
-            ? reason
-            : fmt::format("{} (at least {}{})", reason, need->second, bits ? " b" : ""));
-  }
-  return reasons.empty() ? "no mapping obeys the constraints"
-                         : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
-}
 
 Content content(std::string text) { return {fmt::format("{:016x}", fnv1a(text)), std::move(text)}; }
 
@@ -246,7 +253,7 @@ Record point_record(const Campaign& campaign, const Design& design, const PointI
 
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
                             const CampaignLayer& layer, const Question& question,
-                            const std::atomic<bool>& stop) {
+                            const std::atomic<bool>& stop, const SharedOf& shared) {
   if (!design.arch) {
     return without_mapping("error", design.reason, 0);
   }
@@ -255,10 +262,12 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
   }
   try {
     const Problem problem{*design.arch, layer.workload};
-    const Constraints constraints =
-        question.constraints_file.empty()
-            ? Constraints{}
-            : parse_constraints(question.constraints_text, question.constraints_file, problem);
+    const auto rules = [&question](const Problem& of) {
+      return question.constraints_file.empty()
+                 ? Constraints{}
+                 : parse_constraints(question.constraints_text, question.constraints_file, of);
+    };
+    const Constraints constraints = rules(problem);
     check_supported(problem.workload(), constraints, campaign.strategy);
     SearchOptions options;
     options.objective = question.objective;
@@ -274,8 +283,17 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     options.budget = campaign.budget;
     options.edge_folds = true;
     options.stop = &stop;
-    const SearchResult found =
-        (*find_mapper(campaign.strategy))(Mapspace{problem, constraints}, options);
+    const bool shares = shared && campaign.strategy == "exact" && campaign.budget == Budget{} &&
+                        !problem.is_timed_by_model() && !options.objective.exact_ties &&
+                        !constraints.factors.balanced;
+    const auto tables = shares ? shared(rules) : std::vector<std::shared_ptr<SharedBounds>>{};
+    std::vector<SharedBounds*> known;
+    for (const auto& table : tables) {
+      known.push_back(table.get());
+    }
+    const Mapspace space{problem, constraints};
+    const SearchResult found = known.empty() ? (*find_mapper(campaign.strategy))(space, options)
+                                             : search_exact(space, options, known);
     if (stop) {
       return std::nullopt;
     }

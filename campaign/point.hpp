@@ -2,15 +2,20 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "arch/arch.hpp"
 #include "campaign/campaign.hpp"
 #include "campaign/record.hpp"
-#include "mapper/mapper.hpp"
+#include "mapper/constraints.hpp"
 
 namespace mapsim {
+
+class SharedBounds;
 
 // An input of a point as text that says all that a result depends on, and nothing else: names of
 // files, layers and machines, comments and layout are not in it.
@@ -32,9 +37,6 @@ Content layer_content(const CampaignLayer& layer);
 // `question` and how `campaign` searches for the answer.
 Content question_content(const Campaign& campaign, const Question& question);
 
-// Why nothing fits: each room that was too small, and the least that would do.
-std::string reason_of(const InfeasibleReport& report);
-
 // Which point of the grid.
 struct PointIndex {
   std::size_t design = 0, layer = 0, question = 0;
@@ -47,9 +49,12 @@ Record point_record(const Campaign& campaign, const Design& design, const PointI
 
 // The answer: the values of kFigureColumns. A layer that does not fit, constraints that the design
 // or the layer contradicts, a search that is not supported are answers, too, with their reason.
-// One thread. nullopt: `stop` was set before the search was over.
+// One thread. nullopt: `stop` was set before the search was over. `shared`: what other searches
+// know of the layer on other designs, asked for where the exact strategy can use it; or empty.
+using SharedOf = std::function<std::vector<std::shared_ptr<SharedBounds>>(
+    const std::function<Constraints(const Problem&)>& rules)>;
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
                             const CampaignLayer& layer, const Question& question,
-                            const std::atomic<bool>& stop);
+                            const std::atomic<bool>& stop, const SharedOf& shared = {});
 
 }  // namespace mapsim

@@ -243,17 +243,23 @@ std::string extreme(const Study& study, const char* what,
 }
 
 std::vector<std::string> findings(const Study& study) {
+  const auto complete =
+      std::count_if(study.designs.begin(), study.designs.end(),
+                    [](const DesignResult& design) { return design.is_complete(); });
   const DesignResult* const best = study.best();
   if (best == nullptr) {
     return {"No design has a mapping of every layer: nothing to draw."};
   }
   std::string text = fmt::format(
-      "{} needs {} and {} for {}: {} of the MAC units' time is used.",
+      "{} needs {} and {} for {}{}.",
       study.designs.size() == 1 ? best->name()
-                                : fmt::format("Of {} designs the best is {} ({}). It",
-                                              study.designs.size(), best->number, best->name()),
+                                : fmt::format("Of {} designs the best is {} ({}). It", complete,
+                                              best->number, best->name()),
       si_text(best->energy_pj() * kPicojoule, "J", 4), si_text(best->seconds(), "s", 4),
-      layers_name(study), fmt::format("{:.1f} %", 100 * best->utilization()));
+      layers_name(study),
+      best->mac_units > 0
+          ? fmt::format(": {:.1f} % of the MAC units' time is used", 100 * best->utilization())
+          : "");
   if (study.designs.size() > 1) {
     text +=
         fmt::format(" Of all designs: {}, {}",
@@ -323,6 +329,10 @@ Section study_section(const Study& study, const std::vector<std::size_t>& wanted
   if (const std::string text = reasons(study); !text.empty()) {
     section.paragraphs.push_back(text);
   }
+  if (!study.unpriced.empty()) {
+    section.paragraphs.push_back(
+        "In no sum, as nothing is known of them: " + joined(study.unpriced, ", ") + ".");
+  }
   if (design_points(study).size() > 1) {
     section.parts.emplace_back(designs_figure(study, names.of(prefix + " designs")));
     section.parts.emplace_back(
@@ -378,6 +388,7 @@ std::string counts_text(const std::vector<Study>& studies) {
   std::size_t points = 0;
   std::size_t mapped = 0;
   std::size_t proven = 0;
+  std::size_t priced = 0;
   std::size_t missing = 0;
   std::set<std::pair<std::string, std::size_t>> designs;
   for (const Study& study : studies) {
@@ -387,15 +398,17 @@ std::string counts_text(const std::vector<Study>& studies) {
         ++points;
         mapped += layer.energy_pj ? 1U : 0U;
         proven += layer.status == "optimal" ? 1U : 0U;
+        priced += layer.status == "priced" ? 1U : 0U;
         missing += layer.status.empty() ? 1U : 0U;
       }
     }
   }
   return fmt::format(
-      "{} point{} of {} design{}: {} with a mapping, {} of them proven optimal{}{}.",
+      "{} point{} of {} design{}: {} with a mapping, {} of them proven optimal{}{}{}.",
       grouped(static_cast<std::int64_t>(points)), points == 1 ? "" : "s", designs.size(),
-      designs.size() == 1 ? "" : "s", grouped(static_cast<std::int64_t>(mapped)),
+      designs.size() == 1 ? "" : "s", grouped(static_cast<std::int64_t>(mapped - priced)),
       grouped(static_cast<std::int64_t>(proven)),
+      priced > 0 ? fmt::format("; {} move data only", priced) : "",
       points > mapped + missing ? fmt::format("; {} without", points - mapped - missing) : "",
       missing > 0 ? fmt::format("; {} not computed yet", missing) : "");
 }

@@ -62,6 +62,7 @@ struct Study {
   std::string campaign, network;
   std::string objective, latency, limits, constraints, strategy;  // as asked
   std::vector<DesignResult> designs;                              // in order of number
+  std::vector<std::string> unpriced{};  // operators that are in no sum: "2 x NonMaxSuppression"
 
   Objective goal() const;
   // "energy, at most 20 ms": what was asked.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "campaign/report.hpp"
@@ -386,8 +387,12 @@ PageFigure roofline_figure(const Study& study, const DesignResult& design,
                               seconds * static_cast<double>(layer.count) / whole};
     chart.points.push_back(point);
     chart.peak_ops = std::max(chart.peak_ops, *layer.peak_ops);
-    if (layer.peak_bytes && std::find(chart.bytes_per_second.begin(), chart.bytes_per_second.end(),
-                                      *layer.peak_bytes) == chart.bytes_per_second.end()) {
+    const auto is_drawn = [&layer](double roof) {
+      constexpr double kSame = 1e-9;
+      return std::abs(roof - *layer.peak_bytes) <= kSame * roof;
+    };
+    if (layer.peak_bytes &&
+        std::none_of(chart.bytes_per_second.begin(), chart.bytes_per_second.end(), is_drawn)) {
       chart.bytes_per_second.push_back(*layer.peak_bytes);
     }
     csv += fmt::format("{},{},{},{},{},{}\n", csv_field(layer.layer), point.intensity,

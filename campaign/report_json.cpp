@@ -91,7 +91,7 @@ LayerResult stream_layer(const Json& json) {
   LayerResult layer;
   layer.layer = json.at("name");
   layer.count = json.at("count");
-  layer.status = "none";
+  layer.status = "priced";
   layer.energy_pj = json.at("energy_pj").get<double>();
   layer.cycles = json.at("latency_cycles");
   layer.bottleneck = json.at("kind");
@@ -143,6 +143,56 @@ Study study_of_network(const Json& json) {
   return study;
 }
 
+// A layer or an operator of a network on a GPU: picoseconds in place of cycles.
+LayerResult kernel_layer(const Json& json, double picoseconds) {
+  LayerResult layer;
+  layer.layer = json.at("name");
+  layer.count = json.at("count");
+  layer.macs = json.value("macs", std::int64_t{0});
+  layer.reason = json.value("problem", "");
+  layer.energy_pj = number(json, "energy_pj");
+  layer.cycles =
+      static_cast<std::int64_t>(number(json, "latency_seconds").value_or(0) * picoseconds + 0.5);
+  layer.utilization = number(json, "share_of_peak").value_or(0);
+  layer.bottleneck = json.value("bound", json.value("kind", ""));
+  layer.mapping = json.value("kernel", "");
+  const bool moves = json.contains("kind");
+  layer.status = moves ? "priced" : "none";
+  layer.energy = {{moves ? "operators without MACs" : "kernels", "", layer.energy_pj.value_or(0)}};
+  return layer;
+}
+
+Study study_of_gpu_network(const Json& json) {
+  constexpr double kPicoseconds = 1e12;
+  Study study;
+  study.network = json.at("network");
+  if (const std::int64_t batch = json.value("batch", std::int64_t{1}); batch > 1) {
+    study.network += fmt::format(", {} at a time", batch);
+  }
+  study.objective = "latency";
+  study.latency = "steady";
+  DesignResult design;
+  design.arch = json.at("gpu");
+  design.clock_hz = kPicoseconds;
+  for (const char* list : {"layers", "streams"}) {
+    for (const Json& entry : json.at(list)) {
+      design.layers.push_back(kernel_layer(entry, kPicoseconds));
+    }
+  }
+  study.designs.push_back(std::move(design));
+  return study;
+}
+
+// Operators that nothing is known of.
+std::vector<std::string> unpriced_of(const Json& json) {
+  std::vector<std::string> unpriced;
+  const Json kinds = json.value("unpriced", Json::object());
+  for (const auto& [kind, count] : kinds.items()) {
+    unpriced.push_back(fmt::format("{} x {}", count.get<std::int64_t>(), kind));
+  }
+  return unpriced;
+}
+
 HistogramResult histogram_of(const Json& json) {
   HistogramResult histogram;
   histogram.arch = json.at("arch");
@@ -182,7 +232,9 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
   }
   const std::string command = json.value("command", "");
   if (command == "network") {
-    into.studies.push_back(study_of_network(json));
+    into.studies.push_back(json.contains("gpu") ? study_of_gpu_network(json)
+                                                : study_of_network(json));
+    into.studies.back().unpriced = unpriced_of(json);
   } else if (command == "histogram") {
     into.histograms.push_back(histogram_of(json));
   } else if (json.contains("front")) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "campaign/store.hpp"
+#include "core/diagnostic.hpp"
 #include "report/figures.hpp"
 #include "report/json_head.hpp"
 #include "report/page.hpp"
@@ -105,9 +106,12 @@ std::string csv(const std::vector<Shown>& shown,
 }
 
 // What people want to see first; the rest is in CSV and JSON.
-constexpr std::array<std::string_view, 12> kForPeople{
-    "arch",   "network",   "layer",          "layers",      "objective",      "constraints",
-    "status", "energy_pj", "latency_cycles", "utilization", "layers_missing", "reason"};
+constexpr std::array<std::string_view, 14> kForPeople{
+    "arch",           "network",     "layer",          "layers", "objective",
+    "latency",        "limits",      "constraints",    "status", "energy_pj",
+    "latency_cycles", "utilization", "layers_missing", "reason"};
+// Nothing that need be said.
+constexpr std::array<std::string_view, 3> kUsual{"", "none", "steady"};
 
 std::string short_text(const Shown& column, const Json& value) {
   if (value.is_null()) {
@@ -126,6 +130,21 @@ std::string short_text(const Shown& column, const Json& value) {
   return text.substr(0, text.find('\n'));
 }
 
+// The column itself; of latencies the one that was asked for.
+Shown asked(const std::vector<Shown>& all, const Shown& column, const Record& row) {
+  const auto named = [&all](const char* name) {
+    return std::find_if(all.begin(), all.end(), [name](const Shown& shown) {
+      return !shown.is_setting && shown.name == name;
+    });
+  };
+  const auto mode = named("latency");
+  const auto ramped = named("latency_cycles_ramped");
+  return !column.is_setting && column.name == "latency_cycles" && mode != all.end() &&
+                 ramped != all.end() && value_of(*mode, row) == "ramped"
+             ? Shown{"latency_cycles", ramped->column, false}
+             : column;
+}
+
 std::string text_table(const std::vector<Shown>& all,
                        const std::function<void(const std::function<void(const Record&)>&)>& read) {
   std::vector<Shown> shown;
@@ -142,13 +161,13 @@ std::string text_table(const std::vector<Shown>& all,
   read([&](const Record& record) {
     rows.emplace_back();
     for (const Shown& column : shown) {
-      rows.back().push_back(short_text(column, value_of(column, record)));
+      rows.back().push_back(short_text(column, value_of(asked(all, column, record), record)));
     }
   });
   // Columns that say nothing are left out.
   for (std::size_t column = shown.size(); column-- > 0;) {
     const bool empty = std::all_of(rows.begin() + 1, rows.end(), [column](const Row& row) {
-      return row[column].empty() || row[column] == "none";
+      return std::find(kUsual.begin(), kUsual.end(), row[column]) != kUsual.end();
     });
     for (Row& row : rows) {
       if (empty) {
@@ -164,6 +183,14 @@ std::string text_table(const std::vector<Shown>& all,
 std::string results_table(const Provenance& origin, const ResultsOptions& options) {
   Store store{options.database, Store::Open::kExisting};
   const char* const view = options.networks ? "networks" : "answers";
+  bool any = options.campaign.empty();
+  if (!any) {
+    store.read("answers", options.campaign, [&any](const Record&) { any = true; });
+  }
+  if (!any) {
+    throw ConfigError{{{options.database, 0, 0, "",
+                        fmt::format("has no points of a campaign '{}'", options.campaign), ""}}};
+  }
   const std::vector<Shown> shown = shown_columns(store, options, view);
   const auto read = [&](const std::function<void(const Record&)>& visit) {
     store.read(view, options.campaign, visit);

@@ -126,8 +126,9 @@ class Planner {
   std::vector<std::size_t> missing_;
 };
 
-void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop) {
-  PointSolver solver{campaign, stop};
+void work(const Campaign& campaign, PointQueue& queue, const std::atomic<bool>& stop,
+          Sharing& sharing) {
+  PointSolver solver{campaign, stop, sharing};
   while (!stop) {
     const auto number = queue.take();
     if (!number) {
@@ -151,10 +152,11 @@ void note(const Solved& solved, Store& store, SweepSummary& summary) {
 // Threads that solve points until nothing is left or they are told to halt; joined at the end.
 class Workers {
  public:
-  Workers(const Campaign& campaign, PointQueue& queue, int threads) : working_{threads} {
+  Workers(const Campaign& campaign, PointQueue& queue, int threads)
+      : sharing_{campaign}, working_{threads} {
     for (int i = 0; i < threads; ++i) {
       threads_.emplace_back([this, &campaign, &queue] {
-        work(campaign, queue, halt_);
+        work(campaign, queue, halt_, sharing_);
         --working_;
       });
     }
@@ -166,6 +168,7 @@ class Workers {
   bool working() const { return working_ > 0; }
 
  private:
+  Sharing sharing_;
   std::atomic<bool> halt_{false};
   std::atomic<int> working_;
   std::vector<std::jthread> threads_;
@@ -223,9 +226,10 @@ std::string progress_text(const SweepProgress& progress) {
   return text;
 }
 
-PointSolver::PointSolver(const Campaign& campaign, const std::atomic<bool>& stop)
+PointSolver::PointSolver(const Campaign& campaign, const std::atomic<bool>& stop, Sharing& sharing)
     : campaign_{campaign},
       stop_{stop},
+      sharing_{sharing},
       layers_{ids_of(layer_contents(campaign))},
       questions_{ids_of(question_contents(campaign))},
       design_{std::numeric_limits<std::size_t>::max()} {}
@@ -236,12 +240,20 @@ Solved PointSolver::solve(std::size_t number) {
   try {
     const PointIndex index = point_index(campaign_, number);
     if (index.design != design_) {
-      loaded_ = load(design(campaign_, index.design));
+      drawn_ = design(campaign_, index.design);
+      loaded_ = load(drawn_);
       design_ = index.design;
     }
     solved.key = {loaded_.content.id, layers_[index.layer], questions_[index.question]};
-    solved.figures = mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer],
-                                   campaign_.questions[index.question], stop_);
+    // A limit in time is in cycles of the design's own: nothing is shared then.
+    const Question& question = campaign_.questions[index.question];
+    const SharedOf shared = question.max_latency.empty()
+                                ? SharedOf{[&](const SharedBounds::Rules& rules) {
+                                    return sharing_.of(drawn_, *loaded_.arch, index, rules);
+                                  }}
+                                : SharedOf{};
+    solved.figures =
+        mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer], question, stop_, shared);
   } catch (const std::exception& error) {
     solved.failure = error.what();  // the other points can still be solved
   }
@@ -267,7 +279,11 @@ std::string summary_text(const Campaign& campaign, const SweepSummary& summary) 
       fmt::format("{}: {} points; {} known, {} computed", campaign.name, count(progress.points),
                   count(progress.known), count(progress.computed));
   if (progress.computed > 0) {
-    text += fmt::format(" in {} ({}/s)", duration_text(progress.seconds), ratio(rate(progress)));
+    constexpr double kShort = 60;
+    text += fmt::format(
+        " in {} ({}/s)",
+        progress.seconds < kShort ? scaled(progress.seconds, "s") : duration_text(progress.seconds),
+        ratio(rate(progress)));
   }
   text += fmt::format("\n{} have a mapping, {} have none, {} are missing\n",
                       count(summary.tally.mapped), count(summary.tally.unmapped),

@@ -8,6 +8,7 @@
 
 #include "campaign/campaign.hpp"
 #include "campaign/queue.hpp"
+#include "campaign/sharing.hpp"
 #include "campaign/store.hpp"
 
 namespace mapsim {
@@ -45,17 +46,20 @@ struct SweepSummary {
   bool interrupted = false;
 };
 
-// Solves points of a campaign, one after the other; nothing is shared between two solvers.
+// Solves points of a campaign, one after the other. Solvers of a process share `sharing`, which
+// outlives them.
 class PointSolver {
  public:
-  PointSolver(const Campaign& campaign, const std::atomic<bool>& stop);
+  PointSolver(const Campaign& campaign, const std::atomic<bool>& stop, Sharing& sharing);
   Solved solve(std::size_t number);
 
  private:
   const Campaign& campaign_;
   const std::atomic<bool>& stop_;
+  Sharing& sharing_;
   std::vector<std::string> layers_, questions_;  // ids of their contents
   std::size_t design_;                           // the one that is loaded
+  Design drawn_;
   LoadedDesign loaded_;
 };
 

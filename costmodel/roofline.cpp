@@ -113,7 +113,9 @@ PerTensor<TensorTraffic> traffic(const Arch& arch, const Workload& workload) {
   for (const TensorId id : result.ids()) {
     const Tensor& tensor = workload.tensors[id];
     TensorTraffic& entry = result[id];
-    entry.elements = tensor.stored_elements.value_or(touched_points(workload, tensor));
+    // Padding is touched but not stored; what a stride jumps over is stored but not touched.
+    const std::int64_t touched = touched_points(workload, tensor);
+    entry.elements = std::min(tensor.stored_elements.value_or(touched), touched);
     entry.elements += biased == id ? bias_values(workload, id) : 0;
     PerTensor<double> bits;
     bits.resize(result.size());

@@ -40,7 +40,6 @@ struct OnnxOptions {
   std::int64_t batch = 1;                    // a symbolic first dim that `dims` does not name
   // Width of operands, whatever the model says; sums then have 32 b. Absent: as in the model.
   std::optional<Bits> operand_bits;
-  friend bool operator==(const OnnxOptions&, const OnnxOptions&) = default;
 };
 
 // Whether this build reads ONNX files.

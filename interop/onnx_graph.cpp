@@ -70,11 +70,9 @@ onnx::ModelProto parse(const std::string& path) {
   return model;
 }
 
-// Gives the dims of the model's inputs their values. Returns the value of each symbol.
-std::map<std::string, std::int64_t> fix_inputs(onnx::GraphProto& graph, const std::string& file,
-                                               const OnnxOptions& options) {
+// Gives the dims of the model's inputs their values, and forgets shapes that inference finds again.
+void fix_dims(onnx::GraphProto& graph, const std::string& file, const OnnxOptions& options) {
   std::set<std::string> weights, missing;
-  std::map<std::string, std::int64_t> symbols;
   for (const auto& weight : graph.initializer()) {
     weights.insert(weight.name());
   }
@@ -85,17 +83,14 @@ std::map<std::string, std::int64_t> fix_inputs(onnx::GraphProto& graph, const st
     auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
     for (int i = 0; i < shape.dim_size(); ++i) {
       auto& dim = *shape.mutable_dim(i);
-      const std::string symbol = dim.dim_param();
-      const auto given = options.dims.find(symbol);
+      const auto given = options.dims.find(dim.dim_param());
       if (given != options.dims.end()) {
         dim.set_dim_value(given->second);
       } else if (!dim.has_dim_value() && i == 0) {
         dim.set_dim_value(options.batch);
       } else if (!dim.has_dim_value()) {
-        missing.insert(symbol.empty() ? fmt::format("{}[{}]", input.name(), i) : symbol);
-      }
-      if (!symbol.empty() && dim.has_dim_value()) {
-        symbols.emplace(symbol, dim.dim_value());
+        missing.insert(dim.dim_param().empty() ? fmt::format("{}[{}]", input.name(), i)
+                                               : dim.dim_param());
       }
     }
   }
@@ -103,78 +98,20 @@ std::map<std::string, std::int64_t> fix_inputs(onnx::GraphProto& graph, const st
     fail(file, fmt::format("dims without a value: {}; give each with --dim NAME=N",
                            fmt::join(missing, ", ")));
   }
-  for (const auto& [name, extent] : options.dims) {
-    if (!symbols.contains(name)) {
-      fail(file, fmt::format("no input has a dim {}", quoted(name)));
-    }
-  }
-  return symbols;
-}
-
-// Does inference know what the node makes of its operands?
-bool is_inferred(const onnx::ModelProto& model, const onnx::NodeProto& node) {
-  int version = 1;
-  for (const auto& opset : model.opset_import()) {
-    if (opset.domain() == node.domain() || (opset.domain() == "ai.onnx" && node.domain().empty())) {
-      version = static_cast<int>(opset.version());
-    }
-  }
-  const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
-  return schema != nullptr && schema->has_type_and_shape_inference_function();
-}
-
-// Forgets shapes that inference finds again, for other dims perhaps. Those of operators that it
-// does not know stay, with the symbols' values.
-void forget_shapes(onnx::ModelProto& model, const std::map<std::string, std::int64_t>& symbols) {
-  onnx::GraphProto& graph = *model.mutable_graph();
-  std::set<std::string> kept;
-  for (const auto& node : graph.node()) {
-    if (!is_inferred(model, node)) {
-      kept.insert(node.output().begin(), node.output().end());
-    }
-  }
-  const auto valued = [&symbols](onnx::ValueInfoProto value) {
-    if (value.type().tensor_type().has_shape()) {
-      for (auto& dim :
-           *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-        if (const auto symbol = symbols.find(dim.dim_param()); symbol != symbols.end()) {
-          dim.set_dim_value(symbol->second);
-        }
-      }
-    }
-    return value;
-  };
-  std::vector<onnx::ValueInfoProto> values;
-  for (const auto& value : graph.value_info()) {
-    if (kept.contains(value.name())) {
-      values.push_back(valued(value));
-    }
-  }
   graph.clear_value_info();
-  for (const onnx::ValueInfoProto& value : values) {
-    *graph.add_value_info() = value;
-  }
   for (auto& output : *graph.mutable_output()) {
-    if (kept.contains(output.name())) {
-      output = valued(output);
-    } else {
-      output.clear_type();
-    }
+    output.clear_type();
   }
 }
 
-// Shapes may depend on small whole numbers among the constants, and on a few factors (Resize);
-// nothing depends on the rest.
+// Shapes may depend on small whole numbers among the constants; nothing depends on the rest.
 void drop_values(onnx::TensorProto& tensor) {
-  constexpr std::int64_t kMostNumbers = 4096;
-  constexpr std::int64_t kMostFactors = 8;  // one for each axis
+  constexpr int kMostNumbers = 4096;
   const bool whole = tensor.data_type() == onnx::TensorProto::INT64 ||
                      tensor.data_type() == onnx::TensorProto::INT32;
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : tensor.dims()) {
-    elements = extent < 0 || elements > kMostNumbers ? kMostNumbers + 1 : elements * extent;
-  }
-  if (elements > (whole ? kMostNumbers : kMostFactors)) {
+  if (!whole || tensor.int64_data_size() > kMostNumbers ||
+      tensor.int32_data_size() > kMostNumbers ||
+      tensor.raw_data().size() > sizeof(std::int64_t) * kMostNumbers) {
     tensor.clear_raw_data();
     tensor.clear_float_data();
     tensor.clear_double_data();
@@ -303,7 +240,7 @@ bool has_onnx() { return true; }
 
 OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
   onnx::ModelProto model = parse(path);
-  forget_shapes(model, fix_inputs(*model.mutable_graph(), path, options));
+  fix_dims(*model.mutable_graph(), path, options);
   for (auto& weight : *model.mutable_graph()->mutable_initializer()) {
     drop_values(weight);
   }

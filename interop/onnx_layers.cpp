@@ -200,8 +200,7 @@ class Translation {
 
   const Shape& shape(const OnnxNode& node, const OnnxTensor& tensor, std::size_t least_rank) const {
     if (!tensor.shape) {
-      fail(node, fmt::format("the shape of '{}' is not known, and the model does not say it",
-                             tensor.name));
+      fail(node, fmt::format("the shape of '{}' is not known", tensor.name));
     }
     if (tensor.shape->size() < least_rank) {
       fail(node, fmt::format("'{}' has {} axes, fewer than {}", tensor.name, tensor.shape->size(),
@@ -272,16 +271,9 @@ class Translation {
     return at->second;
   }
 
-  // An attribute with one value.
-  std::int64_t integer(const OnnxNode& node, const std::string& key, std::int64_t otherwise) const {
-    const auto at = node.integers.find(key);
-    if (at == node.integers.end()) {
-      return otherwise;
-    }
-    if (at->second.size() != 1) {
-      fail(node, fmt::format("'{}' is not one number", key));
-    }
-    return at->second.front();
+  std::int64_t group(const OnnxNode& node) const {
+    const auto at = node.integers.find("group");
+    return at == node.integers.end() ? 1 : at->second.at(0);
   }
 
   // Of one or two axes; one is a row. On the input with its padding, which inference has used for
@@ -302,7 +294,7 @@ class Translation {
     conv.batch = in[0];
     conv.in_channels = in[1];
     conv.out_channels = kernel[0];
-    conv.groups = integer(node, "group", 1);
+    conv.groups = group(node);
     conv.bias = node.inputs.size() > 2 && node.op == "Conv";
     const Shape pads = per_axis(node, "pads", 2 * axes, 0);
     bool as_stored = !node.words.contains("auto_pad") || node.words.at("auto_pad") == "NOTSET";
@@ -338,7 +330,7 @@ class Translation {
                                    const OnnxTensor& weight) {
     const Shape& in = shape(node, data, 3);
     const Shape& kernel = shape(node, weight, in.size());
-    const std::int64_t groups = integer(node, "group", 1);
+    const std::int64_t groups = group(node);
     if (groups < 1 || in[1] % groups != 0 || kernel[0] != in[1]) {
       fail(node, "channels of data, weights and groups contradict each other");
     }
@@ -358,17 +350,19 @@ class Translation {
                        const OnnxTensor& weight) const {
     const Shape& a = shape(node, data, 2);
     const Shape& b = shape(node, weight, 2);
-    const bool ta = integer(node, "transA", 0) != 0;
-    const bool tb = integer(node, "transB", 0) != 0;
+    const auto is_transposed = [&node](const char* key) {
+      const auto at = node.integers.find(key);
+      return at != node.integers.end() && at->second.at(0) != 0;
+    };
+    const bool ta = is_transposed("transA"), tb = is_transposed("transB");
     if (a[ta ? 0 : 1] != b[tb ? 1 : 0]) {
       fail(node, "the operands' shared axis differs");
     }
     return {a[ta ? 1 : 0], b[tb ? 0 : 1], a[ta ? 0 : 1], std::nullopt, node.inputs.size() > 2};
   }
 
-  // numpy.matmul: vectors are rows and columns; axes in front of the last two are a batch. Where
-  // one operand has extent 1 in such an axis it is shared: then what the other has there are more
-  // rows, or more columns.
+  // numpy.matmul: vectors are rows and columns; axes in front of the last two are a batch, each
+  // repeated where it has extent 1. Against weights without batch, all rows are one matrix.
   GemmShape product(const OnnxNode& node, const OnnxTensor& data, const OnnxTensor& weight) const {
     Shape a = shape(node, data, 1);
     Shape b = shape(node, weight, 1);
@@ -391,22 +385,18 @@ class Translation {
       if (at(a) != at(b) && at(a) != 1 && at(b) != 1) {
         fail(node, "the operands' batches differ");
       }
-      std::int64_t& grows = at(b) == 1 ? gemm.m : at(a) == 1 ? gemm.n : batch;
-      grows = capped_product(grows, std::max(at(a), at(b)));
+      batch *= std::max(at(a), at(b));
     }
-    if (batch > 1) {
+    if (b.size() == 2) {
+      gemm.m *= batch;
+    } else if (batch > 1) {
       gemm.batch = batch;
     }
     return gemm;
   }
 
-  // Beyond what any layer may have, which is refused then.
-  static std::int64_t capped_product(std::int64_t a, std::int64_t b) {
-    return a > kMostBits / b ? kMostBits : a * b;
-  }
-
   Bits bits(const OnnxTensor& tensor) const {
-    if (tensor.name.empty()) {
+    if (!tensor.shape || tensor.name.empty()) {
       return Bits{0};
     }
     Bits sum = options_.operand_bits.value_or(tensor.bits);
@@ -419,21 +409,7 @@ class Translation {
     return sum;
   }
 
-  bool is_known(const OnnxTensor& tensor) const {
-    return tensor.name.empty() ||
-           (tensor.shape && (tensor.bits.count() > 0 || options_.operand_bits));
-  }
-
   void add_stream(const OnnxNode& node) {
-    const std::size_t picked = kPickers.contains(node.op) ? 1 : 0;
-    const auto has_size = [this](const OnnxTensor& tensor) { return is_known(tensor); };
-    if (!std::all_of(node.outputs.begin(), node.outputs.end(), has_size) ||
-        !std::all_of(
-            node.inputs.begin() + static_cast<std::ptrdiff_t>(std::min(picked, node.inputs.size())),
-            node.inputs.end(), has_size)) {
-      ++network_.unpriced[node.op + " of unknown shape"];
-      return;
-    }
     Stream stream{title(node), node.op, Bits{0}, Bits{0}, 1};
     for (const OnnxTensor& tensor : node.outputs) {
       stream.out = std::min(stream.out + bits(tensor), Bits{kMostBits});
@@ -463,9 +439,9 @@ class Translation {
         name.substr(name.find_first_not_of('_') == std::string::npos ? name.size()
                                                                      : name.find_first_not_of('_'));
     name = is_name(name) ? name : fmt::format("node_{}", position_);
-    const std::string first = name;
-    for (std::size_t i = position_; !names_.insert(name).second; ++i) {
-      name = fmt::format("{}_{}", first, i);
+    if (!names_.insert(name).second) {
+      name = fmt::format("{}_{}", name, position_);
+      names_.insert(name);
     }
     return name;
   }

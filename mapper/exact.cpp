@@ -16,6 +16,7 @@
 #include "mapper/exact/labels.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
+#include "mapper/shared_bounds.hpp"
 
 namespace mapsim {
 
@@ -192,10 +193,12 @@ class Record {
 
 class ExactSearch {
  public:
-  ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience)
+  ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,
+              const std::vector<SharedBounds*>& shared = {})
       : space_{space},
         options_{options},
         patience_{patience},
+        shared_{shared},
         groups_(space, options.objective),
         record_{space.problem(), options, groups_} {}
 
@@ -302,6 +305,17 @@ class ExactSearch {
     }
   }
 
+  // As another design shows.
+  bool is_known_beyond(std::size_t group, const Key& limit) const {
+    return limit.first < exact::kInfinity &&
+           std::any_of(
+               shared_.begin(), shared_.end(),
+               [&](SharedBounds* shared) {
+                 return exact::beyond(
+                     {shared->bound(space_.group_by_factors()[group], limit.first)}, limit);
+               });
+  }
+
   void search(std::size_t group, exact::Quest quest) {
     if (groups_.is_idle(group)) {
       record_.relax(group, Key{}, 0);
@@ -309,6 +323,10 @@ class ExactSearch {
     }
     if (is_balanced()) {
       search_balanced(group, quest);
+      return;
+    }
+    if (is_known_beyond(group, quest.limit)) {
+      record_.relax(group, quest.limit, 0);
       return;
     }
     const auto instance = groups_.build(group, quest.limit);
@@ -331,6 +349,7 @@ class ExactSearch {
   const Mapspace& space_;
   const SearchOptions& options_;
   const Patience& patience_;
+  std::vector<SharedBounds*> shared_;
   exact::Groups groups_;
   Record record_;
 };
@@ -415,11 +434,16 @@ std::string size_of(const Mapspace& space, bool interrupted, const Patience& pat
 }  // namespace
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
+  return search_exact(space, options, {});
+}
+
+SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
+                          const std::vector<SharedBounds*>& shared) {
   if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
     return search_nvdla(space, options);
   }
   const Patience patience(options);
-  SearchResult result = ExactSearch(space, options, patience).run();
+  SearchResult result = ExactSearch(space, options, patience, shared).run();
   if (options.objective.exact_ties && result.cost && !result.interrupted) {
     result = break_ties(space, options, std::move(result), patience);
   }

@@ -27,9 +27,14 @@ HEAD = """# YAML reference
 
 <!-- Made by tools/yaml_reference.py from configs/schema; do not edit. -->
 
-Every key of every kind of file. [formats.md](formats.md) explains them with examples; editors that know the schemas
-(`# yaml-language-server: $schema=...` in the first line) complete and check them. Bold keys must be there. A path
+Every key of every kind of file. [formats.md](formats.md) explains them with examples. Bold keys must be there. A path
 is a key in a map (`a.b`), an item of a list (`a[]`), or any key (`a.*`).
+
+**In an editor.** A comment at the head of a file names its schema; the shipped files have it in their second line:
+`# yaml-language-server: $schema=../schema/arch.schema.json` (or a full path). VS Code with the extension YAML
+(`redhat.vscode-yaml`), and every editor with `yaml-language-server`, then completes keys, shows what they mean and marks
+what is wrong. Without the comment, in VS Code's `settings.json`:
+`"yaml.schemas": {"/path/to/mapsim/configs/schema/campaign.schema.json": "*campaign*.yaml"}`.
 """
 
 
@@ -84,8 +89,10 @@ def rows(node, schema, path, required, seen):
     for key in ("oneOf", "anyOf", "allOf"):
         for choice in node.get(key, []):
             yield from (row for row in rows(choice, schema, path, required, seen) if row[0] != path)
+    branches = [set(choice.get("required", [])) for choice in node.get("oneOf", [])]
+    always = set.intersection(*branches) if branches else set()  # whichever of them it is
     for key, child in node.get("properties", {}).items():
-        must = key in node.get("required", [])
+        must = key in node.get("required", []) or key in always
         if isinstance(child, dict):
             yield from rows(child, schema, f"{path}.{key}" if path else key, must, seen)
     others = [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]

@@ -13,6 +13,8 @@
 
 #include "arch/load.hpp"
 #include "campaign/results.hpp"
+#include "campaign/results_version.hpp"
+#include "report/figures.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "tests/support/yaml_example.hpp"
 #include "workloads/load.hpp"
@@ -156,6 +158,68 @@ TEST_F(Sweeps, GiveTheSameRowsWhateverTheThreadsAndShards) {
   EXPECT_EQ(answers("turns.sqlite"), answers("one.sqlite"));
 }
 
+// A lost shard leaves points without an answer, not fewer points.
+TEST_F(Sweeps, KnowOfThePointsOfOtherShards) {
+  const SweepSummary second = run(grid(), "second.sqlite", 1, {1, 4});
+  EXPECT_EQ(second.progress.points, 2);
+  EXPECT_EQ(second.tally.mapped, 2);
+  EXPECT_EQ(second.tally.missing, 0) << "of its own";
+  Store whole{path("whole.sqlite"), Store::Open::kOrNew};
+  whole.merge(path("second.sqlite"));
+  EXPECT_EQ(whole.tally(grid()).mapped, 2);
+  EXPECT_EQ(whole.tally(grid()).missing, 6);
+}
+
+// Results of other sources are other results, and this name tells them apart.
+TEST_F(Sweeps, KeepResultsByTheSourcesOfTheProgram) {
+  EXPECT_THAT(results_version(), testing::MatchesRegex("[0-9.]+-[0-9a-f]{12}"));
+  run(grid(), "a.sqlite");
+  Database{path("a.sqlite")}.execute("UPDATE results SET tool = '0.1.0-000000000000'");
+  EXPECT_EQ(run(grid(), "a.sqlite").progress.computed, 8);
+}
+
+TEST_F(Sweeps, PriceWhatOnlyMovesData) {
+  std::ofstream{path("net.yaml")} << "name: net\nlayers: [{workload: gemm.yaml, count: 3}]\n"
+                                     "streams: [{name: act, kind: Relu, in: 64 B, out: 64 B, "
+                                     "count: 5}]\nunpriced: {Magic: 2}\n";
+  const Campaign asked = parse_campaign(
+      "name: net\narchitectures: [{file: teaching.yaml}]\n"
+      "networks: [net.yaml, {file: net.yaml, name: four, batch: 4}]\n",
+      path("campaign.yaml"));
+  const SweepSummary summary = run(asked, "a.sqlite");
+  EXPECT_EQ(summary.progress.points, 4);
+  EXPECT_THAT(summary_text(asked, summary), testing::HasSubstr("not priced: Magic, 2 x in four"));
+  // 128 B at 8 B a cycle and 100 pJ a byte, read or written; a batch of 4 moves four times as much.
+  EXPECT_EQ(cell("a.sqlite", 1, "status"), Cell{"priced"});
+  EXPECT_EQ(cell("a.sqlite", 1, "energy_pj"), Cell{12'800.0});
+  EXPECT_EQ(cell("a.sqlite", 1, "latency_cycles"), Cell{std::int64_t{16}});
+  EXPECT_EQ(cell("a.sqlite", 3, "energy_pj"), Cell{4 * 12'800.0});
+  const double layer = std::get<double>(cell("a.sqlite", 0, "energy_pj"));
+  const std::string csv =
+      results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kCsv});
+  EXPECT_THAT(csv, testing::HasSubstr(fmt::format(",net,energy,steady,,none,exact,8,0,{},",
+                                                  3 * layer + 5 * 12'800.0)));
+}
+
+TEST_F(Sweeps, AskNothingTwice) {
+  std::ofstream{path("net.yaml")} << "name: net\nlayers: [{workload: gemm.yaml}]\n";
+  fs::copy_file(path("net.yaml"), path("other.yaml"));
+  const auto error = [&](const std::string& rest) {
+    return error_text([&] {
+      parse_campaign("name: a\narchitectures: [{file: teaching.yaml}]\n" + rest, path("a.yaml"));
+    });
+  };
+  EXPECT_THAT(error("networks: [net.yaml, other.yaml]\n"),
+              testing::HasSubstr("a.yaml:3:22: networks[1]: a second network 'net'; give it a name "
+                                 "of its own: {file: ..., name: ...}"));
+  EXPECT_THAT(error("networks: [net.yaml]\nobjectives: [energy, edp, {minimize: energy^1}]\n"),
+              testing::HasSubstr("objectives[2]: asks what an item before asks"));
+  EXPECT_THAT(error("networks: [net.yaml]\nconstraints: [none, none]\n"),
+              testing::HasSubstr("constraints[1]: a second 'none'"));
+  EXPECT_THAT(error("networks: [{file: net.yaml, dims: {n: 3}}]\n"),
+              testing::HasSubstr("net.yaml: dims and a width of operands are for ONNX models"));
+}
+
 // A value that the architecture refuses, a machine that is too small, constraints that contradict
 // the layer, a search that does not exist: rows with reasons, and the rest goes on.
 TEST_F(Sweeps, RecordBadPointsWithTheirReasons) {
@@ -169,7 +233,7 @@ TEST_F(Sweeps, RecordBadPointsWithTheirReasons) {
   EXPECT_EQ(summary.tally.missing, 0);
   EXPECT_EQ(cell("a.sqlite", 0, "status"), Cell{"error"});
   EXPECT_THAT(std::get<std::string>(cell("a.sqlite", 0, "reason")),
-              testing::StartsWith("teaching.yaml:32:15: nodes[3].capacity: "));
+              testing::StartsWith("teaching.yaml:33:15: nodes[3].capacity: "));
   EXPECT_EQ(cell("a.sqlite", 4, "status"), Cell{"optimal"});
   EXPECT_THAT(std::get<std::string>(cell("a.sqlite", 5, "reason")),
               testing::StartsWith("rules.yaml:2:10: mapspace.keep: unknown level 'Nowhere'"));
@@ -232,6 +296,17 @@ TEST_F(Sweeps, MergeRefusesContradictionsAndStrangers) {
 // Every shape of CSV field: commas and quotes in the breakdown, lines in the mapping.
 TEST_F(Sweeps, PrintTables) {
   run(grid(), "a.sqlite");
+  // The second question is about ramped latency; the first one says nothing that need be said.
+  const std::string both =
+      results_table({"results", {}}, {path("a.sqlite"), "", false, ResultsFormat::kText});
+  EXPECT_THAT(both, testing::HasSubstr("  objective  latency   status"));
+  EXPECT_THAT(both, testing::HasSubstr(grouped(
+                        std::get<std::int64_t>(cell("a.sqlite", 1, "latency_cycles_ramped")))));
+  EXPECT_THAT(error_text([&] {
+                results_table({"results", {}},
+                              {path("a.sqlite"), "nope", false, ResultsFormat::kText});
+              }),
+              testing::HasSubstr("has no points of a campaign 'nope'"));
   const ResultsOptions options{path("a.sqlite"), "", false, ResultsFormat::kCsv};
   const std::string csv = results_table({"results", {}}, options);
   EXPECT_THAT(csv,
@@ -242,8 +317,51 @@ TEST_F(Sweeps, PrintTables) {
   const std::string text =
       results_table({"results", {}}, {path("a.sqlite"), "small", false, ResultsFormat::kText});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 9);
-  EXPECT_THAT(results_table({"results", {}}, {path("a.sqlite"), "x", false, ResultsFormat::kText}),
-              testing::Not(testing::HasSubstr("teaching")));
+}
+
+// Whatever searches know of other designs, rows are the same.
+TEST_F(Sweeps, ShareBoundsWithoutChangingARow) {
+  fs::copy_file(kConfigs + "workloads/teaching/conv.yaml", path("conv.yaml"));
+  const Campaign asked = parse_campaign(
+      "name: shared\narchitectures:\n  - file: teaching.yaml\n    grid:\n"
+      "      nodes.Buffer.capacity: [512 B, 2 KiB]\n      nodes.PEs.x: [2, 4]\n"
+      "      nodes.PEs.y: [4, 8]\n      nodes.Registers.capacity: [8 B, 64 B]\n"
+      "workloads: [conv.yaml]\nobjectives: [energy, edp]\n",
+      path("shared.yaml"));
+  const std::atomic<bool> stop{false};
+  Sharing sharing{asked};
+  PointSolver sharer{asked, stop, sharing};
+  for (std::size_t i = 0; i < asked.points(); ++i) {
+    const PointIndex index = point_index(asked, i);
+    Record alone = *solve(asked, load(design(asked, index.design)), asked.layers[0],
+                          asked.questions[index.question], stop);
+    Record shared = *sharer.solve(i).figures;
+    alone.back() = shared.back() = Cell{};  // seconds
+    EXPECT_EQ(shared, alone) << i;
+  }
+  const Design last = design(asked, 0);
+  const Arch arch = *load(last).arch;
+  EXPECT_FALSE(sharing.of(last, arch, {}, [](const Problem&) { return Constraints{}; }).empty());
+}
+
+// Costs that depend on more than rooms and arrays are not shared.
+TEST(IsWithin, TakesRoomsAndArraysOnly) {
+  const Arch small = load_arch(kConfigs + "arch/eyeriss.yaml");
+  Arch large = small;
+  large.levels[LevelId{1}].capacity.shared = Bits{1 << 30};
+  large.fanouts[FanoutId{0}].y = 99;
+  EXPECT_TRUE(is_within(small, large));
+  EXPECT_FALSE(is_within(large, small));
+  EXPECT_EQ(wider(small, large), large);
+  Arch dear = large;
+  dear.compute.energy = Picojoules{2};
+  EXPECT_FALSE(is_within(small, dear));
+  Arch leaky = large;
+  leaky.compute.physical.leakage = Milliwatts{1};
+  EXPECT_FALSE(is_within(small, leaky));
+  Arch fast = large;
+  fast.levels[LevelId{1}].bandwidth = {};
+  EXPECT_FALSE(is_within(small, fast));
 }
 
 TEST(CampaignFile, SaysWhatIsWrong) {
@@ -264,8 +382,10 @@ TEST(CampaignFile, ReadsTheExampleOfTheDocuments) {
   const Campaign campaign =
       parse_campaign(yaml_example("Campaign"), kConfigs + "campaigns/campaign.yaml");
   EXPECT_EQ(campaign.designs(), 12);
-  EXPECT_EQ(campaign.layers.size(), 18);
+  EXPECT_EQ(campaign.layers.size(), 26);
   EXPECT_EQ(campaign.questions.size(), 4);
+  EXPECT_EQ(campaign.layers.back().network, "alexnet_4");
+  EXPECT_EQ(campaign.layers.back().workload.macs(), 4 * campaign.layers[17].workload.macs());
   EXPECT_EQ(campaign.questions[3].constraints, "../constraints/even.yaml");
   EXPECT_EQ(campaign.questions[3].objective.max_energy, Picojoules{5e9});
 }

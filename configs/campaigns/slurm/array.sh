@@ -14,6 +14,9 @@
 #SBATCH --time=02:00:00
 #SBATCH --signal=B:INT@60
 #SBATCH --requeue
+# As many as in --array above. Not $SLURM_ARRAY_TASK_COUNT, which is 1 when one lost task is submitted
+# again with --array=5.
+shards=8
 set -euo pipefail
 campaign=$1
 folder=$2
@@ -22,4 +25,4 @@ mkdir -p "$folder"
 # write. Here each database has one writer, so a local disk is only faster, not necessary.
 # exec: the signal is for mapsim, which ends in order (exit 130).
 exec mapsim sweep "$campaign" --db "$folder/shard-$SLURM_ARRAY_TASK_ID.sqlite" \
-  --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" --threads "$SLURM_CPUS_PER_TASK"
+  --shard "$SLURM_ARRAY_TASK_ID/$shards" --threads "$SLURM_CPUS_PER_TASK"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interop/network_file.hpp"
+#include "campaign/network_file.hpp"
 
 #include <fmt/format.h>
 
