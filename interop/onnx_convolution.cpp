@@ -193,7 +193,9 @@ std::vector<Workload> transposed(const OnnxNode& node, Axes axes, const ConvShap
         conv.input[i] = phase.outputs + conv.dilation[i] * (phase.taps - 1);
         seen[i] = std::min(axes[i].input, conv.input[i]);
       }
-      conv.stored = elements({whole.batch, whole.in_channels, seen[0], seen[1]});
+      if (seen != conv.input) {
+        conv.stored = elements({whole.batch, whole.in_channels, seen[0], seen[1]});
+      }
       layers.push_back(conv2d("", conv, widths));
     }
   }
@@ -214,7 +216,7 @@ std::vector<Workload> onnx_convolutions(const OnnxNode& node, const OnnxOp& op,
   conv.bias = node.inputs.size() > 2 && op.weight == 1 && node.op != "ConvInteger";
   elements({conv.batch, conv.in_channels, axes[0].input, axes[1].input});
   const bool forward = op.kind == OnnxKind::kConv;  // weights [K][C / groups], or [C][K / groups]
-  if (forward ? kernel[1] * conv.groups != in[1] || kernel[1] > in[1]
+  if (forward ? elements({kernel[1], conv.groups}) != in[1]
               : kernel[0] != in[1] || in[1] % conv.groups != 0) {
     throw std::invalid_argument{
         fmt::format("{} channels of data in {} groups contradict weights of {}x{}", in[1],

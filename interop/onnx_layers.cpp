@@ -235,7 +235,8 @@ class Translation {
 }  // namespace
 
 Network to_network(const OnnxGraph& graph, const OnnxOptions& options) {
-  return Translation{graph, options}.network();
+  const OnnxGraph fused = with_fused_quantisation(graph);
+  return Translation{fused, options}.network();
 }
 
 }  // namespace mapsim

@@ -32,6 +32,11 @@ bool reads_what_it_writes(const std::string& op);
 // Convolutions of one or two axes; more are not known here.
 bool has_too_many_axes(const OnnxNode& node, const OnnxOp& op);
 
+// The same model where what is quantised crosses memory in its own width: who reads a tensor that
+// DequantizeLinear makes reads what is under it, and who makes a tensor that QuantizeLinear alone
+// reads writes what it becomes. These operators then move nothing (views).
+OnnxGraph with_fused_quantisation(OnnxGraph graph);
+
 // What a node with operands of known shapes computes, without names. One workload; of a
 // ConvTranspose one for each shape that its phases have (docs/formats.md, ONNX). Throws
 // std::invalid_argument with what is wrong with the node.

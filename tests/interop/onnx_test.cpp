@@ -267,6 +267,38 @@ TEST(OnnxLayers, SayWhatIsWrongWithAnAttribute) {
             "graph.onnx: Relu 'n': 'x' has more than 2^56 bits");
 }
 
+// x8 -> Dequantize -> Conv -> Quantize: operands and results of 8 b, and nothing else moves. A
+// float that somebody else reads, too, is written as it is.
+TEST(OnnxLayers, CrossMemoryAsWideAsTheyAreQuantised) {
+  OnnxGraph graph = one_node("Conv", {1, 8, 9, 9}, {8, 8, 3, 3});
+  OnnxNode& conv = graph.nodes[0];
+  conv.outputs[0].shape = {1, 8, 7, 7};
+  const auto quantised = [](OnnxTensor tensor) {
+    tensor.name += "8";
+    tensor.bits = Bits{8};
+    return tensor;
+  };
+  const OnnxTensor x = conv.inputs[0], w = conv.inputs[1], y = conv.outputs[0];
+  graph.nodes = {{"dx", "DequantizeLinear", {quantised(x)}, {x}, {}, {}},
+                 {"dw", "DequantizeLinear", {quantised(w)}, {w}, {}, {}},
+                 conv,
+                 {"qy", "QuantizeLinear", {y}, {quantised(y)}, {}, {}}};
+  const auto widths = [](const Network& network) {
+    std::vector<std::int64_t> bits;
+    for (const Tensor& tensor : network.layers.at(0).workload.tensors) {
+      bits.push_back(tensor.bits.count());
+    }
+    return bits;
+  };
+  Network network = to_network(graph, {});
+  EXPECT_EQ(widths(network), (std::vector<std::int64_t>{8, 8, 8}));
+  EXPECT_TRUE(network.streams.empty());
+  graph.nodes.push_back({"r", "Relu", {y}, {{"z", y.shape, Bits{32}, false}}, {}, {}});
+  network = to_network(graph, {});
+  EXPECT_EQ(widths(network), (std::vector<std::int64_t>{8, 8, 32}));
+  EXPECT_EQ(network.streams.size(), 2);
+}
+
 TEST(OnnxLayers, HaveNamesOfTheirOwn) {
   OnnxGraph graph = one_node("MatMul", {2, 3}, {3, 4});
   graph.nodes.resize(3, graph.nodes[0]);
