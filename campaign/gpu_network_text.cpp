@@ -57,7 +57,7 @@ std::string layers_text(const Network& network, const GpuNetworkResult& result) 
   for (const std::size_t i : order) {
     rows.push_back(layer_row(network.layers[i], result.layers[i], result));
   }
-  return table(rows) + '\n' + without;
+  return (order.empty() ? "" : table(rows) + '\n') + without;
 }
 
 std::string streams_text(const Network& network, const GpuNetworkResult& result) {
@@ -106,8 +106,10 @@ std::string gpu_network_text(const Gpu& gpu, const Network& network,
                       energy_text(result.energy), scaled(result.latency.count(), "s"),
                       result.missing > 0 ? "" : rate, grouped(result.macs),
                       ratio(part(result.energy.count() * 1e-12, result.latency.count())));
-  text += fmt::format("{} distinct layers searched; ", result.searched) + trust_text(result);
-  return text;
+  return network.layers.empty()
+             ? text
+             : text + fmt::format("{} distinct layers searched; ", result.searched) +
+                   trust_text(result);
 }
 
 std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Network& network,

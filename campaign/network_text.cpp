@@ -119,7 +119,9 @@ std::string streams_text(const Arch& arch, const Network& network, const Network
 std::string totals_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
   const double time = seconds(arch, sums.latency);
   const std::string rate =
-      fmt::format("; {} inferences/s", ratio(part(static_cast<double>(network.batch), time)));
+      time > 0 && sums.missing == 0
+          ? fmt::format("; {} inferences/s", ratio(static_cast<double>(network.batch) / time))
+          : "";
   std::string text =
       sums.missing > 0
           ? fmt::format("{} of {} layers are missing: what follows is of the others only\n",
@@ -129,8 +131,8 @@ std::string totals_text(const Arch& arch, const Network& network, const NetworkT
       "{}{}: {} in {} cycles ({}{}), {} MACs, {} per MAC, {} of peak\n",
       sums.missing > 0 ? "Part of the total" : "Total",
       network.batch > 1 ? fmt::format(" of {} at a time", network.batch) : "",
-      energy_text(sums.energy), grouped(sums.latency.count()), scaled(time, "s"),
-      sums.missing > 0 ? "" : rate, grouped(sums.macs),
+      energy_text(sums.energy), grouped(sums.latency.count()), scaled(time, "s"), rate,
+      grouped(sums.macs),
       energy_text(Picojoules{part(sums.energy.count(), static_cast<double>(sums.macs))}),
       percent(part(static_cast<double>(sums.macs), static_cast<double>(sums.latency.count()) *
                                                        static_cast<double>(arch.mac_units()))));

@@ -194,7 +194,7 @@ TEST_F(Interop, RefusesToExportAnUnevenMapping) {
   EXPECT_FALSE(fs::exists(folder() / "map.yaml"));
 }
 
-// What is written is the model: the same totals, layers without mapping included.
+// What is written is the model: the same totals.
 TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
   const std::string model = MAPSIM_BINARY_DIR "/models/strange.onnx";
   if (!fs::exists(model)) {
