@@ -38,23 +38,24 @@ OnnxOptions options_of(const OnnxArguments& arguments) {
 
 Network network_of(const std::string& path, const OnnxArguments& arguments) {
   if (!path.ends_with(".onnx")) {
+    if (arguments.operand_bits > 0 || !arguments.dims.empty()) {
+      throw UsageError("--operand-bits, --dim: only for an ONNX model");
+    }
     const Network network = load_network(path);
     return arguments.batch == 1 ? network : batched(network, arguments.batch, path);
   }
   const OnnxOptions options = options_of(arguments);
-  Network network = to_network(read_onnx(path, options), options);
-  if (options.batch > 1) {
-    OnnxOptions one = options;
-    one.batch = 1;
-    if (to_network(read_onnx(path, one), one) == network) {
-      throw UsageError(
-          "--batch: no first dim of the model's inputs is symbolic, or --dim names it");
-    }
-    network.batch = options.batch;
+  const OnnxGraph graph = read_onnx(path, options);
+  if (options.batch > 1 && graph.batch != options.batch) {
+    throw UsageError("--batch: no first dim of the model's inputs is symbolic, or --dim names it");
   }
-  if (network.layers.empty()) {
-    throw ConfigError(
-        {Diagnostic{path, 0, 0, "", "a model without a convolution or a product", ""}});
+  Network network = to_network(graph, options);
+  if (network.layers.empty() && network.streams.empty()) {
+    std::string has;
+    for (const auto& [kind, count] : network.unpriced) {
+      has += fmt::format("{}{}, {} x", has.empty() ? "; it has " : "; ", kind, count);
+    }
+    throw ConfigError({Diagnostic{path, 0, 0, "", "nothing in the model has a price" + has, ""}});
   }
   return network;
 }
@@ -68,7 +69,7 @@ ImportedFiles import_onnx(const ImportArguments& arguments) {
   const std::string heading = "# Imported from ONNX.\n";
   imported.files.push_back({"network.yaml", heading + print_network(network, ".")});
   for (const NetworkLayer& layer : network.layers) {
-    imported.files.push_back({layer.name + ".yaml", heading + print_workload(layer.workload)});
+    imported.files.push_back({layer.name + ".yaml", heading + print_layer(layer.workload)});
     parse_workload(imported.files.back().text, imported.files.back().name);  // it can be read
   }
   for (const auto& [kind, count] : network.unpriced) {

@@ -57,7 +57,7 @@ std::string layers_text(const Network& network, const GpuNetworkResult& result) 
   for (const std::size_t i : order) {
     rows.push_back(layer_row(network.layers[i], result.layers[i], result));
   }
-  return table(rows) + '\n' + without;
+  return (order.empty() ? "" : table(rows) + '\n') + without;
 }
 
 std::string streams_text(const Network& network, const GpuNetworkResult& result) {
@@ -94,12 +94,22 @@ std::string gpu_network_text(const Gpu& gpu, const Network& network,
   std::string text =
       fmt::format("{} on {}: each layer's fastest kernel\n\n", network.name, gpu.name);
   text += layers_text(network, result) + streams_text(network, result);
-  text += fmt::format("Total: {} in {} ({} inferences/s), {} MACs, {} W\n",
+  const std::string rate =
+      fmt::format(" ({} inferences/s)", ratio(part(times(network.batch), result.latency.count())));
+  if (result.missing > 0) {
+    text += fmt::format("{} of {} layers are missing: what follows is of the others only\n",
+                        result.missing, network.layers.size());
+  }
+  text += fmt::format("{}{}: {} in {}{}, {} MACs, {} W\n",
+                      result.missing > 0 ? "Part of the total" : "Total",
+                      network.batch > 1 ? fmt::format(" of {} at a time", network.batch) : "",
                       energy_text(result.energy), scaled(result.latency.count(), "s"),
-                      ratio(part(1, result.latency.count())), grouped(result.macs),
+                      result.missing > 0 ? "" : rate, grouped(result.macs),
                       ratio(part(result.energy.count() * 1e-12, result.latency.count())));
-  text += fmt::format("{} distinct layers searched; ", result.searched) + trust_text(result);
-  return text;
+  return network.layers.empty()
+             ? text
+             : text + fmt::format("{} distinct layers searched; ", result.searched) +
+                   trust_text(result);
 }
 
 std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Network& network,
@@ -108,15 +118,18 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
   json["gpu"] = gpu.name;
   json["network"] = network.name;
   json["interrupted"] = result.interrupted;
+  json["batch"] = network.batch;
   const double seconds = result.latency.count();
-  json["total"] = {{"energy_pj", result.energy.count()},
-                   {"latency_seconds", seconds},
-                   {"inferences_per_second", seconds > 0 ? Json(1 / seconds) : Json()},
-                   {"macs", result.macs},
-                   {"streams_energy_pj", result.stream_energy.count()},
-                   {"streams_latency_seconds", result.stream_latency.count()},
-                   {"layers_missing", result.missing},
-                   {"layers_searched", result.searched}};
+  json["total"] = {
+      {"energy_pj", result.energy.count()},
+      {"latency_seconds", seconds},
+      {"inferences_per_second",
+       seconds > 0 && result.missing == 0 ? Json(times(network.batch) / seconds) : Json()},
+      {"macs", result.macs},
+      {"streams_energy_pj", result.stream_energy.count()},
+      {"streams_latency_seconds", result.stream_latency.count()},
+      {"layers_missing", result.missing},
+      {"layers_searched", result.searched}};
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
     const NetworkLayer& layer = network.layers[i];

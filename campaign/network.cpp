@@ -12,6 +12,12 @@ NetworkResult search_network(const Arch& arch, const Network& network,
   const Mapper mapper = *find_mapper(options.strategy);
   NetworkResult result;
   for (std::size_t i = 0; i < network.layers.size() && !result.interrupted; ++i) {
+    const std::size_t first = first_like(network, i);
+    if (first < i) {
+      result.layers.push_back(result.layers[first]);
+      result.layers.back().statistics.seconds = 0;
+      continue;
+    }
     options.progress(i);
     const Problem problem{arch, network.layers[i].workload};
     const Constraints constraints = options.constraints(problem);
@@ -28,6 +34,23 @@ NetworkResult search_network(const Arch& arch, const Network& network,
     result.interrupted = options.search.stop != nullptr && *options.search.stop;
   }
   return result;
+}
+
+std::size_t first_like(const Network& network, std::size_t layer) {
+  Workload wanted = network.layers[layer].workload;
+  std::size_t i = 0;
+  for (; i < layer; ++i) {
+    wanted.name = network.layers[i].workload.name;
+    if (network.layers[i].workload == wanted) {
+      break;
+    }
+  }
+  return i;
+}
+
+bool times_streams(const Arch& arch) {
+  const Bandwidth& ports = arch.levels.begin()->bandwidth;
+  return ports.shared || ports.read || ports.write;
 }
 
 FrameCost frame_cost(const SearchResult& found, LatencyMode mode) {
@@ -49,6 +72,7 @@ NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResu
   sums.latency = sums.streams.latency;
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const NetworkLayer& layer = network.layers[i];
+    sums.distinct += first_like(network, i) == i ? 1 : 0;
     const SearchResult* found = i < result.layers.size() ? &result.layers[i] : nullptr;
     if (found == nullptr || !found->cost) {
       ++sums.missing;

@@ -42,6 +42,7 @@ struct NetworkTotals {
   std::int64_t macs = 0;
   double seconds = 0;        // of searching
   std::int64_t missing = 0;  // layers without a mapping: in none of the sums above
+  std::size_t distinct = 0;  // layers that differ in more than their names
   bool proven = true;        // every layer's mapping is optimal
 };
 
@@ -52,9 +53,13 @@ struct FrameCost {
 };
 FrameCost frame_cost(const SearchResult& found, LatencyMode mode);
 
-// Searches every distinct layer once.
+// Searches every distinct layer once: layers that differ in their names only are one.
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options);
+// The first layer of the network that is this one but for its name.
+std::size_t first_like(const Network& network, std::size_t layer);
+// Whether streams take time: the outermost level has a bandwidth.
+bool times_streams(const Arch& arch);
 NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResult& result,
                      LatencyMode mode);
 

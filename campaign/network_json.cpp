@@ -6,6 +6,7 @@
 #include "costmodel/roofline.hpp"
 #include "report/json_head.hpp"
 #include "report/names.hpp"
+#include "report/text.hpp"
 #include "workloads/form.hpp"
 
 namespace mapsim {
@@ -22,6 +23,7 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
             {"status", to_string(found.certificate.status)},
             {"seconds", found.statistics.seconds}};
   if (!found.cost) {
+    json["problem"] = brief_infeasible_text(found.infeasible);
     return json;
   }
   const Latency& latency = found.cost->latency;
@@ -72,11 +74,14 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   json["total"] = {{"energy_pj", sums.energy.count()},
                    {"latency_cycles", sums.latency.count()},
                    {"latency_seconds", seconds},
-                   {"inferences_per_second", seconds > 0 ? Json(inferences / seconds) : Json()},
+                   {"inferences_per_second",
+                    seconds > 0 && sums.missing == 0 ? Json(inferences / seconds) : Json()},
                    {"macs", sums.macs},
                    {"streams_energy_pj", sums.streams.energy.count()},
                    {"streams_latency_cycles", sums.streams.latency.count()},
+                   {"streams_timed", times_streams(arch)},
                    {"layers_missing", sums.missing},
+                   {"layers_searched", sums.distinct},
                    {"proven", sums.proven},
                    {"search_seconds", sums.seconds}};
   json["layers"] = Json::array();

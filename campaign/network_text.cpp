@@ -11,6 +11,7 @@
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"
+#include "report/text.hpp"
 #include "workloads/form.hpp"
 
 namespace mapsim {
@@ -105,6 +106,10 @@ std::string streams_text(const Arch& arch, const Network& network, const Network
                     energy_text(share.energy), percent(energy_part(share, sums))});
   }
   std::string text = order.empty() ? "" : table(rows) + '\n';
+  if (!order.empty() && !times_streams(arch)) {
+    text += fmt::format("Moving data takes no time here: {} has no bandwidth\n",
+                        arch.levels.begin()->name);
+  }
   for (const auto& [kind, count] : network.unpriced) {
     text += fmt::format("Not priced: {}, {} x\n", kind, count);
   }
@@ -113,18 +118,31 @@ std::string streams_text(const Arch& arch, const Network& network, const Network
 
 std::string totals_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
   const double time = seconds(arch, sums.latency);
-  std::string text = fmt::format(
-      "Total{}: {} in {} cycles ({}; {} inferences/s), {} MACs, {} per MAC, {} of peak\n",
+  const std::string rate =
+      time > 0 && sums.missing == 0
+          ? fmt::format("; {} inferences/s", ratio(static_cast<double>(network.batch) / time))
+          : "";
+  std::string text =
+      sums.missing > 0
+          ? fmt::format("{} of {} layers are missing: what follows is of the others only\n",
+                        sums.missing, network.layers.size())
+          : "";
+  text += fmt::format(
+      "{}{}: {} in {} cycles ({}{}), {} MACs, {} per MAC, {} of peak\n",
+      sums.missing > 0 ? "Part of the total" : "Total",
       network.batch > 1 ? fmt::format(" of {} at a time", network.batch) : "",
-      energy_text(sums.energy), grouped(sums.latency.count()), scaled(time, "s"),
-      ratio(part(static_cast<double>(network.batch), time)), grouped(sums.macs),
+      energy_text(sums.energy), grouped(sums.latency.count()), scaled(time, "s"), rate,
+      grouped(sums.macs),
       energy_text(Picojoules{part(sums.energy.count(), static_cast<double>(sums.macs))}),
       percent(part(static_cast<double>(sums.macs), static_cast<double>(sums.latency.count()) *
                                                        static_cast<double>(arch.mac_units()))));
+  if (network.layers.empty()) {
+    return text;
+  }
   text += fmt::format("{}; {} distinct layers of {} searched in {}\n",
                       sums.proven ? "Every layer's mapping is proven optimal"
                                   : "Not every layer's mapping is proven optimal",
-                      network.layers.size(),
+                      sums.distinct,
                       std::accumulate(network.layers.begin(), network.layers.end(), std::int64_t{0},
                                       [](std::int64_t sum, const NetworkLayer& layer) {
                                         return sum + layer.count;
@@ -148,11 +166,14 @@ std::string network_text(const Arch& arch, const Network& network, const Network
     rows.push_back(
         layer_row(arch, network.layers[share.layer], result.layers[share.layer], share, sums));
   }
-  text += table(rows) + '\n' + streams_text(arch, network, sums);
+  text += (found.empty() ? "" : table(rows) + '\n') + streams_text(arch, network, sums);
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     if (i >= result.layers.size() || !result.layers[i].cost) {
-      text += fmt::format("{}: {}\n", network.layers[i].name,
-                          i < result.layers.size() ? "nothing fits" : "not searched");
+      text +=
+          fmt::format("{}: {}\n", network.layers[i].name,
+                      i < result.layers.size()
+                          ? "nothing fits: " + brief_infeasible_text(result.layers[i].infeasible)
+                          : "not searched");
     }
   }
   text += found.empty() ? "" : "Most energy: " + hungriest(network, found, sums) + '\n';

@@ -32,6 +32,7 @@ struct OnnxGraph {
   std::string name;
   std::string file;
   std::vector<OnnxNode> nodes;
+  std::int64_t batch = 1;  // the symbolic first dim of the inputs, if they have one
   friend bool operator==(const OnnxGraph&, const OnnxGraph&) = default;
 };
 
@@ -45,14 +46,19 @@ struct OnnxOptions {
 // Whether this build reads ONNX files.
 bool has_onnx();
 
-// Reads a model and infers shapes. Throws ConfigError: not readable, not ONNX, symbolic dims
-// without a value, inference that fails; or without ONNX in this build.
+// Reads a model and infers shapes; where an operator tells inference nothing, the shapes that the
+// file itself gives. A symbolic first dim is the batch unless its name says that it counts tokens
+// or steps. Throws ConfigError: not readable, not ONNX, symbolic dims without a value, `dims` that
+// no input has, a tensor that nothing makes, inference that fails; or without ONNX in this build.
 OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options);
 
 // Conv, ConvTranspose, Gemm and MatMul as layers, each shape once; operators that only move data as
-// streams; views (Reshape, Flatten, ...) as nothing; all others counted. The rules:
-// docs/formats.md, ONNX. Throws ConfigError for a layer whose shapes are unknown or contradict each
-// other.
+// streams; views (Reshape, Flatten, ...) as nothing; all others, and those of unknown shape,
+// counted. Possibly without a layer. The rules: docs/formats.md, ONNX. Throws ConfigError for a
+// layer whose shapes contradict each other, and beyond 2^62 MACs or 2^56 bits moved.
 Network to_network(const OnnxGraph& graph, const OnnxOptions& options);
+
+// What a model says of itself may be any bytes: those that are not text become U+FFFD.
+std::string as_text(std::string bytes);
 
 }  // namespace mapsim

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -70,55 +71,115 @@ onnx::ModelProto parse(const std::string& path) {
   return model;
 }
 
-// Gives the dims of the model's inputs their values, and forgets shapes that inference finds again.
-void fix_dims(onnx::GraphProto& graph, const std::string& file, const OnnxOptions& options) {
-  std::set<std::string> weights, missing;
-  for (const auto& weight : graph.initializer()) {
-    weights.insert(weight.name());
-  }
-  for (auto& input : *graph.mutable_input()) {
-    if (weights.contains(input.name()) || !input.type().tensor_type().has_shape()) {
+// A first dim counts inputs that run together, unless it counts the parts of one.
+bool counts_inputs(const std::string& dim) {
+  std::string name = dim;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  constexpr std::array kParts{"seq", "len", "tok", "time", "step", "frame"};
+  return std::none_of(kParts.begin(), kParts.end(),
+                      [&name](const char* part) { return name.find(part) != std::string::npos; });
+}
+
+// The values of the symbolic dims of a model's inputs.
+struct Dims {
+  std::map<std::string, std::int64_t> values;  // by name
+  std::set<std::string> missing;
+  std::optional<std::int64_t> batch;
+};
+
+void fix_input(onnx::ValueInfoProto& input, const OnnxOptions& options, Dims& dims) {
+  auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    auto& dim = *shape.mutable_dim(i);
+    if (dim.has_dim_value()) {
       continue;
     }
-    auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
-    for (int i = 0; i < shape.dim_size(); ++i) {
-      auto& dim = *shape.mutable_dim(i);
-      const auto given = options.dims.find(dim.dim_param());
-      if (given != options.dims.end()) {
-        dim.set_dim_value(given->second);
-      } else if (!dim.has_dim_value() && i == 0) {
-        dim.set_dim_value(options.batch);
-      } else if (!dim.has_dim_value()) {
-        missing.insert(dim.dim_param().empty() ? fmt::format("{}[{}]", input.name(), i)
-                                               : dim.dim_param());
-      }
+    const std::string name = dim.dim_param();
+    const auto given = options.dims.find(name);
+    const bool batch = i == 0 && counts_inputs(name);
+    if (given == options.dims.end() && !batch) {
+      dims.missing.insert(name.empty() ? fmt::format("{}[{}]", as_text(input.name()), i)
+                                       : as_text(name));
+      continue;
     }
-  }
-  if (!missing.empty()) {
-    fail(file, fmt::format("dims without a value: {}; give each with --dim NAME=N",
-                           fmt::join(missing, ", ")));
-  }
-  graph.clear_value_info();
-  for (auto& output : *graph.mutable_output()) {
-    output.clear_type();
+    const std::int64_t value = given == options.dims.end() ? options.batch : given->second;
+    dim.set_dim_value(value);
+    dims.values.emplace(name, value);
+    if (batch && !dims.batch) {
+      dims.batch = value;
+    }
   }
 }
 
-// Shapes may depend on small whole numbers among the constants; nothing depends on the rest.
+// Gives the dims of the model's inputs their values.
+Dims fix_dims(onnx::GraphProto& graph, const std::string& file, const OnnxOptions& options) {
+  std::set<std::string> weights;
+  for (const auto& weight : graph.initializer()) {
+    weights.insert(weight.name());
+  }
+  Dims dims;
+  for (auto& input : *graph.mutable_input()) {
+    if (!weights.contains(input.name()) && input.type().tensor_type().has_shape()) {
+      fix_input(input, options, dims);
+    }
+  }
+  if (!dims.missing.empty()) {
+    fail(file, fmt::format("dims without a value: {}; give each with --dim NAME=N",
+                           fmt::join(dims.missing, ", ")));
+  }
+  for (const auto& [name, value] : options.dims) {
+    if (!dims.values.contains(name)) {
+      std::vector<std::string> known;
+      for (const auto& [symbol, extent] : dims.values) {
+        known.push_back(as_text(symbol));
+      }
+      fail(file, fmt::format("--dim {}: no input has such a dim; symbolic dims: {}", name,
+                             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+    }
+  }
+  return dims;
+}
+
+// Takes the shapes out that inference finds again. They are what the file says of tensors, with the
+// values of dims in place; only those that are then known.
+std::vector<onnx::ValueInfoProto> take_claims(onnx::GraphProto& graph, const Dims& dims) {
+  std::vector<onnx::ValueInfoProto> claims(graph.value_info().begin(), graph.value_info().end());
+  graph.clear_value_info();
+  for (auto& output : *graph.mutable_output()) {
+    claims.push_back(output);
+    output.clear_type();
+  }
+  std::erase_if(claims, [&dims](onnx::ValueInfoProto& claim) {
+    if (!claim.type().tensor_type().has_shape()) {
+      return true;
+    }
+    bool known = true;
+    for (auto& dim : *claim.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+      const auto value = dims.values.find(dim.dim_param());
+      if (!dim.has_dim_value() && value != dims.values.end()) {
+        dim.set_dim_value(value->second);
+      }
+      known = known && dim.has_dim_value() && dim.dim_value() >= 0;
+    }
+    return !known;
+  });
+  return claims;
+}
+
+// Shapes may depend on small constants (axes, sizes, scales); nothing depends on the rest.
 void drop_values(onnx::TensorProto& tensor) {
   constexpr int kMostNumbers = 4096;
-  const bool whole = tensor.data_type() == onnx::TensorProto::INT64 ||
-                     tensor.data_type() == onnx::TensorProto::INT32;
-  if (!whole || tensor.int64_data_size() > kMostNumbers ||
-      tensor.int32_data_size() > kMostNumbers ||
+  if (tensor.float_data_size() > kMostNumbers || tensor.double_data_size() > kMostNumbers ||
+      tensor.int64_data_size() > kMostNumbers || tensor.int32_data_size() > kMostNumbers ||
       tensor.raw_data().size() > sizeof(std::int64_t) * kMostNumbers) {
     tensor.clear_raw_data();
     tensor.clear_float_data();
     tensor.clear_double_data();
     tensor.clear_int32_data();
     tensor.clear_int64_data();
-    tensor.clear_string_data();
   }
+  tensor.clear_string_data();
 }
 
 void write_all(int descriptor, const std::string& text) {
@@ -173,7 +234,7 @@ void infer(onnx::ModelProto& model, const std::string& file) {
     fail(file, "shapes cannot be inferred: the model is broken");
   }
   if (answer[0] == 'e' || !model.ParseFromString(answer.substr(1))) {
-    fail(file, fmt::format("shapes cannot be inferred: {}", answer.substr(1)));
+    fail(file, as_text(fmt::format("shapes cannot be inferred: {}", answer.substr(1))));
   }
 }
 
@@ -207,15 +268,67 @@ TensorTypes types_of(const onnx::GraphProto& graph) {
   return types;
 }
 
+// Infers shapes; if operators tell nothing, once more with what the file says of their results.
+void infer(onnx::ModelProto& model, const std::string& file,
+           const std::vector<onnx::ValueInfoProto>& claims) {
+  infer(model, file);
+  onnx::GraphProto& graph = *model.mutable_graph();
+  const TensorTypes types = types_of(graph);
+  bool again = false;
+  for (const onnx::ValueInfoProto& claim : claims) {
+    const auto known = types.find(claim.name());
+    if (known != types.end() && known->second.shape) {
+      continue;
+    }
+    again = true;
+    for (auto* values : {graph.mutable_value_info(), graph.mutable_output()}) {
+      for (auto& value : *values) {
+        if (value.name() == claim.name()) {
+          value = claim;
+        }
+      }
+    }
+    if (known == types.end()) {
+      *graph.add_value_info() = claim;
+    }
+  }
+  if (again) {
+    infer(model, file);
+  }
+}
+
+// Every tensor that a node reads is there when the node runs.
+void check_order(const onnx::GraphProto& graph, const std::string& file) {
+  std::set<std::string> made{""};
+  for (const auto& input : graph.input()) {
+    made.insert(input.name());
+  }
+  for (const auto& weight : graph.initializer()) {
+    made.insert(weight.name());
+  }
+  for (const auto& weight : graph.sparse_initializer()) {
+    made.insert(weight.values().name());
+  }
+  for (const auto& node : graph.node()) {
+    for (const std::string& name : node.input()) {
+      if (!made.contains(name)) {
+        fail(file, as_text(fmt::format("{} {} reads {}, which nothing before it makes",
+                                       node.op_type(), quoted(node.name()), quoted(name))));
+      }
+    }
+    made.insert(node.output().begin(), node.output().end());
+  }
+}
+
 OnnxNode node_of(const onnx::NodeProto& proto, const TensorTypes& types) {
   const auto find = [&types](const std::string& name) {
     const auto at = types.find(name);
     return at == types.end() ? OnnxTensor{name, std::nullopt, Bits{0}, false} : at->second;
   };
   OnnxNode node;
-  node.name = proto.name();
+  node.name = as_text(proto.name());
   const bool own = proto.domain().empty() || proto.domain() == "ai.onnx";
-  node.op = own ? proto.op_type() : proto.domain() + "." + proto.op_type();
+  node.op = as_text(own ? proto.op_type() : proto.domain() + "." + proto.op_type());
   for (const std::string& name : proto.input()) {
     node.inputs.push_back(find(name));
   }
@@ -240,13 +353,15 @@ bool has_onnx() { return true; }
 
 OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
   onnx::ModelProto model = parse(path);
-  fix_dims(*model.mutable_graph(), path, options);
+  const Dims dims = fix_dims(*model.mutable_graph(), path, options);
+  const auto claims = take_claims(*model.mutable_graph(), dims);
+  check_order(model.graph(), path);
   for (auto& weight : *model.mutable_graph()->mutable_initializer()) {
     drop_values(weight);
   }
-  infer(model, path);
+  infer(model, path, claims);
   const TensorTypes types = types_of(model.graph());
-  OnnxGraph graph{model.graph().name(), path, {}};
+  OnnxGraph graph{model.graph().name(), path, {}, dims.batch.value_or(1)};
   for (const auto& proto : model.graph().node()) {
     graph.nodes.push_back(node_of(proto, types));
   }

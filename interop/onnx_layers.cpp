@@ -2,165 +2,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 
 #include "core/diagnostic.hpp"
 #include "core/reader.hpp"
 #include "interop/onnx.hpp"
-#include "workloads/conv.hpp"
-#include "workloads/gemm.hpp"
+#include "interop/onnx_ops.hpp"
 
 namespace mapsim {
 
 namespace {
 
-using Shape = std::vector<std::int64_t>;
-
-// What an operator is to us. The operators of ONNX, opset 17 (onnx.ai/onnx/operators).
-enum class Kind : std::uint8_t { kConv, kConvTranspose, kGemm, kMatMul, kStream, kView };
-struct KnownOp {
-  const char* op;
-  Kind kind;
-  std::size_t data = 0, weight = 1;  // its operands, by position
-};
-constexpr std::array kLayerOps{KnownOp{"Conv", Kind::kConv},
-                               KnownOp{"ConvInteger", Kind::kConv},
-                               KnownOp{"QLinearConv", Kind::kConv, 0, 3},
-                               KnownOp{"ConvTranspose", Kind::kConvTranspose},
-                               KnownOp{"Gemm", Kind::kGemm},
-                               KnownOp{"MatMul", Kind::kMatMul},
-                               KnownOp{"MatMulInteger", Kind::kMatMul},
-                               KnownOp{"QLinearMatMul", Kind::kMatMul, 0, 3}};
-
-// They move data and compute next to nothing.
-const std::set<std::string> kStreams{"Abs",
-                                     "Add",
-                                     "And",
-                                     "ArgMax",
-                                     "ArgMin",
-                                     "AveragePool",
-                                     "BatchNormalization",
-                                     "Cast",
-                                     "Ceil",
-                                     "Clip",
-                                     "Concat",
-                                     "Cos",
-                                     "CumSum",
-                                     "DepthToSpace",
-                                     "DequantizeLinear",
-                                     "Div",
-                                     "DynamicQuantizeLinear",
-                                     "Elu",
-                                     "Equal",
-                                     "Erf",
-                                     "Exp",
-                                     "Expand",
-                                     "Floor",
-                                     "Gather",
-                                     "GatherElements",
-                                     "GatherND",
-                                     "Gelu",
-                                     "GlobalAveragePool",
-                                     "GlobalMaxPool",
-                                     "Greater",
-                                     "GreaterOrEqual",
-                                     "HardSigmoid",
-                                     "HardSwish",
-                                     "InstanceNormalization",
-                                     "LRN",
-                                     "LayerNormalization",
-                                     "LeakyRelu",
-                                     "Less",
-                                     "LessOrEqual",
-                                     "Log",
-                                     "LogSoftmax",
-                                     "LpNormalization",
-                                     "LpPool",
-                                     "Max",
-                                     "MaxPool",
-                                     "Mean",
-                                     "MeanVarianceNormalization",
-                                     "Min",
-                                     "Mish",
-                                     "Mod",
-                                     "Mul",
-                                     "Neg",
-                                     "Not",
-                                     "OneHot",
-                                     "Or",
-                                     "PRelu",
-                                     "Pad",
-                                     "Pow",
-                                     "QLinearAdd",
-                                     "QuantizeLinear",
-                                     "Reciprocal",
-                                     "ReduceL1",
-                                     "ReduceL2",
-                                     "ReduceMax",
-                                     "ReduceMean",
-                                     "ReduceMin",
-                                     "ReduceProd",
-                                     "ReduceSum",
-                                     "ReduceSumSquare",
-                                     "Relu",
-                                     "Resize",
-                                     "Round",
-                                     "ScatterElements",
-                                     "ScatterND",
-                                     "Selu",
-                                     "Sigmoid",
-                                     "Sign",
-                                     "Sin",
-                                     "Slice",
-                                     "Softmax",
-                                     "Softplus",
-                                     "Softsign",
-                                     "SpaceToDepth",
-                                     "Split",
-                                     "Sqrt",
-                                     "Sub",
-                                     "Sum",
-                                     "Tanh",
-                                     "ThresholdedRelu",
-                                     "Tile",
-                                     "TopK",
-                                     "Transpose",
-                                     "Trilu",
-                                     "Upsample",
-                                     "Where",
-                                     "Xor"};
-// They move nothing: another name for the same data, or known when the model is compiled.
-const std::set<std::string> kViews{"Constant", "ConstantOfShape", "Dropout",  "Flatten",
-                                   "Identity", "Range",           "Reshape",  "Shape",
-                                   "Size",     "Squeeze",         "Unsqueeze"};
-// They read of their first operand no more than they write.
-const std::set<std::string> kPickers{"Gather", "GatherElements", "GatherND", "Slice"};
+constexpr std::int64_t kMostBits = std::int64_t{1} << 56;  // that all streams together move
+constexpr std::int64_t kMostMacs = std::int64_t{1} << 62;  // of a network
 
 class Translation {
  public:
   Translation(const OnnxGraph& graph, const OnnxOptions& options)
       : graph_{graph}, options_{options} {
     network_.name = is_name(graph.name) ? graph.name : "model";
+    network_.batch = graph.batch;
   }
 
   Network network() {
     for (const OnnxNode& node : graph_.nodes) {
-      translate(node);
+      try {
+        translate(node);
+      } catch (const std::invalid_argument& error) {
+        throw ConfigError({Diagnostic{
+            graph_.file, 0, 0, "",
+            as_text(fmt::format("{} {}: {}", node.op, quoted(title(node)), error.what())), ""}});
+      }
       ++position_;
     }
     return std::move(network_);
   }
 
  private:
-  [[noreturn]] void fail(const OnnxNode& node, const std::string& message) const {
-    throw ConfigError(
-        {Diagnostic{graph_.file, 0, 0, "",
-                    fmt::format("{} {}: {}", node.op, quoted(title(node)), message), ""}});
-  }
   // Its own name, else that of what it makes.
   static std::string title(const OnnxNode& node) {
     return node.name.empty() && !node.outputs.empty() ? node.outputs[0].name : node.name;
@@ -179,39 +59,23 @@ class Translation {
   }
 
   void translate(const OnnxNode& node) {
+    const OnnxOp op = find_onnx_op(node.op);
     if (is_folded(node)) {
       for (const OnnxTensor& tensor : node.outputs) {
         constants_.insert(tensor.name);
       }
-      return;
-    }
-    for (const KnownOp& known : kLayerOps) {
-      if (node.op == known.op) {
-        add_layer(node, known);
-        return;
-      }
-    }
-    if (kStreams.contains(node.op)) {
+    } else if (op.kind == OnnxKind::kUnknown) {
+      count_unpriced(node.op);
+    } else if (op.kind == OnnxKind::kStream) {
       add_stream(node);
-    } else if (!kViews.contains(node.op)) {
-      ++network_.unpriced[node.op];
+    } else if (op.kind != OnnxKind::kView) {
+      add_layers(node, op);
     }
   }
 
-  const Shape& shape(const OnnxNode& node, const OnnxTensor& tensor, std::size_t least_rank) const {
-    if (!tensor.shape) {
-      fail(node, fmt::format("the shape of '{}' is not known", tensor.name));
-    }
-    if (tensor.shape->size() < least_rank) {
-      fail(node, fmt::format("'{}' has {} axes, fewer than {}", tensor.name, tensor.shape->size(),
-                             least_rank));
-    }
-    for (const std::int64_t extent : *tensor.shape) {
-      if (extent < 1) {
-        fail(node, fmt::format("'{}' has no elements", tensor.name));
-      }
-    }
-    return *tensor.shape;
+  void count_unpriced(const std::string& what) {
+    const std::string name = name_of(what);
+    ++network_.unpriced[is_name(name) ? name : "op_" + name];
   }
 
   Precision precision(const OnnxTensor& data, const OnnxTensor& weight,
@@ -231,178 +95,47 @@ class Translation {
             std::max(wide, or_wide(output.bits))};
   }
 
-  void add_layer(const OnnxNode& node, const KnownOp& known) {
-    if (node.inputs.size() <= std::max(known.data, known.weight) || node.outputs.empty()) {
-      fail(node, "operands are missing");
+  void add_layers(const OnnxNode& node, const OnnxOp& op) {
+    if (node.inputs.size() <= std::max(op.data, op.weight) || node.outputs.empty()) {
+      throw std::invalid_argument{"operands are missing"};
     }
-    const OnnxTensor& data = node.inputs[known.data];
-    const OnnxTensor& weight = node.inputs[known.weight];
-    const Precision widths = precision(data, weight, node.outputs[0]);
-    try {
-      switch (known.kind) {
-        case Kind::kConv:
-          return add_convolution(node, data, weight, widths);
-        case Kind::kConvTranspose:
-          return add(node, gemm("", transposed_convolution(node, data, weight), widths));
-        case Kind::kGemm:
-          return add(node, gemm("", whole_gemm(node, data, weight), widths));
-        case Kind::kMatMul:
-          return add(node, gemm("", product(node, data, weight), widths));
-        case Kind::kStream:
-        case Kind::kView:
-          return;
+    const OnnxTensor& data = node.inputs[op.data];
+    const OnnxTensor& weight = node.inputs[op.weight];
+    if (!data.shape || !weight.shape) {
+      count_unpriced(node.op + "_of_unknown_shape");
+    } else if (has_too_many_axes(node, op)) {
+      count_unpriced(fmt::format("{}_{}D", node.op, data.shape->size() - 2));
+    } else {
+      const auto layers = onnx_layers(node, op, precision(data, weight, node.outputs[0]));
+      for (const Workload& workload : layers) {
+        add(layers.size() == 1 ? title(node) : title(node) + phase_of(workload), workload);
       }
-    } catch (const std::invalid_argument& error) {
-      fail(node, error.what());
     }
   }
 
-  // An attribute with one value per spatial axis, or `otherwise` for each.
-  Shape per_axis(const OnnxNode& node, const std::string& key, std::size_t axes,
-                 std::int64_t otherwise) const {
-    const auto at = node.integers.find(key);
-    if (at == node.integers.end()) {
-      return Shape(axes, otherwise);
-    }
-    if (at->second.size() != axes || *std::min_element(at->second.begin(), at->second.end()) <
-                                         std::min<std::int64_t>(otherwise, 1)) {
-      fail(node, fmt::format("'{}' does not fit {} axes", key, axes));
-    }
-    return at->second;
-  }
-
-  std::int64_t group(const OnnxNode& node) const {
-    const auto at = node.integers.find("group");
-    return at == node.integers.end() ? 1 : at->second.at(0);
-  }
-
-  // Of one or two axes; one is a row. On the input with its padding, which inference has used for
-  // the shape of the output.
-  void add_convolution(const OnnxNode& node, const OnnxTensor& data, const OnnxTensor& weight,
-                       const Precision& widths) {
-    const Shape& in = shape(node, data, 3);
-    const Shape& kernel = shape(node, weight, in.size());
-    const Shape& out = shape(node, node.outputs[0], in.size());
-    const std::size_t axes = in.size() - 2;
-    if (axes > 2) {
-      ++network_.unpriced[fmt::format("{}_{}D", node.op, axes)];
-      return;
-    }
-    const Shape strides = per_axis(node, "strides", axes, 1);
-    const Shape dilations = per_axis(node, "dilations", axes, 1);
-    ConvShape conv;
-    conv.batch = in[0];
-    conv.in_channels = in[1];
-    conv.out_channels = kernel[0];
-    conv.groups = group(node);
-    conv.bias = node.inputs.size() > 2 && node.op == "Conv";
-    const Shape pads = per_axis(node, "pads", 2 * axes, 0);
-    bool as_stored = !node.words.contains("auto_pad") || node.words.at("auto_pad") == "NOTSET";
-    for (std::size_t i = 0; i < axes; ++i) {
-      const std::size_t axis = i + 2 - axes;
-      conv.kernel[axis] = kernel[i + 2];
-      conv.stride[axis] = strides[i];
-      conv.dilation[axis] = dilations[i];
-      conv.input[axis] = in[i + 2];
-      conv.padding[axis] = pads[i];
-      as_stored = as_stored && pads[i] == pads[i + axes];
-    }
-    for (std::size_t i = 0; i < axes && !as_stored; ++i) {
-      const std::size_t axis = i + 2 - axes;
-      conv.padding[axis] = 0;
-      conv.input[axis] = (out[i + 2] - 1) * strides[i] + dilations[i] * (kernel[i + 2] - 1) + 1;
-    }
-    if (const auto problem = check(conv)) {
-      fail(node, problem->what);
-    }
-    Workload workload = conv2d("", conv, widths);
-    if (!as_stored) {
-      workload.tensors[TensorId{0}].stored_elements =
-          std::accumulate(in.begin(), in.end(), std::int64_t{1}, std::multiplies<>{});
-      workload.note = "padding differs between sides: counted on the padded input";
-    }
-    add(node, std::move(workload));
-  }
-
-  // Every input pixel times the whole kernel: [N H W][C] x [C][M R S], a GEMM for each group; the
-  // overlapping results are then summed, which costs traffic only.
-  GemmShape transposed_convolution(const OnnxNode& node, const OnnxTensor& data,
-                                   const OnnxTensor& weight) {
-    const Shape& in = shape(node, data, 3);
-    const Shape& kernel = shape(node, weight, in.size());
-    const std::int64_t groups = group(node);
-    if (groups < 1 || in[1] % groups != 0 || kernel[0] != in[1]) {
-      fail(node, "channels of data, weights and groups contradict each other");
-    }
-    GemmShape product;
-    product.m =
-        in[0] * std::accumulate(in.begin() + 2, in.end(), std::int64_t{1}, std::multiplies<>{});
-    product.n =
-        std::accumulate(kernel.begin() + 1, kernel.end(), std::int64_t{1}, std::multiplies<>{});
-    product.k = in[1] / groups;
-    if (groups > 1) {
-      product.batch = groups;
-    }
-    return product;
-  }
-
-  GemmShape whole_gemm(const OnnxNode& node, const OnnxTensor& data,
-                       const OnnxTensor& weight) const {
-    const Shape& a = shape(node, data, 2);
-    const Shape& b = shape(node, weight, 2);
-    const auto is_transposed = [&node](const char* key) {
-      const auto at = node.integers.find(key);
-      return at != node.integers.end() && at->second.at(0) != 0;
+  // The kernel of one of a ConvTranspose's phases.
+  static std::string phase_of(const Workload& workload) {
+    const auto extent = [&workload](const char* dim) {
+      return workload.dims[*workload.find_dim(dim)].bound;
     };
-    const bool ta = is_transposed("transA"), tb = is_transposed("transB");
-    if (a[ta ? 0 : 1] != b[tb ? 1 : 0]) {
-      fail(node, "the operands' shared axis differs");
-    }
-    return {a[ta ? 1 : 0], b[tb ? 0 : 1], a[ta ? 0 : 1], std::nullopt, node.inputs.size() > 2};
+    return fmt::format("_{}x{}", extent("R"), extent("S"));
   }
 
-  // numpy.matmul: vectors are rows and columns; axes in front of the last two are a batch, each
-  // repeated where it has extent 1. Against weights without batch, all rows are one matrix.
-  GemmShape product(const OnnxNode& node, const OnnxTensor& data, const OnnxTensor& weight) const {
-    Shape a = shape(node, data, 1);
-    Shape b = shape(node, weight, 1);
-    if (a.size() == 1) {
-      a.insert(a.begin(), 1);
-    }
-    if (b.size() == 1) {
-      b.push_back(1);
-    }
-    if (a.back() != b[b.size() - 2]) {
-      fail(node, "the operands' shared axis differs");
-    }
-    GemmShape gemm{a[a.size() - 2], b.back(), a.back(), std::nullopt, false};
-    const std::size_t batched = std::max(a.size(), b.size()) - 2;
-    std::int64_t batch = 1;
-    for (std::size_t i = 0; i < batched; ++i) {  // from the innermost
-      const auto at = [i](const Shape& of) {
-        return i + 2 < of.size() ? of[of.size() - 3 - i] : 1;
-      };
-      if (at(a) != at(b) && at(a) != 1 && at(b) != 1) {
-        fail(node, "the operands' batches differ");
-      }
-      batch *= std::max(at(a), at(b));
-    }
-    if (b.size() == 2) {
-      gemm.m *= batch;
-    } else if (batch > 1) {
-      gemm.batch = batch;
-    }
-    return gemm;
-  }
-
-  Bits bits(const OnnxTensor& tensor) const {
-    if (!tensor.shape || tensor.name.empty()) {
+  // Of what is there; nullopt: its size is not known.
+  std::optional<Bits> bits(const OnnxTensor& tensor) const {
+    if (tensor.name.empty()) {
       return Bits{0};
     }
     Bits sum = options_.operand_bits.value_or(tensor.bits);
+    if (!tensor.shape || sum.count() == 0) {
+      return std::nullopt;
+    }
+    if (std::find(tensor.shape->begin(), tensor.shape->end(), 0) != tensor.shape->end()) {
+      return Bits{0};
+    }
     for (const std::int64_t extent : *tensor.shape) {
-      if (extent < 0 || (extent > 0 && sum.count() > kMostBits / extent)) {
-        return Bits{kMostBits};
+      if (extent < 0 || sum.count() > kMostBits / extent) {
+        throw std::invalid_argument{quoted(tensor.name) + " has more than 2^56 bits"};
       }
       sum = sum * extent;
     }
@@ -411,14 +144,34 @@ class Translation {
 
   void add_stream(const OnnxNode& node) {
     Stream stream{title(node), node.op, Bits{0}, Bits{0}, 1};
+    bool known = true;
+    const auto take = [&](Bits& sum, const OnnxTensor& tensor) {
+      const std::optional<Bits> size = bits(tensor);
+      known = known && size;
+      sum += size.value_or(Bits{0});
+      room_ -= size.value_or(Bits{0}).count();
+      if (room_ < 0) {
+        throw std::invalid_argument{"the model moves more than 2^56 bits"};
+      }
+    };
     for (const OnnxTensor& tensor : node.outputs) {
-      stream.out = std::min(stream.out + bits(tensor), Bits{kMostBits});
+      take(stream.out, tensor);
     }
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const bool picks = i == 0 && kPickers.contains(node.op);
-      stream.in =
-          std::min(stream.in + (picks ? stream.out : bits(node.inputs[i])), Bits{kMostBits});
+      if (i == 0 && reads_what_it_writes(node.op)) {
+        stream.in += stream.out;
+      } else {
+        take(stream.in, node.inputs[i]);
+      }
     }
+    if (!known) {
+      count_unpriced(node.op + "_of_unknown_size");
+    } else if (stream.in + stream.out > Bits{0}) {
+      add(std::move(stream));
+    }
+  }
+
+  void add(Stream stream) {
     for (Stream& known : network_.streams) {
       if (known.kind == stream.kind && known.in == stream.in && known.out == stream.out) {
         ++known.count;
@@ -429,24 +182,11 @@ class Translation {
     network_.streams.push_back(std::move(stream));
   }
 
-  // A name that results can use, each once.
-  std::string unused(const std::string& text) {
-    std::string name;
-    for (const char c : text) {
-      name += is_name(std::string{'a', c}) ? c : '_';
+  void add(const std::string& title, Workload workload) {
+    macs_room_ -= workload.macs();
+    if (macs_room_ < 0) {
+      throw std::invalid_argument{"the model has more than 2^62 multiply-accumulates"};
     }
-    name =
-        name.substr(name.find_first_not_of('_') == std::string::npos ? name.size()
-                                                                     : name.find_first_not_of('_'));
-    name = is_name(name) ? name : fmt::format("node_{}", position_);
-    if (!names_.insert(name).second) {
-      name = fmt::format("{}_{}", name, position_);
-      names_.insert(name);
-    }
-    return name;
-  }
-
-  void add(const OnnxNode& node, Workload workload) {
     for (NetworkLayer& known : network_.layers) {
       workload.name = known.name;
       if (known.workload == workload) {
@@ -454,23 +194,49 @@ class Translation {
         return;
       }
     }
-    workload.name = unused(title(node));
+    workload.name = unused(title);
     network_.layers.push_back({workload.name, workload, 1, ""});
   }
 
-  static constexpr std::int64_t kMostBits = std::int64_t{1} << 56;
+  // What is left of a text when nothing stands in it that cannot stand in a name.
+  static std::string name_of(const std::string& text) {
+    std::string name;
+    for (const char c : text) {
+      name += is_name(std::string{'a', c}) ? c : '_';
+    }
+    return name.erase(0, name.find_first_not_of('_'));
+  }
+
+  // A name for results, each once; files may not tell capitals from small letters.
+  std::string unused(const std::string& text) {
+    const std::string name = name_of(text);
+    std::string tried = is_name(name) ? name : fmt::format("node_{}", position_);
+    const std::string first = tried;
+    for (std::size_t i = position_; !names_.insert(lowered(tried)).second; ++i) {
+      tried = fmt::format("{}_{}", first, i);
+    }
+    return tried;
+  }
+  static std::string lowered(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return text;
+  }
+
   const OnnxGraph& graph_;
   const OnnxOptions& options_;
   Network network_;
   std::set<std::string> constants_;         // tensors known before the model runs
   std::set<std::string> names_{"network"};  // the file of the network itself
   std::size_t position_ = 0;
+  std::int64_t room_ = kMostBits, macs_room_ = kMostMacs;
 };
 
 }  // namespace
 
 Network to_network(const OnnxGraph& graph, const OnnxOptions& options) {
-  return Translation{graph, options}.network();
+  const OnnxGraph fused = with_fused_quantisation(graph);
+  return Translation{fused, options}.network();
 }
 
 }  // namespace mapsim

@@ -408,6 +408,19 @@ std::string infeasible_text(const InfeasibleReport& report) {
   return "why mappings do not fit:\n" + table(rows);
 }
 
+std::string brief_infeasible_text(const InfeasibleReport& report) {
+  Row reasons;
+  for (const auto& [reason, times] : report.reasons) {
+    const auto need = report.smallest_need.find(reason);
+    reasons.push_back(
+        need == report.smallest_need.end()
+            ? reason
+            : fmt::format("{} (at least {})", reason, need_text(reason, need->second)));
+  }
+  return reasons.empty() ? "no mapping obeys the constraints"
+                         : fmt::format("{}", fmt::join(reasons, "; "));
+}
+
 std::string statistics_text(const Statistics& statistics) {
   std::string text = fmt::format("searched in {}; mappings evaluated: {}",
                                  scaled(statistics.seconds, "s"), grouped(statistics.evaluations));

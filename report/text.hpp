@@ -46,6 +46,8 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
 
 // Why mappings did not fit, most frequent reason first, and what would have been enough.
 std::string infeasible_text(const InfeasibleReport& report);
+// The same in one line, without how often: "CMAC: capacity for weight (at least 8 B)".
+std::string brief_infeasible_text(const InfeasibleReport& report);
 
 std::string statistics_text(const Statistics& statistics);
 

@@ -17,7 +17,7 @@ class Graph:
     """Operators in a row: each call adds one and returns the name of what it makes."""
 
     def __init__(self, name):
-        self.name, self.nodes, self.weights = name, [], []
+        self.name, self.nodes, self.weights, self.known = name, [], [], []
 
     def weight(self, name, *dims, kind=FLOAT):
         self.weights.append(TensorProto(name=name, dims=dims, data_type=kind))
@@ -26,6 +26,13 @@ class Graph:
     def numbers(self, name, values):
         self.weights.append(helper.make_tensor(name, TensorProto.INT64, [len(values)], values))
         return name
+
+    def factors(self, name, values):
+        self.weights.append(helper.make_tensor(name, FLOAT, [len(values)], values))
+        return name
+
+    def says(self, name, *dims):
+        self.known.append(helper.make_tensor_value_info(name, FLOAT, dims))
 
     def op(self, kind, *inputs, name=None, domain="", **attributes):
         name = name or f"{kind.lower()}{len(self.nodes)}"
@@ -37,7 +44,8 @@ class Graph:
         values = [helper.make_tensor_value_info(n, t, s) for n, t, s in inputs]
         result = helper.make_empty_tensor_value_info(output)
         result.type.tensor_type.elem_type = FLOAT
-        graph = helper.make_graph(self.nodes, self.name, values, [result], self.weights)
+        graph = helper.make_graph(self.nodes, self.name, values, [result], self.weights,
+                                  value_info=self.known)
         imports = [helper.make_opsetid("", opset), helper.make_opsetid("com.example", 1)]
         model = helper.make_model(graph, opset_imports=imports)
         onnx.save(model, str(folder / f"{self.name}.onnx"))
@@ -133,8 +141,45 @@ def contradiction(folder):
     g.save(folder, [("a", FLOAT, [3, 4])], x)
 
 
+def strange(folder):
+    """Operators that inference knows nothing of, one of them with a shape in the file, and one whose
+    shape only a run tells; a resize whose factors are an initializer; a name that is no text."""
+    g = Graph("strange")
+    x = g.op("Upsample", "image", g.factors("twice", [1, 1, 2, 2]), name="larger")
+    x = g.op("Conv", x, g.weight("w0", 8, 8, 3, 3), name="first", pads=[1] * 4)
+    x = g.op("Magic", x, name="magic", domain="com.example")
+    g.says(x, "N", 8, 32, 32)
+    x = g.op("Relu", x, name="after")
+    x = g.op("Conv", x, g.weight("w1", 8, 8, 3, 3), name="second", pads=[1] * 4)
+    y = g.op("Magic", x, name="nothing_said", domain="com.example")
+    y = g.op("Conv", y, g.weight("w2", 8, 8, 3, 3), name="third")
+    z = g.op("Sqrt", g.op("Cast", g.op("NonZero", x, name="nz"), name="cast", to=FLOAT), name="root")
+    g.op("R\0wb\0tes", z, name="raw", domain="com.example")
+    g.save(folder, [("image", FLOAT, ["N", 8, 16, 16])], y, opset=9)
+    path = folder / "strange.onnx"
+    path.write_bytes(path.read_bytes().replace(b"R\0wb\0tes", b"R\xffwb\xfetes"))
+
+
+def without_layers(folder):
+    g = Graph("pooling")
+    g.save(folder, [("x", FLOAT, [1, 64, 112, 112])],
+           g.op("MaxPool", "x", name="pool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4))
+    g = Graph("recurrent")
+    x = g.op("LSTM", "x", g.weight("w", 1, 128, 64), g.weight("r", 1, 128, 32), hidden_size=32)
+    g.save(folder, [("x", FLOAT, [10, 1, 64])], x)
+
+
+def symbols(folder):
+    """The first dim is the tokens; and a tensor that nothing makes."""
+    g = Graph("tokens_first")
+    g.save(folder, [("x", FLOAT, ["seq", "b", 64])], g.op("MatMul", "x", g.weight("w", 64, 64)))
+    g = Graph("from_nowhere")
+    g.save(folder, [("x", FLOAT, [4, 64])], g.op("MatMul", "q", g.weight("w", 64, 64), name="mm"))
+
+
 if __name__ == "__main__":
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
-    for make in (resnet50, attention, corners, quantised, contradiction):
+    for make in (resnet50, attention, corners, quantised, contradiction, strange,
+                 without_layers, symbols):
         make(target)

@@ -57,6 +57,10 @@ std::string note(const ConvShape& shape) {
   const HeightWidth used{(output[0] - 1) * shape.stride[0] + window(shape, 0),
                          (output[1] - 1) * shape.stride[1] + window(shape, 1)};
   const auto [height, width] = shape.padding;
+  if (shape.stored) {
+    return fmt::format("counted on an input of {}; the roofline uses the {} elements in memory",
+                       by(whole), *shape.stored);
+  }
   if (height == 0 && width == 0) {
     return used == whole ? ""
                          : fmt::format("the stride uses {} of the {} input", by(used), by(whole));
@@ -129,6 +133,10 @@ std::optional<ShapeProblem> check(const ConvShape& shape) {
     }
     elements *= extent;
   }
+  if (shape.stored && (*shape.stored < 1 || *shape.stored > elements)) {
+    return ShapeProblem{"stored", fmt::format("{} elements are not between 1 and the input's {}",
+                                              *shape.stored, elements)};
+  }
   return std::nullopt;
 }
 
@@ -146,7 +154,7 @@ Workload conv2d(const std::string& name, const ConvShape& shape, const Precision
                   fmt::arg("g", g), fmt::arg("k", k), fmt::arg("c", c));
   Workload workload = einsum(name, equation, dims_of(shape), precision);
   workload.tensors[*workload.find_tensor("I")].stored_elements =
-      shape.batch * shape.in_channels * shape.input[0] * shape.input[1];
+      shape.stored.value_or(shape.batch * shape.in_channels * shape.input[0] * shape.input[1]);
   workload.bias = shape.bias;
   workload.note = note(shape);
   return workload;

@@ -24,6 +24,9 @@ struct ConvShape {
   HeightWidth padding{0, 0};  // on each side
   std::int64_t groups = 1;
   bool bias = false;
+  // Elements of the input as it lies in memory, where that is not batch x in_channels x input:
+  // padding that differs between sides is part of `input`.
+  std::optional<std::int64_t> stored{};
 
   // floor((input + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
   HeightWidth output() const;

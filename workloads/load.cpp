@@ -106,7 +106,7 @@ std::optional<Workload> made(Reader& reader, const Node& node, const Factory& fa
 std::optional<Workload> read_conv2d(Reader& reader, const Node& node) {
   const Fields fields =
       reader.fields(node, {"batch", "in_channels", "out_channels", "input", "output", "kernel",
-                           "stride", "dilation", "padding", "groups", "bias"});
+                           "stride", "dilation", "padding", "groups", "bias", "stored"});
   const std::size_t before = reader.errors();
   ConvShape shape;
   shape.batch = extent(reader, fields.find("batch"));
@@ -119,6 +119,7 @@ std::optional<Workload> read_conv2d(Reader& reader, const Node& node) {
   read_input(reader, fields, shape);
   shape.groups = extent(reader, fields.find("groups"));
   shape.bias = reader.boolean(fields.find("bias")).value_or(false);
+  shape.stored = reader.integer(fields.find("stored"), 1, kMaxOperations);
   if (reader.errors() > before) {
     return std::nullopt;
   }

@@ -73,8 +73,11 @@ void read_streams(Reader& reader, const Node* list, Network& network) {
     Stream stream;
     stream.name = reader.name(fields.require("name")).value_or("");
     stream.kind = reader.name(fields.require("kind")).value_or("");
-    stream.in = reader.quantity(fields.require("in"), parse_size).value_or(Bits{0});
-    stream.out = reader.quantity(fields.require("out"), parse_size).value_or(Bits{0});
+    stream.in = reader.quantity(fields.find("in"), parse_size).value_or(Bits{0});
+    stream.out = reader.quantity(fields.find("out"), parse_size).value_or(Bits{0});
+    if (!fields.has("in") && !fields.has("out")) {
+      reader.error(*item, "missing key 'in' (or 'out')");
+    }
     stream.count = reader.integer(fields.find("count"), 1, kMaxCount).value_or(1);
     network.streams.push_back(std::move(stream));
   }
@@ -98,7 +101,7 @@ Network read_network(const Document& document) {
   const Fields fields = reader.fields(reader.root(), {"name", "layers", "streams", "unpriced"});
   Network network;
   network.name = reader.name(fields.require("name")).value_or("");
-  const Node* list = fields.require("layers");
+  const Node* list = fields.has("streams") ? fields.find("layers") : fields.require("layers");
   const auto items =
       list == nullptr ? std::vector<const Node*>{} : reader.items(*list, "a list of layers");
   std::set<std::string> names;
@@ -168,15 +171,19 @@ std::string print_network(const Network& network, const std::string& folder) {
   const auto times = [](std::int64_t count) {
     return count > 1 ? fmt::format(", count: {}", count) : "";
   };
-  std::string text = fmt::format("name: {}\nlayers:\n", network.name);
+  const auto size = [](const char* key, Bits bits) {
+    return bits > Bits{0} ? fmt::format(", {}: {} b", key, bits.count()) : "";
+  };
+  std::string text = fmt::format("name: {}\n", network.name);
+  text += network.layers.empty() ? "" : "layers:\n";
   for (const NetworkLayer& layer : network.layers) {
     text += fmt::format("  - {{workload: {}/{}.yaml{}{}}}\n", folder, layer.name,
                         times(layer.count), workbook_text(layer.workbook));
   }
   text += network.streams.empty() ? "" : "streams:\n";
   for (const Stream& stream : network.streams) {
-    text += fmt::format("  - {{name: {}, kind: {}, in: {} b, out: {} b{}}}\n", stream.name,
-                        stream.kind, stream.in.count(), stream.out.count(), times(stream.count));
+    text += fmt::format("  - {{name: {}, kind: {}{}{}{}}}\n", stream.name, stream.kind,
+                        size("in", stream.in), size("out", stream.out), times(stream.count));
   }
   text += network.unpriced.empty() ? "" : "unpriced:\n";
   for (const auto& [kind, count] : network.unpriced) {

@@ -48,7 +48,7 @@ struct Stream {
 // sum of counts times MACs is at most 2^62.
 struct Network {
   std::string name;
-  std::vector<NetworkLayer> layers;  // at least one
+  std::vector<NetworkLayer> layers;  // at least one, or streams
   std::vector<Stream> streams{};
   std::map<std::string, std::int64_t> unpriced{};  // operators that nothing is known of: how many
   std::int64_t batch = 1;                          // inferences that run together

@@ -4,9 +4,152 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "workloads/conv.hpp"
+#include "workloads/form.hpp"
+#include "workloads/gemm.hpp"
+
 namespace mapsim {
+
+namespace {
+
+// Widths and densities, by name.
+std::string tail_of(const Workload& workload) {
+  std::vector<std::string> widths;
+  std::vector<std::string> densities;
+  for (const Tensor& tensor : workload.tensors) {
+    widths.push_back(fmt::format("{}: {} b", tensor.name, tensor.bits.count()));
+    if (tensor.density != 1) {
+      densities.push_back(fmt::format("{}: {}", tensor.name, tensor.density));
+    }
+  }
+  const Bits partial = workload.tensors[workload.output()].partial_bits;
+  widths.push_back(fmt::format("partial: {} b", partial.count()));
+  const std::string text = fmt::format("precision: {{{}}}\n", fmt::join(widths, ", "));
+  return densities.empty() ? text
+                           : text + fmt::format("density: {{{}}}\n", fmt::join(densities, ", "));
+}
+
+// Whether a shorthand says all of a workload but widths and densities.
+bool says_all(Workload shorthand, const Workload& workload) {
+  if (shorthand.tensors.size() != workload.tensors.size()) {
+    return false;
+  }
+  for (const TensorId t : shorthand.tensors.ids()) {
+    shorthand.tensors[t].bits = workload.tensors[t].bits;
+    shorthand.tensors[t].partial_bits = workload.tensors[t].partial_bits;
+    shorthand.tensors[t].density = workload.tensors[t].density;
+  }
+  return shorthand == workload;
+}
+
+std::int64_t bound(const Workload& workload, std::optional<DimId> dim) {
+  return dim ? workload.dims[*dim].bound : 1;
+}
+
+// Without its input's extents and padding.
+ConvShape bare_shape(const Workload& workload, const LayerView& view) {
+  ConvShape shape;
+  shape.batch = bound(workload, view.batch);
+  shape.groups = bound(workload, view.group);
+  shape.in_channels = shape.groups * bound(workload, view.channel);
+  shape.out_channels = shape.groups * bound(workload, view.kernel);
+  shape.kernel = {bound(workload, view.filter_rows), bound(workload, view.filter_columns)};
+  shape.stride = view.stride;
+  shape.dilation = view.dilation;
+  shape.bias = workload.bias;
+  return shape;
+}
+
+// An einsum knows the padded input only as far as the stride uses it: what is stored, and the note,
+// tell which of the inputs and paddings it was.
+std::optional<ConvShape> conv_shape(const Workload& workload, const LayerView& view) {
+  ConvShape shape = bare_shape(workload, view);
+  const HeightWidth outputs{bound(workload, view.rows), bound(workload, view.columns)};
+  const auto stored = workload.tensors[view.input].stored_elements;
+  const HeightWidth used = input_for(shape, outputs);
+  constexpr std::int64_t kMostTries = 64;
+  std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> tries;  // padding, input
+  for (const std::size_t axis : {0, 1}) {
+    const std::int64_t window = shape.dilation[axis] * (shape.kernel[axis] - 1) + 1;
+    for (std::int64_t padding = 0; padding < std::min(window, kMostTries); ++padding) {
+      for (std::int64_t rest = 0; rest < std::min(shape.stride[axis], kMostTries); ++rest) {
+        tries[axis].emplace_back(padding, used[axis] + rest - 2 * padding);
+      }
+    }
+  }
+  for (const auto& [above, height] : tries[0]) {
+    for (const auto& [left, width] : tries[1]) {
+      shape.input = {height, width};
+      shape.padding = {above, left};
+      if (height > 0 && width > 0 && !check(shape) &&
+          stored == shape.batch * shape.in_channels * height * width &&
+          says_all(conv2d(workload.name, shape), workload)) {
+        return shape;
+      }
+    }
+  }
+  shape.input = used;
+  shape.padding = {0, 0};
+  shape.stored = stored;
+  return !check(shape) && says_all(conv2d(workload.name, shape), workload) ? std::optional{shape}
+                                                                           : std::nullopt;
+}
+
+std::string conv_text(const ConvShape& shape) {
+  const auto pair = [](const char* key, const HeightWidth& value, std::int64_t otherwise) {
+    return value == HeightWidth{otherwise, otherwise}
+               ? ""
+               : fmt::format("  {}: [{}, {}]\n", key, value[0], value[1]);
+  };
+  const auto count = [](const char* key, std::int64_t value, std::int64_t otherwise) {
+    return value == otherwise ? "" : fmt::format("  {}: {}\n", key, value);
+  };
+  return "conv2d:\n" + count("batch", shape.batch, 1) + count("in_channels", shape.in_channels, 0) +
+         count("out_channels", shape.out_channels, 0) + pair("input", shape.input, 0) +
+         pair("kernel", shape.kernel, 0) + pair("stride", shape.stride, 1) +
+         pair("dilation", shape.dilation, 1) + pair("padding", shape.padding, 0) +
+         count("groups", shape.groups, 1) + (shape.bias ? "  bias: true\n" : "") +
+         count("stored", shape.stored.value_or(0), 0);
+}
+
+std::string gemm_text(const GemmShape& shape) {
+  const std::string extents = fmt::format("m: {}, n: {}, k: {}", shape.m, shape.n, shape.k);
+  return shape.batch ? fmt::format("batched_gemm: {{batch: {}, {}}}\n", *shape.batch, extents)
+                     : fmt::format("gemm: {{{}{}}}\n", extents, shape.bias ? ", bias: true" : "");
+}
+
+// The shorthand of a workload; empty: it has none.
+std::string shorthand(const Workload& workload) {
+  const std::optional<LayerView> view = view_layer(workload);
+  if (!view) {
+    return "";
+  }
+  if (view->convolution) {
+    const std::optional<ConvShape> shape = conv_shape(workload, *view);
+    return shape ? conv_text(*shape) : "";
+  }
+  GemmShape shape{bound(workload, view->rows), bound(workload, view->kernel),
+                  bound(workload, view->channel), std::nullopt, workload.bias};
+  if (view->group) {
+    shape.batch = bound(workload, view->group);
+  }
+  const bool all = says_all(gemm(workload.name, shape), workload);
+  return all && !(shape.batch && shape.bias) ? gemm_text(shape) : "";
+}
+
+}  // namespace
+
+std::string print_layer(const Workload& workload) {
+  const std::string text = shorthand(workload);
+  return text.empty() ? print_workload(workload)
+                      : fmt::format("name: {}\n{}{}", workload.name, text, tail_of(workload));
+}
 
 std::string print_workload(const Workload& workload) {
   std::vector<std::string> dims;
@@ -14,26 +157,15 @@ std::string print_workload(const Workload& workload) {
     dims.push_back(fmt::format("{}: {}", dim.name, dim.bound));
   }
   std::vector<std::string> roles;
-  std::vector<std::string> widths;
-  std::vector<std::string> densities;
   for (const TensorId t : workload.tensors.ids()) {
-    const Tensor& tensor = workload.tensors[t];
-    widths.push_back(fmt::format("{}: {} b", tensor.name, tensor.bits.count()));
-    if (tensor.density != 1) {
-      densities.push_back(fmt::format("{}: {}", tensor.name, tensor.density));
-    }
     if (t != workload.output()) {
+      const Tensor& tensor = workload.tensors[t];
       roles.push_back(fmt::format("{}: {}", tensor.name, to_string(tensor.role)));
     }
   }
-  const Bits partial = workload.tensors[workload.output()].partial_bits;
-  widths.push_back(fmt::format("partial: {} b", partial.count()));
-  const std::string text = fmt::format(
-      "name: {}\neinsum:\n  equation: {}\n  dims: {{{}}}\n  roles: {{{}}}\nprecision: {{{}}}\n",
-      workload.name, workload.equation(), fmt::join(dims, ", "), fmt::join(roles, ", "),
-      fmt::join(widths, ", "));
-  return densities.empty() ? text
-                           : text + fmt::format("density: {{{}}}\n", fmt::join(densities, ", "));
+  return fmt::format("name: {}\neinsum:\n  equation: {}\n  dims: {{{}}}\n  roles: {{{}}}\n{}",
+                     workload.name, workload.equation(), fmt::join(dims, ", "),
+                     fmt::join(roles, ", "), tail_of(workload));
 }
 
 }  // namespace mapsim

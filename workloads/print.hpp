@@ -11,4 +11,8 @@ namespace mapsim {
 // note, bias, and padding (stored_elements).
 std::string print_workload(const Workload& workload);
 
+// The same as conv2d, gemm or batched_gemm where the workload is one, so that people can edit it;
+// nothing is lost then. Else as an einsum.
+std::string print_layer(const Workload& workload);
+
 }  // namespace mapsim

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -191,6 +192,33 @@ TEST_F(Interop, RefusesToExportAnUnevenMapping) {
       "mapsim: Timeloop has no word for tensors that GLB keeps at different points (an uneven "
       "mapping)\n");
   EXPECT_FALSE(fs::exists(folder() / "map.yaml"));
+}
+
+// What is written is the model: the same totals.
+TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
+  const std::string model = MAPSIM_BINARY_DIR "/models/strange.onnx";
+  if (!fs::exists(model)) {
+    GTEST_SKIP() << "built without ONNX";
+  }
+  const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
+  const auto totals = [&](const std::string& network) {
+    EXPECT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, network)), 0);
+    const std::string text = contents(folder() / "stdout");
+    const std::size_t at = text.find("\nTotal: ");
+    EXPECT_NE(at, std::string::npos) << text << contents(folder() / "stderr");
+    return text.substr(std::min(at, text.size()), text.find('\n', at + 1) - at);
+  };
+  ASSERT_EQ(run("import onnx " + model + " -o in"), 0) << contents(folder() / "stderr");
+  EXPECT_EQ(totals("in/network.yaml"), totals(model));
+  EXPECT_NE(contents(folder() / "in/first.yaml").find("conv2d:\n  in_channels: 8\n"),
+            std::string::npos);
+  EXPECT_EQ(run(fmt::format("network {} in/network.yaml --operand-bits 16", arch)), 2);
+  EXPECT_EQ(contents(folder() / "stderr"),
+            "mapsim: --operand-bits, --dim: only for an ONNX model\n");
+  const std::string recurrent = MAPSIM_BINARY_DIR "/models/recurrent.onnx";
+  EXPECT_EQ(run(fmt::format("network {} {}", arch, recurrent)), 2);
+  EXPECT_EQ(contents(folder() / "stderr"),
+            recurrent + ": nothing in the model has a price; it has LSTM, 1 x\n");
 }
 
 }  // namespace

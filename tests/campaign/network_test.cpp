@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
+#include "campaign/gpu_network.hpp"
 
 namespace mapsim {
 namespace {
@@ -94,11 +96,17 @@ TEST(SearchNetwork, NamesLayersThatDoNotFit) {
   const NetworkTotals sums = totals(c.arch, c.network, result, LatencyMode::kSteady);
   EXPECT_EQ(sums.missing, 1);
   EXPECT_EQ(sums.macs, c.network.layers[0].workload.macs());
-  EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
-              testing::HasSubstr("conv2: nothing fits\n"));
+  const std::string text = network_text(c.arch, c.network, c.options, result);
+  EXPECT_THAT(text, testing::HasSubstr("conv2: nothing fits: latency limit (at least "));
+  EXPECT_THAT(text, testing::HasSubstr("\n1 of 2 layers are missing: what follows is of the others "
+                                       "only\nPart of the total: "));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("inferences/s")));
+  const auto json =
+      nlohmann::json::parse(network_json({"network", {}}, c.arch, c.network, c.options, result));
+  EXPECT_TRUE(json["total"]["inferences_per_second"].is_null());
+  EXPECT_THAT(json["layers"][1]["problem"], testing::StartsWith("latency limit (at least "));
 }
 
-// What only moves data crosses the outermost port once; what has no price is named.
 // AlexNet's fc6 on nv_full: 16 frames share the 37.7 MB of weights, which 20 GB/s take 1.9 M cycles
 // for; by the frame that is a sixteenth or less.
 TEST(SearchNetwork, CountsBatchesByTheFrame) {
@@ -122,6 +130,59 @@ TEST(SearchNetwork, CountsBatchesByTheFrame) {
   EXPECT_LT(cycles(true).count() * 16, cycles(false).count() * 17 / 16);
 }
 
+// Equal layers are one, whatever their names.
+TEST(SearchNetwork, SearchesEqualLayersOnce) {
+  Case c;
+  c.network.layers = {c.network.layers[0], c.network.layers[1], c.network.layers[0]};
+  c.network.layers[2].name = c.network.layers[2].workload.name = "again";
+  int searched = 0;
+  c.options.progress = [&searched](std::size_t) { ++searched; };
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  EXPECT_EQ(searched, 2);
+  ASSERT_EQ(result.layers.size(), 3);
+  EXPECT_EQ(result.layers[2].best, result.layers[0].best);
+  EXPECT_EQ(totals(c.arch, c.network, result, LatencyMode::kSteady).macs, c.network.macs());
+  EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
+              testing::HasSubstr("; 2 distinct layers of 3 searched"));
+}
+
+// A model that is nothing but a pooling has an answer; without a bandwidth in front, no time, and
+// the text says so.
+TEST(SearchNetwork, PricesNetworksWithoutLayers) {
+  Case c;
+  c.network.layers.clear();
+  c.network.streams = {{"pool", "MaxPool", Bits{64'000}, Bits{16'000}, 1}};
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  std::string text = network_text(c.arch, c.network, c.options, result);
+  EXPECT_THAT(text, testing::HasSubstr("\nTotal: "));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("no bandwidth")));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("proven")));
+  c.arch = load_arch(kConfigs + "arch/tpu_v1.yaml");
+  text = network_text(c.arch, c.network, c.options, result);
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("inferences/s")));
+  EXPECT_THAT(text,
+              testing::HasSubstr("Moving data takes no time here: Memory has no bandwidth\n"));
+}
+
+// 16 inputs at a time take one time and count sixteen-fold.
+TEST(SearchNetwork, CountsTheBatchOnGpus) {
+  const Gpu gpu = read_gpu(read_yaml(kConfigs + "arch/h100_sxm.yaml"));
+  Network network = load_network(kConfigs + "networks/alexnet.yaml");
+  network.layers.resize(1);
+  network = batched(network, 16, "alexnet.yaml");
+  GpuNetworkResult result = search_network(gpu, network, GpuNetworkOptions{});
+  const auto total = [&] {
+    return nlohmann::json::parse(gpu_network_json({"network", {}}, gpu, network, result));
+  };
+  EXPECT_EQ(total()["batch"], 16);
+  EXPECT_DOUBLE_EQ(total()["total"]["inferences_per_second"], 16 / result.latency.count());
+  EXPECT_THAT(gpu_network_text(gpu, network, result),
+              testing::HasSubstr("\nTotal of 16 at a time: "));
+  result.missing = 1;
+  EXPECT_TRUE(total()["total"]["inferences_per_second"].is_null());
+}
+
+// What only moves data crosses the outermost port once; what has no price is named.
 TEST(SearchNetwork, PricesStreamsByTheOutermostLevel) {
   Case c;
   c.network.layers.resize(1);

@@ -146,6 +146,219 @@ TEST_F(Onnx, ReadsEveryFormOfALayer) {
   EXPECT_EQ(stream_kinds(model), (std::map<std::string, std::int64_t>{{"Gather", 1}}));
 }
 
+// A model by hand: operands x and w of these shapes.
+OnnxGraph one_node(const std::string& op, const std::vector<std::int64_t>& x,
+                   const std::vector<std::int64_t>& w,
+                   const std::map<std::string, std::vector<std::int64_t>>& integers = {}) {
+  OnnxNode node{"n", op, {{"x", x, Bits{32}, false}, {"w", w, Bits{32}, true}}, {}, integers, {}};
+  node.outputs = {{"y", std::nullopt, Bits{32}, false}};
+  return {"graph", "graph.onnx", {node}, 1};
+}
+
+std::string error_of(const OnnxGraph& graph) {
+  try {
+    to_network(graph, {});
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// An operand that is repeated along an axis is read once: it is rows or columns of one product.
+TEST(OnnxLayers, DoNotCopyWhatMatMulRepeats) {
+  const auto shape = [](const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& w) {
+    const Network network = to_network(one_node("MatMul", x, w), {});
+    const Workload& layer = network.layers.at(0).workload;
+    std::map<std::string, std::int64_t> dims;
+    for (const Dim& dim : layer.dims) {
+      dims[dim.name] = dim.bound;
+    }
+    return dims;
+  };
+  using Dims = std::map<std::string, std::int64_t>;
+  EXPECT_EQ(shape({8, 32, 64}, {1, 64, 16}), (Dims{{"M", 256}, {"N", 16}, {"K", 64}}));
+  EXPECT_EQ(shape({32, 64}, {8, 64, 16}), (Dims{{"M", 32}, {"N", 128}, {"K", 64}}));
+  EXPECT_EQ(shape({8, 4, 1, 64}, {8, 1, 64, 128}),
+            (Dims{{"H", 8}, {"M", 4}, {"N", 128}, {"K", 64}}));
+  EXPECT_EQ(shape({3, 1, 5, 7}, {2, 7, 11}), (Dims{{"M", 15}, {"N", 22}, {"K", 7}}));
+}
+
+// Each output of a transposed convolution is the sum over the kernel elements that meet an input:
+// those r with r * dilation = output + padding modulo the stride, counted one by one here.
+TEST(OnnxLayers, SplitTransposedConvolutionsByPhase) {
+  Rng rng{11};
+  for (int i = 0; i < 300; ++i) {
+    const auto pick = [&rng](std::int64_t least, std::int64_t most) {
+      return least +
+             static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
+    };
+    const std::int64_t in = pick(2, 9), kernel = pick(1, 5), stride = pick(1, 4);
+    const std::int64_t dilation = pick(1, 3), more = pick(0, stride - 1);
+    const std::int64_t before = pick(0, kernel - 1), after = pick(0, kernel - 1);
+    const std::int64_t out =
+        stride * (in - 1) + more + dilation * (kernel - 1) + 1 - before - after;
+    if (out < 1) {
+      continue;
+    }
+    const Network network = to_network(one_node("ConvTranspose", {2, 6, in}, {6, 5, kernel},
+                                                {{"strides", {stride}},
+                                                 {"dilations", {dilation}},
+                                                 {"pads", {before, after}},
+                                                 {"output_padding", {more}},
+                                                 {"group", {2}}}),
+                                       {});
+    std::int64_t macs = 0, outputs = 0;
+    for (std::int64_t o = 0; o < out; ++o) {
+      std::int64_t taps = 0;
+      for (std::int64_t r = 0; r < kernel; ++r) {
+        taps += (o + before - r * dilation) % stride == 0 ? 1 : 0;
+      }
+      macs += 2 * taps * 6 * 5;
+      outputs += taps > 0 ? 2 * 2 * 5 : 0;
+    }
+    std::int64_t written = 0;
+    for (const NetworkLayer& layer : network.layers) {
+      const auto& dims = layer.workload.dims;
+      const auto extent = [&](const char* dim) {
+        const auto id = layer.workload.find_dim(dim);
+        return id ? dims[*id].bound : 1;
+      };
+      written += layer.count * extent("N") * extent("G") * extent("K") * extent("Q");
+      EXPECT_LE(layer.workload.tensors[TensorId{0}].stored_elements, 2 * 6 * in);
+    }
+    EXPECT_EQ(network.macs(), macs) << in << " " << kernel << " " << stride << " " << dilation;
+    EXPECT_EQ(written, outputs) << in << " " << kernel << " " << stride << " " << dilation;
+  }
+}
+
+// 8 to 4 channels, 16 x 16, kernels of 4 x 4 at stride 2: one convolution with four times the
+// kernels, and no element of the output is written twice.
+TEST(OnnxLayers, WriteEveryOutputOfATransposedConvolutionOnce) {
+  const Network network = to_network(one_node("ConvTranspose", {1, 8, 16, 16}, {8, 4, 4, 4},
+                                              {{"strides", {2, 2}}, {"pads", {1, 1, 1, 1}}}),
+                                     {});
+  ASSERT_EQ(network.layers.size(), 1);
+  ConvShape phases;
+  phases.in_channels = 8;
+  phases.out_channels = 16;
+  phases.input = {17, 17};
+  phases.kernel = {2, 2};
+  phases.stored = 8 * 16 * 16;
+  const auto single = Precision{
+      {{Role::kInput, Bits{32}}, {Role::kWeight, Bits{32}}, {Role::kOutput, Bits{32}}}, {}, {}};
+  EXPECT_EQ(network.layers[0].workload, conv2d("n", phases, single));
+  EXPECT_EQ(to_network(one_node("ConvTranspose", {1, 8, 7, 7, 7}, {8, 4, 2, 2, 2}), {}).unpriced,
+            (std::map<std::string, std::int64_t>{{"ConvTranspose_3D", 1}}));
+}
+
+TEST(OnnxLayers, SayWhatIsWrongWithAnAttribute) {
+  const std::vector<std::int64_t> x{1, 8, 9, 9}, w{8, 8, 3, 3};
+  EXPECT_EQ(error_of(one_node("Conv", x, w, {{"group", {}}})),
+            "graph.onnx: Conv 'n': 'group' is not one number");
+  EXPECT_EQ(error_of(one_node("Gemm", {4, 5}, {5, 6}, {{"transA", {}}})),
+            "graph.onnx: Gemm 'n': 'transA' is not one number");
+  EXPECT_EQ(error_of(one_node("Conv", x, w, {{"group", {3}}})),
+            "graph.onnx: Conv 'n': 8 channels of data in 3 groups contradict weights of 8x8");
+  EXPECT_EQ(error_of(one_node("Conv", x, w, {{"strides", {0, 1}}})),
+            "graph.onnx: Conv 'n': strides: 0 is not between 1 and 2^30");
+  EXPECT_EQ(error_of(one_node("Conv", x, w, {{"kernel_shape", {5, 5}}})),
+            "graph.onnx: Conv 'n': data, weights and 'kernel_shape' contradict each other");
+  EXPECT_EQ(error_of(one_node("Relu", {std::int64_t{1} << 40, std::int64_t{1} << 40}, {1})),
+            "graph.onnx: Relu 'n': 'x' has more than 2^56 bits");
+}
+
+// x8 -> Dequantize -> Conv -> Quantize: operands and results of 8 b, and nothing else moves. A
+// float that somebody else reads, too, is written as it is.
+TEST(OnnxLayers, CrossMemoryAsWideAsTheyAreQuantised) {
+  OnnxGraph graph = one_node("Conv", {1, 8, 9, 9}, {8, 8, 3, 3});
+  OnnxNode& conv = graph.nodes[0];
+  conv.outputs[0].shape = {1, 8, 7, 7};
+  const auto quantised = [](OnnxTensor tensor) {
+    tensor.name += "8";
+    tensor.bits = Bits{8};
+    return tensor;
+  };
+  const OnnxTensor x = conv.inputs[0], w = conv.inputs[1], y = conv.outputs[0];
+  graph.nodes = {{"dx", "DequantizeLinear", {quantised(x)}, {x}, {}, {}},
+                 {"dw", "DequantizeLinear", {quantised(w)}, {w}, {}, {}},
+                 conv,
+                 {"qy", "QuantizeLinear", {y}, {quantised(y)}, {}, {}}};
+  const auto widths = [](const Network& network) {
+    std::vector<std::int64_t> bits;
+    for (const Tensor& tensor : network.layers.at(0).workload.tensors) {
+      bits.push_back(tensor.bits.count());
+    }
+    return bits;
+  };
+  Network network = to_network(graph, {});
+  EXPECT_EQ(widths(network), (std::vector<std::int64_t>{8, 8, 8}));
+  EXPECT_TRUE(network.streams.empty());
+  graph.nodes.push_back({"r", "Relu", {y}, {{"z", y.shape, Bits{32}, false}}, {}, {}});
+  network = to_network(graph, {});
+  EXPECT_EQ(widths(network), (std::vector<std::int64_t>{8, 8, 32}));
+  EXPECT_EQ(network.streams.size(), 2);
+}
+
+TEST(OnnxLayers, HaveNamesOfTheirOwn) {
+  OnnxGraph graph = one_node("MatMul", {2, 3}, {3, 4});
+  graph.nodes.resize(3, graph.nodes[0]);
+  for (std::size_t i = 0; i < 3; ++i) {
+    graph.nodes[i].name = i == 1 ? "a_2" : "a";
+    graph.nodes[i].inputs[1].shape = {3, static_cast<std::int64_t>(4 + i)};
+  }
+  graph.nodes.push_back({"b", "9 strange<b>", graph.nodes[0].inputs, {}, {}, {}});
+  const Network network = to_network(graph, {});
+  ASSERT_EQ(network.layers.size(), 3);
+  EXPECT_EQ(network.layers[0].name, "a");
+  EXPECT_EQ(network.layers[1].name, "a_2");
+  EXPECT_EQ(network.layers[2].name, "a_3");
+  EXPECT_EQ(network.unpriced, (std::map<std::string, std::int64_t>{{"op_9_strange_b_", 1}}));
+}
+
+// What the file says of an operator's result counts where inference finds nothing; what nobody
+// knows is counted.
+TEST_F(Onnx, ListsWhatItCannotPrice) {
+  OnnxOptions options;
+  options.batch = 2;
+  const Network model = read("strange.onnx", options);
+  EXPECT_EQ(model.batch, 2);
+  ASSERT_EQ(model.layers.size(), 1);
+  EXPECT_EQ(model.layers[0].count, 2);
+  EXPECT_EQ(model.macs(), 2 * 2 * 8 * 32 * 32 * 8 * 9);
+  EXPECT_EQ(stream_kinds(model),
+            (std::map<std::string, std::int64_t>{{"Relu", 1}, {"Upsample", 1}}));
+  EXPECT_EQ(model.streams.back().in, Bits{32 * 2 * 8 * 32 * 32});
+  EXPECT_EQ(model.unpriced, (std::map<std::string, std::int64_t>{{"Cast_of_unknown_size", 1},
+                                                                 {"Conv_of_unknown_shape", 1},
+                                                                 {"NonZero", 1},
+                                                                 {"Sqrt_of_unknown_size", 1},
+                                                                 {"com.example.Magic", 2},
+                                                                 {"com.example.R___wb___tes", 1}}));
+}
+
+TEST_F(Onnx, TakesModelsWithoutLayers) {
+  EXPECT_EQ(stream_kinds(read("pooling.onnx")),
+            (std::map<std::string, std::int64_t>{{"MaxPool", 1}}));
+  EXPECT_EQ(read("recurrent.onnx").unpriced, (std::map<std::string, std::int64_t>{{"LSTM", 1}}));
+}
+
+// --dim of the batch is a batch; tokens are not.
+TEST_F(Onnx, KnowsTheBatchByItsName) {
+  OnnxOptions options;
+  options.dims = {{"N", 3}};
+  EXPECT_EQ(read("strange.onnx", options).batch, 3);
+  const std::string tokens = kModels + "tokens_first.onnx";
+  options.dims = {{"b", 4}};
+  EXPECT_EQ(error_of(tokens, options),
+            tokens + ": dims without a value: seq; give each with --dim NAME=N");
+  options.dims["seq"] = 16;
+  EXPECT_EQ(read("tokens_first.onnx", options).batch, 1);
+  EXPECT_EQ(read("tokens_first.onnx", options).macs(), 16 * 4 * 64 * 64);
+  options.dims["nope"] = 4;
+  EXPECT_EQ(error_of(tokens, options),
+            tokens + ": --dim nope: no input has such a dim; symbolic dims: b, seq");
+}
+
 TEST_F(Onnx, TakesTheWidthsOfQuantisedModels) {
   const Network model = read("quantised.onnx");
   ASSERT_EQ(model.layers.size(), 1);
@@ -164,6 +377,8 @@ TEST_F(Onnx, SaysWhatIsWrongWithAModel) {
             MAPSIM_SOURCE_DIR "/README.md: not an ONNX model, or cut short");
   EXPECT_THAT(error_of(kModels + "contradiction.onnx"),
               testing::HasSubstr("contradiction.onnx: MatMul 'product': "));
+  EXPECT_EQ(error_of(kModels + "from_nowhere.onnx"),
+            kModels + "from_nowhere.onnx: MatMul 'mm' reads 'q', which nothing before it makes");
 }
 
 TEST_F(Onnx, SurvivesDamagedModels) {
@@ -189,7 +404,11 @@ TEST_F(Onnx, PrintsANetworkThatReadsBack) {
   const std::filesystem::path folder = testing::TempDir() + "onnx_network";
   std::filesystem::create_directories(folder);
   for (const NetworkLayer& layer : model.layers) {
-    std::ofstream{folder / (layer.name + ".yaml")} << print_workload(layer.workload);
+    const std::string text = print_layer(layer.workload);
+    EXPECT_EQ(parse_workload(text, layer.name), layer.workload) << text;
+    EXPECT_THAT(text,
+                testing::AnyOf(testing::HasSubstr("\nconv2d:"), testing::HasSubstr("\ngemm:")));
+    std::ofstream{folder / (layer.name + ".yaml")} << text;
   }
   const Network back = parse_network(print_network(model, "."), folder / "network.yaml");
   EXPECT_EQ(back.streams, model.streams);
