@@ -321,12 +321,11 @@ TEST_F(Sweeps, PrintTables) {
 
 // Whatever searches know of other designs, rows are the same.
 TEST_F(Sweeps, ShareBoundsWithoutChangingARow) {
-  fs::copy_file(kConfigs + "workloads/teaching/conv.yaml", path("conv.yaml"));
   const Campaign asked = parse_campaign(
       "name: shared\narchitectures:\n  - file: teaching.yaml\n    grid:\n"
       "      nodes.Buffer.capacity: [512 B, 2 KiB]\n      nodes.PEs.x: [2, 4]\n"
       "      nodes.PEs.y: [4, 8]\n      nodes.Registers.capacity: [8 B, 64 B]\n"
-      "workloads: [conv.yaml]\nobjectives: [energy, edp]\n",
+      "workloads: [gemm.yaml]\n",
       path("shared.yaml"));
   const std::atomic<bool> stop{false};
   Sharing sharing{asked};
