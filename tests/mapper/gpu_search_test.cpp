@@ -90,6 +90,25 @@ TEST(GpuSearch, SaysWhatIsAsGoodAsTheFirst) {
   EXPECT_EQ(again.as_good_as_first, result.as_good_as_first);
 }
 
+// Three stages and more, unless they cost a block per SM or do not fit one.
+TEST(GpuSearch, TwoStagesAreNoRule) {
+  for (const char* name : {"a100_80gb", "h200"}) {
+    const Gpu gpu = chip(name);
+    for (const std::int64_t side : {1024, 4096}) {
+      const auto all =
+          forms(gpu, gemm("g", {side, side, side, std::nullopt, false}), in(GpuPrecision::kF16));
+      const RankedKernel first = search_kernels(gpu, all, {}).ranked.front();
+      KernelChoice deeper = first.kernel;
+      deeper.stages = 3;
+      const GemmProblem& problem = all[first.form].problem;
+      EXPECT_TRUE(first.kernel.stages >= 3 || illegal(gpu, problem, deeper) ||
+                  resources(gpu, problem, deeper).blocks_per_sm <
+                      first.work.resources.blocks_per_sm)
+          << name << ' ' << side << ' ' << to_string(first.kernel);
+    }
+  }
+}
+
 TEST(GpuSearch, WmmaOnHopperEndsAtItsOwnCeiling) {
   const Gpu gpu = chip("h200");
   const auto all =
