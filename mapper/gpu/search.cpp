@@ -133,19 +133,31 @@ void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, Gpu
   }
 }
 
-RankedKernel rank(const Gpu& gpu, const GemmForm& form, const Candidate& candidate) {
-  const GpuCalibration calibration = gpu.calibration(form.problem.precision, candidate.kernel.path);
+}  // namespace
+
+RankedKernel rank_kernel(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
+                         const KernelChoice& kernel) {
+  const GemmForm& form = forms[index];
+  const GpuCalibration calibration = gpu.calibration(form.problem.precision, kernel.path);
   RankedKernel result;
-  result.kernel = candidate.kernel;
-  result.form = candidate.form;
-  result.work = work(gpu, form.problem, candidate.kernel);
-  result.estimate = price(gpu, calibration, form.problem, candidate.kernel, result.work);
+  result.kernel = kernel;
+  result.form = index;
+  result.work = work(gpu, form.problem, kernel);
+  result.estimate = price(gpu, calibration, form.problem, kernel, result.work);
   result.passes = pass_time(gpu, calibration, form);
-  result.total = candidate.total;
+  result.total = result.estimate.time.total + result.passes;
   return result;
 }
 
-}  // namespace
+KernelChoice completed(const GemmProblem& problem, KernelChoice kernel) {
+  kernel.warp.k = kernel.block.k;
+  const std::vector<GemmTile> fragments = fragments_for(problem, kernel.path, kernel.warp);
+  if (!fragments.empty()) {
+    kernel.fragment = fragments.front();
+  }
+  kernel.padding = kernel.path == GpuPath::kWmma ? 16 / operand_size(problem.precision).count() : 0;
+  return kernel;
+}
 
 double timing_noise(Seconds time) { return 0.000374 / (time.count() * 1e3) + 0.00044; }
 
@@ -213,7 +225,7 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
     if (repeats) {
       ++result.ranked.back().same;
     } else if (result.ranked.size() < options.top) {
-      result.ranked.push_back(rank(gpu, forms[candidate.form], candidate));
+      result.ranked.push_back(rank_kernel(gpu, forms, candidate.form, candidate.kernel));
       result.ranked.back().as_good_as_first = near(candidate);
     } else if (candidate.key.count() > first.total.count() * (1 + apart)) {
       break;

@@ -398,7 +398,7 @@ TEST_F(Recorded, L20MmaVariants) {
   // Reached: 5.47 %. 5.04 % had `stall` (10 times) and `launch` (18 us) free, which no row
   // determines.
   const GroupCalibration group = kernels(kLeetCuda, "L20", "l20", GpuPath::kMma, 1);
-  expect_mape(group, 0.034);
+  expect_mape(group, 0.035);
 }
 
 TEST_F(Recorded, L20Library) {
