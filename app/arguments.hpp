@@ -69,14 +69,14 @@ struct CheckArguments {
 };
 
 struct EvalArguments {
-  std::string arch, workload, mapping;
-  bool why = false;         // against the optimum of a mapspace
-  std::string constraints;  // of that space; empty: none
-  bool imperfect = false;   // its factors: balanced
-  Budget budget;            // of its search
+  std::string arch, workload, mapping, constraints;
+  bool why = false;        // against the optimum of a mapspace, of these constraints if any
+  bool imperfect = false;  // its factors: balanced
+  Budget budget;           // of its search
   ObjectiveArguments objective;
   int threads = 1;
   bool explain_energy = false;
+  OneKernelArguments kernel;
   Output output;
 };
 

@@ -2,6 +2,7 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/space.hpp"
+#include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/outside.hpp"
@@ -45,6 +46,16 @@ GapReport find_gap(const Problem& problem, const EvalArguments& arguments, const
 }  // namespace
 
 Answer run(const EvalArguments& arguments) {
+  const Document machine = read_yaml(arguments.arch);
+  if (describes_gpu(machine)) {
+    return run_on_gpu(arguments, machine);
+  }
+  if (arguments.kernel.any()) {
+    throw UsageError("--precision, --path, --layout, --block, ...: only for a GPU");
+  }
+  if (arguments.mapping.empty()) {
+    throw UsageError("MAPPING is required");
+  }
   const Problem problem{load_arch(arguments.arch),
                         load_form(arguments.mapping, load_workload(arguments.workload))};
   const Mapping mapping = load_mapping(arguments.mapping, problem.arch(), problem.workload());

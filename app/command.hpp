@@ -26,6 +26,7 @@ Answer run(const SearchArguments& arguments);
 // The same where the architecture is a GPU: kernels, ranked.
 Answer run_on_gpu(const SearchArguments& arguments, const Document& machine);
 Answer run_on_gpu(const NetworkArguments& arguments, const Document& machine);
+Answer run_on_gpu(const EvalArguments& arguments, const Document& machine);
 Answer run(const NetworkArguments& arguments);
 Answer run(const SweepArguments& arguments);
 Answer run(const MergeArguments& arguments);

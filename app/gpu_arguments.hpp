@@ -20,6 +20,18 @@ struct KernelListArguments {
   }
 };
 
+// mapsim eval on a GPU: one kernel, beside what a file says of it.
+struct OneKernelArguments {
+  std::string precision, path, layout;  // by their to_string()
+  std::string block, warp, fragment;    // 128x128x32, 64x64, 16x16x16
+  std::optional<std::int64_t> stages, split_k, raster, padding, cluster, registers;
+  bool any() const {
+    return !precision.empty() || !path.empty() || !layout.empty() || !block.empty() ||
+           !warp.empty() || !fragment.empty() || stages || split_k || raster || padding ||
+           cluster || registers;
+  }
+};
+
 // mapsim calibrate.
 struct CalibrateArguments {
   std::string measurements;

@@ -1,12 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tuple>
+
 #include "app/options.hpp"
 
 namespace mapsim {
 
+namespace {
+
+void add_kernel(CLI::App& command, OneKernelArguments& a) {
+  add_precision(command, a.precision);
+  add_choice(
+      command, "path", {"wmma", "mma", "wgmma", "simt"},
+      [&a](const std::string& word) { a.path = word; },
+      "GPU: wmma, mma, wgmma or simt; default the chip's fastest");
+  add_choice(
+      command, "layout", {"tn", "nn", "nt", "tt", "nhwc", "nchw"},
+      [&a](const std::string& word) { a.layout = word; },
+      "GPU: tn (default), nn, nt or tt of a GEMM; nhwc (default) or nchw of a convolution");
+  command.add_option("--block", a.block, "GPU: tile of a block and its step along K: 128x128x32")
+      ->type_name("MxNxK");
+  command.add_option("--warp", a.warp, "GPU: tile of a warp or warpgroup: 64x64")->type_name("MxN");
+  command.add_option("--fragment", a.fragment, "GPU: tile of one MMA operation: 16x16x16")
+      ->type_name("MxNxK");
+  for (const auto& [name, value, help] :
+       {std::tuple{"--stages", &a.stages, "GPU: K steps of shared memory [3, before sm_80 2]"},
+        std::tuple{"--split-k", &a.split_k, "GPU: slices of K [1]"},
+        std::tuple{"--raster", &a.raster, "GPU: block columns of a group; 0: row by row [8]"},
+        std::tuple{"--padding", &a.padding, "GPU: elements after a row of shared memory"},
+        std::tuple{"--cluster", &a.cluster, "GPU: blocks along M that share B (wgmma) [1]"},
+        std::tuple{"--registers", &a.registers, "GPU: of a thread, from the compiler"}}) {
+    command.add_option(name, *value, help)->check(CLI::Range(0, 1024))->type_name("N");
+  }
+}
+
+}  // namespace
+
 void add_eval(CLI::App& app, EvalArguments& a) {
-  CLI::App& command = *app.add_subcommand("eval", "The cost of one mapping");
+  CLI::App& command = *app.add_subcommand("eval", "The cost of one mapping, or of a GPU's kernel");
   add_inputs(command, a.arch, a.workload);
-  command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
+  command
+      .add_option("MAPPING", a.mapping,
+                  "Mapping (YAML); on a GPU a kernel (YAML, or JSON of search), or options instead")
+      ->type_name("");
+  add_kernel(command, a.kernel);
   command.add_flag("--explain-energy", a.explain_energy,
                    "Every action with its count, its energy, and where that number comes from");
   CLI::Option* why = command.add_flag(

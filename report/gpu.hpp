@@ -20,6 +20,16 @@ struct KernelReport {
 // which are as good as the first; how far to trust it; constraints that the layer violates.
 std::string kernels_text(const KernelReport& report);
 
+// One kernel beside the best: `report.result.ranked` has it alone.
+struct KernelComparison {
+  KernelReport report;
+  std::optional<RankedKernel> best_of_path;  // absent: none is legal
+  std::optional<RankedKernel> best;          // whatever its path
+};
+// Its resources, grid and traffic, and what each part of its time takes, of the best ones, too.
+std::string kernel_text(const KernelComparison& comparison);
+std::string kernel_json(const Provenance& origin, const KernelComparison& comparison);
+
 // Bounds of a GEMM, as it is, that no kernel can beat, one per kind of arithmetic that the chip has
 // for it: operations at the peak, each operand and result once from or to DRAM.
 struct GpuRoofline {

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "report/figures.hpp"
 #include "report/gpu.hpp"
@@ -94,20 +96,26 @@ Row kernel_row(const RankedKernel& ranked, std::size_t rank, bool wmma) {
   return row;
 }
 
+// Those that may take time, in the order of the table of kernels.
+std::array<std::pair<const char*, Seconds>, 11> parts_of(const RankedKernel& kernel) {
+  const GpuTime& time = kernel.estimate.time;
+  return {{{"mma", time.mma},
+           {"shared memory", time.shared},
+           {"issue", time.issue},
+           {"L2", time.l2},
+           {"DRAM", time.dram},
+           {"stalls", time.stall},
+           {"first and last tiles", time.fill},
+           {"sum of the slices", time.reduction},
+           {"launch", time.launch},
+           {"power limit", time.power},
+           {"other passes", kernel.passes}}};
+}
+
 std::string time_text(const RankedKernel& first) {
   const GpuTime& time = first.estimate.time;
   std::string text = "\nthe first kernel's time: ";
-  for (const auto& [name, part] : {std::pair{"mma", time.mma},
-                                   {"shared memory", time.shared},
-                                   {"issue", time.issue},
-                                   {"L2", time.l2},
-                                   {"DRAM", time.dram},
-                                   {"stalls", time.stall},
-                                   {"first and last tiles", time.fill},
-                                   {"sum of the slices", time.reduction},
-                                   {"launch", time.launch},
-                                   {"power limit", time.power},
-                                   {"other passes", first.passes}}) {
+  for (const auto& [name, part] : parts_of(first)) {
     if (part.count() > 0.005 * first.total.count()) {
       text += fmt::format("{} {}, ", name, scaled(part.count(), "s"));
     }
@@ -115,23 +123,126 @@ std::string time_text(const RankedKernel& first) {
   return text + fmt::format("of these tail {}\n", scaled(time.tail.count(), "s"));
 }
 
-}  // namespace
-
-std::string kernels_text(const KernelReport& report) {
-  const GpuSearchResult& result = report.result;
-  if (result.ranked.empty()) {
-    return fmt::format("{} on {}: none of {} kernels is legal\n", report.workload.name,
-                       report.gpu.name, grouped(result.considered));
-  }
-  const RankedKernel& first = result.ranked.front();
-  const GemmForm& form = result.forms[first.form];
-  std::string text = head(report, form.problem);
+// The form's notes and passes.
+std::string form_text(const GemmForm& form) {
+  std::string text;
   for (const std::string& note : form.notes) {
     text += "  " + note + '\n';
   }
   for (const ExtraPass& pass : form.passes) {
     text += fmt::format("  another pass: {}\n", pass.what);
   }
+  return text;
+}
+
+const char* limit_text(OccupancyLimit limit) {
+  switch (limit) {
+    case OccupancyLimit::kRegisters:
+      return "registers";
+    case OccupancyLimit::kShared:
+      return "shared memory";
+    case OccupancyLimit::kWarps:
+      return "warps";
+    case OccupancyLimit::kBlocks:
+      return "blocks";
+  }
+  return "";
+}
+
+// What it takes and moves, as a column of names and one of figures.
+std::vector<std::pair<const char*, std::string>> figures_of(const RankedKernel& kernel) {
+  const GpuWork& work = kernel.work;
+  const GpuResources& need = work.resources;
+  std::vector<std::pair<const char*, std::string>> figures{
+      {"time", scaled(kernel.total.count(), "s")},
+      {"bound", to_string(kernel.estimate.bound)},
+      {"of its path's peak", percent(kernel.estimate.mma_share)},
+      {"threads", fmt::format("{}", kernel.kernel.threads())},
+      {"registers", fmt::format("{}{}", need.registers_measured ? "" : "~", need.registers)},
+      {"shared memory of a block", bytes_text(Bits{8 * need.shared.count()})},
+      {"blocks per SM", fmt::format("{} ({})", need.blocks_per_sm, limit_text(need.limit))},
+      {"blocks", fmt::format("{} x {}, {} in all", work.waves.rows, work.waves.columns,
+                             grouped(work.waves.blocks))},
+      {"waves", fmt::format("{:.2f}", static_cast<double>(work.waves.blocks) /
+                                          static_cast<double>(work.waves.slots))},
+      {"padding", percent(1 - work.macs / work.padded_macs)},
+      {"shared memory wavefronts", fmt::format("{:.6g}", work.wavefronts)},
+      {"instructions of warps", fmt::format("{:.4g}", work.instructions)},
+      {"L2 bytes", bytes_text(Bits{8 * static_cast<std::int64_t>(kernel.estimate.l2_bytes)})},
+      {"DRAM bytes", bytes_text(Bits{8 * static_cast<std::int64_t>(kernel.estimate.dram_bytes)})},
+      {"energy", energy_text(kernel.estimate.energy.total)}};
+  for (const auto& [name, part] : parts_of(kernel)) {
+    figures.emplace_back(name, scaled(part.count(), "s"));
+  }
+  figures.emplace_back("of these tail", scaled(kernel.estimate.time.tail.count(), "s"));
+  return figures;
+}
+
+}  // namespace
+
+namespace {
+
+// Where no kernel is legal: what each form's first one of each path lacks.
+std::string why_none(const KernelReport& report) {
+  std::string text;
+  for (const GemmForm& form : report.result.forms) {
+    for (const GpuPath path : {GpuPath::kWmma, GpuPath::kMma, GpuPath::kWgmma, GpuPath::kSimt}) {
+      if ((path == GpuPath::kSimt) == form.tensor_cores) {
+        continue;
+      }
+      const std::vector<KernelChoice> set = kernel_set(report.gpu, form.problem, path);
+      const std::optional<std::string> reason =
+          set.empty() ? std::nullopt : illegal(report.gpu, form.problem, set.front());
+      if (reason && text.find(*reason) == std::string::npos) {
+        text += (text.empty() ? "" : "; ") + *reason;
+      }
+    }
+  }
+  return text.empty() ? "no such path for this precision" : text;
+}
+
+}  // namespace
+
+std::string kernel_text(const KernelComparison& comparison) {
+  const KernelReport& report = comparison.report;
+  const RankedKernel& given = report.result.ranked.front();
+  const GemmForm& form = report.result.forms[given.form];
+  std::string text = head(report, form.problem) + form_text(form);
+  std::vector<std::pair<std::string, const RankedKernel*>> kernels{{"this", &given}};
+  if (comparison.best_of_path) {
+    kernels.emplace_back(fmt::format("best {}", to_string(given.kernel.path)),
+                         &*comparison.best_of_path);
+  }
+  if (comparison.best && comparison.best->kernel.path != given.kernel.path) {
+    kernels.emplace_back("best", &*comparison.best);
+  }
+  std::vector<Row> rows{{""}};
+  for (const auto& [name, kernel] : kernels) {
+    text +=
+        fmt::format("{}{}: {}\n", kernel == &given ? "\n" : "", name, to_string(kernel->kernel));
+    rows.front().push_back(name);
+    const auto figures = figures_of(*kernel);
+    rows.resize(figures.size() + 1);
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      if (rows[i + 1].empty()) {
+        rows[i + 1].emplace_back(figures[i].first);
+      }
+      rows[i + 1].push_back(figures[i].second);
+    }
+  }
+  return text + '\n' + table(rows);
+}
+
+std::string kernels_text(const KernelReport& report) {
+  const GpuSearchResult& result = report.result;
+  if (result.ranked.empty()) {
+    return fmt::format("{} on {}: none of {} kernels is legal: {}\n", report.workload.name,
+                       report.gpu.name, grouped(result.considered), why_none(report));
+  }
+  const RankedKernel& first = result.ranked.front();
+  const GemmForm& form = result.forms[first.form];
+  std::string text = head(report, form.problem);
+  text += form_text(form);
   std::vector<Row> rows{{"rank", "time", "bound", "of peak", "path", "block", "warp", "stages",
                          "split", "raster", "per SM", "waves", "registers", "shared", "DRAM",
                          "energy"}};

@@ -131,6 +131,23 @@ std::string gpu_roofline_json(const Provenance& origin, const Gpu& gpu, const Wo
   return json.dump(2) + "\n";
 }
 
+std::string kernel_json(const Provenance& origin, const KernelComparison& comparison) {
+  const KernelReport& report = comparison.report;
+  Json json = provenance_json(origin);
+  json["gpu"] = report.gpu.name;
+  json["workload"] = report.workload.name;
+  json["equation"] = report.workload.equation();
+  json["calibrated_on"] = report.result.calibration.fitted_from;
+  const RankedKernel& given = report.result.ranked.front();
+  json["form"] = form_json(report.result.forms[given.form]);
+  json["kernel"] = ranked_json(given);
+  for (const auto& [key, kernel] :
+       {std::pair{"best_of_path", &comparison.best_of_path}, std::pair{"best", &comparison.best}}) {
+    json[key] = *kernel ? ranked_json(**kernel) : Json{};
+  }
+  return json.dump(2) + "\n";
+}
+
 std::string kernels_json(const Provenance& origin, const KernelReport& report) {
   const GpuSearchResult& result = report.result;
   Json json = provenance_json(origin);

@@ -308,6 +308,13 @@ Fit fit_determined(const std::vector<FitParameter>& parameters, std::int64_t cou
   }
   Fit together = full.fit;
   fit_chosen(parameters, seen, count, residuals, options, together);
+  const auto is_vague = [&](std::size_t i) {
+    return parameters[i].by_itself && !together.parameters[i].determined;
+  };
+  if (std::erase_if(seen, is_vague) > 0) {
+    together = full.fit;
+    fit_chosen(parameters, seen, count, residuals, options, together);
+  }
   return together.cost < result.cost ? together : result;
 }
 

@@ -79,7 +79,7 @@ const Words& paths() {
   return kWords;
 }
 const Words kLayouts{"row", "column"};
-const Words kCaches{"hot", "cold"};  // empty: hot, or not said
+const Words kCaches{"hot", "cold"};  // empty: not said
 
 // One row, column by column.
 class RowReader {
@@ -185,7 +185,9 @@ GpuMeasurement read_row(RowReader row) {
   result.origin = row.text("origin");
   result.least = Seconds{row.not_negative("time_min_s")};
   result.naive = row.count("naive").value_or(0) > 0;
-  result.cold = row.choice("cache", kCaches).value_or(0) == 1;
+  const auto cache = row.choice("cache", kCaches);
+  result.cold = cache && *cache == 1;
+  result.hot = cache && *cache == 0;
   result.convolution = row.text("convolution");
   result.throttle = row.text("throttle");
   result.watts = row.not_negative("power_w");
@@ -230,8 +232,11 @@ std::string row_text(const GpuMeasurement& m) {
                       known(m.first_quartile.count()), known(m.third_quartile.count()),
                       known(m.runs), csv_cell(m.origin));
   text += fmt::format(",{},{},{},{},{},{},{},{},{}\n", known(m.least.count()), m.naive ? "1" : "",
-                      m.cold ? "cold" : "", csv_cell(m.convolution), known(p.stored_a),
-                      known(p.run_a), known(p.run_b), csv_cell(m.throttle), known(m.watts));
+                      m.cold  ? "cold"
+                      : m.hot ? "hot"
+                              : "",
+                      csv_cell(m.convolution), known(p.stored_a), known(p.run_a), known(p.run_b),
+                      csv_cell(m.throttle), known(m.watts));
   return text;
 }
 

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "validate/timing.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -30,7 +32,8 @@ auto key_of(const GpuMeasurement& measurement) {
                     p.run_a,
                     p.run_b,
                     measurement.convolution,
-                    measurement.cold};
+                    measurement.cold,
+                    timing_of(measurement).hot};
 }
 
 // Only the clock can differ from the specification; one that was measured is what the power limit
@@ -65,6 +68,11 @@ CalibrationField time_field(const char* name, double lower, double upper, double
 }
 
 }  // namespace
+
+GpuTiming timing_of(const GpuMeasurement& row) {
+  const bool hot = !row.cold && (row.hot || row.origin.starts_with("mapsim validate"));
+  return {hot, hot && row.median < TimingProtocol{}.alone_from};
+}
 
 std::vector<ObservationGroup> group_observations(const Gpu& gpu,
                                                  const std::vector<GpuMeasurement>& measurements) {
@@ -103,6 +111,7 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
     Observation row;
     row.problem = m.problem;
     row.measured = m.median.count();
+    row.timing = timing_of(m);
     row.clock_measured = m.clock.count() > 0;
     row.clock = m.clock.count() > 0 ? m.clock.count() : gpu.clock.count();
     row.problem_number =
@@ -131,7 +140,8 @@ bool fill_options(const Gpu& gpu, const GpuCalibration& start, const Calibration
   double best = 0;
   for (const KernelChoice& kernel : options.library(gpu, row.problem)) {
     Observation::Option option{kernel, work(gpu, row.problem, kernel)};
-    const double time = price(clocked, start, row.problem, kernel, option.work).time.total.count();
+    const double time =
+        price(clocked, start, row.problem, kernel, option.work, row.timing).time.total.count();
     best = priced.empty() ? time : std::min(best, time);
     priced.emplace_back(time, std::move(option));
   }
@@ -148,8 +158,8 @@ double predict(const Gpu& gpu, const GpuCalibration& calibration, const Observat
     double best = std::numeric_limits<double>::infinity();
     for (const Observation::Option& option : row.options) {
       best = std::min(
-          best,
-          price(clocked, calibration, row.problem, option.kernel, option.work).time.total.count());
+          best, price(clocked, calibration, row.problem, option.kernel, option.work, row.timing)
+                    .time.total.count());
     }
     return best;
   };

@@ -22,7 +22,8 @@ struct Observation {
   double measured = 0;              // seconds
   double clock = 0;                 // Hz
   bool clock_measured = false;      // else it is the specification's
-  std::vector<Option> options;      // one, or those of a library
+  GpuTiming timing;
+  std::vector<Option> options;  // one, or those of a library
 };
 
 // The rows of one precision and path, numbered in the order of the file.
@@ -34,6 +35,10 @@ struct ObservationGroup {
   std::int64_t left_out = 0;
   std::string first_left_out;
 };
+
+// What the time of a row is of: `validate` times kernels again and again, short ones back to back.
+// Of others, and of cold ones, it is not known to be more than one run.
+GpuTiming timing_of(const GpuMeasurement& row);
 
 // In the order of first appearance. Library rows have no options yet: fill_options() makes them.
 std::vector<ObservationGroup> group_observations(const Gpu& gpu,

@@ -31,7 +31,7 @@ KernelVerdict judge_kernel(const Gpu& gpu, const GpuMeasurement& row) {
   KernelVerdict verdict;
   verdict.measurement = row;
   verdict.estimate = estimate(clocked, gpu.calibration(row.problem.precision, row.kernel->path),
-                              row.problem, *row.kernel);
+                              row.problem, *row.kernel, timing_of(row));
   verdict.predicted = verdict.estimate.time.total.count();
   Observation observation;
   observation.problem = row.problem;

@@ -106,10 +106,20 @@ struct Layer {
   double output_bytes = 0;
 };
 
-// Both sides of a convolution that lies channel by channel go through a transposition.
+constexpr const char* kToChannelsLast = "NCHW input to NHWC";
+
+// Both sides of a convolution that lies channel by channel go through a transposition; what has one
+// channel is its own.
 void add_transposition(const Layer& layer, GemmForm& form) {
-  form.passes.push_back({"NCHW input to NHWC", 2 * layer.input_bytes});
-  form.passes.push_back({"NHWC output to NCHW", 2 * layer.output_bytes});
+  if (layer.channels != 1 || layer.problem.batch != 1) {
+    form.passes.push_back({kToChannelsLast, 2 * layer.input_bytes});
+  }
+  if (layer.problem.n != 1) {
+    form.passes.push_back({"NHWC output to NCHW", 2 * layer.output_bytes});
+  }
+  if (form.passes.empty()) {
+    return;
+  }
   form.notes.push_back("NCHW; tensor cores want NHWC: input and output are transposed");
 }
 
@@ -122,8 +132,12 @@ void pad_channels(const Layer& layer, std::int64_t channels, GemmForm& form) {
     form.problem.stored_a = *form.problem.stored_a / now * channels;
   }
   form.problem.run_a = form.problem.run_b = channels;
-  form.passes.push_back(
-      {fmt::format("{} channels copied to {}", now, channels), layer.input_bytes * (1 + grown)});
+  const double bytes = layer.input_bytes * (1 + grown);
+  if (!form.passes.empty() && form.passes.front().what == kToChannelsLast) {
+    form.passes.front() = {fmt::format("{} of {} channels", kToChannelsLast, channels), bytes};
+  } else {
+    form.passes.push_back({fmt::format("{} channels copied to {}", now, channels), bytes});
+  }
   form.notes.push_back(fmt::format("{} channels are no multiple of {}: padded to {}", now,
                                    kPiece / operand_size(form.problem.precision).count(),
                                    channels));
@@ -330,8 +344,10 @@ std::variant<std::vector<GemmForm>, std::string> gemm_forms(const Gpu& gpu,
                        real(layer.problem.output.count());
   std::vector<GemmForm> forms = forms_of(gpu, layer, request);
   if (forms.empty()) {
-    return fmt::format("{} cannot multiply {}; it has {}", gpu.name, to_string(*precision),
-                       precisions_of(gpu));
+    const GpuPrecision wider =
+        operand_size(*precision) == Bytes{1} ? GpuPrecision::kF16 : GpuPrecision::kF32;
+    return fmt::format("{} cannot multiply {}; it has {}: converted in a pass it is {}", gpu.name,
+                       to_string(*precision), precisions_of(gpu), to_string(wider));
   }
   const Bits other = workload.tensors[operands->weight].bits;
   for (GemmForm& form : forms) {

@@ -16,7 +16,10 @@ constexpr double kPartitions = 4;     // of an SM, with a scheduler and a tensor
 constexpr double kBarrier = 30;       // cycles of a __syncthreads of a block
 constexpr double kLoopOverhead = 20;  // instructions of a warp per K step: addresses, loop, barrier
 constexpr double kCopyOverhead =
-    3;                         // and per copy from global to shared memory: address, predicate
+    3;  // and per copy from global to shared memory: address, predicate
+// Share of the tiles after the first one that a round's first step waits for, too. Of the L20's
+// kernels with 2, 3 and 4 stages: 0 ties them, from 0.25 on they are in the measured order.
+constexpr double kOutOfOrder = 0.25;
 constexpr double kChains = 4;  // independent MMA operations that keep a tensor core busy
 
 double real(std::int64_t value) { return static_cast<double>(value); }
@@ -54,6 +57,51 @@ double extra_stores(const GemmProblem& problem, const KernelChoice& kernel) {
          (1 + kCopyOverhead);
 }
 
+// A second kernel adds up the slices of a split K: it reads the workspace and writes C, after the
+// first one and not beside it.
+struct Reduction {
+  double l2 = 0, dram = 0;  // bytes, of all that the estimate counts
+  double operands = 0;      // A and B from DRAM
+  double cold = 1;          // the share of all bytes that the L2 does not have from the last run
+};
+
+// What an SM's tiles come from, of A and B.
+struct Feed {
+  double latency = 0;  // cycles: of L2, and as far as tiles are not there of DRAM
+  double first = 0;    // of a round's first tiles, which nobody has asked for before
+  double tile = 0;     // cycles that bring a block's tiles of a K step, latency apart
+};
+
+// The L2 serves all SMs evenly, which ask together as their steps are alike: a block's tiles take
+// as long as the SM's share of the L2's bandwidth asks for, or its port. Those of B serve a
+// cluster.
+Feed feed_of(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
+             const KernelChoice& kernel, const GpuWork& work, const Reduction& bytes) {
+  const double always = work.traffic.holds[0].dram_read;  // every wave's step anew
+  const double missed = always > 0 ? bytes.operands / always : 0;
+  const double of_a =
+      real(kernel.block.m * kernel.block.k * operand_size(problem.precision).count());
+  const double from_l2 = of_a + (work.step_bytes - of_a) / real(kernel.cluster);
+  const double share = gpu.l2_bandwidth.count() / (real(gpu.sms) * gpu.clock.count());
+  const double near = real(gpu.latency.l2.count());
+  const double further = real(gpu.latency.dram.count()) - near;
+  Feed feed;
+  feed.latency = near + missed * further;
+  feed.first = near + bytes.cold * further;
+  feed.tile =
+      std::max(work.step_bytes / real(gpu.l2_per_sm.count()), from_l2 / share) / calibration.l2;
+  return feed;
+}
+
+// Cycles of a K step in which each of `blocks` blocks asks for tiles `ahead` steps before their use
+// and does nothing else. Beside the latency and its own transfer a block waits for the others' in
+// proportion to how much of the step they take: ahead T = latency + x + (b - 1) x (b x / T).
+double paced_by_memory(const Feed& feed, double blocks, double ahead) {
+  const double alone = feed.latency + feed.tile;
+  const double others = (blocks - 1) * blocks * feed.tile * feed.tile;
+  return (alone + std::sqrt(alone * alone + 4 * ahead * others)) / (2 * ahead);
+}
+
 // Cycles of an SM for one K step of `blocks` resident blocks, each resource by itself.
 struct StepCycles {
   double mma = 0, shared = 0, issue = 0;
@@ -63,7 +111,7 @@ struct StepCycles {
 
 StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
                        const GemmProblem& problem, const KernelChoice& kernel, const GpuWork& work,
-                       double blocks) {
+                       const Feed& feed, double blocks) {
   StepCycles cycles;
   const double groups = kernel.path == GpuPath::kWgmma ? kPartitions : 1;  // partitions of a warp
   const double warps = blocks * real(kernel.warps()) * groups;
@@ -85,9 +133,10 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
                                 1 / p);
 
   // A tile is asked for stages - 1 steps before its use; without a second stage, in its own step.
-  const double memory = real(gpu.latency.l2.count());
-  const double exposed = kernel.stages > 1 ? memory / real(kernel.stages - 1) - cycles.loop
-                                           : memory - cycles.loop * (1 - 1 / blocks);
+  const double ahead = real(std::max<std::int64_t>(kernel.stages - 1, 1));
+  const double hidden = kernel.stages > 1 ? cycles.loop : cycles.loop * (1 - 1 / blocks);
+  const double paced = paced_by_memory(feed, blocks, ahead);
+  const double exposed = paced - hidden;
   // A warp waits for its fragments and for the barrier; other warps of its partition go on.
   const double own = cycles.mma / busiest;
   const double inner_steps = real(kernel.block.k / kernel.fragment.k);
@@ -101,12 +150,13 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
 // Cycles of a round of `blocks` blocks per SM that do not overlap with its K loop: the first tiles,
 // the last results. Blocks of one SM hide each other's.
 double round_overhead(const Gpu& gpu, const GpuCalibration& calibration, const KernelChoice& kernel,
-                      const GpuWork& work, double blocks) {
+                      const GpuWork& work, const Feed& feed, double blocks) {
   const double port = real(gpu.l2_per_sm.count());
-  const double first = real(std::max<std::int64_t>(kernel.stages - 1, 1)) * work.step_bytes / port;
+  const double others = real(std::max<std::int64_t>(kernel.stages - 2, 0));
+  const double first = (1 + kOutOfOrder * others) * work.step_bytes / port;
   const double last = work.output_bytes / port;
   const double stores = blocks * work.extra_stores / (kPartitions * calibration.issue);
-  return calibration.stall * real(gpu.latency.dram.count()) / blocks + first + last + stores;
+  return calibration.stall * feed.first / blocks + first + last + stores;
 }
 
 struct LoopTime {
@@ -115,11 +165,11 @@ struct LoopTime {
 };
 
 LoopTime loop_time(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
-                   const KernelChoice& kernel, const GpuWork& work) {
+                   const KernelChoice& kernel, const GpuWork& work, const Feed& feed) {
   LoopTime time;
   const double cycle = 1 / gpu.clock.count();
   const auto add_rounds = [&](double rounds, double blocks) {
-    const StepCycles step = step_cycles(gpu, calibration, problem, kernel, work, blocks);
+    const StepCycles step = step_cycles(gpu, calibration, problem, kernel, work, feed, blocks);
     const double steps = rounds * work.steps * cycle;
     time.mma += steps * step.mma;
     time.shared += steps * step.shared;
@@ -127,7 +177,7 @@ LoopTime loop_time(const Gpu& gpu, const GpuCalibration& calibration, const Gemm
     time.loop += steps * step.loop;
     time.stall += steps * step.stall;
     time.port += steps * blocks * work.step_bytes / real(gpu.l2_per_sm.count());
-    time.fill += rounds * cycle * round_overhead(gpu, calibration, kernel, work, blocks);
+    time.fill += rounds * cycle * round_overhead(gpu, calibration, kernel, work, feed, blocks);
     return steps * (step.loop + step.stall);
   };
   double full = 0;
@@ -165,17 +215,12 @@ GpuBound bound_of(const GpuTime& time) {
   return static_cast<GpuBound>(std::max_element(shares.begin(), shares.end()) - shares.begin());
 }
 
-// A second kernel adds up the slices of a split K: it reads the workspace and writes C, after the
-// first one and not beside it.
-struct Reduction {
-  double l2 = 0, dram = 0;  // bytes, of all that the estimate counts
-};
-
 // What the cache keeps, and what DRAM then moves. A cache does not fail at once when more is wanted
 // than it holds: what is found in it falls from all to nothing between half and one and a half of
-// its room.
+// its room. That holds for the whole working set, too, of a kernel that runs again and again: what
+// is kept of it is not read, and not written back before it is written anew.
 Reduction set_bytes(const Gpu& gpu, const GpuCalibration& calibration, const GpuWork& work,
-                    GpuEstimate& estimate) {
+                    const GpuTiming& timing, GpuEstimate& estimate) {
   const double room = calibration.l2_capacity * real(gpu.l2_size.count());
   const auto found = [room](double needs) { return std::clamp(1.5 - needs / room, 0.0, 1.0); };
   const GpuTraffic& traffic = work.traffic;
@@ -191,12 +236,20 @@ Reduction set_bytes(const Gpu& gpu, const GpuCalibration& calibration, const Gpu
       estimate.dram_bytes = bytes;
     }
   }
+  const double all = traffic.holds[static_cast<std::size_t>(CacheHolds::kAll)].dram_read +
+                     traffic.dram_sums + traffic.workspace;
+  Reduction second;
+  second.cold = timing.hot ? 1 - found(all) : 1;
+  second.operands = second.cold * estimate.dram_bytes;
   const double missed = 1 - found(traffic.workspace);  // C is smaller: L2 takes it if it takes this
-  estimate.dram_bytes += traffic.dram_sums + 2 * traffic.workspace * missed;
+  const double sums = second.cold * traffic.dram_sums;
+  estimate.dram_bytes = second.operands + sums + 2 * traffic.workspace * missed;
   estimate.l2_bytes = traffic.l2_read + traffic.l2_write;
-  return traffic.workspace > 0
-             ? Reduction{traffic.l2_write, (traffic.dram_sums + traffic.workspace) * missed}
-             : Reduction{};
+  if (traffic.workspace > 0) {
+    second.l2 = traffic.l2_write;
+    second.dram = (sums + traffic.workspace) * missed;
+  }
+  return second;
 }
 
 }  // namespace
@@ -261,15 +314,17 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
 }
 
 GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
-                  const KernelChoice& kernel, const GpuWork& work) {
+                  const KernelChoice& kernel, const GpuWork& work, const GpuTiming& timing) {
   GpuEstimate result;
-  const Reduction second = set_bytes(gpu, calibration, work, result);
+  const Reduction second = set_bytes(gpu, calibration, work, timing, result);
   const double l2_rate = calibration.l2 * gpu.l2_bandwidth.count();
   const double dram_rate = calibration.dram * gpu.dram_bandwidth.count();
   const double reduction = std::max(second.l2 / l2_rate, second.dram / dram_rate);
-  const LoopTime loop = loop_time(gpu, calibration, problem, kernel, work);
+  const Feed feed = feed_of(gpu, calibration, problem, kernel, work, second);
+  const LoopTime loop = loop_time(gpu, calibration, problem, kernel, work, feed);
   const double l2 = std::max((result.l2_bytes - second.l2) / l2_rate, loop.port / calibration.l2);
-  const double dram = (result.dram_bytes - second.dram) / dram_rate + calibration.ramp.count();
+  const double dram =
+      (result.dram_bytes - second.dram) / dram_rate + second.cold * calibration.ramp.count();
   const double rounds = real(work.waves.full + (work.waves.rest > 0 ? 1 : 0));
   GpuTime& time = result.time;
   time.mma = Seconds{loop.mma};
@@ -281,9 +336,9 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   time.reduction = Seconds{reduction};
   time.l2 = Seconds{l2};
   time.dram = Seconds{dram};
-  time.launch =
-      Seconds{calibration.launch.count() + real(work.kernels - 1) * calibration.reduction.count() +
-              rounds * calibration.block.count()};
+  const double launch = timing.back_to_back ? 0 : calibration.launch.count();
+  time.launch = Seconds{launch + real(work.kernels - 1) * calibration.reduction.count() +
+                        rounds * calibration.block.count()};
   ClockedTime clocked{loop.loop + loop.stall, l2, loop.fill, dram, reduction + time.launch.count(),
                       calibration.overlap};
   clocked.full = clocked.total(1);
@@ -291,6 +346,9 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
   result.clock_share = clock_share(gpu, calibration, result.energy, clocked);
   time.total = Seconds{result.clock_share < 1 ? clocked.total(result.clock_share) : clocked.full};
   time.power = Seconds{time.total.count() - clocked.full};
+  if (timing.back_to_back) {  // no faster than they can be launched
+    time.total = std::max(time.total, calibration.launch);
+  }
   set_clock(gpu, result.clock_share, time.total, result.energy);
   result.bound = bound_of(time);
   const double peak = gpu.rate(problem.precision, kernel.path) * real(gpu.sms) * gpu.clock.count();
@@ -300,8 +358,8 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
 }
 
 GpuEstimate estimate(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
-                     const KernelChoice& kernel) {
-  return price(gpu, calibration, problem, kernel, work(gpu, problem, kernel));
+                     const KernelChoice& kernel, const GpuTiming& timing) {
+  return price(gpu, calibration, problem, kernel, work(gpu, problem, kernel), timing);
 }
 
 }  // namespace mapsim

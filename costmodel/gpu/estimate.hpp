@@ -106,10 +106,17 @@ struct GpuEstimate {
   double error = 0;        // half-width of the 90 % interval of log(measured / predicted)
 };
 
+// What a time is of. As it stands: of a kernel that a program runs once, launch included, whose
+// operands and results are in DRAM.
+struct GpuTiming {
+  bool hot = false;           // the L2 has what it kept of the same kernel's last run
+  bool back_to_back = false;  // launched while the one before runs: the launch is no part of it
+};
+
 // Pure: no allocation beyond the result.
 GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
-                  const KernelChoice& kernel, const GpuWork& work);
+                  const KernelChoice& kernel, const GpuWork& work, const GpuTiming& timing = {});
 GpuEstimate estimate(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
-                     const KernelChoice& kernel);
+                     const KernelChoice& kernel, const GpuTiming& timing = {});
 
 }  // namespace mapsim

@@ -27,6 +27,7 @@ struct GpuMeasurement {
   bool naive = false;       // one warp per fragment, operands straight from memory: the floor that
                             // kernels are held against; `kernel` has its fragment only
   bool cold = false;        // the L2 cache held something else before each run
+  bool hot = false;         // it held what the last run of the same kernel left
   std::string convolution;  // whose implicit GEMM `problem` is, in words; empty: none
   std::string throttle;     // what held the clock down, in words
   double watts = 0;         // of the board

@@ -58,7 +58,8 @@ GpuTraffic traffic(const GemmProblem& problem, const KernelChoice& kernel, const
   const bool by_columns = kernel.raster != 0;
 
   GpuTraffic result;
-  const double step = real(kernel.block.k * kernel.stages) * size;
+  // The blocks of a wave are a step apart at most: however many are on their way, two are in use.
+  const double step = real(2 * kernel.block.k) * size;
   result.holds[0] = {(wave_m * stored + wave_n) * step,
                      slices * (a * stored * column_waves + b * row_waves)};
   result.holds[1] = by_columns ? GpuTraffic::Hold{wave_n * depth * size + wave_m * stored * step,

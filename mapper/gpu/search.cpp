@@ -73,11 +73,14 @@ void add_tiles(const GemmProblem& problem, KernelChoice kernel, std::int64_t dep
 }
 
 struct Candidate {
-  Seconds total{0};
+  Seconds key{0};  // total, or that of a sibling that goes before it
   std::size_t form = 0;
+  bool waived = false;
   KernelChoice kernel;
+  Seconds total{0};
   friend bool operator<(const Candidate& a, const Candidate& b) {
-    return std::tie(a.total, a.form, a.kernel) < std::tie(b.total, b.form, b.kernel);
+    return std::tie(a.key, a.form, a.waived, a.kernel) <
+           std::tie(b.key, b.form, b.waived, b.kernel);
   }
 };
 
@@ -96,6 +99,21 @@ std::vector<GpuPath> paths_of(const Gpu& gpu, const GemmForm& form,
              : std::vector<GpuPath>{GpuPath::kMma};
 }
 
+// A kernel of two stages goes after its sibling of three where no measurement could tell the two
+// apart and as many blocks share an SM: three bear a latency that is above its mean.
+std::optional<Seconds> deeper_sibling(const Gpu& gpu, const GpuCalibration& calibration,
+                                      const GemmProblem& problem, KernelChoice kernel,
+                                      Seconds total) {
+  const std::int64_t blocks = resources(gpu, problem, kernel).blocks_per_sm;
+  kernel.stages = 3;
+  if (illegal(gpu, problem, kernel) || resources(gpu, problem, kernel).blocks_per_sm != blocks) {
+    return std::nullopt;
+  }
+  const Seconds deeper = estimate(gpu, calibration, problem, kernel).time.total;
+  return deeper.count() <= total.count() * (1 + 2 * timing_noise(total)) ? std::optional{deeper}
+                                                                         : std::nullopt;
+}
+
 void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
                     GpuSearchResult& result, std::vector<Candidate>& candidates) {
   const GpuCalibration calibration = gpu.calibration(form.problem.precision, path);
@@ -106,24 +124,40 @@ void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, Gpu
       continue;
     }
     ++result.legal;
-    const GpuEstimate found = estimate(gpu, calibration, form.problem, kernel);
-    candidates.push_back({found.time.total + passes, index, kernel});
+    const Seconds total = estimate(gpu, calibration, form.problem, kernel).time.total;
+    const std::optional<Seconds> deeper =
+        kernel.stages == 2 ? deeper_sibling(gpu, calibration, form.problem, kernel, total)
+                           : std::nullopt;
+    candidates.push_back({std::max(total, deeper.value_or(total)) + passes, index,
+                          deeper.has_value(), kernel, total + passes});
   }
 }
 
-RankedKernel rank(const Gpu& gpu, const GemmForm& form, const Candidate& candidate) {
-  const GpuCalibration calibration = gpu.calibration(form.problem.precision, candidate.kernel.path);
+}  // namespace
+
+RankedKernel rank_kernel(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
+                         const KernelChoice& kernel) {
+  const GemmForm& form = forms[index];
+  const GpuCalibration calibration = gpu.calibration(form.problem.precision, kernel.path);
   RankedKernel result;
-  result.kernel = candidate.kernel;
-  result.form = candidate.form;
-  result.work = work(gpu, form.problem, candidate.kernel);
-  result.estimate = price(gpu, calibration, form.problem, candidate.kernel, result.work);
+  result.kernel = kernel;
+  result.form = index;
+  result.work = work(gpu, form.problem, kernel);
+  result.estimate = price(gpu, calibration, form.problem, kernel, result.work);
   result.passes = pass_time(gpu, calibration, form);
-  result.total = candidate.total;
+  result.total = result.estimate.time.total + result.passes;
   return result;
 }
 
-}  // namespace
+KernelChoice completed(const GemmProblem& problem, KernelChoice kernel) {
+  kernel.warp.k = kernel.block.k;
+  const std::vector<GemmTile> fragments = fragments_for(problem, kernel.path, kernel.warp);
+  if (!fragments.empty()) {
+    kernel.fragment = fragments.front();
+  }
+  kernel.padding = kernel.path == GpuPath::kWmma ? 16 / operand_size(problem.precision).count() : 0;
+  return kernel;
+}
 
 double timing_noise(Seconds time) { return 0.000374 / (time.count() * 1e3) + 0.00044; }
 
@@ -191,9 +225,9 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
     if (repeats) {
       ++result.ranked.back().same;
     } else if (result.ranked.size() < options.top) {
-      result.ranked.push_back(rank(gpu, forms[candidate.form], candidate));
+      result.ranked.push_back(rank_kernel(gpu, forms, candidate.form, candidate.kernel));
       result.ranked.back().as_good_as_first = near(candidate);
-    } else if (!near(candidate)) {
+    } else if (candidate.key.count() > first.total.count() * (1 + apart)) {
       break;
     }
   }

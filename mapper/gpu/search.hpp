@@ -45,6 +45,14 @@ struct GpuSearchResult {
 GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& forms,
                                const GpuSearchOptions& options);
 
+// One kernel, which must be legal for the form `index` of `forms`, as a search would list it.
+RankedKernel rank_kernel(const Gpu& gpu, const std::vector<GemmForm>& forms, std::size_t index,
+                         const KernelChoice& kernel);
+
+// What a choice of fragments and padding is where nobody makes one: WMMA's first fragment, padded
+// by 16 B; a thread's tile of a 32nd of its warp's; a warpgroup's tile whole.
+KernelChoice completed(const GemmProblem& problem, KernelChoice kernel);
+
 // All kernels of that set on one path, legal or not, in a fixed order.
 std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem, GpuPath path);
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -45,7 +46,7 @@ TEST(SearchOnGpu, PrintsRankedKernels) {
   const Outcome outcome = run(kSearch + "--top 10");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_THAT(outcome.text, StartsWith("gemm_4096 on h200: GEMM of 4096 x 4096 x 4096, s8\n"));
-  EXPECT_THAT(outcome.text, HasSubstr("ceilings: tensor cores 1979, WMMA 1319, without 124"));
+  EXPECT_THAT(outcome.text, HasSubstr("ceilings: tensor cores 1979, WMMA 1319, without 134"));
   EXPECT_THAT(outcome.text, HasSubstr("\n  1="));
   EXPECT_THAT(outcome.text, HasSubstr("\n  10"));
   EXPECT_THAT(outcome.text, HasSubstr("=: as good as the first"));
@@ -57,14 +58,14 @@ TEST(SearchOnGpu, SaysHowFarToTrustACalibratedChip) {
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_THAT(outcome.text,
               HasSubstr("calibrated on aiconfigurator_h200_bf16.csv: 9 of 10 measured "
-                        "times are expected within a factor of 1.17"));
+                        "times are expected within a factor of 1.15"));
   EXPECT_THAT(outcome.text, HasSubstr("power limit "));
   const Json json = Json::parse(
       run("search ARCH:calibrated/l20.yaml LAYER:gemm/4096.yaml --precision f16_acc16 --path wmma "
           "--top 1 --json")
           .text);
   EXPECT_EQ(json["calibrated_on"], "leetcuda_hgemm.csv");
-  EXPECT_LT(json["kernels"][0]["log_error_90"], 0.05);
+  EXPECT_LT(json["kernels"][0]["log_error_90"], 0.06);
 }
 
 TEST(SearchOnGpu, NamesNoCeilingThatThereIsNot) {
@@ -206,6 +207,52 @@ TEST(NetworkOnGpu, AddsUpItsLayersAndStreams) {
   EXPECT_EQ(first["latency_seconds"], alone["kernels"][0]["seconds"]);
   EXPECT_EQ(run(command + "--even").code, 2);
   EXPECT_EQ(run(command + "--objective energy").code, 2);
+}
+
+// The published kernel whose wavefronts ncu counted as 3.4226e9 (goldens/gpu,
+// wmma_h100_rtxpro6000).
+TEST(EvalOnGpu, ReproducesThePublishedWavefronts) {
+  const std::string layer = testing::TempDir() + "eval_8192.yaml";
+  std::ofstream{layer} << "name: g\ngemm: {m: 8192, n: 8192, k: 8192}\n";
+  const std::string command =
+      "eval ARCH:h100_sxm.yaml " + layer +
+      " --precision f16 --layout tt --path wmma --block 128x128x32 --warp 32x32 --padding 0";
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("3.42255e+09"));
+  EXPECT_THAT(outcome.text, HasSubstr("best wmma: "));
+  const Json json = Json::parse(run(command + " --json").text);
+  EXPECT_NEAR(json["kernel"]["bytes"]["shared_wavefronts"], 3.42255e9, 1e4);
+  EXPECT_EQ(json["kernel"]["bound"], "shared memory");
+  EXPECT_LT(json["best_of_path"]["seconds"], json["kernel"]["seconds"]);
+}
+
+// What a search writes can be priced again, and is the same; options change it.
+TEST(EvalOnGpu, ReadsWhatSearchWrites) {
+  const std::string file = testing::TempDir() + "eval_kernel.json";
+  const std::string layer = " ARCH:a100_80gb.yaml LAYER:gemm/512.yaml ";
+  const Json found = Json::parse(run("search" + layer + "--precision f16 --top 1 --json").text);
+  std::ofstream{file} << found.dump();
+  const std::string command = "eval" + layer + file + " --precision f16 --json";
+  const Json same = Json::parse(run(command).text);
+  EXPECT_EQ(same["kernel"]["seconds"], found["kernels"][0]["seconds"]);
+  EXPECT_EQ(same["kernel"]["kernel"], found["kernels"][0]["kernel"]);
+  const Json split = Json::parse(run(command + " --split-k 3").text);
+  EXPECT_EQ(split["kernel"]["kernel"]["split_k"], 3);
+  EXPECT_GE(split["kernel"]["seconds"], found["kernels"][0]["seconds"]);
+}
+
+TEST(EvalOnGpu, SaysWhyAKernelCannotRun) {
+  const std::string layer = "eval ARCH:a100_80gb.yaml LAYER:gemm/512.yaml --precision f16 ";
+  const Outcome large = run(layer + "--block 256x256x64 --warp 64x64");
+  EXPECT_EQ(large.code, 1) << large.text;
+  EXPECT_THAT(large.text, HasSubstr("illegal: "));
+  EXPECT_EQ(run(layer + "--block 96x192x32 --warp 32x64").code, 0);
+  EXPECT_EQ(run(layer).text, "mapsim: which kernel? a file of one, or --block MxNxK\n");
+  EXPECT_EQ(run(layer + "--block 96x192").text,
+            "mapsim: --block: '96x192' is not MxNxK, like 128x128x32\n");
+  EXPECT_EQ(run("eval ARCH:teaching.yaml LAYER:gemm/512.yaml").text,
+            "mapsim: MAPPING is required\n");
 }
 
 }  // namespace

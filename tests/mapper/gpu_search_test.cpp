@@ -90,6 +90,25 @@ TEST(GpuSearch, SaysWhatIsAsGoodAsTheFirst) {
   EXPECT_EQ(again.as_good_as_first, result.as_good_as_first);
 }
 
+// Three stages and more, unless they cost a block per SM or do not fit one.
+TEST(GpuSearch, TwoStagesAreNoRule) {
+  for (const char* name : {"a100_80gb", "h200"}) {
+    const Gpu gpu = chip(name);
+    for (const std::int64_t side : {1024, 4096}) {
+      const auto all =
+          forms(gpu, gemm("g", {side, side, side, std::nullopt, false}), in(GpuPrecision::kF16));
+      const RankedKernel first = search_kernels(gpu, all, {}).ranked.front();
+      KernelChoice deeper = first.kernel;
+      deeper.stages = 3;
+      const GemmProblem& problem = all[first.form].problem;
+      EXPECT_TRUE(first.kernel.stages >= 3 || illegal(gpu, problem, deeper) ||
+                  resources(gpu, problem, deeper).blocks_per_sm <
+                      first.work.resources.blocks_per_sm)
+          << name << ' ' << side << ' ' << to_string(first.kernel);
+    }
+  }
+}
+
 TEST(GpuSearch, WmmaOnHopperEndsAtItsOwnCeiling) {
   const Gpu gpu = chip("h200");
   const auto all =
@@ -352,6 +371,16 @@ TEST(GpuForms, PlanarTensorsAreTransposedForTensorCores) {
   EXPECT_DOUBLE_EQ(all[0].passes[0].bytes, 2 * 64 * 56 * 56 * 2);
   EXPECT_THAT(all[0].notes.front(), HasSubstr("NCHW"));
   EXPECT_THAT(all[1].passes, IsEmpty());
+  ConvShape shape;  // one pass pads and transposes; what has one channel lies as it should
+  shape.in_channels = 3;
+  shape.out_channels = 64;
+  shape.input = {28, 28};
+  const auto padded = forms(gpu, conv2d("c", shape), request);
+  ASSERT_EQ(padded[0].passes.size(), 2U);
+  EXPECT_EQ(padded[0].passes[0].what, "NCHW input to NHWC of 8 channels");
+  EXPECT_DOUBLE_EQ(padded[0].passes[0].bytes, 28 * 28 * (3 + 8) * 2);
+  shape.in_channels = 1;
+  EXPECT_EQ(forms(gpu, conv2d("c", shape), request)[1].passes.size(), 1U);
   const Seconds planar = search_kernels(gpu, all, {}).ranked.front().total;
   const Seconds interleaved =
       search_kernels(gpu, forms(gpu, layer, in(GpuPrecision::kF16)), {}).ranked.front().total;
@@ -366,8 +395,10 @@ TEST(GpuForms, WhatTheChipLacksRunsWithoutTensorCoresOrNotAtAll) {
   EXPECT_FALSE(int8[0].tensor_cores);
   EXPECT_THAT(int8[0].notes, ElementsAre("v100 has no tensor cores for s8: FMA instructions"));
   EXPECT_EQ(search_kernels(v100, int8, {}).ranked.front().kernel.path, GpuPath::kSimt);
-  EXPECT_EQ(std::get<std::string>(gemm_forms(v100, layer, in(GpuPrecision::kBf16))),
-            "v100 cannot multiply bf16; it has f64, f32, f16, f16_acc16, s8");
+  EXPECT_EQ(
+      std::get<std::string>(gemm_forms(v100, layer, in(GpuPrecision::kBf16))),
+      "v100 cannot multiply bf16; it has f64, f32, f16, f16_acc16, s8: converted in a pass it "
+      "is f32");
 }
 
 TEST(GpuForms, DepthwiseConvolutionsSaySo) {

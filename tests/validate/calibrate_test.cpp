@@ -179,12 +179,14 @@ TEST(Calibrate, PathsShareALaunchTime) {
   GpuCalibration truth;
   truth.launch = Seconds{8e-6};
   std::vector<GpuMeasurement> all = model_measurements(gpu, truth, 0.01);
+  Rng rng{3};
   for (GpuMeasurement m : model_measurements(gpu, truth, 0.02)) {
     m.problem.m = 8192;
     m.problem.n = 8192;
     m.kernel->path = GpuPath::kWmma;
     m.kernel->padding = 8;
-    m.median = estimate(gpu, truth, m.problem, *m.kernel).time.total;
+    m.median =
+        estimate(gpu, truth, m.problem, *m.kernel).time.total * (0.98 + 0.04 * rng.uniform());
     all.push_back(m);
   }
   const std::vector<GroupCalibration> groups = calibrate(gpu, all, {});
@@ -371,7 +373,7 @@ TEST_F(Recorded, L20WmmaVariants) {
   EXPECT_EQ(group.refusal, std::nullopt);
   EXPECT_EQ(group.problems, 27);
   EXPECT_LE(group.scores[0].errors->mape, 0.024);
-  EXPECT_GE(group.scores[0].ranks.tau, 0.734);
+  EXPECT_GE(group.scores[0].ranks.tau, 0.716);
   EXPECT_LE(group.scores[0].ranks.top1, 1.003);
   EXPECT_LT(group.scores[0].errors->mape, group.scores[2].errors->mape);  // the roofline
 }
@@ -379,13 +381,13 @@ TEST_F(Recorded, L20WmmaVariants) {
 TEST_F(Recorded, H200Library) {
   const GroupCalibration group =
       library("aiconfigurator/h200_sxm-trtllm-1.3.0rc20-bfloat16.csv", "h200", 60);
-  expect_mape(group, 0.072);
+  expect_mape(group, 0.069);
 }
 
 TEST_F(Recorded, A100Library) {
   const GroupCalibration group =
       library("aiconfigurator/a100_sxm-trtllm-1.0.0-bfloat16.csv", "a100_80gb", 20);
-  expect_mape(group, 0.086);
+  expect_mape(group, 0.074);
 }
 
 const std::string kLeetCuda = "leetcuda_wmma/hgemm_kernels.csv";
@@ -396,7 +398,7 @@ TEST_F(Recorded, L20MmaVariants) {
   // Reached: 5.47 %. 5.04 % had `stall` (10 times) and `launch` (18 us) free, which no row
   // determines.
   const GroupCalibration group = kernels(kLeetCuda, "L20", "l20", GpuPath::kMma, 1);
-  expect_mape(group, 0.055);
+  expect_mape(group, 0.035);
 }
 
 TEST_F(Recorded, L20Library) {
@@ -405,9 +407,9 @@ TEST_F(Recorded, L20Library) {
 
 // cuBLAS in FP32, the tile known. A first rough fit reached 9.1 %, 12.1 % and 12.3 %.
 TEST_F(Recorded, Fp32OfCublas) {
-  expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.051);
-  expect_mape(kernels(kLinear, "NVIDIA A100-PCIE-40GB", "a100_40gb", GpuPath::kSimt, 8), 0.049);
-  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.114);
+  expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.0515);
+  expect_mape(kernels(kLinear, "NVIDIA A100-PCIE-40GB", "a100_40gb", GpuPath::kSimt, 8), 0.0475);
+  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.1142);
 }
 
 // cuDNN's implicit GEMMs in FP32.

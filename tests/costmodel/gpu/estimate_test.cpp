@@ -116,6 +116,49 @@ TEST(GpuEstimate, RowsThatAreNotAlignedCostInstructions) {
   EXPECT_EQ(work(gpu, problem, kernel).instructions, aligned);
 }
 
+// 48 KiB a step at the H200's 40 B a cycle and SM are 1230 cycles, and the latency comes on top:
+// more than the 1640 that the step's MMA operations take. A stage more halves what must be hidden.
+TEST(GpuEstimate, DeeperPipelinesHideMore) {
+  const Gpu gpu = chip("h200");
+  KernelChoice kernel;
+  kernel.path = GpuPath::kMma;
+  kernel.block = {128, 256, 64};
+  kernel.warp = {64, 64, 64};
+  kernel.padding = 0;
+  kernel.raster = 0;
+  const GemmProblem problem = square(2048, GpuPrecision::kF16);
+  const auto stall = [&](std::int64_t stages, const GpuTiming& timing) {
+    kernel.stages = stages;
+    return estimate(gpu, {}, problem, kernel, timing).time.stall.count();
+  };
+  EXPECT_GT(stall(2, {}), 0.02 * seconds(gpu, problem, kernel));
+  EXPECT_EQ(stall(3, {}), 0);
+  // Tiles that the L2 does not have take the DRAM's latency.
+  EXPECT_LT(stall(2, {true, false}), 0.7 * stall(2, {}));
+}
+
+// What fits the L2 is neither read from DRAM nor written there by a kernel that runs again and
+// again; what is far larger is as if it ran once.
+TEST(GpuEstimate, ARepeatedKernelFindsInL2WhatFits) {
+  const Gpu gpu = chip("h200");
+  KernelChoice kernel;
+  kernel.stages = 3;
+  const GpuTiming hot{true, false};
+  const auto bytes = [&](std::int64_t side, const GpuTiming& timing) {
+    return estimate(gpu, {}, square(side, GpuPrecision::kF16), kernel, timing).dram_bytes;
+  };
+  EXPECT_EQ(bytes(1024, {}), 3 * 2.0 * 1024 * 1024);
+  EXPECT_EQ(bytes(1024, hot), 0);
+  // The documented rule: 1.5 - 24 MiB / (0.6 x 60 MiB) of the set is found.
+  EXPECT_NEAR(bytes(2048, hot), (24.0 / 36 - 0.5) * bytes(2048, {}), 1);
+  EXPECT_EQ(bytes(8192, hot), bytes(8192, {}));
+  const GpuTiming batch{true, true};
+  const GpuEstimate one = estimate(gpu, {}, square(1024, GpuPrecision::kF16), kernel, hot);
+  const GpuEstimate next = estimate(gpu, {}, square(1024, GpuPrecision::kF16), kernel, batch);
+  EXPECT_NEAR((one.time.total - next.time.total).count(), GpuCalibration{}.launch.count(), 1e-12);
+  EXPECT_LT(one.time.total, estimate(gpu, {}, square(1024, GpuPrecision::kF16), kernel).time.total);
+}
+
 TEST(GpuEstimate, EnergyAddsUpAndIsAboutThePowerOfTheBoardAtItsMost) {
   for (const char* name : {"h200", "h100_sxm", "h100_pcie", "a100_80gb", "a100_40gb", "a10", "l4",
                            "l20", "t4", "v100", "rtx3090", "rtx4090", "jetson_orin"}) {
