@@ -119,6 +119,17 @@ TEST_F(Measuring, TimesEveryKernelAndTheLibrary) {
   EXPECT_NEAR(measured.library.timing->median.count(), 4e-6, 1e-7);
 }
 
+// The made-up heuristics' second choice is the fastest, their third cannot run.
+TEST_F(Measuring, HoldsTheLibrarysBestKernelAgainstOurs) {
+  setenv("FAKE_CUDA", "slow=4", 1);
+  problem_.problem = {
+      512, 512, 512, 1, GpuPrecision::kF16, Bytes{2}, MatrixLayout::kColumn, MatrixLayout::kRow};
+  const MeasuredKernel alone = run({}).library;
+  EXPECT_EQ(alone.refusal, "");
+  EXPECT_EQ(alone.detail, "cuBLASLt 2 of 3");
+  EXPECT_NEAR(alone.timing->median.count(), 4 * (4e-6 + 512.0 * 512 * 512 / 400e12), 0.1e-6);
+}
+
 // Kernels of 50 us and more have samples of their own, shorter ones come in batches: neither has
 // the host's 2.5 us (cuBLAS: 3.5 us) of a launch in its time.
 TEST_F(Measuring, LeavesTheHostsTimeOut) {
@@ -250,6 +261,15 @@ TEST_F(Measuring, OpensAndClosesEveryRoundWithTheAnchor) {
     EXPECT_EQ(round.front(), round.back());
     EXPECT_EQ(round.front(), launches[0].front());
   }
+}
+
+TEST_F(Measuring, FindsTheOnlyDeviceWhateverItsBusId) {
+  std::string why;
+  EXPECT_TRUE(Nvml::open("0000:99:00.0", MAPSIM_FAKE_CUDA, why));
+  setenv("FAKE_CUDA", "gpus", 1);
+  EXPECT_FALSE(Nvml::open("0000:99:00.0", MAPSIM_FAKE_CUDA, why));
+  EXPECT_EQ(why, "NVML and the GPU at 0000:99:00.0: fake error");
+  EXPECT_TRUE(Nvml::open("0000:01:00.0", MAPSIM_FAKE_CUDA, why));
 }
 
 TEST_F(Measuring, RecordsThrottlingAndLeavesItsRoundsOut) {
