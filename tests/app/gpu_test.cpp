@@ -218,17 +218,18 @@ TEST(ExportCuda, WritesTheChosenKernelAndHowToLaunchIt) {
   ASSERT_EQ(run(search + " >" + file).code, 0);
   std::ifstream stream{file};
   const Json kernel = Json::parse(stream)["kernels"][2];
-  const Outcome third =
-      run(kExport + file + " --kernel 3 --precision f16 --layout nt --bias --relu");
+  const Outcome third = run(kExport + file + " --kernel 3 --precision f16 --bias --relu");
   EXPECT_EQ(third.code, 0);
   EXPECT_THAT(third.text, StartsWith("// gemm_4096: C[1][4096][4096] = A B, K = 4096, f16, A by "
-                                     "columns, B by rows; bias; ReLU\n"));
+                                     "rows, B by columns; bias; ReLU\n"));
   EXPECT_THAT(third.text, HasSubstr("<<<" + kernel["resources"]["blocks"].dump() + ", " +
                                     kernel["kernel"]["threads"].dump() + ", " +
                                     kernel["resources"]["shared_bytes"].dump() + ">>>"));
   EXPECT_THAT(third.text, HasSubstr("bool kRelu = true;"));
   EXPECT_THAT(third.text, HasSubstr("bias: 16384 B"));
   EXPECT_THAT(third.text, HasSubstr("extern \"C\" __global__"));
+  EXPECT_THAT(run(kExport + file + " --precision f16 --layout nt").text,
+              HasSubstr(", A by columns, B by rows\n"));
   // Without a file: the first.
   EXPECT_EQ(run(kExport + "--precision f16").text, run(kExport + file + " --precision f16").text);
   EXPECT_EQ(run(kExport + file + " --kernel 4 --precision f16").code, 2);
