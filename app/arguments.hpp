@@ -119,12 +119,6 @@ struct ImportArguments {
   Output output;
 };
 
-struct ExportArguments {
-  std::string format = "timeloop";
-  std::string arch, workload, mapping;
-  Output output;
-};
-
 using Command = std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
                              ResultsArguments, ReportArguments, CheckArguments, EvalArguments,
                              SimulateArguments, RooflineArguments, ShowArguments,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
-#include "app/command.hpp"
+#include "app/cmd_export_cuda.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/timeloop_import.hpp"
@@ -11,6 +11,15 @@
 namespace mapsim {
 
 Answer run(const ExportArguments& arguments) {
+  if (arguments.format == "cuda") {
+    return export_cuda(arguments);
+  }
+  if (arguments.mapping.empty()) {
+    throw UsageError("export timeloop: MAPPING is required");
+  }
+  if (arguments.any_of_cuda()) {
+    throw UsageError("--precision, --layout, --kernel, --bias and --relu are for export cuda");
+  }
   const Arch arch = load_arch(arguments.arch);
   const Workload workload = load_form(arguments.mapping, load_workload(arguments.workload));
   const Mapping mapping = load_mapping(arguments.mapping, arch, workload);

@@ -211,7 +211,7 @@ class DeviceRun {
     std::vector<GpuMeasurement> rows;
     const auto take_one = [&](GpuMeasurement row, const MeasuredKernel& result, Bytes shared) {
       row.driver = open_.driver;
-      row.origin = open_.origin;
+      row.origin = open_.origin + (result.detail.empty() ? "" : "; " + result.detail);
       row.shared = shared;
       if (result.timing && result.timing->samples > 0) {
         take(*result.timing, row);

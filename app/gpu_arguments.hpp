@@ -77,6 +77,21 @@ struct ValidateArguments {
   Output output;
 };
 
+// mapsim export: a mapping, or a kernel.
+struct ExportArguments {
+  std::string format = "timeloop";      // or cuda
+  std::string arch, workload, mapping;  // cuda: kernels; empty: the best
+  // Of a kernel.
+  std::string precision, layout;
+  std::int64_t kernel = 1;  // which of the file's
+  bool bias = false;
+  bool relu = false;
+  bool any_of_cuda() const {
+    return !precision.empty() || !layout.empty() || kernel != 1 || bias || relu;
+  }
+  Output output;
+};
+
 struct MicrobenchArguments {
   std::string arch;
   DeviceArguments tools;

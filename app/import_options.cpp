@@ -52,10 +52,25 @@ void add_import(CLI::App& app, ImportArguments& a) {
 }
 
 void add_export(CLI::App& app, ExportArguments& a) {
-  CLI::App& command = *app.add_subcommand("export", "Write a mapping for another tool");
-  add_format(command, {"timeloop"}, a.format);
+  CLI::App& command = *app.add_subcommand(
+      "export", "Write a mapping for another tool, or as the kernel that it is");
+  add_format(command, {"timeloop", "cuda"}, a.format);
   add_inputs(command, a.arch, a.workload);
-  command.add_option("MAPPING", a.mapping, "Mapping (YAML)")->required()->type_name("");
+  command
+      .add_option("MAPPING", a.mapping,
+                  "Mapping (YAML); cuda: a kernel as `search --export json` writes it [the best]")
+      ->type_name("");
+  add_choice(
+      command, "precision", {"f64", "tf32", "f16", "f16_acc16", "bf16", "s8"},
+      [&a](const std::string& word) { a.precision = word; },
+      "cuda: of the operands, whatever their width in the workload");
+  add_choice(
+      command, "layout", {"tn", "nn", "nt", "tt"},
+      [&a](const std::string& word) { a.layout = word; }, "cuda: of a GEMM [tn]");
+  add_number(command, "--kernel", a.kernel, std::int64_t{1}, kMost,
+             "cuda: which of the kernels in MAPPING [1]");
+  command.add_flag("--bias", a.bias, "cuda: a bias for each column is added");
+  command.add_flag("--relu", a.relu, "cuda: what is below zero becomes zero");
   command.add_option("-o,--out", a.output.file, "Write to FILE, whole or not at all")
       ->type_name("FILE");
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "core/diagnostic.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
+#include "validate/kernels/source.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -118,6 +120,53 @@ std::vector<ProfiledKernel> read_raw(const std::vector<Cells>& rows) {
   return kernels;
 }
 
+template <class Do>
+void for_each_kernel(Verdict& verdict, const Do& act) {
+  for (ProblemVerdict& problem : verdict.problems) {
+    for (KernelVerdict& kernel : problem.kernels) {
+      act(kernel);
+    }
+  }
+}
+
+std::string entry_of(const KernelVerdict& kernel) {
+  const GpuMeasurement& row = kernel.measurement;
+  KernelSpec spec{row.problem, *row.kernel};
+  if (!row.convolution.empty()) {
+    spec.conv.emplace();
+  }
+  return kernel_entry(spec);
+}
+
+// Whether `name` stands there, and no longer word that begins with it.
+bool names(const ProfiledKernel& kernel, const std::string& name) {
+  for (std::size_t at = kernel.names.find(name); at != std::string::npos;
+       at = kernel.names.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const auto next = static_cast<unsigned char>(end < kernel.names.size() ? kernel.names[end] : 0);
+    if (std::isalnum(next) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The metrics of the kernels with this name. A split K has two launches in one range: what they sum
+// adds up, the rest is the first's.
+bool attach(const std::vector<ProfiledKernel>& profiled, const std::string& name,
+            KernelVerdict& kernel) {
+  for (const ProfiledKernel& candidate : profiled) {
+    if (!names(candidate, name)) {
+      continue;
+    }
+    for (const auto& [metric, value] : candidate.metrics) {
+      const auto [place, is_new] = kernel.counters.try_emplace(metric, value);
+      place->second += !is_new && metric.ends_with(".sum") ? value : 0;
+    }
+  }
+  return !kernel.counters.empty();
+}
+
 }  // namespace
 
 std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::string& filename) {
@@ -142,23 +191,20 @@ std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::s
 }
 
 std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled, Verdict& verdict) {
+  // Kernels of the same entry differ by their problem, which only a range tells.
+  std::map<std::string, int> entries;
+  for_each_kernel(verdict, [&](KernelVerdict& kernel) { ++entries[entry_of(kernel)]; });
+  bool has_ranges = false;
+  for_each_kernel(verdict, [&](KernelVerdict& kernel) {
+    has_ranges |= attach(profiled, measured_what(kernel.measurement), kernel);
+  });
   std::int64_t found = 0;
-  for (ProblemVerdict& problem : verdict.problems) {
-    for (KernelVerdict& kernel : problem.kernels) {
-      const std::string what = measured_what(kernel.measurement);
-      for (const ProfiledKernel& candidate : profiled) {
-        if (candidate.names.find(what) != std::string::npos) {
-          // A split K has two launches in one range: what they sum adds up, the rest is the
-          // first's.
-          for (const auto& [metric, value] : candidate.metrics) {
-            const auto [place, is_new] = kernel.counters.try_emplace(metric, value);
-            place->second += !is_new && metric.ends_with(".sum") ? value : 0;
-          }
-        }
-      }
-      found += kernel.counters.empty() ? 0 : 1;
+  for_each_kernel(verdict, [&](KernelVerdict& kernel) {
+    if (!has_ranges && entries.at(entry_of(kernel)) == 1) {
+      attach(profiled, entry_of(kernel), kernel);
     }
-  }
+    found += kernel.counters.empty() ? 0 : 1;
+  });
   return found;
 }
 

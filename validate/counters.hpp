@@ -20,7 +20,8 @@ struct ProfiledKernel {
 std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::string& filename);
 
 // Gives each kernel of the verdict the metrics of the profiled kernel whose names contain its
-// measured_what() (NVTX ranges: --nvtx --print-nvtx-rename kernel). How many got some.
+// measured_what() (NVTX ranges: --nvtx --print-nvtx-rename kernel); where no range names any, by
+// its entry, which tells kernels of one problem apart. How many got some.
 std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled, Verdict& verdict);
 
 // A metric beside what the model says of the same thing.

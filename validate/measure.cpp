@@ -4,99 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <deque>
 #include <memory>
 
 #include "validate/device/flush.hpp"
 #include "validate/device/nvtx.hpp"
-#include "validate/operands.hpp"
+#include "validate/loaded.hpp"
 #include "validate/rounded_check.hpp"
 
 namespace mapsim {
 namespace {
 
-constexpr unsigned char kPoison = 0xFF;  // NaN in every floating format, -1 in whole numbers
-constexpr std::uint64_t kOperandSeed = 1;
-
-// What a problem's kernels share on the device.
-class Operands {
- public:
-  Operands(const CudaDevice& device, const KernelSpec& spec, Bytes workspace)
-      : device_{&device},
-        buffers_{kernel_buffers(spec)},
-        a_{device, buffers_.a},
-        b_{device, buffers_.b},
-        c_{device, buffers_.c},
-        workspace_{device, workspace} {}
-
-  void upload(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const {
-    device_->upload(a_.at(), a);
-    device_->upload(b_.at(), b);
-  }
-  // What kernels are timed on.
-  RandomOperands upload_random(GpuPrecision precision) const {
-    const std::int64_t size = operand_size(precision).count();
-    RandomOperands random{random_operand(buffers_.a.count() / size, precision, kOperandSeed),
-                          random_operand(buffers_.b.count() / size, precision, kOperandSeed + 1)};
-    upload(random.a, random.b);
-    return random;
-  }
-  KernelArguments arguments(const KernelSpec& spec) const {
-    KernelArguments arguments = kernel_buffers(spec).arguments;
-    arguments.a = std::bit_cast<const void*>(a_.at());
-    arguments.b = std::bit_cast<const void*>(b_.at());
-    arguments.c = std::bit_cast<void*>(c_.at());
-    arguments.workspace = std::bit_cast<void*>(workspace_.at());
-    return arguments;
-  }
-  void poison() const {
-    device_->fill(c_.at(), kPoison, c_.size().count());
-    if (workspace_.size() > Bytes{0}) {
-      device_->fill(workspace_.at(), kPoison, workspace_.size().count());
-    }
-  }
-  std::vector<std::byte> result() const {
-    std::vector<std::byte> bytes;
-    bytes.resize(static_cast<std::size_t>(c_.size().count()));
-    device_->download(bytes, c_.at());
-    return bytes;
-  }
-  const DeviceMemory& a() const { return a_; }
-  const DeviceMemory& b() const { return b_; }
-  const DeviceMemory& c() const { return c_; }
-
- private:
-  const CudaDevice* device_;
-  KernelBuffers buffers_;
-  DeviceMemory a_, b_, c_, workspace_;
-};
-
-// A kernel of ours on the device.
-class Loaded {
- public:
-  Loaded(const CudaDevice& device, const BuiltKernel& built, const KernelArguments& arguments)
-      : device_{&device}, built_{&built}, module_{device, built.image}, arguments_{arguments} {
-    main_ = module_.kernel(built.source.entry, built.source.shared);
-    if (!built.source.reduce_entry.empty()) {
-      reduce_ = module_.kernel(built.source.reduce_entry, Bytes{0});
-    }
-  }
-  void launch() const {
-    const KernelSource& source = built_->source;
-    device_->launch(main_, source.grid, source.threads, source.shared, &arguments_);
-    if (!source.reduce_entry.empty()) {
-      device_->launch(reduce_, source.reduce_grid, source.reduce_threads, Bytes{0}, &arguments_);
-    }
-  }
-
- private:
-  const CudaDevice* device_;
-  const BuiltKernel* built_;
-  DeviceModule module_;
-  KernelArguments arguments_;
-  DeviceKernel main_, reduce_;
-};
+constexpr int kAlgorithms = 8;                        // of cuBLASLt
+constexpr Bytes kLibraryWorkspace{32 * 1024 * 1024};  // what NVIDIA recommends on Hopper
 
 // A kernel's first run, announced.
 class Attempt {
@@ -127,6 +47,12 @@ struct Contender {
   std::vector<RoundTimes> turns{};
 };
 
+// One of the library's kernels.
+struct Way {
+  std::string name;
+  std::function<void()> launch;
+};
+
 class Session {
  public:
   Session(const DeviceTools& tools, const KernelSpec& problem, std::span<const BuiltKernel> kernels,
@@ -140,7 +66,7 @@ class Session {
     if (options.protocol.cold) {
       flush_.emplace(*device_, options.flush);
     }
-    while (std::ssize(events_) < std::max<std::int64_t>(options.protocol.most_samples, 2) + 1) {
+    while (std::ssize(events_) < std::max<std::int64_t>(options.protocol.most_samples, 3) + 1) {
       events_.emplace_back(*device_);
     }
   }
@@ -239,6 +165,8 @@ class Session {
     std::erase_if(contenders_, [](const Contender& c) { return !c.result->refusal.empty(); });
   }
 
+  // Every way that the library has: the plain call, and what cuBLASLt's heuristics put first. One
+  // that is refused or wrong counts only if none is right.
   template <class Verify>
   void check_library(const Verify& verify) {
     MeasuredKernel& result = result_.library;
@@ -248,36 +176,84 @@ class Session {
     }
     GemmProblem problem = problem_->problem;
     cuda::Pointer a = operands_.a().at();
+    cuda::Pointer b = operands_.b().at();
     if (problem_->conv) {
-      prepare_matrix(problem, a);
+      prepare_matrices(problem, a, b);
     }
-    const auto launch = [this, problem, a] {
-      tools_->cublas->multiply(problem, a, operands_.b().at(), operands_.c().at());
-    };
-    const bool is_right = survives(result, [&] {
-      if (problem_->conv) {
-        operands_.poison();  // what it computes is another matrix: speed alone counts
-        launch();
-        device_->synchronize();
-      } else {
-        verify(result, launch);
+    const auto c = operands_.c().at();
+    std::vector<Way> ways{
+        {"cublasGemmEx", [=, this] { tools_->cublas->multiply(problem, a, b, c); }}};
+    for (const Cublas::Algorithm& algorithm :
+         tools_->cublas->algorithms(problem, kAlgorithms, kLibraryWorkspace)) {
+      if (library_workspace_.size() == Bytes{0}) {
+        library_workspace_ = DeviceMemory{*device_, kLibraryWorkspace};
       }
-    });
-    if (is_right) {
-      contenders_.push_back({"cuBLAS", &result, launch});
+      const auto workspace = library_workspace_.at();
+      ways.push_back({algorithm.name(),
+                      [=, this] { tools_->cublas->multiply(algorithm, a, b, c, workspace); }});
+    }
+    std::string first_refusal;
+    for (Way& way : ways) {
+      result.refusal.clear();
+      const bool is_right = survives(result, [&] {
+        if (problem_->conv) {
+          operands_.poison();  // what it computes is another matrix: speed alone counts
+          way.launch();
+          device_->synchronize();
+        } else {
+          verify(result, way.launch);
+        }
+      });
+      if (is_right) {
+        library_ways_.push_back(std::move(way));
+      } else if (first_refusal.empty()) {
+        first_refusal = result.refusal;
+      }
+      if (lost_) {
+        return;
+      }
+    }
+    result.refusal = library_ways_.empty() ? first_refusal : "";
+    if (!library_ways_.empty()) {
+      contenders_.push_back({"cuBLAS", &result, library_ways_.front().launch});
     }
   }
 
-  // A convolution's matrix A as if it were in memory: the pass that makes it is not timed, so this
-  // is a ceiling that no implicit GEMM is owed.
-  void prepare_matrix(GemmProblem& problem, cuda::Pointer& a) {
+  // The fastest of the library's ways.
+  void choose_way(Contender& contender) {
+    Seconds best{1e9};
+    for (const Way& way : library_ways_) {
+      contender.launch = way.launch;
+      const Seconds time = once(contender, 3);
+      if (time < best) {
+        best = time;
+        contender.result->detail = way.name;
+      }
+    }
+    for (const Way& way : library_ways_) {
+      if (way.name == contender.result->detail) {
+        contender.launch = way.launch;
+      }
+    }
+  }
+
+  // A convolution's matrices as if they were in memory, in rows of multiples of 16 B: the pass that
+  // makes A is not timed, so this is a ceiling that no implicit GEMM is owed.
+  void prepare_matrices(GemmProblem& problem, cuda::Pointer& a, cuda::Pointer& b) {
+    const std::int64_t piece = 16 / operand_size(problem.precision).count();
+    const std::int64_t run = (problem.k + piece - 1) / piece * piece;
     problem.a = MatrixLayout::kRow;
     problem.b = MatrixLayout::kColumn;
-    problem.run_a = problem.run_b = problem.stored_a = std::nullopt;
-    const std::int64_t elements = problem.batch * problem.m * problem.k;
-    matrix_ = DeviceMemory{*device_, operand_size(problem.precision) * elements};
-    a = matrix_.at();
-    device_->upload(a, random_operand(elements, problem.precision, kOperandSeed));
+    problem.run_a = problem.run_b = run;
+    problem.stored_a = std::nullopt;
+    const auto fill = [&](DeviceMemory& memory, std::int64_t rows) {
+      const std::int64_t elements = problem.batch * rows * run;
+      memory = DeviceMemory{*device_, operand_size(problem.precision) * elements};
+      device_->upload(memory.at(), random_operand(elements, problem.precision, kOperandSeed));
+      return memory.at();
+    };
+    a = fill(matrix_a_, problem.m);
+    b = fill(matrix_b_, problem.n);
   }
 
   void time_all() {
@@ -292,7 +268,12 @@ class Session {
     }
     for (Contender& contender : contenders_) {
       say("warming up " + contender.name);
-      survives(*contender.result, [&] { prepare(contender); });
+      survives(*contender.result, [&] {
+        if (contender.result == &result_.library) {
+          choose_way(contender);
+        }
+        prepare(contender);
+      });
     }
     std::erase_if(contenders_, [](const Contender& c) { return !c.result->refusal.empty(); });
     const auto rounds = plan_rounds(options_->protocol, contenders_.size());
@@ -430,7 +411,8 @@ class Session {
   std::span<const BuiltKernel> kernels_;
   const MeasureOptions* options_;
   Operands operands_;
-  DeviceMemory matrix_;
+  DeviceMemory matrix_a_, matrix_b_, library_workspace_;
+  std::vector<Way> library_ways_;
   std::optional<CacheFlush> flush_;  // cold: before every run
   std::deque<DeviceEvent> events_;   // they stay where they are
   std::vector<std::unique_ptr<Loaded>> loaded_;

@@ -26,6 +26,7 @@ struct DeviceTools {
 struct MeasuredKernel {
   std::optional<KernelTiming> timing{};
   std::string refusal;  // wrong results above all
+  std::string detail;   // which of the library's kernels it is
   bool lost = false;    // it took the device's context with it: nothing after it ran
 };
 

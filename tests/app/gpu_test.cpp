@@ -255,5 +255,48 @@ TEST(EvalOnGpu, SaysWhyAKernelCannotRun) {
             "mapsim: MAPPING is required\n");
 }
 
+const std::string kExport = "export cuda ARCH:h200.yaml LAYER:gemm/4096.yaml ";
+
+// The kernel that was searched for, as it is in the result's file.
+TEST(ExportCuda, WritesTheChosenKernelAndHowToLaunchIt) {
+  const std::string file = testing::TempDir() + "mapsim_export_cuda.json";
+  const std::string search = kSearch + "--precision f16 --path wmma --top 3 --export json";
+  ASSERT_EQ(run(search + " >" + file).code, 0);
+  std::ifstream stream{file};
+  const Json kernel = Json::parse(stream)["kernels"][2];
+  const Outcome third = run(kExport + file + " --kernel 3 --precision f16 --bias --relu");
+  EXPECT_EQ(third.code, 0);
+  EXPECT_THAT(third.text, StartsWith("// gemm_4096: C[1][4096][4096] = A B, K = 4096, f16, A by "
+                                     "rows, B by columns; bias; ReLU\n"));
+  EXPECT_THAT(third.text, HasSubstr("<<<" + kernel["resources"]["blocks"].dump() + ", " +
+                                    kernel["kernel"]["threads"].dump() + ", " +
+                                    kernel["resources"]["shared_bytes"].dump() + ">>>"));
+  EXPECT_THAT(third.text, HasSubstr("bool kRelu = true;"));
+  EXPECT_THAT(third.text, HasSubstr("bias: 16384 B"));
+  EXPECT_THAT(third.text, HasSubstr("extern \"C\" __global__"));
+  EXPECT_THAT(run(kExport + file + " --precision f16 --layout nt").text,
+              HasSubstr(", A by columns, B by rows\n"));
+  // Without a file: the first.
+  EXPECT_EQ(run(kExport + "--precision f16").text, run(kExport + file + " --precision f16").text);
+  EXPECT_EQ(run(kExport + file + " --kernel 4 --precision f16").code, 2);
+  std::remove(file.c_str());
+}
+
+TEST(ExportCuda, SaysWhatIsWrong) {
+  const std::string file = testing::TempDir() + "mapsim_bad_kernel.yaml";
+  std::ofstream{file} << "kernel: {block: [128, 128], warp: [64, 64], stage: 4}\n";
+  const Outcome bad = run(kExport + file);
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.text, HasSubstr("bad_kernel.yaml:1:17: kernel.block: three extents: [m, n, k]"));
+  EXPECT_THAT(bad.text, HasSubstr("unknown key 'stage'; did you mean 'stages'?"));
+  std::ofstream{file} << "{block: [128, 128, 32], warp: [64, 48]}\n";
+  const Outcome illegal = run(kExport + file + " --precision f16");
+  EXPECT_EQ(illegal.code, 2);
+  EXPECT_THAT(illegal.text, HasSubstr("wmma 128x128x32 warp 64x48 "));
+  EXPECT_THAT(run("export timeloop ARCH:h200.yaml LAYER:gemm/4096.yaml x.yaml --relu").text,
+              HasSubstr("are for export cuda"));
+  std::remove(file.c_str());
+}
+
 }  // namespace
 }  // namespace mapsim

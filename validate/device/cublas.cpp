@@ -91,10 +91,16 @@ Factor factor(int type, bool one) {
 struct Cublas::Api : CublasApi {
   SharedLibrary library;
   cublas::Handle handle = nullptr;
+  SharedLibrary lt_library;
+  CublasLtApi lt;
+  cublas_lt::Handle lt_handle = nullptr;  // null: there is no cuBLASLt
   Api() = default;
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
   ~Api() {
+    if (lt_handle != nullptr) {
+      lt.destroy(lt_handle);
+    }
     if (handle != nullptr) {
       destroy(handle);
     }
@@ -103,6 +109,88 @@ struct Cublas::Api : CublasApi {
     return status_words != nullptr ? status_words(status) : std::to_string(status);
   }
 };
+
+// A GEMM as cuBLASLt has it described, and one way to do it.
+struct Cublas::Algorithm::Plan {
+  std::shared_ptr<const Api> api;
+  Types types;
+  bool adds = false;
+  cublas_lt::Operation operation = nullptr;
+  cublas_lt::Layout a = nullptr, b = nullptr, c = nullptr;
+  cublas_lt::Algorithm algorithm{};
+  Plan(std::shared_ptr<const Api> of, const GemmProblem& problem)
+      : api{std::move(of)}, types{types_of(problem).value()}, adds{problem.adds_to_output} {}
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  ~Plan() {
+    for (const cublas_lt::Layout layout : {a, b, c}) {
+      if (layout != nullptr) {
+        api->lt.layout_destroy(layout);
+      }
+    }
+    if (operation != nullptr) {
+      api->lt.operation_destroy(operation);
+    }
+  }
+  // Column-major, as in multiply(): B first. False: cuBLASLt does not want it.
+  bool describe(const GemmProblem& p) {
+    const CublasLtApi& lt = api->lt;
+    const bool a_by_rows = p.a == MatrixLayout::kRow;
+    const bool b_by_rows = p.b == MatrixLayout::kRow;
+    const int of_b = b_by_rows ? cublas::kAsIs : cublas::kTransposed;
+    const int of_a = a_by_rows ? cublas::kAsIs : cublas::kTransposed;
+    return lt.operation_create(&operation, types.compute, types.scale) == 0 &&
+           lt.operation_set(operation, cublas_lt::kOperationA, &of_b, sizeof of_b) == 0 &&
+           lt.operation_set(operation, cublas_lt::kOperationB, &of_a, sizeof of_a) == 0 &&
+           lay(b, types.operand, b_by_rows ? p.n : p.k, b_by_rows ? p.k : p.n, run_of_b(p), p) &&
+           lay(a, types.operand, a_by_rows ? p.k : p.m, a_by_rows ? p.m : p.k, run_of_a(p), p) &&
+           lay(c, types.result, p.n, p.m, p.n, p);
+  }
+
+ private:
+  bool lay(cublas_lt::Layout& layout, int type, std::int64_t rows, std::int64_t columns,
+           std::int64_t run, const GemmProblem& p) const {
+    const CublasLtApi& lt = api->lt;
+    const auto batches = static_cast<std::int32_t>(p.batch);
+    const std::int64_t stride = run * columns;
+    return lt.layout_create(&layout, type, static_cast<std::uint64_t>(rows),
+                            static_cast<std::uint64_t>(columns), run) == 0 &&
+           (batches == 1 ||
+            (lt.layout_set(layout, cublas_lt::kBatchCount, &batches, sizeof batches) == 0 &&
+             lt.layout_set(layout, cublas_lt::kBatchStride, &stride, sizeof stride) == 0));
+  }
+};
+
+namespace {
+
+// libcublasLt.so.12 beside libcublas.so.12; what is no name of that kind holds both itself.
+void open_lt(const std::string& cublas, SharedLibrary& library, CublasLtApi& lt,
+             cublas_lt::Handle& handle) {
+  std::string name = cublas;
+  if (const std::size_t at = name.rfind("libcublas.so"); at != std::string::npos) {
+    name.insert(at + std::string{"libcublas"}.size(), "Lt");
+  }
+  std::string why;
+  library = SharedLibrary::open({name}, why);
+  const bool is_whole = library && library.find(lt.create, "cublasLtCreate") &&
+                        library.find(lt.destroy, "cublasLtDestroy") &&
+                        library.find(lt.operation_create, "cublasLtMatmulDescCreate") &&
+                        library.find(lt.operation_destroy, "cublasLtMatmulDescDestroy") &&
+                        library.find(lt.operation_set, "cublasLtMatmulDescSetAttribute") &&
+                        library.find(lt.layout_create, "cublasLtMatrixLayoutCreate") &&
+                        library.find(lt.layout_destroy, "cublasLtMatrixLayoutDestroy") &&
+                        library.find(lt.layout_set, "cublasLtMatrixLayoutSetAttribute") &&
+                        library.find(lt.preference_create, "cublasLtMatmulPreferenceCreate") &&
+                        library.find(lt.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
+                        library.find(lt.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
+                        library.find(lt.choose, "cublasLtMatmulAlgoGetHeuristic") &&
+                        library.find(lt.multiply, "cublasLtMatmul");
+  if (!is_whole || lt.create(&handle) != cublas::kSuccess) {
+    handle = nullptr;
+  }
+}
+
+}  // namespace
 
 std::optional<Cublas> Cublas::open(const std::string& path, std::string& why) {
   auto api = std::make_shared<Api>();
@@ -120,7 +208,8 @@ std::optional<Cublas> Cublas::open(const std::string& path, std::string& why) {
   if (!library.find(api->create, "cublasCreate_v2") ||
       !library.find(api->destroy, "cublasDestroy_v2") ||
       !library.find(api->version, "cublasGetVersion_v2") ||
-      !library.find(api->gemm, "cublasGemmStridedBatchedEx")) {
+      !library.find(api->gemm, "cublasGemmStridedBatchedEx") ||
+      !library.find(api->gemm_single, "cublasGemmEx")) {
     why = library.name() + " is no cuBLAS of CUDA 11 or later";
     return std::nullopt;
   }
@@ -130,6 +219,7 @@ std::optional<Cublas> Cublas::open(const std::string& path, std::string& why) {
     why = fmt::format("{}: {}", library.name(), api->words(status));
     return std::nullopt;
   }
+  open_lt(library.name(), api->lt_library, api->lt, api->lt_handle);
   Cublas result;
   result.api_ = std::move(api);
   return result;
@@ -168,15 +258,74 @@ void Cublas::multiply(const GemmProblem& p, cuda::Pointer a, cuda::Pointer b,
   const bool b_by_rows = p.b == MatrixLayout::kRow;
   const std::int64_t run_a = run_of_a(p);
   const std::int64_t run_b = run_of_b(p);
-  const int status = api_->gemm(
-      api_->handle, b_by_rows ? cublas::kAsIs : cublas::kTransposed,
-      a_by_rows ? cublas::kAsIs : cublas::kTransposed, whole(p.n), whole(p.m), whole(p.k),
-      one.bytes.data(), address(b), types.operand, whole(run_b), run_b * (b_by_rows ? p.k : p.n),
-      address(a), types.operand, whole(run_a), run_a * (a_by_rows ? p.m : p.k), sum.bytes.data(),
-      const_cast<void*>(address(c)), types.result, whole(p.n), p.m * p.n, whole(p.batch),
-      types.compute, cublas::kDefaultAlgorithm);
+  const int of_b = b_by_rows ? cublas::kAsIs : cublas::kTransposed;
+  const int of_a = a_by_rows ? cublas::kAsIs : cublas::kTransposed;
+  void* const result = const_cast<void*>(address(c));
+  const int status =
+      p.batch == 1
+          ? api_->gemm_single(api_->handle, of_b, of_a, whole(p.n), whole(p.m), whole(p.k),
+                              one.bytes.data(), address(b), types.operand, whole(run_b), address(a),
+                              types.operand, whole(run_a), sum.bytes.data(), result, types.result,
+                              whole(p.n), types.compute, cublas::kDefaultAlgorithm)
+          : api_->gemm(api_->handle, of_b, of_a, whole(p.n), whole(p.m), whole(p.k),
+                       one.bytes.data(), address(b), types.operand, whole(run_b),
+                       run_b * (b_by_rows ? p.k : p.n), address(a), types.operand, whole(run_a),
+                       run_a * (a_by_rows ? p.m : p.k), sum.bytes.data(), result, types.result,
+                       whole(p.n), p.m * p.n, whole(p.batch), types.compute,
+                       cublas::kDefaultAlgorithm);
   if (status != cublas::kSuccess) {
     throw DeviceError(fmt::format("cuBLAS: {} ({})", api_->words(status), status));
+  }
+}
+
+std::vector<Cublas::Algorithm> Cublas::algorithms(const GemmProblem& problem, int most,
+                                                  Bytes workspace) const {
+  std::vector<Algorithm> result;
+  const CublasLtApi& lt = api_->lt;
+  cublas_lt::Preference preference = nullptr;
+  if (api_->lt_handle == nullptr || lt.preference_create(&preference) != cublas::kSuccess) {
+    return result;
+  }
+  const auto bytes = static_cast<std::size_t>(workspace.count());
+  lt.preference_set(preference, cublas_lt::kMostWorkspace, &bytes, sizeof bytes);
+  std::vector<cublas_lt::Choice> choices(static_cast<std::size_t>(most));
+  int found = 0;
+  Algorithm::Plan question{api_, problem};
+  if (!question.describe(problem) ||
+      lt.choose(api_->lt_handle, question.operation, question.b, question.a, question.c, question.c,
+                preference, most, choices.data(), &found) != cublas::kSuccess) {
+    found = 0;
+  }
+  lt.preference_destroy(preference);
+  for (int i = 0; i < found; ++i) {
+    const cublas_lt::Choice& choice = choices[static_cast<std::size_t>(i)];
+    auto plan = std::make_shared<Algorithm::Plan>(api_, problem);
+    if (choice.state != cublas::kSuccess || !plan->describe(problem)) {
+      continue;
+    }
+    plan->algorithm = choice.algorithm;
+    Algorithm algorithm;
+    algorithm.plan_ = std::move(plan);
+    algorithm.name_ = fmt::format("cuBLASLt {} of {}", i + 1, found);
+    algorithm.workspace_ = Bytes{static_cast<std::int64_t>(choice.workspace)};
+    result.push_back(std::move(algorithm));
+  }
+  return result;
+}
+
+void Cublas::multiply(const Algorithm& algorithm, cuda::Pointer a, cuda::Pointer b, cuda::Pointer c,
+                      cuda::Pointer workspace) const {
+  const Algorithm::Plan& plan = *algorithm.plan_;
+  const Factor one = factor(plan.types.scale, true);
+  const Factor sum = factor(plan.types.scale, plan.adds);
+  void* const result = const_cast<void*>(address(c));
+  const int status =
+      api_->lt.multiply(api_->lt_handle, plan.operation, one.bytes.data(), address(b), plan.b,
+                        address(a), plan.a, sum.bytes.data(), result, plan.c, result, plan.c,
+                        &plan.algorithm, const_cast<void*>(address(workspace)),
+                        static_cast<std::size_t>(algorithm.workspace().count()), nullptr);
+  if (status != cublas::kSuccess) {
+    throw DeviceError(fmt::format("{}: {} ({})", algorithm.name(), api_->words(status), status));
   }
 }
 

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
+#include <map>
+#include <variant>
 
 #include "core/csv.hpp"
 #include "validate/operands.hpp"
@@ -15,6 +18,9 @@ namespace {
 
 constexpr std::int64_t kThreads = 512;  // 16 warps: 4 per partition of an SM
 constexpr std::int64_t kRuns = 9;
+constexpr double kSpan = 2e-3;    // seconds between two events, at least about
+constexpr Seconds kBusyFirst{2};  // an idle chip has a fifth of its clock
+constexpr Seconds kBusyAgain{50e-3};
 constexpr std::int64_t kChains = 8;  // independent sums of a warp, or loads in flight
 constexpr Bytes kStream{std::int64_t{1} << 30};
 constexpr Bytes kSharedBuffer{32 * 1024};
@@ -23,10 +29,17 @@ constexpr Bytes kSharedBuffer{32 * 1024};
 struct Arguments {
   const void* in = nullptr;
   void* out = nullptr;
-  long long count = 0;  // of 16 B pieces, or of turns
+  long long count = 0;     // of 16 B pieces, or of turns
+  void* cycles = nullptr;  // of the first block, where rates are per cycle
 };
 constexpr const char* kArguments = R"(
-struct Arguments { const void* in; void* out; long long count; };
+struct Arguments { const void* in; void* out; long long count; long long* cycles; };
+// The SM's own clock from all threads' beginning to their last stores.
+__device__ __forceinline__ long long begin_cycles() { __syncthreads(); return clock64(); }
+__device__ __forceinline__ void end_cycles(const Arguments& arguments, long long begin) {
+  __syncthreads();
+  if (blockIdx.x == 0 && threadIdx.x == 0) *arguments.cycles = clock64() - begin;
+}
 )";
 
 // %: fragment types and extents. Sums are stored at the end, so that nothing is left out.
@@ -44,6 +57,7 @@ extern "C" __global__ void __launch_bounds__(512) micro_mma(Arguments arguments)
   wmma::load_matrix_sync(b, in, {k});  // N <= M: as many elements are there
 #pragma unroll
   for (int i = 0; i < 8; ++i) wmma::fill_fragment(sums[i], static_cast<{sum}>(0));
+  const long long begin = begin_cycles();
   for (long long turn = 0; turn < arguments.count; ++turn) {{
 #pragma unroll
     for (int i = 0; i < 8; ++i) wmma::mma_sync(sums[i], a, b, sums[i]);
@@ -54,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(512) micro_mma(Arguments arguments)
   for (int i = 0; i < 8; ++i) {{
     wmma::store_matrix_sync(out + i * {m} * {n}, sums[i], {n}, wmma::mem_row_major);
   }}
+  end_cycles(arguments, begin);
 }}
 )";
 
@@ -65,6 +80,7 @@ extern "C" __global__ void __launch_bounds__(512) micro_shared(Arguments argumen
   __syncthreads();
   unsigned base = static_cast<unsigned>(__cvta_generic_to_shared(buffer));
   unsigned at = threadIdx.x * 16, sum = 0;
+  const long long begin = begin_cycles();
   for (long long turn = 0; turn < arguments.count; ++turn) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -76,6 +92,7 @@ extern "C" __global__ void __launch_bounds__(512) micro_shared(Arguments argumen
     at += 512;
   }
   static_cast<unsigned*>(arguments.out)[blockIdx.x * 512 + threadIdx.x] = sum;
+  end_cycles(arguments, begin);
 }
 )";
 
@@ -156,6 +173,9 @@ std::string mma_text(const MmaTypes& types) {
 }
 
 double real(std::int64_t value) { return static_cast<double>(value); }
+std::int64_t whole(double value) {
+  return static_cast<std::int64_t>(std::clamp(std::ceil(value), 1.0, 1000.0));
+}
 
 class Bench {
  public:
@@ -170,6 +190,13 @@ class Bench {
         stop_{*tools.device} {}
 
   std::vector<Microbenchmark> run() {
+    // Before anything is measured: while a compiler runs, the device falls asleep.
+    for (const KernelSource& source : microbenchmark_sources(*gpu_)) {
+      if (progress_) {
+        progress_("compiling " + source.entry);
+      }
+      images_.emplace(source.entry + source.text, (*compile_)(source));
+    }
     for (const MmaTypes& types : kMmaTypes) {
       const double rate = gpu_->rate(types.precision, GpuPath::kWmma);
       if (rate > 0) {
@@ -207,39 +234,65 @@ class Bench {
     figures_.push_back(std::move(out));
   }
 
-  std::string image(const KernelSource& source) const {
-    auto compiled = (*compile_)(source);
+  const std::string& image(const KernelSource& source) const {
+    const auto& compiled = images_.at(source.entry + source.text);
     if (const auto* reason = std::get_if<std::string>(&compiled)) {
       throw DeviceError(source.entry + " does not compile: " + *reason);
     }
-    return std::get<0>(std::move(compiled)).image;
+    return std::get<CompiledKernel>(compiled).image;
   }
 
-  // Median seconds of a launch, `batch` of them at once; the first is not counted.
+  // Seconds of so many launches. One before them is not timed: the device does not wait for the
+  // host between the events.
+  template <class Launch>
+  double span(const Launch& launch, std::int64_t batch, std::vector<double>* clocks) const {
+    launch();
+    start_.record();
+    for (std::int64_t i = 0; i < batch; ++i) {
+      launch();
+    }
+    stop_.record();
+    if (clocks != nullptr && tools_->nvml != nullptr) {
+      clocks->push_back(tools_->nvml->state().clock.count());
+    }
+    stop_.wait();
+    return stop_.since(start_).count();
+  }
+
+  // Median seconds of a launch, of nine times as many as take kSpan, after as many as take a while.
   double time(const DeviceKernel& kernel, std::int64_t blocks, const Arguments& arguments,
               Microbenchmark& out, std::int64_t batch = 1) {
+    const auto launch = [&] {
+      device_->launch(kernel, {blocks, 1, 1}, kThreads, Bytes{0}, &arguments);
+    };
+    double busy = 0;
+    double once = 0;
+    for (; busy < busy_.count(); batch = std::max(batch, whole(kSpan / once))) {
+      const double passed = span(launch, batch, nullptr);
+      once = passed / real(batch);
+      busy += passed;
+    }
+    busy_ = kBusyAgain;
     std::vector<double> times;
     std::vector<double> clocks;
-    for (std::int64_t run = 0; run <= kRuns; ++run) {
-      start_.record();
-      for (std::int64_t i = 0; i < batch; ++i) {
-        device_->launch(kernel, {blocks, 1, 1}, kThreads, Bytes{0}, &arguments);
-      }
-      stop_.record();
-      if (tools_->nvml != nullptr) {
-        clocks.push_back(tools_->nvml->state().clock.count());
-      }
-      stop_.wait();
-      times.push_back(stop_.since(start_).count() / real(batch));
+    for (std::int64_t run = 0; run < kRuns; ++run) {
+      times.push_back(span(launch, batch, &clocks) / real(batch));
     }
-    times.erase(times.begin());
     std::sort(times.begin(), times.end());
     std::sort(clocks.begin(), clocks.end());
     out.clock = Hertz{clocks.empty() ? 0 : quantile(clocks, 0.5)};
     return quantile(times, 0.5);
   }
-  double cycles(double seconds, const Microbenchmark& out) const {
-    return seconds * (out.clock > Hertz{0} ? out.clock.count() : gpu_->clock.count());
+
+  // Of one block, as its SM counts them: a clock that somebody tells is not needed.
+  double cycles(const DeviceMemory& counter, double seconds, Microbenchmark& out) const {
+    std::array<std::byte, 8> bytes{};
+    device_->download(bytes, counter.at());
+    const auto counted = static_cast<double>(std::bit_cast<long long>(bytes));
+    if (out.clock == Hertz{0} && seconds > 0) {
+      out.clock = Hertz{counted / seconds};
+    }
+    return counted;
   }
 
   void mma(const MmaTypes& types, Microbenchmark& out) {
@@ -251,18 +304,21 @@ class Bench {
     const DeviceMemory in{*device_, Bytes{std::ssize(operand)}};
     const DeviceMemory sums{*device_, Bytes{warps * kChains * f.m * f.n * 8}};
     device_->upload(in.at(), operand);
-    const double seconds =
-        time(module.kernel("micro_mma", Bytes{0}), gpu_->sms, arguments(in, sums, kTurns), out);
-    out.value = real(kTurns * kChains * f.m * f.n * f.k * kThreads / 32) / cycles(seconds, out);
+    const DeviceMemory counter{*device_, Bytes{8}};
+    const double seconds = time(module.kernel("micro_mma", Bytes{0}), gpu_->sms,
+                                arguments(in, sums, kTurns, &counter), out);
+    out.value =
+        real(kTurns * kChains * f.m * f.n * f.k * kThreads / 32) / cycles(counter, seconds, out);
   }
 
   void shared(Microbenchmark& out) {
     const DeviceModule module{*device_, image(source_of("micro_shared", kShared))};
     constexpr std::int64_t kTurns = 4096;
     const DeviceMemory sums{*device_, Bytes{gpu_->sms * kThreads * 4}};
+    const DeviceMemory counter{*device_, Bytes{8}};
     const double seconds = time(module.kernel("micro_shared", Bytes{0}), gpu_->sms,
-                                arguments(DeviceMemory{}, sums, kTurns), out);
-    out.value = real(kTurns * kChains * kThreads * 16) / cycles(seconds, out);
+                                arguments(DeviceMemory{}, sums, kTurns, &counter), out);
+    out.value = real(kTurns * kChains * kThreads * 16) / cycles(counter, seconds, out);
   }
 
   void l2(Microbenchmark& out) {
@@ -295,8 +351,10 @@ class Bench {
     out.value = time(module.kernel("micro_empty", Bytes{0}), gpu_->sms, Arguments{}, out, 500);
   }
 
-  static Arguments arguments(const DeviceMemory& in, const DeviceMemory& out, long long count) {
-    return {std::bit_cast<const void*>(in.at()), std::bit_cast<void*>(out.at()), count};
+  static Arguments arguments(const DeviceMemory& in, const DeviceMemory& out, long long count,
+                             const DeviceMemory* cycles = nullptr) {
+    return {std::bit_cast<const void*>(in.at()), std::bit_cast<void*>(out.at()), count,
+            cycles != nullptr ? std::bit_cast<void*>(cycles->at()) : nullptr};
   }
 
   const DeviceTools* tools_;
@@ -305,7 +363,9 @@ class Bench {
   const Compile* compile_;
   std::function<void(const std::string&)> progress_;
   DeviceEvent start_, stop_;
+  std::map<std::string, std::variant<CompiledKernel, std::string>> images_;
   std::vector<Microbenchmark> figures_;
+  Seconds busy_ = kBusyFirst;  // untimed work before the next figure
   bool lost_ = false;
 };
 

@@ -17,13 +17,15 @@ struct Microbenchmark {
   double value = 0;
   std::string unit;         // "MAC/cycle/SM", "B/cycle/SM", "B/s", "s"
   double architecture = 0;  // the file's figure of the same; 0: it has none
-  Hertz clock{0};           // of the SMs while it ran; 0: not known, the file's was used
+  Hertz clock{0};           // of the SMs while it ran, by NVML, else as they count; 0: not known
   std::string refusal{};    // why there is no value; empty: there is one
 };
 
 // Of mma.sync through WMMA in every precision that the chip's file has a rate for, shared memory
 // (16 B per lane, no conflicts), L2 (half of it, read over and over past L1), DRAM (1 GiB read;
-// read and written) and the launch of an empty kernel, back to back. Medians of nine runs.
+// read and written) and the launch of an empty kernel, back to back. Medians of nine runs, after
+// two seconds of work, and 50 ms of each. What is per cycle is measured in cycles, by the SM's
+// counter.
 std::vector<Microbenchmark> microbenchmarks(
     const DeviceTools& tools, const Gpu& gpu, const Compile& compile,
     const std::function<void(const std::string&)>& progress);

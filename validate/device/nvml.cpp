@@ -29,6 +29,8 @@ struct Nvml::Api {
   Handle device = nullptr;
   int (*init)() = nullptr;
   int (*by_bus)(const char* bus, Handle* device) = nullptr;
+  int (*count)(unsigned int* devices) = nullptr;
+  int (*by_index)(unsigned int index, Handle* device) = nullptr;
   const char* (*words)(int result) = nullptr;
   int (*driver)(char* text, unsigned int size) = nullptr;
   int (*clock)(Handle device, int type, unsigned int* megahertz) = nullptr;
@@ -60,11 +62,19 @@ std::optional<Nvml> Nvml::open(const std::string& bus, const std::string& path, 
   if (!library.find(api->reasons, "nvmlDeviceGetCurrentClocksEventReasons")) {
     library.find(api->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   }
+  library.find(api->count, "nvmlDeviceGetCount_v2");
+  library.find(api->by_index, "nvmlDeviceGetHandleByIndex_v2");
   library.find(api->power, "nvmlDeviceGetPowerUsage");
   library.find(api->energy, "nvmlDeviceGetTotalEnergyConsumption");
   int result = api->init();
   if (result == kSuccess) {
     result = api->by_bus(bus.c_str(), &api->device);
+    // Virtual machines give the device another bus id; where there is one device, it is that.
+    unsigned int devices = 0;
+    if (result != kSuccess && api->count != nullptr && api->by_index != nullptr &&
+        api->count(&devices) == kSuccess && devices == 1) {
+      result = api->by_index(0, &api->device);
+    }
   }
   if (result != kSuccess) {
     why = "NVML and the GPU at " + bus + ": " +

@@ -22,8 +22,8 @@ struct DeviceState {
 // setting. Its calls cost 10 us to some milliseconds.
 class Nvml {
  public:
-  // Of the device with this PCI bus id. `library` empty: libnvidia-ml.so.1. Nothing: there is no
-  // NVML, or it does not know the device; `why` says so.
+  // Of the device with this PCI bus id, or of the only one there is. `library` empty:
+  // libnvidia-ml.so.1. Nothing: there is no NVML, or it does not know the device; `why` says so.
   static std::optional<Nvml> open(const std::string& bus, const std::string& library,
                                   std::string& why);
   std::string driver() const;  // "580.159.04"

@@ -302,11 +302,13 @@ KernelBuffers kernel_buffers(const KernelSpec& spec) {
   return result;
 }
 
+std::string kernel_entry(const KernelSpec& spec) { return "mapsim_" + name_of(spec); }
+
 KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec) {
   const KernelChoice kernel = tiles_of(spec);
   KernelSource source;
   const std::string tiles = name_of(spec);
-  source.entry = "mapsim_" + tiles;
+  source.entry = kernel_entry(spec);
   source.threads = kernel.threads();
   source.grid = {blocks_of(spec), 1, 1};
   source.shared = shared_of(spec);

@@ -83,6 +83,9 @@ struct KernelSource {
 // has one but those whose shared memory does not hold one fragment of sums.
 std::optional<std::string> not_generated(const Gpu& gpu, const KernelSpec& spec);
 
+// The entry that kernel_source() gives it: tiles, stages and so on, but not the problem's extents.
+std::string kernel_entry(const KernelSpec& spec);
+
 // `spec` must not be not_generated(). Depends on `gpu` through its compute capability only.
 KernelSource kernel_source(const Gpu& gpu, const KernelSpec& spec);
 

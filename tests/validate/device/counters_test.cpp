@@ -77,5 +77,36 @@ TEST(CompareCounters, SetsTheModelsOwnCountsBeside) {
   EXPECT_EQ(list[1].modelled, 33554432);
 }
 
+// A program without NVTX: entries tell the kernels of one problem apart, but not the problems.
+TEST(AttachCounters, KnowsKernelsByTheirEntriesWhereThereAreNoRanges) {
+  const Gpu gpu = load_gpu(MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml");
+  GpuMeasurement row;
+  row.gpu = "h200";
+  row.problem = {4096, 4096, 4096, 1, GpuPrecision::kF16, Bytes{2}};
+  row.median = Seconds{300e-6};
+  std::vector<GpuMeasurement> rows;
+  for (const KernelChoice& kernel : fixed_tiles(gpu, row.problem)) {
+    row.kernel = kernel;
+    rows.push_back(row);
+  }
+  const std::string entry = kernel_entry({row.problem, *rows[1].kernel});
+  const auto profiled = parse_counters(
+      "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"byte\"\n"
+      "\"0\",\"" +
+          entry + "0\",\"1\"\n\"1\",\"" + entry + "(mapsim_kernel::Arguments)\",\"7\"\n",
+      "ncu.csv");
+  Verdict one = judge(gpu, rows, {});
+  EXPECT_EQ(attach_counters(profiled, one), 1);
+  for (const KernelVerdict& kernel : one.problems[0].kernels) {
+    const bool is_it = *kernel.measurement.kernel == *rows[1].kernel;
+    EXPECT_EQ(kernel.counters.size(), is_it ? 1U : 0U);
+    EXPECT_TRUE(!is_it || kernel.counters.at("dram__bytes_read.sum") == 7);
+  }
+  rows[0].kernel = rows[1].kernel;
+  rows[0].problem.m = 8192;
+  Verdict two = judge(gpu, rows, {});
+  EXPECT_EQ(attach_counters(profiled, two), 0);
+}
+
 }  // namespace
 }  // namespace mapsim

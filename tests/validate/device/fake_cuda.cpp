@@ -12,6 +12,7 @@
 //   slow=N      everything takes N times as long on the device
 //   throttle    the clock is a fifth lower in the last quarter of every 10 ms
 //   sms=N       instead of 132
+//   gpus        NVML sees two
 // FAKE_CUDA_LOG names a file to which every launch, event and fill is added, a line each.
 #include <algorithm>
 #include <csignal>
@@ -54,8 +55,7 @@ struct Flush {  // the arguments of validate/device/flush.cpp
 // The device works on what it was given while the host goes on; a launch takes the host time, too.
 // When the device has nothing to do, it waits for the host, and an event is then in the past at
 // once.
-constexpr double kLaunch = 2.5e-6;         // seconds of the host
-constexpr double kLibraryLaunch = 3.5e-6;  // of cuBLAS, which looks for its kernel first
+constexpr double kLaunch = 2.5e-6;  // seconds of the host
 
 struct State {
   double now = 0;   // until when the device is busy
@@ -103,7 +103,7 @@ bool is_throttled() {
 double clock_share() { return is_throttled() ? 0.8 : 1.0; }
 
 // The host asks for something, and the device begins with it when it can.
-void ask(double seconds) {
+void take_time(double seconds) {
   state().host += seconds;
   state().now = std::max(state().now, state().host);
 }
@@ -124,15 +124,18 @@ double time_of(const std::string& t) {
   return 4e-6 + macs / 150e12 * (1 + 64 / tile) * scatter * (flag(t, "kNaive") ? 8 : 1);
 }
 
-void pass(double seconds) {
+void pass_time(double seconds) {
   state().noise = state().noise * 6364136223846793005ULL + 1442695040888963407ULL;
   const double noise = 1 + 0.005 * (static_cast<double>(state().noise >> 40) / 16777216.0 - 0.5);
   state().now += seconds * state().slow * noise / clock_share();
 }
 
-bool is_poisoned(const unsigned char* at) { return at[0] == 0xFF && at[1] == 0xFF; }
-
 }  // namespace
+
+void fake::ask(double seconds) { take_time(seconds); }
+void fake::pass(double seconds) { pass_time(seconds); }
+void fake::log(const std::string& line) { log_line(line); }
+bool fake::is_poisoned(const unsigned char* at) { return at[0] == 0xFF && at[1] == 0xFF; }
 
 extern "C" {
 
@@ -262,6 +265,15 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned
     return 0;
   }
   if (kernel->entry.starts_with("micro_")) {
+    struct Micro {
+      const void* in;
+      void* out;
+      long long count;
+      long long* cycles;
+    };
+    if (long long* cycles = static_cast<const Micro*>(parameters[0])->cycles) {
+      *cycles = 1'830'000;
+    }
     pass(kernel->entry == "micro_empty" ? 2e-6 : 1e-3);
     return 0;
   }
@@ -335,6 +347,14 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
   *device = &state();
   return std::strcmp(bus, "0000:01:00.0") == 0 ? 0 : 6;  // not found
 }
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = setting("gpus").empty() ? 1 : 2;
+  return 0;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  *device = &state();
+  return index == 0 ? 0 : 2;
+}
 const char* nvmlErrorString(int) { return "fake error"; }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) {
   std::snprintf(text, size, "999.1");
@@ -407,48 +427,4 @@ int nvrtcDestroyProgram(void** program) {
   return 0;
 }
 const char* nvrtcGetErrorString(int) { return "fake NVRTC error"; }
-
-int cublasCreate_v2(void** handle) {
-  *handle = &state();
-  return 0;
-}
-int cublasDestroy_v2(void*) { return 0; }
-int cublasGetVersion_v2(void*, int* version) {
-  *version = 130100;
-  return 0;
-}
-const char* cublasGetStatusString(int) { return "fake status"; }
-// As the reference has it: column-major, operations N and T, halves in, halves or floats out.
-int cublasGemmStridedBatchedEx(void*, int op_a, int op_b, int m, int n, int k, const void*,
-                               const void* a, int a_type, int lda, long long stride_a,
-                               const void* b, int, int ldb, long long stride_b, const void*,
-                               void* c, int c_type, int ldc, long long stride_c, int batch, int,
-                               int) {
-  log_line("cublas");
-  ask(kLibraryLaunch);
-  if (a_type != 2) {
-    return 15;  // not supported
-  }
-  const std::string output = c_type == 2 ? "half" : "float";
-  auto* results = static_cast<unsigned char*>(c);
-  if (is_poisoned(results)) {
-    for (long long h = 0; h < batch; ++h) {
-      for (long long i = 0; i < m; ++i) {
-        for (long long j = 0; j < n; ++j) {
-          double sum = 0;
-          for (long long l = 0; l < k; ++l) {
-            const long long at_a = h * stride_a + (op_a == 0 ? l * lda + i : i * lda + l);
-            const long long at_b = h * stride_b + (op_b == 0 ? j * ldb + l : l * ldb + j);
-            sum += load(static_cast<const unsigned char*>(a) + 2 * at_a, "half") *
-                   load(static_cast<const unsigned char*>(b) + 2 * at_b, "half");
-          }
-          store(results + static_cast<std::size_t>(h * stride_c + j * ldc + i) * size_of(output),
-                output, sum);
-        }
-      }
-    }
-  }
-  pass(4e-6 + static_cast<double>(m) * n * k * batch / 300e12);
-  return 0;
-}
 }

@@ -29,4 +29,11 @@ struct Arguments {
 // sums in half precision if `is_coarse`.
 void multiply(const std::string& t, const Arguments& arguments, bool is_bad, bool is_coarse);
 
+// The device of fake_cuda.cpp: the host asks for something and takes so long about it; the device
+// is at work; a line of the log; has somebody marked this result, to look at it?
+void ask(double host_seconds);
+void pass(double seconds);
+void log(const std::string& line);
+bool is_poisoned(const unsigned char* at);
+
 }  // namespace fake

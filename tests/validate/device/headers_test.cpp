@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #ifdef MAPSIM_HAVE_CUDA_HEADERS
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda.h>
 
@@ -118,6 +119,12 @@ TEST(CublasDeclarations, AreThoseOfItsHeader) {
       void*, cudaDataType, int, long long int, int, cublasComputeType_t, cublasGemmAlgo_t);
   [[maybe_unused]] const Gemm theirs = cublasGemmStridedBatchedEx;  // it is overloaded
   static_assert(SameCall<decltype(A::gemm), Gemm>::kValue);
+  using Single = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                                    int, const void*, const void*, cudaDataType, int, const void*,
+                                    cudaDataType, int, const void*, void*, cudaDataType, int,
+                                    cublasComputeType_t, cublasGemmAlgo_t);
+  [[maybe_unused]] const Single single = cublasGemmEx;
+  static_assert(SameCall<decltype(A::gemm_single), Single>::kValue);
   EXPECT_EQ(cublas::kSuccess, CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(cublas::kAsIs, CUBLAS_OP_N);
   EXPECT_EQ(cublas::kTransposed, CUBLAS_OP_T);
@@ -133,6 +140,33 @@ TEST(CublasDeclarations, AreThoseOfItsHeader) {
   EXPECT_EQ(cublas::kCompute64, CUBLAS_COMPUTE_64F);
   EXPECT_EQ(cublas::kComputeInteger, CUBLAS_COMPUTE_32I);
   EXPECT_EQ(cublas::kComputeTf32, CUBLAS_COMPUTE_32F_FAST_TF32);
+}
+
+TEST(CublasLtDeclarations, AreThoseOfItsHeader) {
+  using A = CublasLtApi;
+  EXPECT_SAME_CALL(A::create, cublasLtCreate);
+  EXPECT_SAME_CALL(A::destroy, cublasLtDestroy);
+  EXPECT_SAME_CALL(A::operation_create, cublasLtMatmulDescCreate);
+  EXPECT_SAME_CALL(A::operation_destroy, cublasLtMatmulDescDestroy);
+  EXPECT_SAME_CALL(A::operation_set, cublasLtMatmulDescSetAttribute);
+  EXPECT_SAME_CALL(A::layout_create, cublasLtMatrixLayoutCreate);
+  EXPECT_SAME_CALL(A::layout_destroy, cublasLtMatrixLayoutDestroy);
+  EXPECT_SAME_CALL(A::layout_set, cublasLtMatrixLayoutSetAttribute);
+  EXPECT_SAME_CALL(A::preference_create, cublasLtMatmulPreferenceCreate);
+  EXPECT_SAME_CALL(A::preference_destroy, cublasLtMatmulPreferenceDestroy);
+  EXPECT_SAME_CALL(A::preference_set, cublasLtMatmulPreferenceSetAttribute);
+  EXPECT_SAME_CALL(A::choose, cublasLtMatmulAlgoGetHeuristic);
+  EXPECT_SAME_CALL(A::multiply, cublasLtMatmul);
+  EXPECT_EQ(cublas_lt::kOperationA, CUBLASLT_MATMUL_DESC_TRANSA);
+  EXPECT_EQ(cublas_lt::kOperationB, CUBLASLT_MATMUL_DESC_TRANSB);
+  EXPECT_EQ(cublas_lt::kBatchCount, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+  EXPECT_EQ(cublas_lt::kBatchStride, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+  EXPECT_EQ(cublas_lt::kMostWorkspace, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+  EXPECT_EQ(sizeof(cublas_lt::Algorithm), sizeof(cublasLtMatmulAlgo_t));
+  EXPECT_EQ(sizeof(cublas_lt::Choice), sizeof(cublasLtMatmulHeuristicResult_t));
+  EXPECT_EQ(offsetof(cublas_lt::Choice, workspace),
+            offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+  EXPECT_EQ(offsetof(cublas_lt::Choice, state), offsetof(cublasLtMatmulHeuristicResult_t, state));
 }
 
 }  // namespace
