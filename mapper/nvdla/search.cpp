@@ -24,43 +24,59 @@ double value_of(const Objective& objective, const SearchResult& result, std::int
   return objective_value(objective, result.cost->energy.total.count() / count, cycles / count);
 }
 
-// Merging `count` groups: how many merges, and the atomic operations of them all per position and
-// filter element.
+// What merging `count` groups takes a position of the output, over all merges: everything that a
+// schedule's time, energy and room grow with and that the merge decides.
 struct Merge {
-  std::int64_t count = 1;
-  std::int64_t merges = 1;
-  std::int64_t operations = 1;
-  // No more operations, groups and zeros in a merge, groups of zeros in the last one.
+  std::int64_t count = 1;   // of one merge: room, kernel groups that pass one after the other
+  std::int64_t groups = 1;  // with those of zeros: features in the buffer, `count` times: weights
+  std::int64_t operations = 1;    // atomic, a filter element
+  std::int64_t input_words = 1;   // of the memory
+  std::int64_t output_words = 1;  // of the memory
+  std::int64_t post_cycles = 0;   // behind the array
   bool is_no_worse_than(const Merge& other) const {
-    return operations <= other.operations && count <= other.count &&
-           count * merges <= other.count * other.merges;
+    return count <= other.count && groups <= other.groups && operations <= other.operations &&
+           input_words <= other.input_words && output_words <= other.output_words &&
+           post_cycles <= other.post_cycles;
   }
 };
 
-// All divisors of the groups that let a merge fit one atomic operation along an axis, and other
-// numbers that no merge is at least as good as.
-void add_merged(const Problem& problem, const LayerView& view, std::vector<Form>& forms) {
+Merge merge_of(const Problem& problem, const LayerView& view, std::int64_t count) {
+  const Workload& workload = problem.workload();
   const auto bound = [&](std::optional<DimId> dim) {
-    return dim ? problem.workload().dims[*dim].bound : std::int64_t{1};
+    return dim ? workload.dims[*dim].bound : std::int64_t{1};
   };
   const auto over = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const auto& timing = std::get<NvdlaTiming>(problem.arch().compute.timing);
   const Fanout& array = problem.arch().fanouts[timing.array];
-  const std::int64_t groups = bound(view.group);
-  std::vector<Merge> merges;
+  const std::int64_t word = problem.arch().levels[LevelId{0}].word.count();
+  const std::int64_t channels = count * bound(view.channel);
+  const std::int64_t kernels = count * bound(view.kernel);
+  const std::int64_t merges = over(bound(view.group), count);
+  Merge merge{count, merges * count, merges * over(channels, array.y) * over(kernels, array.x)};
+  merge.input_words = merges * over(channels * workload.tensors[view.input].bits.count(), word);
+  merge.output_words =
+      merges * over(kernels * workload.tensors[workload.output()].bits.count(), word);
+  merge.post_cycles =
+      timing.post_throughput > 0 ? merges * over(kernels, timing.post_throughput) : 0;
+  return merge;
+}
+
+// Merges of every number of groups, less those that a smaller one is at least as good as in
+// everything: with its smaller tiles it runs any schedule of theirs.
+void add_merged(const Problem& problem, const LayerView& view, std::vector<Form>& forms) {
+  const std::int64_t groups = view.group ? problem.workload().dims[*view.group].bound : 1;
+  std::vector<Merge> kept;
   for (std::int64_t n = 1; n <= groups; ++n) {
-    const std::int64_t channels = n * bound(view.channel);
-    const std::int64_t kernels = n * bound(view.kernel);
-    if (n == 1 || channels <= array.y || kernels <= array.x) {
-      const std::int64_t each = over(channels, array.y) * over(kernels, array.x);
-      merges.push_back({n, over(groups, n), over(groups, n) * each});
+    const Merge merge = merge_of(problem, view, n);
+    const bool needless = std::any_of(kept.begin(), kept.end(), [&](const Merge& smaller) {
+      return smaller.is_no_worse_than(merge);
+    });
+    if (!needless) {
+      kept.push_back(merge);
     }
   }
-  for (const Merge& merge : merges) {
-    const bool needless = std::any_of(merges.begin(), merges.end(), [&](const Merge& other) {
-      return other.count != merge.count && other.is_no_worse_than(merge);
-    });
-    if (merge.count > 1 && (groups % merge.count == 0 || !needless)) {
+  for (const Merge& merge : kept) {
+    if (merge.count > 1) {
       forms.push_back({FormKind::kMerged, merge.count});
     }
   }

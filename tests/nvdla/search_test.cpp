@@ -195,6 +195,89 @@ TEST(NvdlaSearch, ChoosesTheForm) {
   EXPECT_EQ(best_form("nv_large", fc, Objective::kLatency), Form{});
 }
 
+// A grouped layer on a small engine whose memory has words and a bandwidth.
+Small grouped_case(std::uint64_t seed) {
+  Rng rng{seed};
+  const auto pick = [&](std::int64_t least, std::int64_t most) {
+    return least +
+           static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
+  };
+  SmallEngine engine;
+  engine.kernels = pick(1, 8);
+  engine.channels = pick(1, 8);
+  engine.buffer_bytes = engine.banks * pick(16, 400);
+  engine.word = std::int64_t{1} << pick(0, 4);
+  engine.timing = pick(0, 1) == 0 ? "" : fmt::format(", post_throughput: {}", pick(1, 4));
+  ConvShape shape;
+  shape.groups = pick(2, 23);
+  shape.in_channels = shape.groups * pick(1, 3);
+  shape.out_channels = shape.groups * pick(1, 3);
+  const std::int64_t kernel = pick(1, 3);
+  shape.kernel = {kernel, kernel};
+  shape.stride = {pick(1, 2), pick(1, 2)};
+  shape.input = {kernel + pick(0, 5), kernel + pick(0, 5)};
+  shape.padding = {kernel / 2, kernel / 2};
+  Small small{small_engine(engine), layer(shape)};
+  small.arch.levels[LevelId{0}].bandwidth.shared = BitsPerCycle{static_cast<double>(pick(1, 64))};
+  return small;
+}
+
+// Merges that search_forms() leaves out are no better: every number of groups, by every objective.
+TEST(NvdlaSearch, LeavesOutNoMergeThatIsBest) {
+  int merges = 0;
+  int tried = 0;
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    const Small small = grouped_case(seed);
+    const Problem problem{small.arch, small.workload};
+    SearchOptions options;
+    options.objective = seed % 3 == 0   ? Objective::kEnergy
+                        : seed % 3 == 1 ? Objective::kLatency
+                                        : Objective::kEdp;
+    double best = std::numeric_limits<double>::infinity();
+    for (std::int64_t n = 1; n <= small.workload.dims[*small.workload.find_dim("G")].bound; ++n) {
+      const Form form = n == 1 ? Form{} : Form{FormKind::kMerged, n};
+      const Problem formed{small.arch, in_form(small.workload, form).value()};
+      const SearchResult result = search_nvdla(Mapspace{formed, {}}, options);
+      best = result.cost ? std::min(best, objective_value(options.objective, *result.cost)) : best;
+      ++merges;
+    }
+    const FormedResult found = search_forms(problem, options);
+    tried += static_cast<int>(found.tried.size());
+    ASSERT_EQ(found.result.cost.has_value(), std::isfinite(best)) << seed;
+    if (found.result.cost) {
+      ASSERT_NEAR(objective_value(options.objective, *found.result.cost), best, 1e-11 * best)
+          << "seed " << seed << ", " << to_string(found.result.form) << '\n'
+          << small.workload.equation();
+    }
+  }
+  EXPECT_LT(tried, merges);
+}
+
+// By hand: five merges of at most 32 channels, in words of 32 B that move once each, take 2 x 9
+// operations for 784 outputs each; three merges of 48 take as many words and twice the operations.
+// 67 groups of one channel and two kernels in words of 8 B: nine merges of eight.
+TEST(NvdlaSearch, MergesForWordsOfMemoryToo) {
+  SearchOptions options;
+  options.objective = Objective::kLatency;
+  const auto cycles = [&](const std::string& engine, const Workload& workload) {
+    return search_forms(Problem{shipped_engine(engine), workload}, options)
+        .result.cost->latency.steady.count();
+  };
+  ConvShape shape;
+  shape.in_channels = shape.out_channels = shape.groups = 144;
+  shape.input = {56, 56};
+  shape.kernel = {3, 3};
+  shape.padding = {1, 1};
+  shape.stride = {2, 2};
+  EXPECT_EQ(cycles("nv_medium_512", layer(shape)), 5 * 2 * 9 * 784);
+  shape.in_channels = shape.groups = 67;
+  shape.out_channels = 134;
+  shape.input = {23, 20};
+  shape.kernel = {2, 2};
+  shape.padding = {0, 0};
+  EXPECT_LE(cycles("nv_small", layer(shape)), 52128);
+}
+
 TEST(NvdlaSearch, MoreBanksAreNeverWorse) {
   ConvShape shape;
   shape.in_channels = 96;
