@@ -137,7 +137,7 @@ void add_pieces(std::vector<KernelCase>& cases) {
 
 // Tiles of all shapes.
 void add_tiles(std::vector<KernelCase>& cases) {
-  for (const P precision : {P::kF16, P::kF16Acc16, P::kBf16, P::kS8}) {
+  for (const P precision : {P::kF16, P::kBf16, P::kS8}) {
     for (const GemmTile& fragment : {GemmTile{32, 8, 16}, GemmTile{8, 32, 16}}) {
       KernelCase one = gemm(fmt::format("{}_frag{}", to_string(precision), fragment.m), 90, 75, 64,
                             precision, fragment.m == 8 ? kColumn : kRow, kColumn);
@@ -213,6 +213,16 @@ void add_outputs(std::vector<KernelCase>& cases) {
         with(gemm(fmt::format("{}_naive", to_string(precision)), 64, 48, 80, precision,
                   precision == P::kF16 ? kRow : kColumn, precision == P::kF64 ? kRow : kColumn),
              [](KernelCase& one) { one.spec.naive = true; }));
+  }
+}
+
+// Rows of a fragment of sums that are no multiples of 32 B.
+void add_narrow_sums(std::vector<KernelCase>& cases) {
+  for (const GemmTile& fragment : {GemmTile{32, 8, 16}, GemmTile{8, 32, 16}}) {
+    KernelCase one = gemm(fmt::format("f16_acc16_frag{}", fragment.m), 90, 75, 64, P::kF16Acc16);
+    one = with_tiles(one, {64, 64, 32}, 32, 32, 2);
+    one.spec.kernel.fragment = fragment;
+    cases.push_back(one);
   }
 }
 
@@ -311,9 +321,10 @@ std::vector<KernelCase> kernel_cases() {
   add_tiles(cases);
   add_slices(cases);
   add_outputs(cases);
-  add_naive(cases);
   add_staged(cases);
   add_convolutions(cases);
+  add_narrow_sums(cases);
+  add_naive(cases);
   return cases;
 }
 
