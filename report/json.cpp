@@ -109,6 +109,7 @@ Json certificate_json(const Certificate& certificate) {
   }
   if (certificate.bound_but_for_bare) {
     json["lower_bound_but_for_bare_extents"] = *certificate.bound_but_for_bare;
+    json["ties_proven"] = false;
   }
   if (const auto& divisors = certificate.divisors) {  // docs/systolic.md
     json["without_remainders"] = {{"objective", divisors->value ? Json(*divisors->value) : Json()},
