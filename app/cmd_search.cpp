@@ -16,6 +16,7 @@
 #include "arch/load.hpp"
 #include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "mapper/exact/folds.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
@@ -154,6 +155,10 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   } else {
     answer.text = arguments.print_constraints ? constraints_text(space) + '\n' : "";
     answer.text += search_text(space, options.objective, result) + forms_text(forms);
+    if (!arguments.certificate_file.empty() && exact::has_edge_folds(space, options.objective)) {
+      answer.text +=
+          "(--certificate: folds that leave a remainder were not searched; without it they are)\n";
+    }
     if (arguments.explain_energy && result.cost) {
       answer.text += '\n' + explain_energy_text(space.problem(), *result.cost);
     }

@@ -121,8 +121,8 @@ class Record {
 
   SearchResult result() {
     SearchResult result;
-    result.best = std::move(best_);
-    result.cost = std::move(best_cost_);
+    result.best = best_;
+    result.cost = best_cost_;
     result.statistics = statistics_;
     result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
     for (std::size_t g = 0; g < bounds_.size(); ++g) {
@@ -143,6 +143,8 @@ class Record {
       proof.bound_but_for_bare = proof.lower_bound;
       proof.lower_bound = bare_->first;
       proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
+    } else if (leaves_ties_open(value)) {
+      proof.bound_but_for_bare = proof.lower_bound;
     }
     if (proof.status == Proof::kBounded && result.cost) {
       proof.gap = value / proof.lower_bound - 1;
@@ -151,6 +153,12 @@ class Record {
   }
 
  private:
+  // Might one of those not looked at be as fast as the best, and need less energy?
+  bool leaves_ties_open(double value) const {
+    return best_cost_ && bare_ && options_.objective.energy_power == 0 &&
+           !exact::beyond(*bare_, {value}) &&
+           bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
+  }
   double least_bound() const {
     double least = exact::kInfinity;
     for (const Key& bound : bounds_) {
@@ -383,8 +391,13 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   least.best = std::move(fastest.best);
   least.cost = std::move(fastest.cost);
   least.interrupted = fastest.interrupted;
-  least.certificate.status = fastest.certificate.status;
-  least.certificate.lower_bound = objective_value(asked, *least.cost);
+  Certificate& proof = least.certificate;
+  if (proof.status == Proof::kOptimal) {
+    const bool open = fastest.certificate.bound_but_for_bare.has_value();
+    proof.lower_bound = objective_value(asked, *least.cost);
+    proof.status = open ? Proof::kOptimal : fastest.certificate.status;
+    proof.bound_but_for_bare = open ? std::optional{proof.lower_bound} : std::nullopt;
+  }
   return least;
 }
 

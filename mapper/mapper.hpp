@@ -25,8 +25,8 @@ struct Certificate {
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
   bool schedules = false;     // all this is about an engine's schedules, not the whole mapspace
-  // Balanced factors: a bound of the mappings without an extent at which nothing stands, where it
-  // is above that of all, because looking at the others would have taken too long (decision 18).
+  // Balanced factors: a bound of mappings without an extent at which nothing stands, where it is
+  // above that of all: the others are too many (decision 18). Optimal: ties among those are open.
   std::optional<double> bound_but_for_bare{};
   // Systolic arrays: folds at the edges of the array were searched, too (mapper/exact/folds.hpp).
   // Then status, bound and gap are about them and the mapspace together; this is about the mapspace

@@ -152,8 +152,9 @@ std::string instances_map(const Problem& problem, const UnrollingGroup& group, F
                      factors_map(problem.workload(), along[1]));
 }
 
+// None says more than `most`: what the proof does not need takes the checker long.
 std::string bounds_text(const Mapspace& space, const check::Goal& goal,
-                        const std::vector<GroupBound>& bounds) {
+                        const std::vector<GroupBound>& bounds, double most) {
   constexpr std::array kArguments{"floor", "relaxation", "search"};  // in the order of Argument
   const Problem& problem = space.problem();
   std::string text = "bounds:\n";
@@ -166,9 +167,9 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal,
                                       instances_map(problem, group, f)));
       }
     }
-    text += fmt::format("  - {{{}: {}, spatial: {{{}}}}}\n",
-                        kArguments[static_cast<std::size_t>(bounds[g].by)],
-                        check::value_text(bounds[g].bound, goal), fmt::join(fanouts, ", "));
+    text += fmt::format(
+        "  - {{{}: {}, spatial: {{{}}}}}\n", kArguments[static_cast<std::size_t>(bounds[g].by)],
+        check::value_text(std::min(bounds[g].bound, most), goal), fmt::join(fanouts, ", "));
   }
   return text;
 }
@@ -219,7 +220,8 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   if (result.best) {
     text += print_mapping(problem.arch(), problem.workload(), *result.best);
   }
-  text += subject_text(origin, space) + bounds_text(space, goal, result.groups);
+  const double most = tied ? HUGE_VAL : value;  // groups beyond it have no ties
+  text += subject_text(origin, space) + bounds_text(space, goal, result.groups, most);
   return text + check::seal(text);
 }
 

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "costmodel/mapping_text.hpp"
+#include "mapper/exact/folds.hpp"
 #include "mapper/why_empty.hpp"
 #include "report/constraints.hpp"
 #include "report/json_cost.hpp"
@@ -108,7 +109,9 @@ Json certificate_json(const Certificate& certificate) {
     json["lower_bound"] = certificate.lower_bound;
     json["gap"] = certificate.gap;
   }
-  if (certificate.bound_but_for_bare) {
+  if (certificate.bound_but_for_bare && certificate.status == Proof::kOptimal) {
+    json["ties_proven"] = false;
+  } else if (certificate.bound_but_for_bare) {
     json["lower_bound_but_for_bare_extents"] = *certificate.bound_but_for_bare;
   }
   if (const auto& divisors = certificate.divisors) {  // docs/systolic.md
@@ -186,6 +189,10 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
                              {"value", std::isfinite(tried.value) ? Json(tried.value) : Json()}});
   }
   json["certificate"] = certificate_json(result.certificate);
+  if (strategy == "exact" && !options.edge_folds &&
+      exact::has_edge_folds(space, options.objective)) {
+    json["certificate"]["remainders_searched"] = false;  // docs/systolic.md
+  }
   json["mapspace_size"] = size_json(result.certificate);
   if (result.certificate.mapspace_size == "0") {
     json["empty"] = why_empty(space);

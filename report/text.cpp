@@ -315,8 +315,14 @@ std::string progress_text(const Objective& objective, const Progress& progress) 
                             progress.unrollings_total, grouped(static_cast<std::int64_t>(rate)));
 }
 
-// What is proven beyond that: decision 18.
+// What is proven beyond that, or not: decision 18.
 std::string bare_text(const Certificate& proof, const Objective& objective) {
+  if (proof.status == Proof::kOptimal) {
+    return proof.bound_but_for_bare ? "(of its ties not all with an extent at which nothing is "
+                                      "kept or spread were looked "
+                                      "at: one may be better in the other figure)\n"
+                                    : "";
+  }
   return proof.bound_but_for_bare
              ? fmt::format(
                    "(none of those where something is kept or spread at every extent is below {}; "
@@ -364,7 +370,8 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
   switch (proof.status) {
     case Proof::kOptimal:
       return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
-                         objective_text(objective, proof.lower_bound));
+                         objective_text(objective, proof.lower_bound)) +
+             bare_text(proof, objective);
     case Proof::kInfeasible:
       return fmt::format("proven: nothing fits {}\n", over);
     case Proof::kBounded:

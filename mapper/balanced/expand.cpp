@@ -72,8 +72,8 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
 }
 
 // Where loops have an order they are written in the order of their steps. So all loops over a dim
-// that are to be one stand together, those that are not have another between them, and a keep can
-// only pass the loop right above it, or right below.
+// that are to be one stand together, one that is left standing ends its dim's, and a keep can only
+// pass the loop right above it, or right below.
 void Search::note_order(Label& label, const Label& from, DimId last, bool stands) const {
   if (!is_ordered(label)) {
     return;
@@ -84,7 +84,9 @@ void Search::note_order(Label& label, const Label& from, DimId last, bool stands
   label.open = from.open;
   label.open.erase(last);
   label.barred = label.open;
-  (stands ? label.barred : label.open).insert(last);
+  if (!stands) {
+    label.open.insert(last);
+  }
 }
 
 Label Search::after(Labels::Id id, const Label& from, Step step) {

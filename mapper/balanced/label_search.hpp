@@ -38,6 +38,7 @@ class Search {
   void prove(Outcome& outcome);
   void restart();
   bool is_hopeless(const exact::Key& key) const;
+  bool is_better(const exact::Key& key) const;
   void finish(Labels::Id id, const exact::Key& key);
   void keep_best(Outcome& outcome) const;
   void start();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mapper/nests/builder.hpp"
+#include "mapper/regions.hpp"
 
 namespace mapsim::balanced {
 
@@ -89,37 +90,48 @@ class Rebuilder {
   // account but that `last`, the loop of a window, stands lowest; where it is, they are written as
   // they come.
   void finish_block(std::size_t phase, std::optional<Temporal> last) {
-    if (skeleton_.region(phase).is_ordered()) {
-      mapping_.nodes.insert(mapping_.nodes.end(), pieces_.begin(), pieces_.end());
-      if (last) {
-        mapping_.nodes.emplace_back(*last);
-      }
-      pieces_.clear();
-      last_stands_.clear();
-      return;
-    }
-    PerDim<std::vector<Temporal>> left(tiles_.dims());
+    std::vector<Temporal> loops;  // joined
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      std::vector<Temporal>& of = left[pieces_[i].dim];
       const bool joins = i > 0 && pieces_[i - 1].dim == pieces_[i].dim && !last_stands_[i - 1];
       if (joins) {
-        of.back() = pieces_[i];
+        loops.back() = pieces_[i];
       } else {
-        of.push_back(pieces_[i]);
+        loops.push_back(pieces_[i]);
       }
     }
     pieces_.clear();
     last_stands_.clear();
-    std::vector<Temporal> loops;
+    if (!skeleton_.region(phase).is_ordered()) {
+      loops = apart(loops, last);
+    }
     if (last) {
       loops.push_back(*last);
     }
-    for (auto next = next_above(loops, left); next; next = next_above(loops, left)) {
-      loops.push_back(left[*next].back());
+    if (!loops.empty()) {
+      write_block(loops);
+    }
+  }
+
+  // The same loops, so that neighbours differ, and the last from `below`, if that can be.
+  std::vector<Temporal> apart(const std::vector<Temporal>& loops,
+                              const std::optional<Temporal>& below) const {
+    PerDim<std::vector<Temporal>> left(tiles_.dims());
+    for (const Temporal& loop : loops) {
+      left[loop.dim].push_back(loop);
+    }
+    std::vector<Temporal> written;  // from the inside out
+    if (below) {
+      written.push_back(*below);
+    }
+    for (auto next = next_above(written, left); next; next = next_above(written, left)) {
+      written.push_back(left[*next].back());
       left[*next].pop_back();
     }
-    std::reverse(loops.begin(), loops.end());
-    write_block(loops);
+    std::reverse(written.begin(), written.end());
+    if (below) {
+      written.pop_back();
+    }
+    return written;
   }
 
   // Outermost first. Between two loops over one dim, where there is no other, stands a keep from
@@ -147,10 +159,8 @@ class Rebuilder {
     }
   }
 
-  // Rules may ask for keeps where they are.
-  bool may_move() const {
-    return !skeleton_.space().is_ruled() && !skeleton_.space().constraints().even;
-  }
+  // In an even space all keeps of a level stand at its point, which parts loops by itself.
+  bool may_move() const { return !skeleton_.space().constraints().even; }
 
   // The last keep of a tensor right above node `first` that no loop over `dims` moves.
   std::optional<std::size_t> separator(std::size_t first, DimSet dims) const {
@@ -194,6 +204,7 @@ class Rebuilder {
   }
 
   void cross(const Node& at) {
+    gap_.reset();
     if (const auto fanout = skeleton_.event_after(at.phase).fanout) {
       PerDim<std::int64_t> extents(tiles_.dims());
       for (const DimId d : extents.ids()) {
@@ -232,7 +243,10 @@ std::vector<Mapping> rebuild(const Skeleton& skeleton, const Tiles& tiles,
   std::vector<Mapping> found{plain.follow(steps)};
   const std::size_t tensors = skeleton.problem().workload().tensors.size();
   for (std::size_t lifted = 0; plain.has_joined() && lifted < tensors; ++lifted) {
-    found.push_back(Rebuilder{skeleton, tiles, lifted}.follow(steps));
+    Mapping mapping = Rebuilder{skeleton, tiles, lifted}.follow(steps);
+    if (!skeleton.space().is_ruled() || obeys_rules(skeleton.space(), mapping)) {
+      found.push_back(std::move(mapping));  // a larger tile than that of the label
+    }
   }
   return found;
 }

@@ -113,8 +113,16 @@ Outcome Search::run() {
 }
 
 bool Search::is_hopeless(const Key& key) const {
-  return !(key.first < kInfinity) ||
-         (quest_.covered ? front_.covers(key) : exact::beyond(key, limit_));
+  return !(key.first < kInfinity) || (quest_.covered  ? front_.covers(key)
+                                      : bare_extents_ ? !is_better(key)
+                                                      : exact::beyond(key, limit_));
+}
+
+// Than the best so far, by more than rounding; of equally fast ones those that need less energy.
+bool Search::is_better(const Key& key) const {
+  const bool is_tie = objective_.energy_power == 0 && !exact::beyond(key, limit_) &&
+                      key.second < limit_.second * (1 - 3 * kRounding);
+  return key.first < limit_.first * (1 - 3 * kRounding) || is_tie;
 }
 
 // Expands labels until none can be better than the best; false: stopped.
@@ -122,7 +130,8 @@ bool Search::explore(std::int64_t most, Outcome& outcome) {
   while (!queue_.empty()) {
     const Queued top = queue_.top();
     queue_.pop();
-    if (labels_[top.label].dominated || (quest_.covered && is_hopeless(top.key))) {
+    if (labels_[top.label].dominated ||
+        ((quest_.covered || bare_extents_) && is_hopeless(top.key))) {
       continue;
     }
     if (is_hopeless(top.key)) {
@@ -144,15 +153,14 @@ bool Search::explore(std::int64_t most, Outcome& outcome) {
   return outcome.complete;
 }
 
-// Whether it is less than what is known now, if chains may have extents at which nothing stands:
-// they are rarely of use, but they are in the space (decision 18).
+// Whether there is a better one than what is known now, if chains may have extents at which nothing
+// stands: they are rarely of use, but they are in the space (decision 18).
 void Search::prove(Outcome& outcome) {
   labels_ = Labels{components_ + rooms_};
   debts_.clear();
   queue_ = {};
   best_.reset();
   bare_extents_ = true;
-  limit_.first *= 1 - 3 * kRounding;
   outcome.bound = outcome.root;
   start();
   explore(std::min(quest_.labels, 2 * outcome.labels + kBareLabels), outcome);

@@ -31,14 +31,6 @@ struct Case {
   Key floor;                     // of all its mappings, here
 };
 
-bool applies(const Mapspace& space, const Objective& objective) {
-  const Arch& arch = space.problem().arch();
-  const Constraints& constraints = space.constraints();
-  return std::holds_alternative<SystolicTiming>(arch.compute.timing) && arch.fanouts.size() == 1 &&
-         objective.latency_power > 0 && !objective.exact_ties && !constraints.spatial &&
-         !constraints.factors.balanced && !space.is_ruled();
-}
-
 class EdgeFolds {
  public:
   EdgeFolds(const Mapspace& space, const SearchOptions& options, SearchResult& result)
@@ -264,8 +256,16 @@ class EdgeFolds {
 
 }  // namespace
 
+bool has_edge_folds(const Mapspace& space, const Objective& objective) {
+  const Arch& arch = space.problem().arch();
+  const Constraints& constraints = space.constraints();
+  return std::holds_alternative<SystolicTiming>(arch.compute.timing) && arch.fanouts.size() == 1 &&
+         objective.latency_power > 0 && !objective.exact_ties && !constraints.spatial &&
+         !constraints.factors.balanced && !space.is_ruled();
+}
+
 void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result) {
-  if (applies(space, options.objective)) {
+  if (has_edge_folds(space, options.objective)) {
     EdgeFolds(space, options, result).run();
   }
 }

@@ -19,7 +19,9 @@ namespace mapsim::exact {
 // Improves `result`, which the mapspace itself gave, and extends its certificate: to unrollings
 // with which the array may be done sooner than the best of the mapspace takes, in the order of
 // their floors, until these are no better than the best. None: the certificate stays as it is. An
-// energy-only objective, other fanouts, or rules for tiles and loops: nothing is done.
+// energy-only objective, other fanouts, or rules for tiles and loops: nothing is done; that is what
+// has_edge_folds() says.
+bool has_edge_folds(const Mapspace& space, const Objective& objective);
 void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result);
 
 }  // namespace mapsim::exact

@@ -93,6 +93,19 @@ TEST_F(CommandLine, WritesAProofThatHoldsUntilItIsChanged) {
   EXPECT_THAT(other.err, HasSubstr("not a whole certificate"));
 }
 
+// Whose folds are full or divide: it says so.
+TEST_F(CommandLine, WritesAProofOfATimeOfASystolicArray) {
+  const std::string search = fmt::format(
+      "search {}/configs/arch/systolic_32x32.yaml {}/small_gemm.yaml --objective latency",
+      MAPSIM_SOURCE_DIR, kData);
+  EXPECT_THAT(run(search + " --certificate proof.yaml").out,
+              HasSubstr("folds that leave a remainder were not searched"));
+  const Json json = Json::parse(run(search + " --certificate proof.yaml --json").out);
+  EXPECT_EQ(json["certificate"]["remainders_searched"], false);
+  EXPECT_EQ(run("check proof.yaml").code, 0);
+  EXPECT_THAT(run(search).out, ::testing::Not(HasSubstr("--certificate")));
+}
+
 TEST_F(CommandLine, WritesNoProofOfWhatIsNotProven) {
   const Outcome result = run(
       fmt::format("search {} {} --strategy random --certificate proof.yaml", kTeaching, kLayer));

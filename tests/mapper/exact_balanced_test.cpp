@@ -114,26 +114,69 @@ Problem behind_two_fanouts(const char* levels, const char* dims, const char* wid
                          "layer")};
 }
 
+// Of M: 11, N: 2 and K: 3, N is spread over one fanout and M over the other.
+SearchCase spread_over_two(const std::string& outer, const std::string& inner) {
+  const std::string levels = "  - {storage: L0, capacity: unlimited" + outer +
+                             ", energy: {read: 48 pJ/b, write: 16 pJ/b, update: 16 pJ/b}}\n"
+                             "  - {storage: L1, capacity: 128 b" +
+                             inner +
+                             ", energy: {read: 2 pJ/b, write: 6 pJ/b, update: 6 pJ/b}}\n"
+                             R"(  - {fanout: F0, x: 3, y: 1, multicast: false, forwarding: false}
+  - {fanout: F1, x: 3, y: 2, multicast: false, spatial_reduction: false, energy_per_hop: 0.0625 pJ/b}
+  - {compute: MAC, energy: 1 pJ, register_reuse: [weight, output]}
+)";
+  SearchCase at{behind_two_fanouts(levels.c_str(), "{M: 11, N: 2, K: 3}",
+                                   "{A: 8 b, B: 8 b, Z: 8 b, partial: 32 b}"),
+                {}};
+  const Workload& workload = at.problem.workload();
+  at.constraints.factors.balanced = true;
+  at.constraints.spatial = {{*workload.find_dim("N"), FanoutId{0}, Axis::kX, 2},
+                            {*workload.find_dim("M"), FanoutId{1}, Axis::kX, 3}};
+  return at;
+}
+
 // A keep that loops to 4 and to 3 do not move has to stand between them, where it costs what it
 // does above both: `for M: 4, keep L1: B, for M: 3, for K: 1, keep L1: A`. Fewer instances work on
 // the last tiles, which saves hops.
 TEST(BalancedOptima, MayNeedAKeepBetweenTwoLoopsOverOneDim) {
-  const Problem problem = behind_two_fanouts(
-      R"(  - {storage: L0, capacity: unlimited, energy: {read: 48 pJ/b, write: 16 pJ/b, update: 16 pJ/b}}
-  - {storage: L1, capacity: 128 b, energy: {read: 2 pJ/b, write: 6 pJ/b, update: 6 pJ/b}}
-  - {fanout: F0, x: 3, y: 1, multicast: false, forwarding: false}
-  - {fanout: F1, x: 3, y: 2, multicast: false, spatial_reduction: false, energy_per_hop: 0.0625 pJ/b}
-  - {compute: MAC, energy: 1 pJ, register_reuse: [weight, output]}
-)",
-      "{M: 11, N: 2, K: 3}", "{A: 8 b, B: 8 b, Z: 8 b, partial: 32 b}");
-  Constraints constraints;
-  constraints.factors.balanced = true;
-  constraints.spatial = {{*problem.workload().find_dim("N"), FanoutId{0}, Axis::kX, 2},
-                         {*problem.workload().find_dim("M"), FanoutId{1}, Axis::kX, 3}};
-  const SearchResult result = search_exact(Mapspace{problem, constraints}, {});
+  const SearchCase at = spread_over_two("", "");
+  const SearchResult result = search_exact(Mapspace{at.problem, at.constraints}, {});
   ASSERT_TRUE(result.cost.has_value());
   EXPECT_EQ(result.certificate.status, Proof::kOptimal);
   EXPECT_EQ(result.cost->energy.total.count(), 21'943.5);  // of 11,306 mappings, each looked at
+}
+
+// The same where rules let the two loops and the keep between them be.
+TEST(BalancedOptima, MayNeedAKeepBetweenTwoLoopsUnderRules) {
+  const SearchCase at = spread_over_two("", "");
+  const Workload& workload = at.problem.workload();
+  const DimId m = *workload.find_dim("M");
+  const DimId k = *workload.find_dim("K");
+  const TensorId a{0};
+  Constraints ordered = at.constraints;
+  ordered.loops.push_back({std::nullopt, FanoutId{0}, true, {DimSet{m}, DimSet{k}}, {}, {}});
+  Constraints measured = at.constraints;
+  measured.extents.push_back({LevelId{1}, a, k, {{1}}});
+  Constraints both = ordered;
+  both.extents.push_back({LevelId{1}, a, m, {{3}}});
+  for (const Constraints& constraints : {ordered, measured, both}) {
+    const Mapspace space{at.problem, constraints};
+    const SearchResult result = search_exact(space, {});
+    ASSERT_TRUE(result.cost.has_value());
+    EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+    EXPECT_EQ(result.cost->energy.total, search_exhaustive(space, {}).cost->energy.total);
+    EXPECT_EQ(result.cost->energy.total.count(), 21'943.5);
+  }
+  Constraints even = at.constraints;
+  even.even = true;
+  EXPECT_EQ(exact_mismatch({at.problem, even}), "");
+}
+
+// It may be as fast as the best without such an extent, and need less energy.
+TEST(BalancedOptima, AreTheBestOfEquallyFastOnes) {
+  const SearchCase at =
+      spread_over_two(", bandwidth: {shared: 2 b/cycle}", ", bandwidth: {read: 12 b/cycle}");
+  EXPECT_EQ(exact_mismatch(at), "");
 }
 
 // Two fanouts over one dim: a tile of 10 keeps 2 x 2 instances busy, but pieces of 3 only three,

@@ -53,7 +53,7 @@ std::optional<Optimum> optimum_of(const Objective& objective, const Survey& seen
 std::string certificate_mismatch(const SearchResult& result, double value, std::int64_t size) {
   const Certificate& certificate = result.certificate;
   // Of balanced factors there may be more than the search looks at (decision 18).
-  const bool covers_all = !certificate.bound_but_for_bare;
+  const bool covers_all = !certificate.bound_but_for_bare || certificate.status == Proof::kOptimal;
   const Proof optimal = covers_all ? Proof::kOptimal : Proof::kBounded;
   if (certificate.status != (result.cost ? optimal : Proof::kInfeasible) || result.interrupted) {
     return "no proof of an optimum, or of none";
@@ -112,7 +112,9 @@ std::string mismatch(const Mapspace& space, const Objective& objective, const Se
       objective.latency_power > 0
           ? result.cost->energy.total.count()
           : static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
-  if (has_exact_ties(objective) && !is_close(second, best->second)) {
+  const bool ties_open = result.certificate.status == Proof::kOptimal &&
+                         result.certificate.bound_but_for_bare.has_value();
+  if (has_exact_ties(objective) && !ties_open && !is_close(second, best->second)) {
     return fmt::format("a tie at {} where {} is the best", second, best->second);
   }
   const std::string wrong = mapping_mismatch(space, result, found);

@@ -85,6 +85,27 @@ TEST(PublishedOptima, OfBalancedFactorsIsFoundAndBounded) {
   EXPECT_DOUBLE_EQ(result.certificate.gap, 685'768'704 / result.certificate.lower_bound - 1);
 }
 
+// Nor are ties among those proven.
+TEST(PublishedOptima, OfBalancedFactorsLeaveTiesOpen) {
+  const Problem problem(parse_arch(machine(false), "machine.yaml"),
+                        parse_workload("name: gemm\ngemm: {m: 512, n: 512, k: 512}\n"
+                                       "precision: {partial: 8 b}\n",
+                                       "workload.yaml"));
+  const Mapspace space(problem, parse_constraints("mapspace: {factors: balanced, pieces: 6}\n",
+                                                  "constraints.yaml", problem));
+  SearchOptions options;
+  options.objective.exact_ties = true;
+  const Certificate tied = search_exact(space, options).certificate;
+  EXPECT_EQ(tied.status, Proof::kBounded);
+  EXPECT_LT(tied.lower_bound, 700'000'000);
+  EXPECT_GT(tied.bound_but_for_bare, 700'000'000);
+  options.objective = Objective::kLatency;  // of the compute units, whatever the mapping
+  const Certificate fastest = search_exact(space, options).certificate;
+  EXPECT_EQ(fastest.status, Proof::kOptimal);
+  EXPECT_EQ(fastest.lower_bound, 512.0 * 512 * 512);
+  EXPECT_EQ(fastest.bound_but_for_bare, fastest.lower_bound);
+}
+
 const std::string kGemm = "name: gemm\ngemm: {m: 512, n: 512, k: 512}\nprecision: {partial: 8 b}\n";
 
 INSTANTIATE_TEST_SUITE_P(

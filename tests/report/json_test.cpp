@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "report/text.hpp"
 #include "tests/report/small_problem.hpp"
 
 namespace mapsim {
@@ -148,6 +149,23 @@ TEST(SearchJson, SaysNullOfASpaceThatWasNotCounted) {
   const Json json = Json::parse(search_json(origin(), Mapspace{problem, {}}, "exact", {}, result));
   EXPECT_TRUE(json.at("mapspace_size").is_null());
   EXPECT_TRUE(json["certificate"].at("mapspace_size").is_null());
+}
+
+// Of balanced mappings, where some that may be as fast were not looked at.
+TEST(SearchJson, SaysThatATieIsNotProven) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  SearchResult result = found(problem, testing::small_mapping());
+  const auto certificate = [&] {
+    return Json::parse(search_json(origin(), space, "exact", {}, result)).at("certificate");
+  };
+  EXPECT_FALSE(certificate().contains("ties_proven"));
+  result.certificate.bound_but_for_bare = result.certificate.lower_bound;
+  EXPECT_EQ(certificate()["status"], "optimal");
+  EXPECT_EQ(certificate()["ties_proven"], false);
+  EXPECT_FALSE(certificate().contains("lower_bound_but_for_bare_extents"));
+  EXPECT_NE(search_text(space, Objective::kLatency, result).find("of its ties not all"),
+            std::string::npos);
 }
 
 TEST(SearchJson, ClaimsNoOptimumWhereNothingFits) {
