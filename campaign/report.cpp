@@ -2,6 +2,7 @@
 #include "campaign/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -21,11 +22,7 @@ namespace {
 constexpr double kPicojoule = 1e-12;
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) {
-    text.append(text.empty() ? "" : separator).append(word);
-  }
-  return text;
+  return fmt::format("{}", fmt::join(words, separator));
 }
 
 // A name for links and files: small letters, digits, hyphens; unlike all before it.
@@ -273,6 +270,11 @@ std::vector<std::string> findings(const Study& study) {
     }
     text += ".";
   }
+  if (const DesignResult::Streams streams = best->streams(); streams.count > 0) {
+    text += fmt::format(
+        " {} operators that only move data take {:.1f} % of the time and {:.1f} % of the energy.",
+        streams.count, 100 * streams.time, 100 * streams.energy);
+  }
   return {text};
 }
 
@@ -328,6 +330,9 @@ Section study_section(const Study& study, const std::vector<std::size_t>& wanted
   Section section{names.of(title), title, findings(study), {}};
   if (const std::string text = reasons(study); !text.empty()) {
     section.paragraphs.push_back(text);
+  }
+  if (!study.fixed.empty()) {
+    section.paragraphs.push_back("All designs: " + joined(study.fixed, ", ") + ".");
   }
   if (!study.unpriced.empty()) {
     section.paragraphs.push_back(

@@ -117,6 +117,27 @@ TEST(Report, DrawsEveryDesignLayerAndNode) {
   }
 }
 
+// What only moves data is in the sums, and beside the roofline, where it has no place.
+TEST(Report, SaysWhatMovesDataOnly) {
+  Study study = made_up(1, 2);
+  DesignResult& design = study.designs[0];
+  LayerResult pool;
+  pool.layer = "pool";
+  pool.count = 3;
+  pool.status = "priced";
+  pool.energy_pj = design.energy_pj() / 3;
+  pool.cycles = design.cycles();
+  pool.energy = {{"operators without MACs", "", *pool.energy_pj}};
+  design.layers.push_back(pool);
+  const Page page = page_of({study});
+  EXPECT_THAT(
+      page.sections[0].paragraphs[0],
+      HasSubstr(" 3 operators that only move data take 75.0 % of the time and 50.0 % of the "
+                "energy."));
+  EXPECT_THAT(figures_of(page).back()->svg,
+              HasSubstr("besides: 3 operators without MACs, 75.0 % of the time"));
+}
+
 TEST(Report, IsTheSameForTheSameResults) {
   EXPECT_EQ(page_html(page_of({made_up(20, 4)})), page_html(page_of({made_up(20, 4)})));
 }
@@ -254,6 +275,15 @@ TEST_F(ReportOfADatabase, HasItsRows) {
     }
   }
   EXPECT_THROW(read_studies(database(), "other"), ConfigError);
+
+  // A setting that no two designs differ in is not in their names.
+  const auto edit = [this](const char* sql) { Database{database()}.execute(sql); };
+  edit("DELETE FROM points WHERE settings LIKE '%x\":0%'");
+  const Study study = read_studies(database(), "").front();
+  ASSERT_EQ(study.designs.size(), 2U);
+  EXPECT_EQ(study.designs[0].name(), "teaching, Buffer.capacity 1 KiB");
+  EXPECT_THAT(study.fixed, testing::ElementsAre("PEs.x 2"));
+  EXPECT_THAT(page_html(page_of({study})), HasSubstr("<p>All designs: PEs.x 2.</p>"));
 }
 
 TEST_F(ReportOfADatabase, OfAnotherSchemaGetsAClearMessage) {
@@ -264,7 +294,7 @@ TEST_F(ReportOfADatabase, OfAnotherSchemaGetsAClearMessage) {
     read_studies(database(), "");
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads and writes 2"));
+    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads and writes 3"));
   }
 }
 
