@@ -138,6 +138,19 @@ TEST(Report, SaysWhatMovesDataOnly) {
               HasSubstr("besides: 3 operators without MACs, 75.0 % of the time"));
 }
 
+TEST(Report, NamesSectionsAndFiguresByWhatWasAsked) {
+  Study ramped = made_up(2, 2);
+  ramped.latency = "ramped";
+  EXPECT_EQ(page_of({ramped}).sections[0].title, "net: least energy, ramped latency");
+  ramped.campaign = "second";
+  const Page page = page_of({made_up(2, 2), ramped});
+  EXPECT_EQ(page.sections[0].title, "made_up, net: least energy");
+  EXPECT_EQ(page.sections[1].title, "second, net: least energy, ramped latency");
+  EXPECT_EQ(std::get<PageFigure>(page.sections[0].parts[0]).name, "made-up-net-energy-designs");
+  EXPECT_EQ(std::get<PageFigure>(page.sections[1].parts[0]).name,
+            "second-net-energy-ramped-latency-designs");
+}
+
 TEST(Report, IsTheSameForTheSameResults) {
   EXPECT_EQ(page_html(page_of({made_up(20, 4)})), page_html(page_of({made_up(20, 4)})));
 }
@@ -405,6 +418,16 @@ TEST_F(InChromium, IsLightOrDarkAndPrints) {
   const std::string pdf = contents(folder() / "page.pdf");
   const std::regex leaf{R"(/Type\s*/Page\b)"};
   EXPECT_GE(std::distance(std::sregex_iterator{pdf.begin(), pdf.end(), leaf}, {}), 2);
+  if (std::system("command -v pdftotext >/dev/null 2>&1") != 0) {
+    return;  // of poppler-utils
+  }
+  // The heads of two tables, and again on the page where the second goes on.
+  const std::string command =
+      fmt::format("cd '{}' && pdftotext -layout page.pdf page.txt", folder().string());
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string words = contents(folder() / "page.txt");
+  const std::regex head{"use of MACs"};
+  EXPECT_GE(std::distance(std::sregex_iterator{words.begin(), words.end(), head}, {}), 3) << words;
 }
 
 // 10,000 rows: in less than two seconds to the end of loading, the table sorted and laid out.
