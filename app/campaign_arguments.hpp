@@ -44,6 +44,7 @@ struct ReportArguments {
   std::vector<std::string> results;  // databases, JSON, measurements
   std::string campaign_name;         // of databases; empty: all
   std::string machine;               // the GPU that predicts what was measured
+  std::string gpu;                   // whose rows; empty: that machine's name
   std::string figures;               // each figure as SVG and CSV goes to this folder, unless empty
   std::string title;                 // empty: from the results
   std::vector<std::size_t> designs;  // to draw layer by layer, beside the best

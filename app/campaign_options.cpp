@@ -84,6 +84,9 @@ void add_report(CLI::App& app, ReportArguments& a) {
       ->type_name("N");
   command.add_option("--arch", a.machine, "Of measurements: the GPU (YAML) that predicts them")
       ->type_name("FILE");
+  command.add_option("--gpu", a.gpu, "Of measurements: the rows of this GPU [the GPU's name]")
+      ->type_name("NAME")
+      ->needs("--arch");
   add_threads(command, a.threads);
 }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 #include <sstream>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/measurement_file.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/gpu_print.hpp"
 #include "core/diagnostic.hpp"
@@ -22,31 +22,6 @@
 namespace mapsim {
 
 namespace {
-
-std::vector<GpuMeasurement> rows_of(const CalibrateArguments& arguments, const Gpu& gpu) {
-  const std::string name = arguments.gpu.empty() ? gpu.name : arguments.gpu;
-  std::vector<GpuMeasurement> rows;
-  std::set<std::string> others;
-  for (GpuMeasurement& row :
-       parse_measurements(read_text(arguments.measurements), arguments.measurements)) {
-    if (row.gpu == name) {
-      rows.push_back(std::move(row));
-    } else {
-      others.insert(row.gpu);
-    }
-  }
-  if (rows.empty()) {
-    std::string list;
-    for (const std::string& other : others) {
-      list += list.empty() ? "" : ", ";
-      list += quoted(other);
-    }
-    throw UsageError(fmt::format("{}: no measurements of {}; there are those of {}: use --gpu",
-                                 arguments.measurements, quoted(name),
-                                 list.empty() ? "none" : list));
-  }
-  return rows;
-}
 
 std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
 
@@ -233,7 +208,8 @@ void replace(Gpu& gpu, const GpuCalibration& block) {
 
 Answer run(const CalibrateArguments& arguments) {
   Gpu gpu = load_gpu(arguments.arch);
-  const std::vector<GpuMeasurement> rows = rows_of(arguments, gpu);
+  const std::vector<GpuMeasurement> rows =
+      measurements_of(arguments.measurements, arguments.gpu.empty() ? gpu.name : arguments.gpu);
   OutputFile file{arguments.calibrated};
   CalibrationOptions options;
   options.folds = arguments.folds;

@@ -6,11 +6,11 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/measurement_file.hpp"
 #include "arch/gpu_load.hpp"
 #include "campaign/report.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/gpu/library.hpp"
-#include "validate/measurements.hpp"
 #include "validate/predictions.hpp"
 
 namespace mapsim {
@@ -41,14 +41,15 @@ Kind kind_of(const std::string& path) {
       "'{}' is neither a database of sweep, nor what --json prints, nor measurements", path));
 }
 
-MeasuredResult measured_of(const std::string& path, const std::string& arch) {
+MeasuredResult measured_of(const std::string& path, const std::string& arch,
+                           const std::string& name) {
   if (arch.empty()) {
     throw UsageError(fmt::format("'{}': measurements need --arch, the GPU that predicts", path));
   }
   const Gpu gpu = load_gpu(arch);
   MeasuredResult result{gpu.name, std::filesystem::path{path}.filename().string(), {}, {}};
-  const auto groups =
-      predict_measurements(gpu, parse_measurements(read_text(path), path), library_kernels);
+  const auto groups = predict_measurements(
+      gpu, measurements_of(path, name.empty() ? gpu.name : name), library_kernels);
   for (const PredictedGroup& group : groups) {
     PredictionSeries series{group.name, fmt::format("MAPE {:.1f} %", 100 * group.errors.mape), {}};
     if (group.ranks.problems > 0) {
@@ -61,8 +62,7 @@ MeasuredResult measured_of(const std::string& path, const std::string& arch) {
     result.series.push_back(std::move(series));
   }
   if (result.series.empty()) {
-    throw UsageError(
-        fmt::format("{}: no measurements of '{}' that it can predict", path, gpu.name));
+    throw UsageError(fmt::format("{}: none of its measurements can '{}' predict", path, gpu.name));
   }
   return result;
 }
@@ -103,7 +103,7 @@ Answer run(const ReportArguments& arguments) {
         }
         break;
       case Kind::kMeasurements:
-        input.measured.push_back(measured_of(path, arguments.machine));
+        input.measured.push_back(measured_of(path, arguments.machine, arguments.gpu));
         break;
       case Kind::kJson:
         read_json_results(read_text(path), path, input.results);

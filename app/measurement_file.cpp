@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/measurement_file.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "app/arguments.hpp"
 #include "app/files.hpp"
+#include "core/diagnostic.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
@@ -40,6 +46,29 @@ std::string with_blame(std::string text) {
 }
 
 }  // namespace
+
+std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::string& gpu) {
+  const auto is_same = [](const std::string& a, const std::string& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+      return std::tolower(x) == std::tolower(y);
+    });
+  };
+  std::vector<GpuMeasurement> rows;
+  std::set<std::string> others;
+  for (GpuMeasurement& row : parse_measurements(read_text(path), path)) {
+    if (is_same(row.gpu, gpu)) {
+      rows.push_back(std::move(row));
+    } else {
+      others.insert(quoted(std::as_const(row.gpu)));
+    }
+  }
+  if (rows.empty()) {
+    throw UsageError(fmt::format(
+        "{}: no measurements of {}; there are those of {}: use --gpu", path, quoted(gpu),
+        others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", "))));
+  }
+  return rows;
+}
 
 MeasurementFile::MeasurementFile(std::string path) : path_{std::move(path)} {
   if (path_.empty()) {

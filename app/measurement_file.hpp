@@ -9,6 +9,11 @@
 
 namespace mapsim {
 
+// The rows of a measurements file that are of a GPU, in whatever letters: tables say L20 where an
+// architecture is called l20. Throws UsageError, which names the others, if there are none, and
+// ConfigError.
+std::vector<GpuMeasurement> measurements_of(const std::string& path, const std::string& gpu);
+
 // A measurements file that grows while measuring: every problem's rows are in it before the next
 // begins. A row that a killed process left unfinished is dropped, the rest stays as it is.
 class MeasurementFile {

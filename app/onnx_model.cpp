@@ -6,8 +6,7 @@
 #include <charconv>
 
 #include "app/import.hpp"
-#include "core/diagnostic.hpp"
-#include "interop/onnx.hpp"
+#include "campaign/network_file.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -37,27 +36,7 @@ OnnxOptions options_of(const OnnxArguments& arguments) {
 }  // namespace
 
 Network network_of(const std::string& path, const OnnxArguments& arguments) {
-  if (!path.ends_with(".onnx")) {
-    if (arguments.operand_bits > 0 || !arguments.dims.empty()) {
-      throw UsageError("--operand-bits, --dim: only for an ONNX model");
-    }
-    const Network network = load_network(path);
-    return arguments.batch == 1 ? network : batched(network, arguments.batch, path);
-  }
-  const OnnxOptions options = options_of(arguments);
-  const OnnxGraph graph = read_onnx(path, options);
-  if (options.batch > 1 && graph.batch != options.batch) {
-    throw UsageError("--batch: no first dim of the model's inputs is symbolic, or --dim names it");
-  }
-  Network network = to_network(graph, options);
-  if (network.layers.empty() && network.streams.empty()) {
-    std::string has;
-    for (const auto& [kind, count] : network.unpriced) {
-      has += fmt::format("{}{}, {} x", has.empty() ? "; it has " : "; ", kind, count);
-    }
-    throw ConfigError({Diagnostic{path, 0, 0, "", "nothing in the model has a price" + has, ""}});
-  }
-  return network;
+  return read_network(path, options_of(arguments));
 }
 
 ImportedFiles import_onnx(const ImportArguments& arguments) {

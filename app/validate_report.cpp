@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "report/scatter.hpp"
+#include "report/plots.hpp"
 #include "report/table.hpp"
 #include "validate/candidates.hpp"
 #include "validate/counters.hpp"
@@ -197,18 +197,17 @@ std::string verdict_html(const Gpu& gpu, const Verdict& verdict, const Validatio
 }
 
 std::string verdict_svg(const Gpu& gpu, const Verdict& verdict) {
-  std::vector<ScatterGroup> groups;
+  std::vector<PredictionSeries> series;
   for (const ProblemVerdict& problem : verdict.problems) {
-    ScatterGroup group;
-    group.name = problem.name;
+    PredictionSeries one{problem.name, "MAPE " + percent(problem.errors.mape), {}};
     for (const KernelVerdict& kernel : problem.kernels) {
-      group.points.push_back({kernel.predicted, kernel.measurement.median.count()});
+      one.seconds.push_back({kernel.measurement.median.count(), kernel.predicted});
     }
-    groups.push_back(std::move(group));
+    series.push_back(std::move(one));
   }
-  return scatter_svg(fmt::format("{}: {} WMMA kernels, MAPE {}", gpu.name, verdict.kernels,
-                                 percent(verdict.errors.mape)),
-                     "predicted", "measured", groups);
+  return predictions_svg(fmt::format("{}: {} WMMA kernels, MAPE {}", gpu.name, verdict.kernels,
+                                     percent(verdict.errors.mape)),
+                         series);
 }
 
 }  // namespace mapsim

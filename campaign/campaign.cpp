@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "arch/gpu_load.hpp"
 #include "campaign/network_file.hpp"
 #include "campaign/substitute.hpp"
 #include "core/reader.hpp"
@@ -130,6 +131,13 @@ class CampaignReader {
     } catch (const ConfigError& error) {
       reader_.error(fields.place("file"),
                     error.diagnostics().front().file + ": " + error.diagnostics().front().message);
+      return;
+    }
+    if (describes_gpu(machine.document)) {
+      reader_.error(fields.place("file"),
+                    fmt::format("{}: is a GPU, whose kernels are no points of a campaign; "
+                                "mapsim network prices a network on it",
+                                machine.document.file));
       return;
     }
     read_list(machine, fields.find("list"));
@@ -346,7 +354,8 @@ class CampaignReader {
                                 quoted(name)));
     }
     for (const NetworkLayer& layer : network.layers) {
-      campaign.layers.push_back({name, layer.name, layer.count, layer.workload});
+      campaign.layers.push_back(
+          {name, layer.name, layer.count, layer.workload, {}, layer.workbook});
     }
     for (const Stream& stream : network.streams) {
       campaign.layers.push_back({name, stream.name, stream.count, {}, stream});

@@ -36,6 +36,7 @@ struct CampaignLayer {
   std::int64_t count = 1;
   Workload workload;
   std::optional<Stream> stream{};  // then there is no workload
+  WorkbookRow workbook{};
 };
 
 // What is asked about every layer on every design.

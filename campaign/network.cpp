@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/network.hpp"
 
-#include "costmodel/nvdla/sheet_layer.hpp"
-#include "mapper/nvdla/search.hpp"
-#include "mapper/supported.hpp"
+#include "campaign/layer.hpp"
 
 namespace mapsim {
 
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options) {
-  const Mapper mapper = *find_mapper(options.strategy);
+  const LayerSearch search{options.strategy, options.search,
+                           options.batches ? Frames::kBatches : Frames::kOne};
   NetworkResult result;
   for (std::size_t i = 0; i < network.layers.size() && !result.interrupted; ++i) {
     const std::size_t first = first_like(network, i);
@@ -19,18 +18,10 @@ NetworkResult search_network(const Arch& arch, const Network& network,
       continue;
     }
     options.progress(i);
-    const Problem problem{arch, network.layers[i].workload};
-    const Constraints constraints = options.constraints(problem);
-    check_supported(problem.workload(), constraints, options.strategy);
-    const bool engine = std::holds_alternative<NvdlaTiming>(arch.compute.timing);
-    result.layers.push_back(engine && mapper == search_exact && constraints == Constraints{}
-                                ? search_forms(problem, options.search,
-                                               options.batches ? Frames::kBatches : Frames::kOne)
-                                      .result
-                                : mapper(Mapspace{problem, constraints}, options.search));
-    if (auto& cost = result.layers.back().cost) {
-      fuse(problem, network.layers[i].workbook, *cost);  // in the mode sheet
-    }
+    const NetworkLayer& layer = network.layers[i];
+    const Problem problem{arch, layer.workload};
+    result.layers.push_back(
+        search_layer(problem, layer.workbook, options.constraints(problem), search).result);
     result.interrupted = options.search.stop != nullptr && *options.search.stop;
   }
   return result;
@@ -41,7 +32,8 @@ std::size_t first_like(const Network& network, std::size_t layer) {
   std::size_t i = 0;
   for (; i < layer; ++i) {
     wanted.name = network.layers[i].workload.name;
-    if (network.layers[i].workload == wanted) {
+    if (network.layers[i].workload == wanted &&
+        network.layers[i].workbook == network.layers[layer].workbook) {
       break;
     }
   }

@@ -53,7 +53,8 @@ struct FrameCost {
 };
 FrameCost frame_cost(const SearchResult& found, LatencyMode mode);
 
-// Searches every distinct layer once: layers that differ in their names only are one.
+// Searches every distinct layer once (campaign/layer.hpp): layers that differ in their names only
+// are one.
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options);
 // The first layer of the network that is this one but for its name.

@@ -14,22 +14,17 @@ namespace {
 }
 
 Network read_model(const std::string& path, const OnnxOptions& options) {
-  Network network = to_network(read_onnx(path, options), options);
-  if (options.batch > 1) {
-    OnnxOptions one = options;
-    one.batch = 1;
-    if (to_network(read_onnx(path, one), one) == network) {
-      fail(path, "no batch: no first dim of the model's inputs is symbolic, or the dims name it");
-    }
-    network.batch = options.batch;
+  const OnnxGraph graph = read_onnx(path, options);
+  if (options.batch > 1 && graph.batch != options.batch) {
+    fail(path, "no batch: no first dim of the model's inputs is symbolic, or the dims name it");
   }
+  Network network = to_network(graph, options);
   if (network.layers.empty() && network.streams.empty()) {
-    std::string others;
+    std::string has;
     for (const auto& [kind, count] : network.unpriced) {
-      others += fmt::format("{}{}, {} x", others.empty() ? "; what it has is not known: " : "; ",
-                            kind, count);
+      has += fmt::format("{}{}, {} x", has.empty() ? "; it has " : "; ", kind, count);
     }
-    fail(path, "a model without a convolution, a product or an operator that moves data" + others);
+    fail(path, "nothing in the model has a price" + has);
   }
   return network;
 }

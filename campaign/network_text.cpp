@@ -70,43 +70,78 @@ Row layer_row(const Arch& arch, const NetworkLayer& layer, const SearchResult& f
           to_string(found.certificate.status)};
 }
 
-// "conv3_2 16.1 %, conv4_2 12.0 %": the three that need most energy.
-std::string hungriest(const Network& network, std::vector<Share> found, const NetworkTotals& sums) {
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Share& a, const Share& b) { return a.energy > b.energy; });
-  found.resize(std::min<std::size_t>(found.size(), 3));
+// Operators that only move data, all of one kind together.
+struct StreamKind {
+  std::string kind;
+  std::int64_t count = 0;
+  Share share;
+};
+
+// Slowest first.
+std::vector<StreamKind> stream_kinds(const Arch& arch, const Network& network) {
+  std::map<std::string, StreamKind> kinds;
+  for (const Stream& stream : network.streams) {
+    const StreamCost cost = stream_cost(arch, stream.in, stream.out);
+    StreamKind& all = kinds[stream.kind];
+    all.kind = stream.kind;
+    all.count += stream.count;
+    all.share.energy += cost.energy * static_cast<double>(stream.count);
+    all.share.latency += cost.latency * stream.count;
+  }
+  std::vector<StreamKind> order;
+  for (const auto& [kind, all] : kinds) {
+    order.push_back(all);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const StreamKind& a, const StreamKind& b) {
+    return a.share.latency > b.share.latency;
+  });
+  return order;
+}
+
+// "BatchNormalization 18.0 %, conv4_2 12.0 %": the three that need most.
+std::string most(std::vector<std::pair<double, std::string>> parts) {
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  parts.resize(std::min<std::size_t>(parts.size(), 3));
   Row names;
-  for (const Share& share : found) {
-    names.push_back(
-        fmt::format("{} {}", network.layers[share.layer].name, percent(energy_part(share, sums))));
+  for (const auto& [part, name] : parts) {
+    names.push_back(fmt::format("{} {}", name, percent(part)));
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Operators that only move data, by kind, slowest first; then those without a price.
-std::string streams_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
-  std::map<std::string, std::pair<std::int64_t, StreamCost>> kinds;
-  for (const Stream& stream : network.streams) {
-    const StreamCost cost = stream_cost(arch, stream.in, stream.out);
-    auto& [count, all] = kinds[stream.kind];
-    count += stream.count;
-    all.energy += cost.energy * static_cast<double>(stream.count);
-    all.latency += cost.latency * stream.count;
+// What takes most of either, of layers and of kinds of operators that only move data. Of the time
+// the tables say it where there is but one.
+std::string extremes_text(const Network& network, const std::vector<Share>& found,
+                          const std::vector<StreamKind>& streams, const NetworkTotals& sums) {
+  std::vector<std::pair<double, std::string>> times;
+  std::vector<std::pair<double, std::string>> energies;
+  const auto add = [&](const Share& share, const std::string& name) {
+    times.emplace_back(time_part(share, sums), name);
+    energies.emplace_back(energy_part(share, sums), name);
+  };
+  for (const Share& share : found) {
+    add(share, network.layers[share.layer].name);
   }
-  std::vector<std::pair<std::string, std::pair<std::int64_t, StreamCost>>> order(kinds.begin(),
-                                                                                 kinds.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.second.second.latency > b.second.second.latency;
-  });
+  for (const StreamKind& stream : streams) {
+    add(stream.share, stream.kind);
+  }
+  std::string text =
+      found.empty() || streams.empty() ? "" : fmt::format("Most time: {}\n", most(times));
+  return energies.empty() ? text : text + fmt::format("Most energy: {}\n", most(energies));
+}
+
+// Operators that only move data; then those without a price.
+std::string streams_text(const Arch& arch, const Network& network,
+                         const std::vector<StreamKind>& streams, const NetworkTotals& sums) {
   std::vector<Row> rows{{"moves data only", "times", "latency", "share", "energy", "share"}};
-  for (const auto& [kind, found] : order) {
-    const Share share{0, found.second.energy, found.second.latency};
-    rows.push_back({kind, fmt::format("{} x", found.first),
-                    scaled(seconds(arch, share.latency), "s"), percent(time_part(share, sums)),
-                    energy_text(share.energy), percent(energy_part(share, sums))});
+  for (const auto& [kind, count, share] : streams) {
+    rows.push_back({kind, fmt::format("{} x", count), scaled(seconds(arch, share.latency), "s"),
+                    percent(time_part(share, sums)), energy_text(share.energy),
+                    percent(energy_part(share, sums))});
   }
-  std::string text = order.empty() ? "" : table(rows) + '\n';
-  if (!order.empty() && !times_streams(arch)) {
+  std::string text = streams.empty() ? "" : table(rows) + '\n';
+  if (!streams.empty() && !times_streams(arch)) {
     text += fmt::format("Moving data takes no time here: {} has no bandwidth\n",
                         arch.levels.begin()->name);
   }
@@ -158,6 +193,7 @@ std::string network_text(const Arch& arch, const Network& network, const Network
   const LatencyMode mode = options.search.objective.mode;
   const NetworkTotals sums = totals(arch, network, result, mode);
   const std::vector<Share> found = shares(network, result, mode);
+  const std::vector<StreamKind> streams = stream_kinds(arch, network);
   std::string text = fmt::format("{} on {}: layer by layer, least {}\n\n", network.name, arch.name,
                                  to_string(options.search.objective));
   std::vector<Row> rows{{"layer", "times", "MACs", "latency", "share", "energy", "share",
@@ -166,7 +202,7 @@ std::string network_text(const Arch& arch, const Network& network, const Network
     rows.push_back(
         layer_row(arch, network.layers[share.layer], result.layers[share.layer], share, sums));
   }
-  text += (found.empty() ? "" : table(rows) + '\n') + streams_text(arch, network, sums);
+  text += (found.empty() ? "" : table(rows) + '\n') + streams_text(arch, network, streams, sums);
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     if (i >= result.layers.size() || !result.layers[i].cost) {
       text +=
@@ -176,7 +212,7 @@ std::string network_text(const Arch& arch, const Network& network, const Network
                           : "not searched");
     }
   }
-  text += found.empty() ? "" : "Most energy: " + hungriest(network, found, sums) + '\n';
+  text += extremes_text(network, found, streams, sums);
   text += totals_text(arch, network, sums);
   return text;
 }

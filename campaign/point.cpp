@@ -13,6 +13,7 @@
 #include "arch/load.hpp"
 #include "arch/physical.hpp"
 #include "arch/print.hpp"
+#include "campaign/layer.hpp"
 #include "campaign/report_energy.hpp"
 #include "campaign/substitute.hpp"
 #include "core/hash.hpp"
@@ -21,7 +22,6 @@
 #include "costmodel/stream.hpp"
 #include "mapper/constraints.hpp"
 #include "mapper/shared_bounds.hpp"
-#include "mapper/supported.hpp"
 #include "report/names.hpp"
 #include "workloads/print.hpp"
 
@@ -101,7 +101,10 @@ Cell size_cell(const Certificate& proof) {
   return proof.mapspace_size.empty() ? Cell{} : Cell{proof.mapspace_size};
 }
 
-Record figures(const Problem& problem, const SearchResult& found) {
+// Of the layer in the form that it was given to the machine in.
+Record figures(const Workload& layer, const FormedResult& formed) {
+  const Workload& workload = formed.problem.workload();
+  const SearchResult& found = formed.result;
   const Certificate& proof = found.certificate;
   if (!found.cost) {
     Record record =
@@ -109,11 +112,11 @@ Record figures(const Problem& problem, const SearchResult& found) {
     record[19] = size_cell(proof);
     return record;
   }
-  const Arch& arch = problem.arch();
+  const Arch& arch = formed.problem.arch();
   const Cost& cost = *found.cost;
   const auto area = total_area(arch).sum;
   const auto leakage = total_leakage(arch).sum;
-  const Roofline bounds = roofline(arch, problem.workload());
+  const Roofline bounds = roofline(arch, layer);
   return {to_string(proof.status),
           {},
           cost.energy.total.count(),
@@ -123,7 +126,7 @@ Record figures(const Problem& problem, const SearchResult& found) {
           arch.clock.count(),
           area ? Cell{area->count()} : Cell{},
           leakage && arch.leaks ? Cell{cost.energy.leakage.count()} : Cell{},
-          cost.counts.macs,
+          layer.macs(),
           arch.mac_units(),
           cost.utilization,
           resource_name(arch, cost.latency.resources[cost.latency.bottleneck]),
@@ -134,8 +137,8 @@ Record figures(const Problem& problem, const SearchResult& found) {
           proof.status == Proof::kNone ? Cell{} : finite(proof.lower_bound),
           proof.status == Proof::kNone ? Cell{} : finite(proof.gap),
           size_cell(proof),
-          breakdown_json(arch, problem.workload(), cost).dump(),
-          print_mapping(arch, problem.workload(), *found.best),
+          breakdown_json(arch, workload, cost).dump(),
+          print_mapping(arch, workload, *found.best),
           found.statistics.seconds};
 }
 
@@ -166,6 +169,18 @@ Record price(const Arch& arch, const Stream& stream) {
   set("breakdown", breakdown.dump());
   set("seconds", 0.0);
   return record;
+}
+
+// What a row of the workbook counts besides; nothing for most.
+std::string row_text(const WorkbookRow& row) {
+  std::string text = row.addition ? "# addition\n" : "";
+  if (row.pooled) {
+    text += fmt::format("# pooled: {} x {}\n", (*row.pooled)[0], (*row.pooled)[1]);
+  }
+  if (row.dram) {
+    text += fmt::format("# dram: {}\n", to_string(*row.dram));
+  }
+  return text + (row.reads_memory ? "" : "# reads no memory\n");
 }
 
 }  // namespace
@@ -199,6 +214,7 @@ Content layer_content(const CampaignLayer& layer) {
   std::string text = print_workload(workload);
   // What only a shorthand says, and only the roofline asks.
   text += workload.bias ? "# bias\n" : "";
+  text += row_text(layer.workbook);
   for (const Tensor& tensor : workload.tensors) {
     text += tensor.stored_elements
                 ? fmt::format("# {}: {} elements stored\n", tensor.name, *tensor.stored_elements)
@@ -268,8 +284,8 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
                  : parse_constraints(question.constraints_text, question.constraints_file, of);
     };
     const Constraints constraints = rules(problem);
-    check_supported(problem.workload(), constraints, campaign.strategy);
-    SearchOptions options;
+    LayerSearch search{campaign.strategy, {}};
+    SearchOptions& options = search.options;
     options.objective = question.objective;
     if (!question.max_latency.empty()) {
       const auto limit = parse_duration(question.max_latency, design.arch->clock);
@@ -287,17 +303,14 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
                         !problem.is_timed_by_model() && !options.objective.exact_ties &&
                         !constraints.factors.balanced;
     const auto tables = shares ? shared(rules) : std::vector<std::shared_ptr<SharedBounds>>{};
-    std::vector<SharedBounds*> known;
     for (const auto& table : tables) {
-      known.push_back(table.get());
+      search.shared.push_back(table.get());
     }
-    const Mapspace space{problem, constraints};
-    const SearchResult found = known.empty() ? (*find_mapper(campaign.strategy))(space, options)
-                                             : search_exact(space, options, known);
+    const FormedResult found = search_layer(problem, layer.workbook, constraints, search);
     if (stop) {
       return std::nullopt;
     }
-    return figures(problem, found);
+    return figures(layer.workload, found);
   } catch (const ConfigError& error) {
     return without_mapping("error", reason_of(error), 0);
   } catch (const UnsupportedSearch& error) {

@@ -2,6 +2,7 @@
 #include "campaign/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -21,11 +22,7 @@ namespace {
 constexpr double kPicojoule = 1e-12;
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) {
-    text.append(text.empty() ? "" : separator).append(word);
-  }
-  return text;
+  return fmt::format("{}", fmt::join(words, separator));
 }
 
 // A name for links and files: small letters, digits, hyphens; unlike all before it.
@@ -82,12 +79,9 @@ std::vector<std::string> setting_paths(const Study& study) {
 
 // Numbers with a unit sort as numbers where all of a column have the same one.
 TableCell setting_cell(const DesignResult& design, const std::string& path) {
-  for (const auto& [known, value] : design.settings) {
-    if (known == path) {
-      return value;
-    }
-  }
-  return {};
+  const auto at = std::find_if(design.settings.begin(), design.settings.end(),
+                               [&path](const auto& setting) { return setting.first == path; });
+  return at == design.settings.end() ? TableCell{} : TableCell{at->second};
 }
 
 // Columns that say nothing are left out: nothing in them, or how often or how many for naught.
@@ -273,6 +267,11 @@ std::vector<std::string> findings(const Study& study) {
     }
     text += ".";
   }
+  if (const DesignResult::Streams streams = best->streams(); streams.count > 0) {
+    text += fmt::format(
+        " {} operators that only move data take {:.1f} % of the time and {:.1f} % of the energy.",
+        streams.count, 100 * streams.time, 100 * streams.energy);
+  }
   return {text};
 }
 
@@ -313,21 +312,26 @@ void add_design(Section& section, const Study& study, const DesignResult& design
     mappings += layer.mapping.empty() ? "" : fmt::format("# {}\n{}\n", layer.layer, layer.mapping);
   }
   if (!mappings.empty()) {
+    const std::string of = fmt::format("design {}", design.number);
     section.parts.emplace_back(
-        Listing{fmt::format("Mappings of {}", study.designs.size() == 1
-                                                  ? design.arch
-                                                  : fmt::format("design {}", design.number)),
-                mappings});
+        Listing{"Mappings of " + (study.designs.size() == 1 ? design.arch : of), mappings});
   }
 }
 
-Section study_section(const Study& study, const std::vector<std::size_t>& wanted, Names& names,
-                      StudyColours& colours) {
-  const std::string title = fmt::format("{}: {}", layers_name(study), study.question());
-  const std::string prefix = fmt::format("{} {}", layers_name(study), study.objective);
+// `several`: campaigns in the report.
+Section study_section(const Study& study, bool several, const std::vector<std::size_t>& wanted,
+                      Names& names, StudyColours& colours) {
+  const std::string of =
+      (several && !study.campaign.empty() ? study.campaign + ", " : std::string{}) +
+      layers_name(study);
+  const std::string title = fmt::format("{}: {}", of, study.question());
+  const std::string prefix = of + study.question().substr(std::string{"least"}.size());
   Section section{names.of(title), title, findings(study), {}};
   if (const std::string text = reasons(study); !text.empty()) {
     section.paragraphs.push_back(text);
+  }
+  if (!study.fixed.empty()) {
+    section.paragraphs.push_back("All designs: " + joined(study.fixed, ", ") + ".");
   }
   if (!study.unpriced.empty()) {
     section.paragraphs.push_back(
@@ -439,8 +443,11 @@ Page report_page(const ReportInput& input) {
   Names names;
   StudyColours colours;
   const std::vector<Study>& studies = input.results.studies;
+  const bool several = std::any_of(studies.begin(), studies.end(), [&](const Study& study) {
+    return !study.campaign.empty() && study.campaign != studies.front().campaign;
+  });
   for (std::size_t i = 0; i < std::min(kMostStudiesDrawn, studies.size()); ++i) {
-    page.sections.push_back(study_section(studies[i], input.designs, names, colours));
+    page.sections.push_back(study_section(studies[i], several, input.designs, names, colours));
   }
   if (!studies.empty()) {
     page.paragraphs.push_back(counts_text(studies));
@@ -482,8 +489,8 @@ Page report_page(const ReportInput& input) {
          {predictions_figure(measured, names.of(measured.gpu + " predicted"))}});
   }
   if (!studies.empty()) {
-    page.sections.push_back({names.of("points"), "All points", {}, {}});
-    page.sections.back().parts.emplace_back(points_table(studies, names.of("points table")));
+    page.sections.push_back(
+        {names.of("points"), "All points", {}, {points_table(studies, names.of("points table"))}});
   }
   page.footer =
       fmt::format("Made by mapsim {} from {}.", tool_version(), joined(input.sources, ", "));

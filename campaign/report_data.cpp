@@ -85,6 +85,31 @@ DesignResult design_of(const Reader& reader, const Record& row, std::size_t numb
   return design;
 }
 
+// Settings that all designs of a machine share say nothing in the name of each: said once.
+void fix_settings(Study& study) {
+  std::map<std::string, std::vector<DesignResult*>> machines;
+  for (DesignResult& design : study.designs) {
+    machines[design.arch].push_back(&design);
+  }
+  for (const auto& [arch, designs] : machines) {
+    const auto shared = [&designs](const std::pair<std::string, std::string>& setting) {
+      return std::all_of(designs.begin(), designs.end(), [&setting](const DesignResult* other) {
+        return std::count(other->settings.begin(), other->settings.end(), setting) > 0;
+      });
+    };
+    const auto settings = designs.front()->settings;
+    for (const auto& setting : settings) {
+      if (study.designs.size() > 1 && shared(setting)) {
+        study.fixed.push_back((machines.size() > 1 ? arch + ": " : "") + short_path(setting.first) +
+                              " " + setting.second);
+        for (DesignResult* design : designs) {
+          std::erase(design->settings, setting);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Study> read_studies(const std::string& database, const std::string& campaign) {
@@ -123,6 +148,10 @@ std::vector<Study> read_studies(const std::string& database, const std::string& 
     design.layers.push_back(layer_of(reader, row));
   };
   store.read("answers", campaign, read);
+  for (Study& study : studies) {
+    fix_settings(study);
+    study.unpriced = store.unpriced(study.campaign, study.network);
+  }
   if (studies.empty()) {
     throw ConfigError{
         {{database, 0, 0, "",
@@ -155,6 +184,21 @@ std::int64_t DesignResult::cycles() const {
 
 double DesignResult::seconds() const {
   return clock_hz > 0 ? static_cast<double>(cycles()) / clock_hz : 0;
+}
+
+DesignResult::Streams DesignResult::streams() const {
+  Streams sum;
+  for (const LayerResult& layer : layers) {
+    if (layer.status == "priced") {
+      const auto times = static_cast<double>(layer.count);
+      sum.count += layer.count;
+      sum.time += times * static_cast<double>(layer.cycles);
+      sum.energy += times * layer.energy_pj.value_or(0);
+    }
+  }
+  sum.time /= std::max(1.0, static_cast<double>(cycles()));
+  sum.energy = sum.energy > 0 ? sum.energy / energy_pj() : 0;
+  return sum;
 }
 
 double DesignResult::utilization() const {

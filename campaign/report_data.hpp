@@ -53,6 +53,12 @@ struct DesignResult {
   double energy_pj() const;
   std::int64_t cycles() const;
   double seconds() const;
+  // Shares of the operators that only move data, which have a price in place of a mapping.
+  struct Streams {
+    std::int64_t count = 0;
+    double time = 0, energy = 0;  // 0 to 1
+  };
+  Streams streams() const;
   double utilization() const;  // MACs over what the MAC units could have done in this time
   std::string name() const;    // "eyeriss, GLB.capacity 64 KiB": the architecture, its settings
 };
@@ -62,6 +68,7 @@ struct Study {
   std::string campaign, network;
   std::string objective, latency, limits, constraints, strategy;  // as asked
   std::vector<DesignResult> designs;                              // in order of number
+  std::vector<std::string> fixed{};     // settings that set no two designs of a machine apart
   std::vector<std::string> unpriced{};  // operators that are in no sum: "2 x NonMaxSuppression"
 
   Objective goal() const;

@@ -119,12 +119,6 @@ std::string times(const LayerResult& layer) {
   return layer.layer + (layer.count > 1 ? fmt::format(" \u00d7{}", layer.count) : "");
 }
 
-std::string capital(std::string words) {
-  words[0] =
-      words[0] >= 'a' && words[0] <= 'z' ? static_cast<char>(words[0] - 'a' + 'A') : words[0];
-  return words;
-}
-
 double layer_seconds(const DesignResult& design, const LayerResult& layer) {
   return static_cast<double>(layer.cycles) / design.clock_hz;
 }
@@ -312,9 +306,9 @@ PageFigure layers_figure(const Study& study, const DesignResult& design, const s
           ? ""
           : fmt::format(" The {} of {} that take most of either.", layers.size(), mapped);
   const std::string caption = fmt::format(
-      "{} on {}, layer by layer{}: energy by node, and latency with what "
+      "Layer by layer, {} on {}{}: energy by node, and latency with what "
       "limits it. The stroke across a bar is the time that the MAC units alone would need.{}",
-      capital(layers_name(study)), design_words(study, design),
+      layers_name(study), design_words(study, design),
       study.network.empty() ? "" : ", each as often as it occurs", some);
   return {name, caption, bars_svg(caption, names, {energy, latency}), csv};
 }
@@ -400,12 +394,17 @@ PageFigure roofline_figure(const Study& study, const DesignResult& design,
                        layer.peak_bytes ? fmt::format("{}", *layer.peak_bytes) : "", point.share);
   }
   std::sort(chart.bytes_per_second.begin(), chart.bytes_per_second.end(), std::greater<>{});
+  if (const DesignResult::Streams streams = design.streams(); streams.count > 0) {
+    chart.note = fmt::format("besides: {} operators without MACs, {:.1f} % of the time",
+                             streams.count, 100 * streams.time);
+  }
   const std::string caption = fmt::format(
       "Roofline of {} with {}. Bytes are those that must cross to memory at least "
-      "once; the area of a dot is the share of the time.",
+      "once; the area of a dot is the share of the time.{}",
       design_words(study, design),
       study.network.empty() ? layers_name(study)
-                            : fmt::format("the layers of {}", layers_name(study)));
+                            : fmt::format("the layers of {}", layers_name(study)),
+      chart.note.empty() ? "" : " What only moves data has no operations to count, and no dot.");
   return {name, caption, roofline_svg(caption, chart), csv};
 }
 

@@ -106,10 +106,10 @@ std::string csv(const std::vector<Shown>& shown,
 }
 
 // What people want to see first; the rest is in CSV and JSON.
-constexpr std::array<std::string_view, 14> kForPeople{
-    "arch",           "network",     "layer",          "layers", "objective",
-    "latency",        "limits",      "constraints",    "status", "energy_pj",
-    "latency_cycles", "utilization", "layers_missing", "reason"};
+constexpr std::array<std::string_view, 15> kForPeople{
+    "arch",           "network",     "layer",          "layers",   "objective",
+    "latency",        "limits",      "constraints",    "status",   "energy_pj",
+    "latency_cycles", "utilization", "layers_missing", "unpriced", "reason"};
 // Nothing that need be said.
 constexpr std::array<std::string_view, 3> kUsual{"", "none", "steady"};
 

@@ -15,7 +15,7 @@ namespace mapsim {
 namespace {
 
 constexpr std::int64_t kApplication = 0x6D617073;  // "maps": whose file this is, in its header
-constexpr std::int64_t kStoreSchema = 2;
+constexpr std::int64_t kStoreSchema = 3;
 
 enum Prepared : std::size_t { kAddPoint, kAddInput, kFindInput, kHasResult, kAddResult };
 
@@ -60,7 +60,9 @@ const std::string kNetworksView =
     " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
     " sum(count * latency_cycles) / max(clock_hz) AS latency_seconds,"
     " sum(count * macs) AS macs, max(area_mm2) AS area_mm2,"
-    " min(status IN ('optimal', 'priced')) AS proven"
+    " min(status IN ('optimal', 'priced')) AS proven,"
+    " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
+    " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced"
     " FROM answers WHERE network <> '' GROUP BY campaign, arch, settings, network, objective,"
     " latency, limits, constraints, strategy ORDER BY campaign, min(number)";
 
@@ -79,6 +81,9 @@ void create(Database& database) {
       fmt::format("CREATE VIEW answers AS SELECT {} FROM points LEFT JOIN results USING ({})"
                   " ORDER BY campaign, number",
                   fmt::join(answer_columns(), ", "), key));
+  database.execute(
+      "CREATE TABLE unpriced (campaign TEXT NOT NULL, network TEXT NOT NULL, kind TEXT NOT NULL,"
+      " count INTEGER NOT NULL, PRIMARY KEY (campaign, network, kind)) WITHOUT ROWID");
   database.execute(kNetworksView);
   database.execute(fmt::format("PRAGMA application_id = {}", kApplication));
   database.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
@@ -133,6 +138,9 @@ void check_conflicts(Database& database, const std::string& table, Columns keys,
 }
 
 constexpr std::array kInputKey{Column{"id", "TEXT"}};
+constexpr std::array kUnpricedKeys{Column{"campaign", "TEXT"}, Column{"network", "TEXT"},
+                                   Column{"kind", "TEXT"}};
+constexpr std::array kUnpricedValues{Column{"count", "INTEGER"}};
 constexpr std::array kInputValues{Column{"kind", "TEXT"}, Column{"text", "TEXT"}};
 
 }  // namespace
@@ -175,7 +183,14 @@ Store::Store(const std::string& path, Open how)
 
 void Store::begin_points(const Campaign& campaign) {
   points_ = std::make_unique<Transaction>(database_);
-  Statement{database_, "DELETE FROM points WHERE campaign = ?"}.run({campaign.name});
+  for (const char* table : {"points", "unpriced"}) {
+    Statement{database_, fmt::format("DELETE FROM {} WHERE campaign = ?", table)}.run(
+        {campaign.name});
+  }
+  Statement add{database_, "INSERT INTO unpriced VALUES (?, ?, ?, ?)"};
+  for (const auto& [network, kind, count] : campaign.unpriced) {
+    add.run({campaign.name, network, kind, count});
+  }
 }
 
 void Store::add_point(const Record& point, const PointKey& key) {
@@ -255,7 +270,8 @@ void Store::merge(const std::string& path) {
     check_conflicts(database_, "inputs", kInputKey, kInputValues, path);
     check_conflicts(database_, "results", kKeyColumns, kFigures.first(kFigures.size() - 1), path);
     check_conflicts(database_, "points", kPoints.first(2), asked, path);
-    for (const char* table : {"inputs", "results", "points"}) {
+    check_conflicts(database_, "unpriced", kUnpricedKeys, kUnpricedValues, path);
+    for (const char* table : {"inputs", "results", "points", "unpriced"}) {
       database_.execute(
           fmt::format("INSERT OR IGNORE INTO main.{} SELECT * FROM other.{}", table, table));
     }
@@ -283,6 +299,18 @@ std::vector<std::string> Store::columns(const std::string& view) {
   std::vector<std::string> all;
   for (int i = 0; i < statement.columns(); ++i) {
     all.push_back(statement.name(i));
+  }
+  return all;
+}
+
+std::vector<std::string> Store::unpriced(const std::string& campaign, const std::string& network) {
+  Statement statement{database_,
+                      "SELECT count || ' x ' || kind FROM unpriced WHERE campaign = ? AND"
+                      " network = ? ORDER BY kind"};
+  statement.bind({campaign, network});
+  std::vector<std::string> all;
+  while (statement.step()) {
+    all.push_back(std::get<std::string>(statement.cell(0)));
   }
   return all;
 }

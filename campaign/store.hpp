@@ -21,7 +21,8 @@ struct PointKey {
 
 // The database of campaigns (docs/results.md): `results` by the content of their inputs, written
 // once and never changed; `points` by campaign, which say what people asked and which result
-// answers it; `inputs`, the contents themselves. Each result is a transaction of its own in a
+// answers it; `inputs`, the contents themselves; `unpriced`, operators of networks that nothing is
+// known of. Each result is a transaction of its own in a
 // write-ahead log, so a process that is killed loses only what it had not finished, and whoever
 // opens the file next sees whole rows. Everything that a file refuses is a ConfigError about it.
 class Store {
@@ -30,6 +31,7 @@ class Store {
   Store(const std::string& path, Open how);
 
   // The points of a campaign anew, all of them: whoever merges shards sees what is missing.
+  // With them the operators that have no price, and so no point.
   void begin_points(const Campaign& campaign);
   void add_point(const Record& point, const PointKey& key);
   void end_points();
@@ -55,6 +57,8 @@ class Store {
   void read(const std::string& view, const std::string& campaign,
             const std::function<void(const Record&)>& visit);
   std::vector<std::string> columns(const std::string& view);
+  // "2 x NonMaxSuppression": operators of the network that are in no sum.
+  std::vector<std::string> unpriced(const std::string& campaign, const std::string& network);
   // ... with each distinct text of settings, in the order of their first points.
   void read_settings(const std::string& campaign,
                      const std::function<void(const std::string&)>& visit);

@@ -130,7 +130,8 @@ std::string table_html(const PageTable& table, Numbers& numbers) {
       table.name, ++numbers.tables, escaped(table.caption), table.rows.size());
   for (const TableColumn& column : table.columns) {
     html += fmt::format(
-        "<th scope=\"col\" aria-sort=\"none\"{}><button type=\"button\">{}</button></th>",
+        "<th scope=\"col\" aria-sort=\"none\" data-title=\"{1}\"{0}><button type=\"button\">{1}"
+        "</button></th>",
         column.is_text ? " class=\"t\"" : "", escaped(column.title));
   }
   html += "</tr></thead>\n<tbody>\n";

@@ -118,9 +118,9 @@ std::vector<double> all_of(const std::vector<DesignPoint>& points, Measure measu
   return values;
 }
 
-// What is best in these two figures alone, as steps.
-void draw_steps(Canvas& canvas, const Plot& plot, const std::vector<DesignPoint>& points, Measure x,
-                Measure y) {
+// What is best in these two figures alone, as steps; where they run, for labels to keep off.
+std::vector<Point> draw_steps(Canvas& canvas, const Plot& plot,
+                              const std::vector<DesignPoint>& points, Measure x, Measure y) {
   std::vector<Point> sorted;
   for (const DesignPoint& point : points) {
     sorted.push_back({x(point), y(point)});
@@ -142,14 +142,25 @@ void draw_steps(Canvas& canvas, const Plot& plot, const std::vector<DesignPoint>
   }
   steps.push_back({plot.box.right(), plot.py(least)});
   canvas.polyline(steps, {kAccent, 0.9, ""});
+  constexpr double kEvery = 4;  // px
+  std::vector<Point> along;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    const double dx = steps[i].x - steps[i - 1].x;
+    const double dy = steps[i].y - steps[i - 1].y;
+    const double length = std::hypot(dx, dy);
+    for (double at = 0; at < length; at += kEvery) {
+      along.push_back({steps[i - 1].x + dx * at / length, steps[i - 1].y + dy * at / length});
+    }
+  }
+  return along;
 }
 
 void draw_designs(Canvas& canvas, const Plot& plot, const std::vector<DesignPoint>& points,
                   Measure x, Measure y) {
+  constexpr double kRing = 6;                // px, around the chosen design
   constexpr std::size_t kMostTitles = 1500;  // beyond, the file would be all titles
-  draw_steps(canvas, plot, points, x, y);
+  std::vector<Point> obstacles = draw_steps(canvas, plot, points, x, y);
   std::vector<Label> labels;
-  std::vector<Point> obstacles;
   for (const bool front : {false, true}) {
     canvas.open_group(fmt::format("{} fill=\"{}\"", kMarks, front ? kAccent : kShade));
     for (const DesignPoint& point : points) {
@@ -164,8 +175,11 @@ void draw_designs(Canvas& canvas, const Plot& plot, const std::vector<DesignPoin
         const auto same = std::find_if(labels.begin(), labels.end(), [&](const Label& label) {
           return std::hypot(label.at.x - at.x, label.at.y - at.y) < 0.5;
         });
+        if (same != labels.end() && point.chosen) {
+          same->radius = kRing;
+        }
         if (same == labels.end()) {
-          labels.push_back({at, 3, point.name});
+          labels.push_back({at, point.chosen ? kRing : 3, point.name});
           obstacles.push_back(at);
         } else if (std::count(same->text.begin(), same->text.end(), ',') < 5) {
           same->text += ", " + point.name;
@@ -178,7 +192,7 @@ void draw_designs(Canvas& canvas, const Plot& plot, const std::vector<DesignPoin
   }
   for (const DesignPoint& point : points) {
     if (point.chosen) {
-      canvas.ring(plot.at(x(point), y(point)), 6, kSignal);
+      canvas.ring(plot.at(x(point), y(point)), kRing, kSignal);
     }
   }
   std::stable_sort(labels.begin(), labels.end(),

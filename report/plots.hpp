@@ -39,6 +39,7 @@ struct RooflineChart {
   double peak_ops = 0;                   // op/s
   std::vector<double> bytes_per_second;  // of different mixes of tensors; empty: no limit
   std::vector<RooflinePoint> points;
+  std::string note{};  // over the plot: what is no point in it
 };
 std::string roofline_svg(const std::string& label, const RooflineChart& chart);
 

@@ -64,7 +64,7 @@ Plot roofline_plot(const RooflineChart& chart) {
   }
   const auto [left, right] = std::minmax_element(across.begin(), across.end());
   const auto [least, most] = std::minmax_element(up.begin(), up.end());
-  return {{62, 8, kFigureWidth - 72, 340},
+  return {{62, chart.note.empty() ? 8.0 : 26.0, kFigureWidth - 72, 340},
           ChartAxis::decades("operational intensity", "op/B", *left / 2, *right * 2.5),
           ChartAxis::decades("performance", "op/s", *least / 2, *most * 1.6)};
 }
@@ -75,6 +75,9 @@ std::string roofline_svg(const std::string& label, const RooflineChart& chart) {
   Canvas canvas;
   const Plot plot = roofline_plot(chart);
   draw_axes(canvas, plot);
+  if (!chart.note.empty()) {
+    canvas.words({plot.box.right(), plot.box.y - 9}, chart.note, {Anchor::kEnd, 10.5, kMuted});
+  }
   std::vector<Point> dots;
   for (const RooflinePoint& point : chart.points) {
     dots.push_back(plot.at(point.intensity, point.performance));
@@ -158,6 +161,9 @@ std::string predictions_svg(const std::string& label, const std::vector<Predicti
     for (const Point& point : one.seconds) {
       all.insert(all.end(), {point.x, point.y});
     }
+  }
+  if (all.empty()) {
+    all = {1e-6, 1e-3};  // an empty plot
   }
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
   const double room = std::max(1.1, std::pow(*most / *least, 0.03));

@@ -48,13 +48,10 @@ PredictedGroup predicted(const Gpu& gpu, const ObservationGroup& group,
 std::vector<PredictedGroup> predict_measurements(
     const Gpu& gpu, const std::vector<GpuMeasurement>& measurements,
     const std::function<std::vector<KernelChoice>(const Gpu&, const GemmProblem&)>& library) {
-  std::vector<GpuMeasurement> own;
-  std::copy_if(measurements.begin(), measurements.end(), std::back_inserter(own),
-               [&](const GpuMeasurement& row) { return row.gpu == gpu.name; });
   CalibrationOptions options;
   options.library = library;
   std::vector<PredictedGroup> groups;
-  for (const ObservationGroup& group : group_observations(gpu, own)) {
+  for (const ObservationGroup& group : group_observations(gpu, measurements)) {
     groups.push_back(predicted(gpu, group, options));
     if (groups.back().kernels.empty()) {
       groups.pop_back();

@@ -24,7 +24,7 @@ struct PredictedGroup {
   RankMetrics ranks;
 };
 
-// Of the rows of this GPU, in groups of precision and path in the order of their first rows.
+// Of rows of this GPU, in groups of precision and path in the order of their first rows.
 // Nothing is fitted: where the GPU has no calibration of a group, its starting values predict.
 // Kernels that cannot run and library rows without a kernel are left out.
 std::vector<PredictedGroup> predict_measurements(

@@ -214,7 +214,8 @@ TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
             std::string::npos);
   EXPECT_EQ(run(fmt::format("network {} in/network.yaml --operand-bits 16", arch)), 2);
   EXPECT_EQ(contents(folder() / "stderr"),
-            "mapsim: --operand-bits, --dim: only for an ONNX model\n");
+            "in/network.yaml: dims and a width of operands are for ONNX models; this file has its "
+            "own\n");
   const std::string recurrent = MAPSIM_BINARY_DIR "/models/recurrent.onnx";
   EXPECT_EQ(run(fmt::format("network {} {}", arch, recurrent)), 2);
   EXPECT_EQ(contents(folder() / "stderr"),

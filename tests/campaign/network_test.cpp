@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/network.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,11 +9,15 @@
 #include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "campaign/gpu_network.hpp"
+#include "campaign/point.hpp"
+#include "workloads/form.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
@@ -59,10 +64,75 @@ TEST(SearchNetwork, CountsWhatTheWorkbookFusesWithARow) {
   const Cost fused = cost();
   EXPECT_EQ(fused.latency.steady, Cycles{178'000});
   EXPECT_NEAR(fused.utilization, 51'380'224 / 178'000. / 2048, 1e-9);
+  // The same layer without it is another row.
+  c.network.layers.push_back(c.network.layers[0]);
+  c.network.layers[1].name = "alone";
+  c.network.layers[1].workbook = {};
+  EXPECT_EQ(search_network(c.arch, c.network, c.options).layers[1].cost->latency.steady,
+            Cycles{99'600});
   c.network.layers[0].workbook = {};
   const Cost alone = cost();
   EXPECT_EQ(alone.latency.steady, Cycles{99'600});
   EXPECT_EQ(alone.energy.total.count(), fused.energy.total.count());
+}
+
+// Engines after NVDLA: the form that is best for a layer, and what the workbook fuses with its row,
+// in a campaign as in a network.
+TEST(SearchNetwork, FindsWhatCampaignsFind) {
+  const auto conv = [](std::int64_t channels, bool addition) {
+    NetworkLayer layer;
+    layer.workload = parse_workload(
+        fmt::format("name: conv\nconv2d: {{in_channels: {}, out_channels: 32, input: [8, 8], "
+                    "kernel: 3, padding: 1}}\n",
+                    channels),
+        "conv.yaml");
+    layer.name = fmt::format("conv{}{}", channels, addition ? "+" : "");
+    layer.workbook.addition = addition;
+    return layer;
+  };
+  const Network network{"net", {conv(32, false), conv(32, true), conv(3, false)}};
+  const auto figure = [](const Record& record, std::string_view name) {
+    const auto* const column =
+        std::find_if(kFigureColumns.begin(), kFigureColumns.end(),
+                     [name](const Column& candidate) { return candidate.name == name; });
+    return record.at(static_cast<std::size_t>(column - kFigureColumns.begin()));
+  };
+  const std::atomic<bool> stop{false};
+  for (const std::string machine : {"nv_full", "workbook/nvdla"}) {
+    const Arch arch = load_arch(kConfigs + "arch/" + machine + ".yaml");
+    std::set<std::string> forms;
+    for (const Objective objective : {Objective::kEnergy, Objective::kLatency}) {
+      NetworkOptions options;
+      options.search.objective = objective;
+      options.search.edge_folds = true;
+      const NetworkResult found = search_network(arch, network, options);
+      for (std::size_t i = 0; i < network.layers.size(); ++i) {
+        const NetworkLayer& layer = network.layers[i];
+        const SearchResult& one = found.layers[i];
+        ASSERT_TRUE(one.cost);
+        forms.insert(to_string(one.form));
+        const Record row =
+            *solve({}, {arch, "", {}}, {"", "", 1, layer.workload, {}, layer.workbook},
+                   {objective, "", "none", "", ""}, stop);
+        EXPECT_EQ(figure(row, "status"), Cell{"optimal"});
+        EXPECT_EQ(figure(row, "energy_pj"), Cell{one.cost->energy.total.count()});
+        EXPECT_EQ(figure(row, "latency_cycles"), Cell{one.cost->latency.steady.count()});
+        EXPECT_EQ(figure(row, "utilization"), Cell{one.cost->utilization});
+        EXPECT_EQ(figure(row, "macs"), Cell{layer.workload.macs()});
+      }
+      EXPECT_EQ(found.layers[1].cost->latency.steady > found.layers[0].cost->latency.steady,
+                machine != "nv_full");
+    }
+    EXPECT_EQ(forms.size() > 1, machine == "nv_full");
+  }
+  // A campaign knows the rows of a network, and does not take one for another.
+  const Campaign campaign = parse_campaign(
+      "name: c\narchitectures: [{file: ../arch/nv_full.yaml}]\n"
+      "networks: [../networks/resnet50_workbook.yaml]\n",
+      kConfigs + "campaigns/c.yaml");
+  EXPECT_EQ(campaign.layers[1].workload, campaign.layers[4].workload);
+  EXPECT_TRUE(campaign.layers[4].workbook.addition);
+  EXPECT_NE(layer_content(campaign.layers[1]).id, layer_content(campaign.layers[4]).id);
 }
 
 TEST(SearchNetwork, StopsBetweenLayersAndSaysSo) {
@@ -202,6 +272,10 @@ TEST(SearchNetwork, PricesStreamsByTheOutermostLevel) {
   const std::string text = network_text(c.arch, c.network, c.options, result);
   EXPECT_THAT(text, testing::HasSubstr("MaxPool            3 x"));
   EXPECT_THAT(text, testing::HasSubstr("Not priced: NonMaxSuppression, 2 x\n"));
+  c.network.streams[0].count = 1'000'000;
+  EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
+              testing::ContainsRegex("\nMost time: MaxPool [0-9.]+ %, conv1 [0-9.]+ %\n"
+                                     "Most energy: MaxPool [0-9.]+ %, conv1 [0-9.]+ %\n"));
 }
 
 TEST(NetworkText, HasTheSlowestLayerFirst) {

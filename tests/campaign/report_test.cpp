@@ -117,6 +117,40 @@ TEST(Report, DrawsEveryDesignLayerAndNode) {
   }
 }
 
+// What only moves data is in the sums, and beside the roofline, where it has no place.
+TEST(Report, SaysWhatMovesDataOnly) {
+  Study study = made_up(1, 2);
+  DesignResult& design = study.designs[0];
+  LayerResult pool;
+  pool.layer = "pool";
+  pool.count = 3;
+  pool.status = "priced";
+  pool.energy_pj = design.energy_pj() / 3;
+  pool.cycles = design.cycles();
+  pool.energy = {{"operators without MACs", "", *pool.energy_pj}};
+  design.layers.push_back(pool);
+  const Page page = page_of({study});
+  EXPECT_THAT(
+      page.sections[0].paragraphs[0],
+      HasSubstr(" 3 operators that only move data take 75.0 % of the time and 50.0 % of the "
+                "energy."));
+  EXPECT_THAT(figures_of(page).back()->svg,
+              HasSubstr("besides: 3 operators without MACs, 75.0 % of the time"));
+}
+
+TEST(Report, NamesSectionsAndFiguresByWhatWasAsked) {
+  Study ramped = made_up(2, 2);
+  ramped.latency = "ramped";
+  EXPECT_EQ(page_of({ramped}).sections[0].title, "net: least energy, ramped latency");
+  ramped.campaign = "second";
+  const Page page = page_of({made_up(2, 2), ramped});
+  EXPECT_EQ(page.sections[0].title, "made_up, net: least energy");
+  EXPECT_EQ(page.sections[1].title, "second, net: least energy, ramped latency");
+  EXPECT_EQ(std::get<PageFigure>(page.sections[0].parts[0]).name, "made-up-net-energy-designs");
+  EXPECT_EQ(std::get<PageFigure>(page.sections[1].parts[0]).name,
+            "second-net-energy-ramped-latency-designs");
+}
+
 TEST(Report, IsTheSameForTheSameResults) {
   EXPECT_EQ(page_html(page_of({made_up(20, 4)})), page_html(page_of({made_up(20, 4)})));
 }
@@ -254,6 +288,15 @@ TEST_F(ReportOfADatabase, HasItsRows) {
     }
   }
   EXPECT_THROW(read_studies(database(), "other"), ConfigError);
+
+  // A setting that no two designs differ in is not in their names.
+  const auto edit = [this](const char* sql) { Database{database()}.execute(sql); };
+  edit("DELETE FROM points WHERE settings LIKE '%x\":0%'");
+  const Study study = read_studies(database(), "").front();
+  ASSERT_EQ(study.designs.size(), 2U);
+  EXPECT_EQ(study.designs[0].name(), "teaching, Buffer.capacity 1 KiB");
+  EXPECT_THAT(study.fixed, testing::ElementsAre("PEs.x 2"));
+  EXPECT_THAT(page_html(page_of({study})), HasSubstr("<p>All designs: PEs.x 2.</p>"));
 }
 
 TEST_F(ReportOfADatabase, OfAnotherSchemaGetsAClearMessage) {
@@ -264,7 +307,7 @@ TEST_F(ReportOfADatabase, OfAnotherSchemaGetsAClearMessage) {
     read_studies(database(), "");
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads and writes 2"));
+    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads and writes 3"));
   }
 }
 
@@ -375,6 +418,16 @@ TEST_F(InChromium, IsLightOrDarkAndPrints) {
   const std::string pdf = contents(folder() / "page.pdf");
   const std::regex leaf{R"(/Type\s*/Page\b)"};
   EXPECT_GE(std::distance(std::sregex_iterator{pdf.begin(), pdf.end(), leaf}, {}), 2);
+  if (std::system("command -v pdftotext >/dev/null 2>&1") != 0) {
+    return;  // of poppler-utils
+  }
+  // The heads of two tables, and again on the page where the second goes on.
+  const std::string command =
+      fmt::format("cd '{}' && pdftotext -layout page.pdf page.txt", folder().string());
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const std::string words = contents(folder() / "page.txt");
+  const std::regex head{"use of MACs"};
+  EXPECT_GE(std::distance(std::sregex_iterator{words.begin(), words.end(), head}, {}), 3) << words;
 }
 
 // 10,000 rows: in less than two seconds to the end of loading, the table sorted and laid out.

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "arch/load.hpp"
+#include "campaign/report_data.hpp"
 #include "campaign/results.hpp"
 #include "campaign/results_version.hpp"
 #include "report/figures.hpp"
@@ -199,6 +200,12 @@ TEST_F(Sweeps, PriceWhatOnlyMovesData) {
       results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kCsv});
   EXPECT_THAT(csv, testing::HasSubstr(fmt::format(",net,energy,steady,,none,exact,8,0,{},",
                                                   3 * layer + 5 * 12'800.0)));
+  // What has no price is in no row, and in no sum; it stays known, in merged databases, too.
+  EXPECT_THAT(csv, testing::HasSubstr(",2 x Magic\n"));
+  Store{path("b.sqlite"), Store::Open::kOrNew}.merge(path("a.sqlite"));
+  for (const Study& study : read_studies(path("b.sqlite"), "")) {
+    EXPECT_THAT(study.unpriced, testing::ElementsAre("2 x Magic"));
+  }
 }
 
 TEST_F(Sweeps, AskNothingTwice) {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/layer.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "costmodel/nvdla/sheet_layer.hpp"
+#include "mapper/shared_bounds.hpp"
+#include "mapper/supported.hpp"
+
+namespace mapsim {
+
+FormedResult search_layer(const Problem& problem, const WorkbookRow& row,
+                          const Constraints& constraints, const LayerSearch& search) {
+  check_supported(problem.workload(), constraints, search.strategy);
+  const bool engine = std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing);
+  FormedResult found =
+      engine && search.strategy == "exact" && constraints == Constraints{}
+          ? search_forms(problem, search.options, search.frames)
+          : FormedResult{problem,
+                         search.shared.empty() ? (*find_mapper(search.strategy))(
+                                                     Mapspace{problem, constraints}, search.options)
+                                               : search_exact(Mapspace{problem, constraints},
+                                                              search.options, search.shared),
+                         {}};
+  if (found.result.cost) {
+    fuse(problem, row, *found.result.cost);
+  }
+  return found;
+}
+
+}  // namespace mapsim

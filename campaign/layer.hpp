@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "mapper/mapper.hpp"
+#include "mapper/nvdla/search.hpp"
+#include "workloads/network.hpp"
+
+namespace mapsim {
+
+class SharedBounds;
+
+// How a layer is searched, alone or in a network or a campaign.
+struct LayerSearch {
+  std::string strategy = "exact";
+  SearchOptions options;
+  Frames frames = Frames::kOne;         // of engines after NVDLA, exact
+  std::vector<SharedBounds*> shared{};  // of other designs: exact, not timed by a model
+};
+
+// The answer to a layer: on engines after NVDLA, exact and without constraints, of the best form
+// (`problem` is in it), and in the mode sheet with what the workbook's row counts besides. Throws
+// UnsupportedSearch.
+FormedResult search_layer(const Problem& problem, const WorkbookRow& row,
+                          const Constraints& constraints, const LayerSearch& search);
+
+}  // namespace mapsim
