@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "mapper/why_empty.hpp"
+#include "report/figures.hpp"
+#include "report/names.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+#include "workloads/form.hpp"
+
+namespace mapsim {
+
+namespace {
+
+std::string need_text(const std::string& reason, std::int64_t need) {
+  if (reason == "energy limit") {
+    return energy_text(Picojoules{static_cast<double>(need)});
+  }
+  if (reason == "latency limit") {
+    return grouped(need) + " cycles";
+  }
+  if (reason.find("systolic") != std::string::npos) {
+    return "no size would";
+  }
+  const bool is_capacity = reason.find("capacity") != std::string::npos;
+  return is_capacity ? bytes_text(Bits{need}) : grouped(need) + " instances";
+}
+
+// What is proven beyond that, or not: decision 18.
+std::string bare_text(const Certificate& proof, const Objective& objective) {
+  if (proof.status == Proof::kOptimal) {
+    return proof.bound_but_for_bare ? "(of its ties not all with an extent at which nothing is "
+                                      "kept or spread were looked "
+                                      "at: one may be better in the other figure)\n"
+                                    : "";
+  }
+  return proof.bound_but_for_bare
+             ? fmt::format(
+                   "(none of those where something is kept or spread at every extent is below {}; "
+                   "the others are too many to look at)\n",
+                   objective_text(objective, *proof.bound_but_for_bare))
+             : std::string{};
+}
+
+}  // namespace
+
+std::string objective_text(const Objective& objective, double value) {
+  if (objective.energy_power == 1 && objective.latency_power == 0) {
+    return energy_text(Picojoules{value});
+  }
+  if (objective.energy_power == 0 && objective.latency_power == 1) {
+    return fmt::format("{} cycles", grouped(static_cast<std::int64_t>(value)));
+  }
+  const auto unit = [](std::string_view name, double power) {
+    return power == 1 ? std::string{name} : fmt::format("{}^{}", name, power);
+  };
+  std::string text = fmt::format("{:.4g} ", value);
+  if (objective.energy_power > 0) {
+    text += unit("pJ", objective.energy_power);
+  }
+  if (objective.latency_power > 0) {
+    text += (objective.energy_power > 0 ? " x " : "") + unit("cycles", objective.latency_power);
+  }
+  return text;
+}
+
+std::string progress_text(const Objective& objective, const Progress& progress) {
+  std::string text;
+  if (progress.best) {
+    text += fmt::format(", best {}", objective_text(objective, *progress.best));
+  }
+  if (progress.best && progress.lower_bound > 0) {
+    text += fmt::format(", bound {}, gap {}", objective_text(objective, progress.lower_bound),
+                        percent(*progress.best / progress.lower_bound - 1));
+  }
+  const double rate =
+      progress.seconds > 0 ? static_cast<double>(progress.labels) / progress.seconds : 0;
+  return text + fmt::format(", {} of {} unrollings, {} labels/s", progress.unrollings,
+                            progress.unrollings_total, grouped(static_cast<std::int64_t>(rate)));
+}
+
+// What is proven of a systolic array whose folds may leave a remainder.
+std::string folds_text(const Certificate& proof, const Objective& objective,
+                       const std::string& over) {
+  const std::string name = to_string(objective);
+  const auto text = [&](double value) { return objective_text(objective, value); };
+  std::string found =
+      proof.status == Proof::kOptimal
+          ? fmt::format(
+                "proven optimal: none {}, nor with folds that leave a remainder and take "
+                "less time, has a lower {} than {}\n",
+                over, name, text(proof.lower_bound))
+          : fmt::format(
+                "not proven optimal: none {}, nor with folds that leave a remainder and take "
+                "less time, has a lower {} than {}; a gap of {}\n",
+                over, name, text(proof.lower_bound), percent(proof.gap));
+  if (!proof.divisors->value) {
+    return found + "(without a remainder nothing fits)\n";
+  }
+  return found + fmt::format("(the best without a remainder: {}; none is below {})\n",
+                             text(*proof.divisors->value), text(proof.divisors->lower_bound));
+}
+
+std::string certificate_text(const Mapspace& space, const Objective& objective,
+                             const SearchResult& result) {
+  const Certificate& proof = result.certificate;
+  const std::string over =
+      proof.mapspace_size.empty() ? "of the balanced mappings (size not counted) in the mapspace"
+      : proof.schedules
+          ? fmt::format("of the engine's {} schedules", short_decimal(proof.mapspace_size))
+          : fmt::format("of the {} {}mappings ({} factors) in the mapspace",
+                        short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",
+                        space.constraints().factors.balanced ? "balanced" : "perfect");
+  const std::string name = to_string(objective);
+  if (proof.divisors) {
+    return folds_text(proof, objective, over);
+  }
+  switch (proof.status) {
+    case Proof::kOptimal:
+      return fmt::format("proven optimal: none {} has a lower {} than {}\n", over, name,
+                         objective_text(objective, proof.lower_bound)) +
+             bare_text(proof, objective);
+    case Proof::kInfeasible:
+      return fmt::format("proven: nothing fits {}\n", over);
+    case Proof::kBounded:
+      return fmt::format("not proven optimal: none {} has a lower {} than {}; a gap of {}\n", over,
+                         name, objective_text(objective, proof.lower_bound), percent(proof.gap)) +
+             bare_text(proof, objective);
+    case Proof::kNone:
+      return fmt::format("no proof: the best seen {}\n", over);
+  }
+  return "";
+}
+
+std::string forms_text(const std::vector<TriedForm>& forms) {
+  if (forms.empty()) {
+    return "";
+  }
+  std::vector<Row> rows;
+  for (const TriedForm& tried : forms) {
+    rows.push_back({to_string(tried.form), std::isfinite(tried.value)
+                                               ? fmt::format("{:.6g} a frame", tried.value)
+                                               : "does not fit"});
+  }
+  return "forms of the layer, by the objective\n" + table(rows);
+}
+
+std::string infeasible_text(const InfeasibleReport& report) {
+  std::vector<std::pair<std::string, std::int64_t>> reasons(report.reasons.begin(),
+                                                            report.reasons.end());
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<Row> rows{{"", "times", "the smallest that would do"}};
+  for (const auto& [reason, times] : reasons) {
+    Row row{reason, grouped(times)};
+    if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
+      row.push_back(need_text(reason, need->second));
+    } else {
+      row.emplace_back("enough as it is");
+    }
+    rows.push_back(row);
+  }
+  return "why mappings do not fit:\n" + table(rows);
+}
+
+std::string brief_infeasible_text(const InfeasibleReport& report) {
+  Row reasons;
+  for (const auto& [reason, times] : report.reasons) {
+    const auto need = report.smallest_need.find(reason);
+    reasons.push_back(
+        need == report.smallest_need.end()
+            ? reason
+            : fmt::format("{} (at least {})", reason, need_text(reason, need->second)));
+  }
+  return reasons.empty() ? "no mapping obeys the constraints"
+                         : fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+std::string statistics_text(const Statistics& statistics) {
+  std::string text = fmt::format("searched in {}; mappings evaluated: {}",
+                                 scaled(statistics.seconds, "s"), grouped(statistics.evaluations));
+  if (statistics.states > 0) {
+    text += fmt::format("; states: {}; labels: {}", grouped(statistics.states),
+                        grouped(statistics.labels));
+  }
+  if (statistics.unrollings_total > 0) {
+    text += fmt::format("; spatial unrollings: {} of {}", grouped(statistics.unrollings),
+                        grouped(statistics.unrollings_total));
+  }
+  return text + "\n";
+}
+
+std::string search_text(const Mapspace& space, const Objective& objective,
+                        const SearchResult& result) {
+  const Problem& problem = space.problem();
+  std::string text = title_text(problem.arch(), problem.workload()) + "\n";
+  if (result.interrupted) {
+    text += "stopped before the proof was complete; the best so far:\n\n";
+  }
+  if (result.best && result.cost) {
+    text += cost_text(problem, *result.best, *result.cost) + "\n" +
+            certificate_text(space, objective, result);
+  } else {
+    const std::string& size = result.certificate.mapspace_size;
+    text += fmt::format("no feasible mapping {} the {} in the mapspace\n",
+                        result.interrupted ? "found among" : "among",
+                        size.empty() ? "mappings (size not counted)" : short_decimal(size));
+    text += size == "0" ? why_empty(space) + '\n' : infeasible_text(result.infeasible);
+  }
+  return text + statistics_text(result.statistics);
+}
+
+}  // namespace mapsim
