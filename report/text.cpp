@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -442,27 +441,6 @@ std::string search_text(const Mapspace& space, const Objective& objective,
   }
   return text + statistics_text(result.statistics);
 }
-
-namespace {
-
-// Do zeros around a padded input move like pixels in this model? All machines but engines after
-// NVDLA.
-bool moves_zeros(const Arch& arch, const Workload& workload) {
-  return !std::holds_alternative<NvdlaTiming>(arch.compute.timing) &&
-         std::any_of(workload.tensors.begin(), workload.tensors.end(), [&](const Tensor& tensor) {
-           std::int64_t box = 1;
-           for (const Rank& rank : tensor.ranks) {
-             std::int64_t extent = 1;
-             for (const Term& term : rank.terms) {
-               extent += std::abs(term.coefficient) * (workload.dims[term.dim].bound - 1);
-             }
-             box *= extent;
-           }
-           return tensor.stored_elements.value_or(box) < box;
-         });
-}
-
-}  // namespace
 
 std::string roofline_text(const Arch& arch, const Workload& workload, const Roofline& bounds) {
   const RooflineBound& bound = bounds.bound;
