@@ -129,6 +129,13 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
         "B/cycle of ifmap, filter and ofmap",
         config.bandwidth->ifmap, config.bandwidth->filter, config.bandwidth->ofmap));
   }
+  if (std::any_of(layers.begin(), layers.end(), [](const auto& layer) { return !layer.gemm; })) {
+    imported.notes.push_back(
+        "convolutions have three figures: scalesim.csv has the tool's folds with an ifmap of "
+        "pixels; NAME.mapping.yaml evaluates with an unfolded ifmap (dram_ifmap_reads_unfolded), "
+        "slower where its port is; a search of NAME.workload.yaml has no folds that run on from "
+        "line to line");
+  }
   imported.files.push_back({"scalesim.csv", table});
   return imported;
 }

@@ -186,6 +186,20 @@ std::string totals_text(const Arch& arch, const Network& network, const NetworkT
   return text;
 }
 
+// What the layers' `workbook` says is for the workbook's timing.
+std::string workbook_note(const Arch& arch, const Network& network) {
+  const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
+  const auto said =
+      std::count_if(network.layers.begin(), network.layers.end(),
+                    [](const NetworkLayer& layer) { return layer.workbook != WorkbookRow{}; });
+  return said == 0 || (nvdla != nullptr && nvdla->mode == NvdlaMode::kSheet)
+             ? ""
+             : fmt::format(
+                   "note: `workbook` of {} of {} layers is not counted: only engines after NVDLA "
+                   "in `mode: sheet` read it\n",
+                   said, network.layers.size());
+}
+
 }  // namespace
 
 std::string network_text(const Arch& arch, const Network& network, const NetworkOptions& options,
@@ -214,7 +228,7 @@ std::string network_text(const Arch& arch, const Network& network, const Network
   }
   text += extremes_text(network, found, streams, sums);
   text += totals_text(arch, network, sums);
-  return text;
+  return text + workbook_note(arch, network);
 }
 
 }  // namespace mapsim

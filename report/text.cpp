@@ -299,8 +299,11 @@ std::string roofline_text(const Arch& arch, const Workload& workload, const Roof
                     port_name(arch, port.level, port.kind), scaled(port.bytes_per_second, "B/s"),
                     ratio(port.intensity), ratio(port.knee));
   }
-  text += fmt::format("\nno mapping takes less than {} or {}\n",
-                      cycles_text(arch, bounds.least_cycles), energy_text(bounds.least_energy));
+  text += fmt::format("\nno mapping takes less than {} or {}{}\n",
+                      cycles_text(arch, bounds.least_cycles), energy_text(bounds.least_energy),
+                      moves_zeros(arch, workload)
+                          ? ", counted on the padded input, whose zeros move like pixels"
+                          : "");
   return text;
 }
 

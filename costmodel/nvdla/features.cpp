@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "workloads/form.hpp"
@@ -38,6 +39,22 @@ PerTensor<Padding> feature_words(const Problem& problem) {
   found[output] = to_words(problem, view->kernel,
                            workload.tensors[output].bits.count() / outputs_per_element(workload));
   return found;
+}
+
+bool moves_zeros(const Arch& arch, const Workload& workload) {
+  const auto has_zeros = [&workload](const Tensor& tensor) {
+    std::int64_t box = 1;
+    for (const Rank& rank : tensor.ranks) {
+      std::int64_t extent = 1;
+      for (const Term& term : rank.terms) {
+        extent += std::abs(term.coefficient) * (workload.dims[term.dim].bound - 1);
+      }
+      box *= extent;
+    }
+    return tensor.stored_elements.value_or(box) < box;
+  };
+  return !std::holds_alternative<NvdlaTiming>(arch.compute.timing) &&
+         std::any_of(workload.tensors.begin(), workload.tensors.end(), has_zeros);
 }
 
 bool holds_padded_features(const Arch& arch, LevelId level) {

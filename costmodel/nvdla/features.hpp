@@ -22,6 +22,10 @@ PerTensor<Padding> feature_words(const Problem& problem);
 // counts of the outermost level.
 PerTensor<Padding> feature_paddings(const Problem& problem, const PerTensor<TensorCounts>& memory);
 
+// Do zeros around a padded input move like pixels (docs/model.md#assumptions-and-limits)? All
+// machines but engines have it so.
+bool moves_zeros(const Arch& arch, const Workload& workload);
+
 // Is a level one that features cross so, outside of the buffer?
 bool holds_padded_features(const Arch& arch, LevelId level);
 

@@ -148,6 +148,8 @@ TEST_F(Interop, ImportsScaleSimReadyToEvaluateAndToSearch) {
                 .find("note: DP_second: SCALE-Sim rounds the output up to "
                       "25 pixels; 16 have a whole window\n"),
             std::string::npos);
+  EXPECT_NE(contents(folder() / "stdout").find("note: convolutions have three figures: "),
+            std::string::npos);
   for (const char* layer : {"first", "DP_second", "first_2"}) {
     ASSERT_EQ(run(fmt::format("eval net/arch.yaml net/{0}.gemm.yaml net/{0}.mapping.yaml", layer)),
               0)

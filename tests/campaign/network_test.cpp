@@ -63,6 +63,12 @@ TEST(SearchNetwork, CountsWhatTheWorkbookFusesWithARow) {
   const auto cost = [&c] { return *search_network(c.arch, c.network, c.options).layers[0].cost; };
   const Cost fused = cost();
   EXPECT_EQ(fused.latency.steady, Cycles{178'000});
+  const std::string note = "note: `workbook` of 1 of 1 layers is not counted";
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
+              testing::Not(testing::HasSubstr(note)));
+  EXPECT_THAT(network_text(load_arch(kConfigs + "arch/nv_full.yaml"), c.network, c.options, result),
+              testing::HasSubstr(note));
   EXPECT_NEAR(fused.utilization, 51'380'224 / 178'000. / 2048, 1e-9);
   // The same layer without it is another row.
   c.network.layers.push_back(c.network.layers[0]);

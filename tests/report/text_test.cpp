@@ -10,12 +10,14 @@
 #include "report/nest.hpp"
 #include "report/table.hpp"
 #include "tests/report/small_problem.hpp"
+#include "workloads/conv.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Table, AlignsTheFirstColumnLeftAndOthersRight) {
   EXPECT_EQ(table({{"", "x", "y"}, {"longer", "1"}, {"b", "20", "300"}}),
@@ -167,6 +169,15 @@ TEST(RooflineText, SaysWhatLimits) {
                                          roofline(problem.arch(), problem.workload()));
   EXPECT_THAT(text, HasSubstr("memory-limited"));
   EXPECT_THAT(text, HasSubstr("no mapping takes less than 104 cycles"));
+  EXPECT_THAT(text, Not(HasSubstr("counted on the padded input")));
+  ConvShape shape;
+  shape.in_channels = shape.out_channels = 4;
+  shape.input = {7, 7};
+  shape.kernel = {3, 3};
+  shape.padding = {1, 1};
+  const Workload padded = conv2d("padded", shape);
+  EXPECT_THAT(roofline_text(problem.arch(), padded, roofline(problem.arch(), padded)),
+              HasSubstr(", counted on the padded input, whose zeros move like pixels\n"));
 }
 
 }  // namespace
