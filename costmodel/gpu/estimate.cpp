@@ -107,16 +107,16 @@ struct Resident {
 };
 
 // Cycles of a K step in which each block asks for tiles `ahead` steps before their use and does
-// nothing else. The L2 serves all blocks evenly, which ask together as their steps are alike; SMs
-// without a block ask for nothing. At the port, beside the latency and its own transfer, a block
-// waits for the others' in proportion to how much of the step they take: ahead T = latency + x +
-// (b - 1) x (b x / T).
-double paced_by_memory(const Feed& feed, const Resident& blocks, double ahead) {
-  const double together = feed.latency + blocks.in_all * feed.l2;
-  const double alone = feed.latency + feed.port;
-  const double others = (blocks.on_sm - 1) * blocks.on_sm * feed.port * feed.port;
-  const double port = (alone + std::sqrt(alone * alone + 4 * ahead * others)) / 2;
-  return std::max(together, port) / ahead;
+// nothing else. Beside the latency and its own transfer x a block waits for the others' in
+// proportion to how much of the step they take: ahead T = latency + x + (b - 1) x (b x / T). At the
+// port they are those of its SM, at the L2 those of all; SMs without a block ask for nothing.
+double paced_by_memory(const Feed& feed, const Resident& resident, double ahead) {
+  const auto paced = [&](double x, double blocks) {
+    const double alone = feed.latency + x;
+    const double others = (blocks - 1) * blocks * x * x;
+    return (alone + std::sqrt(alone * alone + 4 * ahead * others)) / (2 * ahead);
+  };
+  return std::max(paced(feed.port, resident.on_sm), paced(feed.l2, resident.in_all));
 }
 
 // Cycles of an SM for one K step of `blocks` resident blocks, each resource by itself.
