@@ -405,9 +405,9 @@ TEST_F(Recorded, L20Library) {
 
 // cuBLAS in FP32, the tile known. A first rough fit reached 9.1 %, 12.1 % and 12.3 %.
 TEST_F(Recorded, Fp32OfCublas) {
-  expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.0515);
+  expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.0519);
   expect_mape(kernels(kLinear, "NVIDIA A100-PCIE-40GB", "a100_40gb", GpuPath::kSimt, 8), 0.0475);
-  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.1142);
+  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.1141);
 }
 
 // cuDNN's implicit GEMMs in FP32.
