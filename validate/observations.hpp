@@ -36,7 +36,7 @@ struct ObservationGroup {
   std::string first_left_out;
 };
 
-// What the time of a row is of: `validate` times kernels again and again, short ones back to back.
+// What the time of a row is of: `validate` times kernels again and again, queued ahead of the GPU.
 // Of others, and of cold ones, it is not known to be more than one run.
 GpuTiming timing_of(const GpuMeasurement& row);
 

@@ -45,6 +45,16 @@ double copies(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ke
   return lanes / 32 * (asynchronous ? 1 : 2);
 }
 
+// Instructions of a warp that make halves of 8-bit floats for one step along K of its fragments,
+// two elements per lane each. Hopper multiplies fp8 in warpgroups only: ptxas makes HMMA of
+// mma.sync (nvcc 13, sm_90: of 8 m16n8k32 with one A 16 HMMA and 8 + 8 x 4 conversions; sm_89: 8
+// QMMA).
+double unpacked(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& kernel) {
+  const bool as_halves = problem.precision == GpuPrecision::kFp8 && gpu.compute_capability == 90 &&
+                         kernel.path == GpuPath::kMma;
+  return as_halves ? real((kernel.warp.m + kernel.warp.n) * kernel.fragment.k) / 64 : 0;
+}
+
 // Instructions of a block's warps that write C in pieces smaller than 16 B, over those of aligned
 // rows. FMA kernels write single elements whatever the rows are.
 double extra_stores(const GemmProblem& problem, const KernelChoice& kernel) {
@@ -69,12 +79,11 @@ struct Reduction {
 struct Feed {
   double latency = 0;  // cycles: of L2, and as far as tiles are not there of DRAM
   double first = 0;    // of a round's first tiles, which nobody has asked for before
-  double tile = 0;     // cycles that bring a block's tiles of a K step, latency apart
+  double port = 0;     // cycles that bring a block's tiles of a K step through the SM's port
+  double l2 = 0;       // cycles of the L2's whole bandwidth for these tiles
 };
 
-// The L2 serves all SMs evenly, which ask together as their steps are alike: a block's tiles take
-// as long as the SM's share of the L2's bandwidth asks for, or its port. Those of B serve a
-// cluster.
+// Those of B serve a cluster.
 Feed feed_of(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
              const KernelChoice& kernel, const GpuWork& work, const Reduction& bytes) {
   const double always = work.traffic.holds[0].dram_read;  // every wave's step anew
@@ -82,24 +91,32 @@ Feed feed_of(const Gpu& gpu, const GpuCalibration& calibration, const GemmProble
   const double of_a =
       real(kernel.block.m * kernel.block.k * operand_size(problem.precision).count());
   const double from_l2 = of_a + (work.step_bytes - of_a) / real(kernel.cluster);
-  const double share = gpu.l2_bandwidth.count() / (real(gpu.sms) * gpu.clock.count());
   const double near = real(gpu.latency.l2.count());
   const double further = real(gpu.latency.dram.count()) - near;
   Feed feed;
   feed.latency = near + missed * further;
   feed.first = near + bytes.cold * further;
-  feed.tile =
-      std::max(work.step_bytes / real(gpu.l2_per_sm.count()), from_l2 / share) / calibration.l2;
+  feed.port = work.step_bytes / real(gpu.l2_per_sm.count()) / calibration.l2;
+  feed.l2 = from_l2 * gpu.clock.count() / gpu.l2_bandwidth.count() / calibration.l2;
   return feed;
 }
 
-// Cycles of a K step in which each of `blocks` blocks asks for tiles `ahead` steps before their use
-// and does nothing else. Beside the latency and its own transfer a block waits for the others' in
-// proportion to how much of the step they take: ahead T = latency + x + (b - 1) x (b x / T).
-double paced_by_memory(const Feed& feed, double blocks, double ahead) {
-  const double alone = feed.latency + feed.tile;
-  const double others = (blocks - 1) * blocks * feed.tile * feed.tile;
-  return (alone + std::sqrt(alone * alone + 4 * ahead * others)) / (2 * ahead);
+// Blocks at work at once: on the busiest SM, and on all SMs together.
+struct Resident {
+  double on_sm = 0, in_all = 0;
+};
+
+// Cycles of a K step in which each block asks for tiles `ahead` steps before their use and does
+// nothing else. Beside the latency and its own transfer x a block waits for the others' in
+// proportion to how much of the step they take: ahead T = latency + x + (b - 1) x (b x / T). At the
+// port they are those of its SM, at the L2 those of all; SMs without a block ask for nothing.
+double paced_by_memory(const Feed& feed, const Resident& resident, double ahead) {
+  const auto paced = [&](double x, double blocks) {
+    const double alone = feed.latency + x;
+    const double others = (blocks - 1) * blocks * x * x;
+    return (alone + std::sqrt(alone * alone + 4 * ahead * others)) / (2 * ahead);
+  };
+  return std::max(paced(feed.port, resident.on_sm), paced(feed.l2, resident.in_all));
 }
 
 // Cycles of an SM for one K step of `blocks` resident blocks, each resource by itself.
@@ -111,8 +128,9 @@ struct StepCycles {
 
 StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
                        const GemmProblem& problem, const KernelChoice& kernel, const GpuWork& work,
-                       const Feed& feed, double blocks) {
+                       const Feed& feed, const Resident& resident) {
   StepCycles cycles;
+  const double blocks = resident.on_sm;
   const double groups = kernel.path == GpuPath::kWgmma ? kPartitions : 1;  // partitions of a warp
   const double warps = blocks * real(kernel.warps()) * groups;
   const double busiest = std::ceil(warps / kPartitions);  // warps of a partition
@@ -133,30 +151,36 @@ StepCycles step_cycles(const Gpu& gpu, const GpuCalibration& calibration,
                                 1 / p);
 
   // A tile is asked for stages - 1 steps before its use; without a second stage, in its own step.
-  const double ahead = real(std::max<std::int64_t>(kernel.stages - 1, 1));
-  const double hidden = kernel.stages > 1 ? cycles.loop : cycles.loop * (1 - 1 / blocks);
-  const double paced = paced_by_memory(feed, blocks, ahead);
-  const double exposed = paced - hidden;
-  // A warp waits for its fragments and for the barrier; other warps of its partition go on.
+  // No more stages are of use than there are steps, and the round's first tiles are in its fill.
+  const double stages = std::min(real(kernel.stages), work.steps);
+  const double ahead = std::max(stages - 1, 1.0);
+  const double hidden = stages > 1 ? cycles.loop : cycles.loop * (1 - 1 / blocks);
+  const double paced = paced_by_memory(feed, resident, ahead);
+  const double exposed = std::max(0.0, paced - hidden) * (work.steps - 1) / work.steps;
+  // A warp waits for its fragments and for the barrier; other warps of its partition go on,
+  // with one stage those of its block.
   const double own = cycles.mma / busiest;
   const double inner_steps = real(kernel.block.k / kernel.fragment.k);
   const double fragments =
       kernel.path == GpuPath::kWmma ? inner_steps * real(gpu.latency.shared.count()) : 0;
-  const double waits = fragments + kBarrier - (busiest - 1) * own;
-  cycles.stall = calibration.stall * (std::max(0.0, exposed) + std::max(0.0, waits));
+  const double together = stages > 1 ? busiest : busiest / blocks;
+  const double waits = fragments + kBarrier - (together - 1) * own;
+  // While tiles are on their way there is time for that, but with one stage.
+  const double least = std::max(0.0, waits);
+  cycles.stall = calibration.stall * (stages > 1 ? std::max(exposed, least) : exposed + least);
   return cycles;
 }
 
 // Cycles of a round of `blocks` blocks per SM that do not overlap with its K loop: the first tiles,
-// the last results. Blocks of one SM hide each other's.
+// the last results. The latency is hidden by `older` blocks of the SM, which began before.
 double round_overhead(const Gpu& gpu, const GpuCalibration& calibration, const KernelChoice& kernel,
-                      const GpuWork& work, const Feed& feed, double blocks) {
+                      const GpuWork& work, const Feed& feed, double blocks, double older) {
   const double port = real(gpu.l2_per_sm.count());
-  const double others = real(std::max<std::int64_t>(kernel.stages - 2, 0));
+  const double others = std::max(std::min(real(kernel.stages), work.steps) - 2, 0.0);
   const double first = (1 + kOutOfOrder * others) * work.step_bytes / port;
   const double last = work.output_bytes / port;
   const double stores = blocks * work.extra_stores / (kPartitions * calibration.issue);
-  return calibration.stall * feed.first / blocks + first + last + stores;
+  return calibration.stall * feed.first / (1 + older) + first + last + stores;
 }
 
 struct LoopTime {
@@ -168,8 +192,10 @@ LoopTime loop_time(const Gpu& gpu, const GpuCalibration& calibration, const Gemm
                    const KernelChoice& kernel, const GpuWork& work, const Feed& feed) {
   LoopTime time;
   const double cycle = 1 / gpu.clock.count();
-  const auto add_rounds = [&](double rounds, double blocks) {
-    const StepCycles step = step_cycles(gpu, calibration, problem, kernel, work, feed, blocks);
+  bool is_first = true;  // when all blocks begin at once
+  const auto add_rounds = [&](double rounds, const Resident& resident) {
+    const StepCycles step = step_cycles(gpu, calibration, problem, kernel, work, feed, resident);
+    const double blocks = resident.on_sm;
     const double steps = rounds * work.steps * cycle;
     time.mma += steps * step.mma;
     time.shared += steps * step.shared;
@@ -177,16 +203,22 @@ LoopTime loop_time(const Gpu& gpu, const GpuCalibration& calibration, const Gemm
     time.loop += steps * step.loop;
     time.stall += steps * step.stall;
     time.port += steps * blocks * work.step_bytes / real(gpu.l2_per_sm.count());
-    time.fill += rounds * cycle * round_overhead(gpu, calibration, kernel, work, feed, blocks);
+    const auto overhead = [&](double older) {
+      return round_overhead(gpu, calibration, kernel, work, feed, blocks, older);
+    };
+    const double later = overhead(real(work.resources.blocks_per_sm) - 1);
+    time.fill += cycle * (is_first ? overhead(0) + (rounds - 1) * later : rounds * later);
+    is_first = false;
     return steps * (step.loop + step.stall);
   };
   double full = 0;
   if (work.waves.full > 0) {
-    full = add_rounds(real(work.waves.full), real(work.resources.blocks_per_sm));
+    full = add_rounds(real(work.waves.full),
+                      {real(work.resources.blocks_per_sm), real(work.waves.slots)});
   }
   if (work.waves.rest > 0) {
     const double blocks = real((work.waves.rest + gpu.sms - 1) / gpu.sms);
-    const double last = add_rounds(1, blocks);
+    const double last = add_rounds(1, {blocks, real(work.waves.rest)});
     time.tail = last * (1 - real(work.waves.rest) / (real(gpu.sms) * blocks));
     if (work.waves.full > 0) {  // against the pace of the full rounds
       const double ideal =
@@ -299,6 +331,7 @@ GpuWork work(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& ker
   const double copied = copies(gpu, problem, kernel);
   result.step_instructions = operations * mma_instructions(gpu, problem, kernel) * threads_per_mma +
                              warps * inner * loads.instructions + copied * (1 + kCopyOverhead) +
+                             warps * inner * unpacked(gpu, problem, kernel) +
                              warps * kLoopOverhead * threads_per_mma;
   const double written =
       real(kernel.split_k > 1 ? sum_size(problem.precision).count() : problem.output.count());

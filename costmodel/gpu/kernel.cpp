@@ -67,6 +67,12 @@ std::optional<std::string> illegal_fragment(const GemmProblem& problem,
                      to_string(problem.precision), all.empty() ? "none" : all);
 }
 
+// Of a thread. Warpgroups that multiply take more registers than the launch says (setmaxnreg).
+std::int64_t sum_registers(const GemmProblem& problem, const KernelChoice& kernel) {
+  const std::int64_t threads = kernel.path == GpuPath::kWgmma ? 128 : 32;
+  return kernel.warp.m * kernel.warp.n * sum_size(problem.precision).count() / 4 / threads;
+}
+
 bool divides(const GemmTile& inner, const GemmTile& outer) {
   return inner.m > 0 && inner.n > 0 && inner.k > 0 && outer.m % inner.m == 0 &&
          outer.n % inner.n == 0 && outer.k % inner.k == 0;
@@ -90,6 +96,11 @@ std::optional<std::string> illegal_tiles(const Gpu& gpu, const GemmProblem& prob
     return fmt::format("clusters of {} blocks; 1, with wgmma up to {}", kernel.cluster,
                        kMaxCluster);
   }
+  const std::int64_t rows = (problem.m + kernel.block.m - 1) / kernel.block.m;
+  if (kernel.cluster > rows) {
+    return fmt::format("clusters of {} blocks along M, but only {} there to share B",
+                       kernel.cluster, rows);
+  }
   if (kernel.stages > 2 && gpu.compute_capability < 80) {
     return "more than 2 stages need cp.async, which begins with sm_80";
   }
@@ -99,11 +110,13 @@ std::optional<std::string> illegal_tiles(const Gpu& gpu, const GemmProblem& prob
   }
   const std::int64_t row = shared_row_bytes(problem, kernel, true);
   const std::int64_t column = shared_row_bytes(problem, kernel, false);
-  if (kernel.path == GpuPath::kWmma && (row % 16 != 0 || column % 16 != 0)) {
+  if (kernel.path != GpuPath::kSimt && (row % 16 != 0 || column % 16 != 0)) {
     return fmt::format(
-        "rows of {} and {} B in shared memory; load_matrix_sync wants multiples of "
-        "16 B: change the padding",
-        row, column);
+        "rows of {} and {} B in shared memory; {} wants multiples of 16 B: change the padding", row,
+        column,
+        kernel.path == GpuPath::kWmma  ? "load_matrix_sync"
+        : kernel.path == GpuPath::kMma ? "ldmatrix"
+                                       : "the TMA");
   }
   return std::nullopt;
 }
@@ -181,6 +194,11 @@ std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
   if (auto reason = illegal_tiles(gpu, problem, kernel)) {
     return reason;
   }
+  const std::int64_t sums = sum_registers(problem, kernel);
+  if (kernel.path != GpuPath::kWgmma && kernel.spilled_bytes.value_or(0) == 0 &&
+      kernel.registers.value_or(sums) < sums) {
+    return fmt::format("{} registers per thread; its sums alone take {}", *kernel.registers, sums);
+  }
   const GpuResources need = resources(gpu, problem, kernel);
   if (need.shared > gpu.shared_per_block) {
     return fmt::format("{} B of shared memory; {} gives a block {}", need.shared.count(), gpu.name,
@@ -223,8 +241,7 @@ std::int64_t blocks_per_sm(const Gpu& gpu, std::int64_t threads, std::int64_t re
 std::int64_t estimated_registers(const GemmProblem& problem, const KernelChoice& kernel) {
   constexpr std::int64_t kOverhead = 40;
   const std::int64_t threads = kernel.path == GpuPath::kWgmma ? 128 : 32;
-  const std::int64_t sums =
-      kernel.warp.m * kernel.warp.n * sum_size(problem.precision).count() / 4 / threads;
+  const std::int64_t sums = sum_registers(problem, kernel);
   if (kernel.path == GpuPath::kWgmma) {
     return sums + kOverhead;  // operands come from shared memory
   }

@@ -136,7 +136,9 @@ double mma_instructions(const Gpu& gpu, const GemmProblem& problem, const Kernel
     per_instruction = kernel.path == GpuPath::kWmma ? 512 : 1024;
   } else if (problem.precision == GpuPrecision::kFp8 ||
              (problem.precision == GpuPrecision::kS8 && kernel.path == GpuPath::kMma)) {
-    per_instruction = gpu.compute_capability >= 80 ? 4096 : 1024;
+    const bool as_halves =  // costmodel/gpu/estimate.cpp, unpacked()
+        gpu.compute_capability == 90 && problem.precision == GpuPrecision::kFp8;
+    per_instruction = as_halves ? 2048 : gpu.compute_capability >= 80 ? 4096 : 1024;
   }
   return macs / per_instruction;
 }

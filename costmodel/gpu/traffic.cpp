@@ -31,10 +31,13 @@ GpuWaves waves(const Gpu& gpu, const GemmProblem& problem, const KernelChoice& k
   GpuWaves result;
   result.rows = ceil_div(problem.m, kernel.block.m);
   result.columns = ceil_div(problem.n, kernel.block.n);
-  result.blocks = result.rows * result.columns * kernel.split_k * problem.batch;
+  const std::int64_t columns = result.columns * kernel.split_k * problem.batch;
+  result.blocks = result.rows * columns;
+  // Clusters are launched whole: blocks that have no part of C take their slots all the same.
+  const std::int64_t launched = ceil_div(result.rows, kernel.cluster) * kernel.cluster * columns;
   result.slots = gpu.sms * blocks_per_sm;
-  result.full = result.blocks / result.slots;
-  result.rest = result.blocks % result.slots;
+  result.full = launched / result.slots;
+  result.rest = launched % result.slots;
   set_rectangle(result, kernel.raster, kernel.cluster);
   return result;
 }

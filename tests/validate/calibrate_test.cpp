@@ -373,7 +373,7 @@ TEST_F(Recorded, L20WmmaVariants) {
   EXPECT_EQ(group.refusal, std::nullopt);
   EXPECT_EQ(group.problems, 27);
   EXPECT_LE(group.scores[0].errors->mape, 0.024);
-  EXPECT_GE(group.scores[0].ranks.tau, 0.716);
+  EXPECT_GE(group.scores[0].ranks.tau, 0.727);
   EXPECT_LE(group.scores[0].ranks.top1, 1.003);
   EXPECT_LT(group.scores[0].errors->mape, group.scores[2].errors->mape);  // the roofline
 }
@@ -387,7 +387,7 @@ TEST_F(Recorded, H200Library) {
 TEST_F(Recorded, A100Library) {
   const GroupCalibration group =
       library("aiconfigurator/a100_sxm-trtllm-1.0.0-bfloat16.csv", "a100_80gb", 20);
-  expect_mape(group, 0.074);
+  expect_mape(group, 0.076);
 }
 
 const std::string kLeetCuda = "leetcuda_wmma/hgemm_kernels.csv";
@@ -395,10 +395,8 @@ const std::string kLinear = "neusight/linear_fp32_train.csv";
 const std::string kConvolutions = "neusight/conv_train.csv";
 
 TEST_F(Recorded, L20MmaVariants) {
-  // Reached: 5.47 %. 5.04 % had `stall` (10 times) and `launch` (18 us) free, which no row
-  // determines.
   const GroupCalibration group = kernels(kLeetCuda, "L20", "l20", GpuPath::kMma, 1);
-  expect_mape(group, 0.035);
+  expect_mape(group, 0.034);
 }
 
 TEST_F(Recorded, L20Library) {
@@ -407,9 +405,9 @@ TEST_F(Recorded, L20Library) {
 
 // cuBLAS in FP32, the tile known. A first rough fit reached 9.1 %, 12.1 % and 12.3 %.
 TEST_F(Recorded, Fp32OfCublas) {
-  expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.0515);
+  expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.0519);
   expect_mape(kernels(kLinear, "NVIDIA A100-PCIE-40GB", "a100_40gb", GpuPath::kSimt, 8), 0.0475);
-  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.1142);
+  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.1141);
 }
 
 // cuDNN's implicit GEMMs in FP32.

@@ -116,13 +116,14 @@ TEST(GpuEstimate, RowsThatAreNotAlignedCostInstructions) {
   EXPECT_EQ(work(gpu, problem, kernel).instructions, aligned);
 }
 
-// 48 KiB a step at the H200's 40 B a cycle and SM are 1230 cycles, and the latency comes on top:
-// more than the 1640 that the step's MMA operations take. A stage more halves what must be hidden.
+// 256 blocks' 32 KiB a step at the H200's 5300 B a cycle are 1580 cycles, and the latency comes on
+// top: more than the 1760 that the step's MMA operations take. A stage more halves what must be
+// hidden.
 TEST(GpuEstimate, DeeperPipelinesHideMore) {
   const Gpu gpu = chip("h200");
   KernelChoice kernel;
   kernel.path = GpuPath::kMma;
-  kernel.block = {128, 256, 64};
+  kernel.block = {128, 128, 64};
   kernel.warp = {64, 64, 64};
   kernel.padding = 0;
   kernel.raster = 0;
@@ -193,6 +194,112 @@ TEST(GpuEstimate, MoreOfAnythingNeverHurts) {
       EXPECT_LE(seconds(better, problem, kernel), before * (1 + 1e-12)) << what;
     }
   }
+}
+
+// SMs that have no block take nothing from those that have one.
+TEST(GpuEstimate, MoreSmsAreNeverSlower) {
+  for (const char* name : {"h200", "a100_80gb", "l20", "l4", "rtx4090", "t4"}) {
+    const Gpu gpu = chip(name);
+    for (const std::int64_t blocks : {4, 8, 60, 132, 264, 528}) {
+      for (const std::int64_t stages : {1, 2, 4}) {
+        KernelChoice kernel;
+        kernel.path = GpuPath::kMma;
+        kernel.padding = 0;
+        kernel.block = {64, 64, 64};
+        kernel.warp = {32, 32, 64};
+        kernel.stages = gpu.compute_capability < 80 ? std::min<std::int64_t>(stages, 2) : stages;
+        GemmProblem problem = square(8192, GpuPrecision::kF16);
+        problem.m = 128;
+        problem.n = 32 * blocks;
+        Gpu more = gpu;
+        const auto expect_least = [&](double& least) {
+          const double now = seconds(more, problem, kernel);
+          EXPECT_LE(now, least * (1 + 1e-12))
+              << name << " " << blocks << " blocks, " << stages << " stages, " << more.sms;
+          least = std::min(now, least);
+        };
+        double least = 1;
+        for (more.sms = gpu.sms / 4; more.sms <= 8 * gpu.sms; more.sms *= 2) {
+          expect_least(least);
+        }
+        least = 1;
+        // In one round whatever their number is. (Rounds of different sizes can be slower than as
+        // many of the same.)
+        for (more.sms = blocks / 8 + 1; more.sms <= 4 * gpu.sms; more.sms += 3) {
+          const std::int64_t slots = work(more, problem, kernel).waves.slots;
+          least = blocks > slots ? 1 : least;
+          expect_least(least);
+        }
+        // Four blocks do not care how many SMs are idle.
+        if (blocks == 4) {
+          EXPECT_EQ(seconds(more, problem, kernel), seconds(gpu, problem, kernel)) << name;
+        }
+      }
+    }
+  }
+}
+
+// There is nothing to load ahead of the last step.
+TEST(GpuEstimate, StagesBeyondTheStepsOfKChangeNothing) {
+  const Gpu gpu = chip("a100_80gb");
+  GemmProblem problem = square(4096, GpuPrecision::kF16);
+  KernelChoice kernel;
+  kernel.registers = 200;  // as many blocks per SM with all stages
+  for (const std::int64_t steps : {1, 2, 3}) {
+    problem.k = 32 * steps;
+    kernel.stages = steps;
+    const double least = seconds(gpu, problem, kernel);
+    for (kernel.stages = steps + 1; kernel.stages < 5; ++kernel.stages) {
+      EXPECT_EQ(seconds(gpu, problem, kernel), least) << steps << " " << kernel.stages;
+    }
+  }
+}
+
+// A cluster of two along M reads B once for both; three rows launch four.
+TEST(GpuEstimate, ClustersWithoutAPartnerShareNothing) {
+  const Gpu gpu = chip("h200");
+  GemmProblem problem = square(4096, GpuPrecision::kF16);
+  KernelChoice kernel;
+  kernel.path = GpuPath::kWgmma;
+  kernel.padding = 0;
+  kernel.block = kernel.warp = {64, 128, 64};
+  kernel.fragment = {64, 128, 16};
+  kernel.cluster = 2;
+  problem.m = 64;
+  EXPECT_THAT(illegal(gpu, problem, kernel).value_or(""), testing::HasSubstr("only 1 there"));
+  problem.m = 192;
+  ASSERT_EQ(illegal(gpu, problem, kernel), std::nullopt);
+  const auto launched = [&] {
+    const GpuWaves waves = work(gpu, problem, kernel).waves;
+    return waves.full * waves.slots + waves.rest;
+  };
+  EXPECT_EQ(launched(), 4 * 32);
+  kernel.cluster = 1;
+  EXPECT_EQ(launched(), 3 * 32);
+}
+
+// ptxas makes of 8 mma.sync.m16n8k32 of e4m3 with one A 16 HMMA and 40 conversions on sm_90.
+TEST(GpuEstimate, HopperMultipliesFp8OfMmaSyncAsHalves) {
+  KernelChoice kernel;
+  kernel.path = GpuPath::kMma;
+  kernel.padding = 0;
+  kernel.block = {128, 128, 64};
+  kernel.warp = {64, 64, 64};
+  kernel.stages = 3;
+  const GemmProblem problem = square(4096, GpuPrecision::kFp8);
+  for (const char* name : {"h200", "h100_sxm", "h100_pcie"}) {
+    const Gpu gpu = chip(name);
+    const double least = 4096.0 * 4096 * 4096 /
+                         (gpu.rate(GpuPrecision::kF16, GpuPath::kMma) *
+                          static_cast<double>(gpu.sms) * gpu.clock.count());
+    EXPECT_GT(seconds(gpu, problem, kernel), least) << name;
+  }
+  const double steps = 32.0 * 32 * 64;  // of all blocks
+  const double operations = 4096.0 * 4096 * 4096;
+  const double conversions = steps * 4 * 4 * 128 * 16 / 64;  // of 4 warps, 4 fragments along K
+  EXPECT_EQ(work(chip("h200"), problem, kernel).instructions -
+                work(chip("l20"), problem, kernel).instructions,
+            operations / 2048 - operations / 4096 + conversions);
 }
 
 }  // namespace

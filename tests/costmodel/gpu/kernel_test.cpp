@@ -232,6 +232,23 @@ TEST(Legality, SaysWhatIsWrongAndWhatWouldBeRight) {
             "fragment 16x16x16, warp 48x64x32, block 128x128x32: each must divide the next");
   EXPECT_EQ(reason(h200, [](KernelChoice& k) { k.split_k = 1000; }),
             "1000 slices of K, but only 128 steps");
+  for (const GpuPath path : {GpuPath::kMma, GpuPath::kWmma}) {
+    EXPECT_THAT(reason(h200,
+                       [path](KernelChoice& k) {
+                         k.path = path;
+                         k.padding = 1;
+                       }),
+                testing::HasSubstr("multiples of 16 B"));
+  }
+  // 64 x 64 sums of fp32 of a warp are 128 registers a thread.
+  EXPECT_THAT(reason(h200, [](KernelChoice& k) { k.registers = 8; }),
+              testing::HasSubstr("sums alone take 128"));
+  EXPECT_EQ(reason(h200,
+                   [](KernelChoice& k) {
+                     k.registers = 100;
+                     k.spilled_bytes = 160;
+                   }),
+            "legal");
 }
 
 }  // namespace
