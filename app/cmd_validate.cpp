@@ -85,6 +85,8 @@ void take(const KernelTiming& timing, GpuMeasurement& row) {
   row.memory_clock = timing.memory_clock;
   row.throttle = throttle_words(timing.throttle);
   row.watts = timing.watts;
+  row.host_bound = timing.host_bound;
+  row.origin += timing.host_bound ? "; a launch takes the host longer than this" : "";
   if (timing.left_out + timing.normalised > 0) {
     row.origin +=
         fmt::format("; {} samples left out, {} normalised", timing.left_out, timing.normalised);

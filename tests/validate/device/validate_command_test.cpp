@@ -175,6 +175,21 @@ TEST_F(ValidateCommand, RefusesKernelsWithMoreRegistersThanThereAre) {
   EXPECT_THAT(file("stdout"), HasSubstr("cannot run as it was compiled: about 300 registers"));
 }
 
+TEST_F(ValidateCommand, JudgesNothingByTheHostsTimes) {
+  ASSERT_EQ(validate("-o m.csv --json", "slow=0.2"), 0) << file("stderr");
+  const std::vector<GpuMeasurement> measured = rows("m.csv");
+  const auto host = std::count_if(measured.begin(), measured.end(),
+                                  [](const GpuMeasurement& row) { return row.host_bound; });
+  EXPECT_GE(host, 10);
+  EXPECT_TRUE(measured.front().host_bound);
+  EXPECT_THAT(measured.front().origin, HasSubstr("; a launch takes the host longer than this"));
+  const auto json = nlohmann::json::parse(file("stdout"));
+  EXPECT_EQ(json["host_bound"], host);
+  EXPECT_TRUE(json["problems"][0]["library_s"].is_null());
+  ASSERT_EQ(validate("--device replay=m.csv"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("rows are left out: a launch took the host longer"));
+}
+
 TEST_F(ValidateCommand, KeepsColdTimesApart) {
   ASSERT_EQ(validate("-o m.csv --no-library"), 0);
   const std::size_t hot = rows("m.csv").size();
