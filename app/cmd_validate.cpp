@@ -85,6 +85,8 @@ void take(const KernelTiming& timing, GpuMeasurement& row) {
   row.memory_clock = timing.memory_clock;
   row.throttle = throttle_words(timing.throttle);
   row.watts = timing.watts;
+  row.host_bound = timing.host_bound;
+  row.origin += timing.host_bound ? "; a launch takes the host longer than this" : "";
   if (timing.left_out + timing.normalised > 0) {
     row.origin +=
         fmt::format("; {} samples left out, {} normalised", timing.left_out, timing.normalised);
@@ -117,6 +119,10 @@ class DeviceRun {
       }
       options_.flush = std::get<CompiledKernel>(std::move(flush)).image;
     }
+    options_.attempt = [this](const std::string& what, bool begins) {
+      begins ? file_->begin(what) : file_->end();
+    };
+    options_.barred = [this](const std::string& what) { return is_barred(what); };
     options_.progress = [this](const std::string& what) { watch_.say(name_ + ": " + what); };
   }
 
@@ -136,8 +142,7 @@ class DeviceRun {
   bool any_wrong() const { return any_wrong_; }
 
  private:
-  void refuse(const GpuMeasurement& row, const std::string& reason, bool lost) {
-    const std::string what = measured_what(row);
+  void refuse(const std::string& what, const std::string& reason, bool lost) {
     notes_->refusals.push_back(what + ": " + reason);
     any_wrong_ = any_wrong_ || lost || reason.starts_with("wrong");
     if (lost) {
@@ -146,6 +151,16 @@ class DeviceRun {
     } else {
       file_->note_refused(what, reason);
     }
+  }
+
+  // Whether it must not be tried again; then that is reported.
+  bool is_barred(const std::string& what) {
+    const std::string* reason = file_->lost(what);
+    if (reason != nullptr) {
+      notes_->refusals.push_back(what + ": not tried again: " + *reason);
+      any_wrong_ = true;
+    }
+    return reason != nullptr;
   }
 
   // Those that are not in the file yet.
@@ -161,10 +176,7 @@ class DeviceRun {
     }
     for (const KernelSpec& spec : candidates) {
       const std::string what = measured_what(row_of(subject, spec));
-      if (const std::string* reason = file_->lost(what)) {
-        notes_->refusals.push_back(what + ": not tried again: " + *reason);
-        any_wrong_ = true;
-      } else if (arguments_->once || !file_->has(what)) {
+      if (!is_barred(what) && (arguments_->once || !file_->has(what))) {
         left.push_back(spec);
       }
     }
@@ -173,7 +185,9 @@ class DeviceRun {
 
   void measure_subject(const Subject& subject) {
     const std::vector<KernelSpec> left = missing(subject);
-    options_.library = open_.cublas && !file_->has(measured_what(subject.row)) && !arguments_->once;
+    options_.library_label = measured_what(subject.row);
+    options_.library = open_.cublas && !arguments_->once && !file_->has(options_.library_label) &&
+                       !is_barred(options_.library_label);
     if (left.empty() && !options_.library) {
       return;
     }
@@ -188,13 +202,10 @@ class DeviceRun {
       if (kernel.refusal.empty()) {
         runnable.push_back(std::move(kernel));
       } else {
-        refuse(row, kernel.refusal, false);
+        refuse(kernel.label, kernel.refusal, false);
       }
     }
     try {
-      options_.attempt = [&](std::size_t kernel, bool begins) {
-        begins ? file_->begin(runnable[kernel].label) : file_->end();
-      };
       keep(subject, runnable, measure(open_.tools(), subject.spec, runnable, options_));
       // Between problems the GPU rests while kernels are compiled.
       Seconds& warm_up = options_.protocol.device_warm_up;
@@ -217,7 +228,9 @@ class DeviceRun {
         take(*result.timing, row);
         rows.push_back(std::move(row));
       } else if (!result.refusal.empty()) {
-        refuse(row, result.refusal, result.lost);
+        const bool is_way = result.lost && !result.detail.empty();
+        refuse(measured_what(row) + (is_way ? " " + result.detail : ""), result.refusal,
+               result.lost);
       }
     };
     for (std::size_t i = 0; i < kernels.size(); ++i) {

@@ -107,6 +107,11 @@ std::string summary(const Gpu& gpu, const Verdict& verdict) {
   std::string text =
       fmt::format("{}: {} kernels on {} problems{}\n", gpu.name, verdict.kernels,
                   verdict.problems.size(), gpu.calibrations.empty() ? ", uncalibrated model" : "");
+  if (verdict.host_bound > 0) {
+    text += fmt::format(
+        "{} rows are left out: a launch took the host longer than the GPU took to run it\n",
+        verdict.host_bound);
+  }
   if (verdict.kernels == 0) {
     return text;
   }

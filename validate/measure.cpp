@@ -15,13 +15,15 @@
 namespace mapsim {
 namespace {
 
-constexpr int kAlgorithms = 8;                        // of cuBLASLt
+constexpr int kAlgorithms = 8;     // of cuBLASLt
+constexpr std::int64_t kMore = 8;  // launches: more than lie between asking and beginning
 constexpr Bytes kLibraryWorkspace{32 * 1024 * 1024};  // what NVIDIA recommends on Hopper
 
-// A kernel's first run, announced.
+// A first run, announced.
 class Attempt {
  public:
-  Attempt(const MeasureOptions& options, std::size_t kernel) : options_{&options}, kernel_{kernel} {
+  Attempt(const MeasureOptions& options, std::string label)
+      : options_{&options}, label_{std::move(label)} {
     tell(true);
   }
   ~Attempt() { tell(false); }
@@ -31,11 +33,11 @@ class Attempt {
  private:
   void tell(bool begins) const {
     if (options_->attempt) {
-      options_->attempt(kernel_, begins);
+      options_->attempt(label_, begins);
     }
   }
   const MeasureOptions* options_;
-  std::size_t kernel_;
+  std::string label_;
 };
 
 // One thing to time.
@@ -131,7 +133,7 @@ class Session {
             std::make_unique<Loaded>(*device_, kernels_[i], operands_.arguments(kernels_[i].spec));
         verify(result, [&] {
           const NvtxRange range{kernels_[i].label};
-          const Attempt attempt{*options_, i};
+          const Attempt attempt{*options_, kernels_[i].label};
           loaded->launch();
           device_->synchronize();
         });
@@ -192,16 +194,17 @@ class Session {
       ways.push_back({algorithm.name(),
                       [=, this] { tools_->cublas->multiply(algorithm, a, b, c, workspace); }});
     }
-    std::string first_refusal;
+    std::erase_if(
+        ways, [&](const Way& way) { return options_->barred && options_->barred(label_of(way)); });
+    std::string first_refusal = ways.empty() ? "nothing of it may run" : "";
     for (Way& way : ways) {
       result.refusal.clear();
       const bool is_right = survives(result, [&] {
         if (problem_->conv) {
           operands_.poison();  // what it computes is another matrix: speed alone counts
-          way.launch();
-          device_->synchronize();
+          attempt(way);
         } else {
-          verify(result, way.launch);
+          verify(result, [&] { attempt(way); });
         }
       });
       if (is_right) {
@@ -210,6 +213,7 @@ class Session {
         first_refusal = result.refusal;
       }
       if (lost_) {
+        result.detail = way.name;
         return;
       }
     }
@@ -219,22 +223,28 @@ class Session {
     }
   }
 
+  std::string label_of(const Way& way) const { return options_->library_label + " " + way.name; }
+  void attempt(const Way& way) const {
+    const Attempt attempt{*options_, label_of(way)};
+    way.launch();
+    device_->synchronize();
+  }
+
   // The fastest of the library's ways.
   void choose_way(Contender& contender) {
     Seconds best{1e9};
+    const Way* fastest = &library_ways_.front();
     for (const Way& way : library_ways_) {
       contender.launch = way.launch;
+      contender.result->detail = way.name;  // to be blamed
       const Seconds time = once(contender, 3);
       if (time < best) {
         best = time;
-        contender.result->detail = way.name;
+        fastest = &way;
       }
     }
-    for (const Way& way : library_ways_) {
-      if (way.name == contender.result->detail) {
-        contender.launch = way.launch;
-      }
-    }
+    contender.launch = fastest->launch;
+    contender.result->detail = fastest->name;
   }
 
   // A convolution's matrices as if they were in memory, in rows of multiples of 16 B: the pass that
@@ -343,8 +353,9 @@ class Session {
   }
 
   // Batches one behind the other, an event after each. All are asked for before any is waited for,
-  // and the first is not timed (code and data are there again after it): the device never waits
-  // for the host, so no time that a launch takes there is in these times.
+  // and the first is not timed (code and data are there again after it): the device does not wait
+  // for the host, but where a launch takes longer there than the kernel. Then it is done with what
+  // is timed when a few more have been asked for, and the times are the host's.
   std::vector<Seconds> hot_samples(const Contender& contender, const SamplePlan& plan,
                                    RoundTimes* turn) {
     launch(contender, plan.batch);
@@ -353,6 +364,10 @@ class Session {
     for (std::size_t i = 1; i <= samples; ++i) {
       launch(contender, plan.batch);
       events_[i].record();
+    }
+    if (turn != nullptr && plan.batch > 1) {
+      launch(contender, kMore);
+      turn->host_bound = events_[samples].passed();
     }
     look(turn);
     events_[samples].wait();

@@ -26,7 +26,7 @@ struct DeviceTools {
 struct MeasuredKernel {
   std::optional<KernelTiming> timing{};
   std::string refusal;  // wrong results above all
-  std::string detail;   // which of the library's kernels it is
+  std::string detail;   // which of the library's ways it is, or, where lost, was
   bool lost = false;    // it took the device's context with it: nothing after it ran
 };
 
@@ -42,9 +42,13 @@ struct MeasureOptions {
   std::string flush;        // the cubin of flush_source(), where the protocol is cold
   // What is about to happen, for people; may be empty.
   std::function<void(const std::string&)> progress;
-  // Called before a kernel runs for the first time (its number, true) and when it has ended
-  // (false); may be empty. Who is called with true alone knows which kernel never ended.
-  std::function<void(std::size_t, bool)> attempt;
+  std::string library_label;  // begins the labels of the library's ways: "... cuBLASLt 2 of 8"
+  // Called with the label of a kernel or of one of the library's ways before it runs for the first
+  // time (true) and when it has ended (false); may be empty. Who is called with true alone knows
+  // what never ended.
+  std::function<void(const std::string&, bool)> attempt;
+  // Whether one of the library's ways, by its label, must not run; may be empty: all may.
+  std::function<bool(const std::string&)> barred;
 };
 
 // All kernels on one problem: each is run once on whole numbers and must give the exact result, and

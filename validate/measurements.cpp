@@ -59,7 +59,8 @@ const Words& columns() {
                               "run_a",
                               "run_b",
                               "throttle",
-                              "power_w"};
+                              "power_w",
+                              "host_bound"};
   return kColumns;
 }
 
@@ -191,6 +192,7 @@ GpuMeasurement read_row(RowReader row) {
   result.convolution = row.text("convolution");
   result.throttle = row.text("throttle");
   result.watts = row.not_negative("power_w");
+  result.host_bound = row.count("host_bound").value_or(0) > 0;
   return result;
 }
 
@@ -231,12 +233,11 @@ std::string row_text(const GpuMeasurement& m) {
   text += fmt::format(",{},{},{},{},{},{}", known(m.shared.count()), known(m.median.count()),
                       known(m.first_quartile.count()), known(m.third_quartile.count()),
                       known(m.runs), csv_cell(m.origin));
-  text += fmt::format(",{},{},{},{},{},{},{},{},{}\n", known(m.least.count()), m.naive ? "1" : "",
-                      m.cold  ? "cold"
-                      : m.hot ? "hot"
-                              : "",
-                      csv_cell(m.convolution), known(p.stored_a), known(p.run_a), known(p.run_b),
-                      csv_cell(m.throttle), known(m.watts));
+  const std::string cache = m.cold ? "cold" : m.hot ? "hot" : "";
+  text +=
+      fmt::format(",{},{},{},{},{},{},{},{},{},{}\n", known(m.least.count()), m.naive ? "1" : "",
+                  cache, csv_cell(m.convolution), known(p.stored_a), known(p.run_a), known(p.run_b),
+                  csv_cell(m.throttle), known(m.watts), m.host_bound ? "1" : "");
   return text;
 }
 

@@ -92,9 +92,10 @@ std::vector<ObservationGroup> group_observations(const Gpu& gpu,
       groups.push_back({key.first, key.second, {}, 0, 0, {}});
     }
     ObservationGroup& group = groups[known.group];
-    if (m.naive) {
+    if (m.naive || m.host_bound) {
       if (group.left_out++ == 0) {
-        group.first_left_out = "a naive kernel, which the model does not have";
+        group.first_left_out = m.naive ? "a naive kernel, which the model does not have"
+                                       : "a time of the host's launches, not of the kernel";
       }
       continue;
     }

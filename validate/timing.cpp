@@ -105,6 +105,7 @@ KernelTiming summarise(const TimingProtocol& protocol, std::span<const RoundTime
   std::vector<double> clocks;
   std::vector<double> memory_clocks;
   std::vector<double> watts;
+  std::int64_t host_bound = 0;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const RoundTimes& turn = turns[i];
     const auto samples = static_cast<std::int64_t>(turn.times.size());
@@ -117,6 +118,7 @@ KernelTiming summarise(const TimingProtocol& protocol, std::span<const RoundTime
     for (const Seconds time : turn.times) {
       times.push_back(time.count() / scale);
     }
+    host_bound += turn.host_bound ? samples : 0;
     clocks.push_back(turn.clock.count());
     memory_clocks.push_back(turn.memory_clock.count());
     watts.push_back(turn.watts);
@@ -127,6 +129,7 @@ KernelTiming summarise(const TimingProtocol& protocol, std::span<const RoundTime
   }
   std::sort(times.begin(), times.end());
   timing.samples = static_cast<std::int64_t>(times.size());
+  timing.host_bound = 2 * host_bound >= timing.samples;
   timing.median = Seconds{quantile(times, 0.5)};
   timing.first_quartile = Seconds{quantile(times, 0.25)};
   timing.third_quartile = Seconds{quantile(times, 0.75)};

@@ -56,6 +56,7 @@ struct RoundTimes {
   Hertz memory_clock{0};
   std::uint64_t throttle = 0;  // NVML's bits
   double watts = 0;            // 0: not known
+  bool host_bound = false;     // the device waited for the host's launches
 };
 
 struct KernelTiming {
@@ -70,6 +71,7 @@ struct KernelTiming {
   Hertz memory_clock{0};
   std::uint64_t throttle = 0;  // of the rounds that count, together
   double watts = 0;            // mean of those
+  bool host_bound = false;     // at least half of the samples are
 };
 
 // The anchor's median in each round, over its median of all rounds: above 1, that round was slow.

@@ -64,6 +64,9 @@ std::vector<ProblemVerdict> grouped(const Gpu& gpu, std::span<const GpuMeasureme
     }
     ProblemVerdict& problem = problems[place->second];
     const double time = row.median.count();
+    if (row.host_bound) {
+      continue;
+    }
     if (!row.kernel) {
       problem.library = lesser(problem.library, time);
     } else if (row.naive) {
@@ -217,6 +220,7 @@ Verdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,
       median_of(verdict.problems, [](const P& p) { return p.share_of_ceiling; });
   std::set<std::string> throttles;
   for (const GpuMeasurement& row : rows) {
+    verdict.host_bound += row.host_bound ? 1 : 0;
     if (!row.throttle.empty()) {
       throttles.insert(row.throttle);
     }

@@ -49,11 +49,13 @@ struct Verdict {
   double library_to_best = 0;
   double share_of_ceiling = 0;
   std::int64_t kernels = 0;
+  std::int64_t host_bound = 0;         // rows left out, as their times are the host's
   std::vector<std::string> throttles;  // what held clocks down, each once
 };
 
 // Of the rows of one GPU, in the order of the problems' first rows; `names` calls a problem, by
 // problem_key(), what its workload is called. Kernels that this model calls illegal are left out.
+// So are rows whose times are the host's, cuBLAS's and the naive kernel's too.
 // "Fixed" is static best: per problem the kernel, of those measured in at least half of the others,
 // that lost least on these. "Random" is the expected value of a draw.
 Verdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,

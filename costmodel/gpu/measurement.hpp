@@ -31,6 +31,7 @@ struct GpuMeasurement {
   std::string convolution;  // whose implicit GEMM `problem` is, in words; empty: none
   std::string throttle;     // what held the clock down, in words
   double watts = 0;         // of the board
+  bool host_bound = false;  // the host took longer to launch it than it to run: these are its times
   friend bool operator==(const GpuMeasurement&, const GpuMeasurement&) = default;
 };
 

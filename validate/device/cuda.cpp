@@ -66,6 +66,7 @@ CudaApi load_api(const SharedLibrary& library) {
   need(library, api.fill, "cuMemsetD8Async");
   need(library, api.event_create, "cuEventCreate");
   need(library, api.event_record, "cuEventRecord");
+  need(library, api.event_query, "cuEventQuery");
   need(library, api.event_synchronize, "cuEventSynchronize");
   need(library, api.event_elapsed, "cuEventElapsedTime");  // in every driver; _v2 only from 12.8 on
   need(library, api.event_destroy, "cuEventDestroy_v2");
@@ -237,6 +238,14 @@ void DeviceEvent::record() const {
 }
 void DeviceEvent::wait() const {
   device_->check(device_->api().event_synchronize(event_), "running a kernel");
+}
+bool DeviceEvent::passed() const {
+  constexpr cuda::Result kNotReady = 600;
+  const cuda::Result result = device_->api().event_query(event_);
+  if (result != kNotReady) {
+    device_->check(result, "running a kernel");
+  }
+  return result != kNotReady;
 }
 Seconds DeviceEvent::since(const DeviceEvent& earlier) const {
   float milliseconds = 0;

@@ -122,7 +122,8 @@ class DeviceEvent {
   DeviceEvent(const DeviceEvent&) = delete;
   DeviceEvent& operator=(const DeviceEvent&) = delete;
   void record() const;
-  void wait() const;  // until the device is past it
+  void wait() const;    // until the device is past it
+  bool passed() const;  // whether it is
   // Since `earlier`; both must have passed.
   Seconds since(const DeviceEvent& earlier) const;
 

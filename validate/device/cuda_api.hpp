@@ -73,6 +73,7 @@ struct CudaApi {
                        cuda::Stream stream) = nullptr;
   cuda::Result (*event_create)(cuda::Event* event, unsigned int flags) = nullptr;
   cuda::Result (*event_record)(cuda::Event event, cuda::Stream stream) = nullptr;
+  cuda::Result (*event_query)(cuda::Event event) = nullptr;
   cuda::Result (*event_synchronize)(cuda::Event event) = nullptr;
   cuda::Result (*event_elapsed)(float* milliseconds, cuda::Event from, cuda::Event to) = nullptr;
   cuda::Result (*event_destroy)(cuda::Event event) = nullptr;

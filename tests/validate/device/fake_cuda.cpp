@@ -7,6 +7,7 @@
 //   lost=TEXT   their launch ends the context, as an illegal address does
 //   image=TEXT  they cannot be loaded
 //   hang=TEXT   they never end: the process is killed, as somebody who waits would do
+//               (both also of "cublasGemmEx" and "cublasLt 0", the first heuristic)
 //   coarse=TEXT they add up in half precision
 //   spill=TEXT  the compiler says 300 registers of them
 //   slow=N      everything takes N times as long on the device
@@ -135,6 +136,15 @@ void pass_time(double seconds) {
 void fake::ask(double seconds) { take_time(seconds); }
 void fake::pass(double seconds) { pass_time(seconds); }
 void fake::log(const std::string& line) { log_line(line); }
+bool fake::breaks(const std::string& name) {
+  if (applies("hang", name)) {
+    std::raise(SIGKILL);
+  }
+  if (applies("lost", name)) {
+    state().error = 719;
+  }
+  return state().error != 0;
+}
 bool fake::is_poisoned(const unsigned char* at) { return at[0] == 0xFF && at[1] == 0xFF; }
 
 extern "C" {
@@ -330,6 +340,10 @@ int cuEventRecord(void* event, void*) {
   static_cast<Event*>(event)->at = state().now;
   log_line("record");
   return state().error;
+}
+int cuEventQuery(void* event) {
+  const bool is_past = static_cast<Event*>(event)->at <= state().host;
+  return state().error != 0 ? state().error : is_past ? 0 : 600;
 }
 int cuEventSynchronize(void*) { return wait(); }
 int cuEventElapsedTime(float* milliseconds, void* from, void* to) {

@@ -34,6 +34,7 @@ void multiply(const std::string& t, const Arguments& arguments, bool is_bad, boo
 void ask(double host_seconds);
 void pass(double seconds);
 void log(const std::string& line);
+bool breaks(const std::string& name);  // lost=TEXT, hang=TEXT where TEXT is in `name`
 bool is_poisoned(const unsigned char* at);
 
 }  // namespace fake

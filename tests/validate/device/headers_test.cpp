@@ -81,6 +81,7 @@ TEST(DriverDeclarations, AreThoseOfCudaH) {
   EXPECT_SAME_CALL(A::fill, cuMemsetD8Async);
   EXPECT_SAME_CALL(A::event_create, cuEventCreate);
   EXPECT_SAME_CALL(A::event_record, cuEventRecord);
+  EXPECT_SAME_CALL(A::event_query, cuEventQuery);
   EXPECT_SAME_CALL(A::event_synchronize, cuEventSynchronize);
   EXPECT_SAME_CALL(A::event_elapsed, cuEventElapsedTime);
   EXPECT_SAME_CALL(A::event_destroy, cuEventDestroy_v2);

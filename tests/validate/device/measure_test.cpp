@@ -141,6 +141,21 @@ TEST_F(Measuring, LeavesTheHostsTimeOut) {
   EXPECT_NEAR(library(20), 60e-6, 60e-6 * 0.006);
 }
 
+// Of 0.8 us (cuBLAS: 0.6 us) the device waits for the host, and that is said; of 4 us it does not.
+TEST_F(Measuring, SaysWhereTimesAreTheHosts) {
+  const std::vector<BuiltKernel> kernels = build(2, 0);
+  for (const bool is_fast : {true, false}) {
+    setenv("FAKE_CUDA", is_fast ? "slow=0.2" : "slow=1", 1);
+    const ProblemMeasurement measured = run(kernels);
+    EXPECT_EQ(measured.library.timing->host_bound, is_fast);
+    for (const MeasuredKernel& kernel : measured.kernels) {
+      EXPECT_EQ(kernel.timing->host_bound, is_fast);
+    }
+  }
+  setenv("FAKE_CUDA", "slow=0.2", 1);
+  EXPECT_FALSE(run(kernels, true).library.timing->host_bound);  // the flush hides the host
+}
+
 TEST_F(Measuring, FindsSumsThatAreTooNarrow) {
   const std::vector<BuiltKernel> kernels = build(6, 6);
   const std::int64_t bad = kernels.back().spec.kernel.stages;

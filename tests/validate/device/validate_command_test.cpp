@@ -150,9 +150,44 @@ TEST_F(ValidateCommand, BlamesTheKernelThatTheProcessWasKilledIn) {
   EXPECT_GT(rows("m.csv").size(), 1U);
 }
 
+// Of the library, one way after the other is left out; what is left is its row.
+TEST_F(ValidateCommand, LeavesOutTheLibrarysWaysThatEndTheContextOrHang) {
+  const std::string inputs = "validate " + kArch + " gemm.yaml --top 1 --sample 0 --rounds 1 " +
+                             "--per-kernel \"100 us\" --warm-up \"1 us\" -o m.csv";
+  EXPECT_EQ(run(inputs, "lost=cublasLt 1;hang=cublasGemmEx"), 128 + 9);
+  EXPECT_THAT(file("m.csv"), HasSubstr(" hot library cublasGemmEx\n"));
+  EXPECT_EQ(run(inputs, "lost=cublasLt 1;hang=cublasGemmEx"), 130) << file("stderr");
+  EXPECT_THAT(file("m.csv"), HasSubstr(" hot library cuBLASLt 2 of 3 -- "));
+  EXPECT_EQ(run(inputs, "lost=cublasLt 1;hang=cublasGemmEx"), 1) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("library cublasGemmEx: not tried again: the process was"));
+  EXPECT_THAT(file("stdout"), HasSubstr("library cuBLASLt 2 of 3: not tried again: "));
+  EXPECT_THAT(rows("m.csv").back().origin, HasSubstr("; cuBLASLt 1 of 3"));
+  // All of it, by hand.
+  const std::string what = measured_what(rows("m.csv").back());
+  write("m.csv", measurements_header() + "# lost: " + what + " -- no\n");
+  EXPECT_EQ(run(inputs), 1) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("hot library: not tried again: no\n"));
+  EXPECT_TRUE(rows("m.csv").back().kernel);
+}
+
 TEST_F(ValidateCommand, RefusesKernelsWithMoreRegistersThanThereAre) {
   EXPECT_EQ(validate("-o m.csv", "spill=kStages = 2"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("cannot run as it was compiled: about 300 registers"));
+}
+
+TEST_F(ValidateCommand, JudgesNothingByTheHostsTimes) {
+  ASSERT_EQ(validate("-o m.csv --json", "slow=0.2"), 0) << file("stderr");
+  const std::vector<GpuMeasurement> measured = rows("m.csv");
+  const auto host = std::count_if(measured.begin(), measured.end(),
+                                  [](const GpuMeasurement& row) { return row.host_bound; });
+  EXPECT_GE(host, 10);
+  EXPECT_TRUE(measured.front().host_bound);
+  EXPECT_THAT(measured.front().origin, HasSubstr("; a launch takes the host longer than this"));
+  const auto json = nlohmann::json::parse(file("stdout"));
+  EXPECT_EQ(json["host_bound"], host);
+  EXPECT_TRUE(json["problems"][0]["library_s"].is_null());
+  ASSERT_EQ(validate("--device replay=m.csv"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr("rows are left out: a launch took the host longer"));
 }
 
 TEST_F(ValidateCommand, KeepsColdTimesApart) {
