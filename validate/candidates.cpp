@@ -23,11 +23,14 @@ struct Tile {
 constexpr std::array kTiles{Tile{128, 128, 64, 64, 3}, Tile{128, 128, 64, 32, 4},
                             Tile{128, 64, 64, 32, 4}, Tile{64, 64, 32, 32, 4}};
 
+// In the order of a search (mapper/gpu/search.hpp).
 struct Ranked {
   double time = 0;
+  bool after_sibling = false;
   KernelChoice kernel;
   friend bool operator<(const Ranked& a, const Ranked& b) {
-    return std::tie(a.time, a.kernel) < std::tie(b.time, b.kernel);
+    return std::tie(a.time, a.after_sibling, a.kernel) <
+           std::tie(b.time, b.after_sibling, b.kernel);
   }
 };
 
@@ -43,8 +46,11 @@ std::vector<Ranked> rank(const Gpu& gpu, const KernelSpec& problem,
   std::vector<Ranked> ranked;
   for (const KernelChoice& kernel : all) {
     if (kernel.path == GpuPath::kWmma && !illegal(gpu, problem.problem, kernel)) {
-      const GpuEstimate found = estimate(gpu, calibration, problem.problem, kernel);
-      ranked.push_back({found.time.total.count(), kernel});
+      const Seconds total = estimate(gpu, calibration, problem.problem, kernel).time.total;
+      const std::optional<Seconds> sibling =
+          deeper_sibling(gpu, calibration, problem.problem, kernel, total);
+      ranked.push_back(
+          {std::max(total, sibling.value_or(total)).count(), sibling.has_value(), kernel});
     }
   }
   std::sort(ranked.begin(), ranked.end());
@@ -189,7 +195,7 @@ std::vector<KernelSpec> choose_candidates(const Gpu& gpu, const KernelSpec& prob
   if (options.fixed) {
     for (const KernelChoice& kernel : fixed_tiles(gpu, problem.problem)) {
       if (!illegal(gpu, problem.problem, kernel)) {
-        choice.take({0, kernel});
+        choice.take({0, false, kernel});
       }
     }
   }

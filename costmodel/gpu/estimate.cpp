@@ -395,4 +395,22 @@ GpuEstimate estimate(const Gpu& gpu, const GpuCalibration& calibration, const Ge
   return price(gpu, calibration, problem, kernel, work(gpu, problem, kernel), timing);
 }
 
+double timing_noise(Seconds time) { return 0.000374 / (time.count() * 1e3) + 0.00044; }
+
+std::optional<Seconds> deeper_sibling(const Gpu& gpu, const GpuCalibration& calibration,
+                                      const GemmProblem& problem, KernelChoice kernel,
+                                      Seconds total) {
+  if (kernel.stages != 2) {
+    return std::nullopt;
+  }
+  const std::int64_t blocks = resources(gpu, problem, kernel).blocks_per_sm;
+  kernel.stages = 3;
+  if (illegal(gpu, problem, kernel) || resources(gpu, problem, kernel).blocks_per_sm != blocks) {
+    return std::nullopt;
+  }
+  const Seconds deeper = estimate(gpu, calibration, problem, kernel).time.total;
+  return deeper.count() <= total.count() * (1 + 2 * timing_noise(total)) ? std::optional{deeper}
+                                                                         : std::nullopt;
+}
+
 }  // namespace mapsim

@@ -119,4 +119,15 @@ GpuEstimate price(const Gpu& gpu, const GpuCalibration& calibration, const GemmP
 GpuEstimate estimate(const Gpu& gpu, const GpuCalibration& calibration, const GemmProblem& problem,
                      const KernelChoice& kernel, const GpuTiming& timing = {});
 
+// Relative standard deviation of a repeated measurement of this time: 0.000374 / ms + 0.00044,
+// fitted by kernelTab on an RTX A6000 (goldens/gpu/hardware/microbench_facts.csv).
+double timing_noise(Seconds time);
+
+// A kernel of two stages, of this time, goes after its sibling of three where no measurement could
+// tell the two apart and as many blocks share an SM: three bear a latency that is above its mean.
+// The time of that sibling; empty: the kernel has none such.
+std::optional<Seconds> deeper_sibling(const Gpu& gpu, const GpuCalibration& calibration,
+                                      const GemmProblem& problem, KernelChoice kernel,
+                                      Seconds total);
+
 }  // namespace mapsim

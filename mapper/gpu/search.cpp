@@ -99,21 +99,6 @@ std::vector<GpuPath> paths_of(const Gpu& gpu, const GemmForm& form,
              : std::vector<GpuPath>{GpuPath::kMma};
 }
 
-// A kernel of two stages goes after its sibling of three where no measurement could tell the two
-// apart and as many blocks share an SM: three bear a latency that is above its mean.
-std::optional<Seconds> deeper_sibling(const Gpu& gpu, const GpuCalibration& calibration,
-                                      const GemmProblem& problem, KernelChoice kernel,
-                                      Seconds total) {
-  const std::int64_t blocks = resources(gpu, problem, kernel).blocks_per_sm;
-  kernel.stages = 3;
-  if (illegal(gpu, problem, kernel) || resources(gpu, problem, kernel).blocks_per_sm != blocks) {
-    return std::nullopt;
-  }
-  const Seconds deeper = estimate(gpu, calibration, problem, kernel).time.total;
-  return deeper.count() <= total.count() * (1 + 2 * timing_noise(total)) ? std::optional{deeper}
-                                                                         : std::nullopt;
-}
-
 void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
                     GpuSearchResult& result, std::vector<Candidate>& candidates) {
   const GpuCalibration calibration = gpu.calibration(form.problem.precision, path);
@@ -126,8 +111,7 @@ void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, Gpu
     ++result.legal;
     const Seconds total = estimate(gpu, calibration, form.problem, kernel).time.total;
     const std::optional<Seconds> deeper =
-        kernel.stages == 2 ? deeper_sibling(gpu, calibration, form.problem, kernel, total)
-                           : std::nullopt;
+        deeper_sibling(gpu, calibration, form.problem, kernel, total);
     candidates.push_back({std::max(total, deeper.value_or(total)) + passes, index,
                           deeper.has_value(), kernel, total + passes});
   }
@@ -158,8 +142,6 @@ KernelChoice completed(const GemmProblem& problem, KernelChoice kernel) {
   kernel.padding = kernel.path == GpuPath::kWmma ? 16 / operand_size(problem.precision).count() : 0;
   return kernel;
 }
-
-double timing_noise(Seconds time) { return 0.000374 / (time.count() * 1e3) + 0.00044; }
 
 std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem, GpuPath path) {
   const std::int64_t size = operand_size(problem.precision).count();

@@ -56,8 +56,4 @@ KernelChoice completed(const GemmProblem& problem, KernelChoice kernel);
 // All kernels of that set on one path, legal or not, in a fixed order.
 std::vector<KernelChoice> kernel_set(const Gpu& gpu, const GemmProblem& problem, GpuPath path);
 
-// Relative standard deviation of a repeated measurement of this time: 0.000374 / ms + 0.00044,
-// fitted by kernelTab on an RTX A6000 (goldens/gpu/hardware/microbench_facts.csv).
-double timing_noise(Seconds time);
-
 }  // namespace mapsim
