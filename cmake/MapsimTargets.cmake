@@ -32,9 +32,3 @@ function(mapsim_program name)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()
-
-# mapsim_alone(SOURCES...): files of this folder that are compiled alone even where others are joined
-# (CMAKE_UNITY_BUILD), since names local to them are names of their neighbours, too.
-function(mapsim_alone)
-  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
