@@ -105,7 +105,7 @@ TEST_F(CalibrateCommand, AddsColumnsToOlderMeasurements) {
     if (old.starts_with("gpu,")) {
       old.resize(old.find(",time_min_s"));
     } else if (!old.starts_with("#")) {
-      old.resize(old.size() - 9);  // nothing in any of the nine columns
+      old.resize(old.size() - 10);  // nothing in any of the ten columns
     }
     std::ofstream{folder() / "old.csv", std::ios::app} << old << "\n";
   }

@@ -103,11 +103,11 @@ TEST_F(ValidateCommand, MeasuresChecksAndReports) {
 }
 
 TEST_F(ValidateCommand, ReportsWrongKernelsAndWritesNoTimesOfThem) {
-  EXPECT_EQ(validate("-o m.csv", "wrong=kStages = 2"), 1) << file("stderr");
+  EXPECT_EQ(validate("-o m.csv", "wrong=kStages = 4"), 1) << file("stderr");
   for (const GpuMeasurement& row : rows("m.csv")) {
-    EXPECT_TRUE(!row.kernel || row.naive || row.kernel->stages != 2);
+    EXPECT_TRUE(!row.kernel || row.naive || row.kernel->stages != 4);
   }
-  EXPECT_THAT(file("stdout"), HasSubstr("stages 2 "));
+  EXPECT_THAT(file("stdout"), HasSubstr("stages 4 "));
   EXPECT_THAT(file("stdout"), HasSubstr(": wrong: C[0]["));
   EXPECT_THAT(file("m.csv"), HasSubstr("# refused: h200 f16 "));
 }
@@ -171,7 +171,7 @@ TEST_F(ValidateCommand, LeavesOutTheLibrarysWaysThatEndTheContextOrHang) {
 }
 
 TEST_F(ValidateCommand, RefusesKernelsWithMoreRegistersThanThereAre) {
-  EXPECT_EQ(validate("-o m.csv", "spill=kStages = 2"), 0) << file("stderr");
+  EXPECT_EQ(validate("-o m.csv", "spill=kStages = 4"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("cannot run as it was compiled: about 300 registers"));
 }
 
