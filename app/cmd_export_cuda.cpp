@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "app/gpu_request.hpp"
+#include "app/one_kernel.hpp"
 #include "arch/gpu_load.hpp"
-#include "interop/gpu_kernel.hpp"
 #include "mapper/gpu/search.hpp"
 #include "validate/candidates.hpp"
 #include "validate/workload_problem.hpp"
@@ -30,12 +30,12 @@ KernelChoice chosen_kernel(const ExportArguments& arguments, const Gpu& gpu,
     }
     return best.front().kernel;
   }
-  const auto kernels = read_kernels(read_yaml(arguments.mapping), p.precision);
+  const auto kernels = read_kernels(read_yaml(arguments.mapping));
   if (arguments.kernel > std::ssize(kernels)) {
     throw UsageError(
         fmt::format("--kernel {}: {} has {}", arguments.kernel, arguments.mapping, kernels.size()));
   }
-  return kernels[static_cast<std::size_t>(arguments.kernel - 1)];
+  return kernel_of(gpu, p, kernels[static_cast<std::size_t>(arguments.kernel - 1)], GpuPath::kWmma);
 }
 
 std::string launch_line(const std::string& entry, const std::array<std::int64_t, 3>& grid,

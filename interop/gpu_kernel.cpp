@@ -8,7 +8,6 @@
 namespace mapsim {
 namespace {
 
-constexpr std::int64_t kMostExtent = 1 << 20;        // far beyond any tile
 const Words kPaths{"wmma", "mma", "wgmma", "simt"};  // in the order of the enum
 
 const Node* value_of(const Node& map, std::string_view key) {
@@ -20,81 +19,76 @@ const Node* value_of(const Node& map, std::string_view key) {
   return nullptr;
 }
 
-class KernelReader {
- public:
-  KernelReader(Reader& reader, GpuPrecision precision) : reader_{reader}, precision_{precision} {}
-
-  KernelChoice read(const Node& node) {
-    const Fields fields =
-        reader_.fields(node, {"path", "block", "warp", "fragment", "stages", "split_k", "raster",
-                              "padding", "cluster", "threads"});
-    KernelChoice kernel;
-    kernel.path =
-        static_cast<GpuPath>(reader_.choice(fields.find("path"), kPaths, "a path").value_or(0));
-    const auto fragments = wmma_fragments(precision_);
-    if (!fragments.empty()) {
-      kernel.fragment = fragments.front();
-    }
-    tile(fields.require("block"), 3, kernel.block);
-    kernel.warp.k = kernel.block.k;
-    tile(fields.require("warp"), 2, kernel.warp);
-    tile(fields.find("fragment"), 3, kernel.fragment);
-    count(fields, "stages", 1, kernel.stages);
-    count(fields, "split_k", 1, kernel.split_k);
-    count(fields, "raster", 0, kernel.raster);
-    kernel.padding = 16 / operand_size(precision_).count();
-    count(fields, "padding", 0, kernel.padding);
-    count(fields, "cluster", 1, kernel.cluster);
-    std::int64_t threads = 0;
-    count(fields, "threads", 1, threads);
-    if (threads > 0 && reader_.errors() == 0 && threads != kernel.threads()) {
-      reader_.error(*fields.find("threads"),
-                    fmt::format("these tiles have {} threads", kernel.threads()));
-    }
-    return kernel;
+std::vector<std::int64_t> tile(Reader& reader, const Node* list, std::size_t extents) {
+  std::vector<std::int64_t> result;
+  if (list == nullptr) {
+    return result;
   }
-
- private:
-  void count(const Fields& fields, const char* key, std::int64_t least, std::int64_t& value) {
-    value = reader_.integer(fields.find(key), least, kMostExtent).value_or(value);
+  const std::vector<const Node*> items = reader.items(*list, "a list of extents");
+  for (const Node* item : items) {
+    result.push_back(reader.integer(item, 1, kLargestWish).value_or(1));
   }
-  void tile(const Node* node, std::size_t extents, GemmTile& value) {
-    if (node == nullptr) {
-      return;
-    }
-    const std::vector<const Node*> items = reader_.items(*node, "extents");
-    if (items.empty()) {
-      return;  // is said
-    }
-    if (items.size() != extents) {
-      reader_.error(*node, extents == 2 ? "two extents: [m, n]" : "three extents: [m, n, k]");
-      return;
-    }
-    std::int64_t* const into[]{&value.m, &value.n, &value.k};
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      *into[i] = reader_.integer(items[i], 1, kMostExtent).value_or(*into[i]);
-    }
+  if (!items.empty() && items.size() != extents) {
+    reader.error(*list, extents == 2 ? "two extents: [m, n]" : "three extents: [m, n, k]");
+    result.resize(extents, 1);
   }
+  return result;
+}
 
-  Reader& reader_;
-  GpuPrecision precision_;
-};
+// `threads` says nothing of its own, but must fit the rest.
+void check_threads(Reader& reader, const Fields& fields, const KernelWish& wish) {
+  const auto threads = reader.integer(fields.find("threads"), 1, kLargestWish);
+  if (!threads || !wish.path || reader.errors() > 0 || wish.warp.empty()) {
+    return;
+  }
+  KernelChoice kernel;
+  kernel.path = *wish.path;
+  kernel.block = {wish.block[0], wish.block[1], wish.block[2]};
+  kernel.warp = {wish.warp[0], wish.warp[1], wish.block[2]};
+  if (*threads != kernel.threads()) {
+    reader.error(*fields.find("threads"),
+                 fmt::format("these tiles have {} threads", kernel.threads()));
+  }
+}
+
+KernelWish read_kernel(Reader& reader, const Node& holder) {
+  const Node* kernel = value_of(holder, "kernel");
+  const Fields fields =
+      reader.fields(kernel != nullptr ? *kernel : holder,
+                    {"path", "block", "warp", "fragment", "stages", "split_k", "raster", "padding",
+                     "cluster", "registers", "spilled", "threads"});
+  const auto count = [&](const char* key, std::int64_t least) {
+    return reader.integer(fields.find(key), least, kLargestWish);
+  };
+  KernelWish wish;
+  if (const auto word = reader.choice(fields.find("path"), kPaths, "a path")) {
+    wish.path = static_cast<GpuPath>(*word);
+  }
+  wish.block = tile(reader, fields.require("block"), 3);
+  wish.warp = tile(reader, fields.find("warp"), 2);
+  wish.fragment = tile(reader, fields.find("fragment"), 3);
+  wish.stages = count("stages", 1);
+  wish.split_k = count("split_k", 1);
+  wish.raster = count("raster", 0);
+  wish.padding = count("padding", 0);
+  wish.cluster = count("cluster", 1);
+  wish.registers = count("registers", 1);
+  wish.spilled = count("spilled", 0);
+  check_threads(reader, fields, wish);
+  return wish;
+}
 
 }  // namespace
 
-std::vector<KernelChoice> read_kernels(const Document& document, GpuPrecision precision) {
+std::vector<KernelWish> read_kernels(const Document& document) {
   Reader reader{document};
-  KernelReader kernels{reader, precision};
-  std::vector<KernelChoice> result;
-  const Node& root = document.root;
-  if (const Node* list = value_of(root, "kernels")) {
+  std::vector<KernelWish> result;
+  if (const Node* list = value_of(document.root, "kernels")) {
     for (const Node* item : reader.items(*list, "kernels")) {
-      const Node* kernel = value_of(*item, "kernel");
-      result.push_back(kernels.read(kernel != nullptr ? *kernel : *item));
+      result.push_back(read_kernel(reader, *item));
     }
   } else {
-    const Node* kernel = value_of(root, "kernel");
-    result.push_back(kernels.read(kernel != nullptr ? *kernel : root));
+    result.push_back(read_kernel(reader, document.root));
   }
   reader.finish();
   return result;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "interop/gpu_kernel.hpp"
+
+namespace mapsim {
+
+// The kernel of `wish`, on `path` where that names none. Where nothing was said: warps of 64 x 64,
+// or of 64 rows across the whole block for a warpgroup; 3 stages where copies are asynchronous
+// (sm_80), else 2; blocks in groups of 8 columns; the rest as completed() has it. May be illegal().
+KernelChoice kernel_of(const Gpu& gpu, const GemmProblem& problem, const KernelWish& wish,
+                       GpuPath path);
+
+}  // namespace mapsim
