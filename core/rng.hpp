@@ -25,6 +25,10 @@ class Rng {
     }
     return x % bound;
   }
+  // Uniform in [least, most].
+  constexpr std::int64_t between(std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(most - least + 1)));
+  }
   // Uniform in [0, 1).
   constexpr double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 

@@ -101,6 +101,16 @@ Json form_json(const GemmForm& form) {
           {"notes", form.notes}};
 }
 
+// What all results about kernels begin with.
+Json report_json(const Provenance& origin, const KernelReport& report) {
+  Json json = provenance_json(origin);
+  json["gpu"] = report.gpu.name;
+  json["workload"] = report.workload.name;
+  json["equation"] = report.workload.equation();
+  json["calibrated_on"] = report.result.calibration.fitted_from;
+  return json;
+}
+
 }  // namespace
 
 std::string provenance_text(const Provenance& origin) { return provenance_json(origin).dump(); }
@@ -133,11 +143,7 @@ std::string gpu_roofline_json(const Provenance& origin, const Gpu& gpu, const Wo
 
 std::string kernel_json(const Provenance& origin, const KernelComparison& comparison) {
   const KernelReport& report = comparison.report;
-  Json json = provenance_json(origin);
-  json["gpu"] = report.gpu.name;
-  json["workload"] = report.workload.name;
-  json["equation"] = report.workload.equation();
-  json["calibrated_on"] = report.result.calibration.fitted_from;
+  Json json = report_json(origin, report);
   const RankedKernel& given = report.result.ranked.front();
   json["form"] = form_json(report.result.forms[given.form]);
   json["kernel"] = ranked_json(given);
@@ -150,11 +156,7 @@ std::string kernel_json(const Provenance& origin, const KernelComparison& compar
 
 std::string kernels_json(const Provenance& origin, const KernelReport& report) {
   const GpuSearchResult& result = report.result;
-  Json json = provenance_json(origin);
-  json["gpu"] = report.gpu.name;
-  json["workload"] = report.workload.name;
-  json["equation"] = report.workload.equation();
-  json["calibrated_on"] = result.calibration.fitted_from;
+  Json json = report_json(origin, report);
   json["resolution"] = result.calibration.resolution;
   json["considered"] = result.considered;
   json["legal"] = result.legal;

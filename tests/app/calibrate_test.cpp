@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+
+#include "support/in_folder.hpp"
 
 namespace mapsim {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string contents(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
 const std::string kA100 = MAPSIM_SOURCE_DIR "/configs/arch/a100_80gb.yaml";
 
-class CalibrateCommand : public ::testing::Test {
+class CalibrateCommand : public InFolder {
  protected:
   CalibrateCommand() {
-    std::string pattern = (fs::temp_directory_path() / "mapsim_calibrate_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     // A machine of 200 Tflop/s at best, whose kernels take 9 us more.
-    std::ofstream table{folder_ / "table.csv"};
+    std::ofstream table{folder() / "table.csv"};
     table << "m,n,k,latency_us\n";
     for (const double m : {64, 256, 1024, 4096}) {
       for (const double k : {256, 1024, 4096, 8192}) {
@@ -37,18 +29,9 @@ class CalibrateCommand : public ::testing::Test {
       }
     }
   }
-  ~CalibrateCommand() override { fs::remove_all(folder_); }
-
   int run(const std::string& arguments) const {
-    const std::string command = fmt::format("cd '{}' && '{}' {} >stdout 2>stderr", folder_.string(),
-                                            MAPSIM_PROGRAM, arguments);
-    return WEXITSTATUS(std::system(command.c_str()));
+    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
   }
-  std::string file(const std::string& name) const { return contents(folder_ / name); }
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
 };
 
 TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {

@@ -2,15 +2,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "support/in_folder.hpp"
 
 namespace mapsim {
 namespace {
@@ -25,11 +25,6 @@ const std::string kTeaching = kRoot + "/configs/arch/teaching.yaml";
 const std::string kLayer = kRoot + "/configs/workloads/teaching/conv.yaml";
 const std::string kMapping = kRoot + "/configs/mappings/teaching_weight_stationary.yaml";
 
-std::string contents(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
 struct Outcome {
   int code = -1;
   std::string out;
@@ -37,29 +32,16 @@ struct Outcome {
 };
 
 // The program as users start it, in a folder of its own for what it writes.
-class CommandLine : public ::testing::Test {
+class CommandLine : public InFolder {
  protected:
-  CommandLine() {
-    std::string pattern = (fs::temp_directory_path() / "mapsim_cli_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~CommandLine() override { fs::remove_all(folder_); }
-
   Outcome run(const std::string& arguments, const std::string& prefix = "") const {
-    const std::string command =
-        fmt::format("cd '{0}' && {1} '{2}' {3} >'{0}/stdout' 2>'{0}/stderr'", folder_.string(),
-                    prefix, MAPSIM_PROGRAM, arguments);
-    const int status = std::system(command.c_str());
-    Outcome result{WEXITSTATUS(status), contents(folder_ / "stdout"), contents(folder_ / "stderr")};
-    fs::remove(folder_ / "stdout");
-    fs::remove(folder_ / "stderr");
+    const int code = shell(fmt::format("{} '{}' {}", prefix, MAPSIM_PROGRAM, arguments));
+    Outcome result{code, file("stdout"), file("stderr")};
+    fs::remove(folder() / "stdout");
+    fs::remove(folder() / "stderr");
     return result;
   }
-  const fs::path& folder() const { return folder_; }
-  bool is_empty() const { return fs::is_empty(folder_); }
-
- private:
-  fs::path folder_;
+  bool is_empty() const { return fs::is_empty(folder()); }
 };
 
 TEST_F(CommandLine, SearchesAndProves) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
+
+#include "support/in_folder.hpp"
 
 namespace mapsim {
 namespace {
@@ -18,28 +18,11 @@ namespace fs = std::filesystem;
 const std::string kDesign =
     MAPSIM_SOURCE_DIR "/tests/golden/timeloop/t257_pe8x1_rf__gemm_100_imperfect.yaml";
 
-std::string contents(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-class Interop : public ::testing::Test {
+class Interop : public InFolder {
  protected:
-  Interop() {
-    std::string pattern = (fs::temp_directory_path() / "mapsim_interop_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~Interop() override { fs::remove_all(folder_); }
-
   int run(const std::string& arguments) const {
-    const std::string command = fmt::format("cd '{}' && '{}' {} >stdout 2>stderr", folder_.string(),
-                                            MAPSIM_PROGRAM, arguments);
-    return WEXITSTATUS(std::system(command.c_str()));
+    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
   }
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
 };
 
 TEST_F(Interop, ImportsEvaluatesAndExportsTheSameMapping) {

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
+
+#include "support/in_folder.hpp"
 
 namespace mapsim {
 namespace {
@@ -19,33 +18,18 @@ using ::testing::StartsWith;
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
 
-std::string contents(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-class ReportCommand : public ::testing::Test {
+class ReportCommand : public InFolder {
  protected:
   ReportCommand() {
-    std::string pattern = (fs::temp_directory_path() / "mapsim_report_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    std::ofstream{folder_ / "gemm.yaml"} << "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n";
-    std::ofstream{folder_ / "campaign.yaml"}
+    std::ofstream{folder() / "gemm.yaml"} << "name: tiny\ngemm: {m: 4, n: 4, k: 8}\n";
+    std::ofstream{folder() / "campaign.yaml"}
         << "name: buffers\narchitectures:\n  - file: " << kConfigs << "arch/teaching.yaml\n"
         << "    grid: {nodes.Buffer.capacity: [1 KiB, 2 KiB], nodes.PEs.x: [2, 4]}\n"
         << "workloads: [gemm.yaml]\n";
   }
-  ~ReportCommand() override { fs::remove_all(folder_); }
   int run(const std::string& arguments) const {
-    const std::string command = fmt::format("cd '{}' && '{}' {} >stdout 2>stderr", folder_.string(),
-                                            MAPSIM_PROGRAM, arguments);
-    return WEXITSTATUS(std::system(command.c_str()));
+    return shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
   }
-  std::string file(const std::string& name) const { return contents(folder_ / name); }
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
 };
 
 TEST_F(ReportCommand, OfADatabaseIsAPageAndItsFigures) {

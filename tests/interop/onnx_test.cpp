@@ -188,13 +188,10 @@ TEST(OnnxLayers, DoNotCopyWhatMatMulRepeats) {
 TEST(OnnxLayers, SplitTransposedConvolutionsByPhase) {
   Rng rng{11};
   for (int i = 0; i < 300; ++i) {
-    const auto pick = [&rng](std::int64_t least, std::int64_t most) {
-      return least +
-             static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
-    };
-    const std::int64_t in = pick(2, 9), kernel = pick(1, 5), stride = pick(1, 4);
-    const std::int64_t dilation = pick(1, 3), more = pick(0, stride - 1);
-    const std::int64_t before = pick(0, kernel - 1), after = pick(0, kernel - 1);
+    const std::int64_t in = rng.between(2, 9), kernel = rng.between(1, 5),
+                       stride = rng.between(1, 4);
+    const std::int64_t dilation = rng.between(1, 3), more = rng.between(0, stride - 1);
+    const std::int64_t before = rng.between(0, kernel - 1), after = rng.between(0, kernel - 1);
     const std::int64_t out =
         stride * (in - 1) + more + dilation * (kernel - 1) + 1 - before - after;
     if (out < 1) {

@@ -150,29 +150,25 @@ TEST(ScaleSimFigures, AreThoseOfTheCollectedRuns) {
 // A small layer and machine of a seed; buffers of 1 and 2 KiB, so that they fill and drain.
 ToolRun random_run(std::uint64_t seed) {
   Rng rng{seed};
-  const auto draw = [&rng](std::int64_t least, std::int64_t most) {
-    return least +
-           static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
-  };
   ToolRun run;
   run.config = {"random",
-                draw(1, 9),
-                draw(1, 9),
-                draw(1, 2),
-                draw(1, 2),
-                draw(1, 2),
+                rng.between(1, 9),
+                rng.between(1, 9),
+                rng.between(1, 2),
+                rng.between(1, 2),
+                rng.between(1, 2),
                 static_cast<ScaleSimDataflow>(seed % 3),
                 {}};
-  const std::int64_t height = draw(1, 16);
-  const std::int64_t width = draw(1, 16);
+  const std::int64_t height = rng.between(1, 16);
+  const std::int64_t width = rng.between(1, 16);
   run.layer = {"random",
                height,
                width,
-               draw(1, std::min<std::int64_t>(height, 4)),
-               draw(1, std::min<std::int64_t>(width, 4)),
-               draw(1, 6),
-               draw(1, 20),
-               draw(1, 3),
+               rng.between(1, std::min<std::int64_t>(height, 4)),
+               rng.between(1, std::min<std::int64_t>(width, 4)),
+               rng.between(1, 6),
+               rng.between(1, 20),
+               rng.between(1, 3),
                1,
                false};
   run.text = fmt::format("seed {}", seed);

@@ -276,8 +276,7 @@ Factors random_factors(Rng& rng, const Workload& workload) {
     for (const Dim& dim : workload.dims) {
       factors.tiles.push_back({});
       if (one_in(rng, 2)) {
-        factors.tiles[factors.tiles.last()].push_back(
-            1 + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(dim.bound))));
+        factors.tiles[factors.tiles.last()].push_back(rng.between(1, dim.bound));
       }
     }
   }
@@ -410,6 +409,13 @@ SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size) {
 
 SearchCase random_ruled_balanced_space(std::uint64_t seed, std::int64_t max_size) {
   return balanced_case(seed, max_size, true);
+}
+
+bool is_counted(const SearchCase& random) {
+  const Mapspace space{random.problem, random.constraints};
+  std::int64_t count = 0;
+  return space.enumerate([&](const Mapping&) { return ++count > 0; }) &&
+         space.size() == std::to_string(count);
 }
 
 }  // namespace mapsim

@@ -28,4 +28,7 @@ SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size = 200'00
 // overlap, and levels that stream.
 SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 
+// Does the size of the space say how many mappings the enumeration meets?
+bool is_counted(const SearchCase& random);
+
 }  // namespace mapsim

@@ -32,37 +32,34 @@ struct Small {
 // A small engine and a small layer of any form.
 Small small_case(std::uint64_t seed) {
   Rng rng{seed};
-  const auto pick = [&](std::int64_t least, std::int64_t most) {
-    return least +
-           static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
-  };
   SmallEngine engine;
-  engine.kernels = pick(1, 4);
-  engine.channels = pick(1, 4);
-  engine.banks = pick(2, 12);
-  engine.buffer_bytes = engine.banks * pick(4, 60);
-  engine.sums = pick(4, 40);
-  engine.word = pick(0, 1) == 0 ? 1 : 4;
-  const std::int64_t least = pick(1, 5);
-  engine.timing = fmt::format(", stripe: {{min: {}, max: {}}}", least, least + pick(0, 6));
-  if (pick(0, 3) == 0) {
-    engine.timing += fmt::format(", weight_banks: {}", pick(1, engine.banks - 1));
+  engine.kernels = rng.between(1, 4);
+  engine.channels = rng.between(1, 4);
+  engine.banks = rng.between(2, 12);
+  engine.buffer_bytes = engine.banks * rng.between(4, 60);
+  engine.sums = rng.between(4, 40);
+  engine.word = rng.between(0, 1) == 0 ? 1 : 4;
+  const std::int64_t least = rng.between(1, 5);
+  engine.timing = fmt::format(", stripe: {{min: {}, max: {}}}", least, least + rng.between(0, 6));
+  if (rng.between(0, 3) == 0) {
+    engine.timing += fmt::format(", weight_banks: {}", rng.between(1, engine.banks - 1));
   }
-  if (pick(0, 1) == 0) {
-    engine.timing += fmt::format(", post_throughput: {}", pick(1, 3));
+  if (rng.between(0, 1) == 0) {
+    engine.timing += fmt::format(", post_throughput: {}", rng.between(1, 3));
   }
-  if (pick(0, 3) == 0) {
-    return {small_engine(engine), gemm("small", {pick(1, 9), pick(1, 9), pick(1, 12), {}, false})};
+  if (rng.between(0, 3) == 0) {
+    return {small_engine(engine),
+            gemm("small", {rng.between(1, 9), rng.between(1, 9), rng.between(1, 12), {}, false})};
   }
   ConvShape shape;
-  shape.groups = pick(0, 3) == 0 ? 2 : 1;
-  shape.batch = pick(0, 3) == 0 ? 2 : 1;
-  shape.in_channels = shape.groups * pick(1, 6);
-  shape.out_channels = shape.groups * pick(1, 7);
-  shape.kernel = {pick(1, 3), pick(1, 3)};
-  shape.stride = {pick(1, 2), pick(1, 2)};
-  shape.input = {shape.kernel[0] + pick(0, 8), shape.kernel[1] + pick(0, 6)};
-  shape.padding = {pick(0, shape.kernel[0] / 2), pick(0, shape.kernel[1] / 2)};
+  shape.groups = rng.between(0, 3) == 0 ? 2 : 1;
+  shape.batch = rng.between(0, 3) == 0 ? 2 : 1;
+  shape.in_channels = shape.groups * rng.between(1, 6);
+  shape.out_channels = shape.groups * rng.between(1, 7);
+  shape.kernel = {rng.between(1, 3), rng.between(1, 3)};
+  shape.stride = {rng.between(1, 2), rng.between(1, 2)};
+  shape.input = {shape.kernel[0] + rng.between(0, 8), shape.kernel[1] + rng.between(0, 6)};
+  shape.padding = {rng.between(0, shape.kernel[0] / 2), rng.between(0, shape.kernel[1] / 2)};
   return {small_engine(engine), layer(shape)};
 }
 
@@ -198,27 +195,25 @@ TEST(NvdlaSearch, ChoosesTheForm) {
 // A grouped layer on a small engine whose memory has words and a bandwidth.
 Small grouped_case(std::uint64_t seed) {
   Rng rng{seed};
-  const auto pick = [&](std::int64_t least, std::int64_t most) {
-    return least +
-           static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
-  };
   SmallEngine engine;
-  engine.kernels = pick(1, 8);
-  engine.channels = pick(1, 8);
-  engine.buffer_bytes = engine.banks * pick(16, 400);
-  engine.word = std::int64_t{1} << pick(0, 4);
-  engine.timing = pick(0, 1) == 0 ? "" : fmt::format(", post_throughput: {}", pick(1, 4));
+  engine.kernels = rng.between(1, 8);
+  engine.channels = rng.between(1, 8);
+  engine.buffer_bytes = engine.banks * rng.between(16, 400);
+  engine.word = std::int64_t{1} << rng.between(0, 4);
+  engine.timing =
+      rng.between(0, 1) == 0 ? "" : fmt::format(", post_throughput: {}", rng.between(1, 4));
   ConvShape shape;
-  shape.groups = pick(2, 23);
-  shape.in_channels = shape.groups * pick(1, 3);
-  shape.out_channels = shape.groups * pick(1, 3);
-  const std::int64_t kernel = pick(1, 3);
+  shape.groups = rng.between(2, 23);
+  shape.in_channels = shape.groups * rng.between(1, 3);
+  shape.out_channels = shape.groups * rng.between(1, 3);
+  const std::int64_t kernel = rng.between(1, 3);
   shape.kernel = {kernel, kernel};
-  shape.stride = {pick(1, 2), pick(1, 2)};
-  shape.input = {kernel + pick(0, 5), kernel + pick(0, 5)};
+  shape.stride = {rng.between(1, 2), rng.between(1, 2)};
+  shape.input = {kernel + rng.between(0, 5), kernel + rng.between(0, 5)};
   shape.padding = {kernel / 2, kernel / 2};
   Small small{small_engine(engine), layer(shape)};
-  small.arch.levels[LevelId{0}].bandwidth.shared = BitsPerCycle{static_cast<double>(pick(1, 64))};
+  small.arch.levels[LevelId{0}].bandwidth.shared =
+      BitsPerCycle{static_cast<double>(rng.between(1, 64))};
   return small;
 }
 

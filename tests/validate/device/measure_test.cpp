@@ -6,20 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
+#include "support/in_folder.hpp"
 #include "validate/device/flush.hpp"
 #include "validate/device/microbenchmarks.hpp"
 
 namespace mapsim {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -28,20 +27,17 @@ bool is_kernel(const std::string& line) {
   return line.starts_with("launch mapsim_") && !line.starts_with("launch mapsim_reduce");
 }
 
-class Measuring : public ::testing::Test {
+class Measuring : public InFolder {
  protected:
   Measuring() {
-    std::string pattern = (fs::temp_directory_path() / "mapsim_measure_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    std::ofstream{folder_ / "mma.h"} << "\n";
-    setenv("FAKE_CUDA_LOG", (folder_ / "log").c_str(), 1);
+    std::ofstream{folder() / "mma.h"} << "\n";
+    setenv("FAKE_CUDA_LOG", (folder() / "log").c_str(), 1);
     unsetenv("FAKE_CUDA");
     problem_.problem = {96, 80, 256, 1, GpuPrecision::kF16, Bytes{2}};
   }
   ~Measuring() override {
     unsetenv("FAKE_CUDA");
     unsetenv("FAKE_CUDA_LOG");
-    fs::remove_all(folder_);
   }
 
   std::vector<BuiltKernel> build(std::size_t top, std::size_t sample) {
@@ -51,7 +47,7 @@ class Measuring : public ::testing::Test {
     options.fixed = false;
     Nvrtc::Options where;
     where.library = MAPSIM_FAKE_CUDA;
-    where.include = folder_;
+    where.include = folder();
     const auto nvrtc = Nvrtc::load(where);
     const Compile compile = [&](const KernelSource& source) {
       return std::get<Nvrtc>(nvrtc).compile(source, 90);
@@ -82,9 +78,8 @@ class Measuring : public ::testing::Test {
     return measure({&device, &*nvml, &*cublas}, problem_, kernels, options);
   }
 
-  const fs::path& folder() const { return folder_; }
   std::vector<std::string> log() const {
-    std::ifstream file{folder_ / "log"};
+    std::ifstream file{folder() / "log"};
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) {
       lines.push_back(line);
@@ -96,7 +91,6 @@ class Measuring : public ::testing::Test {
   KernelSpec problem_;
 
  private:
-  fs::path folder_;
   std::string flush_;
 };
 

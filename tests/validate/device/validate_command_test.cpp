@@ -3,32 +3,27 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "support/in_folder.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 const std::string kArch = MAPSIM_SOURCE_DIR "/configs/arch/h200.yaml";
 
-class ValidateCommand : public ::testing::Test {
+class ValidateCommand : public InFolder {
  protected:
   ValidateCommand() {
-    std::string pattern = (fs::temp_directory_path() / "mapsim_validate_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     write("mma.h", "\n");
     write("gemm.yaml",
           "name: small\ngemm: {m: 64, n: 96, k: 128}\n"
@@ -38,23 +33,13 @@ class ValidateCommand : public ::testing::Test {
           "padding: 1, stride: 2}\n"
           "precision: {input: 16 b, weight: 16 b, output: 16 b, partial: 32 b}\n");
   }
-  ~ValidateCommand() override { fs::remove_all(folder_); }
-
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream{folder_ / name} << text;
-  }
-  std::string file(const std::string& name) const {
-    std::ifstream stream{folder_ / name, std::ios::binary};
-    return {std::istreambuf_iterator<char>{stream}, {}};
-  }
   int run(const std::string& arguments, const std::string& fake = "",
           const std::string& driver = MAPSIM_FAKE_CUDA) const {
-    const std::string command = fmt::format(
-        "cd '{0}' && MAPSIM_CUDA_LIBRARY='{5}' MAPSIM_NVML_LIBRARY='{1}' "
+    return shell(fmt::format(
+        "MAPSIM_CUDA_LIBRARY='{5}' MAPSIM_NVML_LIBRARY='{1}' "
         "MAPSIM_NVRTC_LIBRARY='{1}' MAPSIM_CUBLAS_LIBRARY='{1}' MAPSIM_CUDA_INCLUDE='{0}' "
-        "FAKE_CUDA='{2}' '{3}' {4} >stdout 2>stderr",
-        folder_.string(), MAPSIM_FAKE_CUDA, fake, MAPSIM_PROGRAM, arguments, driver);
-    return WEXITSTATUS(std::system(command.c_str()));
+        "FAKE_CUDA='{2}' '{3}' {4}",
+        folder().string(), MAPSIM_FAKE_CUDA, fake, MAPSIM_PROGRAM, arguments, driver));
   }
   int validate(const std::string& rest, const std::string& fake = "") const {
     return run("validate " + kArch +
@@ -66,9 +51,6 @@ class ValidateCommand : public ::testing::Test {
   std::vector<GpuMeasurement> rows(const std::string& name) const {
     return parse_measurements(file(name), name);
   }
-
- private:
-  fs::path folder_;
 };
 
 TEST_F(ValidateCommand, MeasuresChecksAndReports) {
