@@ -57,7 +57,6 @@ CudaApi load_api(const SharedLibrary& library) {
   need(library, api.module_function, "cuModuleGetFunction");
   need(library, api.function_get, "cuFuncGetAttribute");
   need(library, api.function_set, "cuFuncSetAttribute");
-  need(library, api.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   need(library, api.launch, "cuLaunchKernel");
   need(library, api.allocate, "cuMemAlloc_v2");
   need(library, api.free, "cuMemFree_v2");

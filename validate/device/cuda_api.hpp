@@ -59,8 +59,6 @@ struct CudaApi {
                                   const char* name) = nullptr;
   cuda::Result (*function_get)(int* value, int attribute, cuda::Function function) = nullptr;
   cuda::Result (*function_set)(cuda::Function function, int attribute, int value) = nullptr;
-  cuda::Result (*occupancy)(int* blocks, cuda::Function function, int threads,
-                            std::size_t shared) = nullptr;
   cuda::Result (*launch)(cuda::Function function, unsigned int grid_x, unsigned int grid_y,
                          unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                          unsigned int block_z, unsigned int shared, cuda::Stream stream,

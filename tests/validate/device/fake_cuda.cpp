@@ -258,10 +258,6 @@ int cuFuncGetAttribute(int* value, int, void*) {
 int cuFuncSetAttribute(void*, int attribute, int value) {
   return (attribute == 8 && value <= 227 << 10) || (attribute == 9 && value == 100) ? 0 : 1;
 }
-int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, std::size_t) {
-  *blocks = 1;
-  return 0;
-}
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned, unsigned, unsigned block_x, unsigned,
                    unsigned, unsigned, void*, void** parameters, void**) {
   const auto* kernel = static_cast<const Function*>(function);

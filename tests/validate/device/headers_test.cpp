@@ -72,7 +72,6 @@ TEST(DriverDeclarations, AreThoseOfCudaH) {
   EXPECT_SAME_CALL(A::module_unload, cuModuleUnload);
   EXPECT_SAME_CALL(A::module_function, cuModuleGetFunction);
   EXPECT_SAME_CALL(A::function_get, cuFuncGetAttribute);
-  EXPECT_SAME_CALL(A::occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor);
   EXPECT_SAME_CALL(A::launch, cuLaunchKernel);
   EXPECT_SAME_CALL(A::allocate, cuMemAlloc_v2);
   EXPECT_SAME_CALL(A::free, cuMemFree_v2);
