@@ -109,7 +109,8 @@ Answer run_on_gpu(const EvalArguments& arguments, const Document& machine) {
   take_options(given, wish);
   GpuSearchResult& result = comparison.report.result;
   result.forms =
-      forms_of(gpu, comparison.report.workload, request_of(given.precision, given.layout));
+      forms_of(gpu, comparison.report.workload,
+               request_of(given.precision, given.layout, wish, comparison.report.workload));
   std::string why;
   std::optional<RankedKernel> best;
   for (std::size_t i = 0; i < result.forms.size(); ++i) {

@@ -15,27 +15,31 @@ namespace mapsim {
 
 namespace {
 
-// The one that was asked for, or the model's first choice.
-KernelChoice chosen_kernel(const ExportArguments& arguments, const Gpu& gpu,
-                           const KernelSpec& problem) {
-  const GemmProblem& p = problem.problem;
+// The one that was asked for.
+std::optional<KernelWish> read_wish(const ExportArguments& arguments) {
   if (arguments.mapping.empty()) {
-    CandidateOptions options;
-    options.top = 1;
-    options.sample = 0;
-    options.fixed = false;
-    const auto best = choose_candidates(gpu, problem, kernel_set(gpu, p, GpuPath::kWmma), options);
-    if (best.empty()) {
-      throw UsageError(arguments.workload + ": no legal WMMA kernel on " + gpu.name);
-    }
-    return best.front().kernel;
+    return std::nullopt;
   }
   const auto kernels = read_kernels(read_yaml(arguments.mapping));
   if (arguments.kernel > std::ssize(kernels)) {
     throw UsageError(
         fmt::format("--kernel {}: {} has {}", arguments.kernel, arguments.mapping, kernels.size()));
   }
-  return kernel_of(gpu, p, kernels[static_cast<std::size_t>(arguments.kernel - 1)], GpuPath::kWmma);
+  return kernels[static_cast<std::size_t>(arguments.kernel - 1)];
+}
+
+// The model's first choice.
+KernelChoice best_kernel(const Gpu& gpu, const Workload& workload, const KernelSpec& problem) {
+  CandidateOptions options;
+  options.top = 1;
+  options.sample = 0;
+  options.fixed = false;
+  const auto best =
+      choose_candidates(gpu, problem, kernel_set(gpu, problem.problem, GpuPath::kWmma), options);
+  if (best.empty()) {
+    throw UsageError(workload.name + ": no legal WMMA kernel on " + gpu.name);
+  }
+  return best.front().kernel;
 }
 
 std::string launch_line(const std::string& entry, const std::array<std::int64_t, 3>& grid,
@@ -92,13 +96,16 @@ Answer export_cuda(const ExportArguments& arguments) {
   const Gpu gpu = load_gpu(arguments.arch);
   const Workload workload = load_workload(arguments.workload);
   refuse_layout(arguments.layout, workload);
-  const auto problem =
-      kernel_problem(gpu, workload, request_of(arguments.precision, arguments.layout));
+  const std::optional<KernelWish> wish = read_wish(arguments);
+  const auto problem = kernel_problem(
+      gpu, workload,
+      request_of(arguments.precision, arguments.layout, wish.value_or(KernelWish{}), workload));
   if (const auto* reason = std::get_if<std::string>(&problem)) {
     throw UsageError(arguments.workload + ": " + *reason);
   }
   KernelSpec spec = std::get<KernelSpec>(problem);
-  spec.kernel = chosen_kernel(arguments, gpu, spec);
+  spec.kernel =
+      wish ? kernel_of(gpu, spec.problem, *wish, GpuPath::kWmma) : best_kernel(gpu, workload, spec);
   spec.epilogue = {arguments.bias, arguments.relu};
   if (const auto reason = not_generated(gpu, spec)) {
     throw UsageError(to_string(spec.kernel) + ": " + *reason);

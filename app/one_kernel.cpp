@@ -32,4 +32,17 @@ KernelChoice kernel_of(const Gpu& gpu, const GemmProblem& problem, const KernelW
   return kernel;
 }
 
+GpuRequest request_of(const std::string& precision, const std::string& layout,
+                      const KernelWish& wish, const Workload& workload) {
+  GpuRequest request = request_of(precision, layout);
+  if (!request.precision) {
+    request.precision = wish.precision;
+  }
+  if (layout.empty() && !is_convolution(workload)) {
+    request.a = wish.a.value_or(request.a);
+    request.b = wish.b.value_or(request.b);
+  }
+  return request;
+}
+
 }  // namespace mapsim

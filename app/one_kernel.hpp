@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string>
+
+#include "app/gpu_request.hpp"
 #include "interop/gpu_kernel.hpp"
 
 namespace mapsim {
@@ -9,5 +12,10 @@ namespace mapsim {
 // (sm_80), else 2; blocks in groups of 8 columns; the rest as completed() has it. May be illegal().
 KernelChoice kernel_of(const Gpu& gpu, const GemmProblem& problem, const KernelWish& wish,
                        GpuPath path);
+
+// As request_of() of two options; what they leave open is that of the form `wish` is from. (How the
+// tensors of a convolution lie, forms do not say.)
+GpuRequest request_of(const std::string& precision, const std::string& layout,
+                      const KernelWish& wish, const Workload& workload);
 
 }  // namespace mapsim

@@ -8,7 +8,17 @@
 namespace mapsim {
 namespace {
 
-const Words kPaths{"wmma", "mma", "wgmma", "simt"};  // in the order of the enum
+// In the order of the enumerations.
+const Words kPaths{"wmma", "mma", "wgmma", "simt"};
+const Words kLayouts{"row", "column"};
+
+Words precisions() {
+  Words words;
+  for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
+    words.emplace_back(to_string(static_cast<GpuPrecision>(i)));
+  }
+  return words;
+}
 
 const Node* value_of(const Node& map, std::string_view key) {
   for (const Entry& entry : map.entries) {
@@ -78,6 +88,30 @@ KernelWish read_kernel(Reader& reader, const Node& holder) {
   return wish;
 }
 
+// The form of a result's entry: the one of that number in the result's list.
+void read_form(Reader& reader, const Node& root, const Node& entry, KernelWish& wish) {
+  const Node* forms = value_of(root, "forms");
+  const Node* index = value_of(entry, "form");
+  if (forms == nullptr || index == nullptr) {
+    return;
+  }
+  const std::vector<const Node*> list = reader.items(*forms, "forms");
+  const auto at = reader.integer(index, 0, std::ssize(list) - 1);
+  if (!at) {
+    return;
+  }
+  const Node& form = *list[static_cast<std::size_t>(*at)];
+  if (const auto word = reader.choice(value_of(form, "precision"), precisions(), "a precision")) {
+    wish.precision = static_cast<GpuPrecision>(*word);
+  }
+  const auto layout = [&](const char* key) -> std::optional<MatrixLayout> {
+    const auto word = reader.choice(value_of(form, key), kLayouts, "a layout");
+    return word ? std::optional{static_cast<MatrixLayout>(*word)} : std::nullopt;
+  };
+  wish.a = layout("a");
+  wish.b = layout("b");
+}
+
 }  // namespace
 
 std::vector<KernelWish> read_kernels(const Document& document) {
@@ -86,6 +120,7 @@ std::vector<KernelWish> read_kernels(const Document& document) {
   if (const Node* list = value_of(document.root, "kernels")) {
     for (const Node* item : reader.items(*list, "kernels")) {
       result.push_back(read_kernel(reader, *item));
+      read_form(reader, document.root, *item, result.back());
     }
   } else {
     result.push_back(read_kernel(reader, document.root));

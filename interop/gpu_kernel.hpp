@@ -17,6 +17,9 @@ struct KernelWish {
   std::vector<std::int64_t> warp;      // m, n
   std::vector<std::int64_t> fragment;  // m, n, k
   std::optional<std::int64_t> stages, split_k, raster, padding, cluster, registers, spilled;
+  // Of the form that a search chose it for.
+  std::optional<GpuPrecision> precision;
+  std::optional<MatrixLayout> a, b;
 };
 
 constexpr std::int64_t kLargestWish = 1 << 20;  // of a tile and of counts, far beyond any chip

@@ -276,6 +276,8 @@ TEST(ExportCuda, WritesTheChosenKernelAndHowToLaunchIt) {
   EXPECT_THAT(third.text, HasSubstr("extern \"C\" __global__"));
   EXPECT_THAT(run(kExport + file + " --precision f16 --layout nt").text,
               HasSubstr(", A by columns, B by rows\n"));
+  // The precision and the layout of the search, unless another is asked for.
+  EXPECT_EQ(run(kExport + file + " --kernel 3 --bias --relu").text, third.text);
   // Without a file: the first.
   EXPECT_EQ(run(kExport + "--precision f16").text, run(kExport + file + " --precision f16").text);
   EXPECT_EQ(run(kExport + file + " --kernel 4 --precision f16").code, 2);
