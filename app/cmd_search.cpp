@@ -206,6 +206,11 @@ Answer run(const SearchArguments& arguments) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
   check_supported(problem.workload(), constraints, arguments.strategy);
+  if (arguments.strategy != "exact" && arguments.budget.labels != Budget{}.labels) {
+    throw UsageError(
+        "--budget-labels: only the strategy exact has labels; of the others --budget "
+        "and --evaluations are limits");
+  }
 
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);

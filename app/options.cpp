@@ -75,7 +75,7 @@ void add_objective(CLI::App& command, ObjectiveArguments& a) {
 
 void add_budget(CLI::App& command, Budget& budget) {
   add_text(command, "--budget", "TIME",
-           "Stop after this long (10 s, 2 min) with the best so far and its true gap",
+           "Stop after this long (10 s, 2 min) with the best so far; exact: and its true gap",
            [&budget](const std::string& text) {
              return taken(parse_seconds(text),
                           [&budget](Seconds limit) { budget.seconds = limit.count(); });

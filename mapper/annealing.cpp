@@ -41,7 +41,7 @@ Tally anneal(Run run, const Neighbours& neighbours) {
   };
   Candidate at = candidate(take_apart(run.space, run.sampler.sample(run.rng)));
   double temperature = kStart;
-  while (tally.evaluations() < run.evaluations && !is_stopped(run.options)) {
+  while (tally.evaluations() < run.evaluations && !run.patience.over()) {
     PrimeNest nest = at.nest;
     for (int i = 0; i < kTries && !neighbours.change(nest, run.rng); ++i) {
       nest = at.nest;

@@ -23,7 +23,6 @@ namespace mapsim {
 namespace {
 
 using exact::Key;
-using exact::Patience;
 
 // What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
 // threads; which of equal mappings is the best does not depend on who comes first.
@@ -435,13 +434,10 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
-// Balanced factors can take seconds to count, so whoever is interrupted, or is meanwhile, goes
-// without: empty.
+// Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
+// goes without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
-  if (interrupted && space.constraints().factors.balanced) {
-    return "";
-  }
-  return space.size_unless([&patience] { return patience.over(); }).value_or("");
+  return space.size_unless([&] { return interrupted || patience.over(); }).value_or("");
 }
 
 }  // namespace

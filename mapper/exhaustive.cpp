@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <iterator>
 #include <limits>
 #include <vector>
 
 #include "mapper/mapper.hpp"
+#include "mapper/patience.hpp"
 #include "mapper/side_by_side.hpp"
 #include "mapper/tally.hpp"
 
@@ -18,7 +18,7 @@ constexpr std::size_t kBatch = 16'384;
 }  // namespace
 
 SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Patience patience(options);
   Tally tally;
   std::vector<Mapping> batch;
   const bool in_bulk =
@@ -30,19 +30,20 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
                                      [&](auto i) { return batch[static_cast<std::size_t>(i)]; }));
     batch.clear();
   };
-  const bool completed = !is_stopped(options) && space.enumerate([&](const Mapping& mapping) {
+  const bool completed = !patience.over() && space.enumerate([&](const Mapping& mapping) {
     batch.push_back(mapping);
     if (batch.size() < kBatch) {
       return true;
     }
     flush();
-    return !is_stopped(options);
+    return !patience.over();
   });
   flush();
 
   SearchResult result = tally.result(space.problem());
   result.interrupted = !completed;
-  result.certificate.mapspace_size = space.size();
+  result.certificate.mapspace_size =
+      space.size_unless([&] { return !completed && patience.over(); }).value_or("");
   if (completed) {
     result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
     result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)
@@ -50,8 +51,7 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   }
   result.statistics.unrollings_total = space.unrolling_count();
   result.statistics.unrollings = completed ? result.statistics.unrollings_total : 0;
-  result.statistics.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.statistics.seconds = patience.seconds();
   return result;
 }
 

@@ -64,11 +64,9 @@ class FrontSearch {
     for (const Staircase::Point& point : staircase_.points()) {
       front_.points.push_back(std::move(found_[static_cast<std::size_t>(point.tag)]));
     }
-    // Balanced factors can take long to count: whoever is stopped goes without.
+    // Balanced factors and rules can take long to count: whoever is stopped goes without.
     front_.mapspace_size =
-        front_.complete || !is_balanced()
-            ? space_.size_unless([this] { return is_balanced() && patience_.over(); }).value_or("")
-            : "";
+        space_.size_unless([this] { return !front_.complete || patience_.over(); }).value_or("");
     front_.statistics.unrollings_total = static_cast<std::int64_t>(groups_.size());
     front_.statistics.seconds = patience_.seconds();
     return std::move(front_);
@@ -224,7 +222,7 @@ class FrontSearch {
   const SearchOptions& options_;
   std::optional<CurveRoom> room_;
   Measure measure_;
-  exact::Patience patience_;
+  Patience patience_;
   exact::Groups groups_;
   Staircase staircase_;  // tags: indices of found_
   std::vector<FrontPoint> found_;

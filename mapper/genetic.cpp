@@ -141,7 +141,7 @@ Tally evolve(Run run, const Neighbours& neighbours) {
     population.push_back({std::move(nest), fitness});
   };
   const auto goes_on = [&] {
-    return tally.evaluations() < run.evaluations && !is_stopped(run.options);
+    return tally.evaluations() < run.evaluations && !run.patience.over();
   };
   const auto fitter = [](const Candidate& a, const Candidate& b) { return a.fitness < b.fitness; };
   Population population;

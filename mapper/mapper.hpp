@@ -68,11 +68,11 @@ void add(InfeasibleReport& report, const Problem& problem, const Infeasible& rea
 void add_beyond_limits(InfeasibleReport& report, const Objective& objective, const Cost& cost);
 void add(InfeasibleReport& report, const InfeasibleReport& other);
 
-// How long the exact strategy may search before it returns the best so far, with its true gap. At
-// least one mapping is looked for, however small the budget.
+// How long a strategy may search before it returns the best so far: the exact one with its true
+// gap, and at least one mapping, however small the budget.
 struct Budget {
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
-  // The same result on any number of threads.
+  // Of the exact strategy. The same result on any number of threads.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
   friend bool operator==(const Budget&, const Budget&) = default;
 };
@@ -90,10 +90,10 @@ struct Progress {
 struct SearchOptions {
   Objective objective = Objective::kEnergy;
   int threads = 1;
-  std::int64_t evaluations = 10'000;                   // of random, annealing, genetic
-  std::uint64_t seed = 1;                              // of these
-  const std::atomic<bool>* stop = nullptr;             // set by the caller: return the best so far
-  Budget budget = {};                                  // strategy exact
+  std::int64_t evaluations = 10'000;        // of random, annealing, genetic
+  std::uint64_t seed = 1;                   // of these
+  const std::atomic<bool>* stop = nullptr;  // set by the caller: return the best so far
+  Budget budget = {};
   std::function<void(const Progress&)> progress = {};  // strategy exact; called by one at a time
   bool edge_folds = false;  // strategy exact: beyond the mapspace, mapper/exact/folds.hpp
 };

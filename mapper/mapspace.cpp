@@ -58,32 +58,32 @@ std::int64_t Mapspace::unrolling_count() const {
 }
 
 std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& stop) const {
-  if (!constraints_.factors.balanced) {
-    return size();
-  }
-  const auto number =
-      is_ruled() ? nests::count_ruled_rungs(*this, stop) : nests::count_rung_nests(*this, stop);
-  return number ? std::optional(number->get_str()) : std::nullopt;
-}
-
-std::string Mapspace::size() const {
   if (constraints_.factors.balanced) {
-    if (const auto size = size_unless([] { return false; })) {
-      return *size;
-    }
-    throw UnsupportedSearch(
-        "the balanced mappings under these rules are too many to count; limit their pieces");
+    const auto number =
+        is_ruled() ? nests::count_ruled_rungs(*this, stop) : nests::count_rung_nests(*this, stop);
+    return number ? std::optional(number->get_str()) : std::nullopt;
   }
   mpz_class size;
   nests::MappingCounter counter{*this};
   nests::RuledTables tables{*this};
   for (const UnrollingGroup& group : groups_) {
-    const mpz_class nests =
-        is_ruled() ? tables.of(group)->count(temporal_bounds(problem_->workload(), group))
-                   : counter.count(group);
-    size += nests * mpz_class{static_cast<long>(group.assignments)};
+    const auto nests =
+        is_ruled() ? tables.of(group)->count(temporal_bounds(problem_->workload(), group), stop)
+                   : std::optional(counter.count(group));
+    if (!nests) {
+      return std::nullopt;
+    }
+    size += *nests * mpz_class{static_cast<long>(group.assignments)};
   }
   return size.get_str();
+}
+
+std::string Mapspace::size() const {
+  if (const auto size = size_unless([] { return false; })) {
+    return *size;
+  }
+  throw UnsupportedSearch(
+      "the balanced mappings under these rules are too many to count; limit their pieces");
 }
 
 }  // namespace mapsim

@@ -65,7 +65,7 @@ class Mapspace {
   // UnsupportedSearch where that is beyond it: balanced factors under rules, long ladders.
   std::string size() const;
   // The same, unless `stop`, which is asked now and then, says so, or it is beyond it: balanced
-  // factors can take long.
+  // factors and rules can take long, and only they ask.
   std::optional<std::string> size_unless(const std::function<bool()>& stop) const;
   // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false
   // if `visit` did.

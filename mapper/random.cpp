@@ -11,7 +11,7 @@ constexpr std::int64_t kPerRun = 256;
 Tally draw(Run run) {
   Tally tally;
   Evaluator evaluator{run.space.problem()};
-  while (tally.evaluations() < run.evaluations && !is_stopped(run.options)) {
+  while (tally.evaluations() < run.evaluations && !run.patience.over()) {
     tally.consider(evaluator, run.options.objective, run.sampler.sample(run.rng));
   }
   return tally;

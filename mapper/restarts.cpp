@@ -2,7 +2,6 @@
 #include "mapper/restarts.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -23,12 +22,13 @@ Rng stream(std::uint64_t seed, std::int64_t run) {
 SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& options,
                                   std::int64_t per_run,
                                   const std::function<Tally(Run)>& heuristic) {
-  const auto start = std::chrono::steady_clock::now();
-  const Sampler sampler{space, [&options] { return is_stopped(options); }};
+  const Patience patience(options);
+  const auto stop = [&patience] { return patience.over(); };
+  const Sampler sampler{space, stop};
   const std::int64_t wanted = sampler.empty() ? 0 : options.evaluations;
   const std::int64_t runs = (wanted + per_run - 1) / per_run;
   Tally tally;
-  for (std::int64_t first = 0; first < runs && !is_stopped(options); first += kBatch) {
+  for (std::int64_t first = 0; first < runs && !patience.over(); first += kBatch) {
     const std::int64_t count = std::min(kBatch, runs - first);
     std::vector<Tally> parts(static_cast<std::size_t>(count));
 #pragma omp parallel for num_threads(options.threads) schedule(dynamic, 1)
@@ -36,19 +36,17 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
       const std::int64_t run = first + i;
       const std::int64_t share = std::min(per_run, wanted - run * per_run);
       parts[static_cast<std::size_t>(i)] =
-          heuristic({space, sampler, options, share, stream(options.seed, run)});
+          heuristic({space, sampler, options, patience, share, stream(options.seed, run)});
     }
     for (Tally& part : parts) {
       tally.add(options.objective, std::move(part));
     }
   }
   SearchResult result = tally.result(space.problem());
-  result.interrupted = tally.evaluations() < wanted || (sampler.empty() && is_stopped(options));
-  result.certificate.mapspace_size =
-      space.size_unless([&options] { return is_stopped(options); }).value_or("");
+  result.interrupted = tally.evaluations() < wanted || (sampler.empty() && patience.over());
+  result.certificate.mapspace_size = space.size_unless(stop).value_or("");
   result.statistics.unrollings_total = space.unrolling_count();
-  result.statistics.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.statistics.seconds = patience.seconds();
   return result;
 }
 

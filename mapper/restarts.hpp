@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/rng.hpp"
+#include "mapper/patience.hpp"
 #include "mapper/sampler.hpp"
 #include "mapper/tally.hpp"
 
@@ -14,12 +15,14 @@ struct Run {
   const Mapspace& space;
   const Sampler& sampler;  // not empty
   const SearchOptions& options;
-  std::int64_t evaluations = 0;  // to spend: all of them, unless is_stopped(options)
+  const Patience& patience;
+  std::int64_t evaluations = 0;  // to spend: all of them, unless patience is over
   Rng rng;                       // a stream of its own
 };
 
-// Runs a heuristic again and again, `per_run` evaluations each, until options.evaluations are
-// spent. Runs know nothing of each other, so that the result is the same for any number of threads.
+// Runs a heuristic again and again, `per_run` evaluations each, until options.evaluations or the
+// seconds of the budget are spent. Runs know nothing of each other, so that the result is the same
+// for any number of threads, unless time ran out.
 SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& options,
                                   std::int64_t per_run, const std::function<Tally(Run)>& heuristic);
 

@@ -29,17 +29,21 @@ Sampler::Sampler(const Mapspace& space, const std::function<bool()>& stop)
   if (space.constraints().factors.balanced && space.is_ruled()) {
     add_ruled_balanced(stop);
   } else if (space.constraints().factors.balanced) {
-    add_balanced();
+    add_balanced(stop);
   } else if (space.is_ruled()) {
-    add_ruled();
+    add_ruled(stop);
   } else {
     add_free();
   }
 }
 
-void Sampler::add_balanced() {
+void Sampler::add_balanced(const std::function<bool()>& stop) {
   double sum = 0;
   for (const UnrollingGroup& group : space_->group_by_factors()) {
+    if (stop()) {
+      cumulative_.clear();
+      return;
+    }
     rung_nests_.emplace_back(*space_, group);
     sum += rung_nests_.back().count().get_d();
     cumulative_.push_back(sum);
@@ -65,13 +69,18 @@ void Sampler::add_ruled_balanced(const std::function<bool()>& stop) {
   }
 }
 
-void Sampler::add_ruled() {
+void Sampler::add_ruled(const std::function<bool()>& stop) {
   nests::RuledTables tables{*space_};
   double sum = 0;
   for (const UnrollingGroup& group : space_->group_by_factors()) {
     ruled_.push_back(tables.of(group));
-    sum += ruled_.back()->count(temporal_bounds(space_->problem().workload(), group)).get_d() *
-           static_cast<double>(group.assignments);
+    const auto nests =
+        ruled_.back()->count(temporal_bounds(space_->problem().workload(), group), stop);
+    if (!nests) {
+      cumulative_.clear();
+      return;
+    }
+    sum += nests->get_d() * static_cast<double>(group.assignments);
     cumulative_.push_back(sum);
   }
 }

@@ -21,7 +21,8 @@ namespace mapsim {
 // to double), feasible or not. All tables are built once; sample() may be called from many threads.
 class Sampler {
  public:
-  // `space` outlives the sampler. Empty if `stop` says so: balanced factors under rules take long.
+  // `space` outlives the sampler. Empty if `stop` says so: balanced factors and rules can take
+  // long.
   explicit Sampler(const Mapspace& space, const std::function<bool()>& stop = [] { return false; });
 
   bool empty() const { return cumulative_.empty() || cumulative_.back() == 0; }
@@ -46,9 +47,9 @@ class Sampler {
     std::size_t words = 0;
   };
 
-  void add_free();      // members_ and their tables, where no rule ties loops and keeps together
-  void add_ruled();     // ruled_, where one does
-  void add_balanced();  // rung_nests_
+  void add_free();  // members_ and their tables, where no rule ties loops and keeps together
+  void add_ruled(const std::function<bool()>& stop);     // ruled_, where one does
+  void add_balanced(const std::function<bool()>& stop);  // rung_nests_
   void add_ruled_balanced(const std::function<bool()>& stop);
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;

@@ -35,13 +35,7 @@ std::string title(const Mapspace& space, const FrontSubject& subject) {
 }
 
 std::string proof_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
-  const bool balanced = space.constraints().factors.balanced;
-  const std::string over =
-      front.mapspace_size.empty()
-          ? "the balanced mappings (size not counted) in the mapspace"
-          : fmt::format("the {} {}mappings ({} factors) in the mapspace",
-                        short_decimal(front.mapspace_size), space.constraints().even ? "even " : "",
-                        balanced ? "balanced" : "perfect");
+  const std::string over = mappings_text(space, front.mapspace_size);
   if (front.but_for_bare) {
     return fmt::format(
         "proven of {} where something is kept or spread at every extent: {}; the others are too "
@@ -87,8 +81,8 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (front.points.empty()) {
     return text +
-           fmt::format("no feasible mapping among the {} in the mapspace\n",
-                       short_decimal(front.mapspace_size)) +
+           fmt::format("no feasible mapping among {}\n",
+                       mappings_text(space, front.mapspace_size)) +
            infeasible_text(front.infeasible) + statistics_text(front.statistics);
   }
   const std::string name = to_string(subject.objective);

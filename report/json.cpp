@@ -97,15 +97,12 @@ Json gap_json(const Problem& problem, const GapReport& gap, const Cost& given) {
   return json;
 }
 
-Json size_json(const Certificate& certificate) {
-  const bool counted = !certificate.mapspace_size.empty();
-  return counted ? Json(certificate.mapspace_size) : Json();
-}
+Json size_json(const std::string& size) { return size.empty() ? Json() : Json(size); }
 
-// What can be said of no number is left out: nothing fits, so nothing bounds it.
+// What can be said of no number is left out: nothing fits, or nothing is claimed.
 Json certificate_json(const Certificate& certificate) {
   Json json{{"status", to_string(certificate.status)}};
-  if (certificate.status != Proof::kInfeasible) {
+  if (certificate.status != Proof::kInfeasible && certificate.status != Proof::kNone) {
     json["lower_bound"] = certificate.lower_bound;
     json["gap"] = certificate.gap;
   }
@@ -118,7 +115,7 @@ Json certificate_json(const Certificate& certificate) {
     json["without_remainders"] = {{"objective", divisors->value ? Json(*divisors->value) : Json()},
                                   {"lower_bound", divisors->lower_bound}};
   }
-  json["mapspace_size"] = size_json(certificate);
+  json["mapspace_size"] = size_json(certificate.mapspace_size);
   if (certificate.schedules) {
     json["space"] = "schedules";  // of an engine: docs/nvdla.md
   }
@@ -193,7 +190,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
       exact::has_edge_folds(space, options.objective)) {
     json["certificate"]["remainders_searched"] = false;  // docs/systolic.md
   }
-  json["mapspace_size"] = size_json(result.certificate);
+  json["mapspace_size"] = size_json(result.certificate.mapspace_size);
   if (result.certificate.mapspace_size == "0") {
     json["empty"] = why_empty(space);
   }
@@ -220,7 +217,7 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
   json["complete"] = front.complete && !front.but_for_bare;
   json["complete_but_for_bare_extents"] = front.complete;
   json["points"] = points_json(problem, subject, front);
-  json["mapspace_size"] = front.mapspace_size;
+  json["mapspace_size"] = size_json(front.mapspace_size);
   json["infeasible"] = infeasible_json(front.infeasible);
   json["statistics"] = statistics_json(front.statistics);
   return finish(json);

@@ -107,16 +107,20 @@ std::string folds_text(const Certificate& proof, const Objective& objective,
                              text(*proof.divisors->value), text(proof.divisors->lower_bound));
 }
 
+std::string mappings_text(const Mapspace& space, const std::string& size) {
+  return fmt::format("the {}{}mappings ({} factors{}) in the mapspace",
+                     size.empty() ? "" : short_decimal(size) + " ",
+                     space.constraints().even ? "even " : "",
+                     space.constraints().factors.balanced ? "balanced" : "perfect",
+                     size.empty() ? ", not counted" : "");
+}
+
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result) {
   const Certificate& proof = result.certificate;
-  const std::string over =
-      proof.mapspace_size.empty() ? "of the balanced mappings (size not counted) in the mapspace"
-      : proof.schedules
-          ? fmt::format("of the engine's {} schedules", short_decimal(proof.mapspace_size))
-          : fmt::format("of the {} {}mappings ({} factors) in the mapspace",
-                        short_decimal(proof.mapspace_size), space.constraints().even ? "even " : "",
-                        space.constraints().factors.balanced ? "balanced" : "perfect");
+  const std::string over = proof.schedules ? fmt::format("of the engine's {} schedules",
+                                                         short_decimal(proof.mapspace_size))
+                                           : "of " + mappings_text(space, proof.mapspace_size);
   const std::string name = to_string(objective);
   if (proof.divisors) {
     return folds_text(proof, objective, over);
@@ -208,10 +212,13 @@ std::string search_text(const Mapspace& space, const Objective& objective,
             certificate_text(space, objective, result);
   } else {
     const std::string& size = result.certificate.mapspace_size;
-    text += fmt::format("no feasible mapping {} the {} in the mapspace\n",
-                        result.interrupted ? "found among" : "among",
-                        size.empty() ? "mappings (size not counted)" : short_decimal(size));
-    text += size == "0" ? why_empty(space) + '\n' : infeasible_text(result.infeasible);
+    text += fmt::format("no feasible mapping {} {}\n", result.interrupted ? "found among" : "among",
+                        mappings_text(space, size));
+    if (size == "0") {
+      text += why_empty(space) + '\n';
+    } else if (!result.infeasible.reasons.empty()) {
+      text += infeasible_text(result.infeasible);
+    }
   }
   return text + statistics_text(result.statistics);
 }

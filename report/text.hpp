@@ -41,6 +41,8 @@ std::string objective_text(const Objective& objective, double value);
 std::string progress_text(const Objective& objective, const Progress& progress);
 
 // What is proven about the best mapping of a search, and over what.
+// "the 48 even mappings (perfect factors) in the mapspace"; `size` is empty if nobody counted.
+std::string mappings_text(const Mapspace& space, const std::string& size);
 std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result);
 
@@ -51,9 +53,10 @@ std::string brief_infeasible_text(const InfeasibleReport& report);
 
 std::string statistics_text(const Statistics& statistics);
 
-// Everything about a search.
 // What each form of a layer on an engine costs; empty without any.
 std::string forms_text(const std::vector<TriedForm>& forms);
+
+// Everything about a search.
 std::string search_text(const Mapspace& space, const Objective& objective,
                         const SearchResult& result);
 

@@ -26,8 +26,7 @@ struct Queued {
 class Search {
  public:
   Search(const exact::Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-         const exact::Quest& quest, const exact::Patience& patience,
-         std::size_t most = Tiles::kAll);
+         const exact::Quest& quest, const Patience& patience, std::size_t most = Tiles::kAll);
   exact::Key root();
   Outcome run();
 
@@ -67,7 +66,7 @@ class Search {
   const exact::Skeleton& skeleton_;
   const Objective& objective_;
   const exact::Quest& quest_;
-  const exact::Patience& patience_;
+  const Patience& patience_;
   Tiles tiles_;
   Gates gates_;
   Chains chains_;

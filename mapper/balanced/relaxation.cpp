@@ -45,7 +45,7 @@ double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds
 
 Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles, const Gates& gates,
                        const std::vector<Terms>& terms, std::size_t components,
-                       const exact::Patience& patience)
+                       const Patience& patience)
     : skeleton_{skeleton},
       tiles_{tiles},
       gates_{gates},
@@ -286,7 +286,7 @@ const Relaxation::Row& Relaxation::costs(std::size_t placing, std::size_t run) {
 
 // Inside out: later phases first, and within one the pointers that moves lead to.
 // False: patience is over.
-bool Relaxation::fill(std::size_t component, const exact::Patience& patience) {
+bool Relaxation::fill(std::size_t component, const Patience& patience) {
   double* to_go = to_go_[component].data();
   for (std::size_t phase = skeleton_.phases(); phase-- > 0;) {
     for (std::size_t pointers = skeleton_.pointers(); pointers-- > 0;) {

@@ -9,7 +9,7 @@
 #include "mapper/balanced/account.hpp"
 #include "mapper/balanced/gates.hpp"
 #include "mapper/exact/bound.hpp"
-#include "mapper/exact/patience.hpp"
+#include "mapper/patience.hpp"
 
 namespace mapsim::balanced {
 
@@ -21,8 +21,7 @@ namespace mapsim::balanced {
 class Relaxation {
  public:
   Relaxation(const exact::Skeleton& skeleton, const Tiles& tiles, const Gates& gates,
-             const std::vector<Terms>& terms, std::size_t components,
-             const exact::Patience& patience);
+             const std::vector<Terms>& terms, std::size_t components, const Patience& patience);
   // False: patience was over, and nothing is known.
   bool is_complete() const { return complete_; }
   double at(const exact::Node& node, std::size_t component) const {
@@ -37,7 +36,7 @@ class Relaxation {
   std::size_t row(std::size_t phase, std::size_t pointers) const {
     return rows_[phase * skeleton_.pointers() + pointers];
   }
-  bool fill(std::size_t component, const exact::Patience& patience);
+  bool fill(std::size_t component, const Patience& patience);
   void fill_row(std::size_t component, std::size_t phase, std::size_t pointers, double* row);
   void relax_event(std::size_t component, std::size_t phase, std::size_t pointers,
                    double* row) const;

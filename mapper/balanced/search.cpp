@@ -35,7 +35,7 @@ double without_noise(double x) {
 }  // namespace
 
 Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-               const exact::Quest& quest, const exact::Patience& patience, std::size_t most)
+               const exact::Quest& quest, const Patience& patience, std::size_t most)
     : skeleton_{skeleton},
       objective_{objective},
       quest_{quest},
@@ -320,12 +320,12 @@ Key key_of_cost(const Objective& objective, const Cost& cost) {
 
 Outcome search_group(const Skeleton& skeleton, const UnrollingGroup& group,
                      const Objective& objective, const exact::Quest& quest,
-                     const exact::Patience& patience) {
+                     const Patience& patience) {
   return Search(skeleton, group, objective, quest, patience).run();
 }
 
 Key coarse_bound(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-                 std::size_t most, const exact::Patience& patience) {
+                 std::size_t most, const Patience& patience) {
   const exact::Quest quest;
   return Search(skeleton, group, objective, quest, patience, most).root();
 }

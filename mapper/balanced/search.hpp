@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "mapper/exact/labels.hpp"
-#include "mapper/exact/patience.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/valuation.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/patience.hpp"
 
 namespace mapsim::balanced {
 
@@ -43,12 +43,11 @@ struct Outcome {
 // or, if the quest says what is covered, every one that no other covers. Its tick is not asked.
 Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& group,
                      const Objective& objective, const exact::Quest& quest,
-                     const exact::Patience& patience);
+                     const Patience& patience);
 
 // No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
 // about `most` tiles; nothing if it has no patience.
 exact::Key coarse_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
-                        const Objective& objective, std::size_t most,
-                        const exact::Patience& patience);
+                        const Objective& objective, std::size_t most, const Patience& patience);
 
 }  // namespace mapsim::balanced

@@ -8,7 +8,7 @@
 
 #include "mapper/exact/instance.hpp"
 #include "mapper/exact/label_store.hpp"
-#include "mapper/exact/patience.hpp"
+#include "mapper/patience.hpp"
 #include "mapper/exact/staircase.hpp"
 
 namespace mapsim::exact {

@@ -9,6 +9,9 @@
 namespace mapsim::nests {
 namespace {
 
+// Asked whether to stop once in so many states.
+constexpr std::size_t kPause = 256;
+
 // -mu(n): the weight of a letter. A loop of factor m is every sequence of letters that multiply to
 // m, whose weights add up to 1; so neighbours over one dim need not be told apart.
 int letter_weight(std::int64_t n) {
@@ -140,6 +143,7 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
   if (found != known_.end()) {
     return found->second;
   }
+  stopped_ = stopped_ || (known_.size() % kPause == 0 && (*stop_)());
   Ways ways;
   for (const Axis& axis : axes_) {
     const std::size_t digit = tile / axis.stride % axis.sizes.size();
@@ -148,7 +152,8 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
       const std::int64_t factor = axis.measured ? axis.sizes[digit] / axis.sizes[to] : 2;
       const bool divides = !axis.measured || axis.sizes[digit] % axis.sizes[to] == 0;
       const int weight = !divides ? 0 : axis.measured ? letter_weight(factor) : 1;
-      const auto next = weight != 0 ? after_loop(at, axis.dims.front(), factor) : std::nullopt;
+      const auto next =
+          weight != 0 && !stopped_ ? after_loop(at, axis.dims.front(), factor) : std::nullopt;
       if (next) {
         const Ways& below = solve(*next, tile - (digit - to) * axis.stride);
         ways.loops += weight * (below.loops + below.rest);
@@ -158,7 +163,7 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
   ways.rest = tile == 0 && ends(at) ? 1 : 0;
   const PerDim<std::int64_t> left = left_at(tile);
   for (const Way& way : points_.from(at.cursor)) {
-    if (const auto next = after_point(at, way, left)) {
+    if (const auto next = stopped_ ? std::nullopt : after_point(at, way, left)) {
       ways.rest += solve(*next, tile).loops + (tile == 0 && ends(*next) ? 1 : 0);
     }
   }
@@ -194,7 +199,9 @@ std::vector<RuledTable::Start> RuledTable::starts(const PerDim<std::int64_t>& le
   return starts;
 }
 
-mpz_class RuledTable::count(const PerDim<std::int64_t>& bounds) {
+std::optional<mpz_class> RuledTable::count(const PerDim<std::int64_t>& bounds,
+                                           const std::function<bool()>& stop) {
+  stop_ = &stop;
   for (const std::int64_t bound : bounds) {
     for (const std::int64_t left : divisors(bound)) {
       auto& letters = letters_[left];
@@ -206,7 +213,8 @@ mpz_class RuledTable::count(const PerDim<std::int64_t>& bounds) {
     const Ways& whole = solve({}, tile);
     count += ways * (whole.loops + whole.rest);
   }
-  return count;
+  stop_ = nullptr;
+  return stopped_ ? std::nullopt : std::optional(count);
 }
 
 RuledTable::Ways RuledTable::ways(const At& at, const PerDim<std::int64_t>& left) const {

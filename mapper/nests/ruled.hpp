@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,7 +48,9 @@ class RuledTable {
   std::optional<At> after_point(const At& at, const Way& way,
                                 const PerDim<std::int64_t>& left) const;
 
-  mpz_class count(const PerDim<std::int64_t>& bounds);  // of whole nests
+  // Of whole nests. Nothing if `stop`, which is asked now and then, says so; then it ends.
+  std::optional<mpz_class> count(const PerDim<std::int64_t>& bounds,
+                                 const std::function<bool()>& stop);
   // The same from a point on, with what is left of each dim. Only of what count() has met.
   Ways ways(const At& at, const PerDim<std::int64_t>& left) const;
 
@@ -81,7 +85,9 @@ class RuledTable {
   Points points_;
   std::vector<Axis> axes_;
   std::vector<ExtentTest> tests_;  // one per rule
-  std::size_t states_ = 1;         // most of one region
+  const std::function<bool()>* stop_ = nullptr;
+  bool stopped_ = false;
+  std::size_t states_ = 1;  // most of one region
   std::size_t tiles_ = 1;
   std::unordered_map<std::size_t, Ways> known_;
   std::map<std::int64_t, std::vector<mpz_class>> letters_;  // by what is left of a dim

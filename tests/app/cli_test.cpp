@@ -279,6 +279,9 @@ TEST_F(CommandLine, ExplainsMisuse) {
                   "--objective: 'enrgy' is no objective: there is no figure 'enrgy'; write energy, "
                   "latency, edp, a product like 'energy^2*latency', or 'energy,latency' for the "
                   "fastest of the least energy"},
+           Misuse{"search " + inputs + "--strategy random --budget-labels 5",
+                  "--budget-labels: only the strategy exact has labels; of the others --budget and "
+                  "--evaluations are limits"},
            Misuse{"search " + inputs + "--strategy exat",
                   "--strategy: no strategy 'exat'; did you mean 'exact'?"},
            Misuse{"search " + inputs + "--threads 0",

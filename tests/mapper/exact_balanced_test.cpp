@@ -231,7 +231,7 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
       for (std::size_t g = 0; g < groups.size(); ++g) {
         const auto bound = [&](std::size_t most) {
           return balanced::coarse_bound(groups.skeleton(g), space.group_by_factors()[g], objective,
-                                        most, exact::Patience{SearchOptions{}})
+                                        most, Patience{SearchOptions{}})
               .first;
         };
         const double fine = bound(balanced::Tiles::kAll);

@@ -50,6 +50,19 @@ TEST(Heuristics, NeverBeatTheOptimumAndMostlyReachItInSmallSpaces) {
   }
 }
 
+TEST(Heuristics, KeepTheSecondsOfTheBudget) {
+  const SearchCase random = random_space(300, 50'000);
+  const Mapspace space{random.problem, random.constraints};
+  for (const Mapper search : kHeuristics) {
+    SearchOptions options{Objective::kEnergy, 1, 1'000'000'000, 3, nullptr};
+    options.budget.seconds = 0.02;
+    const SearchResult some = search(space, options);
+    EXPECT_TRUE(some.interrupted);
+    EXPECT_GT(some.statistics.evaluations, 0);
+    EXPECT_LT(some.statistics.evaluations, options.evaluations / 100);
+  }
+}
+
 TEST(Heuristics, GiveTheSameAnswerOnAnyNumberOfThreads) {
   const SearchCase random = random_space(300, 50'000);
   const Mapspace space{random.problem, random.constraints};

@@ -41,7 +41,7 @@ exact::LabelResult search(Instance& instance, std::optional<std::int64_t> price_
   exact::Quest quest;
   quest.price_after = price_after;
   const SearchOptions options;
-  return exact::search_labels(instance, quest, exact::Patience(options));
+  return exact::search_labels(instance, quest, Patience(options));
 }
 
 std::vector<std::size_t> contended_rooms(const exact::Skeleton& skeleton) {
@@ -162,11 +162,9 @@ TEST(Prices, ChangeNoFront) {
       exact::Quest quest;
       quest.covered.emplace();
       const SearchOptions options;
-      const exact::LabelResult plain =
-          exact::search_labels(instance, quest, exact::Patience(options));
+      const exact::LabelResult plain = exact::search_labels(instance, quest, Patience(options));
       quest.price_after = 4;
-      const exact::LabelResult priced =
-          exact::search_labels(instance, quest, exact::Patience(options));
+      const exact::LabelResult priced = exact::search_labels(instance, quest, Patience(options));
       ASSERT_EQ(plain.endings.size(), priced.endings.size());
       for (std::size_t i = 0; i < plain.endings.size(); ++i) {
         const exact::Key key = plain.endings[i].key;

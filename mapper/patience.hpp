@@ -7,7 +7,7 @@
 
 #include "mapper/mapper.hpp"
 
-namespace mapsim::exact {
+namespace mapsim {
 
 // Until the caller says stop, or the seconds of the budget are over.
 class Patience {
@@ -31,4 +31,4 @@ class Patience {
   std::optional<Clock::time_point> deadline_;
 };
 
-}  // namespace mapsim::exact
+}  // namespace mapsim
