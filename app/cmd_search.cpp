@@ -205,7 +205,7 @@ Answer run(const SearchArguments& arguments) {
   if (!arguments.constraints.empty()) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
-  check_supported(problem.workload(), constraints, arguments.strategy);
+  check_supported(problem, constraints, arguments.strategy);
   if (arguments.strategy != "exact" && arguments.budget.labels != Budget{}.labels) {
     throw UsageError(
         "--budget-labels: only the strategy exact has labels; of the others --budget "

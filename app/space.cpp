@@ -10,7 +10,7 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
   Constraints constraints = file.empty() ? Constraints{} : load_constraints(file, problem);
   constraints.even = constraints.even || even;
   constraints.factors.balanced = constraints.factors.balanced || imperfect;
-  check_supported(problem.workload(), constraints, "exact");
+  check_supported(problem, constraints, "exact");
   return constraints;
 }
 

@@ -12,7 +12,7 @@ namespace mapsim {
 
 FormedResult search_layer(const Problem& problem, const WorkbookRow& row,
                           const Constraints& constraints, const LayerSearch& search) {
-  check_supported(problem.workload(), constraints, search.strategy);
+  check_supported(problem, constraints, search.strategy);
   const bool engine = std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing);
   FormedResult found =
       engine && search.strategy == "exact" && constraints == Constraints{}

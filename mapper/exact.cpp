@@ -400,6 +400,9 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   return least;
 }
 
+// Labels after which nobody waits any longer for what a limit would have to be.
+constexpr std::int64_t kMostToExplain = 50'000;
+
 // Adds what a limited figure has to be at least: with the other limit, if there is anything within.
 void explain_limit(const Mapspace& space, SearchOptions options, const Patience& patience,
                    const char* name, Objective least, InfeasibleReport& report) {
@@ -410,10 +413,14 @@ void explain_limit(const Mapspace& space, SearchOptions options, const Patience&
     }
     options.objective = least;
     const SearchResult found = ExactSearch(space, options, patience).run();
-    if (found.cost) {
+    if (found.cost || found.interrupted) {
       ++report.reasons[name];
+    }
+    if (found.cost && !found.interrupted) {
       report.smallest_need[name] =
           static_cast<std::int64_t>(std::ceil(objective_value(least, *found.cost)));
+    }
+    if (found.cost || found.interrupted) {
       return;
     }
   }
@@ -425,6 +432,7 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
   const Objective least_energy{1, 0, false, asked.mode, std::nullopt, asked.max_latency};
   const Objective least_latency{0, 1, false, asked.mode, asked.max_energy, std::nullopt};
   options.progress = nullptr;
+  options.budget.labels = std::min(options.budget.labels, kMostToExplain);
   if (asked.max_energy) {
     explain_limit(space, options, patience, "energy limit", least_energy, report);
   }

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "costmodel/nest.hpp"
+#include "mapper/nvdla/schedules.hpp"
 #include "mapper/regions.hpp"
 
 namespace mapsim {
@@ -139,7 +140,17 @@ class Reading {
 }  // namespace
 
 std::string why_outside_of(const Mapspace& space, const Mapping& mapping) {
-  return Reading{space}.read(canonical(space.problem().workload(), mapping));
+  const Problem& problem = space.problem();
+  const Mapping plain = canonical(problem.workload(), mapping);
+  if (!std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing)) {
+    return Reading{space}.read(plain);
+  }
+  const std::vector<NvdlaSchedule> schedules = nvdla_space(problem).schedules;
+  const bool is_one = std::any_of(schedules.begin(), schedules.end(), [&](const auto& schedule) {
+    return canonical(problem.workload(), mapping_of(problem, schedule)) == plain;
+  });
+  return is_one ? ""
+                : "it is none of the engine's schedules that the search evaluates (docs/nvdla.md)";
 }
 
 }  // namespace mapsim

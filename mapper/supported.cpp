@@ -3,19 +3,28 @@
 
 #include <fmt/format.h>
 
+#include <variant>
+
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
 
-void check_supported(const Workload& workload, const Constraints& constraints,
+void check_supported(const Problem& problem, const Constraints& constraints,
                      std::string_view strategy) {
+  if (strategy != "exact" && std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing)) {
+    throw UnsupportedSearch(
+        fmt::format("{}: an engine after NVDLA has schedules of its own, which the strategy exact "
+                    "evaluates one "
+                    "and all (docs/nvdla.md)",
+                    strategy));
+  }
   if (!constraints.factors.balanced) {
     return;
   }
   if (strategy == "annealing" || strategy == "genetic") {
     throw UnsupportedSearch(fmt::format("{}: perfect factors only", strategy));
   }
-  const std::size_t count = rungs(workload, constraints.factors);
+  const std::size_t count = rungs(problem.workload(), constraints.factors);
   if (count > kMostRungs) {
     throw UnsupportedSearch(
         fmt::format("balanced factors: {} extents are too many ({} at most); a constraints file "

@@ -166,7 +166,7 @@ std::string infeasible_text(const InfeasibleReport& report) {
     if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
       row.push_back(need_text(reason, need->second));
     } else {
-      row.emplace_back("enough as it is");
+      row.emplace_back(reason.ends_with(" limit") ? "not known" : "enough as it is");
     }
     rows.push_back(row);
   }

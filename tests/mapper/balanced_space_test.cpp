@@ -191,12 +191,12 @@ TEST(BalancedSpace, UsesAnyNumberOfInstancesThatHaveWork) {
 
 TEST(BalancedSpace, IsNotForStrategiesOfPerfectFactors) {
   const Problem problem = one_level({5, 2, 1, {}, false});
-  EXPECT_THROW(check_supported(problem.workload(), balanced(), "annealing"), UnsupportedSearch);
-  EXPECT_THROW(check_supported(problem.workload(), balanced(), "genetic"), UnsupportedSearch);
-  EXPECT_NO_THROW(check_supported(problem.workload(), balanced(), "random"));
-  EXPECT_NO_THROW(check_supported(problem.workload(), {}, "genetic"));
+  EXPECT_THROW(check_supported(problem, balanced(), "annealing"), UnsupportedSearch);
+  EXPECT_THROW(check_supported(problem, balanced(), "genetic"), UnsupportedSearch);
+  EXPECT_NO_THROW(check_supported(problem, balanced(), "random"));
+  EXPECT_NO_THROW(check_supported(problem, {}, "genetic"));
   const Problem long_ladders = one_level({5'000'000, 1, 1, {}, false});
-  EXPECT_THROW(check_supported(long_ladders.workload(), balanced(), "exact"), UnsupportedSearch);
+  EXPECT_THROW(check_supported(long_ladders, balanced(), "exact"), UnsupportedSearch);
 }
 
 TEST(BalancedSpace, IsReadFromConstraints) {

@@ -18,6 +18,8 @@
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/nvdla/schedules.hpp"
+#include "mapper/outside.hpp"
+#include "mapper/supported.hpp"
 #include "tests/nvdla/engines.hpp"
 #include "workloads/gemm.hpp"
 
@@ -376,6 +378,21 @@ TEST(EngineRoofline, IsNoMoreThanTheBestFormTakes) {
     }
   }
   EXPECT_EQ(winograd, 1);
+}
+
+TEST(NvdlaSpace, KnowsItsSchedulesAndNoOthers) {
+  int known = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Small small = small_case(seed);
+    const Problem problem{small.arch, small.workload};
+    const Mapspace space{problem, {}};
+    const SearchResult result = search_nvdla(space, {});
+    EXPECT_EQ(result.best ? why_outside_of(space, *result.best) : "", "");
+    EXPECT_NE(why_outside_of(space, Mapping{}), "");
+    known += result.best ? 1 : 0;
+    EXPECT_THROW(check_supported(problem, {}, "random"), UnsupportedSearch);
+  }
+  EXPECT_GT(known, 6);
 }
 
 }  // namespace
