@@ -11,6 +11,7 @@
 
 #include "costmodel/nest.hpp"
 #include "costmodel/roofline.hpp"
+#include "mapper/exact/floor.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/labels.hpp"
 

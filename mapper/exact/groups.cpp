@@ -7,6 +7,7 @@
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/timing/systolic.hpp"
+#include "mapper/exact/floor.hpp"
 #include "mapper/exact/rebuild.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nests/placement.hpp"
@@ -41,47 +42,6 @@ void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective
 
 }  // namespace
 
-// Energy that no mapping can do without [pJ]: the operations, every element once through the
-// outermost level, and the compute units' accesses to whichever level could serve them most
-// cheaply.
-double energy_floor(const Mapspace& space) {
-  const Problem& problem = space.problem();
-  const Arch& arch = problem.arch();
-  const auto macs = static_cast<double>(problem.workload().macs());
-  const PerDim<std::int64_t> whole = bounds_of(problem.workload());
-  const auto access = [&](LevelId l, bool output) {
-    const StorageEnergy& energy = arch.levels[l].energy;
-    return (output ? energy.update : energy.read).count();
-  };
-  double floor = macs * problem.mac_energy().count();
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    const Tensor& tensor = problem.workload().tensors[t];
-    const bool output = t == problem.workload().output();
-    const double bits = problem.moved_bits(t, tensor.bits);
-    const double once = static_cast<double>(footprint(tensor, whole)) * bits;
-    double least = kInfinity;
-    for (std::size_t i = arch.levels.size(); i-- > 0;) {
-      const auto l = static_cast<LevelId>(i);
-      double served = arch.compute.register_reuse.contains(tensor.role) ? 0 : macs * bits;
-      for (const FanoutId f : arch.fanouts.ids()) {
-        if (arch.is_above(l, f) && problem.is_merged(f, t)) {
-          served /= static_cast<double>(arch.fanouts[f].x * arch.fanouts[f].y);
-        }
-      }
-      if (space.keep_rule(l, t) != KeepRule::kBypass) {
-        const double outermost = once * access(LevelId{0}, output);
-        least = std::min(least, i == 0 ? std::max(once, served) * access(l, output)
-                                       : outermost + served * access(l, output));
-      }
-      if (space.keep_rule(l, t) == KeepRule::kKeep) {
-        break;  // nothing further out can be the last
-      }
-    }
-    floor += least;
-  }
-  return floor;
-}
-
 std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group) {
   const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
   if (timing == nullptr) {
@@ -107,14 +67,15 @@ Groups::Groups(const Mapspace& space, const Objective& objective)
       skeleton = std::make_unique<Skeleton>(space, kind(g).first, may_stay_[g]);
     }
   }
+  const bool perfect = !space.constraints().factors.balanced;
   const double energy = energy_floor(space);
   for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
-    const Skeleton& skeleton = *skeletons_.begin()->second;
-    std::vector<double> components(2 + skeleton.ports().size(), 0.0);
-    components[0] = energy;
+    const Skeleton& of_group = skeleton(g);
+    std::vector<double> components(2 + of_group.ports().size(), 0.0);
+    components[0] = perfect ? energy_floor(of_group, space.group_by_factors()[g]) : energy;
     const double cycles = least_cycles(g);
     floors_.push_back(
-        cycles < kInfinity ? Valuation(skeleton, objective, cycles).key(components.data()) : Key{});
+        cycles < kInfinity ? Valuation(of_group, objective, cycles).key(components.data()) : Key{});
   }
 }
 
@@ -162,6 +123,13 @@ std::vector<std::size_t> Groups::by_steps() const {
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return cycles_of[a] < cycles_of[b]; });
+  return order;
+}
+
+std::vector<std::size_t> Groups::by_floor() const {
+  std::vector<std::size_t> order = by_steps();
+  std::stable_sort(order.begin(), order.end(),
+                   [this](std::size_t a, std::size_t b) { return floors_[a] < floors_[b]; });
   return order;
 }
 

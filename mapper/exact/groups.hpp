@@ -18,8 +18,6 @@ namespace mapsim::exact {
 
 // What may stay in a systolic array, if there is one.
 std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group);
-// Energy that no mapping can do without [pJ].
-double energy_floor(const Mapspace& space);
 
 // The groups of spatial unrollings of a space, as tasks of a search.
 class Groups {
@@ -36,9 +34,10 @@ class Groups {
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
-  // All of them, those that leave little time first: they are good, and make short work of the
-  // rest.
+  // All of them, those that leave little time first.
   std::vector<std::size_t> by_steps() const;
+  // The best floor first; of equal ones, those that leave little time.
+  std::vector<std::size_t> by_floor() const;
   // Calls visit(batch) with the groups in this order, in batches of fixed sizes, until it returns
   // false. Tasks of a batch share what is known when it begins, so that no result or statistic
   // depends on which thread is first.

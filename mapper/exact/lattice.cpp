@@ -48,7 +48,8 @@ void list_positions(std::size_t tracked, std::vector<std::int64_t> blocks, std::
 
 }  // namespace
 
-Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked)
+Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked,
+                 DimSet windows)
     : bounds_{bounds},
       positions_(bounds.size()),
       strides_(bounds.size()),
@@ -61,9 +62,11 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
     list_positions(tracked[d], {}, bounds[d], positions_[d]);
     order.push_back(d);
   }
-  // The longest first: sweeps over the others then have rows to run along.
-  std::stable_sort(order.begin(), order.end(), [this](DimId a, DimId b) {
-    return positions_[a].size() > positions_[b].size();
+  // The longest first: sweeps over the others then have rows to run along, those of jumps, which
+  // are the most, the longest rows.
+  std::stable_sort(order.begin(), order.end(), [&](DimId a, DimId b) {
+    return windows.contains(a) != windows.contains(b) ? windows.contains(b)
+                                                      : positions_[a].size() > positions_[b].size();
   });
   for (const DimId d : order) {
     strides_[d] = size_;

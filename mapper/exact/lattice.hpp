@@ -15,12 +15,13 @@ struct Position {
 };
 
 // The lattice of tiles between two fanouts: every vector of positions. A tile is an index, mixed
-// radix over the positions, the dim with the most of them first; one that a loop leads to has a
-// smaller index than where the loop starts.
+// radix over the positions, the dim with the most of them first and windows last; one that a loop
+// leads to has a smaller index than where the loop starts.
 class Lattice {
  public:
-  // `tracked[d]`: how many crossed fanouts' blocks dim d remembers.
-  Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked);
+  // `tracked[d]`: how many crossed fanouts' blocks dim d remembers. `windows`: dims that tiles
+  // slide along.
+  Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked, DimSet windows);
 
   std::size_t size() const { return size_; }
   std::size_t dims() const { return positions_.size(); }

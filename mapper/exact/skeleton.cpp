@@ -280,7 +280,7 @@ void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far
     }
     return;
   }
-  if (slides_along(problem().workload().tensors[t], dim)) {
+  if (slides_along(problem().workload(), problem().workload().tensors[t], dim)) {
     for (const Place& place : steps(phase, so_far.target, t)) {
       Jump longer = so_far;
       longer.placings.push_back(place.placing);

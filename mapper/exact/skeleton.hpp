@@ -85,6 +85,8 @@ class Skeleton {
   // Energy [pJ] that every nest has paid when it gets to these pointers: each element of a tensor
   // crosses every boundary on its way at least once.
   double least_paid(std::size_t pointers) const;
+  // Of one tensor, when it gets to a stop.
+  double least_paid(TensorId t, std::size_t stop) const { return least_paid_[t][stop]; }
 
   const std::vector<Room>& rooms() const { return rooms_; }
   std::optional<std::size_t> room_of(const Placing& placing) const;

@@ -7,10 +7,25 @@
 
 namespace mapsim::exact {
 
-bool slides_along(const Tensor& tensor, DimId d) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
-    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
-                                                [d](const Term& term) { return term.dim == d; });
+namespace {
+
+// Other terms add nothing to a coordinate.
+std::vector<DimId> moving_dims(const Workload& workload, const Rank& rank) {
+  std::vector<DimId> dims;
+  for (const Term& term : rank.terms) {
+    if (workload.dims[term.dim].bound > 1) {
+      dims.push_back(term.dim);
+    }
+  }
+  return dims;
+}
+
+}  // namespace
+
+bool slides_along(const Workload& workload, const Tensor& tensor, DimId d) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [&](const Rank& rank) {
+    const std::vector<DimId> dims = moving_dims(workload, rank);
+    return dims.size() > 1 && std::find(dims.begin(), dims.end(), d) != dims.end();
   });
 }
 
@@ -21,12 +36,24 @@ namespace {
 bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
   for (const TensorId t : problem.workload().tensors.ids()) {
     const bool output = t == problem.workload().output();
-    if (slides_along(problem.workload().tensors[t], d) &&
+    if (slides_along(problem.workload(), problem.workload().tensors[t], d) &&
         (output || problem.is_merged(fanout, t))) {
       return true;
     }
   }
   return false;
+}
+
+DimSet window_dims(const Workload& workload) {
+  DimSet windows;
+  for (const DimId d : workload.dims.ids()) {
+    for (const Tensor& tensor : workload.tensors) {
+      if (slides_along(workload, tensor, d)) {
+        windows.insert(d);
+      }
+    }
+  }
+  return windows;
 }
 
 std::int64_t real_bound(const Unrolled& unrolled, DimId d) {
@@ -72,6 +99,7 @@ class DimLoops {
 }  // namespace
 
 Unrolled::Unrolled(const Problem& problem, const UnrollingGroup& group) : unrolling{group.first} {
+  const DimSet windows = window_dims(problem.workload());
   PerDim<std::int64_t> bounds(problem.workload().dims.size());
   for (const DimId d : bounds.ids()) {
     bounds[d] = problem.workload().dims[d].bound;
@@ -90,12 +118,12 @@ Unrolled::Unrolled(const Problem& problem, const UnrollingGroup& group) : unroll
     }
   }
   PerDim<std::size_t> tracked(bounds.size(), 0);
-  lattices.emplace_back(bounds, tracked);
+  lattices.emplace_back(bounds, tracked, windows);
   for (std::size_t f = 0; f < used.size(); ++f) {
     for (const DimId d : bounds.ids()) {
       tracked[d] += tracks[f][d] ? 1 : 0;
     }
-    lattices.emplace_back(bounds, tracked);
+    lattices.emplace_back(bounds, tracked, windows);
     crossings.push_back(lattices[f].crossing(lattices[f + 1]));
   }
 }
@@ -198,15 +226,16 @@ Volume VolumeFactory::make(TensorId tensor, const Sharing& sharing) {
   }
   for (std::size_t r = 0; r < shape.ranks.size(); ++r) {
     const Rank& rank = shape.ranks[r];
-    if (rank.terms.size() > 1) {
+    const std::vector<DimId> dims = moving_dims(problem_.workload(), rank);
+    if (dims.size() > 1) {
       auto& table = tables_[{index_of(tensor), r, sharing}];
       if (!table) {
         table = std::make_unique<WindowTable>(unrolled_, rank, sharing,
                                               tiles_of_rank(tensor, r, sharing.crossed));
       }
       made.windows_.push_back(table.get());
-    } else if (rank.terms.size() == 1) {
-      const DimId d = rank.terms.front().dim;
+    } else if (dims.size() == 1) {
+      const DimId d = dims.front();
       std::int64_t points = real_bound(unrolled_, d);
       for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
         if (sharing.uses[f] == LoopUse::kFirst) {

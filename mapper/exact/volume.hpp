@@ -118,7 +118,8 @@ class VolumeFactory {
 // Index of each tile of the lattice among those of a rank's own dims.
 std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank);
 
-// Is dim d of `tensor` one of several in a rank: does its tile slide along d?
-bool slides_along(const Tensor& tensor, DimId d);
+// Is dim d of `tensor` one of several in a rank, of those that have more than one index: does its
+// tile slide along d?
+bool slides_along(const Workload& workload, const Tensor& tensor, DimId d);
 
 }  // namespace mapsim::exact
