@@ -178,6 +178,22 @@ double ChainCounts::volume(const Boundary& of, const std::vector<Use>& uses,
   return volume;
 }
 
+// What enters each fanout that adds up less what leaves it, where all of them have been crossed.
+double ChainCounts::additions(const Boundary& of, const PerDim<Chain>& chains) const {
+  std::vector<Use> uses = of.inner;
+  double energy = 0;
+  double entering = of.crossed < of.above ? 0 : volume(of, uses, chains, std::nullopt);
+  for (std::size_t f = of.above; of.crossed == of.above && f-- > of.outer_fanouts;) {
+    if (of.outer[f] == Use::kMerge) {
+      uses[f] = Use::kMerge;
+      const double leaving = volume(of, uses, chains, std::nullopt);
+      energy += graph_.problem().addition_energy(graph_.used()[f]).count() * (entering - leaving);
+      entering = leaving;
+    }
+  }
+  return energy;
+}
+
 Moved ChainCounts::moved(const Boundary& of, const PerDim<Chain>& chains,
                          std::optional<DimId> start) const {
   Moved moved;
@@ -200,6 +216,7 @@ Moved ChainCounts::moved(const Boundary& of, const PerDim<Chain>& chains,
     moved.met_inner = share(of, 0, chains) * met(of.above);
     moved.met_busy_outer = share(of, of.outer_fanouts, chains);
     moved.met_busy_inner = share(of, of.above, chains);
+    moved.additions = additions(of, chains);
   }
   return moved;
 }

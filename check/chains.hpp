@@ -46,6 +46,7 @@ class ChainCounts {
                 std::optional<DimId> start) const;
   double window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
                 const PerDim<Chain>& chains, std::optional<DimId> start) const;
+  double additions(const Boundary& of, const PerDim<Chain>& chains) const;
   double share(const Boundary& of, std::size_t firsts, const PerDim<Chain>& chains) const;
 
   const Graph& graph_;

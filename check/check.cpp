@@ -71,12 +71,7 @@ class Checker {
     const std::vector<Unrolling> unrollings =
         is_balanced() ? list_balanced_unrollings(problem_, certificate_.rules)
                       : list_unrollings(problem_, certificate_.rules);
-    if (!is_balanced()) {
-      const std::string size =
-          count_mappings(problem_, certificate_.rules, unrollings, options_.threads);
-      require(size == certificate_.size, 0,
-              fmt::format("the mapspace has {} mappings, not {}", size, certificate_.size));
-    }
+    check_size(unrollings);
     std::vector<Task> tasks;
     if (certificate_.is_front()) {
       for (const Unrolling& unrolling : unrollings) {
@@ -136,6 +131,18 @@ class Checker {
       verdict_.problems.push_back(
           line > 0 ? fmt::format("{}:{}: {}", certificate_.file, line, otherwise) : otherwise);
     }
+  }
+
+  void check_size(const std::vector<Unrolling>& unrollings) {
+    const Rules& rules = certificate_.rules;
+    const std::optional<std::string> size =
+        !is_balanced() ? count_mappings(problem_, rules, unrollings, options_.threads)
+        : certificate_.size == kNotCounted ? std::nullopt
+                                           : count_balanced(problem_, rules, unrollings);
+    verdict_.counted = size.has_value();
+    require(
+        !size || size == certificate_.size, 0,
+        fmt::format("the mapspace has {} mappings, not {}", size.value_or(""), certificate_.size));
   }
 
   void check_points() {

@@ -12,12 +12,13 @@ namespace mapsim::check {
 struct CheckOptions {
   int threads = 1;
   std::int64_t max_steps = 1'000'000;  // walk the mapping step by step if it takes no more
-  Effort effort;                       // for an unrolling of a balanced space
+  Effort effort = {};                  // for an unrolling of a balanced space
 };
 
 // What a check has looked at, and what is wrong.
 struct Verdict {
   std::vector<std::string> problems;  // empty: the proof holds
+  bool counted = true;                // the size of the mapspace, anew
   bool walked = false;                // the mapping's counts are also the reference simulator's
   std::int64_t by_floor = 0;          // unrollings whose bound follows whatever the tiles ...
   std::int64_t by_relaxation = 0;     // ... if every tile has its room for itself ...

@@ -53,7 +53,7 @@ Relaxed::Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked)
 
 const std::vector<double>& Relaxed::plain(std::size_t placing) {
   if (plain_[placing].empty()) {
-    plain_[placing] = shares_.plain(placing);
+    plain_[placing] = shares_.plain(placing, bits_[placing]);
   }
   return plain_[placing];
 }

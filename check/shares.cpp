@@ -73,16 +73,26 @@ Boundary boundary_of(const Graph& graph, const Placing& placing) {
     made.inner_reads = graph.port(inner.level, true);
     made.inner_writes = graph.port(inner.level, false);
     made.inner_link = graph.link(inner.level);
+    made.edge_rate = edge_rate(problem, outer.level, inner.level, made.output);
+    made.tile_width =
+        static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
   }
   return made;
 }
 
-bool pay(const Boundary& of, const Moved& moved, bool ports, double* out, std::size_t stride) {
+bool pay(const Boundary& of, const Moved& moved, Tracked tracked, double* out, std::size_t stride,
+         std::size_t components) {
   const auto through = [&](const std::optional<std::size_t>& port, double bits) {
-    if (ports && port) {
+    if (tracked.ports && port) {
       out[(1 + *port) * stride] += bits;
     }
   };
+  const auto edge = [&](double width) {
+    if (tracked.edges && of.edge_rate) {
+      out[(components - 1) * stride] += std::ceil(moved.tile * width / of.edge_rate->count());
+    }
+  };
+  out[0] += moved.additions;
   if (!of.output) {
     out[0] += of.bits * moved.outer * of.outer_read;
     through(of.outer_reads, of.bits * moved.busy_outer);
@@ -90,6 +100,7 @@ bool pay(const Boundary& of, const Moved& moved, bool ports, double* out, std::s
       out[0] += of.bits * moved.inner * of.inner_write;
       through(of.inner_writes, of.bits * moved.busy_inner);
       through(of.inner_link, of.bits * moved.busy_inner);
+      edge(of.bits);
     }
     return true;
   }
@@ -109,6 +120,7 @@ bool pay(const Boundary& of, const Moved& moved, bool ports, double* out, std::s
     const double narrow = std::min(of.bits, of.partial_bits);
     const double child_width = moved.inner > most_once ? of.partial_bits : narrow;
     const double back = again(moved.busy_inner, moved.met_busy_inner);
+    edge(child_width);
     out[0] += child_width *
               (moved.inner * of.inner_read + again(moved.inner, moved.met_inner) * of.inner_write);
     through(of.inner_reads, child_width * moved.busy_inner);
@@ -251,8 +263,9 @@ std::vector<double> Shares::volumes(const Boundary& of, const std::vector<Use>& 
 }
 
 std::vector<double> Shares::costs(std::size_t placing, std::optional<DimId> run,
-                                  std::size_t tiles) const {
+                                  const std::vector<double>& bits) const {
   const Boundary& of = boundaries_[placing];
+  const std::size_t tiles = bits.size();
   const std::vector<double> outer = volumes(of, of.outer, run, tiles);
   const std::vector<double> inner = volumes(of, of.inner, run, tiles);
   const bool ports = tracked_.ports;
@@ -269,19 +282,21 @@ std::vector<double> Shares::costs(std::size_t placing, std::optional<DimId> run,
     moved.inner = inner[tile];
     moved.busy_outer = busy_outer[tile];
     moved.busy_inner = busy_inner[tile];
-    if (!pay(of, moved, ports, &costs[tile], tiles)) {
+    moved.tile = bits[tile] / of.tile_width;
+    if (!pay(of, moved, tracked_, &costs[tile], tiles, components_)) {
       costs[tile] = kInfinity;
     }
   }
   return costs;
 }
 
-std::vector<double> Shares::plain(std::size_t placing) const {
-  return costs(placing, std::nullopt, rungs_.size());
+std::vector<double> Shares::plain(std::size_t placing, const std::vector<double>& bits) const {
+  return costs(placing, std::nullopt, bits);
 }
 
+// The tile in which the run ends may be the smallest.
 std::vector<double> Shares::sliding(std::size_t placing, DimId dim) const {
-  return costs(placing, dim, rungs_.size());
+  return costs(placing, dim, std::vector<double>(rungs_.size(), 0.0));
 }
 
 // Extents of the smallest tile of a rung behind the fanouts that the placing waits for; 0: the
@@ -349,7 +364,7 @@ std::vector<double> Shares::bits(std::size_t placing) const {
 std::vector<double> Shares::end(const std::vector<std::size_t>& placings) const {
   std::vector<double> sum(components_, 0.0);
   for (const std::size_t placing : placings) {
-    const std::vector<double> one = costs(placing, std::nullopt, 1);
+    const std::vector<double> one = costs(placing, std::nullopt, {0.0});
     for (std::size_t k = 0; k < components_; ++k) {
       sum[k] += one[k];
     }

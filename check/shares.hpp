@@ -18,6 +18,8 @@ enum class Use : std::uint8_t { kSum, kFirst, kMerge };
 struct Moved {
   double outer = 0, inner = 0, busy_outer = 0, busy_inner = 0;
   double met_outer = 0, met_inner = 0, met_busy_outer = 0, met_busy_inner = 0;
+  double additions = 0;  // energy of what fanouts on the way add up
+  double tile = 0;       // elements of the child's tile
 };
 
 // Of a placing, what it takes to pay for what it moves.
@@ -36,14 +38,16 @@ struct Boundary {
   std::size_t outer_fanouts = 0;                          // above the outer stand
   double outer_read = 0, outer_update = 0, inner_read = 0, inner_write = 0;  // pJ/b
   std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes,
-      inner_link;  // ports
+      inner_link;                         // ports
+  std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
+  double tile_width = 1;                  // bits of an element in its room
 };
 Boundary boundary_of(const Graph& graph, const Placing& placing);
 
-// Adds at least what the boundary costs, if it moves at least so much, to the components of Tolls
-// (first fills are not counted), `stride` apart. False: sums would not be as wide as the stand
-// says.
-bool pay(const Boundary& of, const Moved& moved, bool ports, double* out, std::size_t stride);
+// Adds at least what the boundary costs, if it moves at least so much, to the components of Tolls,
+// `stride` apart. False: sums would not be as wide as the stand says.
+bool pay(const Boundary& of, const Moved& moved, Tracked tracked, double* out, std::size_t stride,
+         std::size_t components);
 
 // What placings cost in a balanced space at least, per tile of rungs, whatever loops have led
 // there. docs/certificates.md has why.
@@ -53,8 +57,9 @@ class Shares {
 
   std::size_t components() const { return components_; }
   const Boundary& boundary(std::size_t placing) const { return boundaries_[placing]; }
-  // Component k of tile T at [k * tiles + T].
-  std::vector<double> plain(std::size_t placing) const;
+  Tracked tracked() const { return tracked_; }
+  // Component k of tile T at [k * tiles + T]. `bits`: of the tiles, as below.
+  std::vector<double> plain(std::size_t placing, const std::vector<double>& bits) const;
   // Of a sliding tile right below a loop over `dim` that starts from T, whichever tile it ends in.
   std::vector<double> sliding(std::size_t placing, DimId dim) const;
   // Bits of the tile, per tile, at least; infinite where it does not fit its room alone, or the
@@ -64,7 +69,8 @@ class Shares {
   std::vector<double> end(const std::vector<std::size_t>& placings) const;
 
  private:
-  std::vector<double> costs(std::size_t placing, std::optional<DimId> run, std::size_t tiles) const;
+  std::vector<double> costs(std::size_t placing, std::optional<DimId> run,
+                            const std::vector<double>& bits) const;
   std::vector<double> volumes(const Boundary& of, const std::vector<Use>& uses,
                               std::optional<DimId> run, std::size_t tiles) const;
   void multiply_window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,

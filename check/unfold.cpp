@@ -19,11 +19,14 @@ struct Label {
   Node node;
   PerDim<Chain> chains;
   std::vector<double> values;
+  std::optional<DimId> last{};  // what stands right above is a temporal loop over it
+  TensorSet loose{};            // whose last keep could stand here as well: no loop since moves it
   bool whole = false;
 };
 
 // Partial nests with the same future.
-using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Chain>>;
+using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Chain>,
+                          std::optional<DimId>, std::vector<bool>>;
 
 class Unfolder {
  public:
@@ -34,7 +37,6 @@ class Unfolder {
         relaxed_{relaxed},
         goal_{goal},
         counts_{graph, rungs},
-        ports_{Price{graph.problem(), graph, goal, 1}.tracked().ports},
         components_{relaxed.shares().components()},
         frontier_{{{wanted, 0}}, false},
         wanted_{wanted},
@@ -104,8 +106,7 @@ class Unfolder {
     for (const std::size_t spot : graph_.starts()) {
       Label label{{0, spot, rungs_.size() - 1},
                   PerDim<Chain>(rungs_.dims()),
-                  std::vector<double>(width_, 0.0),
-                  false};
+                  std::vector<double>(width_, 0.0)};
       bool fits = true;
       for (std::size_t r = 0; r < slots_.size(); ++r) {
         double used = 0;
@@ -139,7 +140,7 @@ class Unfolder {
     }
     const Onwards& ways = onwards(phase, spot);
     for (const DimId d : ways.loops) {
-      for (std::size_t rung = 0; rung < rungs_.digit(d, tile); ++rung) {
+      for (std::size_t rung = 0; may_loop(label, d) && rung < rungs_.digit(d, tile); ++rung) {
         offer(below_loop(label, d, rung));
       }
     }
@@ -155,7 +156,7 @@ class Unfolder {
     }
     for (const auto& [slide, to] : ways.slides) {
       const DimId d = slide.loop.dim;
-      for (std::size_t rung = 0; rung < rungs_.digit(d, tile); ++rung) {
+      for (std::size_t rung = 0; may_loop(label, d) && rung < rungs_.digit(d, tile); ++rung) {
         Label next = below_loop(label, d, rung);
         next.node.spot = to;
         bool fits = true;
@@ -172,8 +173,26 @@ class Unfolder {
     }
   }
 
+  // Two loops over one dim are one, unless a keep parts them that neither moves, and that stands
+  // further out here for not being moved by what is between.
+  bool may_loop(const Label& label, DimId d) const {
+    bool may = label.last != d;
+    for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+      may = may ||
+            (label.loose.contains(t) && !graph_.problem().workload().tensors[t].dims().contains(d));
+    }
+    return may;
+  }
+
   Label below_loop(const Label& label, DimId d, std::size_t rung) const {
     Label next = label;
+    next.last = d;
+    next.loose = {};
+    for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+      if (label.loose.contains(t) && !graph_.problem().workload().tensors[t].dims().contains(d)) {
+        next.loose.insert(t);
+      }
+    }
     next.chains[d] = with_loop(std::move(next.chains[d]), rungs_.high(d, rung));
     next.node.tile -= (rungs_.digit(d, label.node.tile) - rung) * rungs_.stride(d);
     return next;
@@ -184,6 +203,14 @@ class Unfolder {
     next.node.phase = label.node.phase + 1;
     next.node.spot = to;
     if (const auto& fanout = graph_.event_after(label.node.phase)) {
+      next.last.reset();
+      next.loose = {};
+      for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+        const Stand& stand = graph_.stands(t)[graph_.stand_at(to, t)];
+        if (label.loose.contains(t) && (stand.latch || stand.above > *fanout)) {
+          next.loose.insert(t);
+        }
+      }
       for (const DimId d : next.chains.ids()) {
         const std::size_t rung = rungs_.digit(d, label.node.tile);
         const auto& behind = rungs_.behind(*fanout, d, rung);
@@ -202,12 +229,20 @@ class Unfolder {
     return relaxed_.shares().boundary(placing);
   }
 
+  bool pays(Label& label, std::size_t placing, const Moved& moved) const {
+    return pay(boundary(placing), moved, relaxed_.shares().tracked(), label.values.data(), 1,
+               components_);
+  }
+
   // False: the tile does not fit with the others, or nothing would be as the stand says.
-  bool place(Label& label, std::size_t placing, const Moved& moved) const {
+  bool place(Label& label, std::size_t placing, Moved moved) const {
     const double bits = relaxed_.bits(placing)[label.node.tile];
-    if (!(bits < kInfinity) || !pay(boundary(placing), moved, ports_, label.values.data(), 1)) {
+    moved.tile = bits / boundary(placing).tile_width;
+    if (!(bits < kInfinity) || !pays(label, placing, moved)) {
       return false;
     }
+    label.last.reset();
+    label.loose.insert(boundary(placing).tensor);
     const auto room = graph_.room_of(graph_.placings()[placing]);
     if (room && slots_[*room]) {
       label.values[*slots_[*room]] += bits;
@@ -220,7 +255,7 @@ class Unfolder {
     Label last = label;
     for (const std::size_t placing : placings) {
       const Moved moved = counts_.moved(boundary(placing), label.chains);
-      if (!pay(boundary(placing), moved, ports_, last.values.data(), 1)) {
+      if (!pays(last, placing, moved)) {
         return;
       }
     }
@@ -254,10 +289,13 @@ class Unfolder {
   }
 
   bool is_dominated(const Label& label) {
-    std::vector<std::vector<double>>& others = known_[{label.node.phase,
-                                                       label.node.spot,
-                                                       label.node.tile,
-                                                       {label.chains.begin(), label.chains.end()}}];
+    std::vector<bool> loose;
+    for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+      loose.push_back(label.loose.contains(t));
+    }
+    Future future{label.node.phase, label.node.spot, label.node.tile, {}, label.last, loose};
+    std::get<3>(future).assign(label.chains.begin(), label.chains.end());
+    std::vector<std::vector<double>>& others = known_[std::move(future)];
     const auto no_worse = [&](const std::vector<double>& other) {
       return std::equal(other.begin(), other.end(), label.values.begin(),
                         [](double a, double b) { return a <= b * (1 + 1e-13); });
@@ -274,7 +312,6 @@ class Unfolder {
   const Relaxed& relaxed_;
   const Goal& goal_;
   ChainCounts counts_;
-  bool ports_;
   std::size_t components_;
   Frontier frontier_;
   double wanted_;

@@ -222,7 +222,8 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
         fmt::format("tie: {} cycles\n", latency_of(objective.mode, result.cost->latency).count());
   }
   text += fmt::format("lower_bound: {}\n", check::value_text(result.certificate.lower_bound, goal));
-  text += fmt::format("mapspace: \"{}\"\n", result.certificate.mapspace_size);
+  const std::string& size = result.certificate.mapspace_size;
+  text += fmt::format("mapspace: \"{}\"\n", size.empty() ? check::kNotCounted : size);
   if (result.best) {
     text += print_mapping(problem.arch(), problem.workload(), *result.best);
   }
