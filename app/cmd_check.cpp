@@ -54,9 +54,11 @@ std::string claim_text(const check::Certificate& certificate) {
 
 std::string verdict_text(const check::Certificate& certificate, const check::Verdict& verdict) {
   const Problem& problem = certificate.problem;
-  std::string text = fmt::format("{} on {}, by {}\nclaimed of {} mappings: {}\n\n",
-                                 problem.workload().name, problem.arch().name, certificate.tool,
-                                 short_decimal(certificate.size), claim_text(certificate));
+  std::string text = fmt::format(
+      "{} on {}, by {}\nclaimed of {} mappings: {}\n\n", problem.workload().name,
+      problem.arch().name, certificate.tool,
+      certificate.size == check::kNotCounted ? "the balanced" : short_decimal(certificate.size),
+      claim_text(certificate));
   if (!verdict.problems.empty()) {
     text += "the proof does not hold:\n";
     for (const std::string& wrong : verdict.problems) {
@@ -73,9 +75,10 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
                         verdict.walked ? ", walked step by step" : "");
   }
   text += fmt::format(
-      "  the mapspace has as many mappings as claimed, in {} spatial unrollings\n"
+      "  the mapspace {}, in {} spatial unrollings\n"
       "  none of them has a better mapping: {} whatever the tiles, {} even if every tile had its\n"
       "  room for itself, {} by a search that found nothing\n",
+      verdict.counted ? "has as many mappings as claimed" : "was not counted anew",
       grouped(verdict.by_floor + verdict.by_relaxation + verdict.by_replay),
       grouped(verdict.by_floor), grouped(verdict.by_relaxation), grouped(verdict.by_replay));
   return text + fmt::format("checked in {}; states: {}; labels: {}\n", scaled(verdict.seconds, "s"),

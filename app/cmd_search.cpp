@@ -14,6 +14,7 @@
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
+#include "check/certificate.hpp"
 #include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/exact/folds.hpp"
@@ -93,8 +94,10 @@ void check_certificate(const SearchArguments& arguments, const Mapspace& space,
   if (arguments.strategy != "exact") {
     throw UsageError("only the strategy exact proves anything; leave out --certificate");
   }
-  if (space.constraints().factors.balanced) {
-    throw UsageError("--certificate: perfect factors only");
+  const bool is_front = arguments.pareto || !arguments.curve.empty();
+  if (space.constraints().factors.balanced && (is_front || !space.constraints().loops.empty())) {
+    throw UsageError(
+        "--certificate: with balanced factors neither fronts, nor curves, nor rules for loops");
   }
   const bool needs_time = arguments.pareto || asks_for_latency(objective) ||
                           space.problem().leakage(Cycles{1}) > Picojoules{0};
@@ -128,6 +131,22 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   return answer;
 }
 
+// Where the file shows less than the search has found.
+std::string weaker_proof_text(const std::string& proof, const SearchResult& result) {
+  if (proof.empty()) {
+    return {};
+  }
+  const check::Certificate claimed = check::parse_certificate(proof, "the certificate");
+  if (!(claimed.lower_bound < result.certificate.lower_bound * (1 - check::kRounding))) {
+    return {};
+  }
+  return fmt::format("(--certificate: the file proves no more than {}{})\n",
+                     check::value_text(claimed.lower_bound, claimed.goal),
+                     result.best ? fmt::format(", a gap of {:.2g} %",
+                                               100 * (claimed.value / claimed.lower_bound - 1))
+                                 : std::string{});
+}
+
 using Search = std::function<SearchResult()>;
 
 Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
@@ -142,9 +161,11 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     mapping_file.write(
         print_mapping(space.problem().arch(), space.problem().workload(), *result.best));
   }
-  certificate.write(arguments.certificate_file.empty()
-                        ? std::string{}
-                        : certificate_file(origin, space, options.objective, result));
+  const std::string proof =
+      arguments.certificate_file.empty()
+          ? std::string{}
+          : certificate_file(origin, space, options.objective, result, options.threads);
+  certificate.write(proof);
   Answer answer;
   std::optional<std::vector<Relief>> reliefs;
   if (arguments.why && result.cost && !result.interrupted) {
@@ -159,6 +180,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
       answer.text +=
           "(--certificate: folds that leave a remainder were not searched; without it they are)\n";
     }
+    answer.text += weaker_proof_text(proof, result);
     if (arguments.explain_energy && result.cost) {
       answer.text += '\n' + explain_energy_text(space.problem(), *result.cost);
     }

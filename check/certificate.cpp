@@ -98,6 +98,10 @@ class CertificateReader {
     }
     read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
+    if (read.rules.balanced && (read.is_front() || goal.kind == Goal::Kind::kTies)) {
+      reader_.error(*objective,
+                    "the checker does not know fronts, curves and ties of balanced factors");
+    }
     (read.is_front() ? read_points(fields, read) : read_best(fields, read));
     reader_.finish();
     return read;
@@ -246,7 +250,7 @@ class CertificateReader {
     const PerDim<std::int64_t> ones(workload.dims.size(), 1);
     const Words fanouts = names_of(read.problem.arch().fanouts);
     Claim claim{{SpatialFactors(fanouts.size(), ones), {}, 1}, Argument::kFloor, 0, node.line};
-    if (read.problem.places_matter()) {
+    if (read.problem.places_matter() || read.rules.balanced) {
       claim.unrolling.axes = PerFanout<Rules::AxisFactors>(fanouts.size(), {ones, ones});
     }
     Words keys = kArguments;

@@ -30,6 +30,9 @@ struct Point {
   int line = 0;     // in the file
 };
 
+// In place of the size of a balanced mapspace.
+inline constexpr const char* kNotCounted = "not counted";
+
 // A certificate as it is claimed (docs/certificates.md): nothing of it is believed.
 struct Certificate {
   std::string file;
@@ -37,7 +40,7 @@ struct Certificate {
   Problem problem;
   Goal goal;
   Rules rules;
-  std::string size;           // mappings in the space, decimal
+  std::string size;           // mappings in the space, decimal, or kNotCounted
   std::vector<Point> points;  // the best; of a front or a curve several. None: nothing fits
   double value = 0;           // of the best; infinite without one
   double lower_bound = 0;     // of the whole space

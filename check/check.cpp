@@ -10,9 +10,11 @@
 #include <utility>
 #include <variant>
 
+#include "check/balanced.hpp"
 #include "check/floor.hpp"
 #include "check/membership.hpp"
 #include "check/replay.hpp"
+#include "check/rungs.hpp"
 #include "check/size.hpp"
 #include "costmodel/reference/simulate.hpp"
 
@@ -58,15 +60,18 @@ bool exceeds(double claimed, double found) {
 class Checker {
  public:
   Checker(const Certificate& certificate, const CheckOptions& options)
-      : certificate_{certificate}, options_{options}, problem_{certificate.problem} {}
+      : certificate_{certificate},
+        options_{options},
+        problem_{certificate.problem},
+        ladders_{is_balanced() ? list_ladders(problem_.workload(), certificate.rules) : Ladders{}} {
+  }
 
   Verdict run() {
     check_points();
-    const std::vector<Unrolling> unrollings = list_unrollings(problem_, certificate_.rules);
-    const std::string size =
-        count_mappings(problem_, certificate_.rules, unrollings, options_.threads);
-    require(size == certificate_.size, 0,
-            fmt::format("the mapspace has {} mappings, not {}", size, certificate_.size));
+    const std::vector<Unrolling> unrollings =
+        is_balanced() ? list_balanced_unrollings(problem_, certificate_.rules)
+                      : list_unrollings(problem_, certificate_.rules);
+    check_size(unrollings);
     std::vector<Task> tasks;
     if (certificate_.is_front()) {
       for (const Unrolling& unrolling : unrollings) {
@@ -84,12 +89,60 @@ class Checker {
     return std::move(verdict_);
   }
 
+  // Of each claim, in order, a bound that follows; none above `wanted`.
+  std::vector<double> provable(double wanted, const Effort& effort) {
+    std::vector<double> bounds(certificate_.claims.size());
+    for (const Claim& claim : certificate_.claims) {
+      prepare_graph(claim.unrolling);
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+    for (std::size_t c = 0; c < bounds.size(); ++c) {
+      bounds[c] = bound_of(certificate_.claims[c].unrolling, wanted, effort);
+    }
+    return bounds;
+  }
+
  private:
+  bool is_balanced() const { return certificate_.rules.balanced; }
+
+  // Of a balanced space: at least what no mapping of the unrolling is below, up to `wanted`.
+  double bound_of(const Unrolling& unrolling, double wanted, const Effort& effort) {
+    const Goal& goal = certificate_.goal;
+    const double floor = floor_of(problem_, certificate_.rules, goal, unrolling).first;
+    if (!exceeds(wanted, floor)) {
+#pragma omp atomic
+      ++verdict_.by_floor;
+      return wanted;
+    }
+    const BalancedBound found =
+        bound_balanced(*graphs_.at(kind_of(unrolling)), goal, ladders_, unrolling, wanted, effort);
+#pragma omp atomic
+    verdict_.states += found.states;
+#pragma omp atomic
+    verdict_.labels += found.labels;
+    std::int64_t& proven = found.labels > 0 ? verdict_.by_replay : verdict_.by_relaxation;
+#pragma omp atomic
+    ++proven;
+    return std::max(found.bound, std::min(floor, wanted));
+  }
+
   void require(bool holds, int line, const std::string& otherwise) {
     if (!holds) {
       verdict_.problems.push_back(
           line > 0 ? fmt::format("{}:{}: {}", certificate_.file, line, otherwise) : otherwise);
     }
+  }
+
+  void check_size(const std::vector<Unrolling>& unrollings) {
+    const Rules& rules = certificate_.rules;
+    const std::optional<std::string> size =
+        !is_balanced() ? count_mappings(problem_, rules, unrollings, options_.threads)
+        : certificate_.size == kNotCounted ? std::nullopt
+                                           : count_balanced(problem_, rules, unrollings);
+    verdict_.counted = size.has_value();
+    require(
+        !size || size == certificate_.size, 0,
+        fmt::format("the mapspace has {} mappings, not {}", size.value_or(""), certificate_.size));
   }
 
   void check_points() {
@@ -201,6 +254,13 @@ class Checker {
   // Used fanouts, and bits of what may stay in a systolic array.
   using Kind = std::pair<std::vector<FanoutId>, std::uint32_t>;
   Kind kind_of(const Unrolling& unrolling) const {
+    if (is_balanced()) {
+      std::vector<FanoutId> used;
+      for (const Spread& spread : list_spreads(problem_, unrolling)) {
+        used.push_back(spread.fanout);
+      }
+      return {used, 0};
+    }
     const auto stays = may_stay_in_array(problem_, unrolling);
     return {list_cases(problem_, unrolling).front().used, stays ? stays->bits() : 0};
   }
@@ -208,8 +268,8 @@ class Checker {
     const Kind kind = kind_of(unrolling);
     std::unique_ptr<Graph>& graph = graphs_[kind];
     if (!graph) {
-      graph = std::make_unique<Graph>(problem_, certificate_.rules, kind.first,
-                                      may_stay_in_array(problem_, unrolling));
+      const auto stays = is_balanced() ? std::nullopt : may_stay_in_array(problem_, unrolling);
+      graph = std::make_unique<Graph>(problem_, certificate_.rules, kind.first, stays);
     }
   }
 
@@ -265,6 +325,15 @@ class Checker {
   // By the cheapest argument that does.
   std::string why_unproven(const Task& task) {
     const Goal& goal = certificate_.goal;
+    if (is_balanced()) {
+      const double claimed = task.frontier.points.front().first;
+      const double found = bound_of(*task.unrolling, claimed, options_.effort);
+      return exceeds(claimed, found)
+                 ? fmt::format("{} the unrolling {}, of which no more than {} follows",
+                               claim_text(task), unrolling_text(problem_, *task.unrolling),
+                               value_text(found, goal))
+                 : std::string{};
+    }
     if (task.frontier.covers(floor_of(problem_, certificate_.rules, goal, *task.unrolling))) {
 #pragma omp atomic
       ++verdict_.by_floor;
@@ -320,11 +389,16 @@ class Checker {
   const Certificate& certificate_;
   const CheckOptions& options_;
   const Problem& problem_;
+  Ladders ladders_;  // of a balanced space
   std::map<Kind, std::unique_ptr<Graph>> graphs_;
   Verdict verdict_;
 };
 
 }  // namespace
+
+std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options) {
+  return Checker{certificate, options}.provable(certificate.value, options.effort);
+}
 
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options) {
   const auto start = std::chrono::steady_clock::now();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "check/balanced.hpp"
 #include "check/certificate.hpp"
 
 namespace mapsim::check {
@@ -11,11 +12,13 @@ namespace mapsim::check {
 struct CheckOptions {
   int threads = 1;
   std::int64_t max_steps = 1'000'000;  // walk the mapping step by step if it takes no more
+  Effort effort = {};                  // for an unrolling of a balanced space
 };
 
 // What a check has looked at, and what is wrong.
 struct Verdict {
   std::vector<std::string> problems;  // empty: the proof holds
+  bool counted = true;                // the size of the mapspace, anew
   bool walked = false;                // the mapping's counts are also the reference simulator's
   std::int64_t by_floor = 0;          // unrollings whose bound follows whatever the tiles ...
   std::int64_t by_relaxation = 0;     // ... if every tile has its room for itself ...
@@ -28,5 +31,9 @@ struct Verdict {
 // Does the certificate prove what it claims? docs/certificates.md says what that takes. Shares no
 // code with the search.
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options);
+
+// Of a balanced space, for each claim of a certificate: what the checker can follow, up to the
+// value of its mapping. Whatever the claim says.
+std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options);
 
 }  // namespace mapsim::check

@@ -3,17 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <variant>
 #include <vector>
 
+#include "check/ladders.hpp"
 #include "check/regions.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
 
 namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class Reading {
  public:
@@ -22,6 +26,7 @@ class Reading {
         rules_{rules},
         extents_{bounds_of(problem.workload())},
         left_(extents_.size(), 1),
+        ladders_{rules.balanced ? list_ladders(problem.workload(), rules) : Ladders{}},
         kept_(problem.arch().levels.size()),
         used_(problem.arch().fanouts.size()) {
     const PerDim<std::int64_t> ones(extents_.size(), 1);
@@ -53,7 +58,7 @@ class Reading {
           fanouts_.push_back(parallel->fanout);
         }
       } else if (const auto* loop = std::get_if<Temporal>(&node)) {
-        left_[loop->dim] *= extents[loop->dim] / loop->extent;
+        left_[loop->dim] *= ceil_div(extents[loop->dim], loop->extent);
         extents[loop->dim] = loop->extent;
       }
     }
@@ -91,20 +96,28 @@ class Reading {
   }
 
   std::int64_t cut(DimId dim, std::int64_t extent) {
-    const std::int64_t factor = extents_[dim] / extent;
-    require(extents_[dim] % extent == 0, fmt::format("the extents of {} do not divide each other",
-                                                     problem_.workload().dims[dim].name));
+    const std::int64_t factor = ceil_div(extents_[dim], extent);
+    const std::string& name = problem_.workload().dims[dim].name;
+    if (rules_.balanced) {
+      require(std::binary_search(ladders_[dim].begin(), ladders_[dim].end(), extent),
+              fmt::format("tiles of {} may not measure {}", name, extent));
+    } else {
+      require(extents_[dim] % extent == 0,
+              fmt::format("the extents of {} do not divide each other", name));
+    }
     extents_[dim] = extent;
     return factor;
   }
 
   void take(const Temporal& loop) {
     const std::int64_t factor = cut(loop.dim, loop.extent);
-    const auto state =
-        wrong_.empty() ? (*regions_)[region_].after(state_, loop.dim, factor) : std::nullopt;
-    require(state.has_value(), fmt::format("a loop over {} that the rules do not allow",
-                                           problem_.workload().dims[loop.dim].name));
-    state_ = state.value_or(0);
+    if (!rules_.balanced) {  // which has no rules for loops
+      const auto state =
+          wrong_.empty() ? (*regions_)[region_].after(state_, loop.dim, factor) : std::nullopt;
+      require(state.has_value(), fmt::format("a loop over {} that the rules do not allow",
+                                             problem_.workload().dims[loop.dim].name));
+      state_ = state.value_or(0);
+    }
     left_[loop.dim] /= factor;
   }
 
@@ -118,7 +131,12 @@ class Reading {
     require(may_unroll(problem_, loop.fanout, loop.axis, loop.dim),
             fmt::format("{} may not be unrolled over {} of {}",
                         problem_.workload().dims[loop.dim].name, to_string(loop.axis), name));
-    used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= cut(loop.dim, loop.extent);
+    const std::int64_t tile = extents_[loop.dim];
+    const std::int64_t instances = cut(loop.dim, loop.extent);
+    require(ceil_div(tile, instances) == loop.extent,
+            fmt::format("a block of {} that is not as small as {} instances make it",
+                        problem_.workload().dims[loop.dim].name, instances));
+    used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= instances;
     while (crossed_ == 0 || fanouts_[crossed_ - 1] != loop.fanout) {
       ++crossed_;
     }
@@ -183,6 +201,7 @@ class Reading {
   const Rules& rules_;
   PerDim<std::int64_t> extents_;
   PerDim<std::int64_t> left_;  // of them to temporal loops further in
+  Ladders ladders_;            // of a balanced space
   PerLevel<TensorSet> kept_;
   PerFanout<Rules::AxisFactors> used_;
   const MappingNode* before_ = nullptr;

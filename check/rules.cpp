@@ -28,8 +28,9 @@ class RulesReader {
     rules.min_utilization = PerFanout<double>(problem_.arch().fanouts.size(), 0.0);
     rules.keep = PerLevel<TensorSet>(levels_.size());
     rules.bypass = rules.keep;
-    const Words known{"tiling", "factors", "spatial", "unroll",
-                      "keep",   "bypass",  "extents", "loops"};
+    const Words known{"tiling", "factors", "pieces", "tiles",   "spatial",
+                      "unroll", "keep",    "bypass", "extents", "loops"};
+    rules.tiles.resize(dims_.size());
     for (const Entry* entry : reader_.entries(map, "a map of rules")) {
       if (std::find(known.begin(), known.end(), entry->key.text) == known.end()) {
         reader_.error(entry->key,
@@ -39,6 +40,12 @@ class RulesReader {
       } else {
         read_rule(entry->key.text, entry->value, rules);
       }
+    }
+    if (!rules.balanced && (rules.pieces > 0 || rules.has_tiles())) {
+      reader_.error(map, "'pieces' and 'tiles' need 'factors: balanced'");
+    }
+    if (rules.balanced && !rules.loops.empty()) {
+      reader_.error(map, "the checker does not know rules for loops with balanced factors");
     }
     for (const LoopRule& rule : rules.loops) {
       if (rule.level && !rules.even) {
@@ -53,7 +60,12 @@ class RulesReader {
     if (rule == "tiling") {
       rules.even = reader_.choice(&value, {"uneven", "even"}, "tiling") == 1;
     } else if (rule == "factors") {
-      reader_.choice(&value, {"perfect"}, "kind of factors that the checker knows");
+      rules.balanced = reader_.choice(&value, {"perfect", "balanced"},
+                                      "kind of factors that the checker knows") == 1;
+    } else if (rule == "pieces") {
+      rules.pieces = reader_.integer(&value, 1, kMaxInteger).value_or(0);
+    } else if (rule == "tiles") {
+      read_tiles(value, rules);
     } else if (rule == "spatial") {
       read_spatial(value, rules);
     } else if (rule == "unroll") {
@@ -82,7 +94,22 @@ class RulesReader {
         }
       }
     }
-    check_products(map, rules);
+    if (!rules.balanced) {
+      check_products(map, rules);
+    }
+  }
+
+  // {K: [3, 17]}
+  void read_tiles(const Node& map, Rules& rules) {
+    for (const Entry* entry : reader_.entries(map, "a map of dims")) {
+      if (const auto d = reader_.choice(&entry->key, dims_, "dim")) {
+        const auto dim = static_cast<DimId>(*d);
+        const std::int64_t bound = problem_.workload().dims[dim].bound;
+        for (const Node* item : reader_.items(entry->value, "a list of extents")) {
+          rules.tiles[dim].push_back(reader_.integer(item, 1, bound).value_or(1));
+        }
+      }
+    }
   }
 
   void read_axis(const Node& map, FanoutId fanout, Axis axis, Rules::AxisFactors& factors) {

@@ -54,6 +54,10 @@ struct LoopRule {
 // rules hold beside these, and win.
 struct Rules {
   bool even = false;  // the keeps of one level stand together, levels in order
+  // Extents need not divide each other: those of ladders.hpp.
+  bool balanced = false;
+  std::int64_t pieces = 0;                    // of ceil(D/n) only n <= pieces; 0: all n
+  PerDim<std::vector<std::int64_t>> tiles{};  // further ones
   // Instances per dim along X and Y, where the unrolling of a fanout is given; nullopt: it is free.
   using AxisFactors = std::array<PerDim<std::int64_t>, 2>;
   PerFanout<std::optional<AxisFactors>> spatial;
@@ -64,6 +68,10 @@ struct Rules {
   std::vector<LoopRule> loops;
   PerLevel<TensorSet> keep;
   PerLevel<TensorSet> bypass;
+
+  bool has_tiles() const {
+    return std::any_of(tiles.begin(), tiles.end(), [](const auto& list) { return !list.empty(); });
+  }
 };
 
 bool must_keep(const Problem& problem, const Rules& rules, LevelId level, TensorId tensor);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,5 +11,10 @@ namespace mapsim::check {
 // Exact number of mappings in the declared mapspace, decimal: docs/certificates.md.
 std::string count_mappings(const Problem& problem, const Rules& rules,
                            const std::vector<Unrolling>& unrollings, int threads);
+
+// The same with balanced factors; nullopt: too many to be counted in some seconds, or there are
+// rules for extents.
+std::optional<std::string> count_balanced(const Problem& problem, const Rules& rules,
+                                          const std::vector<Unrolling>& unrollings);
 
 }  // namespace mapsim::check

@@ -227,11 +227,11 @@ std::optional<TensorSet> may_stay_in_array(const Problem& problem, const Unrolli
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors) {
   PerDim<std::int64_t> bounds;
   for (const DimId d : workload.dims.ids()) {
-    std::int64_t bound = workload.dims[d].bound;
+    std::int64_t instances = 1;
     for (const PerDim<std::int64_t>& along : factors) {
-      bound /= along[d];
+      instances *= along[d];
     }
-    bounds.push_back(bound);
+    bounds.push_back((workload.dims[d].bound + instances - 1) / instances);
   }
   return bounds;
 }

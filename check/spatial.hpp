@@ -28,7 +28,7 @@ std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rule
 // (docs/systolic.md); nullopt: there is no such array.
 std::optional<TensorSet> may_stay_in_array(const Problem& problem, const Unrolling& unrolling);
 
-// What is left of each dim for temporal loops.
+// What is left of each dim for temporal loops; of balanced factors at least.
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors);
 
 }  // namespace mapsim::check

@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "arch/print.hpp"
-#include "check/certificate.hpp"
+#include "check/check.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "report/constraints.hpp"
 #include "workloads/print.hpp"
@@ -126,8 +127,9 @@ std::string loop_rules(const Problem& problem, const std::vector<LoopRule>& rule
 }
 
 std::string rules_text(const Mapspace& space) {
-  std::string text = fmt::format("rules:\n  tiling: {}\n  factors: perfect\n",
-                                 space.constraints().even ? "even" : "uneven");
+  std::string text =
+      fmt::format("rules:\n  tiling: {}\n", space.constraints().even ? "even" : "uneven");
+  text += space.constraints().factors.balanced ? factor_lines(space) : "  factors: perfect\n";
   if (space.constraints().spatial) {
     text += spatial_rules(space.problem(), *space.constraints().spatial);
   }
@@ -137,9 +139,10 @@ std::string rules_text(const Mapspace& space) {
   return text + keep_rules(space, KeepRule::kKeep) + keep_rules(space, KeepRule::kBypass);
 }
 
-// {K: 16, C: 2} or, where hops cost something, {X: {K: 16}, Y: {C: 2}}
-std::string instances_map(const Problem& problem, const UnrollingGroup& group, FanoutId f) {
-  if (!problem.places_matter()) {
+// {K: 16, C: 2} or, where axes matter, {X: {K: 16}, Y: {C: 2}}
+std::string instances_map(const Mapspace& space, const UnrollingGroup& group, FanoutId f) {
+  const Problem& problem = space.problem();
+  if (!problem.places_matter() && !space.constraints().factors.balanced) {
     return factors_map(problem.workload(), group.factors[f]);
   }
   const PerDim<std::int64_t> ones(problem.workload().dims.size(), 1);
@@ -163,8 +166,8 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal,
     std::vector<std::string> fanouts;
     for (const FanoutId f : group.factors.ids()) {
       if (factors_map(problem.workload(), group.factors[f]) != "{}") {
-        fanouts.push_back(fmt::format("{}: {}", problem.arch().fanouts[f].name,
-                                      instances_map(problem, group, f)));
+        fanouts.push_back(
+            fmt::format("{}: {}", problem.arch().fanouts[f].name, instances_map(space, group, f)));
       }
     }
     text += fmt::format(
@@ -203,12 +206,15 @@ std::string subject_text(const Provenance& origin, const Mapspace& space) {
 
 }  // namespace
 
-std::string certificate_file(const Provenance& origin, const Mapspace& space,
-                             const Objective& objective, const SearchResult& result) {
+namespace {
+
+std::string proof_text(const Provenance& origin, const Mapspace& space, const Objective& objective,
+                       const SearchResult& result) {
   const Problem& problem = space.problem();
   const check::Goal goal = unit_goal(objective);
   const double value = result.cost ? objective_value(objective, *result.cost) : HUGE_VAL;
-  const bool tied = objective.exact_ties && result.certificate.status == Proof::kOptimal;
+  const bool tied = objective.exact_ties && result.certificate.status == Proof::kOptimal &&
+                    !space.constraints().factors.balanced;
   std::string text = head_text(objective, tied ? "ties: latency" : "");
   text += fmt::format("value: {}\n", check::value_text(value, goal));
   if (tied) {
@@ -216,13 +222,38 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
         fmt::format("tie: {} cycles\n", latency_of(objective.mode, result.cost->latency).count());
   }
   text += fmt::format("lower_bound: {}\n", check::value_text(result.certificate.lower_bound, goal));
-  text += fmt::format("mapspace: \"{}\"\n", result.certificate.mapspace_size);
+  const std::string& size = result.certificate.mapspace_size;
+  text += fmt::format("mapspace: \"{}\"\n", size.empty() ? check::kNotCounted : size);
   if (result.best) {
     text += print_mapping(problem.arch(), problem.workload(), *result.best);
   }
   const double most = tied ? HUGE_VAL : value;  // groups beyond it have no ties
   text += subject_text(origin, space) + bounds_text(space, goal, result.groups, most);
   return text + check::seal(text);
+}
+
+}  // namespace
+
+std::string certificate_file(const Provenance& origin, const Mapspace& space,
+                             const Objective& objective, const SearchResult& result, int threads) {
+  std::string text = proof_text(origin, space, objective, result);
+  if (!space.constraints().factors.balanced) {
+    return text;
+  }
+  check::CheckOptions options;
+  options.threads = threads;
+  if (result.interrupted) {
+    options.effort = {3'000, 0};
+  }
+  const check::Certificate draft = check::parse_certificate(text, "the certificate");
+  const std::vector<double> bounds = check::provable_bounds(draft, options);
+  SearchResult proven = result;
+  proven.certificate.lower_bound = draft.value;
+  for (std::size_t g = 0; g < bounds.size(); ++g) {
+    proven.groups[g].bound = bounds[g];
+    proven.certificate.lower_bound = std::min(proven.certificate.lower_bound, bounds[g]);
+  }
+  return proof_text(origin, space, objective, proven);
 }
 
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,

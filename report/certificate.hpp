@@ -7,9 +7,12 @@
 namespace mapsim {
 
 // The proof of an exact search as a file of its own that `mapsim check` verifies: problem, declared
-// mapspace, best mapping, and what is claimed of every spatial unrolling (docs/certificates.md).
+// mapspace, best mapping, and what is claimed of every spatial unrolling (docs/certificates.md). Of
+// a space with balanced factors it claims what the checker can follow, which may be less than the
+// search has proven: its `lower_bound` is below the `value` then.
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
-                             const Objective& objective, const SearchResult& result);
+                             const Objective& objective, const SearchResult& result,
+                             int threads = 1);
 
 // The same of a front or a curve that is complete: the points, and the claim that there is nothing
 // else.

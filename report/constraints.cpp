@@ -42,6 +42,23 @@ std::string line(const char* key, const Entries& entries) {
 
 }  // namespace
 
+std::string factor_lines(const Mapspace& space) {
+  const Factors& factors = space.constraints().factors;
+  const Workload& workload = space.problem().workload();
+  std::string text = factors.balanced ? "  factors: balanced\n" : "";
+  if (factors.pieces > 0) {
+    text += fmt::format("  pieces: {}\n", factors.pieces);
+  }
+  Entries dims;
+  for (const DimId d : factors.tiles.ids()) {
+    if (!factors.tiles[d].empty()) {
+      dims.push_back(
+          fmt::format("{}: [{}]", workload.dims[d].name, fmt::join(factors.tiles[d], ", ")));
+    }
+  }
+  return text + line("tiles", dims);
+}
+
 std::string spatial_rules(const Problem& problem, const Unrolling& given) {
   std::vector<std::string> fanouts;
   for (const FanoutId f : problem.arch().fanouts.ids()) {
@@ -110,24 +127,6 @@ std::string extents_text(const ExtentRule& rule) {
   const std::string limits = numbers(rule.extents);
   return rule.extents.values.empty() ? "{done: true, " + limits.substr(1)
                                      : fmt::format("{{done: true, only: {}}}", limits);
-}
-
-// factors: balanced and what goes with it; nothing of perfect ones.
-std::string factor_lines(const Mapspace& space) {
-  const Factors& factors = space.constraints().factors;
-  const Workload& workload = space.problem().workload();
-  std::string text = factors.balanced ? "  factors: balanced\n" : "";
-  if (factors.pieces > 0) {
-    text += fmt::format("  pieces: {}\n", factors.pieces);
-  }
-  Entries dims;
-  for (const DimId d : factors.tiles.ids()) {
-    if (!factors.tiles[d].empty()) {
-      dims.push_back(
-          fmt::format("{}: [{}]", workload.dims[d].name, fmt::join(factors.tiles[d], ", ")));
-    }
-  }
-  return text + line("tiles", dims);
 }
 
 Entries factor_entries(const Workload& workload, const std::vector<FactorRule>& rules,

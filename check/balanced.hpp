@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "check/graph.hpp"
+#include "check/ladders.hpp"
+
+namespace mapsim::check {
+
+// Bounds of the mappings of one unrolling of a balanced space, from coarse tiles to fine ones.
+struct BalancedBound {
+  double bound = 0;         // no mapping has less of the goal's first figure; infinite: none fits
+  std::int64_t states = 0;  // nodes of the walks
+  std::int64_t labels = 0;  // partial nests walked; 0: none were needed
+};
+
+// How far to go: `tiles` of the finest lattice, and partial nests.
+struct Effort {
+  std::size_t tiles = 2'000'000;
+  std::int64_t labels = 200'000;
+};
+
+// Stops as soon as no mapping can have less than `wanted`, and says no more than that. `graph`: of
+// the fanouts that the unrolling uses, with no rules for loops.
+BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders& ladders,
+                             const Unrolling& unrolling, double wanted, const Effort& effort);
+
+}  // namespace mapsim::check

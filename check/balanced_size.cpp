@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmpxx.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "check/arrangements.hpp"
+#include "check/rungs.hpp"
+#include "check/size.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+constexpr std::size_t kMostWork = 30'000'000;  // multiplications: some ten seconds
+
+// Per phase, of which each used fanout begins one: letters, or points. A letter is a rung of a
+// ladder: a loop goes down one or several, and what goes down one dim without anything between is
+// one loop.
+using PerPhase = std::vector<std::size_t>;
+using Words = std::map<PerPhase, mpz_class>;
+
+mpz_class choose(std::size_t n, std::size_t k) {
+  mpz_class ways;
+  mpz_bin_uiui(ways.get_mpz_t(), n, k);
+  return ways;
+}
+
+// Words of the letters of some dims, dim after dim. Unrollings come with common beginnings.
+class WordCounts {
+ public:
+  explicit WordCounts(const Ladders& ladders) : ladders_{ladders} {}
+
+  // False: it takes too long.
+  bool add(const std::vector<Spread>& spreads, Words& sum) {
+    std::size_t free_letters = 0;
+    mpz_class free_words = 1;
+    std::vector<Part> parts;
+    for (const DimId d : ladders_.ids()) {
+      Part part{d, {}};
+      bool split = false;
+      for (const Spread& spread : spreads) {
+        part.spreads.push_back({{}, {}});
+        for (const auto& loop : spread.loops) {
+          if (loop.first == d) {
+            part.spreads.back().loops.push_back(loop);
+            split = true;
+          }
+        }
+      }
+      if (split) {
+        parts.push_back(std::move(part));
+      } else {
+        const std::size_t letters = ladders_[d].size() - 1;
+        free_letters += letters;
+        free_words *= choose(free_letters, letters);
+      }
+    }
+    const Words& split = words_of(parts, spreads.size() + 1);
+    Words cuts;
+    PerPhase cut(spreads.size() + 1, 0);
+    list_cuts(0, free_letters, cut, cuts);
+    for (const auto& [letters, ways] : multiplied(split, cuts)) {
+      sum[letters] += ways * free_words;
+    }
+    return work_ < kMostWork;
+  }
+
+ private:
+  // A dim that is unrolled, and its loops at each fanout.
+  struct Part {
+    DimId dim{};
+    std::vector<Spread> spreads;
+    bool is_like(const Part& other) const {
+      return dim == other.dim &&
+             std::equal(spreads.begin(), spreads.end(), other.spreads.begin(), other.spreads.end(),
+                        [](const Spread& a, const Spread& b) { return a.loops == b.loops; });
+    }
+  };
+
+  static void list_cuts(std::size_t phase, std::size_t left, PerPhase& cut, Words& found) {
+    if (phase + 1 == cut.size()) {
+      cut[phase] = left;
+      found[cut] = 1;
+      return;
+    }
+    for (cut[phase] = 0; cut[phase] <= left; ++cut[phase]) {
+      list_cuts(phase + 1, left - cut[phase], cut, found);
+    }
+  }
+
+  Words multiplied(const Words& a, const Words& b) {
+    Words product;
+    for (const auto& [letters, ways] : a) {
+      for (const auto& [more, also] : b) {
+        PerPhase all = letters;
+        mpz_class merged = ways * also;
+        for (std::size_t p = 0; p < all.size(); ++p) {
+          all[p] += more[p];
+          merged *= choose(all[p], more[p]);
+          ++work_;
+        }
+        product[all] += merged;
+      }
+    }
+    return product;
+  }
+
+  // Letters of the dim in each phase, wherever the fanouts are crossed.
+  void descend(const Part& part, std::size_t phase, std::size_t rung, PerPhase& letters,
+               Words& found) const {
+    const std::vector<std::int64_t>& ladder = ladders_[part.dim];
+    if (phase == part.spreads.size()) {
+      letters[phase] = rung;
+      found[letters] += 1;
+      return;
+    }
+    for (std::size_t at = 0; at <= rung; ++at) {
+      std::optional<std::int64_t> block = ladder[at];
+      for (const auto& [dim, instances] : part.spreads[phase].loops) {
+        block = block ? block_of(ladder, *block, instances) : block;
+      }
+      if (block) {
+        letters[phase] = rung - at;
+        const auto below = std::lower_bound(ladder.begin(), ladder.end(), *block);
+        descend(part, phase + 1, static_cast<std::size_t>(below - ladder.begin()), letters, found);
+      }
+    }
+  }
+
+  const Words& words_of(const std::vector<Part>& parts, std::size_t phases) {
+    std::size_t same = 0;
+    while (phases == phases_ && same < parts.size() && same < known_.size() &&
+           parts[same].is_like(known_[same].first)) {
+      ++same;
+    }
+    known_.resize(same);
+    phases_ = phases;
+    none_ = {{PerPhase(phases, 0), 1}};
+    for (std::size_t i = same; i < parts.size(); ++i) {
+      Words own;
+      PerPhase letters(phases, 0);
+      descend(parts[i], 0, ladders_[parts[i].dim].size() - 1, letters, own);
+      known_.emplace_back(parts[i], multiplied(i == 0 ? none_ : known_[i - 1].second, own));
+    }
+    return known_.empty() ? none_ : known_.back().second;
+  }
+
+  const Ladders& ladders_;
+  Words none_;
+  std::size_t phases_ = 0;
+  std::vector<std::pair<Part, Words>> known_;
+  std::size_t work_ = 0;
+};
+
+// Ways to put keeps and fanouts on points, by how many stand apart from fanouts in each phase, and
+// whether the phase lies between two fanouts at one point (by a number that no count reaches).
+constexpr std::size_t kNoRoom = static_cast<std::size_t>(-1);
+using Points = std::map<PerPhase, mpz_class>;
+
+Points list_points(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used) {
+  const Arrangements arrangements{problem, rules, used};
+  std::map<PerPhase, Arrangements::Ways> open{{PerPhase(used.size() + 1, 0), arrangements.start()}};
+  Points found;
+  while (!open.empty()) {
+    std::map<PerPhase, Arrangements::Ways> next;
+    for (const auto& [points, all] : open) {
+      const mpz_class whole = arrangements.whole(all);
+      if (whole > 0) {
+        found[points] += whole;
+      }
+      for (const auto& [state, ways] : all) {
+        for (const auto& [after, count] :
+             arrangements.occupy({{state, ways}}, arrangements.chains())) {
+          PerPhase more = points;
+          for (std::size_t p = state.crossed + 1; p < after.crossed; ++p) {
+            more[p] = kNoRoom;
+          }
+          more[after.crossed] += after.crossed == state.crossed ? 1 : 0;
+          next[more][after] += count;
+        }
+      }
+    }
+    open = std::move(next);
+  }
+  return found;
+}
+
+// Points stand at different gaps between the letters of their phase, those of its fanouts taken.
+mpz_class gaps(std::size_t letters, std::size_t points, std::size_t ends) {
+  if (points == kNoRoom) {
+    return letters == 0 ? 1 : 0;
+  }
+  return letters + 1 < ends ? mpz_class{0} : choose(letters + 1 - ends, points);
+}
+
+}  // namespace
+
+std::optional<std::string> count_balanced(const Problem& problem, const Rules& rules,
+                                          const std::vector<Unrolling>& unrollings) {
+  if (!rules.extents.empty()) {
+    return std::nullopt;
+  }
+  const Ladders ladders = list_ladders(problem.workload(), rules);
+  WordCounts words{ladders};
+  std::map<std::vector<FanoutId>, Words> by_fanouts;
+  for (const Unrolling& unrolling : unrollings) {
+    const std::vector<Spread> spreads = list_spreads(problem, unrolling);
+    std::vector<FanoutId> used;
+    for (const Spread& spread : spreads) {
+      used.push_back(spread.fanout);
+    }
+    if (!words.add(spreads, by_fanouts[used])) {
+      return std::nullopt;
+    }
+  }
+  mpz_class size = 0;
+  for (const auto& [used, all] : by_fanouts) {
+    const Points arrangements = list_points(problem, rules, used);
+    for (const auto& [letters, ways] : all) {
+      for (const auto& [points, kept] : arrangements) {
+        mpz_class placed = kept;
+        for (std::size_t p = 0; p < letters.size(); ++p) {
+          const std::size_t ends = (p > 0 ? 1U : 0U) + (p + 1 < letters.size() ? 1U : 0U);
+          placed *= gaps(letters[p], points[p], ends);
+        }
+        size += placed * ways;
+      }
+    }
+  }
+  return size.get_str();
+}
+
+}  // namespace mapsim::check

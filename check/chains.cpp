@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/chains.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "check/geometry.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t extent_of(const Chain& chain, std::int64_t bound) {
+  return chain.empty() ? bound : chain.back().extent;
+}
+
+}  // namespace
+
+Chain with_loop(Chain chain, std::int64_t extent) {
+  while (!chain.empty() && chain.back().fanout == Link::kTime &&
+         chain.back().extent % extent == 0) {
+    chain.pop_back();
+  }
+  chain.push_back({extent});
+  return chain;
+}
+
+Chain with_spread(Chain chain, const Spread& spread, std::size_t fanout, DimId d,
+                  std::int64_t extent) {
+  for (const auto& [dim, instances] : spread.loops) {
+    if (dim == d) {
+      extent = ceil_div(extent, instances);
+      chain.push_back({extent, fanout});
+    }
+  }
+  return chain;
+}
+
+Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>& uses) {
+  Leaves leaves{{bound, 1}};
+  for (const Link& link : chain) {
+    Leaves inner;
+    const bool first = link.fanout != Link::kTime && uses[link.fanout] != Use::kSum;
+    for (const auto& [size, count] : leaves) {
+      if (first) {
+        inner[std::min(size, link.extent)] += count;
+        continue;
+      }
+      if (size >= link.extent) {
+        inner[link.extent] += count * (size / link.extent);
+      }
+      if (size % link.extent > 0) {
+        inner[size % link.extent] += count;
+      }
+    }
+    leaves = std::move(inner);
+  }
+  return leaves;
+}
+
+// Elements of the dims that stand alone in their rank; of the first instance at least its share.
+double ChainCounts::share(const Boundary& of, std::size_t firsts,
+                          const PerDim<Chain>& chains) const {
+  std::vector<Use> uses(rungs_.spreads().size(), Use::kSum);
+  std::fill_n(uses.begin(), firsts, Use::kFirst);
+  double share = 1;
+  for (const Rank& rank : graph_.problem().workload().tensors[of.tensor].ranks) {
+    if (rank.terms.size() != 1) {
+      continue;
+    }
+    const DimId d = rank.terms.front().dim;
+    double elements = 0;
+    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], uses)) {
+      elements += static_cast<double>(size * count);
+    }
+    for (std::size_t f = of.crossed; f < firsts; ++f) {
+      elements /= static_cast<double>(rungs_.spreads()[f].factor(d));
+    }
+    share *= elements;
+  }
+  return share;
+}
+
+double ChainCounts::window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
+                           const PerDim<Chain>& chains, std::optional<DimId> start) const {
+  // Per dim: coordinates along it that are together at a time, how often.
+  std::array<Leaves, 2> tiles;
+  double shares = 1;
+  bool apart = false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const DimId d = rank.terms[i].dim;
+    std::int64_t block = extent_of(chains[d], rungs_.bound(d));
+    std::int64_t shared = 1;
+    for (std::size_t f = 0; f < uses.size(); ++f) {
+      const Spread& spread = rungs_.spreads()[f];
+      if (f < of.crossed) {
+        shared *= uses[f] == Use::kMerge ? spread.factor(d) : 1;
+      } else if (uses[f] != Use::kMerge) {
+        block = start == d ? block : spread.block(d, block);
+        shares *= uses[f] == Use::kFirst ? static_cast<double>(spread.factor(d)) : 1.0;
+      }
+    }
+    apart = apart || shared > 1;
+    if (shared > 1) {  // together at most so many, all of them the elements of the dim
+      const std::int64_t most = std::min(rungs_.bound(d), shared * block);
+      double all = 0;
+      std::vector<Use> each(uses);
+      std::replace(each.begin(), each.end(), Use::kMerge, Use::kSum);
+      for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], each)) {
+        all += static_cast<double>(size * count);
+      }
+      const auto elements = static_cast<std::int64_t>(all);
+      tiles[i][most] += elements / most;
+      tiles[i][elements % most] += elements % most > 0 ? 1 : 0;
+      continue;
+    }
+    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], uses)) {
+      tiles[i][std::min(size, block)] += count * (size >= block ? size / block : 1);
+      if (size > block && size % block > 0) {
+        tiles[i][size % block] += count;
+      }
+    }
+  }
+  double points = 0;
+  PerDim<std::int64_t> extents(kMaxDims, 1);
+  for (const auto& [a, times_a] : tiles[0]) {
+    for (const auto& [b, times_b] : tiles[1]) {
+      extents[rank.terms[0].dim] = a;
+      extents[rank.terms[1].dim] = b;
+      const std::int64_t here = apart ? a + b - 1 : count_coordinates(rank, extents);
+      points +=
+          static_cast<double>(times_a * times_b) * static_cast<double>(a > 0 && b > 0 ? here : 0);
+    }
+  }
+  return points / shares;
+}
+
+double ChainCounts::volume(const Boundary& of, const std::vector<Use>& uses,
+                           const PerDim<Chain>& chains, std::optional<DimId> start) const {
+  const Workload& workload = graph_.problem().workload();
+  const Tensor& tensor = workload.tensors[of.tensor];
+  const DimSet relevant = tensor.dims();
+  const auto firsts = static_cast<std::size_t>(
+      std::find_if(uses.begin(), uses.end(), [](Use use) { return use != Use::kFirst; }) -
+      uses.begin());
+  double volume = share(of, firsts, chains);
+  std::vector<Use> padded = uses;  // fanouts that the chains know, further in than the child
+  padded.resize(rungs_.spreads().size(), Use::kSum);
+  for (const Rank& rank : tensor.ranks) {
+    if (rank.terms.size() == 2) {
+      volume *= window(of, rank, uses, chains, start);
+    } else if (rank.terms.size() > 2) {
+      volume *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
+      for (std::size_t f = 0; f < firsts; ++f) {
+        for (const Term& term : rank.terms) {
+          volume /= static_cast<double>(rungs_.spreads()[f].factor(term.dim));
+        }
+      }
+    }
+  }
+  std::vector<Use> known = uses;  // the chain has them
+  std::fill_n(known.begin(), of.crossed, Use::kSum);
+  for (const DimId d : workload.dims.ids()) {
+    if (relevant.contains(d)) {
+      continue;
+    }
+    const std::int64_t tile = extent_of(chains[d], rungs_.bound(d));
+    double visits = 0;
+    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], padded)) {
+      visits += static_cast<double>(
+          count * least_visits(rungs_.spreads(), d, size, tile, of.crossed, known));
+    }
+    volume *= visits;
+  }
+  return volume;
+}
+
+// What enters each fanout that adds up less what leaves it, where all of them have been crossed.
+double ChainCounts::additions(const Boundary& of, const PerDim<Chain>& chains) const {
+  std::vector<Use> uses = of.inner;
+  double energy = 0;
+  double entering = of.crossed < of.above ? 0 : volume(of, uses, chains, std::nullopt);
+  for (std::size_t f = of.above; of.crossed == of.above && f-- > of.outer_fanouts;) {
+    if (of.outer[f] == Use::kMerge) {
+      uses[f] = Use::kMerge;
+      const double leaving = volume(of, uses, chains, std::nullopt);
+      energy += graph_.problem().addition_energy(graph_.used()[f]).count() * (entering - leaving);
+      entering = leaving;
+    }
+  }
+  return energy;
+}
+
+Moved ChainCounts::moved(const Boundary& of, const PerDim<Chain>& chains,
+                         std::optional<DimId> start) const {
+  Moved moved;
+  moved.outer = volume(of, of.outer, chains, start);
+  moved.inner = volume(of, of.inner, chains, start);
+  moved.busy_outer = volume(of, of.busy_outer, chains, start);
+  moved.busy_inner = volume(of, of.busy_inner, chains, start);
+  if (of.output && of.windowless) {
+    const DimSet relevant = graph_.problem().workload().tensors[of.tensor].dims();
+    const auto met = [&](std::size_t fanouts) {
+      double instances = 1;
+      for (std::size_t f = 0; f < fanouts; ++f) {
+        for (const auto& [dim, count] : rungs_.spreads()[f].loops) {
+          instances *= relevant.contains(dim) ? 1.0 : static_cast<double>(count);
+        }
+      }
+      return instances;
+    };
+    moved.met_outer = share(of, 0, chains) * met(of.outer_fanouts);
+    moved.met_inner = share(of, 0, chains) * met(of.above);
+    moved.met_busy_outer = share(of, of.outer_fanouts, chains);
+    moved.met_busy_inner = share(of, of.above, chains);
+    moved.additions = additions(of, chains);
+  }
+  return moved;
+}
+
+double ChainCounts::steps(const PerDim<Chain>& chains, std::size_t crossed) const {
+  const std::vector<Use> uses(rungs_.spreads().size(), Use::kFirst);
+  double product = 1;
+  for (const DimId d : chains.ids()) {
+    std::int64_t instances = 1;
+    for (std::size_t f = crossed; f < rungs_.spreads().size(); ++f) {
+      instances *= rungs_.spreads()[f].factor(d);
+    }
+    std::int64_t steps = 0;
+    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], uses)) {
+      steps += count * ceil_div(size, instances);
+    }
+    product *= static_cast<double>(steps);
+  }
+  return product;
+}
+
+}  // namespace mapsim::check

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/ladders.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace mapsim::check {
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+using Extents = std::set<std::int64_t>;
+
+// Unrollings so far, and what a tile can measure behind them.
+struct Choice {
+  Unrolling unrolling;
+  PerDim<Extents> tiles;
+};
+
+class Spreads {
+ public:
+  Spreads(const Problem& problem, const Rules& rules)
+      : problem_{problem}, rules_{rules}, ladders_{list_ladders(problem.workload(), rules)} {}
+
+  std::vector<Unrolling> list() {
+    Choice none{{{}, {}, 1}, PerDim<Extents>(ladders_.size())};
+    for (const DimId d : ladders_.ids()) {
+      none.tiles[d] = Extents(ladders_[d].begin(), ladders_[d].end());
+    }
+    std::vector<Choice> all{none};
+    for (const FanoutId f : problem_.arch().fanouts.ids()) {
+      std::vector<Choice> longer;
+      for (const Choice& above : all) {
+        extend(f, above, longer);
+      }
+      all = std::move(longer);
+    }
+    std::vector<Unrolling> unrollings;
+    for (const Choice& choice : all) {
+      unrollings.push_back(choice.unrolling);
+    }
+    return unrollings;
+  }
+
+ private:
+  // By the loops of one fanout, X first.
+  void extend(FanoutId fanout, const Choice& above, std::vector<Choice>& found) const {
+    const PerDim<std::int64_t> ones(ladders_.size(), 1);
+    Choice begun = above;
+    begun.unrolling.axes.push_back({ones, ones});
+    begun.unrolling.factors.push_back(ones);
+    std::vector<Choice> choices{begun};
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      for (const DimId d : ladders_.ids()) {
+        std::vector<Choice> longer;
+        for (const Choice& choice : choices) {
+          add_loop(fanout, axis, d, choice, longer);
+        }
+        choices = std::move(longer);
+      }
+    }
+    for (Choice& choice : choices) {
+      if (rules_.spatial[fanout] || obeys(fanout, choice.unrolling)) {
+        for (const DimId d : ladders_.ids()) {  // loops lead to any smaller extent
+          const auto end =
+              std::upper_bound(ladders_[d].begin(), ladders_[d].end(), *choice.tiles[d].rbegin());
+          choice.tiles[d] = Extents(ladders_[d].begin(), end);
+        }
+        found.push_back(std::move(choice));
+      }
+    }
+  }
+
+  void add_loop(FanoutId fanout, Axis axis, DimId d, const Choice& choice,
+                std::vector<Choice>& found) const {
+    const auto along = static_cast<std::size_t>(axis);
+    std::int64_t room = problem_.arch().fanouts[fanout].size(axis);
+    for (const std::int64_t taken : choice.unrolling.axes[fanout][along]) {
+      room /= taken;
+    }
+    const auto& given = rules_.spatial[fanout];
+    const std::int64_t most = std::min(room, problem_.workload().dims[d].bound);
+    for (std::int64_t n = given ? (*given)[along][d] : 1; n <= most; ++n) {
+      Choice longer = choice;
+      longer.unrolling.axes[fanout][along][d] = n;
+      longer.unrolling.factors[fanout][d] *= n;
+      if (n > 1) {
+        longer.tiles[d].clear();
+        for (const std::int64_t tile : choice.tiles[d]) {
+          if (const auto block = block_of(ladders_[d], tile, n)) {
+            longer.tiles[d].insert(*block);
+          }
+        }
+      }
+      const bool may = n == 1 || given || may_unroll(problem_, fanout, axis, d);
+      if (may && !longer.tiles[d].empty()) {
+        found.push_back(std::move(longer));
+      }
+      if (given) {
+        return;
+      }
+    }
+  }
+
+  bool obeys(FanoutId fanout, const Unrolling& unrolling) const {
+    const Fanout& node = problem_.arch().fanouts[fanout];
+    std::int64_t instances = 1;
+    bool obeys = true;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const AxisRules& rules = rules_.unroll[fanout][axis];
+      std::int64_t dims = 0;
+      for (const DimId d : ladders_.ids()) {
+        const std::int64_t n = unrolling.axes[fanout][axis][d];
+        instances *= n;
+        dims += n > 1 ? 1 : 0;
+        obeys = obeys && rules.allow(d, n);
+      }
+      obeys = obeys && dims <= rules.max_dims.value_or(kMaxInteger);
+    }
+    return obeys && static_cast<double>(instances) >=
+                        rules_.min_utilization[fanout] * static_cast<double>(node.x * node.y);
+  }
+
+  const Problem& problem_;
+  const Rules& rules_;
+  Ladders ladders_;
+};
+
+}  // namespace
+
+Ladders list_ladders(const Workload& workload, const Rules& rules) {
+  Ladders ladders(workload.dims.size());
+  for (const DimId d : ladders.ids()) {
+    const std::int64_t bound = workload.dims[d].bound;
+    Extents extents{1, bound};
+    const std::int64_t most = rules.pieces > 0 ? std::min(rules.pieces, bound) : bound;
+    for (std::int64_t n = 1; n <= most; ++n) {
+      extents.insert(ceil_div(bound, n));
+    }
+    if (rules.pieces > 0) {
+      const std::vector<std::int64_t> divisors = divisors_of(bound);
+      extents.insert(divisors.begin(), divisors.end());
+    }
+    extents.insert(rules.tiles[d].begin(), rules.tiles[d].end());
+    ladders[d] = {extents.begin(), extents.end()};
+  }
+  return ladders;
+}
+
+std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& ladder, std::int64_t tile,
+                                     std::int64_t instances) {
+  const std::int64_t block = ceil_div(tile, instances);
+  const bool all_work = ceil_div(tile, block) == instances;
+  return all_work && std::binary_search(ladder.begin(), ladder.end(), block) ? std::optional{block}
+                                                                             : std::nullopt;
+}
+
+std::vector<Unrolling> list_balanced_unrollings(const Problem& problem, const Rules& rules) {
+  return Spreads{problem, rules}.list();
+}
+
+}  // namespace mapsim::check

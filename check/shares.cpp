@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/shares.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "check/geometry.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Coordinates of a window over tiles of these extents of its two dims. Of tiles that do not lie
+// together no fewer than of unit strides.
+double count_points(const Rank& rank, std::int64_t a, std::int64_t b, bool apart) {
+  if (a == 0 || b == 0) {
+    return 0;
+  }
+  if (apart) {
+    return static_cast<double>(a + b - 1);
+  }
+  PerDim<std::int64_t> extents(kMaxDims, 1);
+  extents[rank.terms[0].dim] = a;
+  extents[rank.terms[1].dim] = b;
+  return static_cast<double>(count_coordinates(rank, extents));
+}
+
+}  // namespace
+
+Boundary boundary_of(const Graph& graph, const Placing& placing) {
+  const Problem& problem = graph.problem();
+  const Tensor& tensor = problem.workload().tensors[placing.tensor];
+  const Stand& outer = graph.stands(placing.tensor)[placing.outer];
+  const bool mac = placing.inner == Placing::kMac;
+  const Stand inner = mac ? Stand{} : graph.stands(placing.tensor)[placing.inner];
+  Boundary made;
+  made.tensor = placing.tensor;
+  made.output = placing.tensor == problem.workload().output();
+  made.has_child = !mac && !inner.latch;
+  made.slides = inner.latch || (made.has_child && problem.arch().levels[inner.level].sliding);
+  made.final_above = outer.final;
+  made.above = mac ? graph.used().size() : inner.above;
+  made.crossed = std::min(placing.crossed, made.above);
+  made.outer_fanouts = outer.above;
+  made.bits = problem.moved_bits(placing.tensor, tensor.bits);
+  made.partial_bits = problem.moved_bits(placing.tensor, tensor.partial_bits);
+  made.distinct = 1;
+  for (const Rank& rank : tensor.ranks) {
+    made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
+    made.windowless = made.windowless && rank.terms.size() < 2;
+  }
+  made.inner.assign(made.above, Use::kSum);
+  made.busy_inner.assign(made.above, Use::kFirst);
+  made.outer = made.inner;
+  for (std::size_t f = outer.above; f < made.above; ++f) {
+    made.outer[f] = problem.is_merged(graph.used()[f], placing.tensor) ? Use::kMerge : Use::kSum;
+  }
+  made.busy_outer = made.outer;
+  std::fill_n(made.busy_outer.begin(), outer.above, Use::kFirst);
+  const StorageEnergy& above = problem.arch().levels[outer.level].energy;
+  made.outer_read = above.read.count();
+  made.outer_update = above.update.count();
+  made.outer_reads = graph.port(outer.level, true);
+  made.outer_writes = graph.port(outer.level, false);
+  if (made.has_child) {
+    const StorageEnergy& below = problem.arch().levels[inner.level].energy;
+    made.inner_read = below.read.count();
+    made.inner_write = below.write.count();
+    made.inner_reads = graph.port(inner.level, true);
+    made.inner_writes = graph.port(inner.level, false);
+    made.inner_link = graph.link(inner.level);
+    made.edge_rate = edge_rate(problem, outer.level, inner.level, made.output);
+    made.tile_width =
+        static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
+  }
+  return made;
+}
+
+bool pay(const Boundary& of, const Moved& moved, Tracked tracked, double* out, std::size_t stride,
+         std::size_t components) {
+  const auto through = [&](const std::optional<std::size_t>& port, double bits) {
+    if (tracked.ports && port) {
+      out[(1 + *port) * stride] += bits;
+    }
+  };
+  const auto edge = [&](double width) {
+    if (tracked.edges && of.edge_rate) {
+      out[(components - 1) * stride] += std::ceil(moved.tile * width / of.edge_rate->count());
+    }
+  };
+  out[0] += moved.additions;
+  if (!of.output) {
+    out[0] += of.bits * moved.outer * of.outer_read;
+    through(of.outer_reads, of.bits * moved.busy_outer);
+    if (of.has_child) {
+      out[0] += of.bits * moved.inner * of.inner_write;
+      through(of.inner_writes, of.bits * moved.busy_inner);
+      through(of.inner_link, of.bits * moved.busy_inner);
+      edge(of.bits);
+    }
+    return true;
+  }
+  const double most_once = of.distinct * (1 + kRounding);
+  if (of.final_above && moved.outer > most_once) {
+    return false;
+  }
+  const auto again = [&](double all, double met) {
+    return of.windowless ? std::max(0.0, all - met) : 0.0;
+  };
+  const double width = of.final_above ? of.bits : of.partial_bits;
+  out[0] +=
+      width * (moved.outer * of.outer_update + again(moved.outer, moved.met_outer) * of.outer_read);
+  through(of.outer_writes, width * moved.busy_outer);
+  through(of.outer_reads, width * again(moved.busy_outer, moved.met_busy_outer));
+  if (of.has_child) {
+    const double narrow = std::min(of.bits, of.partial_bits);
+    const double child_width = moved.inner > most_once ? of.partial_bits : narrow;
+    const double back = again(moved.busy_inner, moved.met_busy_inner);
+    edge(child_width);
+    out[0] += child_width *
+              (moved.inner * of.inner_read + again(moved.inner, moved.met_inner) * of.inner_write);
+    through(of.inner_reads, child_width * moved.busy_inner);
+    through(of.inner_writes, child_width * back);
+    through(of.inner_link, child_width * (moved.busy_inner + back));
+  }
+  return true;
+}
+
+// A tile of r elements out of up to T that parallel loops split, whose instances all work where it
+// is as large as the loops before left it: at least `busy` of them then, and otherwise as many as
+// each block's share, since no block is larger than that of T. So r times the least of both rates.
+std::int64_t least_visits(const std::vector<Spread>& spreads, DimId d, std::int64_t size,
+                          std::int64_t extent, std::size_t crossed, const std::vector<Use>& uses) {
+  std::vector<std::int64_t> loops;  // still to come, each instance counted
+  std::int64_t shared = 1;          // instances whose tiles are one visit
+  for (std::size_t f = 0; f < uses.size(); ++f) {
+    if (f < crossed) {
+      shared *= uses[f] == Use::kSum ? 1 : spreads[f].factor(d);
+      continue;
+    }
+    for (const auto& [dim, instances] : spreads[f].loops) {
+      if (dim == d && uses[f] == Use::kSum) {
+        loops.push_back(instances);
+      }
+    }
+  }
+  std::int64_t block = extent;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i <= loops.size(); ++i) {
+    std::int64_t busy = 1;
+    for (std::size_t k = loops.size(); k-- > i;) {
+      busy = (loops[k] - 1) * busy + 1;
+    }
+    least = std::min(least, ceil_div(size * busy, shared * block));
+    block = i < loops.size() ? ceil_div(block, loops[i]) : block;
+  }
+  return least;
+}
+
+Shares::Shares(const Graph& graph, const Rungs& rungs, Tracked tracked)
+    : graph_{graph},
+      rungs_{rungs},
+      tracked_{tracked},
+      components_{1 + (tracked.ports ? graph.ports().size() : 0) + (tracked.edges ? 1 : 0)} {
+  for (const Placing& placing : graph.placings()) {
+    boundaries_.push_back(boundary_of(graph, placing));
+  }
+}
+
+// At most how many distinct sums instances meet, over all or the first one; without windows.
+double Shares::met(const Boundary& of, std::size_t fanouts, bool first) const {
+  const DimSet relevant = graph_.problem().workload().tensors[of.tensor].dims();
+  double met = of.distinct;
+  for (std::size_t f = 0; f < fanouts; ++f) {
+    for (const auto& [dim, instances] : rungs_.spreads()[f].loops) {
+      const auto factor = static_cast<double>(instances);
+      met = relevant.contains(dim) ? (first ? met / factor : met) : first ? met : met * factor;
+    }
+  }
+  return met;
+}
+
+// Every step of the loops over a window's dims moves what instances have together then. Tiles of at
+// most so many elements, all together as many as the dim has, have the fewest coordinates if they
+// are as large as can be: each further element of a tile brings no more than the one before.
+void Shares::multiply_window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
+                             std::optional<DimId> run, std::vector<double>& values) const {
+  const std::array<DimId, 2> dims{rank.terms[0].dim, rank.terms[1].dim};
+  bool apart = false;
+  std::array<std::vector<std::int64_t>, 2> together;
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t rung = 0; rung < rungs_.count(dims[i]); ++rung) {
+      std::int64_t extent = rungs_.high(dims[i], rung);
+      for (std::size_t f = 0; f < uses.size(); ++f) {
+        const std::int64_t factor = rungs_.spreads()[f].factor(dims[i]);
+        if (f < of.crossed && uses[f] == Use::kMerge) {
+          extent *= factor;
+          apart = apart || factor > 1;
+        } else if (f >= of.crossed && uses[f] != Use::kMerge && run != dims[i]) {
+          extent = rungs_.spreads()[f].block(dims[i], extent);
+        }
+      }
+      together[i].push_back(std::min(extent, rungs_.bound(dims[i])));
+    }
+  }
+  const std::array<std::int64_t, 2> bounds{rungs_.bound(dims[0]), rungs_.bound(dims[1])};
+  std::vector<double> table;
+  for (const std::int64_t a : together[0]) {
+    for (const std::int64_t b : together[1]) {
+      const auto along = [&](std::int64_t x) {
+        return static_cast<double>(bounds[1] / b) * count_points(rank, x, b, apart) +
+               count_points(rank, x, bounds[1] % b, apart);
+      };
+      table.push_back(static_cast<double>(bounds[0] / a) * along(a) + along(bounds[0] % a));
+    }
+  }
+  for (std::size_t tile = 0; tile < values.size(); ++tile) {
+    values[tile] *=
+        table[rungs_.digit(dims[0], tile) * together[1].size() + rungs_.digit(dims[1], tile)];
+  }
+}
+
+// At least so many elements pass an end, per tile from the smallest on.
+std::vector<double> Shares::volumes(const Boundary& of, const std::vector<Use>& uses,
+                                    std::optional<DimId> run, std::size_t tiles) const {
+  const Workload& workload = graph_.problem().workload();
+  const Tensor& tensor = workload.tensors[of.tensor];
+  const DimSet relevant = tensor.dims();
+  double constant = 1;  // the first instance's share is the largest
+  for (std::size_t f = 0; f < uses.size(); ++f) {
+    for (const auto& [dim, instances] : rungs_.spreads()[f].loops) {
+      constant /=
+          uses[f] == Use::kFirst && relevant.contains(dim) ? static_cast<double>(instances) : 1.0;
+    }
+  }
+  std::vector<double> values(tiles, constant);
+  for (const Rank& rank : tensor.ranks) {
+    if (rank.terms.size() == 2) {
+      multiply_window(of, rank, uses, run, values);
+    } else {
+      const auto once = static_cast<double>(count_coordinates(rank, bounds_of(workload)));
+      std::for_each(values.begin(), values.end(), [once](double& x) { x *= once; });
+    }
+  }
+  for (const DimId d : workload.dims.ids()) {
+    if (relevant.contains(d) || rungs_.count(d) == 1) {
+      continue;
+    }
+    std::vector<double> visits;
+    for (std::size_t rung = 0; rung < rungs_.count(d); ++rung) {
+      visits.push_back(static_cast<double>(least_visits(rungs_.spreads(), d, rungs_.bound(d),
+                                                        rungs_.high(d, rung), of.crossed, uses)));
+    }
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      values[tile] *= visits[rungs_.digit(d, tile)];
+    }
+  }
+  return values;
+}
+
+std::vector<double> Shares::costs(std::size_t placing, std::optional<DimId> run,
+                                  const std::vector<double>& bits) const {
+  const Boundary& of = boundaries_[placing];
+  const std::size_t tiles = bits.size();
+  const std::vector<double> outer = volumes(of, of.outer, run, tiles);
+  const std::vector<double> inner = volumes(of, of.inner, run, tiles);
+  const bool ports = tracked_.ports;
+  const std::vector<double> busy_outer = ports ? volumes(of, of.busy_outer, run, tiles) : outer;
+  const std::vector<double> busy_inner = ports ? volumes(of, of.busy_inner, run, tiles) : inner;
+  Moved moved;
+  moved.met_outer = met(of, of.outer_fanouts, false);
+  moved.met_inner = met(of, of.above, false);
+  moved.met_busy_outer = met(of, of.outer_fanouts, true);
+  moved.met_busy_inner = met(of, of.above, true);
+  std::vector<double> costs(components_ * tiles, 0.0);
+  for (std::size_t tile = 0; tile < tiles; ++tile) {
+    moved.outer = outer[tile];
+    moved.inner = inner[tile];
+    moved.busy_outer = busy_outer[tile];
+    moved.busy_inner = busy_inner[tile];
+    moved.tile = bits[tile] / of.tile_width;
+    if (!pay(of, moved, tracked_, &costs[tile], tiles, components_)) {
+      costs[tile] = kInfinity;
+    }
+  }
+  return costs;
+}
+
+std::vector<double> Shares::plain(std::size_t placing, const std::vector<double>& bits) const {
+  return costs(placing, std::nullopt, bits);
+}
+
+// The tile in which the run ends may be the smallest.
+std::vector<double> Shares::sliding(std::size_t placing, DimId dim) const {
+  return costs(placing, dim, std::vector<double>(rungs_.size(), 0.0));
+}
+
+// Extents of the smallest tile of a rung behind the fanouts that the placing waits for; 0: the
+// rules forbid them.
+std::vector<std::int64_t> Shares::tile_extents(const Placing& of, DimId d) const {
+  const Stand& stand = graph_.stands(of.tensor)[of.inner];
+  std::vector<std::int64_t> extents;
+  for (std::size_t rung = 0; rung < rungs_.count(d); ++rung) {
+    std::int64_t extent = rungs_.low(d, rung);
+    for (std::size_t f = of.crossed; f < stand.above; ++f) {
+      extent = rungs_.spreads()[f].block(d, extent);
+    }
+    const bool known = rungs_.low(d, rung) == rungs_.high(d, rung) && !stand.latch;
+    bool allowed = true;
+    for (const ExtentRule& rule : graph_.rules().extents) {
+      allowed = allowed && (!known || rule.level != stand.level || rule.tensor != of.tensor ||
+                            rule.dim != d || rule.extents.contains(extent));
+    }
+    extents.push_back(allowed ? extent : 0);
+  }
+  return extents;
+}
+
+std::vector<double> Shares::bits(std::size_t placing) const {
+  const Placing& of = graph_.placings()[placing];
+  const Stand& stand = graph_.stands(of.tensor)[of.inner];
+  const Tensor& tensor = graph_.problem().workload().tensors[of.tensor];
+  const auto width = static_cast<double>((stand.final ? tensor.bits : tensor.partial_bits).count());
+  const auto room = graph_.room_of(of);
+  const double most = stand.latch ? width : room ? graph_.rooms()[*room].bits : kInfinity;
+  std::vector<double> bits(rungs_.size(), width);
+  for (const Rank& rank : tensor.ranks) {
+    // Points per tile of the rank, the first dim's rungs outermost.
+    std::vector<PerDim<std::int64_t>> tiles{PerDim<std::int64_t>(rungs_.dims(), 1)};
+    for (const Term& term : rank.terms) {
+      std::vector<PerDim<std::int64_t>> longer;
+      const std::vector<std::int64_t> along = tile_extents(of, term.dim);
+      for (const PerDim<std::int64_t>& tile : tiles) {
+        for (const std::int64_t extent : along) {
+          longer.push_back(tile);
+          longer.back()[term.dim] = extent;
+        }
+      }
+      tiles = std::move(longer);
+    }
+    std::vector<double> points;
+    for (const PerDim<std::int64_t>& tile : tiles) {
+      const bool forbidden = std::find(tile.begin(), tile.end(), 0) != tile.end();
+      points.push_back(forbidden ? kInfinity : static_cast<double>(count_coordinates(rank, tile)));
+    }
+    for (std::size_t tile = 0; tile < bits.size(); ++tile) {
+      std::size_t index = 0;
+      for (const Term& term : rank.terms) {
+        index = index * rungs_.count(term.dim) + rungs_.digit(term.dim, tile);
+      }
+      bits[tile] *= points[index];
+    }
+  }
+  for (double& taken : bits) {
+    taken = taken <= most ? taken : kInfinity;
+  }
+  return bits;
+}
+
+std::vector<double> Shares::end(const std::vector<std::size_t>& placings) const {
+  std::vector<double> sum(components_, 0.0);
+  for (const std::size_t placing : placings) {
+    const std::vector<double> one = costs(placing, std::nullopt, {0.0});
+    for (std::size_t k = 0; k < components_; ++k) {
+      sum[k] += one[k];
+    }
+  }
+  const Problem& problem = graph_.problem();
+  sum[0] += problem.mac_energy().count() * static_cast<double>(problem.macs());
+  return sum;
+}
+
+}  // namespace mapsim::check

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "check/graph.hpp"
+#include "check/rungs.hpp"
+#include "check/tolls.hpp"
+
+namespace mapsim::check {
+
+// How the instances of a used fanout above a child count: each, the first one, or as one.
+enum class Use : std::uint8_t { kSum, kFirst, kMerge };
+
+// What a boundary moves: at its outer and inner end, over all instances and the busiest one; and at
+// most how many distinct sums are met there, which come up for the first time.
+struct Moved {
+  double outer = 0, inner = 0, busy_outer = 0, busy_inner = 0;
+  double met_outer = 0, met_inner = 0, met_busy_outer = 0, met_busy_inner = 0;
+  double additions = 0;  // energy of what fanouts on the way add up
+  double tile = 0;       // elements of the child's tile
+};
+
+// Of a placing, what it takes to pay for what it moves.
+struct Boundary {
+  TensorId tensor{};
+  bool output = false;
+  bool has_child = false;    // not the compute units, not a latch
+  bool slides = false;       // below a loop over a window dim only what is new comes
+  bool final_above = false;  // the outer stand's sums are to arrive finished
+  bool windowless = true;
+  std::size_t crossed = 0;  // used fanouts crossed when it is made
+  std::size_t above = 0;    // used fanouts above the child
+  double bits = 0, partial_bits = 0;
+  double distinct = 0;                                    // elements of the output
+  std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the child
+  std::size_t outer_fanouts = 0;                          // above the outer stand
+  double outer_read = 0, outer_update = 0, inner_read = 0, inner_write = 0;  // pJ/b
+  std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes,
+      inner_link;                         // ports
+  std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
+  double tile_width = 1;                  // bits of an element in its room
+};
+Boundary boundary_of(const Graph& graph, const Placing& placing);
+
+// Adds at least what the boundary costs, if it moves at least so much, to the components of Tolls,
+// `stride` apart. False: sums would not be as wide as the stand says.
+bool pay(const Boundary& of, const Moved& moved, Tracked tracked, double* out, std::size_t stride,
+         std::size_t components);
+
+// What placings cost in a balanced space at least, per tile of rungs, whatever loops have led
+// there. docs/certificates.md has why.
+class Shares {
+ public:
+  Shares(const Graph& graph, const Rungs& rungs, Tracked tracked);
+
+  std::size_t components() const { return components_; }
+  const Boundary& boundary(std::size_t placing) const { return boundaries_[placing]; }
+  Tracked tracked() const { return tracked_; }
+  // Component k of tile T at [k * tiles + T]. `bits`: of the tiles, as below.
+  std::vector<double> plain(std::size_t placing, const std::vector<double>& bits) const;
+  // Of a sliding tile right below a loop over `dim` that starts from T, whichever tile it ends in.
+  std::vector<double> sliding(std::size_t placing, DimId dim) const;
+  // Bits of the tile, per tile, at least; infinite where it does not fit its room alone, or the
+  // rules.
+  std::vector<double> bits(std::size_t placing) const;
+  // Placings into the compute units and the operations themselves.
+  std::vector<double> end(const std::vector<std::size_t>& placings) const;
+
+ private:
+  std::vector<double> costs(std::size_t placing, std::optional<DimId> run,
+                            const std::vector<double>& bits) const;
+  std::vector<double> volumes(const Boundary& of, const std::vector<Use>& uses,
+                              std::optional<DimId> run, std::size_t tiles) const;
+  void multiply_window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
+                       std::optional<DimId> run, std::vector<double>& values) const;
+  std::vector<std::int64_t> tile_extents(const Placing& of, DimId d) const;
+  double met(const Boundary& of, std::size_t fanouts, bool first) const;
+
+  const Graph& graph_;
+  const Rungs& rungs_;
+  Tracked tracked_;
+  std::size_t components_;
+  std::vector<Boundary> boundaries_;
+};
+
+// Steps of the loops over d that an irrelevant tile is moved by, at least, where tiles of up to
+// `extent` hold `size` elements of a dim in all: fanouts from `crossed` on are still to split them.
+std::int64_t least_visits(const std::vector<Spread>& spreads, DimId d, std::int64_t size,
+                          std::int64_t extent, std::size_t crossed, const std::vector<Use>& uses);
+
+}  // namespace mapsim::check

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/unfold.hpp"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "check/chains.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+// A partial nest: what it has paid, then the bits of each shared room.
+struct Label {
+  Node node;
+  PerDim<Chain> chains;
+  std::vector<double> values;
+  std::optional<DimId> last{};  // what stands right above is a temporal loop over it
+  TensorSet loose{};            // whose last keep could stand here as well: no loop since moves it
+  bool whole = false;
+};
+
+// Partial nests with the same future.
+using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Chain>,
+                          std::optional<DimId>, std::vector<bool>>;
+
+class Unfolder {
+ public:
+  Unfolder(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
+           double wanted)
+      : graph_{graph},
+        rungs_{rungs},
+        relaxed_{relaxed},
+        goal_{goal},
+        counts_{graph, rungs},
+        components_{relaxed.shares().components()},
+        frontier_{{{wanted, 0}}, false},
+        wanted_{wanted},
+        onwards_(graph.phases() * graph.spots()) {
+    std::size_t width = components_;
+    for (const Room& room : graph.rooms()) {
+      slots_.push_back(room.tenants.size() > 1 ? std::optional{width++} : std::nullopt);
+    }
+    width_ = width;
+    for (std::size_t phase = 0; phase < graph.phases(); ++phase) {
+      for (std::size_t spot = 0; spot < graph.spots(); ++spot) {
+        list_onwards(phase, spot);
+      }
+    }
+  }
+
+  Unfolding run(std::int64_t most) {
+    start();
+    while (!queue_.empty()) {
+      const auto [bound, number] = queue_.top();
+      if (labels_[number].whole || found_.labels >= most) {
+        found_.bound = std::min(bound, wanted_);
+        return found_;
+      }
+      queue_.pop();
+      ++found_.labels;
+      const Label label = std::exchange(labels_[number], {});
+      expand(label);
+    }
+    found_.bound = wanted_;
+    return found_;
+  }
+
+ private:
+  struct Onwards {
+    std::vector<Graph::Move> moves;  // `from` is where they lead to
+    std::vector<std::pair<Graph::Slide, std::size_t>> slides;
+    std::vector<std::size_t> crossings;
+    std::vector<DimId> loops;
+  };
+  Onwards& onwards(std::size_t phase, std::size_t spot) {
+    return onwards_[phase * graph_.spots() + spot];
+  }
+
+  // The graph says how a spot is come to.
+  void list_onwards(std::size_t phase, std::size_t spot) {
+    if (!graph_.alive(phase, spot)) {
+      return;
+    }
+    for (const Graph::Move& move : graph_.moves_to(phase, spot)) {
+      onwards(phase, move.from).moves.push_back({spot, move.placing});
+    }
+    for (const Graph::Slide& slide : graph_.slides_to(phase, spot)) {
+      onwards(phase, slide.loop.from).slides.emplace_back(slide, spot);
+    }
+    for (const std::size_t from : graph_.crossings_to(phase, spot)) {
+      onwards(phase - 1, from).crossings.push_back(spot);
+    }
+    for (const Graph::Loop& loop : graph_.loops_to(phase, spot)) {
+      onwards(phase, loop.from).loops.push_back(loop.dim);
+    }
+  }
+
+  // The outermost level holds every tensor whole.
+  void start() {
+    const Workload& workload = graph_.problem().workload();
+    for (const std::size_t spot : graph_.starts()) {
+      Label label{{0, spot, rungs_.size() - 1},
+                  PerDim<Chain>(rungs_.dims()),
+                  std::vector<double>(width_, 0.0)};
+      bool fits = true;
+      for (std::size_t r = 0; r < slots_.size(); ++r) {
+        double used = 0;
+        for (const TensorId t : workload.tensors.ids()) {
+          const Room& room = graph_.rooms()[r];
+          if (room.level == LevelId{0} && room.tenants.contains(t)) {
+            used +=
+                whole_bits(workload.tensors[t], graph_.stands(t)[graph_.stand_at(spot, t)].final);
+          }
+        }
+        fits = fits && used <= graph_.rooms()[r].bits;
+      }
+      if (fits) {
+        offer(std::move(label));
+      }
+    }
+  }
+  double whole_bits(const Tensor& tensor, bool final) const {
+    auto bits = static_cast<double>((final ? tensor.bits : tensor.partial_bits).count());
+    for (const Rank& rank : tensor.ranks) {
+      bits *= static_cast<double>(count_coordinates(rank, bounds_of(graph_.problem().workload())));
+    }
+    return bits;
+  }
+
+  void expand(const Label& label) {
+    const auto [phase, spot, tile] = label.node;
+    const auto& end = graph_.end(spot);
+    if (phase + 1 == graph_.phases() && end && tile == 0) {
+      finish(label, *end);
+    }
+    const Onwards& ways = onwards(phase, spot);
+    for (const DimId d : ways.loops) {
+      for (std::size_t rung = 0; may_loop(label, d) && rung < rungs_.digit(d, tile); ++rung) {
+        offer(below_loop(label, d, rung));
+      }
+    }
+    for (const std::size_t to : ways.crossings) {
+      cross(label, to);
+    }
+    for (const Graph::Move& move : ways.moves) {
+      Label next = label;
+      next.node.spot = move.from;
+      if (place(next, move.placing, counts_.moved(boundary(move.placing), label.chains))) {
+        offer(std::move(next));
+      }
+    }
+    for (const auto& [slide, to] : ways.slides) {
+      const DimId d = slide.loop.dim;
+      for (std::size_t rung = 0; may_loop(label, d) && rung < rungs_.digit(d, tile); ++rung) {
+        Label next = below_loop(label, d, rung);
+        next.node.spot = to;
+        bool fits = true;
+        for (const std::size_t placing : slide.placings) {
+          const Boundary& of = boundary(placing);
+          const Moved moved =
+              of.slides ? counts_.moved(of, label.chains, d) : counts_.moved(of, next.chains);
+          fits = fits && place(next, placing, moved);
+        }
+        if (fits) {
+          offer(std::move(next));
+        }
+      }
+    }
+  }
+
+  // Two loops over one dim are one, unless a keep parts them that neither moves, and that stands
+  // further out here for not being moved by what is between.
+  bool may_loop(const Label& label, DimId d) const {
+    bool may = label.last != d;
+    for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+      may = may ||
+            (label.loose.contains(t) && !graph_.problem().workload().tensors[t].dims().contains(d));
+    }
+    return may;
+  }
+
+  Label below_loop(const Label& label, DimId d, std::size_t rung) const {
+    Label next = label;
+    next.last = d;
+    next.loose = {};
+    for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+      if (label.loose.contains(t) && !graph_.problem().workload().tensors[t].dims().contains(d)) {
+        next.loose.insert(t);
+      }
+    }
+    next.chains[d] = with_loop(std::move(next.chains[d]), rungs_.high(d, rung));
+    next.node.tile -= (rungs_.digit(d, label.node.tile) - rung) * rungs_.stride(d);
+    return next;
+  }
+
+  void cross(const Label& label, std::size_t to) {
+    Label next = label;
+    next.node.phase = label.node.phase + 1;
+    next.node.spot = to;
+    if (const auto& fanout = graph_.event_after(label.node.phase)) {
+      next.last.reset();
+      next.loose = {};
+      for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+        const Stand& stand = graph_.stands(t)[graph_.stand_at(to, t)];
+        if (label.loose.contains(t) && (stand.latch || stand.above > *fanout)) {
+          next.loose.insert(t);
+        }
+      }
+      for (const DimId d : next.chains.ids()) {
+        const std::size_t rung = rungs_.digit(d, label.node.tile);
+        const auto& behind = rungs_.behind(*fanout, d, rung);
+        if (behind.empty()) {
+          return;
+        }
+        next.node.tile -= (rung - behind.front()) * rungs_.stride(d);
+        next.chains[d] = with_spread(std::move(next.chains[d]), rungs_.spreads()[*fanout], *fanout,
+                                     d, rungs_.high(d, rung));
+      }
+    }
+    offer(std::move(next));
+  }
+
+  const Boundary& boundary(std::size_t placing) const {
+    return relaxed_.shares().boundary(placing);
+  }
+
+  bool pays(Label& label, std::size_t placing, const Moved& moved) const {
+    return pay(boundary(placing), moved, relaxed_.shares().tracked(), label.values.data(), 1,
+               components_);
+  }
+
+  // False: the tile does not fit with the others, or nothing would be as the stand says.
+  bool place(Label& label, std::size_t placing, Moved moved) const {
+    const double bits = relaxed_.bits(placing)[label.node.tile];
+    moved.tile = bits / boundary(placing).tile_width;
+    if (!(bits < kInfinity) || !pays(label, placing, moved)) {
+      return false;
+    }
+    label.last.reset();
+    label.loose.insert(boundary(placing).tensor);
+    const auto room = graph_.room_of(graph_.placings()[placing]);
+    if (room && slots_[*room]) {
+      label.values[*slots_[*room]] += bits;
+      return label.values[*slots_[*room]] <= graph_.rooms()[*room].bits;
+    }
+    return true;
+  }
+
+  void finish(const Label& label, const std::vector<std::size_t>& placings) {
+    Label last = label;
+    for (const std::size_t placing : placings) {
+      const Moved moved = counts_.moved(boundary(placing), label.chains);
+      if (!pays(last, placing, moved)) {
+        return;
+      }
+    }
+    const Problem& problem = graph_.problem();
+    last.values[0] += problem.mac_energy().count() * static_cast<double>(problem.macs());
+    last.whole = true;
+    offer(std::move(last));
+  }
+
+  void offer(Label label) {
+    const Node& node = label.node;
+    if (!graph_.alive(node.phase, node.spot)) {
+      return;
+    }
+    std::vector<double> sum(label.values.begin(),
+                            label.values.begin() + static_cast<std::ptrdiff_t>(components_));
+    for (std::size_t k = 0; k < components_ && !label.whole; ++k) {
+      sum[k] += relaxed_.at(node, k);
+    }
+    const double steps = counts_.steps(label.chains, graph_.crossed(node.phase));
+    const Price price{graph_.problem(), graph_, goal_, steps};
+    const Figures figures = price.of(sum.data(), 0, 0);
+    if (frontier_.covers({figures.first, 0})) {
+      return;
+    }
+    if (!label.whole && is_dominated(label)) {
+      return;
+    }
+    queue_.emplace(figures.first, labels_.size());
+    labels_.push_back(std::move(label));
+  }
+
+  bool is_dominated(const Label& label) {
+    std::vector<bool> loose;
+    for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+      loose.push_back(label.loose.contains(t));
+    }
+    Future future{label.node.phase, label.node.spot, label.node.tile, {}, label.last, loose};
+    std::get<3>(future).assign(label.chains.begin(), label.chains.end());
+    std::vector<std::vector<double>>& others = known_[std::move(future)];
+    const auto no_worse = [&](const std::vector<double>& other) {
+      return std::equal(other.begin(), other.end(), label.values.begin(),
+                        [](double a, double b) { return a <= b * (1 + 1e-13); });
+    };
+    if (std::any_of(others.begin(), others.end(), no_worse)) {
+      return true;
+    }
+    others.push_back(label.values);
+    return false;
+  }
+
+  const Graph& graph_;
+  const Rungs& rungs_;
+  const Relaxed& relaxed_;
+  const Goal& goal_;
+  ChainCounts counts_;
+  std::size_t components_;
+  Frontier frontier_;
+  double wanted_;
+  std::vector<Onwards> onwards_;
+  std::vector<std::optional<std::size_t>> slots_;  // per room: where in a label
+  std::size_t width_ = 0;
+  std::vector<Label> labels_;
+  using Queued = std::pair<double, std::size_t>;
+  std::priority_queue<Queued, std::vector<Queued>, std::greater<>> queue_;
+  std::map<Future, std::vector<std::vector<double>>> known_;
+  Unfolding found_;
+};
+
+}  // namespace
+
+Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
+                 double wanted, std::int64_t labels) {
+  return Unfolder{graph, rungs, relaxed, goal, wanted}.run(labels);
+}
+
+}  // namespace mapsim::check
