@@ -14,4 +14,11 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
   return constraints;
 }
 
+Frames frames_of(const Arch& arch, bool batches) {
+  if (batches && !std::holds_alternative<NvdlaTiming>(arch.compute.timing)) {
+    throw UsageError("--batches: only for engines after NVDLA (docs/nvdla.md)");
+  }
+  return batches ? Frames::kBatches : Frames::kOne;
+}
+
 }  // namespace mapsim

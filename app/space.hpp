@@ -10,4 +10,7 @@ namespace mapsim {
 // ConfigError, and UnsupportedSearch where balanced factors have too many extents.
 Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect);
 
+// Of --batches. Throws UsageError where the machine knows of none.
+Frames frames_of(const Arch& arch, bool batches);
+
 }  // namespace mapsim
