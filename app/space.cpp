@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/space.hpp"
 
+#include <variant>
+
+#include "app/arguments.hpp"
 #include "mapper/constraints.hpp"
 #include "mapper/supported.hpp"
 

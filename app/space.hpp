@@ -3,6 +3,7 @@
 #include <string>
 
 #include "mapper/mapspace.hpp"
+#include "mapper/nvdla/search.hpp"
 
 namespace mapsim {
 

@@ -64,6 +64,43 @@ void drop_idle_columns(PageTable& table) {
   }
 }
 
+// Rows, and the most that one takes.
+struct Extent {
+  std::size_t rows = 0;
+  double energy = 0, seconds = 0;
+};
+Extent extent_of(const std::vector<Study>& studies) {
+  Extent most;
+  for (const Study& study : studies) {
+    for (const DesignResult& design : study.designs) {
+      most.rows += design.layers.size();
+      for (const LayerResult& layer : design.layers) {
+        most.energy = std::max(most.energy, layer.energy_pj.value_or(0) * kPicojoule);
+        if (design.clock_hz > 0) {
+          most.seconds =
+              std::max(most.seconds, static_cast<double>(layer.cycles) / design.clock_hz);
+        }
+      }
+    }
+  }
+  return most;
+}
+
+// Of all rows one question: in the caption, not in a column.
+void say_question_once(const std::vector<Study>& studies, PageTable& table) {
+  const bool one = std::all_of(studies.begin(), studies.end(), [&studies](const Study& study) {
+    return study.question() == studies.front().question();
+  });
+  if (one) {
+    table.caption.back() = ':';
+    table.caption += " " + studies.front().question() + ".";
+    table.columns.erase(table.columns.begin());
+    for (auto& row : table.rows) {
+      row.erase(row.begin());
+    }
+  }
+}
+
 }  // namespace
 
 PageTable designs_table(const Study& study, const std::string& name) {
@@ -126,26 +163,12 @@ PageTable designs_table(const Study& study, const std::string& name) {
 
 // Every row of every study.
 PageTable points_table(const std::vector<Study>& studies, const std::string& name) {
-  double most_energy = 0;
-  double most_seconds = 0;
-  std::size_t rows = 0;
-  for (const Study& study : studies) {
-    for (const DesignResult& design : study.designs) {
-      rows += design.layers.size();
-      for (const LayerResult& layer : design.layers) {
-        most_energy = std::max(most_energy, layer.energy_pj.value_or(0) * kPicojoule);
-        if (design.clock_hz > 0) {
-          most_seconds =
-              std::max(most_seconds, static_cast<double>(layer.cycles) / design.clock_hz);
-        }
-      }
-    }
-  }
-  const Scale energy = scale_of("energy", "J", most_energy);
-  const Scale latency = scale_of("latency", "s", most_seconds);
+  const Extent most = extent_of(studies);
+  const Scale energy = scale_of("energy", "J", most.energy);
+  const Scale latency = scale_of("latency", "s", most.seconds);
   PageTable table{
       name,
-      rows == 1 ? "The one point." : fmt::format("All {} points, one layer each.", rows),
+      most.rows == 1 ? "The one point." : fmt::format("All {} points, one layer each.", most.rows),
       {{"question", "question", true},
        {"design", "design"},
        {"arch", "machine", true},
@@ -183,6 +206,7 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
     }
   }
   drop_idle_columns(table);
+  say_question_once(studies, table);
   return table;
 }
 
