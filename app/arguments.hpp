@@ -26,6 +26,7 @@ struct SearchArguments {
   std::string constraints;  // empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
+  bool batches = false;  // of an engine after NVDLA
   bool even = false;
   bool imperfect = false;  // factors: balanced
   std::int64_t evaluations = 10'000;

@@ -4,6 +4,7 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/onnx_model.hpp"
+#include "app/space.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
@@ -46,10 +47,7 @@ Answer run(const NetworkArguments& arguments) {
   Watch watch;
   NetworkOptions options;
   options.strategy = arguments.strategy;
-  options.batches = arguments.batches;
-  if (arguments.batches && !std::holds_alternative<NvdlaTiming>(arch.compute.timing)) {
-    throw UsageError("--batches: only for engines after NVDLA (docs/nvdla.md)");
-  }
+  options.frames = frames_of(arch, arguments.batches);
   options.search.objective = complete(arguments.objective, arch.clock);
   options.search.threads = arguments.threads;
   options.search.evaluations = arguments.evaluations;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/gpu_request.hpp"
@@ -13,24 +11,6 @@
 
 namespace mapsim {
 namespace {
-
-// What is for mapspaces only. Threads, seeds and budgets are taken: kernels need none.
-void refuse_mapspace_options(const NetworkArguments& arguments) {
-  const Objective& objective = arguments.objective.objective;
-  const bool by_time = objective.energy_power == 0 && objective.latency_power > 0;
-  for (const auto& [given, option] : {std::pair{!arguments.constraints.empty(), "--constraints"},
-                                      {arguments.even, "--even"},
-                                      {arguments.objective.chosen && !by_time, "--objective"},
-                                      {objective.mode != LatencyMode::kSteady, "--latency"},
-                                      {objective.max_energy.has_value(), "--max-energy"},
-                                      {!arguments.objective.max_latency.empty(), "--max-latency"},
-                                      {arguments.strategy != "exact", "--strategy"}}) {
-    if (given) {
-      throw UsageError(std::string{option} +
-                       ": not for a GPU; of each layer the fastest kernel is taken");
-    }
-  }
-}
 
 Provenance origin_of(const NetworkArguments& arguments, const Network& network) {
   Provenance origin{"network",
@@ -46,13 +26,15 @@ Provenance origin_of(const NetworkArguments& arguments, const Network& network) 
 }  // namespace
 
 Answer run_on_gpu(const NetworkArguments& arguments, const Document& machine) {
-  refuse_mapspace_options(arguments);
+  refuse_mapspace_options({{!arguments.constraints.empty(), "--constraints"},
+                           {arguments.batches, "--batches"},
+                           {arguments.even, "--even"}},
+                          arguments.objective, arguments.strategy);
   const Gpu gpu = read_gpu(machine);
   const Network network = network_of(arguments.network, arguments.onnx);
   Watch watch;
   GpuNetworkOptions options;
-  options.request = request_of(arguments.kernels);
-  options.path = path_of(arguments.kernels);
+  options.layer = {request_of(arguments.kernels), path_of(arguments.kernels)};
   options.stop = &watch.stop();
   options.progress = [&](std::size_t layer) {
     watch.say(fmt::format(", layer {} of {}: {}", layer + 1, network.layers.size(),

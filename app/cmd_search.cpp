@@ -204,7 +204,7 @@ Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
         "an engine after NVDLA has schedules of its own, every one of which is evaluated "
         "(docs/nvdla.md); leave out constraints, --even, --imperfect and --certificate");
   }
-  FormedResult found = search_forms(problem, options);
+  FormedResult found = search_forms(problem, options, frames_of(problem.arch(), arguments.batches));
   const Mapspace space{found.problem, {}};
   return best_answer(arguments, origin, space, options, watch, found.tried,
                      [&] { return std::move(found.result); });
@@ -234,6 +234,7 @@ Answer run(const SearchArguments& arguments) {
         "and --evaluations are limits");
   }
 
+  frames_of(problem.arch(), arguments.batches);  // or says that there are none
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;

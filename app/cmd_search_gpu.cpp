@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/command.hpp"
@@ -17,32 +16,6 @@
 
 namespace mapsim {
 namespace {
-
-// What is for mapspaces only. Threads, seeds and budgets are taken: kernels need none.
-void refuse_mapspace_options(const SearchArguments& arguments) {
-  const Objective& objective = arguments.objective.objective;
-  const bool by_time = objective.energy_power == 0 && objective.latency_power > 0;
-  for (const auto& [given, option] : {std::pair{!arguments.constraints.empty(), "--constraints"},
-                                      {!arguments.certificate_file.empty(), "--certificate"},
-                                      {!arguments.mapping_file.empty(), "--save-mapping"},
-                                      {!arguments.curve.empty(), "--curve"},
-                                      {arguments.pareto, "--pareto"},
-                                      {arguments.even, "--even"},
-                                      {arguments.imperfect, "--imperfect"},
-                                      {arguments.why, "--why"},
-                                      {arguments.print_constraints, "--print-constraints"},
-                                      {!arguments.svg.empty(), "--svg"},
-                                      {arguments.explain_energy, "--explain-energy"},
-                                      {arguments.objective.chosen && !by_time, "--objective"},
-                                      {objective.mode != LatencyMode::kSteady, "--latency"},
-                                      {objective.max_energy.has_value(), "--max-energy"},
-                                      {!arguments.objective.max_latency.empty(), "--max-latency"},
-                                      {arguments.strategy != "exact", "--strategy"}}) {
-    if (given) {
-      throw UsageError(std::string{option} + ": not for a GPU; all its kernels are ranked by time");
-    }
-  }
-}
 
 // CUTLASS does not have all kernels: those it has, from further down, too.
 Answer exported(const std::string& format, const KernelReport& report, std::size_t top) {
@@ -71,7 +44,19 @@ Answer exported(const std::string& format, const KernelReport& report, std::size
 }  // namespace
 
 Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
-  refuse_mapspace_options(arguments);
+  refuse_mapspace_options({{!arguments.constraints.empty(), "--constraints"},
+                           {!arguments.certificate_file.empty(), "--certificate"},
+                           {!arguments.mapping_file.empty(), "--save-mapping"},
+                           {!arguments.curve.empty(), "--curve"},
+                           {arguments.pareto, "--pareto"},
+                           {arguments.batches, "--batches"},
+                           {arguments.even, "--even"},
+                           {arguments.imperfect, "--imperfect"},
+                           {arguments.why, "--why"},
+                           {arguments.print_constraints, "--print-constraints"},
+                           {!arguments.svg.empty(), "--svg"},
+                           {arguments.explain_energy, "--explain-energy"}},
+                          arguments.objective, arguments.strategy);
   const KernelListArguments& kernels = arguments.kernels;
   KernelReport report{read_gpu(machine), load_workload(arguments.workload), {}};
   refuse_layout(kernels.layout, report.workload);

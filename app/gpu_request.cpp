@@ -3,8 +3,6 @@
 
 #include <variant>
 
-#include "app/arguments.hpp"
-
 namespace mapsim {
 
 GpuRequest request_of(const std::string& precision, const std::string& layout) {
@@ -25,6 +23,22 @@ void refuse_layout(const std::string& layout, const Workload& workload) {
                                               " is a GEMM; its operands are tn, nn, nt or tt"
                                         : "--layout " + layout + ": " + workload.name +
                                               " is a convolution; its tensors are nhwc or nchw");
+  }
+}
+
+void refuse_mapspace_options(GivenOptions given, const ObjectiveArguments& arguments,
+                             const std::string& strategy) {
+  const Objective& objective = arguments.objective;
+  const bool by_time = objective.energy_power == 0 && objective.latency_power > 0;
+  given.insert(given.end(), {{arguments.chosen && !by_time, "--objective"},
+                             {objective.mode != LatencyMode::kSteady, "--latency"},
+                             {objective.max_energy.has_value(), "--max-energy"},
+                             {!arguments.max_latency.empty(), "--max-latency"},
+                             {strategy != "exact", "--strategy"}});
+  for (const auto& [is_given, option] : given) {
+    if (is_given) {
+      throw UsageError(std::string{option} + ": not for a GPU, whose kernels are ranked by time");
+    }
   }
 }
 

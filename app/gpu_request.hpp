@@ -2,9 +2,10 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/gpu_arguments.hpp"
+#include "app/arguments.hpp"
 #include "costmodel/gpu/convolution.hpp"
 #include "workloads/workload.hpp"
 
@@ -28,6 +29,13 @@ std::optional<GpuPath> path_of(const KernelListArguments& arguments);
 
 // Throws UsageError for a layout that says nothing of this layer.
 void refuse_layout(const std::string& layout, const Workload& workload);
+
+// Throws UsageError for the first of the options that are for mapspaces only: by `given` those of
+// one command, and what all commands that search have. Threads, seeds and budgets are taken:
+// kernels need none.
+using GivenOptions = std::vector<std::pair<bool, const char*>>;
+void refuse_mapspace_options(GivenOptions given, const ObjectiveArguments& objective,
+                             const std::string& strategy);
 
 // gemm_forms(); throws UsageError where there is none.
 std::vector<GemmForm> forms_of(const Gpu& gpu, const Workload& workload, const GpuRequest& request);

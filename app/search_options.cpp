@@ -33,6 +33,8 @@ void add_strategy(CLI::App& command, Arguments& a) {
   add_number(command, "--evaluations,--samples", a.evaluations, std::int64_t{1}, kMost,
              "How many mappings random, annealing and genetic try [10000]");
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");
+  command.add_flag("--batches", a.batches,
+                   "Engines after NVDLA: fully connected layers in batches, too, by the frame");
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");
 }
 
@@ -102,8 +104,6 @@ void add_network(CLI::App& app, NetworkArguments& a) {
   add_onnx(command, a.onnx);
   command.add_option("--constraints", a.constraints, "What mappings of every layer must look like")
       ->type_name("FILE");
-  command.add_flag("--batches", a.batches,
-                   "Engines after NVDLA: fully connected layers in batches; figures by the frame");
   add_objective(command, a.objective);
   add_strategy(command, a);
   add_threads(command, a.threads);

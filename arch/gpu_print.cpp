@@ -50,4 +50,45 @@ std::string print_calibration(const GpuCalibration& calibration, int indent) {
   return text;
 }
 
+std::string print_gpu(const Gpu& gpu) {
+  const auto per_cycle = [&gpu](BytesPerSecond bandwidth) {
+    return fmt::format("{} B/cycle", bandwidth.count() / gpu.clock.count());
+  };
+  std::string text = fmt::format(
+      "name: {}\ngpu:\n  sm: {}\n  sms: {}\n  clock: {} Hz\n  registers: {}\n  max_warps: {}\n"
+      "  max_blocks: {}\n",
+      gpu.name, gpu.compute_capability, gpu.sms, gpu.clock.count(), gpu.registers, gpu.max_warps,
+      gpu.max_blocks);
+  text += fmt::format("  shared: {{per_sm: {} B, per_block: {} B, latency: {}}}\n",
+                      gpu.shared_per_sm.count(), gpu.shared_per_block.count(),
+                      gpu.latency.shared.count());
+  text += fmt::format("  l2: {{size: {} B, bandwidth: {}, per_sm: {} B/cycle, latency: {}}}\n",
+                      gpu.l2_size.count(), per_cycle(gpu.l2_bandwidth), gpu.l2_per_sm.count(),
+                      gpu.latency.l2.count());
+  text +=
+      fmt::format("  dram: {{size: {} B, bandwidth: {}, latency: {}}}\n  rates:\n",
+                  gpu.dram_size.count(), per_cycle(gpu.dram_bandwidth), gpu.latency.dram.count());
+  for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
+    const auto precision = static_cast<GpuPrecision>(i);
+    const GpuRate& rate = gpu.rate(precision);
+    if (!(rate == GpuRate{})) {
+      text += fmt::format("    {}: {{chip: {}, wmma: {}, simt: {}}}\n", to_string(precision),
+                          rate.chip, rate.wmma, rate.simt);
+    }
+  }
+  const GpuEnergy& energy = gpu.energy;
+  text += fmt::format(
+      "  power: {} mW\n  energy: {{dram: {} pJ/b, l2: {} pJ/b, shared: {} pJ/b, registers: {} "
+      "pJ/b, "
+      "mac_f16: {} pJ, instruction: {} pJ, constant: {} mW}}\n",
+      gpu.power.count(), energy.dram.count(), energy.l2.count(), energy.shared.count(),
+      energy.registers.count(), energy.mac_f16.count(), energy.instruction.count(),
+      energy.constant.count());
+  text += gpu.calibrations.empty() ? "" : "  calibration:\n";
+  for (const GpuCalibration& calibration : gpu.calibrations) {
+    text += print_calibration(calibration);
+  }
+  return text;
+}
+
 }  // namespace mapsim

@@ -10,4 +10,8 @@ namespace mapsim {
 // to the same value. `indent` spaces before the dash.
 std::string print_calibration(const GpuCalibration& calibration, int indent = 4);
 
+// An architecture file of the GPU, all numbers written out; equal GPUs, equal texts. parse_gpu()
+// reads it back, bandwidths to within rounding.
+std::string print_gpu(const Gpu& gpu);
+
 }  // namespace mapsim

@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMost = kMaxInteger;
 constexpr std::int64_t kMostBatch = 1'000'000;  // as `network --batch`
 constexpr std::int64_t kMostOperandBits = 64;
+constexpr std::size_t kGpuPaths = 4;
 const Words kStrategies{"exact", "exhaustive", "random", "annealing", "genetic"};
 const Words kKeys{"name",        "architectures", "workloads",   "networks", "objectives",
                   "constraints", "strategy",      "evaluations", "seed",     "budget_labels"};
@@ -38,6 +39,15 @@ std::size_t capped_product(std::size_t a, std::size_t b) {
   return b != 0 && a > std::numeric_limits<std::size_t>::max() / b
              ? std::numeric_limits<std::size_t>::max()
              : a * b;
+}
+
+template <class Enum>
+Words names_of(std::size_t count) {
+  Words names;
+  for (std::size_t i = 0; i < count; ++i) {
+    names.emplace_back(to_string(static_cast<Enum>(i)));
+  }
+  return names;
 }
 
 // Backslashes before what glob(3) takes for a pattern.
@@ -112,7 +122,8 @@ class CampaignReader {
   }
 
   void read_machine(Campaign& campaign, const Node& node) {
-    const Fields fields = reader_.fields(node, {"file", "name", "list", "grid"});
+    const Fields fields =
+        reader_.fields(node, {"file", "name", "list", "grid", "precision", "path", "layout"});
     const auto file = reader_.text(fields.require("file"), "the file of an architecture");
     const auto name = reader_.name(fields.find("name"));
     if (!file) {
@@ -133,16 +144,32 @@ class CampaignReader {
                     error.diagnostics().front().file + ": " + error.diagnostics().front().message);
       return;
     }
-    if (describes_gpu(machine.document)) {
-      reader_.error(fields.place("file"),
-                    fmt::format("{}: is a GPU, whose kernels are no points of a campaign; "
-                                "mapsim network prices a network on it",
-                                machine.document.file));
-      return;
-    }
+    read_kernels(machine, fields);
     read_list(machine, fields.find("list"));
     read_grid(machine, fields.find("grid"));
     campaign.machines.push_back(std::move(machine));
+  }
+
+  // Of a GPU: what the kernels multiply, how, and how images lie; as options of `network`.
+  void read_kernels(Machine& machine, const Fields& fields) {
+    const bool gpu = describes_gpu(machine.document);
+    has_gpu_ = has_gpu_ || gpu;
+    for (const char* key : {"precision", "path", "layout"}) {
+      if (!gpu && fields.has(key)) {
+        reader_.error(fields.place(key), machine.document.file + ": is no GPU, which has kernels");
+      }
+    }
+    const auto precision = reader_.choice(fields.find("precision"),
+                                          names_of<GpuPrecision>(kGpuPrecisions), "precision");
+    const auto path = reader_.choice(fields.find("path"), names_of<GpuPath>(kGpuPaths), "path");
+    const auto layout = reader_.choice(fields.find("layout"), {"nhwc", "nchw"}, "layout");
+    if (precision) {
+      machine.kernels.request.precision = static_cast<GpuPrecision>(*precision);
+    }
+    if (path) {
+      machine.kernels.path = static_cast<GpuPath>(*path);
+    }
+    machine.kernels.request.layout = layout == 1U ? ConvLayout::kNchw : ConvLayout::kNhwc;
   }
 
   // A value at its path, tried on a copy of the file.
@@ -253,6 +280,7 @@ class CampaignReader {
     }
     if (!fields.has("objectives")) {
       objectives.emplace_back();
+      objectives.back().objective = has_gpu_ ? Objective::kLatency : Objective::kEnergy;
     }
     std::vector<Question> rules;
     for (const Node* item : items(fields.find("constraints"), "a list of constraints files")) {
@@ -384,6 +412,7 @@ class CampaignReader {
   Reader& reader_;
   fs::path folder_;  // files are named from here
   std::set<std::string> networks_;
+  bool has_gpu_ = false;  // kernels are chosen by time
 };
 
 Campaign read_campaign(const Document& document) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "campaign/gpu_layer.hpp"
 #include "core/document.hpp"
 #include "mapper/mapper.hpp"
 #include "workloads/network.hpp"
@@ -26,6 +27,7 @@ struct Machine {
   Document document;
   std::vector<Settings> list;                                   // at least one, perhaps empty
   std::vector<std::pair<std::string, std::vector<Node>>> grid;  // path, values
+  GpuLayerOptions kernels{};                                    // of a GPU
   std::size_t designs() const;  // of the list, each with every combination of the grid
 };
 

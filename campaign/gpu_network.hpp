@@ -3,37 +3,20 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "mapper/gpu/search.hpp"
+#include "campaign/gpu_layer.hpp"
 #include "report/json.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim {
 
 struct GpuNetworkOptions {
-  GpuRequest request;             // of every layer; operands of GEMMs are row A, column B
-  std::optional<GpuPath> path{};  // absent: the fastest that the chip and the layer have
+  GpuLayerOptions layer;  // of every one
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::size_t)> progress = [](std::size_t) {};  // before each layer
 };
-
-// One layer, once.
-struct GpuLayer {
-  std::optional<RankedKernel> kernel{};  // the fastest; absent: none, or no GEMM
-  std::vector<std::string> notes;        // of its form
-  std::string problem;                   // why there is none
-  Picojoules energy{0};                  // kernel and passes
-};
-
-// A pooling, a softmax, a sum: a launch and its bytes at DRAM's pace.
-struct GpuStream {
-  Seconds latency{0};
-  Picojoules energy{0};
-};
-GpuStream stream_on_gpu(const Gpu& gpu, const GpuCalibration& calibration, const Stream& stream);
 
 struct GpuNetworkResult {
   std::vector<GpuLayer> layers;    // of the network, in its order; short after an interrupt

@@ -31,7 +31,7 @@ Row layer_row(const NetworkLayer& layer, const GpuLayer& found, const GpuNetwork
           percent(part(latency.count(), result.latency.count())),
           energy_text(energy),
           percent(part(energy.count(), result.energy.count())),
-          percent(ranked.estimate.mma_share),
+          percent(found.utilization),
           to_string(ranked.estimate.bound),
           fmt::format("{} {}x{}x{}", to_string(kernel.path), kernel.block.m, kernel.block.n,
                       kernel.block.k)};
@@ -142,11 +142,19 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
       entry["latency_seconds"] = found.kernel->total.count();
       entry["passes_seconds"] = found.kernel->passes.count();
       entry["energy_pj"] = found.energy.count();
-      entry["share_of_peak"] = found.kernel->estimate.mma_share;
+      entry["share_of_peak"] = found.utilization;
       entry["bound"] = to_string(found.kernel->estimate.bound);
       entry["log_error_90"] = found.kernel->estimate.error;
       entry["kernel"] = to_string(found.kernel->kernel);
-      entry["notes"] = found.notes;
+      entry["notes"] = found.form.notes;
+      for (const auto& [part, energy] : found.parts) {
+        entry["breakdown"][part] = energy.count();
+      }
+      const GpuLayerRoofline bounds = gpu_layer_roofline(gpu, layer.workload, found);
+      entry["roofline"] = {{"ops", bounds.ops},
+                           {"bytes", bounds.bytes},
+                           {"peak_ops_per_second", bounds.peak.ops_per_second},
+                           {"peak_bytes_per_second", bounds.peak.bytes_per_second}};
     } else {
       entry["problem"] = found.problem;
     }

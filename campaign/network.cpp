@@ -7,8 +7,7 @@ namespace mapsim {
 
 NetworkResult search_network(const Arch& arch, const Network& network,
                              const NetworkOptions& options) {
-  const LayerSearch search{options.strategy, options.search,
-                           options.batches ? Frames::kBatches : Frames::kOne};
+  const LayerSearch search{options.strategy, options.search, options.frames};
   NetworkResult result;
   for (std::size_t i = 0; i < network.layers.size() && !result.interrupted; ++i) {
     const std::size_t first = first_like(network, i);

@@ -7,6 +7,7 @@
 #include "arch/arch.hpp"
 #include "costmodel/stream.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nvdla/search.hpp"
 #include "report/json.hpp"
 #include "workloads/network.hpp"
 
@@ -16,8 +17,7 @@ namespace mapsim {
 struct NetworkOptions {
   SearchOptions search;  // of every layer; a budget is each layer's own
   std::string strategy = "exact";
-  // Engines after NVDLA, exact: fully connected layers in batches, too, compared by the frame.
-  bool batches = false;
+  Frames frames = Frames::kOne;  // of engines after NVDLA, exact: batches compared by the frame
   // What the mappings of a layer must look like.
   std::function<Constraints(const Problem&)> constraints = [](const Problem&) {
     return Constraints{};

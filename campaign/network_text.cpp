@@ -221,9 +221,8 @@ std::string network_text(const Arch& arch, const Network& network, const Network
     if (i >= result.layers.size() || !result.layers[i].cost) {
       text +=
           fmt::format("{}: {}\n", network.layers[i].name,
-                      i < result.layers.size()
-                          ? "nothing fits: " + brief_infeasible_text(result.layers[i].infeasible)
-                          : "not searched");
+                      i < result.layers.size() ? brief_infeasible_text(result.layers[i].infeasible)
+                                               : "not searched");
     }
   }
   text += extremes_text(network, found, streams, sums);

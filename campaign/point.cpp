@@ -10,9 +10,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "arch/gpu_load.hpp"
+#include "arch/gpu_print.hpp"
 #include "arch/load.hpp"
 #include "arch/physical.hpp"
 #include "arch/print.hpp"
+#include "campaign/gpu_point.hpp"
 #include "campaign/layer.hpp"
 #include "campaign/report_energy.hpp"
 #include "campaign/substitute.hpp"
@@ -23,6 +26,7 @@
 #include "mapper/constraints.hpp"
 #include "mapper/shared_bounds.hpp"
 #include "report/names.hpp"
+#include "report/text.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -69,47 +73,23 @@ std::string limits_text(const Question& question) {
 
 Cell finite(double value) { return std::isfinite(value) ? Cell{value} : Cell{}; }
 
-// Why nothing fits: each room that was too small, and the least that would do.
-std::string reason_of(const InfeasibleReport& report) {
-  std::vector<std::string> reasons;
-  for (const auto& [reason, times] : report.reasons) {
-    const auto need = report.smallest_need.find(reason);
-    const auto is = [text = reason](const char* what) {
-      return text.find(what) != std::string::npos;
-    };
-    const char* const unit = is("capacity")        ? " b"
-                             : is("energy limit")  ? " pJ"
-                             : is("latency limit") ? " cycles"
-                                                   : "";
-    reasons.push_back(need == report.smallest_need.end()
-                          ? reason
-                          : fmt::format("{} (at least {}{})", reason, need->second, unit));
-  }
-  return reasons.empty() ? "no mapping obeys the constraints"
-                         : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
-}
-
-Record without_mapping(std::string status, std::string reason, double seconds) {
-  Record record(kFigureColumns.size());
-  record.front() = std::move(status);
-  record[1] = std::move(reason);
-  record.back() = seconds;
-  return record;
-}
-
 Cell size_cell(const Certificate& proof) {
   return proof.mapspace_size.empty() ? Cell{} : Cell{proof.mapspace_size};
 }
 
+double seconds_of(const Arch& arch, Cycles latency) {
+  return static_cast<double>(latency.count()) / arch.clock.count();
+}
+
 // Of the layer in the form that it was given to the machine in.
-Record figures(const Workload& layer, const FormedResult& formed) {
+Record figures(const Workload& layer, const FormedResult& formed, LatencyMode mode) {
   const Workload& workload = formed.problem.workload();
   const SearchResult& found = formed.result;
   const Certificate& proof = found.certificate;
   if (!found.cost) {
-    Record record =
-        without_mapping("infeasible", reason_of(found.infeasible), found.statistics.seconds);
-    record[19] = size_cell(proof);
+    Record record = without_mapping("infeasible", brief_infeasible_text(found.infeasible),
+                                    found.statistics.seconds);
+    figure(record, "mapspace_size") = size_cell(proof);
     return record;
   }
   const Arch& arch = formed.problem.arch();
@@ -122,6 +102,7 @@ Record figures(const Workload& layer, const FormedResult& formed) {
           cost.energy.total.count(),
           cost.latency.steady.count(),
           cost.latency.ramped.count(),
+          seconds_of(arch, latency_of(mode, cost.latency)),
           cost.edp(),
           arch.clock.count(),
           area ? Cell{area->count()} : Cell{},
@@ -150,15 +131,13 @@ Record price(const Arch& arch, const Stream& stream) {
   const Json breakdown = Json::object({{"operators without MACs", cost.energy.count()}});
   Record record(kFigureColumns.size());
   const auto set = [&record](std::string_view name, Cell value) {
-    const auto* const column =
-        std::find_if(kFigureColumns.begin(), kFigureColumns.end(),
-                     [name](const Column& candidate) { return candidate.name == name; });
-    record[static_cast<std::size_t>(column - kFigureColumns.begin())] = std::move(value);
+    figure(record, name) = std::move(value);
   };
   set("status", "priced");
   set("energy_pj", cost.energy.count());
   set("latency_cycles", cost.latency.count());
   set("latency_cycles_ramped", cost.latency.count());
+  set("latency_seconds", seconds_of(arch, cost.latency));
   set("edp", cost.energy.count() * cycles);
   set("clock_hz", arch.clock.count());
   set("area_mm2", area ? Cell{area->count()} : Cell{});
@@ -183,7 +162,27 @@ std::string row_text(const WorkbookRow& row) {
   return text + (row.reads_memory ? "" : "# reads no memory\n");
 }
 
+// How kernels are chosen, below the GPU; nothing for most.
+std::string kernels_text(const GpuLayerOptions& kernels) {
+  std::string text;
+  if (kernels.request.precision) {
+    text += fmt::format("# precision: {}\n", to_string(*kernels.request.precision));
+  }
+  if (kernels.path) {
+    text += fmt::format("# path: {}\n", to_string(*kernels.path));
+  }
+  return text + (kernels.request.layout == ConvLayout::kNchw ? "# layout: nchw\n" : "");
+}
+
 }  // namespace
+
+Record without_mapping(std::string status, std::string reason, double seconds) {
+  Record record(kFigureColumns.size());
+  figure(record, "status") = std::move(status);
+  figure(record, "reason") = std::move(reason);
+  figure(record, "seconds") = seconds;
+  return record;
+}
 
 Content content(std::string text) { return {fmt::format("{:016x}", fnv1a(text)), std::move(text)}; }
 
@@ -192,6 +191,14 @@ LoadedDesign load(const Design& design) {
   try {
     const Document document = design.document();
     loaded.content = content("unreadable " + flow_text(document.root) + "\n");
+    if (describes_gpu(document)) {
+      Gpu gpu = read_gpu(document);
+      gpu.name = "design";
+      loaded.kernels = design.machine->kernels;
+      loaded.content = content(print_gpu(gpu) + kernels_text(loaded.kernels));
+      loaded.gpu = std::move(gpu);
+      return loaded;
+    }
     Arch arch = read_arch(document);
     arch.name = "design";
     loaded.content = content(print_arch(arch));
@@ -270,6 +277,9 @@ Record point_record(const Campaign& campaign, const Design& design, const PointI
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,
                             const CampaignLayer& layer, const Question& question,
                             const std::atomic<bool>& stop, const SharedOf& shared) {
+  if (design.gpu) {
+    return solve_on_gpu(*design.gpu, design.kernels, campaign.strategy, layer, question);
+  }
   if (!design.arch) {
     return without_mapping("error", design.reason, 0);
   }
@@ -310,7 +320,7 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     if (stop) {
       return std::nullopt;
     }
-    return figures(layer.workload, found);
+    return figures(layer.workload, found, question.objective.mode);
   } catch (const ConfigError& error) {
     return without_mapping("error", reason_of(error), 0);
   } catch (const UnsupportedSearch& error) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/arch.hpp"
+#include "arch/gpu.hpp"
 #include "campaign/campaign.hpp"
 #include "campaign/record.hpp"
 #include "mapper/constraints.hpp"
@@ -28,8 +29,10 @@ Content content(std::string text);
 // A design as its architecture file reads with the settings in place; or why it cannot be read.
 struct LoadedDesign {
   std::optional<Arch> arch;
-  std::string reason;  // every error, file:line:column; empty if there is an arch
-  Content content;     // the architecture, all numbers written out; or the tree of the file
+  std::string reason;         // every error, file:line:column; empty if there is an arch or a GPU
+  Content content;            // the architecture, all numbers written out; or the tree of the file
+  std::optional<Gpu> gpu{};   // in place of an arch
+  GpuLayerOptions kernels{};  // of a GPU
 };
 LoadedDesign load(const Design& design);
 
@@ -46,6 +49,9 @@ PointIndex point_index(const Campaign& campaign, std::size_t number);
 // A point by its names: the values of kPointColumns.
 Record point_record(const Campaign& campaign, const Design& design, const PointIndex& index,
                     std::size_t number);
+
+// The values of kFigureColumns where there is nothing but a reason.
+Record without_mapping(std::string status, std::string reason, double seconds);
 
 // The answer: the values of kFigureColumns. A layer that does not fit, constraints that the design
 // or the layer contradicts, a search that is not supported are answers, too, with their reason.

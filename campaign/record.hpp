@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -29,6 +30,7 @@ inline constexpr std::array kFigureColumns{Column{"status", "TEXT"},
                                            Column{"energy_pj", "REAL"},
                                            Column{"latency_cycles", "INTEGER"},
                                            Column{"latency_cycles_ramped", "INTEGER"},
+                                           Column{"latency_seconds", "REAL"},
                                            Column{"edp", "REAL"},
                                            Column{"clock_hz", "REAL"},
                                            Column{"area_mm2", "REAL"},
@@ -47,6 +49,14 @@ inline constexpr std::array kFigureColumns{Column{"status", "TEXT"},
                                            Column{"breakdown", "TEXT"},
                                            Column{"mapping", "TEXT"},
                                            Column{"seconds", "REAL"}};
+
+// The place of a figure in such a record; `column` is one of them.
+inline Cell& figure(Record& record, std::string_view column) {
+  const auto* const at =
+      std::find_if(kFigureColumns.begin(), kFigureColumns.end(),
+                   [column](const Column& candidate) { return candidate.name == column; });
+  return record[static_cast<std::size_t>(at - kFigureColumns.begin())];
+}
 
 // One point of a campaign by the names that people gave.
 inline constexpr std::array kPointColumns{

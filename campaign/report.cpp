@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "campaign/report_energy.hpp"
@@ -54,177 +53,6 @@ class Names {
   std::set<std::string> used_;
 };
 
-// A column of numbers in the unit with the prefix that suits the largest.
-struct Scale {
-  double factor = 1;
-  std::string title;
-};
-Scale scale_of(const std::string& quantity, const std::string& unit, double most) {
-  const ChartAxis axis = ChartAxis::from_zero(quantity, unit, most);
-  return {axis.factor(), axis.title()};
-}
-
-// What differs between the designs of a study: paths, each a column.
-std::vector<std::string> setting_paths(const Study& study) {
-  std::vector<std::string> paths;
-  for (const DesignResult& design : study.designs) {
-    for (const auto& [path, value] : design.settings) {
-      if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
-        paths.push_back(path);
-      }
-    }
-  }
-  return paths;
-}
-
-// Numbers with a unit sort as numbers where all of a column have the same one.
-TableCell setting_cell(const DesignResult& design, const std::string& path) {
-  const auto at = std::find_if(design.settings.begin(), design.settings.end(),
-                               [&path](const auto& setting) { return setting.first == path; });
-  return at == design.settings.end() ? TableCell{} : TableCell{at->second};
-}
-
-// Columns that say nothing are left out: nothing in them, or how often or how many for naught.
-void drop_idle_columns(PageTable& table) {
-  for (std::size_t column = table.columns.size(); column-- > 0;) {
-    const std::string& key = table.columns[column].key;
-    const std::optional<double> usual = key == "count"     ? std::optional{1.0}
-                                        : key == "missing" ? std::optional{0.0}
-                                                           : std::nullopt;
-    const bool idle = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-      const auto* number = std::get_if<double>(&row[column]);
-      return std::holds_alternative<std::monostate>(row[column]) ||
-             (number != nullptr && usual && *number == *usual);
-    });
-    if (idle) {
-      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
-      for (auto& row : table.rows) {
-        row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-      }
-    }
-  }
-}
-
-PageTable designs_table(const Study& study, const std::string& name) {
-  const std::vector<std::string> paths = setting_paths(study);
-  double most_energy = 0;
-  double most_seconds = 0;
-  double most_edp = 0;
-  for (const DesignResult& design : study.designs) {
-    most_energy = std::max(most_energy, design.energy_pj() * kPicojoule);
-    most_edp = std::max(most_edp, design.energy_pj() * kPicojoule * design.seconds());
-    most_seconds = std::max(most_seconds, design.seconds());
-  }
-  const Scale energy = scale_of("energy", "J", most_energy);
-  const Scale latency = scale_of("latency", "s", most_seconds);
-  const Scale edp = scale_of("EDP", "J\u00b7s", most_edp);
-  std::set<std::string> front;
-  for (const DesignPoint& point : design_points(study)) {
-    if (point.on_front) {
-      front.insert(point.name);
-    }
-  }
-  PageTable table{name, "", {{"design", "design"}, {"arch", "machine", true}}, {}};
-  for (const std::string& path : paths) {
-    table.columns.push_back({path, short_path(path), true});
-  }
-  for (const auto& [key, title] : {std::pair<std::string, std::string>{"energy", energy.title},
-                                   {"latency", latency.title},
-                                   {"edp", edp.title},
-                                   {"area", "area (mm²)"},
-                                   {"utilization", "use of MACs (%)"},
-                                   {"missing", "layers missing"}}) {
-    table.columns.push_back({key, title});
-  }
-  table.columns.push_back({"front", "front", true});
-  for (const DesignResult& design : study.designs) {
-    const auto missing = std::count_if(design.layers.begin(), design.layers.end(),
-                                       [](const LayerResult& layer) { return !layer.energy_pj; });
-    const auto figure = [&](double value) { return missing == 0 ? TableCell{value} : TableCell{}; };
-    std::vector<TableCell> row{static_cast<double>(design.number), design.arch};
-    for (const std::string& path : paths) {
-      row.push_back(setting_cell(design, path));
-    }
-    const double joules = design.energy_pj() * kPicojoule;
-    row.insert(row.end(),
-               {figure(joules / energy.factor), figure(design.seconds() / latency.factor),
-                figure(joules * design.seconds() / edp.factor),
-                design.area_mm2 ? TableCell{*design.area_mm2} : TableCell{},
-                figure(100 * design.utilization()), static_cast<double>(missing)});
-    row.push_back(front.contains(fmt::format("{}", design.number)) ? TableCell{"front"}
-                                                                   : TableCell{});
-    table.rows.push_back(std::move(row));
-  }
-  drop_idle_columns(table);
-  table.caption = fmt::format(
-      "The {} designs on {}{}; those without figures have no mapping of some layer.",
-      study.designs.size(), layers_name(study),
-      study.network.empty() ? ", each layer once" : ", each layer as often as it occurs");
-  return table;
-}
-
-// Every row of every study.
-PageTable points_table(const std::vector<Study>& studies, const std::string& name) {
-  double most_energy = 0;
-  double most_seconds = 0;
-  std::size_t rows = 0;
-  for (const Study& study : studies) {
-    for (const DesignResult& design : study.designs) {
-      rows += design.layers.size();
-      for (const LayerResult& layer : design.layers) {
-        most_energy = std::max(most_energy, layer.energy_pj.value_or(0) * kPicojoule);
-        if (design.clock_hz > 0) {
-          most_seconds =
-              std::max(most_seconds, static_cast<double>(layer.cycles) / design.clock_hz);
-        }
-      }
-    }
-  }
-  const Scale energy = scale_of("energy", "J", most_energy);
-  const Scale latency = scale_of("latency", "s", most_seconds);
-  PageTable table{
-      name,
-      rows == 1 ? "The one point." : fmt::format("All {} points, one layer each.", rows),
-      {{"question", "question", true},
-       {"design", "design"},
-       {"arch", "machine", true},
-       {"network", "network", true},
-       {"layer", "layer", true},
-       {"count", "times"},
-       {"energy", energy.title},
-       {"latency", latency.title},
-       {"utilization", "use of MACs (%)"},
-       {"bottleneck", "limited by", true},
-       {"gap", "gap (%)"},
-       {"status", "status", true},
-       {"reason", "reason", true}},
-      {}};
-  for (const Study& study : studies) {
-    for (const DesignResult& design : study.designs) {
-      for (const LayerResult& layer : design.layers) {
-        const bool mapped = layer.energy_pj.has_value();
-        const auto figure = [mapped](double value) {
-          return mapped ? TableCell{value} : TableCell{};
-        };
-        const auto words = [](const std::string& text) {
-          return text.empty() ? TableCell{} : TableCell{text};
-        };
-        table.rows.push_back(
-            {study.question(), static_cast<double>(design.number), design.arch,
-             words(study.network), layer.layer, static_cast<double>(layer.count),
-             figure(layer.energy_pj.value_or(0) * kPicojoule / energy.factor),
-             figure(static_cast<double>(layer.cycles) / design.clock_hz / latency.factor),
-             figure(100 * layer.utilization), words(layer.bottleneck),
-             layer.gap ? TableCell{100 * *layer.gap} : TableCell{},
-             layer.status.empty() ? TableCell{"not computed"} : TableCell{layer.status},
-             words(layer.reason)});
-      }
-    }
-  }
-  drop_idle_columns(table);
-  return table;
-}
-
 std::string extreme(const Study& study, const char* what,
                     const std::function<double(const DesignPoint&)>& measure,
                     const std::string& unit) {
@@ -251,7 +79,7 @@ std::vector<std::string> findings(const Study& study) {
                                               best->number, best->name()),
       si_text(best->energy_pj() * kPicojoule, "J", 4), si_text(best->seconds(), "s", 4),
       layers_name(study),
-      best->mac_units > 0
+      best->utilization() > 0
           ? fmt::format(": {:.1f} % of the MAC units' time is used", 100 * best->utilization())
           : "");
   if (study.designs.size() > 1) {
@@ -393,6 +221,7 @@ std::string counts_text(const std::vector<Study>& studies) {
   std::size_t mapped = 0;
   std::size_t proven = 0;
   std::size_t priced = 0;
+  std::size_t fastest = 0;
   std::size_t missing = 0;
   std::set<std::pair<std::string, std::size_t>> designs;
   for (const Study& study : studies) {
@@ -402,16 +231,18 @@ std::string counts_text(const std::vector<Study>& studies) {
         ++points;
         mapped += layer.energy_pj ? 1U : 0U;
         proven += layer.status == "optimal" ? 1U : 0U;
+        fastest += layer.status == "fastest" ? 1U : 0U;
         priced += layer.status == "priced" ? 1U : 0U;
         missing += layer.status.empty() ? 1U : 0U;
       }
     }
   }
   return fmt::format(
-      "{} point{} of {} design{}: {} with a mapping, {} of them proven optimal{}{}{}.",
+      "{} point{} of {} design{}: {} with a mapping, {} of them proven optimal{}{}{}{}.",
       grouped(static_cast<std::int64_t>(points)), points == 1 ? "" : "s", designs.size(),
       designs.size() == 1 ? "" : "s", grouped(static_cast<std::int64_t>(mapped - priced)),
       grouped(static_cast<std::int64_t>(proven)),
+      fastest > 0 ? fmt::format(", {} the fastest of all kernels", fastest) : "",
       priced > 0 ? fmt::format("; {} move data only", priced) : "",
       points > mapped + missing ? fmt::format("; {} without", points - mapped - missing) : "",
       missing > 0 ? fmt::format("; {} not computed yet", missing) : "");

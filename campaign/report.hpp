@@ -51,6 +51,10 @@ PageFigure histogram_figure(const HistogramResult& histogram, const std::string&
 PageFigure front_figure(const FrontResult& front, const std::string& name);
 PageFigure predictions_figure(const MeasuredResult& measured, const std::string& name);
 
+// campaign/report_tables.cpp: the designs of a study; every row of every study.
+PageTable designs_table(const Study& study, const std::string& name);
+PageTable points_table(const std::vector<Study>& studies, const std::string& name);
+
 // The points of a study's complete designs; those on the front are marked.
 std::vector<DesignPoint> design_points(const Study& study);
 std::string layers_name(const Study& study);  // "alexnet", "3 layers"

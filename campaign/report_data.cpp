@@ -2,6 +2,7 @@
 #include "campaign/report_data.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -50,6 +51,11 @@ std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// Kernels take seconds, not cycles.
+bool is_on_gpu(const Reader& reader, const Record& row) {
+  return reader.number(row, "latency_seconds") && !reader.number(row, "latency_cycles");
+}
+
 LayerResult layer_of(const Reader& reader, const Record& row) {
   LayerResult layer;
   layer.layer = reader.text(row, "layer");
@@ -58,7 +64,9 @@ LayerResult layer_of(const Reader& reader, const Record& row) {
   layer.reason = reader.text(row, "reason");
   layer.energy_pj = reader.number(row, "energy_pj");
   const bool ramped = reader.text(row, "latency") == "ramped";
-  layer.cycles = reader.whole(row, ramped ? "latency_cycles_ramped" : "latency_cycles");
+  layer.cycles = is_on_gpu(reader, row)
+                     ? picoseconds(reader.number(row, "latency_seconds").value_or(0))
+                     : reader.whole(row, ramped ? "latency_cycles_ramped" : "latency_cycles");
   layer.macs = reader.whole(row, "macs");
   layer.utilization = reader.number(row, "utilization").value_or(0);
   layer.bottleneck = reader.text(row, "bottleneck");
@@ -141,7 +149,7 @@ std::vector<Study> read_studies(const std::string& database, const std::string& 
     }
     DesignResult& design = study.designs.back();
     if (const auto clock = reader.number(row, "clock_hz")) {
-      design.clock_hz = *clock;
+      design.clock_hz = is_on_gpu(reader, row) ? kPicoseconds : *clock;
       design.area_mm2 = reader.number(row, "area_mm2");
       design.mac_units = reader.whole(row, "mac_units");
     }
@@ -203,11 +211,17 @@ DesignResult::Streams DesignResult::streams() const {
 
 double DesignResult::utilization() const {
   double macs = 0;
+  double used = 0;  // time at full use
   for (const LayerResult& layer : layers) {
-    macs += static_cast<double>(layer.count) * static_cast<double>(layer.macs);
+    const auto count = static_cast<double>(layer.count);
+    macs += count * static_cast<double>(layer.macs);
+    used += count * layer.utilization * static_cast<double>(layer.cycles);
   }
-  const double room = static_cast<double>(mac_units) * static_cast<double>(cycles());
-  return room > 0 ? macs / room : 0;
+  const auto whole = static_cast<double>(cycles());
+  if (whole <= 0) {
+    return 0;
+  }
+  return mac_units > 0 ? macs / (static_cast<double>(mac_units) * whole) : used / whole;
 }
 
 std::string DesignResult::name() const {
@@ -219,8 +233,15 @@ std::string DesignResult::name() const {
 }
 
 std::string short_path(const std::string& path) {
-  return path.starts_with("nodes.") ? path.substr(6) : path;
+  for (const std::string_view usual : {"nodes.", "gpu."}) {
+    if (path.starts_with(usual)) {
+      return path.substr(usual.size());
+    }
+  }
+  return path;
 }
+
+std::int64_t picoseconds(double seconds) { return std::llround(seconds * kPicoseconds); }
 
 Objective Study::goal() const {
   const auto parsed = parse_objective(objective);

@@ -19,14 +19,18 @@ struct EnergyPart {
   double pj = 0;
 };
 
+// Per second. Whole numbers of them add up in any order, so that equal designs are equal.
+inline constexpr double kPicoseconds = 1e12;
+std::int64_t picoseconds(double seconds);
+
 // A layer on a design. Without a mapping all from `energy_pj` on is zero or empty.
 struct LayerResult {
   std::string layer;
   std::int64_t count = 1;
-  std::string status;  // empty: not computed yet
+  std::string status;  // empty: not computed yet; "fastest": a kernel on a GPU
   std::string reason;
   std::optional<double> energy_pj;
-  std::int64_t cycles = 0;  // of the latency that was asked for
+  std::int64_t cycles = 0;  // of the latency that was asked for; on a GPU picoseconds
   std::int64_t macs = 0;
   double utilization = 0;
   std::string bottleneck;
@@ -43,9 +47,9 @@ struct DesignResult {
   std::size_t number = 1;  // in its campaign, from 1
   std::string arch;
   std::vector<std::pair<std::string, std::string>> settings;  // path, value
-  double clock_hz = 0;
+  double clock_hz = 0;  // kPicoseconds on a GPU, whose times are no cycles
   std::optional<double> area_mm2;
-  std::int64_t mac_units = 0;
+  std::int64_t mac_units = 0;  // 0: not known, or a GPU, where each path has its own rate
   std::vector<LayerResult> layers;
 
   bool is_complete() const;  // every layer has a mapping

@@ -107,7 +107,7 @@ LayerResult network_layer(const Json& json, bool ramped) {
   layer.status = json.at("status");
   layer.energy_pj = number(json, "energy_pj");
   if (!layer.energy_pj) {
-    layer.reason = "nothing fits";
+    layer.reason = json.value("problem", "nothing fits");
     return layer;
   }
   layer.cycles = json.at(ramped ? "latency_cycles_ramped" : "latency_cycles");
@@ -144,26 +144,28 @@ Study study_of_network(const Json& json) {
 }
 
 // A layer or an operator of a network on a GPU: picoseconds in place of cycles.
-LayerResult kernel_layer(const Json& json, double picoseconds) {
+LayerResult kernel_layer(const Json& json) {
   LayerResult layer;
   layer.layer = json.at("name");
   layer.count = json.at("count");
   layer.macs = json.value("macs", std::int64_t{0});
   layer.reason = json.value("problem", "");
   layer.energy_pj = number(json, "energy_pj");
-  layer.cycles =
-      static_cast<std::int64_t>(number(json, "latency_seconds").value_or(0) * picoseconds + 0.5);
+  layer.cycles = picoseconds(number(json, "latency_seconds").value_or(0));
   layer.utilization = number(json, "share_of_peak").value_or(0);
   layer.bottleneck = json.value("bound", json.value("kind", ""));
   layer.mapping = json.value("kernel", "");
   const bool moves = json.contains("kind");
-  layer.status = moves ? "priced" : "none";
-  layer.energy = {{moves ? "operators without MACs" : "kernels", "", layer.energy_pj.value_or(0)}};
+  layer.status = moves ? "priced" : layer.energy_pj ? "fastest" : "infeasible";
+  layer.energy = {{"operators without MACs", "", layer.energy_pj.value_or(0)}};
+  if (json.contains("breakdown")) {
+    layer.energy = energy_parts(json.at("breakdown"));
+    read_roofline(json.at("roofline"), layer);
+  }
   return layer;
 }
 
 Study study_of_gpu_network(const Json& json) {
-  constexpr double kPicoseconds = 1e12;
   Study study;
   study.network = json.at("network");
   if (const std::int64_t batch = json.value("batch", std::int64_t{1}); batch > 1) {
@@ -176,7 +178,7 @@ Study study_of_gpu_network(const Json& json) {
   design.clock_hz = kPicoseconds;
   for (const char* list : {"layers", "streams"}) {
     for (const Json& entry : json.at(list)) {
-      design.layers.push_back(kernel_layer(entry, kPicoseconds));
+      design.layers.push_back(kernel_layer(entry));
     }
   }
   study.designs.push_back(std::move(design));

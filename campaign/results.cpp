@@ -106,10 +106,10 @@ std::string csv(const std::vector<Shown>& shown,
 }
 
 // What people want to see first; the rest is in CSV and JSON.
-constexpr std::array<std::string_view, 15> kForPeople{
-    "arch",           "network",     "layer",          "layers",   "objective",
-    "latency",        "limits",      "constraints",    "status",   "energy_pj",
-    "latency_cycles", "utilization", "layers_missing", "unpriced", "reason"};
+constexpr std::array<std::string_view, 16> kForPeople{
+    "arch",        "network",        "layer",    "layers",    "objective",      "latency",
+    "limits",      "constraints",    "status",   "energy_pj", "latency_cycles", "latency_seconds",
+    "utilization", "layers_missing", "unpriced", "reason"};
 // Nothing that need be said.
 constexpr std::array<std::string_view, 3> kUsual{"", "none", "steady"};
 
@@ -122,6 +122,9 @@ std::string short_text(const Shown& column, const Json& value) {
   }
   if (column.name == "latency_cycles") {
     return grouped(value.get<std::int64_t>());
+  }
+  if (column.name == "latency_seconds") {
+    return scaled(value.get<double>(), "s");
   }
   if (column.name == "utilization") {
     return percent(value.get<double>());

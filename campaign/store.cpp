@@ -15,7 +15,7 @@ namespace mapsim {
 namespace {
 
 constexpr std::int64_t kApplication = 0x6D617073;  // "maps": whose file this is, in its header
-constexpr std::int64_t kStoreSchema = 3;
+constexpr std::int64_t kStoreSchema = 4;
 
 enum Prepared : std::size_t { kAddPoint, kAddInput, kFindInput, kHasResult, kAddResult };
 
@@ -58,9 +58,9 @@ const std::string kNetworksView =
     " coalesce(sum(count) FILTER (WHERE energy_pj IS NULL), 0) AS layers_missing,"
     " sum(count * energy_pj) AS energy_pj, sum(count * latency_cycles) AS latency_cycles,"
     " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
-    " sum(count * latency_cycles) / max(clock_hz) AS latency_seconds,"
+    " sum(count * latency_seconds) AS latency_seconds,"
     " sum(count * macs) AS macs, max(area_mm2) AS area_mm2,"
-    " min(status IN ('optimal', 'priced')) AS proven,"
+    " min(status IN ('optimal', 'fastest', 'priced')) AS proven,"
     " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
     " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced"
     " FROM answers WHERE network <> '' GROUP BY campaign, arch, settings, network, objective,"

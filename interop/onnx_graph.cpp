@@ -18,6 +18,7 @@
 
 #include "core/diagnostic.hpp"
 #include "interop/onnx.hpp"
+#include "interop/onnx_fold.hpp"
 
 namespace mapsim {
 
@@ -359,8 +360,14 @@ OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
   for (auto& weight : *model.mutable_graph()->mutable_initializer()) {
     drop_values(weight);
   }
-  infer(model, path, claims);
-  const TensorTypes types = types_of(model.graph());
+  onnx::ModelProto known = model;
+  infer(known, path, claims);
+  // Each round reaches as far as the next shape that depends on a shape: some per layer.
+  constexpr int kMostRounds = 1000;
+  for (int i = 0; i < kMostRounds && fold_integers(*known.mutable_graph()) > 0; ++i) {
+    infer(known, path);
+  }
+  const TensorTypes types = types_of(known.graph());
   OnnxGraph graph{model.graph().name(), path, {}, dims.batch.value_or(1)};
   for (const auto& proto : model.graph().node()) {
     graph.nodes.push_back(node_of(proto, types));

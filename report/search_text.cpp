@@ -183,7 +183,7 @@ std::string brief_infeasible_text(const InfeasibleReport& report) {
             : fmt::format("{} (at least {})", reason, need_text(reason, need->second)));
   }
   return reasons.empty() ? "no mapping obeys the constraints"
-                         : fmt::format("{}", fmt::join(reasons, "; "));
+                         : fmt::format("nothing fits: {}", fmt::join(reasons, "; "));
 }
 
 std::string statistics_text(const Statistics& statistics) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <string>
 
 #include "arch/gpu_print.hpp"
@@ -52,6 +53,22 @@ TEST(LoadGpu, PrintedCalibrationsReadBack) {
     text += print_calibration(item);
   }
   EXPECT_EQ(parse_gpu(text, "printed.yaml"), gpu) << text;
+}
+
+// All but the bandwidths, which pass through bytes per cycle, to the last bit.
+TEST(LoadGpu, PrintedChipsReadBack) {
+  for (const auto& entry : std::filesystem::directory_iterator{MAPSIM_SOURCE_DIR "/configs/arch"}) {
+    if (entry.is_directory() || !describes_gpu(read_yaml(entry.path().string()))) {
+      continue;
+    }
+    const Gpu gpu = load_gpu(entry.path().string());
+    Gpu again = parse_gpu(print_gpu(gpu), "printed.yaml");
+    EXPECT_DOUBLE_EQ(again.l2_bandwidth.count(), gpu.l2_bandwidth.count());
+    EXPECT_DOUBLE_EQ(again.dram_bandwidth.count(), gpu.dram_bandwidth.count());
+    again.l2_bandwidth = gpu.l2_bandwidth;
+    again.dram_bandwidth = gpu.dram_bandwidth;
+    EXPECT_EQ(again, gpu) << print_gpu(gpu);
+  }
 }
 
 TEST(LoadGpu, SaysWhatIsWrong) {

@@ -180,7 +180,8 @@ TEST(SearchNetwork, NamesLayersThatDoNotFit) {
   const auto json =
       nlohmann::json::parse(network_json({"network", {}}, c.arch, c.network, c.options, result));
   EXPECT_TRUE(json["total"]["inferences_per_second"].is_null());
-  EXPECT_THAT(json["layers"][1]["problem"], testing::StartsWith("latency limit (at least "));
+  EXPECT_THAT(json["layers"][1]["problem"],
+              testing::StartsWith("nothing fits: latency limit (at least "));
 }
 
 // AlexNet's fc6 on nv_full: 16 frames share the 37.7 MB of weights, which 20 GB/s take 1.9 M cycles
@@ -192,7 +193,7 @@ TEST(SearchNetwork, CountsBatchesByTheFrame) {
   ASSERT_EQ(c.network.layers.front().name, "fc6");
   c.options.search.objective = Objective::kLatency;
   const auto cycles = [&](bool batches) {
-    c.options.batches = batches;
+    c.options.frames = batches ? Frames::kBatches : Frames::kOne;
     const NetworkResult result = search_network(c.arch, c.network, c.options);
     const SearchResult& layer = result.layers.front();
     const std::int64_t frames = layer.form.kind == FormKind::kBatch ? layer.form.count : 1;

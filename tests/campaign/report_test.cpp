@@ -307,7 +307,7 @@ TEST_F(ReportOfADatabase, OfAnotherSchemaGetsAClearMessage) {
     read_studies(database(), "");
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads and writes 3"));
+    EXPECT_THAT(error.what(), HasSubstr("has schema 7; this mapsim reads and writes 4"));
   }
 }
 

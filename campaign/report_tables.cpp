@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "campaign/report.hpp"
+#include "campaign/report_energy.hpp"
+#include "report/figures.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr double kPicojoule = 1e-12;
+
+// A column of numbers in the unit with the prefix that suits the largest.
+struct Scale {
+  double factor = 1;
+  std::string title;
+};
+Scale scale_of(const std::string& quantity, const std::string& unit, double most) {
+  const ChartAxis axis = ChartAxis::from_zero(quantity, unit, most);
+  return {axis.factor(), axis.title()};
+}
+
+// What differs between the designs of a study: paths, each a column.
+std::vector<std::string> setting_paths(const Study& study) {
+  std::vector<std::string> paths;
+  for (const DesignResult& design : study.designs) {
+    for (const auto& [path, value] : design.settings) {
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+        paths.push_back(path);
+      }
+    }
+  }
+  return paths;
+}
+
+// Numbers with a unit sort as numbers where all of a column have the same one.
+TableCell setting_cell(const DesignResult& design, const std::string& path) {
+  const auto at = std::find_if(design.settings.begin(), design.settings.end(),
+                               [&path](const auto& setting) { return setting.first == path; });
+  return at == design.settings.end() ? TableCell{} : TableCell{at->second};
+}
+
+// Columns that say nothing are left out: nothing in them, or how often or how many for naught.
+void drop_idle_columns(PageTable& table) {
+  for (std::size_t column = table.columns.size(); column-- > 0;) {
+    const std::string& key = table.columns[column].key;
+    constexpr double kNone = -1;  // below all numbers
+    const double usual = key == "count" ? 1 : key == "missing" ? 0 : kNone;
+    const bool idle = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      const auto* number = std::get_if<double>(&row[column]);
+      return std::holds_alternative<std::monostate>(row[column]) ||
+             (number != nullptr && *number == usual);
+    });
+    if (idle) {
+      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
+      for (auto& row : table.rows) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+      }
+    }
+  }
+}
+
+// Rows, and the most that one takes.
+struct Extent {
+  std::size_t rows = 0;
+  double energy = 0, seconds = 0;
+};
+Extent extent_of(const std::vector<Study>& studies) {
+  Extent most;
+  for (const Study& study : studies) {
+    for (const DesignResult& design : study.designs) {
+      most.rows += design.layers.size();
+      for (const LayerResult& layer : design.layers) {
+        most.energy = std::max(most.energy, layer.energy_pj.value_or(0) * kPicojoule);
+        if (design.clock_hz > 0) {
+          most.seconds =
+              std::max(most.seconds, static_cast<double>(layer.cycles) / design.clock_hz);
+        }
+      }
+    }
+  }
+  return most;
+}
+
+// Of all rows one question: in the caption, not in a column.
+void say_question_once(const std::vector<Study>& studies, PageTable& table) {
+  const bool one = std::all_of(studies.begin(), studies.end(), [&studies](const Study& study) {
+    return study.question() == studies.front().question();
+  });
+  if (one) {
+    table.caption.back() = ':';
+    table.caption += " " + studies.front().question() + ".";
+    table.columns.erase(table.columns.begin());
+    for (auto& row : table.rows) {
+      row.erase(row.begin());
+    }
+  }
+}
+
+}  // namespace
+
+PageTable designs_table(const Study& study, const std::string& name) {
+  const std::vector<std::string> paths = setting_paths(study);
+  double most_energy = 0;
+  double most_seconds = 0;
+  double most_edp = 0;
+  for (const DesignResult& design : study.designs) {
+    most_energy = std::max(most_energy, design.energy_pj() * kPicojoule);
+    most_edp = std::max(most_edp, design.energy_pj() * kPicojoule * design.seconds());
+    most_seconds = std::max(most_seconds, design.seconds());
+  }
+  const Scale energy = scale_of("energy", "J", most_energy);
+  const Scale latency = scale_of("latency", "s", most_seconds);
+  const Scale edp = scale_of("EDP", "J\u00b7s", most_edp);
+  std::set<std::string> front;
+  for (const DesignPoint& point : design_points(study)) {
+    if (point.on_front) {
+      front.insert(point.name);
+    }
+  }
+  PageTable table{name, "", {{"design", "design"}, {"arch", "machine", true}}, {}};
+  for (const std::string& path : paths) {
+    table.columns.push_back({path, short_path(path), true});
+  }
+  for (const auto& [key, title] : {std::pair<std::string, std::string>{"energy", energy.title},
+                                   {"latency", latency.title},
+                                   {"edp", edp.title},
+                                   {"area", "area (mm²)"},
+                                   {"utilization", "use of MACs (%)"},
+                                   {"missing", "layers missing"}}) {
+    table.columns.push_back({key, title});
+  }
+  table.columns.push_back({"front", "front", true});
+  for (const DesignResult& design : study.designs) {
+    const auto missing = std::count_if(design.layers.begin(), design.layers.end(),
+                                       [](const LayerResult& layer) { return !layer.energy_pj; });
+    const auto figure = [&](double value) { return missing == 0 ? TableCell{value} : TableCell{}; };
+    std::vector<TableCell> row{static_cast<double>(design.number), design.arch};
+    for (const std::string& path : paths) {
+      row.push_back(setting_cell(design, path));
+    }
+    const double joules = design.energy_pj() * kPicojoule;
+    row.insert(row.end(),
+               {figure(joules / energy.factor), figure(design.seconds() / latency.factor),
+                figure(joules * design.seconds() / edp.factor),
+                design.area_mm2 ? TableCell{*design.area_mm2} : TableCell{},
+                figure(100 * design.utilization()), static_cast<double>(missing)});
+    row.push_back(front.contains(fmt::format("{}", design.number)) ? TableCell{"front"}
+                                                                   : TableCell{});
+    table.rows.push_back(std::move(row));
+  }
+  drop_idle_columns(table);
+  table.caption = fmt::format(
+      "The {} designs on {}{}; those without figures have no mapping of some layer.",
+      study.designs.size(), layers_name(study),
+      study.network.empty() ? ", each layer once" : ", each layer as often as it occurs");
+  return table;
+}
+
+// Every row of every study.
+PageTable points_table(const std::vector<Study>& studies, const std::string& name) {
+  const Extent most = extent_of(studies);
+  const Scale energy = scale_of("energy", "J", most.energy);
+  const Scale latency = scale_of("latency", "s", most.seconds);
+  PageTable table{
+      name,
+      most.rows == 1 ? "The one point." : fmt::format("All {} points, one layer each.", most.rows),
+      {{"question", "question", true},
+       {"design", "design"},
+       {"arch", "machine", true},
+       {"network", "network", true},
+       {"layer", "layer", true},
+       {"count", "times"},
+       {"energy", energy.title},
+       {"latency", latency.title},
+       {"utilization", "use of MACs (%)"},
+       {"bottleneck", "limited by", true},
+       {"gap", "gap (%)"},
+       {"status", "status", true},
+       {"reason", "reason", true}},
+      {}};
+  for (const Study& study : studies) {
+    for (const DesignResult& design : study.designs) {
+      for (const LayerResult& layer : design.layers) {
+        const bool mapped = layer.energy_pj.has_value();
+        const auto figure = [mapped](double value) {
+          return mapped ? TableCell{value} : TableCell{};
+        };
+        const auto words = [](const std::string& text) {
+          return text.empty() ? TableCell{} : TableCell{text};
+        };
+        table.rows.push_back(
+            {study.question(), static_cast<double>(design.number), design.arch,
+             words(study.network), layer.layer, static_cast<double>(layer.count),
+             figure(layer.energy_pj.value_or(0) * kPicojoule / energy.factor),
+             figure(static_cast<double>(layer.cycles) / design.clock_hz / latency.factor),
+             figure(100 * layer.utilization), words(layer.bottleneck),
+             layer.gap ? TableCell{100 * *layer.gap} : TableCell{},
+             layer.status.empty() ? TableCell{"not computed"} : TableCell{layer.status},
+             words(layer.reason)});
+      }
+    }
+  }
+  drop_idle_columns(table);
+  say_question_once(studies, table);
+  return table;
+}
+
+}  // namespace mapsim
