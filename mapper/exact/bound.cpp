@@ -69,36 +69,52 @@ void relax_run(const Lattice& lattice, DimId dim, const Lattice::Run& run,
                double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t block = stride * lattice.positions(dim).size();
-  std::vector<double> sum(stride);
+  std::vector<double> sum;
   for (std::size_t base = 0; base < lattice.size(); base += block, entry += stride) {
     const double* lower = below + base + run.to * stride;
     double* upper = row + base + run.from * stride;
-    for (const double* cost : costs) {
+    if (costs.empty()) {
+      take_least(upper, lower, stride);
+      continue;
+    }
+    for (std::size_t c = 0; c + 1 < costs.size(); ++c) {
+      sum.resize(stride);
       for (std::size_t i = 0; i < stride; ++i) {
-        sum[i] = lower[i] + cost[entry + i];
+        sum[i] = lower[i] + costs[c][entry + i];
       }
       lower = sum.data();
     }
-    take_least(upper, lower, stride);
+    take_least_sum(upper, lower, costs.back() + entry, stride);
+  }
+}
+
+// One function for all runs: those of the dims that vary fastest are short.
+MAPSIM_ANY_VECTORS
+void relax_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                const Lattice::Run* first, const Lattice::Run* last) {
+  for (double* base = row; base < row + size; base += stride * positions) {
+    for (const Lattice::Run* run = first; run != last; ++run) {
+      double* __restrict upper = base + run->from * stride;
+      const double* __restrict lower = base + run->to * stride;
+      for (std::size_t i = 0; i < stride; ++i) {
+        upper[i] = std::min(upper[i], lower[i]);
+      }
+    }
   }
 }
 
 // A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
 void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
-  const std::size_t block = stride * lattice.positions(dim).size();
+  const std::size_t positions = lattice.positions(dim).size();
   const auto& runs = lattice.primes(dim);
-  if (stride == 1) {  // too short for vectors
-    for (double* first = row; first < row + lattice.size(); first += block) {
-      for (const Lattice::Run& run : runs) {
-        first[run.from] = std::min(first[run.from], first[run.to]);
-      }
-    }
+  if (stride > 1) {
+    relax_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
     return;
   }
-  for (std::size_t base = 0; base < lattice.size(); base += block) {
+  for (double* first = row; first < row + lattice.size(); first += positions) {  // no vectors
     for (const Lattice::Run& run : runs) {
-      take_least(row + base + run.from * stride, row + base + run.to * stride, stride);
+      first[run.from] = std::min(first[run.from], first[run.to]);
     }
   }
 }

@@ -77,6 +77,9 @@ class Costs {
   const Terms& terms(std::size_t placing);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;
+  void evaluate_row(std::size_t placing, std::size_t first, std::size_t size, Slide slide,
+                    double* out, std::size_t step);
+  std::size_t row_size(const Lattice& lattice) const;
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                        std::size_t step) const;
   void add_edge(const Placing& placing, Terms& terms);

@@ -2,6 +2,7 @@
 #include "mapper/exact/lattice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mapsim::exact {
 
@@ -90,18 +91,17 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
       run_ranges_[d].push_back({first_run, runs_[d].size()});
     }
   }
-  std::vector<bool> one(size_, true);
-  for (const DimId d : bounds.ids()) {
-    sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
-      for (std::size_t tile = first; tile < last && positions_[d][digit].extent != 1; ++tile) {
-        one[tile] = false;
+  ones_.push_back(0);
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    std::vector<std::size_t> longer;
+    for (const std::size_t tile : ones_) {
+      for (std::size_t digit = 0; digit < positions_[*d].size(); ++digit) {
+        if (positions_[*d][digit].extent == 1) {
+          longer.push_back(tile + digit * strides_[*d]);
+        }
       }
-    });
-  }
-  for (std::size_t tile = 0; tile < size_; ++tile) {
-    if (one[tile]) {
-      ones_.push_back(tile);
     }
+    ones_ = std::move(longer);
   }
 }
 

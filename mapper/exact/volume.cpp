@@ -7,9 +7,6 @@
 
 namespace mapsim::exact {
 
-namespace {
-
-// Other terms add nothing to a coordinate.
 std::vector<DimId> moving_dims(const Workload& workload, const Rank& rank) {
   std::vector<DimId> dims;
   for (const Term& term : rank.terms) {
@@ -20,8 +17,6 @@ std::vector<DimId> moving_dims(const Workload& workload, const Rank& rank) {
   return dims;
 }
 
-}  // namespace
-
 bool slides_along(const Workload& workload, const Tensor& tensor, DimId d) {
   return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [&](const Rank& rank) {
     const std::vector<DimId> dims = moving_dims(workload, rank);
@@ -30,6 +25,18 @@ bool slides_along(const Workload& workload, const Tensor& tensor, DimId d) {
 }
 
 namespace {
+
+DimSet window_dims(const Workload& workload) {
+  DimSet windows;
+  for (const DimId d : workload.dims.ids()) {
+    for (const Tensor& tensor : workload.tensors) {
+      if (slides_along(workload, tensor, d)) {
+        windows.insert(d);
+      }
+    }
+  }
+  return windows;
+}
 
 // The block of dim d at a fanout matters where a union of instances slides along d, or where sums
 // of a window in the output are told apart by instance.
@@ -42,18 +49,6 @@ bool block_matters(const Problem& problem, FanoutId fanout, DimId d) {
     }
   }
   return false;
-}
-
-DimSet window_dims(const Workload& workload) {
-  DimSet windows;
-  for (const DimId d : workload.dims.ids()) {
-    for (const Tensor& tensor : workload.tensors) {
-      if (slides_along(workload, tensor, d)) {
-        windows.insert(d);
-      }
-    }
-  }
-  return windows;
 }
 
 std::int64_t real_bound(const Unrolled& unrolled, DimId d) {
@@ -98,8 +93,8 @@ class DimLoops {
 
 }  // namespace
 
-Unrolled::Unrolled(const Problem& problem, const UnrollingGroup& group) : unrolling{group.first} {
-  const DimSet windows = window_dims(problem.workload());
+Unrolled::Unrolled(const Problem& problem, const UnrollingGroup& group)
+    : windows{window_dims(problem.workload())}, unrolling{group.first} {
   PerDim<std::int64_t> bounds(problem.workload().dims.size());
   for (const DimId d : bounds.ids()) {
     bounds[d] = problem.workload().dims[d].bound;

@@ -20,6 +20,7 @@ struct Unrolled {
   std::vector<PerDim<std::int64_t>> factors;  // per used fanout
   // Does the block of a dim at a used fanout matter to any count? Only such blocks are tracked.
   std::vector<PerDim<bool>> tracks;
+  DimSet windows;                                   // dims along which any tensor slides
   std::vector<Lattice> lattices;                    // used.size() + 1
   std::vector<std::vector<std::size_t>> crossings;  // [used fanout][tile above] = tile below
 
@@ -117,6 +118,9 @@ class VolumeFactory {
 
 // Index of each tile of the lattice among those of a rank's own dims.
 std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank);
+
+// Dims of a rank with more than one index: others add nothing to a coordinate.
+std::vector<DimId> moving_dims(const Workload& workload, const Rank& rank);
 
 // Is dim d of `tensor` one of several in a rank, of those that have more than one index: does its
 // tile slide along d?

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs over all tiles of a lattice: costs.cpp says what one tile costs.
+#include <limits>
+
+#include "costmodel/nest.hpp"
+#include "mapper/exact/costs.hpp"
+
+namespace mapsim::exact {
+
+const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
+                                             std::size_t fanouts_above) {
+  std::vector<double>& points = footprints_[{t, crossed, fanouts_above}];
+  if (points.empty()) {
+    const Lattice& lattice = unrolled_.lattices[crossed];
+    const Tensor& tensor = skeleton_.problem().workload().tensors[t];
+    points.assign(lattice.size(), 1.0);
+    for (const Rank& rank : tensor.ranks) {
+      multiply_rank(lattice, rank, fanouts_above, points);
+    }
+  }
+  return points;
+}
+
+// points[tile] *= distinct coordinates of the rank in the tile as it is above the fanouts that are
+// still to come.
+void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
+                          std::vector<double>& points) const {
+  const auto real = [&](DimId d, std::size_t digit) {
+    return real_extent(lattice, d, digit, fanouts_above);
+  };
+  const std::vector<DimId> dims = moving_dims(skeleton_.problem().workload(), rank);
+  if (dims.size() == 1) {
+    lattice.sweep(dims.front(), [&](std::size_t digit, std::size_t first, std::size_t last) {
+      const auto extent = static_cast<double>(real(dims.front(), digit));
+      for (std::size_t tile = first; tile < last; ++tile) {
+        points[tile] *= extent;
+      }
+    });
+    return;
+  }
+  Tensor alone;
+  alone.ranks.push_back(rank);
+  PerDim<std::int64_t> extents(lattice.dims(), 1);
+  const std::size_t row = row_size(lattice);
+  for (std::size_t first = 0; first < lattice.size() && !dims.empty(); first += row) {
+    for (const DimId d : dims) {
+      extents[d] = real(d, lattice.digit(d, first));
+    }
+    const auto coordinates = static_cast<double>(footprint(alone, extents));
+    for (std::size_t tile = first; tile < first + row; ++tile) {
+      points[tile] *= coordinates;
+    }
+  }
+}
+
+// prod_{d not in t} E_d/T_d
+const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
+  std::vector<double>& trips = trips_[{t, crossed}];
+  if (trips.empty()) {
+    const Lattice& lattice = unrolled_.lattices[crossed];
+    const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+    trips.assign(lattice.size(), 1.0);
+    for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+      if (relevant.contains(d)) {
+        continue;
+      }
+      lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+        const auto count =
+            static_cast<double>(lattice.bound(d) / lattice.positions(d)[digit].extent);
+        for (std::size_t tile = first; tile < last; ++tile) {
+          trips[tile] *= count;
+        }
+      });
+    }
+  }
+  return trips;
+}
+
+const std::vector<double>& Costs::elements(std::size_t index) {
+  const Placing& placing = skeleton_.placings()[index];
+  return footprints(placing.tensor, placing.crossed,
+                    skeleton_.stops(placing.tensor)[placing.to].fanouts);
+}
+
+const std::vector<double>& Costs::bits(std::size_t index) {
+  std::vector<double>& bits = bits_[index];
+  if (bits.empty()) {
+    const Placing& placing = skeleton_.placings()[index];
+    const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
+    const Tensor& tensor = skeleton_.problem().workload().tensors[placing.tensor];
+    const auto width =
+        static_cast<double>((stop.narrow ? tensor.bits : tensor.partial_bits).count());
+    bits = footprints(placing.tensor, placing.crossed, stop.fanouts);
+    for (double& b : bits) {
+      b *= width;
+    }
+    forbid(placing, bits);
+  }
+  return bits;
+}
+
+// A tile of an extent that a rule forbids takes infinitely many bits.
+void Costs::forbid(const Placing& placing, std::vector<double>& bits) const {
+  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
+  const Lattice& lattice = unrolled_.lattices[placing.crossed];
+  for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
+    if (stop.latch || rule.level != stop.level || rule.tensor != placing.tensor) {
+      continue;
+    }
+    lattice.sweep(rule.dim, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      const bool done = lattice.positions(rule.dim)[digit].extent == 1;
+      const bool allowed =
+          rule.extents.contains(real_extent(lattice, rule.dim, digit, stop.fanouts)) &&
+          (done || !rule.done);
+      for (std::size_t tile = first; tile < last && !allowed; ++tile) {
+        bits[tile] = kInfinity;
+      }
+    });
+  }
+}
+
+// Extent of a tile as it is above the fanouts that are still to come.
+std::int64_t Costs::real_extent(const Lattice& lattice, DimId d, std::size_t digit,
+                                std::size_t fanouts_above) const {
+  std::int64_t extent = lattice.positions(d)[digit].extent;
+  for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
+    extent *= unrolled_.factors[f][d];
+  }
+  return extent;
+}
+
+// What a tile may take at most: a latch holds one element, a room what it has bits for.
+double Costs::limit(std::size_t index) const {
+  const Placing& placing = skeleton_.placings()[index];
+  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
+  if (stop.latch) {
+    const Tensor& tensor = skeleton_.problem().workload().tensors[placing.tensor];
+    return static_cast<double>(tensor.partial_bits.count());
+  }
+  const auto room = skeleton_.room_of(placing);
+  return room ? skeleton_.rooms()[*room].bits : std::numeric_limits<double>::max();
+}
+
+// Neighbouring tiles that differ in dims that nothing slides along.
+std::size_t Costs::row_size(const Lattice& lattice) const {
+  std::size_t size = 1;
+  for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+    size *= unrolled_.windows.contains(d) ? 1 : lattice.positions(d).size();
+  }
+  return size;
+}
+
+// Of the tiles of a row, or a part of one: only how often they come differs, and of outputs whether
+// sums are final.
+void Costs::evaluate_row(std::size_t index, std::size_t first, std::size_t size, Slide slide,
+                         double* out, std::size_t step) {
+  const Placing& placing = skeleton_.placings()[index];
+  const Terms& of = terms(index);
+  const double* trips_of = &trips(placing.tensor, placing.crossed)[first];
+  const double* bits_of = &bits(index)[first];
+  const double most = limit(index);
+  const bool energy_alone = components_ == 1;
+  double each = -1;  // per trip; not yet known
+  std::size_t known = size;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!(bits_of[i] <= most)) {
+      for (std::size_t k = 0; k < components_; ++k) {
+        out[k * step + i] = kInfinity;
+      }
+    } else if (energy_alone && !of.output) {
+      if (each < 0) {
+        evaluate(of, 1, first + i, slide, &each, 1);
+      }
+      out[i] = trips_of[i] * each;
+    } else if (energy_alone && known < size && trips_of[i] == trips_of[known]) {
+      out[i] = out[known];
+    } else {
+      for (std::size_t k = 0; k < components_; ++k) {
+        out[k * step + i] = 0;
+      }
+      evaluate(of, trips_of[i], first + i, slide, out + i, step);
+      known = i;
+    }
+  }
+}
+
+const std::vector<double>& Costs::plain(std::size_t index) {
+  std::vector<double>& costs = plain_[index];
+  if (costs.empty()) {
+    const Lattice& lattice = lattice_of(index);
+    const std::size_t row = row_size(lattice);
+    costs.resize(components_ * lattice.size());
+    for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
+      evaluate_row(index, tile, row, Slide{}, &costs[tile], lattice.size());
+    }
+  }
+  return costs;
+}
+
+const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
+  std::vector<double>& costs = sliding_[index][dim];
+  if (costs.empty()) {
+    const Lattice& lattice = lattice_of(index);
+    const auto& runs = lattice.runs(dim);
+    const std::size_t row = row_size(lattice);
+    const std::size_t stride = lattice.stride(dim);
+    const std::size_t block = stride * lattice.positions(dim).size();
+    const std::size_t step = runs.size() * (lattice.size() / lattice.positions(dim).size());
+    costs.resize(components_ * step);
+    std::size_t entry = 0;
+    for (const Lattice::Run& run : runs) {
+      const Slide slide{index_of(dim), run.from};
+      for (std::size_t base = run.to * stride; base < lattice.size(); base += block) {
+        for (std::size_t i = 0; i < stride; i += row, entry += row) {
+          evaluate_row(index, base + i, row, slide, &costs[entry], step);
+        }
+      }
+    }
+  }
+  return costs;
+}
+
+}  // namespace mapsim::exact
