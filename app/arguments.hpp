@@ -63,7 +63,7 @@ struct NetworkArguments {
 
 struct CheckArguments {
   std::string certificate;
-  std::string machine, layer;  // what it must be about, unless empty
+  std::string machine, layer, constraints;  // what it must be about, unless empty
   std::int64_t max_steps = 1'000'000;
   int threads = 1;
   Output output;

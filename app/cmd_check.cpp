@@ -3,9 +3,11 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/space.hpp"
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "check/check.hpp"
+#include "report/certificate.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
 #include "workloads/load.hpp"
@@ -30,6 +32,14 @@ std::vector<std::string> strangers(const CheckArguments& arguments,
       found.push_back(fmt::format("it is not about the architecture of {}", arguments.machine));
     }
   }
+  if (!arguments.constraints.empty()) {
+    const Mapspace asked{certificate.problem,
+                         read_space(certificate.problem, arguments.constraints, false, false)};
+    if (mapspace_rules(asked) != "rules:\n" + certificate.rules_text) {
+      found.push_back(fmt::format("it is not about the mapspace of {}, which has other rules",
+                                  arguments.constraints));
+    }
+  }
   return found;
 }
 
@@ -52,13 +62,19 @@ std::string claim_text(const check::Certificate& certificate) {
              : fmt::format("none is better than {}, and one has that", best);
 }
 
+// What a claim is worth depends on what it leaves out.
+std::string scope_text(const check::Certificate& certificate) {
+  return fmt::format("objective: {}\nrules:\n{}", check::goal_text(certificate.goal),
+                     certificate.rules_text);
+}
+
 std::string verdict_text(const check::Certificate& certificate, const check::Verdict& verdict) {
   const Problem& problem = certificate.problem;
   std::string text = fmt::format(
-      "{} on {}, by {}\nclaimed of {} mappings: {}\n\n", problem.workload().name,
-      problem.arch().name, certificate.tool,
+      "{} on {}, by {}\nclaimed of {} mappings: {}\n{}\n", problem.workload().name,
+      problem.arch().name, printable(certificate.tool),
       certificate.size == check::kNotCounted ? "the balanced" : short_decimal(certificate.size),
-      claim_text(certificate));
+      claim_text(certificate), scope_text(certificate));
   if (!verdict.problems.empty()) {
     text += "the proof does not hold:\n";
     for (const std::string& wrong : verdict.problems) {

@@ -125,6 +125,10 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
                                       : front_text(space, subject, front);
   if (front.complete && !arguments.certificate_file.empty()) {
     certificate.write(front_certificate_file(origin, space, subject, front));
+  } else if (!arguments.certificate_file.empty()) {
+    std::filesystem::remove(arguments.certificate_file);  // of another search
+    answer.remark = fmt::format("stopped early, which proves nothing: no certificate in {}",
+                                arguments.certificate_file);
   }
   answer.code =
       watch.stop() && !front.complete ? kInterrupted : (front.points.empty() ? kNegative : kDone);

@@ -45,7 +45,7 @@ void add_inputs(CLI::App& command, std::string& arch, std::string& workload) {
 void add_objective(CLI::App& command, ObjectiveArguments& a) {
   add_text(command, "--objective", "FORMULA",
            "energy (default), latency, edp, a product like 'energy^2*latency', or "
-           "'energy,latency': of the least energy the fastest",
+           "'energy,latency': of the least energy the fastest; 'latency,energy'",
            [&a](const std::string& text) {
              return taken(parse_objective(text), [&a](const Objective& parsed) {
                a.chosen = true;

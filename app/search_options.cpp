@@ -127,6 +127,8 @@ void add_check(CLI::App& app, CheckArguments& a) {
       ->type_name("FILE");
   command.add_option("--workload", a.layer, "It must be about this workload (YAML)")
       ->type_name("FILE");
+  command.add_option("--constraints", a.constraints, "Its mapspace must have these rules (YAML)")
+      ->type_name("FILE");
   add_number(command, "--max-steps", a.max_steps, std::int64_t{0}, kMost,
              "Walk the mapping step by step if it has no more MACs than this [1000000]");
   add_threads(command, a.threads);

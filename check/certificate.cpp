@@ -53,7 +53,7 @@ int line_behind(const Document& document, int line) {
 }
 
 std::string measure_unit(const Goal& goal) {
-  return goal.kind == Goal::Kind::kCurve ? " b" : " cycles";
+  return goal.kind == Goal::Kind::kCurve ? " b" : goal.ties_by_energy() ? " pJ" : " cycles";
 }
 
 // The file has not been cut short or changed since it was sealed.
@@ -62,6 +62,8 @@ void check_seal(const Document& document) {
   const std::size_t last = document.text.rfind('\n' + std::string{kDigest});
   if (last == std::string::npos) {
     reader.error(document.root, "not a whole certificate: it ends without its digest");
+  } else if (document.text.back() != '\n') {
+    reader.error(document.root.entries.back().value, "the file has been changed: it was cut short");
   } else if (const std::string sealed = document.text.substr(0, last + 1);
              document.text.substr(last + 1) != seal(sealed)) {
     const Entry& entry = document.root.entries.back();
@@ -96,6 +98,7 @@ class CertificateReader {
       reader_.error(*objective,
                     "the checker does not know the times of the architecture's timing model");
     }
+    read.rules_text = lines_of("rules");
     read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (read.rules.balanced && (read.is_front() || goal.kind == Goal::Kind::kTies)) {
@@ -168,6 +171,14 @@ class CertificateReader {
     return cut_out(document_, line + 1, line_behind(document_, line));
   }
 
+  // What stands below a top-level key.
+  std::string lines_of(const char* key) const {
+    std::string lines = value_of(key);
+    lines.erase(0, lines.find_first_not_of('\n'));
+    lines.erase(lines.find_last_not_of('\n') + 1);
+    return lines + '\n';
+  }
+
   static const Entry* entry_of(const Node& map, std::string_view key) {
     const auto found = std::find_if(map.entries.begin(), map.entries.end(),
                                     [key](const Entry& entry) { return entry.key.text == key; });
@@ -177,6 +188,7 @@ class CertificateReader {
   // What a new kind of objective would say is refused by name.
   Goal read_goal(const Node& node, Arch& arch) {
     Goal goal;
+    std::optional<std::size_t> tied_by;
     for (const Entry* entry : reader_.entries(node, "a map of powers and limits")) {
       const std::string& key = entry->key.text;
       if (key == "energy" || key == "latency") {
@@ -188,7 +200,11 @@ class CertificateReader {
       } else if (key == "max_latency") {
         goal.max_latency = read_number(entry->value, " cycles");
       } else if (key == "ties" || key == "front") {
-        reader_.choice(&entry->value, {"latency"}, "figure");
+        tied_by = key == "ties" ? reader_.choice(&entry->value, {"latency", "energy"}, "figure")
+                                : tied_by;
+        if (key == "front") {
+          reader_.choice(&entry->value, {"latency"}, "figure");
+        }
         goal.kind = key == "ties" ? Goal::Kind::kTies : Goal::Kind::kFront;
       } else if (key == "curve") {
         goal.kind = Goal::Kind::kCurve;
@@ -198,6 +214,10 @@ class CertificateReader {
                                               "the checker does not know",
                                               quoted(key)));
       }
+    }
+    const double other = tied_by == 1U ? goal.energy_power : goal.latency_power;
+    if (goal.kind == Goal::Kind::kTies && other != 0) {
+      reader_.error(node, "ties are of energy or latency alone, by the other one");
     }
     return goal;
   }
@@ -333,6 +353,26 @@ std::string value_text(double value, const Goal& goal) {
 
 std::string measure_text(double measure, const Goal& goal) {
   return fmt::format("{}{}", measure, measure_unit(goal));
+}
+
+std::string goal_text(const Goal& goal) {
+  std::string text;
+  for (const auto& [power, name] :
+       {std::pair{goal.energy_power, "energy"}, std::pair{goal.latency_power, "latency"}}) {
+    if (power != 0) {
+      text += fmt::format("{}{}{}", text.empty() ? "" : "*", name,
+                          power == 1 ? std::string{} : fmt::format("^{}", power));
+    }
+  }
+  if (goal.kind != Goal::Kind::kValue) {
+    text += goal.kind == Goal::Kind::kCurve   ? " over a capacity"
+            : goal.kind == Goal::Kind::kFront ? " and latency"
+            : goal.ties_by_energy()           ? ", then energy"
+                                              : ", then latency";
+  }
+  text += goal.needs_time() ? goal.ramped ? " (ramped)" : " (steady)" : "";
+  text += goal.max_energy ? fmt::format(", at most {} pJ", *goal.max_energy) : "";
+  return text + (goal.max_latency ? fmt::format(", at most {} cycles", *goal.max_latency) : "");
 }
 
 std::string unit_of(const Goal& goal) {

@@ -45,6 +45,7 @@ struct Certificate {
   double value = 0;           // of the best; infinite without one
   double lower_bound = 0;     // of the whole space
   std::vector<Claim> claims;  // one per unrolling; of a front or a curve none
+  std::string rules_text{};   // as they stand in the file
 
   bool is_front() const { return goal.kind == Goal::Kind::kFront || is_curve(); }
   bool is_curve() const { return goal.kind == Goal::Kind::kCurve; }
@@ -59,6 +60,9 @@ std::string value_text(double value, const Goal& goal);
 
 // "5 cycles", "64 b": what is weighed against it.
 std::string measure_text(double measure, const Goal& goal);
+
+// "energy*latency, ramped, at most 5 cycles": what is minimised, of which mappings.
+std::string goal_text(const Goal& goal);
 
 // "pJ", "cycles", "pJ*cycles", "pJ^2*cycles"
 std::string unit_of(const Goal& goal);

@@ -176,6 +176,7 @@ class Checker {
                         value_text(point.figures.first, goal)));
     const double measure = goal.kind == Goal::Kind::kValue ? 0
                            : certificate_.is_curve()       ? capacity_for(*cost)
+                           : goal.ties_by_energy()         ? energy
                                                            : cycles;
     require(measure == point.figures.second, line,
             fmt::format("the mapping takes {}, not {}", measure_text(measure, goal),
@@ -293,9 +294,10 @@ class Checker {
     if (certificate_.goal.kind == Goal::Kind::kTies && !exceeds(claim.bound, certificate_.value)) {
       Frontier tied = front();
       tied.first_decides = true;
+      tied.slack = certificate_.goal.ties_by_energy() ? kRounding : 0;
       return tied;
     }
-    return {{{claim.bound, 0}}, false};
+    return {{{claim.bound, 0}}, false, 0};
   }
 
   void check_tasks(const std::vector<Task>& tasks) {

@@ -25,7 +25,8 @@ struct Figures {
 };
 
 // What is claimed of the mappings within the limits. kValue: none has less energy^a * latency^b, in
-// pJ and cycles. kTies: none has less energy, and of those with the least none is faster. kFront:
+// pJ and cycles. kTies: none has less energy, and of those with the least none is faster; or the
+// other way round. kFront:
 // none beats a point in energy and latency. kCurve: none beats a point in the value of kValue and
 // the bits that it needs of a room.
 struct Goal {
@@ -48,12 +49,16 @@ struct Goal {
       return {kInfinity, kInfinity};
     }
     const bool timed = kind == Kind::kTies || kind == Kind::kFront;
-    return {value(picojoules, cycles), timed ? cycles : kind == Kind::kCurve ? bits : 0};
+    return {value(picojoules, cycles), ties_by_energy()       ? picojoules
+                                       : timed                ? cycles
+                                       : kind == Kind::kCurve ? bits
+                                                              : 0};
   }
   bool is_within_limits(double picojoules, double cycles) const {
     return !(max_energy && picojoules > *max_energy * (1 + kRounding)) &&
            !(max_latency && cycles > *max_latency);
   }
+  bool ties_by_energy() const { return kind == Kind::kTies && energy_power == 0; }
   bool needs_time() const {
     return latency_power != 0 || max_latency || kind == Kind::kTies || kind == Kind::kFront;
   }
@@ -64,12 +69,13 @@ struct Goal {
 struct Frontier {
   std::vector<Figures> points;
   bool first_decides = false;  // who is worse in the first figure is worse
+  double slack = 0;            // share by which second figures that are energies may differ
 
   bool covers(const Figures& found) const {
     return !(found.first < kInfinity) ||
            std::any_of(points.begin(), points.end(), [&](const Figures& point) {
              return (found.first >= point.first * (1 - kRounding) &&
-                     found.second >= point.second) ||
+                     found.second >= point.second * (1 - slack)) ||
                     (first_decides && found.first > point.first * (1 + kRounding));
            });
   }

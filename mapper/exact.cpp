@@ -142,7 +142,7 @@ class Record {
       proof.bound_but_for_bare = proof.lower_bound;
       proof.lower_bound = bare_->first;
       proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
-    } else if (leaves_ties_open(value)) {
+    } else if (leaves_ties_open(value) || has_open_ties(value)) {
       proof.bound_but_for_bare = proof.lower_bound;
     }
     if (proof.status == Proof::kBounded && result.cost) {
@@ -157,6 +157,15 @@ class Record {
     return best_cost_ && bare_ && options_.objective.energy_power == 0 &&
            !exact::beyond(*bare_, {value}) &&
            bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
+  }
+  // The same of groups that a budget has kept from being searched to their end.
+  bool has_open_ties(double value) const {
+    const auto is_open = [&](const Key& bound) {
+      return !exact::beyond({bound.first}, {value}) &&
+             bound.second < best_cost_->energy.total.count() * (1 - kRounding);
+    };
+    return best_cost_ && incomplete_ && options_.objective.energy_power == 0 &&
+           std::any_of(bounds_.begin(), bounds_.end(), is_open);
   }
   double least_bound() const {
     double least = exact::kInfinity;
@@ -461,7 +470,8 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   }
   const Patience patience(options);
   SearchResult result = ExactSearch(space, options, patience, shared).run();
-  if (options.objective.exact_ties && result.cost && !result.interrupted) {
+  if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
+      !result.interrupted) {
     result = break_ties(space, options, std::move(result), patience);
   }
   if (options.edge_folds && !result.interrupted) {

@@ -108,11 +108,12 @@ Parsed<Objective> parse_objective(std::string_view text) {
   std::string_view formula = text.substr(0, text.find(','));
   if (formula.size() < text.size()) {
     const std::string_view then = text.substr(formula.size() + 1);
-    if (formula == "energy" && then == "latency") {
-      objective.exact_ties = true;
-    } else if (formula != "latency" || then != "energy") {
+    const bool both =
+        (formula == "energy" && then == "latency") || (formula == "latency" && then == "energy");
+    if (!both) {
       return bad_objective(text, "a comma stands between energy and latency");
     }
+    objective.exact_ties = true;
   }
   for (std::size_t begin = 0; begin <= formula.size();) {
     const std::size_t end = std::min(formula.find('*', begin), formula.size());
@@ -139,7 +140,7 @@ std::string to_string(const Objective& objective) {
   if (b == 0) {
     return factor_text("energy", a) + (objective.exact_ties ? ",latency" : "");
   }
-  return a == 0 ? factor_text("latency", b)
+  return a == 0 ? factor_text("latency", b) + (objective.exact_ties ? ",energy" : "")
                 : factor_text("energy", a) + "*" + factor_text("latency", b);
 }
 

@@ -17,7 +17,7 @@ enum class LatencyMode : std::uint8_t { kSteady, kRamped };
 struct Objective {
   double energy_power = 1;  // a, b: 0 to 8, not both 0
   double latency_power = 0;
-  bool exact_ties = false;  // energy alone: of all that need the least, the fastest, proven
+  bool exact_ties = false;  // energy or latency alone: of the least the least other one, proven
   LatencyMode mode = LatencyMode::kSteady;
   std::optional<Picojoules> max_energy = std::nullopt;
   std::optional<Cycles> max_latency = std::nullopt;

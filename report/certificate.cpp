@@ -139,6 +139,12 @@ std::string rules_text(const Mapspace& space) {
   return text + keep_rules(space, KeepRule::kKeep) + keep_rules(space, KeepRule::kBypass);
 }
 
+}  // namespace
+
+std::string mapspace_rules(const Mapspace& space) { return rules_text(space); }
+
+namespace {
+
 // {K: 16, C: 2} or, where axes matter, {X: {K: 16}, Y: {C: 2}}
 std::string instances_map(const Mapspace& space, const UnrollingGroup& group, FanoutId f) {
   const Problem& problem = space.problem();
@@ -214,12 +220,16 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   const check::Goal goal = unit_goal(objective);
   const double value = result.cost ? objective_value(objective, *result.cost) : HUGE_VAL;
   const bool tied = objective.exact_ties && result.certificate.status == Proof::kOptimal &&
-                    !space.constraints().factors.balanced;
-  std::string text = head_text(objective, tied ? "ties: latency" : "");
+                    !result.certificate.bound_but_for_bare && !space.constraints().factors.balanced;
+  const bool by_energy = objective.energy_power == 0;
+  std::string text = head_text(objective, !tied       ? ""
+                                          : by_energy ? "ties: energy"
+                                                      : "ties: latency");
   text += fmt::format("value: {}\n", check::value_text(value, goal));
   if (tied) {
-    text +=
-        fmt::format("tie: {} cycles\n", latency_of(objective.mode, result.cost->latency).count());
+    text += by_energy ? fmt::format("tie: {} pJ\n", result.cost->energy.total.count())
+                      : fmt::format("tie: {} cycles\n",
+                                    latency_of(objective.mode, result.cost->latency).count());
   }
   text += fmt::format("lower_bound: {}\n", check::value_text(result.certificate.lower_bound, goal));
   const std::string& size = result.certificate.mapspace_size;
@@ -227,7 +237,8 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   if (result.best) {
     text += print_mapping(problem.arch(), problem.workload(), *result.best);
   }
-  const double most = tied ? HUGE_VAL : value;  // groups beyond it have no ties
+  // Groups beyond it have no ties; more of some than of others proves nothing.
+  const double most = tied ? HUGE_VAL : std::min(value, result.certificate.lower_bound);
   text += subject_text(origin, space) + bounds_text(space, goal, result.groups, most);
   return text + check::seal(text);
 }

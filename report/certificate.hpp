@@ -14,6 +14,9 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result,
                              int threads = 1);
 
+// The rules of a mapspace as they stand in a certificate.
+std::string mapspace_rules(const Mapspace& space);
+
 // The same of a front or a curve that is complete: the points, and the claim that there is nothing
 // else.
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,

@@ -55,6 +55,11 @@ std::string proof_text(const Mapspace& space, const FrontSubject& subject, const
              : fmt::format("proven: none of {} lies below these points\n", over);
 }
 
+// All of it: rounded, it would not do for the mapping beside it.
+std::string capacity_text(std::int64_t bits) {
+  return bits % 8 == 0 ? grouped(bits / 8) + " B" : grouped(bits) + " b";
+}
+
 // Where a capacity stands that the machine has today.
 std::string now_text(const Arch& arch, const FrontSubject& subject) {
   const Capacity& capacity = arch.levels[subject.room->level].capacity;
@@ -85,7 +90,9 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
                        mappings_text(space, front.mapspace_size)) +
            infeasible_text(front.infeasible) + statistics_text(front.statistics);
   }
-  const std::string name = to_string(subject.objective);
+  Objective untied = subject.objective;
+  untied.exact_ties = false;
+  const std::string name = to_string(untied);
   const bool composed = subject.room && name != "energy" && name != "latency";
   Row head{""};
   if (subject.room) {
@@ -102,7 +109,7 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
     const Latency& latency = point.cost.latency;
     Row row{fmt::format("{}", i + 1)};
     if (subject.room) {
-      row.push_back(bytes_text(Bits{point.measure}));
+      row.push_back(capacity_text(point.measure));
     }
     row.insert(row.end(), {energy_text(point.cost.energy.total), grouped(latency.steady.count()),
                            grouped(latency.ramped.count())});
@@ -113,6 +120,9 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
     rows.push_back(row);
   }
   text += title(space, subject) + "\n" + table(rows) + "\n";
+  if (subject.room && subject.objective.energy_power == 0) {
+    text += "(energies of mappings with these capacities, not the least of their latency)\n";
+  }
   if (subject.room) {
     text += now_text(problem.arch(), subject);
   }

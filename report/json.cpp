@@ -299,6 +299,8 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
   const bool one = !certificate.is_front() && !certificate.points.empty();
   json["check"] = {{"holds", verdict.problems.empty()},
                    {"problems", verdict.problems},
+                   {"objective", check::goal_text(certificate.goal)},
+                   {"rules", certificate.rules_text},
                    {"unit", check::unit_of(certificate.goal)},
                    {"value", one ? Json(certificate.value) : Json()},
                    {"lower_bound", !certificate.is_front() && certificate.lower_bound < HUGE_VAL
@@ -306,6 +308,7 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
                                        : Json()},
                    {"points", certificate.points.size()},
                    {"mapspace_size", certificate.size},
+                   {"counted", verdict.counted},
                    {"walked", verdict.walked},
                    {"unrollings",
                     {{"by_floor", verdict.by_floor},

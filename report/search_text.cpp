@@ -35,10 +35,9 @@ std::string need_text(const std::string& reason, std::int64_t need) {
 // What is proven beyond that, or not: decision 18.
 std::string bare_text(const Certificate& proof, const Objective& objective) {
   if (proof.status == Proof::kOptimal) {
-    return proof.bound_but_for_bare ? "(of its ties not all with an extent at which nothing is "
-                                      "kept or spread were looked "
-                                      "at: one may be better in the other figure)\n"
-                                    : "";
+    return proof.bound_but_for_bare
+               ? "(not all of its ties were looked at: one may be better in the other figure)\n"
+               : "";
   }
   return proof.bound_but_for_bare
              ? fmt::format(

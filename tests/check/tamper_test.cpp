@@ -166,7 +166,8 @@ TEST(Proof, RefusesWhatItDoesNotKnowByName) {
   EXPECT_EQ(
       complaint(altered(proof, "rules:\n", "  tiling", "rules:\n  moon: full\n")),
       "proof:50:3: rules: this certificate needs the rule 'moon', which the checker does not know; "
-      "one of tiling, factors, spatial, unroll, keep, bypass, extents, loops\n  moon: full\n  ^");
+      "one of tiling, factors, pieces, tiles, spatial, unroll, keep, bypass, extents, loops\n  "
+      "moon: full\n  ^");
   EXPECT_THAT(complaint(altered(proof, "latency: 0", "}", "latency: 0, area: 1")),
               HasSubstr("needs the objective's 'area', which the checker does not know"));
   EXPECT_THAT(complaint(altered(proof, "certificate: 1", "\n", "certificate: 2")),
