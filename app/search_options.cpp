@@ -27,7 +27,7 @@ void add_fronts(CLI::App& command, SearchArguments& a) {
 template <class Arguments>
 void add_strategy(CLI::App& command, Arguments& a) {
   add_choice(
-      command, "strategy", {"exact", "exhaustive", "random", "annealing", "genetic", "sample"},
+      command, "strategy", {"exact", "exhaustive", "random", "annealing", "genetic"},
       [&a](const std::string& word) { a.strategy = word; },
       "exact (default), exhaustive, random, annealing or genetic");
   add_number(command, "--evaluations,--samples", a.evaluations, std::int64_t{1}, kMost,

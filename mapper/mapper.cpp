@@ -17,12 +17,9 @@ struct NamedMapper {
   Mapper search;
 };
 constexpr std::array kMappers{
-    NamedMapper{"exact", search_exact},
-    NamedMapper{"exhaustive", search_exhaustive},
-    NamedMapper{"random", search_random},
-    NamedMapper{"annealing", search_annealing},
+    NamedMapper{"exact", search_exact},     NamedMapper{"exhaustive", search_exhaustive},
+    NamedMapper{"random", search_random},   NamedMapper{"annealing", search_annealing},
     NamedMapper{"genetic", search_genetic},
-    NamedMapper{"sample", search_random},  // its name in the first versions
 };
 
 struct Need {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "support/in_folder.hpp"
+#include "tests/support/in_folder.hpp"
 
 namespace mapsim {
 namespace {

@@ -94,7 +94,6 @@ TEST(InfeasibleReport, CountsReasonsAndKeepsTheSmallestNeed) {
 TEST(Mappers, AreFoundByName) {
   EXPECT_EQ(find_mapper("exhaustive"), &search_exhaustive);
   EXPECT_EQ(find_mapper("random"), &search_random);
-  EXPECT_EQ(find_mapper("sample"), &search_random);
   EXPECT_EQ(find_mapper("annealing"), &search_annealing);
   EXPECT_EQ(find_mapper("genetic"), &search_genetic);
   EXPECT_EQ(find_mapper("exact"), &search_exact);

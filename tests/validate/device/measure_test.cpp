@@ -12,7 +12,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
-#include "support/in_folder.hpp"
+#include "tests/support/in_folder.hpp"
 #include "validate/device/flush.hpp"
 #include "validate/device/microbenchmarks.hpp"
 

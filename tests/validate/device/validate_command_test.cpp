@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/in_folder.hpp"
+#include "tests/support/in_folder.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
