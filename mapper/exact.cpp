@@ -366,7 +366,15 @@ void add(Statistics& sum, const Statistics& other) {
   sum.evaluations += other.evaluations;
   sum.labels += other.labels;
   sum.states += other.states;
-  sum.unrollings += other.unrollings;
+}
+
+std::int64_t count_searched(const std::vector<GroupBound>& one,
+                            const std::vector<GroupBound>& other) {
+  std::int64_t count = 0;
+  for (std::size_t g = 0; g < one.size(); ++g) {
+    count += one[g].by == Argument::kSearch || other[g].by == Argument::kSearch ? 1 : 0;
+  }
+  return count;
 }
 
 // Of all mappings that need as little energy as `least`, the fastest.
@@ -388,6 +396,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   }
   SearchResult fastest = search.run();
   add(least.statistics, fastest.statistics);
+  least.statistics.unrollings = count_searched(least.groups, fastest.groups);
   least.best = std::move(fastest.best);
   least.cost = std::move(fastest.cost);
   least.interrupted = fastest.interrupted;
@@ -402,8 +411,10 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
 }
 
 // Adds what a limited figure has to be at least: with the other limit, if there is anything within.
+// If there is not, and this limit alone leaves something, it is the other that is at fault.
 void explain_limit(const Mapspace& space, SearchOptions options, const Patience& patience,
-                   const char* name, Objective least, InfeasibleReport& report) {
+                   const char* name, Objective least, const Objective& limit,
+                   InfeasibleReport& report) {
   for (const bool alone : {false, true}) {
     if (alone) {
       least.max_energy.reset();
@@ -411,6 +422,9 @@ void explain_limit(const Mapspace& space, SearchOptions options, const Patience&
     }
     options.objective = least;
     const SearchResult found = ExactSearch(space, options, patience).run();
+    if (found.cost && alone && is_within_limits(limit, *found.cost)) {
+      return;
+    }
     if (found.cost) {
       ++report.reasons[name];
       report.smallest_need[name] =
@@ -427,10 +441,12 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
   const Objective least_latency{0, 1, false, asked.mode, asked.max_energy, std::nullopt};
   options.progress = nullptr;
   if (asked.max_energy) {
-    explain_limit(space, options, patience, "energy limit", least_energy, report);
+    explain_limit(space, options, patience, "energy limit", least_energy,
+                  {1, 0, false, asked.mode, asked.max_energy, std::nullopt}, report);
   }
   if (asked.max_latency) {
-    explain_limit(space, options, patience, "latency limit", least_latency, report);
+    explain_limit(space, options, patience, "latency limit", least_latency,
+                  {0, 1, false, asked.mode, std::nullopt, asked.max_latency}, report);
   }
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }

@@ -46,7 +46,6 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   result.interrupted = tally.evaluations() < wanted || (sampler.empty() && is_stopped(options));
   result.certificate.mapspace_size =
       space.size_unless([&options] { return is_stopped(options); }).value_or("");
-  result.statistics.unrollings_total = space.unrolling_count();
   result.statistics.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
