@@ -64,8 +64,12 @@ class ConstraintsReader {
 
   Factors read_factors(const Fields& fields) {
     Factors factors;
-    factors.balanced =
-        reader_.choice(fields.find("factors"), {"perfect", "balanced"}, "factors").value_or(0) == 1;
+    const Node* written = fields.find("factors");
+    if (written != nullptr && written->text == "imperfect") {  // as --imperfect has it
+      reader_.error(*written, "factors are perfect or balanced, not 'imperfect'");
+      return factors;
+    }
+    factors.balanced = reader_.choice(written, {"perfect", "balanced"}, "factors").value_or(0) == 1;
     for (const char* key : {"pieces", "tiles"}) {
       if (fields.find(key) != nullptr && !factors.balanced) {
         reader_.error(*fields.find(key), fmt::format("{} needs factors: balanced", key));

@@ -374,7 +374,15 @@ void add(Statistics& sum, const Statistics& other) {
   sum.evaluations += other.evaluations;
   sum.labels += other.labels;
   sum.states += other.states;
-  sum.unrollings += other.unrollings;
+}
+
+std::int64_t count_searched(const std::vector<GroupBound>& one,
+                            const std::vector<GroupBound>& other) {
+  std::int64_t count = 0;
+  for (std::size_t g = 0; g < one.size(); ++g) {
+    count += one[g].by == Argument::kSearch || other[g].by == Argument::kSearch ? 1 : 0;
+  }
+  return count;
 }
 
 // Of all mappings that need as little energy as `least`, the fastest.
@@ -396,6 +404,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   }
   SearchResult fastest = search.run();
   add(least.statistics, fastest.statistics);
+  least.statistics.unrollings = count_searched(least.groups, fastest.groups);
   least.best = std::move(fastest.best);
   least.cost = std::move(fastest.cost);
   least.interrupted = fastest.interrupted;
@@ -412,42 +421,14 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
 // Labels after which nobody waits any longer for what a limit would have to be.
 constexpr std::int64_t kMostToExplain = 50'000;
 
-// Adds what a limited figure has to be at least: with the other limit, if there is anything within.
-void explain_limit(const Mapspace& space, SearchOptions options, const Patience& patience,
-                   const char* name, Objective least, InfeasibleReport& report) {
-  for (const bool alone : {false, true}) {
-    if (alone) {
-      least.max_energy.reset();
-      least.max_latency.reset();
-    }
-    options.objective = least;
-    const SearchResult found = ExactSearch(space, options, patience).run();
-    if (found.cost || found.interrupted) {
-      ++report.reasons[name];
-    }
-    if (found.cost && !found.interrupted) {
-      report.smallest_need[name] =
-          static_cast<std::int64_t>(std::ceil(objective_value(least, *found.cost)));
-    }
-    if (found.cost || found.interrupted) {
-      return;
-    }
-  }
-}
-
 InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Patience& patience) {
-  InfeasibleReport report;
-  const Objective& asked = options.objective;
-  const Objective least_energy{1, 0, false, asked.mode, std::nullopt, asked.max_latency};
-  const Objective least_latency{0, 1, false, asked.mode, asked.max_energy, std::nullopt};
   options.progress = nullptr;
   options.budget.labels = std::min(options.budget.labels, kMostToExplain);
-  if (asked.max_energy) {
-    explain_limit(space, options, patience, "energy limit", least_energy, report);
-  }
-  if (asked.max_latency) {
-    explain_limit(space, options, patience, "latency limit", least_latency, report);
-  }
+  const InfeasibleReport report =
+      exact::explain_limits(Objective{options.objective}, [&](const Objective& least) {
+        options.objective = least;
+        return ExactSearch(space, options, patience).run();
+      });
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 

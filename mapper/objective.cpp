@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -42,13 +43,18 @@ std::string bad_objective(std::string_view text, std::string_view why) {
       text, why);
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 // NAME or NAME^NUMBER; adds it to the powers.
 std::optional<std::string> add_factor(std::string_view text, Objective& objective) {
   const std::size_t caret = text.find('^');
-  const std::string_view name = text.substr(0, caret);
+  const std::string_view name = trimmed(text.substr(0, caret));
   double exponent = 1;
   if (caret != std::string_view::npos) {
-    const std::string_view digits = text.substr(caret + 1);
+    const std::string_view digits = trimmed(text.substr(caret + 1));
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
     if (error != std::errc{} || end != digits.data() + digits.size() || !(exponent >= 0)) {
@@ -108,8 +114,8 @@ Parsed<Objective> parse_objective(std::string_view text) {
   std::string_view formula = text.substr(0, text.find(','));
   if (formula.size() < text.size()) {
     const std::string_view then = text.substr(formula.size() + 1);
-    const bool both =
-        (formula == "energy" && then == "latency") || (formula == "latency" && then == "energy");
+    const bool both = (trimmed(formula) == "energy" && trimmed(then) == "latency") ||
+                      (trimmed(formula) == "latency" && trimmed(then) == "energy");
     if (!both) {
       return bad_objective(text, "a comma stands between energy and latency");
     }
@@ -153,6 +159,9 @@ Parsed<Cycles> parse_duration(std::string_view text, Hertz clock) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), cycles);
   std::string_view unit{stop, static_cast<std::size_t>(text.data() + text.size() - stop)};
   unit.remove_prefix(std::min(unit.find_first_not_of(' '), unit.size()));
+  if (error == std::errc{} && cycles < 0) {
+    return fmt::format("'{}' is negative", text);
+  }
   if (error != std::errc{} || (unit != "cycles" && unit != "cycle")) {
     const Parsed<Seconds> time = parse_seconds(text);
     if (const auto* problem = std::get_if<std::string>(&time)) {

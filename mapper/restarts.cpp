@@ -45,7 +45,6 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   SearchResult result = tally.result(space.problem());
   result.interrupted = tally.evaluations() < wanted || (sampler.empty() && patience.over());
   result.certificate.mapspace_size = space.size_unless(stop).value_or("");
-  result.statistics.unrollings_total = space.unrolling_count();
   result.statistics.seconds = patience.seconds();
   return result;
 }

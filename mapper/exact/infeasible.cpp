@@ -2,6 +2,7 @@
 #include "mapper/exact/infeasible.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -203,6 +204,50 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
     add(needs, space.problem(), least->rooms[i]);
   }
   report.smallest_need = needs.smallest_need;
+  return report;
+}
+
+namespace {
+
+using SearchFor = std::function<SearchResult(const Objective&)>;
+
+// Adds what a limited figure has to be at least: with the other limit, if there is anything within.
+// If there is not, and this limit alone leaves something, it is the other that is at fault.
+void explain_limit(const char* name, Objective least, const Objective& limit,
+                   const SearchFor& search, InfeasibleReport& report) {
+  for (const bool alone : {false, true}) {
+    if (alone) {
+      least.max_energy.reset();
+      least.max_latency.reset();
+    }
+    const SearchResult found = search(least);
+    if (found.cost && alone && is_within_limits(limit, *found.cost)) {
+      return;
+    }
+    if (!found.cost && !found.interrupted) {
+      continue;
+    }
+    ++report.reasons[name];
+    if (found.cost && !found.interrupted) {
+      report.smallest_need[name] =
+          static_cast<std::int64_t>(std::ceil(objective_value(least, *found.cost)));
+    }
+    return;
+  }
+}
+
+}  // namespace
+
+InfeasibleReport explain_limits(const Objective& asked, const SearchFor& search) {
+  InfeasibleReport report;
+  if (asked.max_energy) {
+    explain_limit("energy limit", {1, 0, false, asked.mode, std::nullopt, asked.max_latency},
+                  {1, 0, false, asked.mode, asked.max_energy, std::nullopt}, search, report);
+  }
+  if (asked.max_latency) {
+    explain_limit("latency limit", {0, 1, false, asked.mode, asked.max_energy, std::nullopt},
+                  {0, 1, false, asked.mode, std::nullopt, asked.max_latency}, search, report);
+  }
   return report;
 }
 

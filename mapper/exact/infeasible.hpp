@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+
 #include "mapper/mapper.hpp"
 
 namespace mapsim::exact {
@@ -14,5 +16,11 @@ InfeasibleReport explain_infeasible(const Mapspace& space);
 // The same for a space with rules for extents and loops, by searching again; the rooms that are
 // large enough as they are, are as many as can be found one by one.
 InfeasibleReport least_enlargement(const Mapspace& space);
+
+// For an objective within whose limits there is nothing: what each of them would have to be at
+// least, the other kept, if that leaves anything. `search` finds the best of the space; where it is
+// interrupted, nothing is said of how much. Empty if no limit is at fault.
+InfeasibleReport explain_limits(const Objective& asked,
+                                const std::function<SearchResult(const Objective&)>& search);
 
 }  // namespace mapsim::exact

@@ -170,6 +170,29 @@ Problem large_problem() {
   return Problem{arch, conv2d("conv", shape)};
 }
 
+TEST(ExactResult, CountsAnUnrollingOnceThoughTiesAreSearchedForAgain) {
+  const Problem problem = large_problem();
+  const Mapspace space{problem, {}};
+  SearchOptions options = options_for(std::get<Objective>(parse_objective(" energy , latency ")));
+  EXPECT_TRUE(options.objective.exact_ties);
+  options.objective.max_energy = Picojoules{1e30};
+  const SearchResult result = search_exact(space, options);
+  EXPECT_GE(result.statistics.unrollings, 1);
+  EXPECT_LE(result.statistics.unrollings, result.statistics.unrollings_total);
+  for (const SearchCase& random : {random_space(32'000), random_space(32'001)}) {
+    const Mapspace small{random.problem, random.constraints};
+    const Statistics statistics = search_exact(small, options).statistics;
+    EXPECT_LE(statistics.unrollings, statistics.unrollings_total);
+  }
+}
+
+TEST(Objectives, AreReadWithSpacesToo) {
+  const Objective objective = std::get<Objective>(parse_objective("energy^1.5 * latency ^ 0.5"));
+  EXPECT_EQ(objective.energy_power, 1.5);
+  EXPECT_EQ(objective.latency_power, 0.5);
+  EXPECT_EQ(std::get<std::string>(parse_duration("-5 ms", Hertz{1e9})), "'-5 ms' is negative");
+}
+
 TEST(ExactResult, IsTheSameOnAnyNumberOfThreads) {
   for (std::uint64_t seed = 32'000; seed < 32'060; ++seed) {
     const SearchCase random = random_space(seed);

@@ -118,6 +118,23 @@ TEST(ExactInfeasible, AsksForTwiceTheTilesOfADoubleBufferedLevel) {
   EXPECT_TRUE(search_exact(Mapspace{gemm_on_two_levels(48, 96, true), {}}, {}).best.has_value());
 }
 
+TEST(ExactInfeasible, BlamesTheLimitThatNothingKeeps) {
+  const Problem free = gemm_on_two_levels(4'096, 4'096, false);
+  Arch arch = free.arch();
+  arch.compute.energy = Picojoules{1};
+  const Problem problem{arch, free.workload()};
+  const Mapspace space{problem, {}};
+  SearchOptions options;
+  const Cost least = search_exact(space, options).cost.value();
+  options.objective.max_energy = least.energy.total;  // alone it leaves something
+  options.objective.max_latency = Cycles{1};
+  const InfeasibleReport both = search_exact(space, options).infeasible;
+  EXPECT_THAT(both.reasons, testing::ElementsAre(testing::Pair("latency limit", 1)));
+  options.objective.max_energy = Picojoules{1};
+  const InfeasibleReport neither = search_exact(space, options).infeasible;
+  EXPECT_EQ(neither.reasons.size(), 2U);
+}
+
 TEST(ExactInfeasible, AsksForTheLeastThatWouldDo) {
   int infeasible = 0;
   int several = 0;
