@@ -45,6 +45,9 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
       found.bound = std::max(found.bound, walked.bound);
       break;
     }
+    if (tiles >= most) {
+      break;
+    }
   }
   found.bound = std::min(found.bound, wanted);
   return found;

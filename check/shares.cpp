@@ -169,6 +169,20 @@ Shares::Shares(const Graph& graph, const Rungs& rungs, Tracked tracked)
   for (const Placing& placing : graph.placings()) {
     boundaries_.push_back(boundary_of(graph, placing));
   }
+  for (const Tensor& tensor : graph.problem().workload().tensors) {
+    for (const Rank& rank : tensor.ranks) {
+      std::vector<std::uint32_t>& index = index_[&rank];
+      index.assign(rungs.size(), 0);
+      for (const Term& term : rank.terms) {
+        const std::size_t count = rungs.count(term.dim);
+        rungs.sweep(term.dim, [&](std::size_t rung, std::size_t first, std::size_t last) {
+          for (std::size_t tile = first; tile < last; ++tile) {
+            index[tile] = static_cast<std::uint32_t>(index[tile] * count + rung);
+          }
+        });
+      }
+    }
+  }
 }
 
 // At most how many distinct sums instances meet, over all or the first one; without windows.
@@ -218,9 +232,9 @@ void Shares::multiply_window(const Boundary& of, const Rank& rank, const std::ve
       table.push_back(static_cast<double>(bounds[0] / a) * along(a) + along(bounds[0] % a));
     }
   }
+  const std::vector<std::uint32_t>& index = index_.at(&rank);
   for (std::size_t tile = 0; tile < values.size(); ++tile) {
-    values[tile] *=
-        table[rungs_.digit(dims[0], tile) * together[1].size() + rungs_.digit(dims[1], tile)];
+    values[tile] *= table[index[tile]];
   }
 }
 
@@ -255,9 +269,11 @@ std::vector<double> Shares::volumes(const Boundary& of, const std::vector<Use>& 
       visits.push_back(static_cast<double>(least_visits(rungs_.spreads(), d, rungs_.bound(d),
                                                         rungs_.high(d, rung), of.crossed, uses)));
     }
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      values[tile] *= visits[rungs_.digit(d, tile)];
-    }
+    rungs_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < std::min(last, tiles); ++tile) {
+        values[tile] *= visits[rung];
+      }
+    });
   }
   return values;
 }
@@ -347,12 +363,9 @@ std::vector<double> Shares::bits(std::size_t placing) const {
       const bool forbidden = std::find(tile.begin(), tile.end(), 0) != tile.end();
       points.push_back(forbidden ? kInfinity : static_cast<double>(count_coordinates(rank, tile)));
     }
+    const std::vector<std::uint32_t>& index = index_.at(&rank);
     for (std::size_t tile = 0; tile < bits.size(); ++tile) {
-      std::size_t index = 0;
-      for (const Term& term : rank.terms) {
-        index = index * rungs_.count(term.dim) + rungs_.digit(term.dim, tile);
-      }
-      bits[tile] *= points[index];
+      bits[tile] *= points[index[tile]];
     }
   }
   for (double& taken : bits) {

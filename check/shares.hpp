@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -83,6 +84,7 @@ class Shares {
   Tracked tracked_;
   std::size_t components_;
   std::vector<Boundary> boundaries_;
+  std::map<const Rank*, std::vector<std::uint32_t>> index_;  // per tile, of the rank's own rungs
 };
 
 // Steps of the loops over d that an irrelevant tile is moved by, at least, where tiles of up to

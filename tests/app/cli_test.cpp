@@ -75,6 +75,29 @@ TEST_F(CommandLine, WritesAProofThatHoldsUntilItIsChanged) {
   EXPECT_THAT(other.err, HasSubstr("not a whole certificate"));
 }
 
+TEST_F(CommandLine, ProvesBalancedFactorsAndSaysUnderWhichRules) {
+  const Outcome found = run(fmt::format(
+      "search {} {}/small_gemm.yaml --imperfect --certificate proof.yaml", kTeaching, kData));
+  EXPECT_EQ(found.code, 0);
+  std::ofstream{folder() / "perfect.yaml"} << "mapspace: {factors: perfect}\n";
+  std::ofstream{folder() / "balanced.yaml"} << "mapspace: {factors: balanced}\n";
+  const Outcome checked = run("check proof.yaml --constraints balanced.yaml");
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_THAT(checked.out, HasSubstr("objective: energy\nrules:\n  tiling: uneven\n"
+                                     "  factors: balanced\n\nthe proof holds:"));
+  const Outcome other = run("check proof.yaml --constraints perfect.yaml");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.out, HasSubstr("it is not about the mapspace of perfect.yaml"));
+}
+
+TEST_F(CommandLine, LeavesNoCertificateOfAFrontThatWasStopped) {
+  std::ofstream{folder() / "proof.yaml"} << "of another search\n";
+  const Outcome stopped = run(fmt::format(
+      "search {} {} --pareto --budget-labels 1 --certificate proof.yaml", kTeaching, kLayer));
+  EXPECT_THAT(stopped.err, HasSubstr("no certificate in proof.yaml"));
+  EXPECT_FALSE(fs::exists(folder() / "proof.yaml"));
+}
+
 // Whose folds are full or divide: it says so.
 TEST_F(CommandLine, WritesAProofOfATimeOfASystolicArray) {
   const std::string search = fmt::format(
