@@ -83,8 +83,8 @@ void say_question_once(const std::vector<Study>& studies, PageTable& table) {
     return study.question() == studies.front().question();
   });
   if (one) {
-    table.caption.back() = ':';
-    table.caption += " " + studies.front().question() + ".";
+    table.caption.pop_back();
+    table.caption = fmt::format("{}: {}.", table.caption, studies.front().question());
     drop_column(table, 0);
   }
   const auto is_same = [&studies](const Study& study) {
