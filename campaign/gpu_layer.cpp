@@ -50,12 +50,12 @@ GpuLayer fastest_kernel(const Gpu& gpu, const Workload& workload, const GpuLayer
   layer.form = std::move(result.forms[best.form]);
   const GpuJoules& joules = best.estimate.energy;
   layer.parts = {{"MACs", joules.mma},
-                 {"instructions", joules.instructions},
+                 {"issue", joules.instructions},
                  {"registers", joules.registers},
-                 {"shared memory", joules.shared},
+                 {"shared", joules.shared},
                  {"L2", joules.l2},
                  {"DRAM", joules.dram},
-                 {"constant power", joules.constant}};
+                 {"constant", joules.constant}};
   layer.energy = joules.total;
   if (!layer.form.passes.empty()) {
     layer.parts.emplace_back("passes", of_passes(gpu, layer.form, best.passes));

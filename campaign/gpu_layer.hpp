@@ -24,7 +24,7 @@ struct GpuLayer {
   GemmForm form{};                       // of the kernel
   std::string problem;                   // why there is none
   std::int64_t considered = 0;           // kernels; 0: the layer is no GEMM for this chip
-  // Parts in a fixed order: multiply-adds, instructions, ..., DRAM, passes, constant power.
+  // Parts in a fixed order: MACs, issue, ..., DRAM, constant power, passes.
   std::vector<std::pair<std::string, Picojoules>> parts;
   Picojoules energy{0};    // kernel and passes
   double utilization = 0;  // useful MACs / what the kernel's path could do in the whole time

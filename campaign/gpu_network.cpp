@@ -44,6 +44,7 @@ GpuNetworkResult search_network(const Gpu& gpu, const Network& network,
     }
     result.interrupted = options.stop != nullptr && *options.stop;
   }
+  result.missing += unread_layers(network);
   result.missing += static_cast<std::int64_t>(network.layers.size() - result.layers.size());
   add_streams(gpu, network, options, result);
   return result;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "campaign/gpu_network.hpp"
+#include "campaign/network.hpp"
 #include "report/figures.hpp"
 #include "report/gpu.hpp"
 #include "report/table.hpp"
@@ -87,6 +88,20 @@ std::string trust_text(const GpuNetworkResult& result) {
                      std::exp(error));
 }
 
+Json streams_json(const Network& network, const GpuNetworkResult& result) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < network.streams.size(); ++i) {
+    const Stream& stream = network.streams[i];
+    list.push_back({{"name", stream.name},
+                    {"kind", stream.kind},
+                    {"count", stream.count},
+                    {"energy_pj", result.streams[i].energy.count()},
+                    {"latency_seconds", result.streams[i].latency.count()},
+                    {"bottleneck", to_string(GpuBound::kDram)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string gpu_network_text(const Gpu& gpu, const Network& network,
@@ -96,15 +111,16 @@ std::string gpu_network_text(const Gpu& gpu, const Network& network,
   text += layers_text(network, result) + streams_text(network, result);
   const std::string rate =
       fmt::format(" ({} inferences/s)", ratio(part(times(network.batch), result.latency.count())));
+  const bool partial = result.missing > 0 || !network.unpriced.empty();
   if (result.missing > 0) {
     text += fmt::format("{} of {} layers are missing: what follows is of the others only\n",
-                        result.missing, network.layers.size());
+                        result.missing,
+                        static_cast<std::int64_t>(network.layers.size()) + unread_layers(network));
   }
-  text += fmt::format("{}{}: {} in {}{}, {} MACs, {} W\n",
-                      result.missing > 0 ? "Part of the total" : "Total",
+  text += fmt::format("{}{}: {} in {}{}, {} MACs, {} W\n", partial ? "Part of the total" : "Total",
                       network.batch > 1 ? fmt::format(" of {} at a time", network.batch) : "",
                       energy_text(result.energy), scaled(result.latency.count(), "s"),
-                      result.missing > 0 ? "" : rate, grouped(result.macs),
+                      partial ? "" : rate, grouped(result.macs),
                       ratio(part(result.energy.count() * 1e-12, result.latency.count())));
   return network.layers.empty()
              ? text
@@ -123,8 +139,9 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
   json["total"] = {
       {"energy_pj", result.energy.count()},
       {"latency_seconds", seconds},
-      {"inferences_per_second",
-       seconds > 0 && result.missing == 0 ? Json(times(network.batch) / seconds) : Json()},
+      {"inferences_per_second", seconds > 0 && result.missing == 0 && network.unpriced.empty()
+                                    ? Json(times(network.batch) / seconds)
+                                    : Json()},
       {"macs", result.macs},
       {"streams_energy_pj", result.stream_energy.count()},
       {"streams_latency_seconds", result.stream_latency.count()},
@@ -160,15 +177,7 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
     }
     json["layers"].push_back(std::move(entry));
   }
-  json["streams"] = Json::array();
-  for (std::size_t i = 0; i < network.streams.size(); ++i) {
-    const Stream& stream = network.streams[i];
-    json["streams"].push_back({{"name", stream.name},
-                               {"kind", stream.kind},
-                               {"count", stream.count},
-                               {"energy_pj", result.streams[i].energy.count()},
-                               {"latency_seconds", result.streams[i].latency.count()}});
-  }
+  json["streams"] = streams_json(network, result);
   json["unpriced"] = network.unpriced;
   return json.dump(2) + '\n';
 }

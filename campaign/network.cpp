@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/network.hpp"
 
+#include <algorithm>
+
 #include "campaign/layer.hpp"
 
 namespace mapsim {
@@ -39,6 +41,15 @@ std::size_t first_like(const Network& network, std::size_t layer) {
   return i;
 }
 
+std::int64_t unread_layers(const Network& network) {
+  std::int64_t sum = 0;
+  for (const auto& [kind, count] : network.unpriced) {
+    const auto begins = [op = kind](const char* name) { return op.starts_with(name); };
+    sum += std::any_of(kMultiplyingOps.begin(), kMultiplyingOps.end(), begins) ? count : 0;
+  }
+  return sum;
+}
+
 bool times_streams(const Arch& arch) {
   const Bandwidth& ports = arch.levels.begin()->bandwidth;
   return ports.shared || ports.read || ports.write;
@@ -61,6 +72,8 @@ NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResu
   }
   sums.energy = sums.streams.energy;
   sums.latency = sums.streams.latency;
+  sums.missing = unread_layers(network);
+  sums.proven = sums.missing == 0;
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
     const NetworkLayer& layer = network.layers[i];
     sums.distinct += first_like(network, i) == i ? 1 : 0;

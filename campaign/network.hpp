@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -41,7 +42,7 @@ struct NetworkTotals {
   StreamCost streams;  // their part of both (costmodel/stream.hpp)
   std::int64_t macs = 0;
   double seconds = 0;        // of searching
-  std::int64_t missing = 0;  // layers without a mapping: in none of the sums above
+  std::int64_t missing = 0;  // layers without a mapping, or unread: in none of the sums above
   std::size_t distinct = 0;  // layers that differ in more than their names
   bool proven = true;        // every layer's mapping is optimal
 };
@@ -52,6 +53,16 @@ struct FrameCost {
   Cycles latency{0};  // rounded up
 };
 FrameCost frame_cost(const SearchResult& found, LatencyMode mode);
+
+// Operators without a price that multiply: layers that are in no sum. By the beginnings of their
+// names (Conv_of_unknown_shape, LSTM); other operators without a price are small beside them.
+inline constexpr std::array kMultiplyingOps{"Attention",     "com.microsoft.Attention",
+                                            "Conv",          "DeformConv",
+                                            "Einsum",        "GRU",
+                                            "Gemm",          "LSTM",
+                                            "MatMul",        "QLinearConv",
+                                            "QLinearMatMul", "RNN"};
+std::int64_t unread_layers(const Network& network);
 
 // Searches every distinct layer once (campaign/layer.hpp): layers that differ in their names only
 // are one.

@@ -71,19 +71,21 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
   const auto inferences = static_cast<double>(network.batch);
   json["batch"] = network.batch;
-  json["total"] = {{"energy_pj", sums.energy.count()},
-                   {"latency_cycles", sums.latency.count()},
-                   {"latency_seconds", seconds},
-                   {"inferences_per_second",
-                    seconds > 0 && sums.missing == 0 ? Json(inferences / seconds) : Json()},
-                   {"macs", sums.macs},
-                   {"streams_energy_pj", sums.streams.energy.count()},
-                   {"streams_latency_cycles", sums.streams.latency.count()},
-                   {"streams_timed", times_streams(arch)},
-                   {"layers_missing", sums.missing},
-                   {"layers_searched", sums.distinct},
-                   {"proven", sums.proven},
-                   {"search_seconds", sums.seconds}};
+  json["total"] = {
+      {"energy_pj", sums.energy.count()},
+      {"latency_cycles", sums.latency.count()},
+      {"latency_seconds", seconds},
+      {"inferences_per_second", seconds > 0 && sums.missing == 0 && network.unpriced.empty()
+                                    ? Json(inferences / seconds)
+                                    : Json()},
+      {"macs", sums.macs},
+      {"streams_energy_pj", sums.streams.energy.count()},
+      {"streams_latency_cycles", sums.streams.latency.count()},
+      {"streams_timed", times_streams(arch)},
+      {"layers_missing", sums.missing},
+      {"layers_searched", sums.distinct},
+      {"proven", sums.proven},
+      {"search_seconds", sums.seconds}};
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
     json["layers"].push_back(layer_json(arch, network.layers[i], result.layers[i]));
@@ -97,7 +99,8 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
                                {"bits_in", stream.in.count()},
                                {"bits_out", stream.out.count()},
                                {"energy_pj", cost.energy.count()},
-                               {"latency_cycles", cost.latency.count()}});
+                               {"latency_cycles", cost.latency.count()},
+                               {"bottleneck", arch.levels.begin()->name}});
   }
   json["unpriced"] = network.unpriced;
   return json.dump(2) + '\n';

@@ -154,17 +154,18 @@ std::string streams_text(const Arch& arch, const Network& network,
 std::string totals_text(const Arch& arch, const Network& network, const NetworkTotals& sums) {
   const double time = seconds(arch, sums.latency);
   const std::string rate =
-      time > 0 && sums.missing == 0
+      time > 0 && sums.missing == 0 && network.unpriced.empty()
           ? fmt::format("; {} inferences/s", ratio(static_cast<double>(network.batch) / time))
           : "";
   std::string text =
       sums.missing > 0
           ? fmt::format("{} of {} layers are missing: what follows is of the others only\n",
-                        sums.missing, network.layers.size())
+                        sums.missing,
+                        static_cast<std::int64_t>(network.layers.size()) + unread_layers(network))
           : "";
   text += fmt::format(
       "{}{}: {} in {} cycles ({}{}), {} MACs, {} per MAC, {} of peak\n",
-      sums.missing > 0 ? "Part of the total" : "Total",
+      sums.missing > 0 || !network.unpriced.empty() ? "Part of the total" : "Total",
       network.batch > 1 ? fmt::format(" of {} at a time", network.batch) : "",
       energy_text(sums.energy), grouped(sums.latency.count()), scaled(time, "s"), rate,
       grouped(sums.macs),

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
@@ -59,7 +60,10 @@ std::string extreme(const Study& study, const char* what,
   const std::vector<DesignPoint> points = design_points(study);
   const auto least = std::min_element(
       points.begin(), points.end(),
-      [&](const DesignPoint& a, const DesignPoint& b) { return measure(a) < measure(b); });
+      [&](const DesignPoint& a, const DesignPoint& b) {  // of equals one that none beats
+        return std::tuple{measure(a), a.seconds, a.energy, a.area.value_or(0)} <
+               std::tuple{measure(b), b.seconds, b.energy, b.area.value_or(0)};
+      });
   return fmt::format("least {} {} (design {})", what, si_text(measure(*least), unit, 4),
                      least->name);
 }
@@ -162,8 +166,8 @@ Section study_section(const Study& study, bool several, const std::vector<std::s
     section.paragraphs.push_back("All designs: " + joined(study.fixed, ", ") + ".");
   }
   if (!study.unpriced.empty()) {
-    section.paragraphs.push_back(
-        "In no sum, as nothing is known of them: " + joined(study.unpriced, ", ") + ".");
+    section.paragraphs.push_back("In no sum, as nothing is known of them: " +
+                                 joined(study.unpriced, ", ") + "; all figures are of the rest.");
   }
   if (design_points(study).size() > 1) {
     section.parts.emplace_back(designs_figure(study, names.of(prefix + " designs")));
@@ -223,10 +227,10 @@ std::string counts_text(const std::vector<Study>& studies) {
   std::size_t priced = 0;
   std::size_t fastest = 0;
   std::size_t missing = 0;
-  std::set<std::pair<std::string, std::size_t>> designs;
+  std::set<std::tuple<std::string, std::string, std::size_t>> designs;  // of JSON one a machine
   for (const Study& study : studies) {
     for (const DesignResult& design : study.designs) {
-      designs.emplace(study.campaign, design.number);
+      designs.emplace(study.campaign, study.campaign.empty() ? design.arch : "", design.number);
       for (const LayerResult& layer : design.layers) {
         ++points;
         mapped += layer.energy_pj ? 1U : 0U;

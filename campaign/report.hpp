@@ -55,6 +55,10 @@ PageFigure predictions_figure(const MeasuredResult& measured, const std::string&
 PageTable designs_table(const Study& study, const std::string& name);
 PageTable points_table(const std::vector<Study>& studies, const std::string& name);
 
+// The paths that set the designs of a study apart; a design's value, or nothing.
+std::vector<std::string> setting_paths(const Study& study);
+std::string setting_value(const DesignResult& design, const std::string& path);
+
 // The points of a study's complete designs; those on the front are marked.
 std::vector<DesignPoint> design_points(const Study& study);
 std::string layers_name(const Study& study);  // "alexnet", "3 layers"

@@ -253,7 +253,13 @@ Objective Study::goal() const {
 
 std::string Study::question() const {
   std::string text = "least " + objective;
-  text += limits.empty() || limits == "none" ? "" : ", " + limits;
+  // "energy 5 pJ, latency 20 ms"
+  for (std::size_t at = 0; at < limits.size() && limits != "none";) {
+    const std::size_t end = std::min(limits.find(", ", at), limits.size());
+    const std::size_t value = std::min(limits.find(' ', at), end);
+    text += ", " + limits.substr(at, value - at) + " at most" + limits.substr(value, end - value);
+    at = end + 2;
+  }
   text += constraints.empty() || constraints == "none" ? "" : ", " + constraints;
   text += latency == "ramped" ? ", ramped latency" : "";
   return text;

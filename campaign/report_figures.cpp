@@ -206,6 +206,20 @@ std::vector<const DesignResult*> drawn_designs(const Study& study) {
   return complete;
 }
 
+// The values of a design, each with a comma behind it.
+std::string settings_csv(const Study& study, const std::string& number,
+                         const std::vector<std::string>& paths) {
+  std::string csv;
+  for (const DesignResult& design : study.designs) {
+    for (const std::string& path : paths) {
+      if (fmt::to_string(design.number) == number) {
+        csv += csv_field(setting_value(design, path)) + ",";
+      }
+    }
+  }
+  return csv;
+}
+
 }  // namespace
 
 std::string layers_name(const Study& study) {
@@ -236,12 +250,17 @@ PageFigure designs_figure(const Study& study, const std::string& name) {
   const auto front = std::count_if(points.begin(), points.end(),
                                    [](const DesignPoint& point) { return point.on_front; });
   const bool areas = points.front().area.has_value();
-  std::string csv = "design,name,energy_j,latency_s,area_mm2,on_front\n";
+  const std::vector<std::string> paths = setting_paths(study);
+  std::string csv = "design,name,";
+  for (const std::string& path : paths) {
+    csv += csv_field(path) + ",";
+  }
+  csv += "energy_j,latency_s,area_mm2,on_front\n";
   for (const DesignPoint& point : points) {
-    csv += fmt::format("{},{},{},{},{},{}\n", point.name,
-                       csv_field(point.title.substr(point.title.find(' ') + 1)), point.energy,
-                       point.seconds, point.area ? fmt::format("{}", *point.area) : "",
-                       point.on_front ? 1 : 0);
+    csv += fmt::format("{},{},{}{},{},{},{}\n", point.name,
+                       csv_field(point.title.substr(point.title.find(' ') + 1)),
+                       settings_csv(study, point.name, paths), point.energy, point.seconds,
+                       point.area ? fmt::format("{}", *point.area) : "", point.on_front ? 1 : 0);
   }
   const std::string caption = fmt::format(
       "{} designs on {}. In colour, by their numbers, the {} that no other beats in energy{} "

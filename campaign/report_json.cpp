@@ -94,7 +94,7 @@ LayerResult stream_layer(const Json& json) {
   layer.status = "priced";
   layer.energy_pj = json.at("energy_pj").get<double>();
   layer.cycles = json.at("latency_cycles");
-  layer.bottleneck = json.at("kind");
+  layer.bottleneck = json.value("bottleneck", json.at("kind").get<std::string>());
   layer.energy = {{"operators without MACs", "", *layer.energy_pj}};
   return layer;
 }
@@ -153,7 +153,7 @@ LayerResult kernel_layer(const Json& json) {
   layer.energy_pj = number(json, "energy_pj");
   layer.cycles = picoseconds(number(json, "latency_seconds").value_or(0));
   layer.utilization = number(json, "share_of_peak").value_or(0);
-  layer.bottleneck = json.value("bound", json.value("kind", ""));
+  layer.bottleneck = json.value("bound", json.value("bottleneck", json.value("kind", "")));
   layer.mapping = json.value("kernel", "");
   const bool moves = json.contains("kind");
   layer.status = moves ? "priced" : layer.energy_pj ? "fastest" : "infeasible";
@@ -244,6 +244,9 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
       refuse(filename, "a curve over capacities: search --svg draws it");
     }
     into.fronts.push_back(front_of(json));
+  } else if (json.contains("gpu")) {
+    refuse(filename,
+           "kernels of a GPU: network --json and campaigns are drawn, lists of kernels are not");
   } else if (command == "search" || command == "eval") {
     into.studies.push_back(study_of_layer(json));
   } else {

@@ -24,24 +24,18 @@ Scale scale_of(const std::string& quantity, const std::string& unit, double most
   return {axis.factor(), axis.title()};
 }
 
-// What differs between the designs of a study: paths, each a column.
-std::vector<std::string> setting_paths(const Study& study) {
-  std::vector<std::string> paths;
-  for (const DesignResult& design : study.designs) {
-    for (const auto& [path, value] : design.settings) {
-      if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
-        paths.push_back(path);
-      }
-    }
-  }
-  return paths;
-}
-
 // Numbers with a unit sort as numbers where all of a column have the same one.
 TableCell setting_cell(const DesignResult& design, const std::string& path) {
-  const auto at = std::find_if(design.settings.begin(), design.settings.end(),
-                               [&path](const auto& setting) { return setting.first == path; });
-  return at == design.settings.end() ? TableCell{} : TableCell{at->second};
+  const std::string value = setting_value(design, path);
+  return value.empty() ? TableCell{} : TableCell{value};
+}
+
+void drop_column(PageTable& table, std::size_t column) {
+  const auto at = static_cast<std::ptrdiff_t>(column);
+  table.columns.erase(table.columns.begin() + at);
+  for (auto& row : table.rows) {
+    row.erase(row.begin() + at);
+  }
 }
 
 // Columns that say nothing are left out: nothing in them, or how often or how many for naught.
@@ -56,10 +50,7 @@ void drop_idle_columns(PageTable& table) {
              (number != nullptr && *number == usual);
     });
     if (idle) {
-      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
-      for (auto& row : table.rows) {
-        row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-      }
+      drop_column(table, column);
     }
   }
 }
@@ -86,22 +77,48 @@ Extent extent_of(const std::vector<Study>& studies) {
   return most;
 }
 
-// Of all rows one question: in the caption, not in a column.
+// Of all rows one question: in the caption, not in a column. Of one campaign not a word.
 void say_question_once(const std::vector<Study>& studies, PageTable& table) {
   const bool one = std::all_of(studies.begin(), studies.end(), [&studies](const Study& study) {
     return study.question() == studies.front().question();
   });
   if (one) {
-    table.caption.back() = ':';
-    table.caption += " " + studies.front().question() + ".";
-    table.columns.erase(table.columns.begin());
-    for (auto& row : table.rows) {
-      row.erase(row.begin());
+    table.caption.pop_back();
+    table.caption = fmt::format("{}: {}.", table.caption, studies.front().question());
+    drop_column(table, 0);
+  }
+  const auto is_same = [&studies](const Study& study) {
+    return study.campaign == studies.front().campaign;
+  };
+  if (std::all_of(studies.begin(), studies.end(), is_same)) {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].key == "campaign") {
+        drop_column(table, i);
+        break;
+      }
     }
   }
 }
 
 }  // namespace
+
+std::vector<std::string> setting_paths(const Study& study) {
+  std::vector<std::string> paths;
+  for (const DesignResult& design : study.designs) {
+    for (const auto& [path, value] : design.settings) {
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+        paths.push_back(path);
+      }
+    }
+  }
+  return paths;
+}
+
+std::string setting_value(const DesignResult& design, const std::string& path) {
+  const auto at = std::find_if(design.settings.begin(), design.settings.end(),
+                               [&path](const auto& setting) { return setting.first == path; });
+  return at == design.settings.end() ? "" : at->second;
+}
 
 PageTable designs_table(const Study& study, const std::string& name) {
   const std::vector<std::string> paths = setting_paths(study);
@@ -170,6 +187,7 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
       name,
       most.rows == 1 ? "The one point." : fmt::format("All {} points, one layer each.", most.rows),
       {{"question", "question", true},
+       {"campaign", "campaign", true},
        {"design", "design"},
        {"arch", "machine", true},
        {"network", "network", true},
@@ -194,8 +212,8 @@ PageTable points_table(const std::vector<Study>& studies, const std::string& nam
           return text.empty() ? TableCell{} : TableCell{text};
         };
         table.rows.push_back(
-            {study.question(), static_cast<double>(design.number), design.arch,
-             words(study.network), layer.layer, static_cast<double>(layer.count),
+            {study.question(), words(study.campaign), static_cast<double>(design.number),
+             design.arch, words(study.network), layer.layer, static_cast<double>(layer.count),
              figure(layer.energy_pj.value_or(0) * kPicojoule / energy.factor),
              figure(static_cast<double>(layer.cycles) / design.clock_hz / latency.factor),
              figure(100 * layer.utilization), words(layer.bottleneck),

@@ -167,6 +167,9 @@ std::string text_table(const std::vector<Shown>& all,
       rows.back().push_back(short_text(column, value_of(asked(all, column, record), record)));
     }
   });
+  if (rows.size() == 1) {
+    return "nothing: no point is of a network\n";  // of points there is always one
+  }
   // Columns that say nothing are left out.
   for (std::size_t column = shown.size(); column-- > 0;) {
     const bool empty = std::all_of(rows.begin() + 1, rows.end(), [column](const Row& row) {

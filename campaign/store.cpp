@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 
+#include "campaign/network.hpp"
 #include "campaign/results_version.hpp"
 #include "core/diagnostic.hpp"
 
@@ -52,13 +53,31 @@ std::vector<std::string> answer_columns() {
   return all;
 }
 
+// How many operators of a network without a price multiply: layers that are in no sum.
+std::string unread_layers_sql() {
+  std::vector<std::string> kinds;
+  for (const char* op : kMultiplyingOps) {
+    kinds.push_back(fmt::format("u.kind GLOB '{}*'", op));
+  }
+  return fmt::format(
+      "(SELECT coalesce(sum(u.count), 0) FROM unpriced AS u WHERE u.campaign = answers.campaign"
+      " AND u.network = answers.network AND ({}))",
+      fmt::join(kinds, " OR "));
+}
+
+// A sum, where all layers have a mapping: else designs that cannot run a network would look small.
+std::string whole_sum(const std::string& what, const std::string& name) {
+  return fmt::format("CASE WHEN count(*) = count(energy_pj) THEN sum({}) END AS {},", what, name);
+}
+
 const std::string kNetworksView =
     "CREATE VIEW networks AS SELECT campaign, arch, settings, network, objective, latency, limits,"
     " constraints, strategy, sum(count) AS layers,"
-    " coalesce(sum(count) FILTER (WHERE energy_pj IS NULL), 0) AS layers_missing,"
-    " sum(count * energy_pj) AS energy_pj, sum(count * latency_cycles) AS latency_cycles,"
-    " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
-    " sum(count * latency_seconds) AS latency_seconds,"
+    " coalesce(sum(count) FILTER (WHERE energy_pj IS NULL), 0) + " +
+    unread_layers_sql() + " AS layers_missing," + whole_sum("count * energy_pj", "energy_pj") +
+    whole_sum("count * latency_cycles", "latency_cycles") +
+    whole_sum("count * latency_cycles_ramped", "latency_cycles_ramped") +
+    whole_sum("count * latency_seconds", "latency_seconds") +
     " sum(count * macs) AS macs, max(area_mm2) AS area_mm2,"
     " min(status IN ('optimal', 'fastest', 'priced')) AS proven,"
     " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"

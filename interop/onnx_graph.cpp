@@ -96,12 +96,12 @@ void fix_input(onnx::ValueInfoProto& input, const OnnxOptions& options, Dims& di
     if (dim.has_dim_value()) {
       continue;
     }
-    const std::string name = dim.dim_param();
+    const std::string name =
+        dim.dim_param().empty() ? fmt::format("{}[{}]", input.name(), i) : dim.dim_param();
     const auto given = options.dims.find(name);
-    const bool batch = i == 0 && counts_inputs(name);
+    const bool batch = i == 0 && counts_inputs(dim.dim_param());
     if (given == options.dims.end() && !batch) {
-      dims.missing.insert(name.empty() ? fmt::format("{}[{}]", as_text(input.name()), i)
-                                       : as_text(name));
+      dims.missing.insert(as_text(name));
       continue;
     }
     const std::int64_t value = given == options.dims.end() ? options.batch : given->second;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -18,11 +20,21 @@ namespace {
 constexpr std::int64_t kMostBits = std::int64_t{1} << 56;  // that all streams together move
 constexpr std::int64_t kMostMacs = std::int64_t{1} << 62;  // of a network
 
+// What exporters call every model says nothing; then the file's name.
+std::string title_of(const OnnxGraph& graph) {
+  constexpr std::array kUsual{"main_graph", "torch_jit", "torch-jit-export", "tf2onnx", "graph"};
+  if (is_name(graph.name) && std::find(kUsual.begin(), kUsual.end(), graph.name) == kUsual.end()) {
+    return graph.name;
+  }
+  const std::string stem = std::filesystem::path{graph.file}.stem().string();
+  return is_name(stem) ? stem : "model";
+}
+
 class Translation {
  public:
   Translation(const OnnxGraph& graph, const OnnxOptions& options)
       : graph_{graph}, options_{options} {
-    network_.name = is_name(graph.name) ? graph.name : "model";
+    network_.name = title_of(graph);
     network_.batch = graph.batch;
   }
 

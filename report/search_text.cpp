@@ -151,7 +151,13 @@ std::string forms_text(const std::vector<TriedForm>& forms) {
                                                ? fmt::format("{:.6g} a frame", tried.value)
                                                : "does not fit"});
   }
-  return "forms of the layer, by the objective\n" + table(rows);
+  const auto best =
+      std::min_element(forms.begin(), forms.end(),
+                       [](const TriedForm& a, const TriedForm& b) { return a.value < b.value; });
+  return "forms of the layer, by the objective\n" + table(rows) +
+         (best->form.kind == FormKind::kBatch
+              ? fmt::format("the figures above are of a batch of {} frames\n", best->form.count)
+              : "");
 }
 
 std::string infeasible_text(const InfeasibleReport& report) {

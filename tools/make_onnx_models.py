@@ -169,6 +169,43 @@ def without_layers(folder):
     g.save(folder, [("x", FLOAT, [10, 1, 64])], x)
 
 
+def views(folder):
+    """Shapes made of shapes, as exporters write them: view(b, s, heads, d) at an opset where axes
+    are attributes, interpolate(size=x.shape[2:]), expand(b, -1, -1). The tokens have no name."""
+    g = Graph("views")
+    zero = g.op("Constant", name="c0", value=helper.make_tensor("v", TensorProto.INT64, [], [0]))
+    one = g.op("Constant", name="c1", value=helper.make_tensor("v", TensorProto.INT64, [], [1]))
+    heads = g.numbers("heads", [12, 64])
+    x = "tokens"
+    for layer in "ab":
+        x = g.op("MatMul", x, g.weight("w" + layer, 768, 768), name="q" + layer)
+        shape = g.op("Shape", x)
+        parts = [g.op("Unsqueeze", g.op("Gather", shape, i, axis=0), axes=[0]) for i in (zero, one)]
+        y = g.op("Reshape", x, g.op("Concat", *parts, heads, axis=0))
+        y = g.op("Transpose", y, perm=[0, 2, 1, 3])
+        z = g.op("MatMul", y, g.op("Transpose", y, perm=[0, 1, 3, 2]), name="scores" + layer)
+        z = g.op("MatMul", z, y, name="context" + layer)
+        z = g.op("Transpose", z, perm=[0, 2, 1, 3])
+        whole = g.op("Mul", g.numbers("parts" + layer, [12]), g.numbers("each" + layer, [64]))
+        x = g.op("Reshape", z, g.op("Concat", *parts, whole, axis=0))
+    size = g.op("Slice", g.op("Shape", "image"), g.numbers("two", [2]), g.numbers("four", [4]))
+    size = g.op("Concat", g.numbers("front", [1, 8]), size, axis=0)
+    y = g.op("Resize", "coarse", "", "", size, name="larger", mode="nearest")
+    y = g.op("Conv", y, g.weight("w2", 8, 8, 3, 3), name="conv", pads=[1] * 4)
+    shape = g.op("ConstantOfShape", g.numbers("rank", [3]),
+                 value=helper.make_tensor("v", TensorProto.INT64, [1], [-1]))
+    wanted = g.op("Concat", g.op("Unsqueeze", g.op("Gather", g.op("Shape", "image"), zero, axis=0),
+                                 axes=[0]), g.numbers("free", [-1, -1]), axis=0)
+    same = g.op("Equal", wanted, shape)
+    size = g.op("Where", same, g.op("ConstantOfShape", g.numbers("rank2", [3]), value=helper.
+                                    make_tensor("v", TensorProto.INT64, [1], [1])), wanted)
+    z = g.op("Expand", "first", size, name="expand")
+    z = g.op("MatMul", z, g.weight("w3", 32, 16), name="classes")
+    del x, y
+    g.save(folder, [("tokens", FLOAT, [1, "", 768]), ("image", FLOAT, [5, 8, 20, 30]),
+                    ("coarse", FLOAT, [1, 8, 10, 15]), ("first", FLOAT, [1, 1, 32])], z, opset=11)
+
+
 def symbols(folder):
     """The first dim is the tokens; and a tensor that nothing makes."""
     g = Graph("tokens_first")
@@ -181,5 +218,5 @@ if __name__ == "__main__":
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
     for make in (resnet50, attention, corners, quantised, contradiction, strange,
-                 without_layers, symbols):
+                 without_layers, views, symbols):
         make(target)

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -240,6 +241,24 @@ TEST(EvalOnGpu, ReadsWhatSearchWrites) {
   const Json split = Json::parse(run(command + " --split-k 3").text);
   EXPECT_EQ(split["kernel"]["kernel"]["split_k"], 3);
   EXPECT_GE(split["kernel"]["seconds"], found["kernels"][0]["seconds"]);
+}
+
+// The kernel of a campaign's row is a file that eval reads, and takes as long.
+TEST(EvalOnGpu, ReadsTheKernelsOfCampaigns) {
+  const std::string folder = testing::TempDir() + "gpu_campaign";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::ofstream{folder + "/c.yaml"}
+      << "name: c\narchitectures: [{file: " MAPSIM_SOURCE_DIR
+         "/configs/arch/a100_80gb.yaml, "
+         "precision: f16}]\nworkloads: [" MAPSIM_SOURCE_DIR "/configs/workloads/gemm/512.yaml]\n";
+  ASSERT_EQ(run("sweep " + folder + "/c.yaml --db " + folder + "/r.sqlite").code, 0);
+  const Json row = Json::parse(run("results " + folder + "/r.sqlite --json").text)["points"][0];
+  std::ofstream{folder + "/kernel.yaml"} << row["mapping"].get<std::string>();
+  const Json again = Json::parse(run("eval ARCH:a100_80gb.yaml LAYER:gemm/512.yaml " + folder +
+                                     "/kernel.yaml --precision f16 --json")
+                                     .text);
+  EXPECT_EQ(again["kernel"]["seconds"], row["latency_seconds"]);
 }
 
 TEST(EvalOnGpu, SaysWhyAKernelCannotRun) {

@@ -259,6 +259,27 @@ TEST(SearchNetwork, CountsTheBatchOnGpus) {
   EXPECT_TRUE(total()["total"]["inferences_per_second"].is_null());
 }
 
+// Layers of unknown shape are missing; and what has no price leaves a part of the total.
+TEST(SearchNetwork, CallsSumsWithoutAllOperatorsAPart) {
+  Case c;
+  c.network.layers.resize(1);
+  const NetworkResult result = search_network(c.arch, c.network, c.options);
+  c.network.unpriced = {{"NonMaxSuppression", 1}};
+  EXPECT_EQ(unread_layers(c.network), 0);
+  std::string text = network_text(c.arch, c.network, c.options, result);
+  EXPECT_THAT(text, testing::HasSubstr("\nPart of the total: "));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("inferences/s")));
+  c.network.unpriced = {{"Conv_of_unknown_shape", 19}, {"MatMul_of_unknown_shape", 2}, {"Tile", 1}};
+  EXPECT_EQ(unread_layers(c.network), 21);
+  EXPECT_FALSE(totals(c.arch, c.network, result, LatencyMode::kSteady).proven);
+  text = network_text(c.arch, c.network, c.options, result);
+  EXPECT_THAT(text, testing::HasSubstr("21 of 22 layers are missing"));
+  const auto json =
+      nlohmann::json::parse(network_json({"network", {}}, c.arch, c.network, c.options, result));
+  EXPECT_EQ(json["total"]["layers_missing"], 21);
+  EXPECT_TRUE(json["total"]["inferences_per_second"].is_null());
+}
+
 // What only moves data crosses the outermost port once; what has no price is named.
 TEST(SearchNetwork, PricesStreamsByTheOutermostLevel) {
   Case c;

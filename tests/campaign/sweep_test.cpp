@@ -202,6 +202,23 @@ TEST_F(Sweeps, OfNetworksAddUp) {
               testing::HasSubstr(fmt::format(",net,energy,steady,,none,exact,5,0,{},", 5 * each)));
 }
 
+// A design that cannot run all layers has no sums, which would be small; layers that could not be
+// read are missing, too. And whoever may only read a database can.
+TEST_F(Sweeps, GiveNoSumsOfPartsOfNetworks) {
+  std::ofstream{path("net.yaml")} << "name: net\nlayers: [{workload: gemm.yaml}]\nstreams: [{name: "
+                                     "act, kind: Relu, in: 64 B, out: 64 B}]\nunpriced: "
+                                     "{Conv_of_unknown_shape: 3, Magic: 2}\n";
+  run(parse_campaign("name: a\narchitectures: [{file: teaching.yaml}]\nnetworks: [net.yaml]\n"
+                     "objectives: [{minimize: energy, max_latency: 1 cycle}, energy]\n",
+                     path("a.yaml")),
+      "a.sqlite");
+  fs::permissions(path("a.sqlite"), fs::perms::owner_read);
+  const std::string csv =
+      results_table({"results", {}}, {path("a.sqlite"), "", true, ResultsFormat::kCsv});
+  EXPECT_THAT(csv, testing::HasSubstr(",net,energy,steady,latency 1 cycle,none,exact,2,4,,,,,"));
+  EXPECT_THAT(csv, testing::HasSubstr(",net,energy,steady,,none,exact,2,3,"));
+}
+
 TEST_F(Sweeps, MergeRefusesContradictionsAndStrangers) {
   run(grid(), "a.sqlite");
   run(grid(), "b.sqlite");

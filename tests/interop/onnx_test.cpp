@@ -339,6 +339,20 @@ TEST_F(Onnx, TakesModelsWithoutLayers) {
   EXPECT_EQ(read("recurrent.onnx").unpriced, (std::map<std::string, std::int64_t>{{"LSTM", 1}}));
 }
 
+// Shapes that models compute of shapes, one behind the other, at an opset that libonnx leaves
+// alone; and a dim without a name goes by its place.
+TEST_F(Onnx, ComputesShapesOfShapes) {
+  const std::string views = kModels + "views.onnx";
+  EXPECT_EQ(error_of(views),
+            views + ": dims without a value: tokens[1]; give each with --dim NAME=N");
+  OnnxOptions options;
+  options.dims = {{"tokens[1]", 128}};
+  const Network model = read("views.onnx", options);
+  EXPECT_EQ(model.unpriced, (std::map<std::string, std::int64_t>{}));
+  const std::int64_t attention = 128 * 768 * 768 + 2 * 12 * 128 * 128 * 64;
+  EXPECT_EQ(model.macs(), 2 * attention + 20 * 30 * 8 * 8 * 9 + 5 * 32 * 16);
+}
+
 // --dim of the batch is a batch; tokens are not.
 TEST_F(Onnx, KnowsTheBatchByItsName) {
   OnnxOptions options;
