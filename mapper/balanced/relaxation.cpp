@@ -17,6 +17,15 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+// Instances that the largest piece keeps busy at least, of parallel loops from `first` inwards.
+std::int64_t busy_of(const std::vector<std::int64_t>& split, std::size_t first) {
+  std::int64_t busy = 1;
+  for (std::size_t i = split.size(); i-- > first;) {
+    busy = (split[i] - 1) * busy + 1;
+  }
+  return busy;
+}
+
 constexpr std::size_t kNoRun = static_cast<std::size_t>(-1);
 
 // Distinct coordinates of a window of two dims, summed over tiles of these extents. A window whose
@@ -158,26 +167,31 @@ double Relaxation::met(TensorId t, const Sharing& sharing) const {
   return points;
 }
 
-// n_d >= D / what one combination covers. Of fanouts still to come, which may split whatever loops
-// leave of the tile: either a block of all of it, or its share of those combinations that the
-// largest piece keeps busy at least, the last instance of each loop having one below it.
+// n_d >= D / what one combination covers. Of fanouts still to come, some of whose parallel loops
+// may stand below the loops that lead to the tile: before them a block is no larger than its share,
+// and of what is left the largest piece keeps so many busy at least, the last instance of each loop
+// having one below it.
 std::int64_t Relaxation::visits(DimId d, std::int64_t extent, const Sharing& sharing) const {
-  std::int64_t block = extent;
   std::int64_t together = 1;
-  std::int64_t busy = 1;
-  for (std::size_t f = sharing.uses.size(); f-- > 0;) {
+  std::vector<std::int64_t> split;  // instances per parallel loop, outermost first
+  for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
     if (f < sharing.crossed) {
       together *= sharing.uses[f] == LoopUse::kSum ? 1 : tiles_.factor(f, d);
     } else if (sharing.uses[f] == LoopUse::kSum) {
-      block = ceil_div(block, tiles_.factor(f, d));
-      const Unrolling& loops = tiles_.unrolls(f);
-      for (std::size_t i = loops.size(); i-- > 0;) {
-        busy = loops[i].dim == d ? (loops[i].factor - 1) * busy + 1 : busy;
+      for (const auto& loop : tiles_.unrolls(f)) {
+        if (loop.dim == d) {
+          split.push_back(loop.factor);
+        }
       }
     }
   }
-  return block * busy >= extent ? ceil_div(tiles_.bound(d), together * block)
-                                : ceil_div(tiles_.bound(d) * busy, together * extent);
+  std::int64_t block = extent;
+  std::int64_t least = ceil_div(tiles_.bound(d) * busy_of(split, 0), together * block);
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    block = ceil_div(block, split[i]);
+    least = std::min(least, ceil_div(tiles_.bound(d) * busy_of(split, i + 1), together * block));
+  }
+  return least;
 }
 
 void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
