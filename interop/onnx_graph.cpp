@@ -18,7 +18,10 @@
 
 #include "core/diagnostic.hpp"
 #include "interop/onnx.hpp"
+#include "interop/onnx_check.hpp"
 #include "interop/onnx_fold.hpp"
+#include "interop/onnx_inline.hpp"
+#include "interop/onnx_ops.hpp"
 
 namespace mapsim {
 
@@ -50,6 +53,15 @@ Bits bits_of(int type) {
     case onnx::TensorProto::INT64:
     case onnx::TensorProto::UINT64:
       return Bits{64};
+    case 17:  // FLOAT8E4M3FN, ..., as later versions of onnx.proto3 have them
+    case 18:
+    case 19:
+    case 20:
+      return Bits{8};
+    case 21:  // UINT4, INT4, FLOAT4E2M1
+    case 22:
+    case 23:
+      return Bits{4};
     default:
       return Bits{0};
   }
@@ -87,6 +99,7 @@ struct Dims {
   std::map<std::string, std::int64_t> values;  // by name
   std::set<std::string> missing;
   std::optional<std::int64_t> batch;
+  bool stretched = false;  // a model of one input at a time takes more
 };
 
 void fix_input(onnx::ValueInfoProto& input, const OnnxOptions& options, Dims& dims) {
@@ -113,6 +126,26 @@ void fix_input(onnx::ValueInfoProto& input, const OnnxOptions& options, Dims& di
   }
 }
 
+// Inputs whose first dim is 1 throughout take `batch` at a time. Returns whether they do.
+bool stretch(onnx::GraphProto& graph, const std::set<std::string>& weights, std::int64_t batch) {
+  std::vector<onnx::TensorShapeProto_Dimension*> firsts;
+  for (auto& input : *graph.mutable_input()) {
+    if (!weights.contains(input.name()) && input.type().tensor_type().shape().dim_size() > 0) {
+      firsts.push_back(
+          input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0));
+    }
+  }
+  if (firsts.empty() || std::any_of(firsts.begin(), firsts.end(),
+                                    [](const auto* dim) { return dim->dim_value() != 1; })) {
+    return false;
+  }
+  for (auto* dim : firsts) {
+    dim->set_dim_value(batch);
+  }
+  stretch_shapes(graph, batch);
+  return true;
+}
+
 // Gives the dims of the model's inputs their values.
 Dims fix_dims(onnx::GraphProto& graph, const std::string& file, const OnnxOptions& options) {
   std::set<std::string> weights;
@@ -126,7 +159,8 @@ Dims fix_dims(onnx::GraphProto& graph, const std::string& file, const OnnxOption
     }
   }
   if (!dims.missing.empty()) {
-    fail(file, fmt::format("dims without a value: {}; give each with --dim NAME=N",
+    fail(file, fmt::format("dims without a value: {}; give each with --dim NAME=N, in a campaign "
+                           "with dims: {{NAME: N}}",
                            fmt::join(dims.missing, ", ")));
   }
   for (const auto& [name, value] : options.dims) {
@@ -138,6 +172,10 @@ Dims fix_dims(onnx::GraphProto& graph, const std::string& file, const OnnxOption
       fail(file, fmt::format("--dim {}: no input has such a dim; symbolic dims: {}", name,
                              known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
     }
+  }
+  if (options.batch > 1 && !dims.batch && stretch(graph, weights, options.batch)) {
+    dims.batch = options.batch;
+    dims.stretched = true;
   }
   return dims;
 }
@@ -152,7 +190,7 @@ std::vector<onnx::ValueInfoProto> take_claims(onnx::GraphProto& graph, const Dim
     output.clear_type();
   }
   std::erase_if(claims, [&dims](onnx::ValueInfoProto& claim) {
-    if (!claim.type().tensor_type().has_shape()) {
+    if (dims.stretched || !claim.type().tensor_type().has_shape()) {
       return true;
     }
     bool known = true;
@@ -183,6 +221,89 @@ void drop_values(onnx::TensorProto& tensor) {
   tensor.clear_string_data();
 }
 
+OnnxTensor typed(const onnx::ValueInfoProto& value) {
+  const int type = value.type().tensor_type().elem_type();
+  OnnxTensor tensor{value.name(), std::nullopt, bits_of(type)};
+  tensor.number = type == onnx::TensorProto::UNDEFINED || tensor.bits > Bits{0};
+  if (value.type().tensor_type().has_shape()) {
+    tensor.shape.emplace();
+    for (const auto& dim : value.type().tensor_type().shape().dim()) {
+      if (!dim.has_dim_value() || dim.dim_value() < 0) {
+        tensor.shape.reset();
+        break;
+      }
+      tensor.shape->push_back(dim.dim_value());
+    }
+  }
+  return tensor;
+}
+
+TensorTypes types_of(const onnx::GraphProto& graph) {
+  TensorTypes types;
+  for (const auto* values : {&graph.input(), &graph.value_info(), &graph.output()}) {
+    for (const auto& value : *values) {
+      types[value.name()] = typed(value);
+    }
+  }
+  for (const auto& weight : graph.initializer()) {
+    types[weight.name()] = {
+        weight.name(), std::vector<std::int64_t>(weight.dims().begin(), weight.dims().end()),
+        bits_of(weight.data_type()), true, bits_of(weight.data_type()) > Bits{0}};
+  }
+  return types;
+}
+
+// With its domain, unless that is ONNX's own.
+std::string op_of(const onnx::NodeProto& proto) {
+  const bool own = proto.domain().empty() || proto.domain() == "ai.onnx";
+  return as_text(own ? proto.op_type() : proto.domain() + "." + proto.op_type());
+}
+
+// The operators in the bodies of If, Loop and the like, each as often as it stands there.
+void count_inside(const onnx::NodeProto& node, std::map<std::string, std::int64_t>& inside) {
+  const auto count = [&inside](const onnx::GraphProto& body) {
+    for (const auto& proto : body.node()) {
+      ++inside[op_of(proto)];
+      count_inside(proto, inside);
+    }
+  };
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_g()) {
+      count(attribute.g());
+    }
+    for (const auto& body : attribute.graphs()) {
+      count(body);
+    }
+  }
+}
+
+OnnxNode node_of(const onnx::NodeProto& proto, const TensorTypes& types) {
+  const auto find = [&types](const std::string& name) {
+    const auto at = types.find(name);
+    return at == types.end() ? OnnxTensor{name, std::nullopt, Bits{0}, false} : at->second;
+  };
+  OnnxNode node;
+  node.name = as_text(proto.name());
+  node.op = op_of(proto);
+  count_inside(proto, node.inside);
+  for (const std::string& name : proto.input()) {
+    node.inputs.push_back(find(name));
+  }
+  for (const std::string& name : proto.output()) {
+    node.outputs.push_back(find(name));
+  }
+  for (const auto& attribute : proto.attribute()) {
+    if (attribute.type() == onnx::AttributeProto::INT) {
+      node.integers[attribute.name()] = {attribute.i()};
+    } else if (attribute.type() == onnx::AttributeProto::INTS) {
+      node.integers[attribute.name()].assign(attribute.ints().begin(), attribute.ints().end());
+    } else if (attribute.type() == onnx::AttributeProto::STRING) {
+      node.words[attribute.name()] = attribute.s();
+    }
+  }
+  return node;
+}
+
 void write_all(int descriptor, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = write(descriptor, text.data() + done, text.size() - done);
@@ -202,12 +323,52 @@ std::string read_all(int descriptor) {
   return text;
 }
 
+// libonnx tells of an Einsum's result the rank alone. Returns whether something new is known.
+bool know_einsums(onnx::GraphProto& graph) {
+  if (std::none_of(graph.node().begin(), graph.node().end(),
+                   [](const auto& node) { return node.op_type() == "Einsum"; })) {
+    return false;
+  }
+  const TensorTypes types = types_of(graph);
+  std::map<std::string, std::vector<std::int64_t>> found;
+  for (const auto& proto : graph.node()) {
+    const OnnxNode node = node_of(proto, types);
+    const auto shape = node.op == "Einsum" ? einsum_shape(node) : std::nullopt;
+    if (shape && !node.outputs.empty() && !node.outputs[0].shape) {
+      found[node.outputs[0].name] = *shape;
+    }
+  }
+  const auto give = [&found](onnx::ValueInfoProto& value) {
+    const auto shape = found.find(value.name());
+    if (shape != found.end()) {
+      auto& dims = *value.mutable_type()->mutable_tensor_type()->mutable_shape();
+      dims.clear_dim();
+      for (const std::int64_t extent : shape->second) {
+        dims.add_dim()->set_dim_value(extent);
+      }
+      found.erase(shape);
+    }
+  };
+  const std::size_t all = found.size();
+  for (auto* values : {graph.mutable_value_info(), graph.mutable_output()}) {
+    std::for_each(values->begin(), values->end(), give);
+  }
+  return found.size() < all;
+}
+
 // The child's half: 'm' and the model, or 'e' and what is wrong.
 std::string inferred(onnx::ModelProto& model) {
   try {
-    std::unordered_map<std::string, onnx::TensorShapeProto> data;
-    onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
-                                       onnx::ShapeInferenceOptions{false, 0, true}, &data);
+    // Each round reaches as far as the next shape that depends on a shape: some per layer.
+    constexpr int kMostRounds = 1000;
+    bool more = true;
+    for (int i = 0; i < kMostRounds && more; ++i) {
+      std::unordered_map<std::string, onnx::TensorShapeProto> data;
+      onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
+                                         onnx::ShapeInferenceOptions{false, 0, true}, &data);
+      more = fold_integers(*model.mutable_graph()) > 0;
+      more = know_einsums(*model.mutable_graph()) || more;
+    }
     return 'm' + model.SerializeAsString();
   } catch (const std::exception& error) {
     return std::string{"e"} + error.what();
@@ -239,36 +400,6 @@ void infer(onnx::ModelProto& model, const std::string& file) {
   }
 }
 
-OnnxTensor typed(const onnx::ValueInfoProto& value) {
-  OnnxTensor tensor{value.name(), std::nullopt, bits_of(value.type().tensor_type().elem_type())};
-  if (value.type().tensor_type().has_shape()) {
-    tensor.shape.emplace();
-    for (const auto& dim : value.type().tensor_type().shape().dim()) {
-      if (!dim.has_dim_value() || dim.dim_value() < 0) {
-        tensor.shape.reset();
-        break;
-      }
-      tensor.shape->push_back(dim.dim_value());
-    }
-  }
-  return tensor;
-}
-
-TensorTypes types_of(const onnx::GraphProto& graph) {
-  TensorTypes types;
-  for (const auto* values : {&graph.input(), &graph.value_info(), &graph.output()}) {
-    for (const auto& value : *values) {
-      types[value.name()] = typed(value);
-    }
-  }
-  for (const auto& weight : graph.initializer()) {
-    types[weight.name()] = {weight.name(),
-                            std::vector<std::int64_t>(weight.dims().begin(), weight.dims().end()),
-                            bits_of(weight.data_type()), true};
-  }
-  return types;
-}
-
 // Infers shapes; if operators tell nothing, once more with what the file says of their results.
 void infer(onnx::ModelProto& model, const std::string& file,
            const std::vector<onnx::ValueInfoProto>& claims) {
@@ -298,77 +429,24 @@ void infer(onnx::ModelProto& model, const std::string& file,
   }
 }
 
-// Every tensor that a node reads is there when the node runs.
-void check_order(const onnx::GraphProto& graph, const std::string& file) {
-  std::set<std::string> made{""};
-  for (const auto& input : graph.input()) {
-    made.insert(input.name());
-  }
-  for (const auto& weight : graph.initializer()) {
-    made.insert(weight.name());
-  }
-  for (const auto& weight : graph.sparse_initializer()) {
-    made.insert(weight.values().name());
-  }
-  for (const auto& node : graph.node()) {
-    for (const std::string& name : node.input()) {
-      if (!made.contains(name)) {
-        fail(file, as_text(fmt::format("{} {} reads {}, which nothing before it makes",
-                                       node.op_type(), quoted(node.name()), quoted(name))));
-      }
-    }
-    made.insert(node.output().begin(), node.output().end());
-  }
-}
-
-OnnxNode node_of(const onnx::NodeProto& proto, const TensorTypes& types) {
-  const auto find = [&types](const std::string& name) {
-    const auto at = types.find(name);
-    return at == types.end() ? OnnxTensor{name, std::nullopt, Bits{0}, false} : at->second;
-  };
-  OnnxNode node;
-  node.name = as_text(proto.name());
-  const bool own = proto.domain().empty() || proto.domain() == "ai.onnx";
-  node.op = as_text(own ? proto.op_type() : proto.domain() + "." + proto.op_type());
-  for (const std::string& name : proto.input()) {
-    node.inputs.push_back(find(name));
-  }
-  for (const std::string& name : proto.output()) {
-    node.outputs.push_back(find(name));
-  }
-  for (const auto& attribute : proto.attribute()) {
-    if (attribute.type() == onnx::AttributeProto::INT) {
-      node.integers[attribute.name()] = {attribute.i()};
-    } else if (attribute.type() == onnx::AttributeProto::INTS) {
-      node.integers[attribute.name()].assign(attribute.ints().begin(), attribute.ints().end());
-    } else if (attribute.type() == onnx::AttributeProto::STRING) {
-      node.words[attribute.name()] = attribute.s();
-    }
-  }
-  return node;
-}
-
 }  // namespace
 
 bool has_onnx() { return true; }
 
 OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
   onnx::ModelProto model = parse(path);
+  inline_functions(model, path);
   const Dims dims = fix_dims(*model.mutable_graph(), path, options);
   const auto claims = take_claims(*model.mutable_graph(), dims);
-  check_order(model.graph(), path);
+  check_onnx(model, path);
   for (auto& weight : *model.mutable_graph()->mutable_initializer()) {
     drop_values(weight);
   }
   onnx::ModelProto known = model;
+  fit_library(known);
   infer(known, path, claims);
-  // Each round reaches as far as the next shape that depends on a shape: some per layer.
-  constexpr int kMostRounds = 1000;
-  for (int i = 0; i < kMostRounds && fold_integers(*known.mutable_graph()) > 0; ++i) {
-    infer(known, path);
-  }
   const TensorTypes types = types_of(known.graph());
-  OnnxGraph graph{model.graph().name(), path, {}, dims.batch.value_or(1)};
+  OnnxGraph graph{model.graph().name(), path, {}, dims.batch.value_or(1), dims.stretched};
   for (const auto& proto : model.graph().node()) {
     graph.nodes.push_back(node_of(proto, types));
   }

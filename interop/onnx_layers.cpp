@@ -65,9 +65,46 @@ class Translation {
   // Operators on constants alone are done before the model runs.
   bool is_folded(const OnnxNode& node) const {
     return node.op == "Shape" || node.op == "Size" ||
-           std::all_of(node.inputs.begin(), node.inputs.end(), [this](const OnnxTensor& tensor) {
-             return tensor.name.empty() || is_constant(tensor);
-           });
+           (node.inside.empty() &&
+            std::all_of(node.inputs.begin(), node.inputs.end(), [this](const OnnxTensor& tensor) {
+              return tensor.name.empty() || is_constant(tensor);
+            }));
+  }
+
+  // Bodies see any tensor of the model, so nothing tells which of them run. `If` itself does
+  // nothing.
+  void count_inside(const OnnxNode& node) {
+    if (node.inside.empty() || node.op != "If") {
+      count_unpriced(node.op);
+    }
+    for (const auto& [op, count] : node.inside) {
+      if (find_onnx_op(op).kind != OnnxKind::kView && op != "If") {
+        count_unpriced(fmt::format("{}_in_{}", op, node.op), count);
+      }
+    }
+  }
+
+  // A Reshape to numbers that the model has built in for other inputs.
+  void check_view(const OnnxNode& node) const {
+    if (node.op != "Reshape" || node.inputs.empty() || node.outputs.empty() ||
+        !node.inputs[0].shape || !node.outputs[0].shape) {
+      return;
+    }
+    const auto elements = [](const OnnxTensor& tensor) {
+      double product = 1;
+      for (const std::int64_t extent : *tensor.shape) {
+        product *= static_cast<double>(extent);
+      }
+      return product;
+    };
+    if (elements(node.inputs[0]) != elements(node.outputs[0])) {
+      throw std::invalid_argument{
+          fmt::format("{:.0f} elements cannot have a shape of {:.0f}{}", elements(node.inputs[0]),
+                      elements(node.outputs[0]),
+                      graph_.stretched ? "; the model is made for one input at a time: export it "
+                                         "with a symbolic batch"
+                                       : "")};
+    }
   }
 
   void translate(const OnnxNode& node) {
@@ -77,17 +114,19 @@ class Translation {
         constants_.insert(tensor.name);
       }
     } else if (op.kind == OnnxKind::kUnknown) {
-      count_unpriced(node.op);
+      count_inside(node);
     } else if (op.kind == OnnxKind::kStream) {
       add_stream(node);
-    } else if (op.kind != OnnxKind::kView) {
+    } else if (op.kind == OnnxKind::kView) {
+      check_view(node);
+    } else {
       add_layers(node, op);
     }
   }
 
-  void count_unpriced(const std::string& what) {
+  void count_unpriced(const std::string& what, std::int64_t count = 1) {
     const std::string name = name_of(what);
-    ++network_.unpriced[is_name(name) ? name : "op_" + name];
+    network_.unpriced[is_name(name) ? name : "op_" + name] += count;
   }
 
   Precision precision(const OnnxTensor& data, const OnnxTensor& weight,
@@ -108,6 +147,10 @@ class Translation {
   }
 
   void add_layers(const OnnxNode& node, const OnnxOp& op) {
+    if (op.kind == OnnxKind::kEinsum && node.inputs.size() != 2) {
+      count_unpriced("Einsum");
+      return;
+    }
     if (node.inputs.size() <= std::max(op.data, op.weight) || node.outputs.empty()) {
       throw std::invalid_argument{"operands are missing"};
     }
@@ -115,10 +158,15 @@ class Translation {
     const OnnxTensor& weight = node.inputs[op.weight];
     if (!data.shape || !weight.shape) {
       count_unpriced(node.op + "_of_unknown_shape");
+    } else if (!data.number || !weight.number) {
+      count_unpriced(node.op + "_of_no_numbers");
     } else if (has_too_many_axes(node, op)) {
       count_unpriced(fmt::format("{}_{}D", node.op, data.shape->size() - 2));
     } else {
       const auto layers = onnx_layers(node, op, precision(data, weight, node.outputs[0]));
+      if (layers.empty()) {
+        count_unpriced(node.op);
+      }
       for (const Workload& workload : layers) {
         add(layers.size() == 1 ? title(node) : title(node) + phase_of(workload), workload);
       }

@@ -27,7 +27,8 @@ const std::map<std::string, OnnxOp> kLayerOps{{"Conv", {OnnxKind::kConv}},
                                               {"Gemm", {OnnxKind::kGemm}},
                                               {"MatMul", {OnnxKind::kMatMul}},
                                               {"MatMulInteger", {OnnxKind::kMatMul}},
-                                              {"QLinearMatMul", {OnnxKind::kMatMul, 0, 3}}};
+                                              {"QLinearMatMul", {OnnxKind::kMatMul, 0, 3}},
+                                              {"Einsum", {OnnxKind::kEinsum}}};
 
 std::set<std::string> words(const char* text) {
   std::istringstream stream{text};
@@ -181,6 +182,10 @@ std::vector<Workload> onnx_layers(const OnnxNode& node, const OnnxOp& op, const 
       return {gemm("", whole_gemm(node), widths)};
     case OnnxKind::kMatMul:
       return {gemm("", product(node.inputs[op.data], node.inputs[op.weight]), widths)};
+    case OnnxKind::kEinsum: {
+      const auto shape = einsum_gemm(node);
+      return shape ? std::vector{gemm("", *shape, widths)} : std::vector<Workload>{};
+    }
     case OnnxKind::kStream:
     case OnnxKind::kView:
     case OnnxKind::kUnknown:
