@@ -72,7 +72,8 @@ Answer run(const NetworkArguments& arguments) {
   answer.text = arguments.output.json ? network_json(origin_of(arguments, arch, network), arch,
                                                      network, options, result)
                                       : network_text(arch, network, options, result);
-  const bool missing = totals(arch, network, result, options.search.objective.mode).missing > 0;
+  const bool missing = !network.unpriced.empty() ||
+                       totals(arch, network, result, options.search.objective.mode).missing > 0;
   answer.code = result.interrupted ? kInterrupted : (missing ? kNegative : kDone);
   return answer;
 }

@@ -45,7 +45,9 @@ Answer run_on_gpu(const NetworkArguments& arguments, const Document& machine) {
   answer.text = arguments.output.json
                     ? gpu_network_json(origin_of(arguments, network), gpu, network, result)
                     : gpu_network_text(gpu, network, result);
-  answer.code = result.interrupted ? kInterrupted : (result.missing > 0 ? kNegative : kDone);
+  answer.code = result.interrupted
+                    ? kInterrupted
+                    : (result.missing > 0 || !network.unpriced.empty() ? kNegative : kDone);
   return answer;
 }
 

@@ -108,6 +108,10 @@ void add_network(CLI::App& app, NetworkArguments& a) {
   add_strategy(command, a);
   add_threads(command, a.threads);
   add_budget(command, a.budget);
+  command.get_option("--budget")
+      ->description("Stop the search of each distinct layer after this long (10 s, 2 min)");
+  command.get_option("--budget-labels")
+      ->description("Stop that of each after about N labels: the same result on any machine");
   add_precision(command, a.kernels.precision);
   add_path(command, a.kernels);
   add_choice(

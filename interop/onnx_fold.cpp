@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <optional>
@@ -183,6 +184,9 @@ class Folder {
   }
 
   Known result(const onnx::NodeProto& node) const;
+  Known part_of_shape(const onnx::NodeProto& node) const;
+  Known size(const onnx::NodeProto& node) const;
+  Known range(const onnx::NodeProto& node) const;
   Known gather(const onnx::NodeProto& node) const;
   Known slice(const onnx::NodeProto& node) const;
   Known concat(const onnx::NodeProto& node) const;
@@ -198,6 +202,53 @@ class Folder {
 
 std::int64_t clamped(std::int64_t value, std::int64_t least, std::int64_t most) {
   return std::max(least, std::min(value, most));
+}
+
+// From opset 15 on from `start` to `end`, counted from the back where negative.
+Known Folder::part_of_shape(const onnx::NodeProto& node) const {
+  Known dims = shape(node);
+  if (dims) {
+    const auto rank = static_cast<std::int64_t>(dims->values.size());
+    const auto place = [&](const char* name, std::int64_t otherwise) {
+      const std::int64_t at = integer(node, name).value_or(otherwise);
+      return clamped(at < 0 ? clamped(at, -rank, 0) + rank : at, 0, rank);
+    };
+    const std::int64_t start = place("start", 0);
+    const std::int64_t end = std::max(start, place("end", rank));
+    dims->values = {dims->values.begin() + start, dims->values.begin() + end};
+  }
+  return dims;
+}
+
+Known Folder::size(const onnx::NodeProto& node) const {
+  const Known dims = shape(node);
+  std::int64_t product = 1;
+  bool over = !dims;
+  for (const std::int64_t extent : dims ? dims->values : std::vector<std::int64_t>{}) {
+    over = __builtin_mul_overflow(product, extent, &product) || over;
+  }
+  return over ? std::nullopt : Known{Numbers{{product}, true}};
+}
+
+Known Folder::range(const onnx::NodeProto& node) const {
+  const Known first = operand(node, 0);
+  const Known limit = operand(node, 1);
+  const Known step = operand(node, 2);
+  const auto is_small = [](const Known& known) {
+    return known && known->values.size() == 1 && std::abs(known->values[0]) < (1 << 30);
+  };
+  if (!is_small(first) || !is_small(limit) || !is_small(step) || step->values[0] == 0) {
+    return std::nullopt;
+  }
+  const std::int64_t by = step->values[0];
+  Numbers numbers;
+  for (std::int64_t at = first->values[0];
+       (by > 0 ? at < limit->values[0] : at > limit->values[0]) &&
+       numbers.values.size() <= kMostNumbers;
+       at += by) {
+    numbers.values.push_back(at);
+  }
+  return numbers;  // too many are not kept
 }
 
 // Axis 0 of a list.
@@ -352,7 +403,13 @@ Known Folder::filled(const onnx::NodeProto& node) const {
 Known Folder::result(const onnx::NodeProto& node) const {
   const std::string& op = node.op_type();
   if (op == "Shape") {
-    return integer(node, "start") || integer(node, "end") ? std::nullopt : shape(node);
+    return part_of_shape(node);
+  }
+  if (op == "Size") {
+    return size(node);
+  }
+  if (op == "Range") {
+    return range(node);
   }
   if (op == "Gather") {
     return gather(node);

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "core/diagnostic.hpp"
@@ -332,10 +333,16 @@ bool know_einsums(onnx::GraphProto& graph) {
   const TensorTypes types = types_of(graph);
   std::map<std::string, std::vector<std::int64_t>> found;
   for (const auto& proto : graph.node()) {
+    if (op_of(proto) != "Einsum" || proto.output_size() == 0) {
+      continue;
+    }
     const OnnxNode node = node_of(proto, types);
-    const auto shape = node.op == "Einsum" ? einsum_shape(node) : std::nullopt;
-    if (shape && !node.outputs.empty() && !node.outputs[0].shape) {
-      found[node.outputs[0].name] = *shape;
+    try {
+      const auto shape = einsum_shape(node);
+      if (shape && !node.outputs[0].shape) {
+        found[node.outputs[0].name] = *shape;
+      }
+    } catch (const std::invalid_argument&) {  // said when layers are made
     }
   }
   const auto give = [&found](onnx::ValueInfoProto& value) {

@@ -115,8 +115,8 @@ class Inliner {
     for (onnx::NodeProto inner : function.node()) {
       give_attributes(inner, node);
       rename(inner, names, prefix);
-      if (!inner.name().empty() && !node.name().empty()) {
-        inner.set_name(node.name() + '/' + inner.name());
+      if (!node.name().empty()) {
+        inner.set_name(node.name() + '/' + (inner.name().empty() ? inner.op_type() : inner.name()));
       }
       expand(inner, depth + 1);
     }

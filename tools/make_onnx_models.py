@@ -206,6 +206,69 @@ def views(folder):
                     ("coarse", FLOAT, [1, 8, 10, 15]), ("first", FLOAT, [1, 1, 32])], z, opset=11)
 
 
+def products(folder):
+    """Einsum, a function of the model's own, bodies of If, text, and a Tile beyond 64 bits."""
+    g = Graph("products")
+    scores = g.op("Einsum", "q", "k", name="scores", equation="bhid, bhjd -> bhij")
+    x = g.op("Einsum", g.op("Softmax", scores), "k", name="context", equation="bhij,bhjd->bihd")
+    g.op("Einsum", scores, name="diagonal", equation="bhii->bhi")
+    y = g.op("Linear", x, g.weight("w", 64, 10), name="call", domain="local", transposed=1)
+    inner = helper.make_graph([helper.make_node("MatMul", ["rows", "w"], ["t"]),
+                               helper.make_node("Identity", ["t"], ["u"])], "body", [],
+                              [helper.make_empty_tensor_value_info("u")])
+    g.op("If", "yes", name="branch", then_branch=inner, else_branch=inner)
+    g.op("MatMul", "letters", "letters", name="text")
+    g.op("Tile", "rows", g.numbers("often", [2**62, 2**62]), name="tile")
+    g.save(folder, [("q", FLOAT, [1, 12, 16, 64]), ("k", FLOAT, [1, 12, 16, 64]),
+                    ("rows", FLOAT, [4, 64]), ("yes", TensorProto.BOOL, []),
+                    ("letters", TensorProto.STRING, [8, 8])], y)
+    path = folder / "products.onnx"
+    model = onnx.load(str(path))
+    opsets = [helper.make_opsetid("", 15)]
+    nodes = [helper.make_node("Twice", ["X", "W"], ["Y"], domain="local")]
+    model.functions.append(helper.make_function("local", "Linear", ["X", "W"], ["Y"], nodes, opsets))
+    nodes = [helper.make_node("MatMul", ["X", "W"], ["p"], name="first"),
+             helper.make_node("Transpose", ["W"], ["t"]),
+             helper.make_node("MatMul", ["p", "t"], ["Y"], name="second")]
+    model.functions.append(helper.make_function("local", "Twice", ["X", "W"], ["Y"], nodes, opsets))
+    model.opset_import.append(helper.make_opsetid("local", 1))
+    onnx.save(model, str(path))
+
+
+def newer(folder):
+    """Forms of opset 18, which libonnx 1.12 does not know: axes of a mean, parts of a Split; a pad
+    with axes is of unknown shape."""
+    g = Graph("newer")
+    x = g.op("Conv", "image", g.weight("w0", 8, 4, 3, 3), name="conv", pads=[1] * 4)
+    y = g.op("ReduceMean", x, g.numbers("axes", [2, 3]), name="mean", keepdims=0)
+    g.op("Gemm", y, g.weight("w1", 10, 8), name="head", transB=1)
+    z = g.op("Split", x, name="half", axis=1, num_outputs=1)
+    z = g.op("Conv", z, g.weight("w2", 8, 8, 1, 1), name="point")
+    g.op("Pad", x, g.numbers("pads", [1, 1]), "", g.numbers("axis", [3]), name="pad")
+    g.save(folder, [("image", FLOAT, ["N", 4, 6, 6])], z, opset=18)
+
+
+def one_input(folder):
+    """A batch of 1 that is no symbol, as exporters write by default; and one that is built in."""
+    for name, shape in ("one_input", [1, 16, 4, 8]), ("built_in", [16, 4, 8]):
+        g = Graph(name)
+        x = g.op("Add", g.op("MatMul", "x", g.weight("w", 32, 32), name="q"), g.weight("p", 1, 16, 32))
+        g.save(folder, [("x", FLOAT, [1, 16, 32])],
+               g.op("Softmax", g.op("Reshape", x, g.numbers("shape", shape), name="split")))
+
+
+def broken(folder):
+    for name, opset, attributes in (("opset_0", 0, {}), ("opset_99", 99, {}),
+                                    ("word", 15, {"strides": "abc"})):
+        g = Graph(name)
+        g.save(folder, [("x", FLOAT, [1, 4, 6, 6])],
+               g.op("Conv", "x", g.weight("w", 4, 4, 3, 3), name="conv", **attributes), opset)
+    g = Graph("twice")
+    x = g.op("Relu", "x", name="same")
+    g.op("Relu", "x", name="same")
+    g.save(folder, [("x", FLOAT, [4])], x)
+
+
 def symbols(folder):
     """The first dim is the tokens; and a tensor that nothing makes."""
     g = Graph("tokens_first")
@@ -218,5 +281,5 @@ if __name__ == "__main__":
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
     for make in (resnet50, attention, corners, quantised, contradiction, strange,
-                 without_layers, views, symbols):
+                 without_layers, views, products, newer, one_input, broken, symbols):
         make(target)

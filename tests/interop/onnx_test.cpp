@@ -115,7 +115,9 @@ TEST_F(Onnx, FillsSymbolicDimsAndBatchesAttention) {
 
 TEST_F(Onnx, AsksForDimsWithoutAValue) {
   EXPECT_EQ(error_of(kModels + "attention.onnx"),
-            kModels + "attention.onnx: dims without a value: seq; give each with --dim NAME=N");
+            kModels +
+                "attention.onnx: dims without a value: seq; give each with --dim NAME=N, in "
+                "a campaign with dims: {NAME: N}");
 }
 
 TEST_F(Onnx, ReadsEveryFormOfALayer) {
@@ -344,13 +346,103 @@ TEST_F(Onnx, TakesModelsWithoutLayers) {
 TEST_F(Onnx, ComputesShapesOfShapes) {
   const std::string views = kModels + "views.onnx";
   EXPECT_EQ(error_of(views),
-            views + ": dims without a value: tokens[1]; give each with --dim NAME=N");
+            views +
+                ": dims without a value: tokens[1]; give each with --dim NAME=N, in a campaign "
+                "with dims: {NAME: N}");
   OnnxOptions options;
   options.dims = {{"tokens[1]", 128}};
   const Network model = read("views.onnx", options);
   EXPECT_EQ(model.unpriced, (std::map<std::string, std::int64_t>{}));
   const std::int64_t attention = 128 * 768 * 768 + 2 * 12 * 128 * 128 * 64;
   EXPECT_EQ(model.macs(), 2 * attention + 20 * 30 * 8 * 8 * 9 + 5 * 32 * 16);
+}
+
+using Counts = std::map<std::string, std::int64_t>;
+
+Counts macs_by_name(const Network& network) {
+  Counts macs;
+  for (const NetworkLayer& layer : network.layers) {
+    macs[layer.name] = layer.workload.macs();
+  }
+  return macs;
+}
+
+// 12 heads of 16 x 64; then a function that multiplies twice, inside another.
+TEST_F(Onnx, ReadsEinsumsFunctionsAndBodies) {
+  const Network model = read("products.onnx");
+  EXPECT_EQ(macs_by_name(model), (Counts{{"scores", 12 * 16 * 16 * 64},
+                                         {"context", 12 * 16 * 64 * 16},
+                                         {"call_Twice_first", 16 * 12 * 64 * 10},
+                                         {"call_Twice_second", 16 * 12 * 10 * 64}}));
+  EXPECT_EQ(stream_kinds(model), (Counts{{"Softmax", 1}}));
+  EXPECT_EQ(model.unpriced, (Counts{{"Einsum", 1},
+                                    {"MatMul_in_If", 2},
+                                    {"MatMul_of_no_numbers", 1},
+                                    {"Tile_of_unknown_size", 1}}));
+}
+
+TEST_F(Onnx, ReadsOperatorsThatAreNewerThanTheLibrary) {
+  OnnxOptions options;
+  options.batch = 2;
+  const Network model = read("newer.onnx", options);
+  EXPECT_EQ(
+      macs_by_name(model),
+      (Counts{{"conv", 2 * 8 * 36 * 4 * 9}, {"head", 2 * 10 * 8}, {"point", 2 * 8 * 36 * 8}}));
+  EXPECT_EQ(model.unpriced, (Counts{{"Pad_of_unknown_size", 1}}));
+}
+
+// Where every input has a first dim of 1 it can be more, unless the model has it built in.
+TEST_F(Onnx, TakesMoreInputsThanTheOneThatAModelIsMadeFor) {
+  OnnxOptions options;
+  options.batch = 8;
+  const Network model = read("one_input.onnx", options);
+  EXPECT_EQ(model.batch, 8);
+  EXPECT_EQ(model.macs(), 8 * 16 * 32 * 32);
+  EXPECT_EQ(model.streams.back().in, Bits{32 * 8 * 16 * 32});
+  EXPECT_EQ(read("one_input.onnx").macs(), 16 * 32 * 32);
+  EXPECT_EQ(error_of(kModels + "built_in.onnx", options),
+            kModels +
+                "built_in.onnx: Reshape 'split': 4096 elements cannot have a shape of 512; "
+                "the model is made for one input at a time: export it with a symbolic batch");
+}
+
+TEST_F(Onnx, RefusesBrokenModels) {
+  EXPECT_EQ(error_of(kModels + "opset_0.onnx"),
+            kModels + "opset_0.onnx: opset 0: 1 to 25 are known here");
+  EXPECT_EQ(error_of(kModels + "opset_99.onnx"),
+            kModels + "opset_99.onnx: opset 99: 1 to 25 are known here");
+  EXPECT_EQ(error_of(kModels + "word.onnx"),
+            kModels + "word.onnx: Conv 'conv': 'strides' is of type STRING, not INTS");
+  EXPECT_EQ(error_of(kModels + "twice.onnx"),
+            kModels + "twice.onnx: Relu 'same' makes 'same_out', which is there already");
+}
+
+// Letters of one operand are its rows or columns, of both the batch or what is summed over.
+TEST(OnnxLayers, ReadEinsumsAsProducts) {
+  const auto shape = [](const char* equation, const std::vector<std::int64_t>& x,
+                        const std::vector<std::int64_t>& w) {
+    OnnxGraph graph = one_node("Einsum", x, w);
+    graph.nodes[0].words["equation"] = equation;
+    const Network network = to_network(graph, {});
+    Counts dims;
+    for (const NetworkLayer& layer : network.layers) {
+      for (const Dim& dim : layer.workload.dims) {
+        dims[dim.name] = dim.bound;
+      }
+    }
+    return dims;
+  };
+  EXPECT_EQ(shape("ij,jk->ik", {2, 3}, {3, 5}), (Counts{{"M", 2}, {"N", 5}, {"K", 3}}));
+  EXPECT_EQ(shape("ij,jk", {2, 3}, {3, 5}), (Counts{{"M", 2}, {"N", 5}, {"K", 3}}));
+  EXPECT_EQ(shape("abij,bkj->aikb", {7, 4, 2, 3}, {4, 5, 3}),
+            (Counts{{"H", 4}, {"M", 14}, {"N", 5}, {"K", 3}}));
+  EXPECT_EQ(shape("i,j->ij", {4}, {6}), (Counts{{"M", 4}, {"N", 6}, {"K", 1}}));
+  for (const char* equation : {"...j,jk->...k", "ij,jk->k", "ii,ik->ik"}) {
+    EXPECT_EQ(shape(equation, {3, 3}, {3, 5}), Counts{}) << equation;
+  }
+  OnnxGraph graph = one_node("Einsum", {2, 3}, {4, 5});
+  graph.nodes[0].words["equation"] = "ij,jk->ik";
+  EXPECT_EQ(error_of(graph), "graph.onnx: Einsum 'n': the operands' axes 'j' differ: 3 and 4");
 }
 
 // --dim of the batch is a batch; tokens are not.
@@ -361,7 +453,9 @@ TEST_F(Onnx, KnowsTheBatchByItsName) {
   const std::string tokens = kModels + "tokens_first.onnx";
   options.dims = {{"b", 4}};
   EXPECT_EQ(error_of(tokens, options),
-            tokens + ": dims without a value: seq; give each with --dim NAME=N");
+            tokens +
+                ": dims without a value: seq; give each with --dim NAME=N, in a campaign with "
+                "dims: {NAME: N}");
   options.dims["seq"] = 16;
   EXPECT_EQ(read("tokens_first.onnx", options).batch, 1);
   EXPECT_EQ(read("tokens_first.onnx", options).macs(), 16 * 4 * 64 * 64);
