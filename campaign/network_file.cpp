@@ -16,7 +16,10 @@ namespace {
 Network read_model(const std::string& path, const OnnxOptions& options) {
   const OnnxGraph graph = read_onnx(path, options);
   if (options.batch > 1 && graph.batch != options.batch) {
-    fail(path, "no batch: no first dim of the model's inputs is symbolic, or the dims name it");
+    fail(path,
+         "no batch: the first dims of the model's inputs are neither symbolic nor 1 throughout, or "
+         "the "
+         "dims name them; export the model with a symbolic batch");
   }
   Network network = to_network(graph, options);
   if (network.layers.empty() && network.streams.empty()) {

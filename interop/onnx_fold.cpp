@@ -222,12 +222,16 @@ Known Folder::part_of_shape(const onnx::NodeProto& node) const {
 
 Known Folder::size(const onnx::NodeProto& node) const {
   const Known dims = shape(node);
-  std::int64_t product = 1;
-  bool over = !dims;
-  for (const std::int64_t extent : dims ? dims->values : std::vector<std::int64_t>{}) {
-    over = __builtin_mul_overflow(product, extent, &product) || over;
+  if (!dims) {
+    return std::nullopt;
   }
-  return over ? std::nullopt : Known{Numbers{{product}, true}};
+  std::int64_t product = 1;
+  for (const std::int64_t extent : dims->values) {
+    if (__builtin_mul_overflow(product, extent, &product)) {
+      return std::nullopt;
+    }
+  }
+  return Numbers{{product}, true};
 }
 
 Known Folder::range(const onnx::NodeProto& node) const {

@@ -366,10 +366,10 @@ bool know_einsums(onnx::GraphProto& graph) {
 // The child's half: 'm' and the model, or 'e' and what is wrong.
 std::string inferred(onnx::ModelProto& model) {
   try {
-    // Each round reaches as far as the next shape that depends on a shape: some per layer.
-    constexpr int kMostRounds = 1000;
-    bool more = true;
-    for (int i = 0; i < kMostRounds && more; ++i) {
+    // Each round reaches as far as the next shape that depends on a shape: some per layer. What
+    // takes more than this (80 layers at an opset before 14) stays of unknown shape.
+    std::int64_t room = 3'000'000;
+    for (bool more = true; more && room > 0; room -= model.graph().node_size()) {
       std::unordered_map<std::string, onnx::TensorShapeProto> data;
       onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
                                          onnx::ShapeInferenceOptions{false, 0, true}, &data);
