@@ -449,9 +449,14 @@ OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
   for (auto& weight : *model.mutable_graph()->mutable_initializer()) {
     drop_values(weight);
   }
-  onnx::ModelProto known = model;
-  fit_library(known);
-  infer(known, path, claims);
+  onnx::ModelProto known;
+  constexpr int kMostRounds = 16;  // branches that depend on what branches make
+  for (int i = 0;
+       i == 0 || (i < kMostRounds && take_branches(*model.mutable_graph(), known.graph())); ++i) {
+    known = model;
+    fit_library(known);
+    infer(known, path, claims);
+  }
   const TensorTypes types = types_of(known.graph());
   OnnxGraph graph{model.graph().name(), path, {}, dims.batch.value_or(1), dims.stretched};
   for (const auto& proto : model.graph().node()) {

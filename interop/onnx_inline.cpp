@@ -127,6 +127,33 @@ class Inliner {
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
 };
 
+// The operators of a branch in place of the `If`; what is made inside gets the result's name in
+// front.
+void put_branch(onnx::GraphProto branch, const onnx::NodeProto& node, onnx::GraphProto& graph,
+                std::vector<onnx::NodeProto>& nodes) {
+  const std::string prefix = (node.output_size() > 0 ? node.output(0) : node.name()) + '/';
+  Names names;
+  for (const auto& weight : branch.initializer()) {
+    names[weight.name()] = prefix + weight.name();
+  }
+  for (const auto& inner : branch.node()) {
+    for (const std::string& name : inner.output()) {
+      names[name] = name.empty() ? name : prefix + name;
+    }
+  }
+  rename(branch, names, "");
+  for (const auto& weight : branch.initializer()) {
+    *graph.add_initializer() = weight;
+  }
+  nodes.insert(nodes.end(), branch.node().begin(), branch.node().end());
+  for (int i = 0; i < node.output_size(); ++i) {
+    onnx::NodeProto& same = nodes.emplace_back();
+    same.set_op_type("Identity");
+    same.add_input(branch.output(i).name());
+    same.add_output(node.output(i));
+  }
+}
+
 }  // namespace
 
 void inline_functions(onnx::ModelProto& model, const std::string& file) {
@@ -150,6 +177,35 @@ void inline_functions(onnx::ModelProto& model, const std::string& file) {
     }
   }
   model.clear_functions();
+}
+
+bool take_branches(onnx::GraphProto& graph, const onnx::GraphProto& known) {
+  std::map<std::string, bool> conditions;
+  for (const auto& tensor : known.initializer()) {
+    if (tensor.data_type() == onnx::TensorProto::BOOL && tensor.int32_data_size() == 1) {
+      conditions[tensor.name()] = tensor.int32_data(0) != 0;
+    }
+  }
+  std::vector<onnx::NodeProto> nodes;
+  bool taken = false;
+  for (const auto& node : std::vector<onnx::NodeProto>{graph.node().begin(), graph.node().end()}) {
+    const auto condition = node.op_type() == "If" && node.input_size() == 1
+                               ? conditions.find(node.input(0))
+                               : conditions.end();
+    const auto body =
+        std::find_if(node.attribute().begin(), node.attribute().end(), [&](const auto& attribute) {
+          return condition != conditions.end() && attribute.has_g() &&
+                 attribute.name() == (condition->second ? "then_branch" : "else_branch");
+        });
+    if (body == node.attribute().end() || body->g().output_size() != node.output_size()) {
+      nodes.push_back(node);
+    } else {
+      put_branch(body->g(), node, graph, nodes);
+      taken = true;
+    }
+  }
+  graph.mutable_node()->Assign(nodes.begin(), nodes.end());
+  return taken;
 }
 
 }  // namespace mapsim

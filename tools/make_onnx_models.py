@@ -235,6 +235,22 @@ def products(folder):
     onnx.save(model, str(path))
 
 
+def branches(folder):
+    """Whether an axis is 1, asked when the model runs: squeezed or not."""
+    g = Graph("branches")
+    number = g.op("Gather", g.op("Shape", "x"), g.numbers("first", [1]), name="number", axis=0)
+    bodies = {}
+    for kind, choice in ("Squeeze", "then_branch"), ("Identity", "else_branch"):
+        nodes = [helper.make_node("MatMul", ["x", "w0"], ["m"], name=choice),
+                 helper.make_node(kind, ["m", "first"] if kind == "Squeeze" else ["m"], ["u"])]
+        bodies[choice] = helper.make_graph(nodes, choice, [],
+                                           [helper.make_empty_tensor_value_info("u")])
+    g.weight("w0", 32, 16)
+    x = g.op("If", g.op("Equal", number, g.numbers("one", [1]), name="is_one"), name="branch", **bodies)
+    g.save(folder, [("x", FLOAT, ["b", "n", 32])],
+           g.op("MatMul", x, g.weight("w1", 16, 8), name="after"))
+
+
 def newer(folder):
     """Forms of opset 18, which libonnx 1.12 does not know: axes of a mean, parts of a Split; a pad
     with axes is of unknown shape."""
@@ -281,5 +297,5 @@ if __name__ == "__main__":
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
     for make in (resnet50, attention, corners, quantised, contradiction, strange,
-                 without_layers, views, products, newer, one_input, broken, symbols):
+                 without_layers, views, products, branches, newer, one_input, broken, symbols):
         make(target)

@@ -215,6 +215,17 @@ TEST_F(Onnx, ReadsEinsumsFunctionsAndBodies) {
                                     {"Tile_of_unknown_size", 1}}));
 }
 
+TEST_F(Onnx, TakesTheBranchThatRuns) {
+  OnnxOptions options;
+  for (const std::int64_t n : {1, 5}) {
+    options.dims = {{"n", n}};
+    const Network model = read("branches.onnx", options);
+    EXPECT_EQ(macs_by_name(model), (Counts{{n == 1 ? "then_branch" : "else_branch", n * 32 * 16},
+                                           {"after", n * 16 * 8}}));
+    EXPECT_EQ(model.unpriced, Counts{});
+  }
+}
+
 TEST_F(Onnx, ReadsOperatorsThatAreNewerThanTheLibrary) {
   OnnxOptions options;
   options.batch = 2;
