@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::array kObjectives{
+constexpr std::array kBalancedObjectives{
     Objective::kEnergy,
     Objective::kLatency,
     Objective::kEdp,
@@ -114,7 +114,8 @@ TEST_P(BalancedProofs, HoldAndNeverClaimTooMuch) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     const std::uint64_t seed = 90'000 + 1'000 * GetParam() + i;
     const SearchCase random = random_balanced_space(seed, 1'500);
-    const bool proven = is_proven(random, kObjectives[i % kObjectives.size()], seed);
+    const bool proven =
+        is_proven(random, kBalancedObjectives[i % kBalancedObjectives.size()], seed);
     if (has_no_hops(random.problem)) {
       optimal += proven ? 1 : 0;
       ++spaces;
@@ -130,7 +131,7 @@ TEST_P(BalancedProofs, HoldUnderRules) {
     const std::uint64_t seed = 96'000 + 1'000 * GetParam() + i;
     const SearchCase random = random_ruled_balanced_space(seed, 1'000);
     if (random.constraints.loops.empty()) {
-      is_proven(random, kObjectives[i % kObjectives.size()], seed);
+      is_proven(random, kBalancedObjectives[i % kBalancedObjectives.size()], seed);
       ++ruled;
     }
   }
@@ -150,23 +151,6 @@ nodes:
   Constraints constraints;
   constraints.factors.balanced = true;
   return proof_of(problem, constraints, Objective::kEnergy);
-}
-
-std::string complaint(const std::string& text) {
-  try {
-    return faults_of(text);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-}
-
-// `with` for what stands from `from` up to `to`.
-std::string altered(std::string text, const std::string& from, const std::string& to,
-                    const std::string& with) {
-  const std::size_t begin = text.find(from);
-  const std::size_t end = text.find(to, begin);
-  EXPECT_NE(end, std::string::npos) << from;
-  return sealed(text.replace(begin, end - begin, with));
 }
 
 TEST(BalancedProof, HoldsUntilItIsTamperedWith) {

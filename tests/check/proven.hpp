@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include "check/check.hpp"
@@ -31,6 +33,24 @@ inline std::string faults_of(const std::string& text) {
 inline std::string sealed(const std::string& text) {
   const std::string body = text.substr(0, text.rfind("digest: "));
   return body + check::seal(body);
+}
+
+// Puts `with` for the text from `from` up to `to`.
+inline std::string altered(std::string text, const std::string& from, const std::string& to,
+                           const std::string& with) {
+  const std::size_t begin = text.find(from);
+  const std::size_t end = text.find(to, begin);
+  EXPECT_NE(end, std::string::npos) << from;
+  return sealed(text.replace(begin, end - begin, with));
+}
+
+// What reading or checking it says.
+inline std::string complaint(const std::string& text) {
+  try {
+    return faults_of(text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
 }
 
 }  // namespace mapsim

@@ -50,24 +50,6 @@ std::string ruled_proof() {
 
 std::string small_proof() { return proof_of(small_problem(), {}, Objective::kEnergy); }
 
-// Puts `with` for the text from `from` up to `to`.
-std::string altered(std::string text, const std::string& from, const std::string& to,
-                    const std::string& with) {
-  const std::size_t begin = text.find(from);
-  const std::size_t end = text.find(to, begin);
-  EXPECT_NE(end, std::string::npos) << from;
-  return sealed(text.replace(begin, end - begin, with));
-}
-
-// What reading or checking it says.
-std::string complaint(const std::string& text) {
-  try {
-    return faults_of(text);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-}
-
 TEST(Proof, HoldsAsWritten) {
   EXPECT_EQ(complaint(small_proof()), "");
   const check::Certificate read = check::parse_certificate(small_proof(), "proof");
