@@ -8,8 +8,8 @@
 
 #include "mapper/exact/instance.hpp"
 #include "mapper/exact/label_store.hpp"
-#include "mapper/patience.hpp"
 #include "mapper/exact/staircase.hpp"
+#include "mapper/patience.hpp"
 
 namespace mapsim::exact {
 
