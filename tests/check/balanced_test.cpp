@@ -140,14 +140,7 @@ TEST_P(BalancedProofs, HoldUnderRules) {
 
 // A layer whose dims have no divisors, on an array.
 std::string layer_proof() {
-  const char* const arch = R"(name: small
-nodes:
-  - {storage: DRAM, capacity: unlimited, energy: {read: 16 pJ/b, write: 16 pJ/b}}
-  - {storage: Buffer, capacity: 14 B, energy: {read: 1 pJ/b, write: 1 pJ/b}}
-  - {fanout: PEs, x: 4}
-  - {compute: MAC, energy: 1 pJ}
-)";
-  const Problem problem{parse_arch(arch, "arch"), gemm("gemm", {7, 5, 3, {}, false}, {})};
+  const Problem problem{small_machine(), gemm("gemm", {7, 5, 3, {}, false}, {})};
   Constraints constraints;
   constraints.factors.balanced = true;
   return proof_of(problem, constraints, Objective::kEnergy);

@@ -4,11 +4,24 @@
 
 #include <string>
 
+#include "arch/load.hpp"
 #include "check/check.hpp"
 #include "mapper/mapper.hpp"
 #include "report/certificate.hpp"
 
 namespace mapsim {
+
+// Four units and a buffer that a small GEMM fills.
+inline Arch small_machine() {
+  return parse_arch(R"(name: small
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 16 pJ/b, write: 16 pJ/b}}
+  - {storage: Buffer, capacity: 14 B, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {fanout: PEs, x: 4}
+  - {compute: MAC, energy: 1 pJ}
+)",
+                    "arch");
+}
 
 // The certificate of an exact search, as written.
 inline std::string proof_of(const Problem& problem, const Constraints& constraints,

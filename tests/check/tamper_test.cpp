@@ -23,16 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Large enough that some unrolling takes a search, small enough to be searched a thousand times.
-Problem small_problem() {
-  const char* const arch = R"(name: small
-nodes:
-  - {storage: DRAM, capacity: unlimited, energy: {read: 16 pJ/b, write: 16 pJ/b}}
-  - {storage: Buffer, capacity: 14 B, energy: {read: 1 pJ/b, write: 1 pJ/b}}
-  - {fanout: PEs, x: 4}
-  - {compute: MAC, energy: 1 pJ}
-)";
-  return {parse_arch(arch, "arch"), gemm("gemm", {8, 6, 4, {}, false}, {})};
-}
+Problem small_problem() { return {small_machine(), gemm("gemm", {8, 6, 4, {}, false}, {})}; }
 
 // The same machine with rules of every kind for its loops.
 std::string ruled_proof() {
