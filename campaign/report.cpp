@@ -92,7 +92,7 @@ std::vector<std::string> findings(const Study& study) {
                     extreme(
                         study, "energy", [](const DesignPoint& p) { return p.energy; }, "J"),
                     extreme(study, "latency", [](const DesignPoint& p) { return p.seconds; }, "s"));
-    if (best->area_mm2) {
+    if (design_points(study).front().area) {
       text +=
           ", " +
           extreme(study, "area", [](const DesignPoint& p) { return p.area.value_or(0); }, "mm²");

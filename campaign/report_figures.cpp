@@ -241,6 +241,13 @@ std::vector<DesignPoint> design_points(const Study& study) {
                         &design == best});
     }
   }
+  // Areas compare designs where all have one.
+  if (!std::all_of(points.begin(), points.end(),
+                   [](const auto& p) { return p.area.has_value(); })) {
+    for (DesignPoint& point : points) {
+      point.area.reset();
+    }
+  }
   mark_front(points);
   return points;
 }

@@ -54,16 +54,21 @@ void CloseStatement::operator()(sqlite3_stmt* statement) const { sqlite3_finaliz
 
 Database::Database(const std::string& path) : path_{path} {
   sqlite3* opened = nullptr;
-  const int code = is_archive(path)
-                       ? sqlite3_open_v2(immutable_uri(path).c_str(), &opened,
-                                         SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr)
-                       : sqlite3_open_v2(path.c_str(), &opened,
-                                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code =
+      is_archive(path)
+          ? sqlite3_open_v2(immutable_uri(path).c_str(), &opened,
+                            SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr)
+          : sqlite3_open_v2(path.c_str(), &opened,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, nullptr);
   handle_.reset(opened);
   if (code != SQLITE_OK) {
     fail();
   }
   sqlite3_busy_timeout(opened, kPatienceMilliseconds);
+}
+
+std::string Database::name_to_attach(const std::string& path) {
+  return is_archive(path) ? immutable_uri(path) : path;
 }
 
 void Database::fail() const {

@@ -24,6 +24,8 @@ class Database {
  public:
   explicit Database(const std::string& path);  // made if it is not there
   const std::string& path() const { return path_; }
+  // Of another file, for ATTACH: one that nobody here can write is only read.
+  static std::string name_to_attach(const std::string& path);
   void execute(const std::string& sql);
   sqlite3* handle() const { return handle_.get(); }
   [[noreturn]] void fail() const;  // with SQLite's last error

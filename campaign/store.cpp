@@ -65,9 +65,11 @@ std::string unread_layers_sql() {
       fmt::join(kinds, " OR "));
 }
 
-// A sum, where all layers have a mapping: else designs that cannot run a network would look small.
+// A sum, where all layers are read and have a mapping: else what cannot run a network would look
+// small.
 std::string whole_sum(const std::string& what, const std::string& name) {
-  return fmt::format("CASE WHEN count(*) = count(energy_pj) THEN sum({}) END AS {},", what, name);
+  return fmt::format("CASE WHEN count(*) = count(energy_pj) AND {} = 0 THEN sum({}) END AS {},",
+                     unread_layers_sql(), what, name);
 }
 
 const std::string kNetworksView =
@@ -79,7 +81,9 @@ const std::string kNetworksView =
     whole_sum("count * latency_cycles_ramped", "latency_cycles_ramped") +
     whole_sum("count * latency_seconds", "latency_seconds") +
     " sum(count * macs) AS macs, max(area_mm2) AS area_mm2,"
-    " min(status IN ('optimal', 'fastest', 'priced')) AS proven,"
+    " min(status IN ('optimal', 'fastest', 'priced')) AND " +
+    unread_layers_sql() +
+    " = 0 AS proven,"
     " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
     " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced"
     " FROM answers WHERE network <> '' GROUP BY campaign, arch, settings, network, objective,"
@@ -279,7 +283,7 @@ void Store::merge(const std::string& path) {
     refuse(path, "cannot be merged with itself");
   }
   Store{path, Open::kExisting};  // is it a database of ours?
-  Statement{database_, "ATTACH ? AS other"}.run({path});
+  Statement{database_, "ATTACH ? AS other"}.run({Database::name_to_attach(path)});
   {
     Transaction merging{database_};
     constexpr Columns kFigures{kFigureColumns};
