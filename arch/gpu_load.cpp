@@ -42,6 +42,9 @@ class GpuReader {
     read_memories(fields);
     read_rates(fields.require("rates"));
     gpu_.power = reader_.quantity(fields.require("power"), parse_power).value_or(gpu_.power);
+    if (!(gpu_.power.count() > 0)) {
+      reader_.error(fields.place("power"), "more than 0 W");
+    }
     read_energy(fields.require("energy"));
     if (const Node* list = fields.find("calibration")) {
       for (const Node* item : reader_.items(*list, "a list of calibration blocks")) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <variant>
 
@@ -58,8 +59,18 @@ Record priced(const Gpu& gpu, const char* status, Seconds latency, Picojoules en
   return record;
 }
 
+// Of a chip with next to no bandwidth, say; "" if they are numbers.
+std::string beyond_numbers(Seconds latency, Picojoules energy) {
+  return std::isfinite(latency.count()) && std::isfinite(energy.count())
+             ? ""
+             : "its time or energy is beyond all numbers";
+}
+
 Record price(const Gpu& gpu, const GpuLayerOptions& options, const Stream& stream) {
   const GpuStream cost = stream_on_gpu(gpu, options, stream);
+  if (const std::string problem = beyond_numbers(cost.latency, cost.energy); !problem.empty()) {
+    return without_mapping("error", problem, 0);
+  }
   Record record = priced(gpu, "priced", cost.latency, cost.energy,
                          {{"operators without MACs", cost.energy.count()}}, 0);
   figure(record, "macs") = std::int64_t{0};
@@ -83,7 +94,8 @@ Record solve_on_gpu(const Gpu& gpu, const GpuLayerOptions& options, const std::s
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   std::string problem = found.problem;
   if (found.kernel) {
-    problem = beyond_limit(gpu, question, found.kernel->total);
+    problem = beyond_numbers(found.kernel->total, found.energy);
+    problem = problem.empty() ? beyond_limit(gpu, question, found.kernel->total) : problem;
   }
   if (!problem.empty()) {
     return without_mapping(found.considered > 0 ? "infeasible" : "error", problem, seconds);

@@ -99,6 +99,15 @@ LayerResult stream_layer(const Json& json) {
   return layer;
 }
 
+// A batch's frames share its cost evenly.
+void share(std::int64_t frames, LayerResult& layer) {
+  *layer.energy_pj /= static_cast<double>(frames);
+  layer.cycles = (layer.cycles + frames - 1) / frames;
+  for (EnergyPart& part : layer.energy) {
+    part.pj /= static_cast<double>(frames);
+  }
+}
+
 LayerResult network_layer(const Json& json, bool ramped) {
   LayerResult layer;
   layer.layer = json.at("name");
@@ -116,6 +125,7 @@ LayerResult network_layer(const Json& json, bool ramped) {
   layer.energy = energy_parts(json.at("breakdown"));
   layer.mapping = json.at("mapping");
   read_roofline(json.at("roofline"), layer);
+  share(json.value("frames", std::int64_t{1}), layer);
   return layer;
 }
 

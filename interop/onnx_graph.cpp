@@ -345,22 +345,22 @@ bool know_einsums(onnx::GraphProto& graph) {
     } catch (const std::invalid_argument&) {  // said when layers are made
     }
   }
-  const auto give = [&found](onnx::ValueInfoProto& value) {
+  bool is_new = false;
+  const auto give = [&](onnx::ValueInfoProto& value) {  // wherever it is told of
     const auto shape = found.find(value.name());
     if (shape != found.end()) {
+      is_new = true;
       auto& dims = *value.mutable_type()->mutable_tensor_type()->mutable_shape();
       dims.clear_dim();
       for (const std::int64_t extent : shape->second) {
         dims.add_dim()->set_dim_value(extent);
       }
-      found.erase(shape);
     }
   };
-  const std::size_t all = found.size();
   for (auto* values : {graph.mutable_value_info(), graph.mutable_output()}) {
     std::for_each(values->begin(), values->end(), give);
   }
-  return found.size() < all;
+  return is_new;
 }
 
 // The child's half: 'm' and the model, or 'e' and what is wrong.

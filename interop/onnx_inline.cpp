@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/onnx_inline.hpp"
 
+#include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -111,7 +112,9 @@ class Inliner {
     }
     bind(function.output(), node.output());
     bind(function.input(), node.input());
-    const std::string prefix = (node.output_size() > 0 ? node.output(0) : node.name()) + '/';
+    // A call inside may make the same result.
+    const std::string prefix = (node.output_size() > 0 ? node.output(0) : node.name()) +
+                               (depth > 0 ? fmt::format("/inner{}/", depth) : "/");
     for (onnx::NodeProto inner : function.node()) {
       give_attributes(inner, node);
       rename(inner, names, prefix);

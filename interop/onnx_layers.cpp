@@ -64,8 +64,10 @@ class Translation {
 
   // Operators on constants alone are done before the model runs.
   bool is_folded(const OnnxNode& node) const {
+    const bool may_come_from_nothing =
+        node.op == "Constant" || find_onnx_op(node.op).kind != OnnxKind::kUnknown;
     return node.op == "Shape" || node.op == "Size" ||
-           (node.inside.empty() &&
+           (node.inside.empty() && (may_come_from_nothing || !node.inputs.empty()) &&
             std::all_of(node.inputs.begin(), node.inputs.end(), [this](const OnnxTensor& tensor) {
               return tensor.name.empty() || is_constant(tensor);
             }));

@@ -213,6 +213,8 @@ def products(folder):
     x = g.op("Einsum", g.op("Softmax", scores), "k", name="context", equation="bhij,bhjd->bihd")
     g.op("Einsum", scores, name="diagonal", equation="bhii->bhi")
     y = g.op("Linear", x, g.weight("w", 64, 10), name="call", domain="local", transposed=1)
+    y = g.op("Einsum", y, g.weight("w5", 64, 5), name="last", equation="bihd,de->bihe")
+    g.op("MatMul", g.op("Source", name="source", domain="local"), g.weight("w6", 64, 5))
     inner = helper.make_graph([helper.make_node("MatMul", ["rows", "w"], ["t"]),
                                helper.make_node("Identity", ["t"], ["u"])], "body", [],
                               [helper.make_empty_tensor_value_info("u")])
@@ -229,8 +231,12 @@ def products(folder):
     model.functions.append(helper.make_function("local", "Linear", ["X", "W"], ["Y"], nodes, opsets))
     nodes = [helper.make_node("MatMul", ["X", "W"], ["p"], name="first"),
              helper.make_node("Transpose", ["W"], ["t"]),
-             helper.make_node("MatMul", ["p", "t"], ["Y"], name="second")]
-    model.functions.append(helper.make_function("local", "Twice", ["X", "W"], ["Y"], nodes, opsets))
+             helper.make_node("MatMul", ["p", "t"], ["q"], name="second"),
+             helper.make_node("Same", ["q"], ["Y"], domain="local")]
+    own = [*opsets, helper.make_opsetid("local", 1)]
+    model.functions.append(helper.make_function("local", "Twice", ["X", "W"], ["Y"], nodes, own))
+    nodes = [helper.make_node("Relu", ["X"], ["p"]), helper.make_node("Identity", ["p"], ["Y"])]
+    model.functions.append(helper.make_function("local", "Same", ["X"], ["Y"], nodes, opsets))
     model.opset_import.append(helper.make_opsetid("local", 1))
     onnx.save(model, str(path))
 
