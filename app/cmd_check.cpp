@@ -70,11 +70,11 @@ std::string scope_text(const check::Certificate& certificate) {
 
 std::string verdict_text(const check::Certificate& certificate, const check::Verdict& verdict) {
   const Problem& problem = certificate.problem;
-  std::string text = fmt::format(
-      "{} on {}, by {}\nclaimed of {} mappings: {}\n{}\n", problem.workload().name,
-      problem.arch().name, printable(certificate.tool),
-      certificate.size == check::kNotCounted ? "the balanced" : short_decimal(certificate.size),
-      claim_text(certificate), scope_text(certificate));
+  std::string text =
+      fmt::format("{} on {}, by {}\nclaimed of {} mappings: {}\n{}\n", problem.workload().name,
+                  problem.arch().name, printable(certificate.tool),
+                  certificate.size == check::kNotCounted ? "the" : short_decimal(certificate.size),
+                  claim_text(certificate), scope_text(certificate));
   if (!verdict.problems.empty()) {
     text += "the proof does not hold:\n";
     for (const std::string& wrong : verdict.problems) {

@@ -105,6 +105,12 @@ class CertificateReader {
       reader_.error(*objective,
                     "the checker does not know fronts, curves and ties of balanced factors");
     }
+    if (read.rules.balanced &&
+        std::holds_alternative<SystolicTiming>(read.problem.arch().compute.timing) &&
+        (goal.needs_time() || read.problem.leakage(Cycles{1}) > Picojoules{0})) {
+      reader_.error(*objective,
+                    "the checker does not know the times of systolic arrays with balanced factors");
+    }
     (read.is_front() ? read_points(fields, read) : read_best(fields, read));
     reader_.finish();
     return read;

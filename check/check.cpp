@@ -136,9 +136,9 @@ class Checker {
   void check_size(const std::vector<Unrolling>& unrollings) {
     const Rules& rules = certificate_.rules;
     const std::optional<std::string> size =
-        !is_balanced() ? count_mappings(problem_, rules, unrollings, options_.threads)
-        : certificate_.size == kNotCounted ? std::nullopt
-                                           : count_balanced(problem_, rules, unrollings);
+        certificate_.size == kNotCounted ? std::nullopt
+        : is_balanced()                  ? count_balanced(problem_, rules, unrollings)
+                        : count_mappings(problem_, rules, unrollings, options_.threads);
     verdict_.counted = size.has_value();
     require(
         !size || size == certificate_.size, 0,

@@ -65,9 +65,11 @@ double least_share(const Problem& problem, const SpatialFactors& factors, LevelI
   return used / product(units, {});
 }
 
-// What the compute units' accesses to a level cost at least, the networks between included.
-double service(const Problem& problem, const SpatialFactors& factors, LevelId level, TensorId t,
-               double distinct) {
+// What the compute units' accesses to a level cost at least. The networks between are included
+// where every instance of theirs has a sum to add, as with perfect factors: of a partial tile they
+// add less, and more arrives.
+double service(const Problem& problem, bool balanced, const SpatialFactors& factors, LevelId level,
+               TensorId t, double distinct) {
   const Tensor& tensor = problem.workload().tensors[t];
   const Storage& storage = problem.arch().levels[level];
   const bool output = t == problem.workload().output();
@@ -87,7 +89,8 @@ double service(const Problem& problem, const SpatialFactors& factors, LevelId le
     if (!problem.arch().is_above(level, f)) {
       places *= added;
     } else if (problem.is_merged(f, t)) {
-      network += (arriving - arriving / added) * problem.addition_energy(f).count();
+      network +=
+          balanced ? 0.0 : (arriving - arriving / added) * problem.addition_energy(f).count();
       arriving /= added;
     }
   }
@@ -131,8 +134,9 @@ double tensor_floor(const Problem& problem, const Rules& rules, const SpatialFac
     if (must_keep(problem, rules, to, t)) {
       least = kInfinity;
     }
-    least = std::min(least, way[to] + (latched ? once * access_energy(arch.levels[to], output)
-                                               : service(problem, factors, to, t, distinct)));
+    least = std::min(
+        least, way[to] + (latched ? once * access_energy(arch.levels[to], output)
+                                  : service(problem, rules.balanced, factors, to, t, distinct)));
   }
   return least;
 }

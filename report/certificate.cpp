@@ -145,6 +145,10 @@ std::string mapspace_rules(const Mapspace& space) { return rules_text(space); }
 
 namespace {
 
+std::string mapspace_line(const std::string& size) {
+  return fmt::format("mapspace: \"{}\"\n", size.empty() ? check::kNotCounted : size);
+}
+
 // {K: 16, C: 2} or, where axes matter, {X: {K: 16}, Y: {C: 2}}
 std::string instances_map(const Mapspace& space, const UnrollingGroup& group, FanoutId f) {
   const Problem& problem = space.problem();
@@ -232,8 +236,7 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
                                     latency_of(objective.mode, result.cost->latency).count());
   }
   text += fmt::format("lower_bound: {}\n", check::value_text(result.certificate.lower_bound, goal));
-  const std::string& size = result.certificate.mapspace_size;
-  text += fmt::format("mapspace: \"{}\"\n", size.empty() ? check::kNotCounted : size);
+  text += mapspace_line(result.certificate.mapspace_size);
   if (result.best) {
     text += print_mapping(problem.arch(), problem.workload(), *result.best);
   }
@@ -282,7 +285,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
     objective.latency_power = 0;
   }
   std::string text = head_text(objective, also);
-  text += fmt::format("mapspace: \"{}\"\n", front.mapspace_size);
+  text += mapspace_line(front.mapspace_size);
   text += front.points.empty() ? "points: []\n" : "points:\n";
   for (const FrontPoint& point : front.points) {
     text += fmt::format("  - value: {}\n    measure: {} {}\n",

@@ -94,7 +94,8 @@ std::string folds_text(const Certificate& proof, const Objective& objective,
           ? fmt::format(
                 "proven optimal: none {}, nor with folds that leave a remainder and take "
                 "less time, has a lower {} than {}\n",
-                over, name, text(proof.lower_bound))
+                over, name, text(proof.lower_bound)) +
+                bare_text(proof, objective)
           : fmt::format(
                 "not proven optimal: none {}, nor with folds that leave a remainder and take "
                 "less time, has a lower {} than {}; a gap of {}\n",

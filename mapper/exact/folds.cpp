@@ -243,6 +243,9 @@ class EdgeFolds {
     proof.lower_bound = tight ? value : proof.lower_bound;
     proof.gap = tight ? 0 : value / proof.lower_bound - 1;
     proof.status = tight ? Proof::kOptimal : proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
+    if (tight && options_.objective.exact_ties) {
+      proof.bound_but_for_bare = value;  // of all folds that take as long nobody has the energies
+    }
   }
 
   const Mapspace& space_;

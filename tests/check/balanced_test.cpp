@@ -146,6 +146,30 @@ std::string layer_proof() {
   return proof_of(problem, constraints, Objective::kEnergy);
 }
 
+// Six terms on two units, whose network adds for much: in tiles of five, the last one adds nothing.
+TEST(BalancedProof, CountsNoAdditionsThatPartialTilesSpare) {
+  const Problem problem{parse_arch(R"(name: adds
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 1 pJ/B, write: 1 pJ/B}}
+  - {fanout: PEs, x: 2, reduction_energy: 100 pJ}
+  - {compute: MAC, energy: 1 pJ}
+)",
+                                   "arch"),
+                        gemm("gemm", {1, 1, 6, {}, false}, {})};
+  Constraints constraints =
+      parse_constraints("mapspace: {unroll: {PEs: {min_utilization: 1}}}", "rules", problem);
+  constraints.factors.balanced = true;
+  const Mapspace space{problem, constraints};
+  SearchOptions options;
+  const SearchResult best = search_exhaustive(space, options);
+  ASSERT_TRUE(best.cost);
+  options.budget.labels = 1;
+  const std::string proof =
+      certificate_file({"search", {}}, space, options.objective, search_exact(space, options));
+  EXPECT_EQ(faults_of(proof), "");
+  EXPECT_LE(check::parse_certificate(proof, "proof").lower_bound, best.cost->energy.total.count());
+}
+
 TEST(BalancedProof, HoldsUntilItIsTamperedWith) {
   const std::string proof = layer_proof();
   EXPECT_EQ(complaint(proof), "");
