@@ -13,6 +13,7 @@
 
 #include "arch/load.hpp"
 #include "core/diagnostic.hpp"
+#include "mapper/constraints.hpp"
 #include "proven.hpp"
 #include "tests/mapper/random_space.hpp"
 #include "workloads/gemm.hpp"
