@@ -41,9 +41,11 @@ class GpuReader {
     count(fields, "max_blocks", gpu_.max_blocks);
     read_memories(fields);
     read_rates(fields.require("rates"));
-    gpu_.power = reader_.quantity(fields.require("power"), parse_power).value_or(gpu_.power);
-    if (!(gpu_.power.count() > 0)) {
-      reader_.error(fields.place("power"), "more than 0 W");
+    if (const auto power = reader_.quantity(fields.require("power"), parse_power)) {
+      gpu_.power = *power;
+      if (!(power->count() > 0)) {
+        reader_.error(fields.place("power"), "more than 0 W");
+      }
     }
     read_energy(fields.require("energy"));
     if (const Node* list = fields.find("calibration")) {
