@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "check/geometry.hpp"
 #include "costmodel/nest.hpp"
