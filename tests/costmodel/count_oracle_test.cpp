@@ -39,7 +39,7 @@ TEST_P(CountOracle, AgreesWhereMergingFanoutsDisagree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shard, CountOracle, testing::Range(std::uint64_t{0}, kShards));
+INSTANTIATE_TEST_SUITE_P(Shards, CountOracle, testing::Range(std::uint64_t{0}, kShards));
 
 }  // namespace
 }  // namespace mapsim
