@@ -65,29 +65,33 @@ std::string unread_layers_sql() {
       fmt::join(kinds, " OR "));
 }
 
-// A sum, where all layers are read and have a mapping: else what cannot run a network would look
-// small.
-std::string whole_sum(const std::string& what, const std::string& name) {
-  return fmt::format("CASE WHEN count(*) = count(energy_pj) AND {} = 0 THEN sum({}) END AS {},",
-                     unread_layers_sql(), what, name);
+const std::string kNetworkColumns =
+    "campaign, arch, settings, network, objective, latency, limits, constraints, strategy";
+
+// A sum where no layer is missing: else what cannot run a network would look small.
+std::string whole(const std::string& sum) {
+  return fmt::format("CASE WHEN unmapped + unread = 0 THEN {0} END AS {0}", sum);
 }
 
-const std::string kNetworksView =
-    "CREATE VIEW networks AS SELECT campaign, arch, settings, network, objective, latency, limits,"
-    " constraints, strategy, sum(count) AS layers,"
-    " coalesce(sum(count) FILTER (WHERE energy_pj IS NULL), 0) + " +
-    unread_layers_sql() + " AS layers_missing," + whole_sum("count * energy_pj", "energy_pj") +
-    whole_sum("count * latency_cycles", "latency_cycles") +
-    whole_sum("count * latency_cycles_ramped", "latency_cycles_ramped") +
-    whole_sum("count * latency_seconds", "latency_seconds") +
-    " sum(count * macs) AS macs, max(area_mm2) AS area_mm2,"
-    " min(status IN ('optimal', 'fastest', 'priced')) AND " +
-    unread_layers_sql() +
-    " = 0 AS proven,"
-    " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
-    " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced"
-    " FROM answers WHERE network <> '' GROUP BY campaign, arch, settings, network, objective,"
-    " latency, limits, constraints, strategy ORDER BY campaign, min(number)";
+std::string networks_view() {
+  const std::string sums = fmt::format(
+      "SELECT {}, sum(count) AS layers,"
+      " coalesce(sum(count) FILTER (WHERE energy_pj IS NULL), 0) AS unmapped, {} AS unread,"
+      " sum(count * energy_pj) AS energy_pj, sum(count * latency_cycles) AS latency_cycles,"
+      " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
+      " sum(count * latency_seconds) AS latency_seconds, sum(count * macs) AS macs,"
+      " max(area_mm2) AS area_mm2, min(status IN ('optimal', 'fastest', 'priced')) AS all_proven,"
+      " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
+      " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced,"
+      " min(number) AS first FROM answers WHERE network <> '' GROUP BY {}",
+      kNetworkColumns, unread_layers_sql(), kNetworkColumns);
+  return fmt::format(
+      "CREATE VIEW networks AS SELECT {}, layers, unmapped + unread AS layers_missing, {}, {}, {},"
+      " {}, macs, area_mm2, all_proven AND unread = 0 AS proven, unpriced FROM ({})"
+      " ORDER BY campaign, first",
+      kNetworkColumns, whole("energy_pj"), whole("latency_cycles"), whole("latency_cycles_ramped"),
+      whole("latency_seconds"), sums);
+}
 
 void create(Database& database) {
   const std::string key = fmt::format("{}", fmt::join(names(kKeyColumns), ", "));
@@ -107,7 +111,7 @@ void create(Database& database) {
   database.execute(
       "CREATE TABLE unpriced (campaign TEXT NOT NULL, network TEXT NOT NULL, kind TEXT NOT NULL,"
       " count INTEGER NOT NULL, PRIMARY KEY (campaign, network, kind)) WITHOUT ROWID");
-  database.execute(kNetworksView);
+  database.execute(networks_view());
   database.execute(fmt::format("PRAGMA application_id = {}", kApplication));
   database.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
 }
