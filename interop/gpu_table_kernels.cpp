@@ -6,14 +6,13 @@
 #include <bit>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "interop/gpu_table_row.hpp"
 
 namespace mapsim {
 namespace {
 
 constexpr std::int64_t kWarp = 32;  // threads
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // LeetCUDA's kernels (hgemm_wmma*.cu, hgemm_mma*.cu): A and B row-major, fragments 16x16x16 (WMMA)
 // and 16x8x16 (mma), one fragment along K per step; shared memory is padded by 8 halves in those

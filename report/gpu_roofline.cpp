@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/arithmetic.hpp"
 #include "report/figures.hpp"
 #include "report/gpu.hpp"
 #include "report/table.hpp"
@@ -10,15 +11,11 @@
 namespace mapsim {
 namespace {
 
-double real(std::int64_t value) { return static_cast<double>(value); }
-
-// Of A (as memory holds it), B and C, each once.
-std::array<double, 3> tensor_bytes(const GemmProblem& problem) {
-  const double batch = real(problem.batch);
-  const double size = real(operand_size(problem.precision).count());
-  const double c = batch * real(problem.m) * real(problem.n) * real(problem.output.count());
-  return {batch * real(problem.stored_a.value_or(problem.m * problem.k)) * size,
-          batch * real(problem.k) * real(problem.n) * size, problem.adds_to_output ? 2 * c : c};
+// To and from memory, each once.
+std::array<double, 3> least_traffic(const GemmProblem& problem) {
+  std::array<double, 3> bytes = matrix_bytes(problem);
+  bytes[2] *= problem.adds_to_output ? 2 : 1;
+  return bytes;
 }
 
 double operations(const GemmProblem& problem) {
@@ -29,7 +26,7 @@ double operations(const GemmProblem& problem) {
 
 std::vector<GpuRoofline> gpu_rooflines(const Gpu& gpu, const GemmProblem& problem) {
   const GpuRate& rate = gpu.rate(problem.precision);
-  const std::array<double, 3> tensors = tensor_bytes(problem);
+  const std::array<double, 3> tensors = least_traffic(problem);
   const double bytes = tensors[0] + tensors[1] + tensors[2];
   std::vector<GpuRoofline> result;
   for (const auto& [path, macs] :
@@ -46,7 +43,7 @@ std::vector<GpuRoofline> gpu_rooflines(const Gpu& gpu, const GemmProblem& proble
 
 std::string gpu_roofline_text(const Gpu& gpu, const Workload& workload,
                               const GemmProblem& problem) {
-  const std::array<double, 3> tensors = tensor_bytes(problem);
+  const std::array<double, 3> tensors = least_traffic(problem);
   std::string text = fmt::format(
       "{} on {}: GEMM of {}{} x {} x {}, {}\n  {} operations; A {}, B {}, C {}, each once at "
       "{}\n\n",

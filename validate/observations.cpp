@@ -8,13 +8,13 @@
 #include <tuple>
 #include <utility>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim {
 namespace {
 
 // Library kernels this much slower than the best, uncalibrated, are not looked at again.
 constexpr double kFar = 2;
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 auto key_of(const GpuMeasurement& measurement) {
   const GemmProblem& p = measurement.problem;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/arithmetic.hpp"
 #include "core/rng.hpp"
 
 namespace mapsim {
@@ -17,7 +18,6 @@ namespace {
 constexpr std::int64_t kLargest = 4;  // magnitude of an operand
 constexpr double kDeviations = 8;     // that a sum may be away from zero: 1e-15 are further
 
-double real(std::int64_t value) { return static_cast<double>(value); }
 std::size_t place(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The whole numbers up to this are all exact in the sums and in what is stored.

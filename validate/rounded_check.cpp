@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/arithmetic.hpp"
 #include "core/rng.hpp"
 #include "validate/operands.hpp"
 
@@ -17,8 +18,6 @@ constexpr std::int64_t kProducts = 64;        // of a sum, about
 constexpr std::int64_t kMostElements = 4096;  // of C
 constexpr std::int64_t kLeastElements = 256;
 constexpr std::int64_t kWork = std::int64_t{1} << 24;  // products on the CPU, about
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 // Unit roundoff of a format of `digits` bits of significand.
 double unit(int digits) { return std::ldexp(1.0, -digits); }

@@ -8,14 +8,13 @@
 #include <set>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "validate/measurements.hpp"
 #include "validate/observations.hpp"
 #include "validate/timing.hpp"
 
 namespace mapsim {
 namespace {
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 KernelChoice bare(KernelChoice kernel) {
   kernel.registers.reset();

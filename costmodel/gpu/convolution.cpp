@@ -9,12 +9,12 @@
 #include <tuple>
 #include <utility>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim {
 namespace {
 
 constexpr std::int64_t kPiece = 16;  // bytes of the widest copy, and of a row of a fragment
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 // The operands in their roles.
 struct Operands {
@@ -141,10 +141,6 @@ void pad_channels(const Layer& layer, std::int64_t channels, GemmForm& form) {
   form.notes.push_back(fmt::format("{} channels are no multiple of {}: padded to {}", now,
                                    kPiece / operand_size(form.problem.precision).count(),
                                    channels));
-}
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit * unit;
 }
 
 // A form whose output channels are padded: the weights were, once and for all, the output is

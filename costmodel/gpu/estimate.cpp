@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 
+#include "core/arithmetic.hpp"
 #include "costmodel/gpu/power.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
 
@@ -21,8 +22,6 @@ constexpr double kCopyOverhead =
 // kernels with 2, 3 and 4 stages: 0 ties them, from 0.25 on they are in the measured order.
 constexpr double kOutOfOrder = 0.25;
 constexpr double kChains = 4;  // independent MMA operations that keep a tensor core busy
-
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 // Bytes of the widest copy that pieces of `run` elements allow, 16 at most.
 std::int64_t copy_bytes(std::int64_t run, std::int64_t size) {

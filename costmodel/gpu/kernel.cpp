@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 
+#include "core/arithmetic.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
 
 namespace mapsim {
@@ -17,10 +18,6 @@ constexpr std::int64_t kMaxRegisters = 255;  // per thread, every chip since sm_
 constexpr std::int64_t kMaxCluster = 8;      // portable size, sm_90
 constexpr std::int64_t kPartitions = 4;      // of an SM, every chip since sm_50
 constexpr std::int64_t kRegisterUnit = 256;  // of an allocation for a warp
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 // Bytes that shared memory is allotted in, and that the system takes of every block
 // (cuda_occupancy.h: cudaOccSMemAllocationGranularity, reservedSharedMemPerBlock).
@@ -170,8 +167,21 @@ std::string to_string(const KernelChoice& kernel) {
                      kernel.cluster > 1 ? fmt::format(" cluster {}", kernel.cluster) : "");
 }
 
+std::array<double, 3> matrix_bytes(const GemmProblem& problem) {
+  const double batch = real(problem.batch);
+  const double size = real(operand_size(problem.precision).count());
+  return {batch * real(problem.stored_a.value_or(problem.m * problem.k)) * size,
+          batch * real(problem.k) * real(problem.n) * size,
+          batch * real(problem.m) * real(problem.n) * real(problem.output.count())};
+}
+
 std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
                                    const KernelChoice& kernel) {
+  const auto [a, b, c] = matrix_bytes(problem);
+  if (a + b + c > real(gpu.dram_size.count())) {
+    return fmt::format("A, B and C take {:.4g} GB; {} has {:.4g} GB of memory", (a + b + c) * 1e-9,
+                       gpu.name, real(gpu.dram_size.count()) * 1e-9);
+  }
   if (gpu.rate(problem.precision, kernel.path) <= 0) {
     return fmt::format("{} has no {} on the path {}", gpu.name, to_string(problem.precision),
                        to_string(kernel.path));

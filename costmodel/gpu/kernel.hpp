@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,6 +35,8 @@ struct GemmProblem {
   friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
 
+// Of A (as memory holds it), B and C in memory [B].
+std::array<double, 3> matrix_bytes(const GemmProblem& problem);
 // Elements that lie together: run_a, or the contiguous extent of A; the same of B.
 std::int64_t run_of_a(const GemmProblem& problem);
 std::int64_t run_of_b(const GemmProblem& problem);

@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -16,8 +18,6 @@ constexpr std::int64_t kMostOutputs = 192 * 192;  // of a block: its sums are in
 constexpr std::int64_t kStepBytes = 128;          // of a row of A or B in one K step: a cache line
 constexpr std::int64_t kMostSlices = 32;
 constexpr std::int64_t kMostRounds = 4;  // slices of K are there to fill the SMs, not to queue
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Halves the longer side until there is a tile for each part; sides stay at least `least`.
 GemmTile halve(GemmTile tile, std::int64_t parts, std::int64_t least) {

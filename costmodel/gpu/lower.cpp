@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "workloads/gemm.hpp"
 
 namespace mapsim {
@@ -29,8 +30,6 @@ Fanout fanout(const char* name, std::int64_t x, std::int64_t y) {
   result.y = y;
   return result;
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 Arch machine(const KernelChoice& kernel, const GpuWaves& waves) {
   Arch arch;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "core/arithmetic.hpp"
 #include "costmodel/gpu/estimate.hpp"
 
 namespace mapsim {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-double real(std::int64_t value) { return static_cast<double>(value); }
 
 // The rectangle of `slots` consecutive blocks: along M within groups of `raster` columns, or along
 // N, row by row. A group that is shorter than a wave takes the next group along.

@@ -10,6 +10,7 @@
 #include <map>
 #include <variant>
 
+#include "core/arithmetic.hpp"
 #include "core/csv.hpp"
 #include "validate/operands.hpp"
 
@@ -172,7 +173,6 @@ std::string mma_text(const MmaTypes& types) {
                      fmt::arg("sum", types.sum));
 }
 
-double real(std::int64_t value) { return static_cast<double>(value); }
 std::int64_t whole(double value) {
   return static_cast<std::int64_t>(std::clamp(std::ceil(value), 1.0, 1000.0));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/arithmetic.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
 #include "validate/kernels/kernel_text.hpp"
 
@@ -15,8 +16,6 @@ namespace {
 constexpr std::int64_t kReduceThreads = 256;
 constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kPatchPad = 32;  // bytes: Writer::kPad of gemm.cuh
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Types of a precision in the kernel text. Empty output: there is none of that size.
 struct Types {

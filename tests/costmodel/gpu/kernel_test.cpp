@@ -215,6 +215,8 @@ TEST(Legality, SaysWhatIsWrongAndWhatWouldBeRight) {
                      k.warp = {64, 128, 32};
                    }),
             "about 392 registers per thread; at most 255: smaller warp tiles");
+  EXPECT_EQ(illegal(h200, square(200'000, GpuPrecision::kF16), {}),
+            "A, B and C take 240 GB; h200 has 141 GB of memory");
   GemmProblem odd = problem;
   odd.k = 4095;
   KernelChoice wide;
