@@ -21,21 +21,31 @@ struct Queued {
   }
 };
 
-// The label search of one unrolling (decisions 8 and 18): search.cpp has the queue, expand.cpp what
-// may come next in a nest.
+// What labels know of the loops of a dim.
+enum class Loops : std::uint8_t {
+  kAtPoints,   // every one, if loops end where something stands
+  kAnywhere,   // every one, and they may end where nothing stands
+  kForgotten,  // nothing: placings cost what the relaxation says, rooms are shared (decision 33)
+};
+
+// The label search of one unrolling (decisions 8, 18 and 33): search.cpp has the queue, expand.cpp
+// what may come next in a nest.
 class Search {
  public:
   Search(const exact::Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
          const exact::Quest& quest, const Patience& patience, std::size_t most = Tiles::kAll);
   exact::Key root();
+  exact::Key chainless_bound();
   Outcome run();
 
  private:
   const Workload& workload() const { return skeleton_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
-  bool explore(std::int64_t most, Outcome& outcome);
-  void prove(Outcome& outcome);
-  void restart();
+  bool relax();
+  exact::Key explore(std::int64_t most, Outcome& outcome);
+  exact::Key forget_loops(Outcome& outcome);
+  void prove(exact::Key forgotten, Outcome& outcome);
+  void restart(Loops loops, bool to_improve);
   bool is_hopeless(const exact::Key& key) const;
   bool is_better(const exact::Key& key) const;
   void finish(Labels::Id id, const exact::Key& key);
@@ -58,6 +68,8 @@ class Search {
   void settle_point(Label& label);
   void forget(Label& label);
   void cross(Labels::Id id, const Label& from);
+  bool cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
+            Flow& flow);
   bool pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
   bool stands_here(std::size_t placing, std::size_t phase) const;
   void place(Labels::Id id, const Label& from);
@@ -83,7 +95,8 @@ class Search {
   std::vector<double> scratch_;
   std::priority_queue<Queued> queue_;
   exact::Key limit_;
-  bool bare_extents_ = false;  // may chains have extents at which nothing stands?
+  Loops loops_ = Loops::kAtPoints;
+  bool to_improve_ = false;  // what is as good as the limit is of no use
   std::optional<Mapping> best_;
   exact::Key best_key_;
   exact::Staircase front_;              // of a quest for a front; tags: indices of points_

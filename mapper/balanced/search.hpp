@@ -45,6 +45,12 @@ Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& grou
                      const Objective& objective, const exact::Quest& quest,
                      const Patience& patience);
 
+// No mapping of the unrolling is better: the least of labels that know where tensors are kept and
+// not by which loops (decision 33), at most half of `labels`; infinite: there is none.
+exact::Key chainless_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
+                           const Objective& objective, std::int64_t labels,
+                           const Patience& patience);
+
 // No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
 // about `most` tiles; nothing if it has no patience.
 exact::Key coarse_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,

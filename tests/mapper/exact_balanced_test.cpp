@@ -220,9 +220,11 @@ TEST(BalancedOptima, AreNotCountedWhenStopped) {
   EXPECT_EQ(result.certificate.mapspace_size, "");
 }
 
-// On a coarse lattice the relaxation says no more than on the fine one, and something.
+// On a coarse lattice the relaxation says no more than on the fine one, and something; where rooms
+// are shared, as much or more.
 TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
   int useful = 0;
+  int sharing = 0;
   for (std::uint64_t seed = 60'000; seed < 60'060; ++seed) {
     const SearchCase random = random_balanced_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
@@ -240,10 +242,17 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
           EXPECT_LE(coarse, fine * (1 + kRounding)) << "seed " << seed << " group " << g;
           useful += coarse > groups.floor(g).first && coarse < fine ? 1 : 0;
         }
+        const double shared =
+            balanced::chainless_bound(groups.skeleton(g), space.group_by_factors()[g], objective,
+                                      1'000'000, Patience{SearchOptions{}})
+                .first;
+        EXPECT_GE(shared, fine * (1 - kRounding)) << "seed " << seed << " group " << g;
+        sharing += shared > fine * (1 + kRounding) ? 1 : 0;
       }
     }
   }
   EXPECT_GT(useful, 100);
+  EXPECT_GT(sharing, 30);
 }
 
 }  // namespace
