@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <span>
 #include <vector>
 
+#include "mapper/balanced/counts.hpp"
 #include "mapper/balanced/gates.hpp"
 #include "mapper/balanced/labels.hpp"
 #include "mapper/balanced/relaxation.hpp"
@@ -26,6 +28,7 @@ enum class Loops : std::uint8_t {
   kAtPoints,   // every one, if loops end where something stands
   kAnywhere,   // every one, and they may end where nothing stands
   kForgotten,  // nothing: placings cost what the relaxation says, rooms are shared (decision 33)
+  kCounted,    // how many tiles there were where something was placed last: chains are Counts
 };
 
 // The label search of one unrolling (decisions 8, 18 and 33): search.cpp has the queue, expand.cpp
@@ -35,7 +38,7 @@ class Search {
   Search(const exact::Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
          const exact::Quest& quest, const Patience& patience, std::size_t most = Tiles::kAll);
   exact::Key root();
-  exact::Key chainless_bound();
+  exact::Key chainless_bound(Loops loops);
   Outcome run();
 
  private:
@@ -43,7 +46,7 @@ class Search {
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
   bool relax();
   exact::Key explore(std::int64_t most, Outcome& outcome);
-  exact::Key forget_loops(Outcome& outcome);
+  exact::Key forget_loops(Loops loops, Outcome& outcome);
   void prove(exact::Key forgotten, Outcome& outcome);
   void restart(Loops loops, bool to_improve);
   bool is_hopeless(const exact::Key& key) const;
@@ -54,7 +57,8 @@ class Search {
   bool occupy_start(TensorId t, std::size_t pointers, double* values);
   double steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout);
   exact::Key key_of(const double* components, double steps) const;
-  void offer();
+  bool has_chains() const { return loops_ == Loops::kAtPoints || loops_ == Loops::kAnywhere; }
+  bool offer();
   exact::Key true_key(Labels::Id id, const Mapping& mapping) const;
   void expand(Labels::Id id);
   void loop(Labels::Id id, const Label& from, DimId d);
@@ -71,6 +75,14 @@ class Search {
   bool cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
             Flow& flow);
   bool pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
+  // Placings that come together, after a run or without one.
+  struct Together {
+    std::span<const std::size_t> placings;
+    std::size_t tile = 0;
+    Run run;
+  };
+  void add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together);
+  bool add_counted(Label& next, const Together& together, std::size_t dim);
   bool stands_here(std::size_t placing, std::size_t phase) const;
   void place(Labels::Id id, const Label& from);
   void jump(Labels::Id id, const Label& from);
@@ -83,6 +95,7 @@ class Search {
   Gates gates_;
   Chains chains_;
   ExactFlows flows_;
+  Counts counts_;
   std::size_t components_;
   std::size_t rooms_ = 0;
   exact::Valuation valuation_;

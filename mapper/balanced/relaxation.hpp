@@ -9,6 +9,7 @@
 
 #include "mapper/balanced/account.hpp"
 #include "mapper/balanced/chains.hpp"
+#include "mapper/balanced/counts.hpp"
 #include "mapper/balanced/gates.hpp"
 #include "mapper/exact/bound.hpp"
 #include "mapper/patience.hpp"
@@ -30,8 +31,10 @@ class Relaxation {
     return to_go_[component][row(node.phase, node.pointers) + node.tile];
   }
   std::size_t nodes() const { return nodes_; }
-  // What crosses at least when a tensor is placed at a tile, after a run or without one.
-  Flow least(std::size_t placing, std::size_t tile, Run run) const;
+  // What crosses at least when a tensor is placed at a tile, after a run or without one, given what
+  // is known of how many tiles there were.
+  Flow least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
+             const PerDim<Counts::Id>& known) const;
   // Bits that the tile of a placing takes: [tile].
   const std::vector<double>& bits(std::size_t placing);
 
@@ -55,13 +58,14 @@ class Relaxation {
   const Row& costs(std::size_t placing, std::size_t run);
   const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
   std::int64_t visits(DimId d, std::int64_t extent, const exact::Sharing& sharing) const;
+  std::int64_t together(DimId d, const exact::Sharing& sharing) const;
   void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow) const;
   double window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                 const std::array<std::size_t, 2>& rungs) const;
   void multiply_window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                        Row& flow) const;
-  double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run,
-                  std::size_t tile) const;
+  double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
+                  const Counts& counts, const PerDim<Counts::Id>& known) const;
   struct Met {
     double parent = 0, child = 0, busy_parent = 0, busy_child = 0;
   };

@@ -136,17 +136,24 @@ double Relaxation::met(TensorId t, const Sharing& sharing) const {
   return points;
 }
 
+// Instances of fanouts above the loops that share a visit of their tiles.
+std::int64_t Relaxation::together(DimId d, const Sharing& sharing) const {
+  std::int64_t together = 1;
+  for (std::size_t f = 0; f < std::min(sharing.crossed, sharing.uses.size()); ++f) {
+    together *= sharing.uses[f] == LoopUse::kSum ? 1 : tiles_.factor(f, d);
+  }
+  return together;
+}
+
 // n_d >= D / what one combination covers. Of fanouts still to come, some of whose parallel loops
 // may stand below the loops that lead to the tile: before them a block is no larger than its share,
 // and of what is left the largest piece keeps so many busy at least, the last instance of each loop
 // having one below it.
 std::int64_t Relaxation::visits(DimId d, std::int64_t extent, const Sharing& sharing) const {
-  std::int64_t together = 1;
+  const std::int64_t together = this->together(d, sharing);
   std::vector<std::int64_t> split;  // instances per parallel loop, outermost first
   for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
-    if (f < sharing.crossed) {
-      together *= sharing.uses[f] == LoopUse::kSum ? 1 : tiles_.factor(f, d);
-    } else if (sharing.uses[f] == LoopUse::kSum) {
+    if (f >= sharing.crossed && sharing.uses[f] == LoopUse::kSum) {
       for (const auto& loop : tiles_.unrolls(f)) {
         if (loop.dim == d) {
           split.push_back(loop.factor);
@@ -221,14 +228,16 @@ void Relaxation::multiply_window(const Rank& rank, const Sharing& sharing, std::
 }
 
 // At one tile.
-double Relaxation::crossing(TensorId t, const Sharing& sharing, std::size_t run,
-                            std::size_t tile) const {
+double Relaxation::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
+                            const Counts& counts, const PerDim<Counts::Id>& known) const {
   const Tensor& tensor = skeleton_.problem().workload().tensors[t];
   double elements = constant(t, sharing);
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
     if (!tensor.dims().contains(d)) {
-      elements *= static_cast<double>(visits(d, tiles_.extent(d, tile), sharing));
+      const std::int64_t extent = tiles_.extent(d, tile);
+      const std::int64_t counted = counts.least(d, known[d], extent * together(d, sharing));
+      elements *= static_cast<double>(std::max(visits(d, extent, sharing), counted));
     }
   }
   for (const Rank& rank : tensor.ranks) {
@@ -278,15 +287,16 @@ Flow Relaxation::bound(const Terms& terms, const Met& met, Flow flow) {
   return flow;
 }
 
-Flow Relaxation::least(std::size_t placing, std::size_t tile, Run run) const {
+Flow Relaxation::least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
+                       const PerDim<Counts::Id>& known) const {
   const Terms& terms = terms_[placing];
   const std::size_t at = run.dim == Run::kNone ? tile : run.from;
   Flow flow;
-  flow.parent = crossing(terms.tensor, terms.parent, run.dim, at);
-  flow.child = crossing(terms.tensor, terms.child, run.dim, at);
+  flow.parent = crossing(terms.tensor, terms.parent, run.dim, at, counts, known);
+  flow.child = crossing(terms.tensor, terms.child, run.dim, at, counts, known);
   if (components_ > 1) {
-    flow.busy_parent = crossing(terms.tensor, terms.busy_parent, run.dim, at);
-    flow.busy_child = crossing(terms.tensor, terms.busy_child, run.dim, at);
+    flow.busy_parent = crossing(terms.tensor, terms.busy_parent, run.dim, at, counts, known);
+    flow.busy_child = crossing(terms.tensor, terms.busy_child, run.dim, at, counts, known);
   }
   return bound(terms, met(terms), flow);
 }

@@ -46,6 +46,7 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
       gates_{skeleton, tiles_},
       chains_{tiles_},
       flows_{skeleton.problem().workload(), tiles_, chains_},
+      counts_{tiles_},
       components_{exact::tracked(skeleton.problem(), objective).ports ? 1 + skeleton.ports().size()
                                                                       : 1},
       valuation_{skeleton, objective, 0},
@@ -91,9 +92,9 @@ Key Search::root() {
   return least;
 }
 
-Key Search::chainless_bound() {
+Key Search::chainless_bound(Loops loops) {
   Outcome outcome;
-  return relax() ? forget_loops(outcome) : Key{0, 0};
+  return relax() ? forget_loops(loops, outcome) : Key{0, 0};
 }
 
 Outcome Search::run() {
@@ -108,13 +109,12 @@ Outcome Search::run() {
   outcome.root = queue_.empty() ? Key{} : queue_.top().key;
   outcome.bound = outcome.root;
   outcome.searched = !queue_.empty();
-  const Key forgotten = forget_loops(outcome);
+  const Key forgotten = forget_loops(Loops::kForgotten, outcome);
   if (!(forgotten.first < kInfinity)) {
     outcome.bound = limit_;
     return outcome;
   }
   outcome.root = std::max(outcome.root, forgotten);
-  care_ = dims_that_matter(skeleton_, tiles_);
   restart(Loops::kAtPoints, false);
   explore(quest_.labels, outcome);
   if (!outcome.complete) {
@@ -180,8 +180,11 @@ void Search::restart(Loops loops, bool to_improve) {
 }
 
 // No mapping needs less than this, whatever its loops; infinite: none can be of use.
-Key Search::forget_loops(Outcome& outcome) {
-  restart(Loops::kForgotten, to_improve_);
+Key Search::forget_loops(Loops loops, Outcome& outcome) {
+  if (care_.empty()) {
+    care_ = dims_that_matter(skeleton_, tiles_);
+  }
+  restart(loops, to_improve_);
   const std::int64_t left = (quest_.labels - outcome.labels) / 2;
   const Key reached = explore(outcome.labels + std::min(left, kChainlessLabels), outcome);
   outcome.complete = true;
@@ -193,11 +196,15 @@ Key Search::forget_loops(Outcome& outcome) {
 void Search::prove(Key forgotten, Outcome& outcome) {
   const std::int64_t labels = outcome.labels;
   to_improve_ = true;
-  if (quest_.covered || objective_.energy_power == 0 || is_better(forgotten)) {
-    forgotten = forget_loops(outcome);
-  }
-  if (!(forgotten.first < kInfinity) || is_hopeless(forgotten)) {
+  if (!quest_.covered && objective_.energy_power != 0 && !is_better(forgotten)) {
     return;
+  }
+  for (const Loops loops : {Loops::kForgotten, Loops::kCounted}) {
+    const Key key = forget_loops(loops, outcome);
+    if (!(key.first < kInfinity)) {
+      return;
+    }
+    forgotten = std::max(forgotten, key);
   }
   restart(Loops::kAnywhere, true);
   explore(std::min(quest_.labels, outcome.labels + labels + kBareLabels), outcome);
@@ -278,8 +285,9 @@ Key Search::key_of(const double* components, double steps) const {
       components, steps * static_cast<double>(skeleton_.problem().arch().compute.issue_interval));
 }
 
-// Puts the newest label into the queue, or takes it back.
-void Search::offer() {
+// Puts the newest label into the queue, or takes it back. False: it is of no use, whatever the
+// others.
+bool Search::offer() {
   const auto id = static_cast<Labels::Id>(labels_.size()) - 1;
   const Label& label = labels_.newest();
   const double* values = labels_.values(id);
@@ -296,19 +304,22 @@ void Search::offer() {
   }
   if (is_hopeless(key)) {
     labels_.retract();
-  } else if (label.step.kind == Step::Kind::kEnd) {
+    return false;
+  }
+  if (label.step.kind == Step::Kind::kEnd) {
     finish(id, key);
   } else if (labels_.newest_is_dominated()) {
     labels_.retract();
   } else {
     queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
   }
+  return true;
 }
 
 // The newest label ends, and is a mapping that costs no less than the label says; or, where loops
 // are forgotten, perhaps none.
 void Search::finish(Labels::Id id, const Key& key) {
-  if (loops_ == Loops::kForgotten) {
+  if (!has_chains()) {
     queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
     return;
   }
@@ -368,10 +379,12 @@ Outcome search_group(const Skeleton& skeleton, const UnrollingGroup& group,
 }
 
 Key chainless_bound(const Skeleton& skeleton, const UnrollingGroup& group,
-                    const Objective& objective, std::int64_t labels, const Patience& patience) {
+                    const Objective& objective, bool counted, std::int64_t labels,
+                    const Patience& patience) {
   exact::Quest quest;
   quest.labels = labels;
-  return Search(skeleton, group, objective, quest, patience).chainless_bound();
+  return Search(skeleton, group, objective, quest, patience)
+      .chainless_bound(counted ? Loops::kCounted : Loops::kForgotten);
 }
 
 Key coarse_bound(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,

@@ -46,9 +46,10 @@ Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& grou
                      const Patience& patience);
 
 // No mapping of the unrolling is better: the least of labels that know where tensors are kept and
-// not by which loops (decision 33), at most half of `labels`; infinite: there is none.
+// not by which loops, or only how many tiles these made (`counted`; decision 33). At most half of
+// `labels`; infinite: there is none.
 exact::Key chainless_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
-                           const Objective& objective, std::int64_t labels,
+                           const Objective& objective, bool counted, std::int64_t labels,
                            const Patience& patience);
 
 // No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
