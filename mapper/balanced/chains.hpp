@@ -49,6 +49,7 @@ class Chains {
 struct Run {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::size_t dim = kNone;
+  std::size_t from = 0;  // the tile that it cuts
 };
 
 // What really crosses when a tensor is placed at `tile` behind chains, by the closed form of

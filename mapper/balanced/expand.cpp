@@ -58,11 +58,12 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   next.at_point = false;
   next.run = Run::kNone;
   next.next_dim = index_of(d);
-  note_order(next, from, d, false);
+  note_order(next, from, d, !has_chains());
   labels_.add(next);
   offer();
-  const DimSet care = care_[at.phase * skeleton_.pointers() + at.pointers];
-  if (bare_extents_ && care.contains(d) && tiles_.digit(d, next.step.node.tile) > 0) {
+  if (loops_ == Loops::kAnywhere &&
+      care_[at.phase * skeleton_.pointers() + at.pointers].contains(d) &&
+      tiles_.digit(d, next.step.node.tile) > 0) {
     next.step.move = kLeftStanding;
     next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
     note_order(next, from, d, true);
@@ -106,7 +107,7 @@ void Search::end(Labels::Id id, const Label& from) {
       skeleton_.problem().mac_energy().count() * static_cast<double>(skeleton_.problem().macs());
   for (const std::size_t placing : *skeleton_.end(from.step.node.pointers)) {
     Flow flow;
-    flows_.at(terms_[placing], 0, from.chains, {}, flow);
+    cost(placing, 0, from.chains, {}, flow);
     if (!account(terms_[placing], flow, components_, values, 1)) {
       labels_.retract();
       return;
@@ -118,7 +119,9 @@ void Search::end(Labels::Id id, const Label& from) {
 // A point stands here: chains go on to the tile.
 void Search::settle_point(Label& label) {
   for (const DimId d : label.chains.ids()) {
-    label.chains[d] = chains_.loop(d, label.chains[d], tiles_.extent(d, label.step.node.tile));
+    if (has_chains()) {
+      label.chains[d] = chains_.loop(d, label.chains[d], tiles_.extent(d, label.step.node.tile));
+    }
   }
   label.at_point = true;
   label.placed = true;
@@ -141,10 +144,13 @@ DimSet Search::lowerable(std::size_t placing) const {
 
 void Search::forget(Label& label) {
   const Node& at = label.step.node;
+  if (loops_ == Loops::kForgotten) {
+    return;
+  }
   const DimSet care = care_[at.phase * skeleton_.pointers() + at.pointers];
   for (const DimId d : label.chains.ids()) {
     if (!care.contains(d)) {
-      label.chains[d] = chains_.forget_loops(d, label.chains[d]);
+      label.chains[d] = has_chains() ? chains_.forget_loops(d, label.chains[d]) : chains_.none();
     }
   }
 }
@@ -177,10 +183,12 @@ void Search::cross(Labels::Id id, const Label& from) {
       return;
     }
     next.step.node.tile = tile;
-    for (const DimId d : next.chains.ids()) {
-      next.chains[d] = chains_.cross(d, next.chains[d], *event.fanout);
+    if (has_chains()) {
+      for (const DimId d : next.chains.ids()) {
+        next.chains[d] = chains_.cross(d, next.chains[d], *event.fanout);
+      }
+      next.steps = std::max(next.steps, steps_of(next.chains, *event.fanout + 1));
     }
-    next.steps = std::max(next.steps, steps_of(next.chains, *event.fanout + 1));
   }
   if (skeleton_.ends_region(at.phase)) {
     next.begun = gates_.begun(at.phase + 1, next.step.node.tile);
@@ -197,17 +205,28 @@ void Search::cross(Labels::Id id, const Label& from) {
   offer();
 }
 
+// False: the tile cannot cross the fanouts that it is placed ahead of.
+bool Search::cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
+                  Flow& flow) {
+  const Terms& terms = terms_[placing];
+  if (has_chains()) {
+    return flows_.at(terms, tile, chains, run, flow);
+  }
+  flow = relaxation_->least(placing, tile, run, counts_, chains);
+  return true;  // or its bits are infinite
+}
+
 // Adds a placing's costs and room to the newest label; false: it does not fit.
 bool Search::pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
   double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
   const Terms& terms = terms_[placing];
   const double bits = relaxation_->bits(placing)[tile];
   Flow flow;
-  if (!(bits < kInfinity) || bits > terms.limit || !flows_.at(terms, tile, chains, run, flow) ||
+  if (!(bits < kInfinity) || bits > terms.limit || !cost(placing, tile, chains, run, flow) ||
       !account(terms, flow, components_, values, 1)) {
     return false;
   }
-  if (flow.is_bound || terms.owes) {
+  if (has_chains() && (flow.is_bound || terms.owes)) {
     std::vector<std::size_t> debt{labels_.newest().owed, placing, tile, run.dim};
     debt.insert(debt.end(), chains.begin(), chains.end());
     labels_.newest().owed = debts_.try_emplace(debt, debts_.size() + 1).first->second;
@@ -219,6 +238,69 @@ bool Search::pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>
     return used <= skeleton_.rooms()[*room].bits;
   }
   return true;
+}
+
+// Adds what comes after placings to the labels, if it fits and may be of use.
+void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together) {
+  if (loops_ == Loops::kCounted) {
+    add_counted(next, together, 0);
+    return;
+  }
+  forget(next);
+  labels_.add(next);
+  bool fits = true;
+  for (const std::size_t placing : together.placings) {
+    fits = fits && pay(placing, together.tile, chains, together.run);
+  }
+  if (fits) {
+    offer();
+  } else {
+    labels_.retract();
+  }
+}
+
+// The same for each number of tiles that there may be of dims that the placings pay for, from
+// `dim` on, the least first. False: with none of them.
+bool Search::add_counted(Label& next, const Together& together, std::size_t dim) {
+  if (dim == tiles_.dims()) {
+    Label label = next;
+    forget(label);
+    labels_.add(label);
+    bool fits = true;
+    for (const std::size_t placing : together.placings) {
+      fits = fits && pay(placing, together.tile, next.chains, together.run);
+    }
+    if (!fits) {
+      labels_.retract();
+    }
+    return fits && offer();
+  }
+  const auto d = static_cast<DimId>(dim);
+  bool pays = false;
+  for (const std::size_t placing : together.placings) {
+    pays = pays || !dims_of(skeleton_.placings()[placing].tensor).contains(d);
+  }
+  const std::size_t rung = tiles_.digit(d, together.tile);
+  if (!pays || rung + 1 == tiles_.ladder(d).size()) {
+    return add_counted(next, together, dim + 1);
+  }
+  const Chains::Id known = next.chains[d];
+  const std::size_t crossed = skeleton_.crossed(next.step.node.phase);
+  bool any = false;
+  const bool matters =
+      care_[next.step.node.phase * skeleton_.pointers() + next.step.node.pointers].contains(d);
+  for (const Counts::Id count : counts_.choices(d, known, rung, crossed)) {
+    next.chains[d] = count;
+    if (!add_counted(next, together, dim + 1)) {
+      break;  // nor with more
+    }
+    any = true;
+    if (!matters) {
+      break;
+    }
+  }
+  next.chains[d] = known;
+  return any;
 }
 
 // Does a keep of this placing stand where it is placed?
@@ -246,13 +328,7 @@ void Search::place(Labels::Id id, const Label& from) {
       settle_point(next);
       next.settled = next.settled | lowerable(placing);
     }
-    forget(next);
-    labels_.add(next);
-    if (pay(placing, at.tile, from.chains, {})) {
-      offer();
-    } else {
-      labels_.retract();
-    }
+    add_paid(next, from.chains, {{&placing, 1}, at.tile, {}});
   }
 }
 
@@ -263,7 +339,7 @@ void Search::jump(Labels::Id id, const Label& from) {
     const Skeleton::Jump& jump = jumps[m];
     const DimSet above = from.placed ? DimSet{} : from.since;
     const bool joins =
-        above.contains(jump.dim) &&
+        has_chains() && above.contains(jump.dim) &&
         chains_.extent(jump.dim, from.chains[jump.dim]) != tiles_.extent(jump.dim, at.tile);
     bool possible = !joins && !from.barred.contains(jump.dim) &&
                     !(above.empty() && from.settled.contains(jump.dim));
@@ -292,17 +368,7 @@ void Search::jump(Labels::Id id, const Label& from) {
       if (stands) {
         settle_point(next);
       }
-      forget(next);
-      labels_.add(next);
-      bool fits = true;
-      for (const std::size_t placing : jump.placings) {
-        fits = fits && pay(placing, tile, from.chains, {index_of(jump.dim)});
-      }
-      if (fits) {
-        offer();
-      } else {
-        labels_.retract();
-      }
+      add_paid(next, from.chains, {jump.placings, tile, {index_of(jump.dim), at.tile}});
     }
   }
 }

@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <span>
 #include <vector>
 
+#include "mapper/balanced/counts.hpp"
 #include "mapper/balanced/gates.hpp"
 #include "mapper/balanced/labels.hpp"
 #include "mapper/balanced/relaxation.hpp"
@@ -21,21 +23,32 @@ struct Queued {
   }
 };
 
-// The label search of one unrolling (decisions 8 and 18): search.cpp has the queue, expand.cpp what
-// may come next in a nest.
+// What labels know of the loops of a dim.
+enum class Loops : std::uint8_t {
+  kAtPoints,   // every one, if loops end where something stands
+  kAnywhere,   // every one, and they may end where nothing stands
+  kForgotten,  // nothing: placings cost what the relaxation says, rooms are shared (decision 33)
+  kCounted,    // how many tiles there were where something was placed last: chains are Counts
+};
+
+// The label search of one unrolling (decisions 8, 18 and 33): search.cpp has the queue, expand.cpp
+// what may come next in a nest.
 class Search {
  public:
   Search(const exact::Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
          const exact::Quest& quest, const Patience& patience, std::size_t most = Tiles::kAll);
   exact::Key root();
+  exact::Key chainless_bound(Loops loops);
   Outcome run();
 
  private:
   const Workload& workload() const { return skeleton_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
-  bool explore(std::int64_t most, Outcome& outcome);
-  void prove(Outcome& outcome);
-  void restart();
+  bool relax();
+  exact::Key explore(std::int64_t most, Outcome& outcome);
+  exact::Key forget_loops(Loops loops, Outcome& outcome);
+  void prove(exact::Key forgotten, Outcome& outcome);
+  void restart(Loops loops, bool to_improve);
   bool is_hopeless(const exact::Key& key) const;
   bool is_better(const exact::Key& key) const;
   void finish(Labels::Id id, const exact::Key& key);
@@ -44,7 +57,8 @@ class Search {
   bool occupy_start(TensorId t, std::size_t pointers, double* values);
   double steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout);
   exact::Key key_of(const double* components, double steps) const;
-  void offer();
+  bool has_chains() const { return loops_ == Loops::kAtPoints || loops_ == Loops::kAnywhere; }
+  bool offer();
   exact::Key true_key(Labels::Id id, const Mapping& mapping) const;
   void expand(Labels::Id id);
   void loop(Labels::Id id, const Label& from, DimId d);
@@ -58,7 +72,17 @@ class Search {
   void settle_point(Label& label);
   void forget(Label& label);
   void cross(Labels::Id id, const Label& from);
+  bool cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
+            Flow& flow);
   bool pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
+  // Placings that come together, after a run or without one.
+  struct Together {
+    std::span<const std::size_t> placings;
+    std::size_t tile = 0;
+    Run run;
+  };
+  void add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together);
+  bool add_counted(Label& next, const Together& together, std::size_t dim);
   bool stands_here(std::size_t placing, std::size_t phase) const;
   void place(Labels::Id id, const Label& from);
   void jump(Labels::Id id, const Label& from);
@@ -71,6 +95,7 @@ class Search {
   Gates gates_;
   Chains chains_;
   ExactFlows flows_;
+  Counts counts_;
   std::size_t components_;
   std::size_t rooms_ = 0;
   exact::Valuation valuation_;
@@ -83,7 +108,8 @@ class Search {
   std::vector<double> scratch_;
   std::priority_queue<Queued> queue_;
   exact::Key limit_;
-  bool bare_extents_ = false;  // may chains have extents at which nothing stands?
+  Loops loops_ = Loops::kAtPoints;
+  bool to_improve_ = false;  // what is as good as the limit is of no use
   std::optional<Mapping> best_;
   exact::Key best_key_;
   exact::Staircase front_;              // of a quest for a front; tags: indices of points_

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "mapper/balanced/account.hpp"
+#include "mapper/balanced/chains.hpp"
+#include "mapper/balanced/counts.hpp"
 #include "mapper/balanced/gates.hpp"
 #include "mapper/exact/bound.hpp"
 #include "mapper/patience.hpp"
@@ -28,6 +31,10 @@ class Relaxation {
     return to_go_[component][row(node.phase, node.pointers) + node.tile];
   }
   std::size_t nodes() const { return nodes_; }
+  // What crosses at least when a tensor is placed at a tile, after a run or without one, given what
+  // is known of how many tiles there were.
+  Flow least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
+             const PerDim<Counts::Id>& known) const;
   // Bits that the tile of a placing takes: [tile].
   const std::vector<double>& bits(std::size_t placing);
 
@@ -51,9 +58,19 @@ class Relaxation {
   const Row& costs(std::size_t placing, std::size_t run);
   const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
   std::int64_t visits(DimId d, std::int64_t extent, const exact::Sharing& sharing) const;
+  std::int64_t together(DimId d, const exact::Sharing& sharing) const;
   void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow) const;
-  void multiply_window(TensorId t, const Rank& rank, const exact::Sharing& sharing, std::size_t run,
+  double window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
+                const std::array<std::size_t, 2>& rungs) const;
+  void multiply_window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                        Row& flow) const;
+  double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
+                  const Counts& counts, const PerDim<Counts::Id>& known) const;
+  struct Met {
+    double parent = 0, child = 0, busy_parent = 0, busy_child = 0;
+  };
+  Met met(const Terms& terms) const;
+  static Flow bound(const Terms& terms, const Met& met, Flow flow);
   double constant(TensorId t, const exact::Sharing& sharing) const;
   double met(TensorId t, const exact::Sharing& sharing) const;
 

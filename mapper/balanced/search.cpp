@@ -21,6 +21,8 @@ namespace {
 // What one search may take: doubles of the relaxation (1.6 GB) and labels (about 2 GB).
 constexpr std::size_t kMostNodes = 200'000'000;
 constexpr std::size_t kMostLabels = 10'000'000;
+// Labels that know no loops, at most.
+constexpr std::int64_t kChainlessLabels = 50'000;
 // Labels for extents at which nothing stands: as many as the search took without them, and these.
 constexpr std::int64_t kBareLabels = 50'000;
 
@@ -44,6 +46,7 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
       gates_{skeleton, tiles_},
       chains_{tiles_},
       flows_{skeleton.problem().workload(), tiles_, chains_},
+      counts_{tiles_},
       components_{exact::tracked(skeleton.problem(), objective).ports ? 1 + skeleton.ports().size()
                                                                       : 1},
       valuation_{skeleton, objective, 0},
@@ -66,10 +69,18 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
   scratch_.resize(components_ + 1);
 }
 
+// False: too large, or no patience.
+bool Search::relax() {
+  const std::size_t rows = skeleton_.phases() * skeleton_.pointers();
+  if (tiles_.size() * rows <= kMostNodes / components_) {
+    relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_, patience_);
+  }
+  return relaxation_ && relaxation_->is_complete();
+}
+
 // What the relaxation says: the least of each figure.
 Key Search::root() {
-  relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_, patience_);
-  if (!relaxation_->is_complete()) {
+  if (!relax()) {
     return {0, 0};
   }
   start();
@@ -81,29 +92,37 @@ Key Search::root() {
   return least;
 }
 
+Key Search::chainless_bound(Loops loops) {
+  Outcome outcome;
+  return relax() ? forget_loops(loops, outcome) : Key{0, 0};
+}
+
 Outcome Search::run() {
   Outcome outcome;
-  const std::size_t rows = skeleton_.phases() * skeleton_.pointers();
-  if (tiles_.size() * rows <= kMostNodes / components_) {
-    relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_, patience_);
-  }
-  if (!relaxation_ || !relaxation_->is_complete()) {
+  if (!relax()) {
     outcome.complete = false;
     outcome.bound = {0, 0};
     return outcome;
   }
   outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
-  care_ = dims_that_matter(skeleton_, tiles_);
   start();
-  outcome.bound = queue_.empty() ? Key{} : queue_.top().key;
-  outcome.root = outcome.bound;
+  outcome.root = queue_.empty() ? Key{} : queue_.top().key;
+  outcome.bound = outcome.root;
   outcome.searched = !queue_.empty();
-  if (!explore(quest_.labels, outcome)) {
+  const Key forgotten = forget_loops(Loops::kForgotten, outcome);
+  if (!(forgotten.first < kInfinity)) {
+    outcome.bound = limit_;
+    return outcome;
+  }
+  outcome.root = std::max(outcome.root, forgotten);
+  restart(Loops::kAtPoints, false);
+  explore(quest_.labels, outcome);
+  if (!outcome.complete) {
     outcome.bound = outcome.root;
     return outcome;
   }
   const Key found = limit_;
-  prove(outcome);
+  prove(forgotten, outcome);
   if (!outcome.complete) {
     outcome.bare = outcome.bound;
     outcome.complete = true;
@@ -113,9 +132,9 @@ Outcome Search::run() {
 }
 
 bool Search::is_hopeless(const Key& key) const {
-  return !(key.first < kInfinity) || (quest_.covered  ? front_.covers(key)
-                                      : bare_extents_ ? !is_better(key)
-                                                      : exact::beyond(key, limit_));
+  return !(key.first < kInfinity) || (quest_.covered ? front_.covers(key)
+                                      : to_improve_  ? !is_better(key)
+                                                     : exact::beyond(key, limit_));
 }
 
 // Than the best so far, by more than rounding; of equally fast ones those that need less energy.
@@ -125,45 +144,71 @@ bool Search::is_better(const Key& key) const {
   return key.first < limit_.first * (1 - 3 * kRounding) || is_tie;
 }
 
-// Expands labels until none can be better than the best; false: stopped.
-bool Search::explore(std::int64_t most, Outcome& outcome) {
-  while (!queue_.empty()) {
+// Expands labels until none can be better than the best. The key of the one that ends, or at which
+// it was stopped; infinite: none is left.
+Key Search::explore(std::int64_t most, Outcome& outcome) {
+  Key reached;
+  for (; !queue_.empty() && !(reached.first < kInfinity);) {
     const Queued top = queue_.top();
     queue_.pop();
-    if (labels_[top.label].dominated ||
-        ((quest_.covered || bare_extents_) && is_hopeless(top.key))) {
+    if (labels_[top.label].dominated || is_hopeless(top.key)) {
       continue;
     }
-    if (is_hopeless(top.key)) {
-      break;
-    }
     outcome.bound = top.key;
-    if (((outcome.labels & 0xFF) == 0 && patience_.over()) || outcome.labels >= most ||
-        labels_.size() > kMostLabels) {
-      outcome.complete = false;
-      break;
+    const bool stops = ((outcome.labels & 0xFF) == 0 && patience_.over()) ||
+                       outcome.labels >= most || labels_.size() > kMostLabels;
+    outcome.complete = !stops;
+    if (stops || labels_[top.label].step.kind == Step::Kind::kEnd) {
+      reached = top.key;
+    } else {
+      ++outcome.labels;
+      expand(top.label);
     }
-    if (labels_[top.label].step.kind == Step::Kind::kEnd) {
-      break;
-    }
-    ++outcome.labels;
-    expand(top.label);
   }
   keep_best(outcome);
-  return outcome.complete;
+  return reached;
 }
 
-// Whether there is a better one than what is known now, if chains may have extents at which nothing
-// stands: they are rarely of use, but they are in the space (decision 18).
-void Search::prove(Outcome& outcome) {
+void Search::restart(Loops loops, bool to_improve) {
   labels_ = Labels{components_ + rooms_};
   debts_.clear();
   queue_ = {};
   best_.reset();
-  bare_extents_ = true;
-  outcome.bound = outcome.root;
+  loops_ = loops;
+  to_improve_ = to_improve;
   start();
-  explore(std::min(quest_.labels, 2 * outcome.labels + kBareLabels), outcome);
+}
+
+// No mapping needs less than this, whatever its loops; infinite: none can be of use.
+Key Search::forget_loops(Loops loops, Outcome& outcome) {
+  if (care_.empty()) {
+    care_ = dims_that_matter(skeleton_, tiles_);
+  }
+  restart(loops, to_improve_);
+  const std::int64_t left = (quest_.labels - outcome.labels) / 2;
+  const Key reached = explore(outcome.labels + std::min(left, kChainlessLabels), outcome);
+  outcome.complete = true;
+  return reached;
+}
+
+// Whether there is a better one than what is known now, if chains may have extents at which nothing
+// stands: they are rarely of use, but they are in the space (decisions 18 and 33).
+void Search::prove(Key forgotten, Outcome& outcome) {
+  const std::int64_t labels = outcome.labels;
+  to_improve_ = true;
+  if (!quest_.covered && objective_.energy_power != 0 && !is_better(forgotten)) {
+    return;
+  }
+  for (const Loops loops : {Loops::kForgotten, Loops::kCounted}) {
+    const Key key = forget_loops(loops, outcome);
+    if (!(key.first < kInfinity)) {
+      return;
+    }
+    forgotten = std::max(forgotten, key);
+  }
+  restart(Loops::kAnywhere, true);
+  explore(std::min(quest_.labels, outcome.labels + labels + kBareLabels), outcome);
+  outcome.bound = std::max(outcome.bound, forgotten);
 }
 
 void Search::keep_best(Outcome& outcome) const {
@@ -240,8 +285,9 @@ Key Search::key_of(const double* components, double steps) const {
       components, steps * static_cast<double>(skeleton_.problem().arch().compute.issue_interval));
 }
 
-// Puts the newest label into the queue, or takes it back.
-void Search::offer() {
+// Puts the newest label into the queue, or takes it back. False: it is of no use, whatever the
+// others.
+bool Search::offer() {
   const auto id = static_cast<Labels::Id>(labels_.size()) - 1;
   const Label& label = labels_.newest();
   const double* values = labels_.values(id);
@@ -258,17 +304,25 @@ void Search::offer() {
   }
   if (is_hopeless(key)) {
     labels_.retract();
-  } else if (label.step.kind == Step::Kind::kEnd) {
+    return false;
+  }
+  if (label.step.kind == Step::Kind::kEnd) {
     finish(id, key);
   } else if (labels_.newest_is_dominated()) {
     labels_.retract();
   } else {
     queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
   }
+  return true;
 }
 
-// The newest label ends, and is a mapping that costs no less than the label says.
+// The newest label ends, and is a mapping that costs no less than the label says; or, where loops
+// are forgotten, perhaps none.
 void Search::finish(Labels::Id id, const Key& key) {
+  if (!has_chains()) {
+    queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
+    return;
+  }
   std::vector<Mapping> mappings = rebuild(skeleton_, tiles_, labels_.trace(id));
   Key found;
   Mapping mapping;
@@ -322,6 +376,15 @@ Outcome search_group(const Skeleton& skeleton, const UnrollingGroup& group,
                      const Objective& objective, const exact::Quest& quest,
                      const Patience& patience) {
   return Search(skeleton, group, objective, quest, patience).run();
+}
+
+Key chainless_bound(const Skeleton& skeleton, const UnrollingGroup& group,
+                    const Objective& objective, bool counted, std::int64_t labels,
+                    const Patience& patience) {
+  exact::Quest quest;
+  quest.labels = labels;
+  return Search(skeleton, group, objective, quest, patience)
+      .chainless_bound(counted ? Loops::kCounted : Loops::kForgotten);
 }
 
 Key coarse_bound(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,

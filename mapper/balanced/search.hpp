@@ -45,6 +45,13 @@ Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& grou
                      const Objective& objective, const exact::Quest& quest,
                      const Patience& patience);
 
+// No mapping of the unrolling is better: the least of labels that know where tensors are kept and
+// not by which loops, or only how many tiles these made (`counted`; decision 33). At most half of
+// `labels`; infinite: there is none.
+exact::Key chainless_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
+                           const Objective& objective, bool counted, std::int64_t labels,
+                           const Patience& patience);
+
 // No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
 // about `most` tiles; nothing if it has no patience.
 exact::Key coarse_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,

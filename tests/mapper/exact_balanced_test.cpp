@@ -12,6 +12,7 @@
 #include "costmodel/nest.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "exact_check.hpp"
+#include "mapper/balanced/counts.hpp"
 #include "mapper/balanced/search.hpp"
 #include "mapper/balanced/tiles.hpp"
 #include "mapper/exact/groups.hpp"
@@ -220,9 +221,11 @@ TEST(BalancedOptima, AreNotCountedWhenStopped) {
   EXPECT_EQ(result.certificate.mapspace_size, "");
 }
 
-// On a coarse lattice the relaxation says no more than on the fine one, and something.
+// On a coarse lattice the relaxation says no more than on the fine one, and something; where rooms
+// are shared, as much or more.
 TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
   int useful = 0;
+  int sharing = 0;
   for (std::uint64_t seed = 60'000; seed < 60'060; ++seed) {
     const SearchCase random = random_balanced_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
@@ -240,10 +243,67 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
           EXPECT_LE(coarse, fine * (1 + kRounding)) << "seed " << seed << " group " << g;
           useful += coarse > groups.floor(g).first && coarse < fine ? 1 : 0;
         }
+        const auto chainless = [&](bool counted) {
+          return balanced::chainless_bound(groups.skeleton(g), space.group_by_factors()[g],
+                                           objective, counted, 1'000'000, Patience{SearchOptions{}})
+              .first;
+        };
+        const double shared = chainless(false);
+        EXPECT_GE(chainless(true), shared * (1 - kRounding)) << "seed " << seed << " group " << g;
+        EXPECT_GE(shared, fine * (1 - kRounding)) << "seed " << seed << " group " << g;
+        sharing += shared > fine * (1 + kRounding) ? 1 : 0;
       }
     }
   }
   EXPECT_GT(useful, 100);
+  EXPECT_GT(sharing, 30);
+}
+
+// Tiles of up to 13 cut any way there is: what is known of them, at each extent and of each number
+// that may be told from others, is no more than the truth, and sometimes all of it.
+TEST(Counts, AreNoMoreThanAnyLoopsMake) {
+  int told = 0;
+  for (const int bound : {13, 29, 40}) {
+    const Problem problem{
+        parse_arch("name: g\nnodes:\n  - {storage: L0, capacity: unlimited, energy: {read: 1 pJ/b, "
+                   "write: 1 pJ/b}}\n"
+                   "  - {compute: MAC, energy: 1 pJ}\n",
+                   "arch"),
+        parse_workload("name: g\ngemm: {m: " + std::to_string(bound) + ", n: 1, k: 1}\n", "layer")};
+    Constraints constraints;
+    constraints.factors.balanced = true;
+    const Mapspace space{problem, constraints};
+    const balanced::Tiles tiles{space, space.group_by_factors().front(), {}};
+    const DimId m = *problem.workload().find_dim("M");
+    const Ladder& ladder = tiles.ladder(m);
+    for (std::uint64_t chain = 0; chain < std::uint64_t{1} << ladder.size(); ++chain) {
+      balanced::Counts counts{tiles};
+      std::vector<std::int64_t> sizes{bound};
+      balanced::Counts::Id known = 0;
+      for (std::size_t rung = ladder.size(); rung-- > 0;) {
+        if ((chain >> rung & 1U) == 0) {
+          continue;
+        }
+        std::vector<std::int64_t> cut;
+        for (std::int64_t size : sizes) {
+          for (; size > 0; size -= ladder[rung]) {
+            cut.push_back(std::min(size, ladder[rung]));
+          }
+        }
+        sizes = std::move(cut);
+        const auto made = static_cast<std::int64_t>(sizes.size());
+        EXPECT_LE(counts.least(m, known, ladder[rung]), made) << bound << " " << chain;
+        const std::int64_t straight = (bound + ladder[rung] - 1) / ladder[rung];
+        told += counts.least(m, known, ladder[rung]) > straight ? 1 : 0;
+        if (rung % 2 == 0) {  // of others it knows nothing
+          for (const balanced::Counts::Id id : counts.choices(m, known, rung, 0)) {
+            known = counts.least(m, id, ladder[rung]) <= made ? id : known;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(told, 1'000);
 }
 
 }  // namespace
