@@ -22,8 +22,8 @@ std::vector<std::string> strangers(const CheckArguments& arguments,
                                    const check::Certificate& certificate) {
   std::vector<std::string> found;
   const Workload& workload = certificate.problem.workload();
-  if (!arguments.layer.empty() &&
-      print_workload(load_workload(arguments.layer)) != print_workload(workload)) {
+  const auto print = certificate.rules.schedules ? print_layer : print_workload;
+  if (!arguments.layer.empty() && print(load_workload(arguments.layer)) != print(workload)) {
     found.push_back(fmt::format("it is not about the workload of {}", arguments.layer));
   }
   if (!arguments.machine.empty()) {
@@ -71,10 +71,11 @@ std::string scope_text(const check::Certificate& certificate) {
 std::string verdict_text(const check::Certificate& certificate, const check::Verdict& verdict) {
   const Problem& problem = certificate.problem;
   std::string text =
-      fmt::format("{} on {}, by {}\nclaimed of {} mappings: {}\n{}\n", problem.workload().name,
+      fmt::format("{} on {}, by {}\nclaimed of {} {}: {}\n{}\n", problem.workload().name,
                   problem.arch().name, printable(certificate.tool),
                   certificate.size == check::kNotCounted ? "the" : short_decimal(certificate.size),
-                  claim_text(certificate), scope_text(certificate));
+                  certificate.rules.schedules ? "schedules" : "mappings", claim_text(certificate),
+                  scope_text(certificate));
   if (!verdict.problems.empty()) {
     text += "the proof does not hold:\n";
     for (const std::string& wrong : verdict.problems) {
@@ -89,6 +90,14 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
                         certificate.is_front() ? "fit" : "fits",
                         certificate.is_front() ? "cost" : "costs",
                         verdict.walked ? ", walked step by step" : "");
+  }
+  if (certificate.rules.schedules) {
+    return text + fmt::format(
+                      "  the engine has {} schedules in {} forms of the layer, as claimed\n"
+                      "  none of them is better: {} forms whatever the schedule, {} by looking at "
+                      "every one\nchecked in {}\n",
+                      grouped(verdict.schedules), grouped(verdict.forms), grouped(verdict.by_floor),
+                      grouped(verdict.forms - verdict.by_floor), scaled(verdict.seconds, "s"));
   }
   text += fmt::format(
       "  the mapspace {}, in {} spatial unrollings\n"

@@ -82,12 +82,12 @@ void make_folder(const std::string& folder) {
 void save_mappings(const std::string& folder, const Problem& problem, const Front& front) {
   for (std::size_t i = 0; i < front.points.size() && !folder.empty(); ++i) {
     OutputFile file{fmt::format("{}/point_{:03}.yaml", folder, i + 1)};
-    file.write(print_mapping(problem.arch(), problem.workload(), front.points[i].mapping));
+    const FrontPoint& point = front.points[i];
+    file.write(print_mapping(problem.arch(), workload_of(problem, point), point.mapping));
   }
 }
 
-void check_certificate(const SearchArguments& arguments, const Mapspace& space,
-                       const Objective& objective) {
+void check_certificate(const SearchArguments& arguments, const Mapspace& space) {
   if (arguments.certificate_file.empty()) {
     return;
   }
@@ -99,11 +99,6 @@ void check_certificate(const SearchArguments& arguments, const Mapspace& space,
     throw UsageError(
         "--certificate: with balanced factors neither fronts, nor curves, nor rules for loops");
   }
-  const bool needs_time = arguments.pareto || asks_for_latency(objective) ||
-                          space.problem().leakage(Cycles{1}) > Picojoules{0};
-  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing) && needs_time) {
-    throw UsageError("certificates do not know the times of this engine; leave out --certificate");
-  }
 }
 
 Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
@@ -114,7 +109,7 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   }
   OutputFile picture{arguments.svg};
   OutputFile certificate{arguments.certificate_file};
-  check_certificate(arguments, space, options.objective);
+  check_certificate(arguments, space);
   make_folder(arguments.mapping_file);
   const Front front =
       subject.room ? search_curve(space, options, *subject.room) : search_front(space, options);
@@ -137,7 +132,7 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
 
 // Where the file shows less than the search has found.
 std::string weaker_proof_text(const std::string& proof, const SearchResult& result) {
-  if (proof.empty()) {
+  if (proof.empty() || result.certificate.schedules) {
     return {};
   }
   const check::Certificate claimed = check::parse_certificate(proof, "the certificate");
@@ -152,23 +147,21 @@ std::string weaker_proof_text(const std::string& proof, const SearchResult& resu
 }
 
 using Search = std::function<SearchResult()>;
+using Prove = std::function<std::string(const SearchResult&)>;  // the certificate
 
 Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
                    const Mapspace& space, const SearchOptions& options, const Watch& watch,
-                   const std::vector<TriedForm>& forms, const Search& search) {
+                   const std::vector<TriedForm>& forms, const Search& search, const Prove& prove) {
   OutputFile mapping_file{arguments.mapping_file};
   OutputFile certificate{arguments.certificate_file};
-  check_certificate(arguments, space, options.objective);
+  check_certificate(arguments, space);
 
   const SearchResult result = search();
   if (result.best) {
     mapping_file.write(
         print_mapping(space.problem().arch(), space.problem().workload(), *result.best));
   }
-  const std::string proof =
-      arguments.certificate_file.empty()
-          ? std::string{}
-          : certificate_file(origin, space, options.objective, result, options.threads);
+  const std::string proof = arguments.certificate_file.empty() ? std::string{} : prove(result);
   certificate.write(proof);
   Answer answer;
   std::optional<std::vector<Relief>> reliefs;
@@ -199,19 +192,29 @@ bool is_engine(const Arch& arch) {
   return std::holds_alternative<NvdlaTiming>(arch.compute.timing);
 }
 
+// Nothing can be left out of an engine's schedules.
+void check_engine_options(const SearchArguments& arguments, bool is_front) {
+  if (!arguments.constraints.empty() || arguments.even || arguments.imperfect) {
+    throw UsageError(
+        "an engine after NVDLA has schedules of its own, every one of which is evaluated "
+        "(docs/nvdla.md); leave out constraints, --even and --imperfect");
+  }
+  if (is_front && arguments.batches) {
+    throw UsageError("--batches: fronts and curves are of one frame");
+  }
+}
+
 // An engine after NVDLA: the best schedule of the best form of the layer.
 Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
                      const Problem& problem, const SearchOptions& options, const Watch& watch) {
-  if (!arguments.constraints.empty() || arguments.even || arguments.imperfect ||
-      !arguments.certificate_file.empty()) {
-    throw UsageError(
-        "an engine after NVDLA has schedules of its own, every one of which is evaluated "
-        "(docs/nvdla.md); leave out constraints, --even, --imperfect and --certificate");
-  }
-  FormedResult found = search_forms(problem, options, frames_of(problem.arch(), arguments.batches));
+  const Frames frames = frames_of(problem.arch(), arguments.batches);
+  const FormedResult found = search_forms(problem, options, frames);
   const Mapspace space{found.problem, {}};
-  return best_answer(arguments, origin, space, options, watch, found.tried,
-                     [&] { return std::move(found.result); });
+  return best_answer(
+      arguments, origin, space, options, watch, found.tried, [&] { return found.result; },
+      [&](const SearchResult&) {
+        return schedules_certificate_file(origin, problem, frames, options.objective, found);
+      });
 }
 
 }  // namespace
@@ -254,15 +257,23 @@ Answer run(const SearchArguments& arguments) {
     };
   }
   const bool is_front = arguments.pareto || !arguments.curve.empty();
-  if (is_engine(problem.arch()) && arguments.strategy == "exact" && !is_front) {
+  const bool on_engine = is_engine(problem.arch()) && arguments.strategy == "exact";
+  if (on_engine) {
+    check_engine_options(arguments, is_front);
+  }
+  if (on_engine && !is_front) {
     return engine_answer(arguments, origin, problem, options, watch);
   }
   const Mapspace space{problem, constraints};
   if (is_front) {
     return front_answer(arguments, origin, space, options, watch);
   }
-  return best_answer(arguments, origin, space, options, watch, {},
-                     [&] { return (*find_mapper(arguments.strategy))(space, options); });
+  return best_answer(
+      arguments, origin, space, options, watch, {},
+      [&] { return (*find_mapper(arguments.strategy))(space, options); },
+      [&](const SearchResult& result) {
+        return certificate_file(origin, space, options.objective, result, options.threads);
+      });
 }
 
 }  // namespace mapsim

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "arch/load.hpp"
+#include "check/engine.hpp"
 #include "check/graph.hpp"
 #include "core/hash.hpp"
 #include "costmodel/mapping_text.hpp"
@@ -19,9 +20,9 @@ namespace mapsim::check {
 
 namespace {
 
-const Words kKeys{"certificate", "tool",     "objective", "inputs", "architecture",
-                  "workload",    "mapspace", "rules",     "value",  "lower_bound",
-                  "tie",         "mapping",  "points",    "bounds", "digest"};
+const Words kKeys{"certificate", "tool",   "objective", "inputs",      "architecture", "workload",
+                  "mapspace",    "rules",  "value",     "lower_bound", "tie",          "form",
+                  "mapping",     "points", "bounds",    "digest"};
 const Words kArguments{"floor", "relaxation", "search"};  // in the order of Argument
 constexpr const char* kNothing = "nothing fits";
 constexpr std::string_view kDigest = "digest: ";
@@ -92,15 +93,16 @@ class CertificateReader {
     reader_.finish();
     Problem problem{std::move(arch), parse_workload(value_of("workload"), document_.file)};
     Certificate read{document_.file, *tool, std::move(problem), goal, {}, {}, {}, 0, 0, {}};
-    if (std::holds_alternative<NvdlaTiming>(read.problem.arch().compute.timing) &&
-        (goal.needs_time() || goal.kind == Goal::Kind::kFront ||
-         read.problem.leakage(Cycles{1}) > Picojoules{0})) {
-      reader_.error(*objective,
-                    "the checker does not know the times of the architecture's timing model");
-    }
     read.rules_text = lines_of("rules");
     read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
+    if (read.rules.schedules && !runs_on_engine(read.problem.workload())) {
+      reader_.error(*fields.find("workload"), "the engine runs convolutions and matrix products");
+    }
+    if (read.rules.schedules && read.is_curve()) {
+      reader_.error(*objective, "the checker does not know curves of an engine's schedules");
+    }
+    reader_.finish();
     if (read.rules.balanced && (read.is_front() || goal.kind == Goal::Kind::kTies)) {
       reader_.error(*objective,
                     "the checker does not know fronts, curves and ties of balanced factors");
@@ -125,12 +127,13 @@ class CertificateReader {
     const Node* tie = tied ? fields.require("tie") : nullptr;
     if (const Entry* mapping = entry_of(document_.root, "mapping")) {
       const double second = tie != nullptr ? read_number(*tie, measure_unit(read.goal)) : 0;
+      const int end = line_behind(document_, mapping->key.line);
       read.points.push_back(
-          {read_mapping(*mapping, line_behind(document_, mapping->key.line), read.problem),
-           {read.value, second},
-           mapping->key.line});
+          read_point(document_.root, end, read, {read.value, second}, mapping->key.line));
     }
-    if (const Node* bounds = fields.require("bounds")) {
+    if (read.rules.schedules) {
+      refuse("bounds");
+    } else if (const Node* bounds = fields.require("bounds")) {
       for (const Node* item : reader_.items(*bounds, "a list of bounds")) {
         read.claims.push_back(read_claim(*item, read));
       }
@@ -143,20 +146,19 @@ class CertificateReader {
   void read_points(const Fields& fields, Certificate& read) {
     const Node* list = fields.require("points");
     for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
-      const Fields point = reader_.fields(list->items[i], {"value", "measure", "mapping"});
+      const Fields point = reader_.fields(list->items[i], {"value", "measure", "form", "mapping"});
       const Node* value = point.require("value");
       const Node* measure = point.require("measure");
       if (value != nullptr && measure != nullptr && point.require("mapping") != nullptr) {
         const int line = list->items[i].line;
         const int end =
             i + 1 < list->items.size() ? list->items[i + 1].line : line_behind(document_, line);
-        read.points.push_back(
-            {read_mapping(*entry_of(list->items[i], "mapping"), end, read.problem),
-             {read_value(value, read.goal), read_number(*measure, measure_unit(read.goal))},
-             line});
+        read.points.push_back(read_point(
+            list->items[i], end, read,
+            {read_value(value, read.goal), read_number(*measure, measure_unit(read.goal))}, line));
       }
     }
-    for (const char* key : {"value", "lower_bound", "tie", "mapping", "bounds"}) {
+    for (const char* key : {"value", "lower_bound", "tie", "form", "mapping", "bounds"}) {
       refuse(key);
     }
   }
@@ -167,9 +169,21 @@ class CertificateReader {
     }
   }
 
-  Mapping read_mapping(const Entry& entry, int end, const Problem& problem) const {
-    return parse_mapping(cut_out(document_, entry.key.line, end), document_.file, problem.arch(),
-                         problem.workload());
+  // `map` has a mapping, up to the line `end`, and the form right above it if it is not the
+  // layer's.
+  Point read_point(const Node& map, int end, const Certificate& read, Figures figures, int line) {
+    const Entry* entry = entry_of(map, "form");
+    const Form form = entry == nullptr ? Form{} : parse_form(entry->value.text).value_or(Form{});
+    const Problem& problem = read.problem;
+    const std::optional<Workload> workload = in_form(problem.workload(), form);
+    if (!workload || (entry != nullptr && !read.rules.schedules)) {
+      reader_.error(entry->value, "the layer has no form " + quoted(entry->value.text));
+      reader_.finish();
+    }
+    const int begin = (entry != nullptr ? entry : entry_of(map, "mapping"))->key.line;
+    Mapping mapping =
+        parse_mapping(cut_out(document_, begin, end), document_.file, problem.arch(), *workload);
+    return {std::move(mapping), figures, line, form};
   }
 
   std::string value_of(const char* key) const {

@@ -9,6 +9,7 @@
 #include "check/rules.hpp"
 #include "check/spatial.hpp"
 #include "costmodel/mapping.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim::check {
 
@@ -28,6 +29,7 @@ struct Point {
   Mapping mapping;
   Figures figures;  // as the goal has them
   int line = 0;     // in the file
+  Form form{};      // of the layer that it is a mapping of; one that the layer has
 };
 
 // In place of the size of a balanced mapspace.
@@ -44,7 +46,7 @@ struct Certificate {
   std::vector<Point> points;  // the best; of a front or a curve several. None: nothing fits
   double value = 0;           // of the best; infinite without one
   double lower_bound = 0;     // of the whole space
-  std::vector<Claim> claims;  // one per unrolling; of a front or a curve none
+  std::vector<Claim> claims;  // one per unrolling; of fronts, curves and schedules none
   std::string rules_text{};   // as they stand in the file
 
   bool is_front() const { return goal.kind == Goal::Kind::kFront || is_curve(); }

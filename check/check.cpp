@@ -8,15 +8,15 @@
 #include <map>
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include "check/balanced.hpp"
 #include "check/floor.hpp"
 #include "check/membership.hpp"
+#include "check/point.hpp"
 #include "check/replay.hpp"
 #include "check/rungs.hpp"
+#include "check/schedules.hpp"
 #include "check/size.hpp"
-#include "costmodel/reference/simulate.hpp"
 
 namespace mapsim::check {
 
@@ -50,11 +50,6 @@ std::string unrolling_text(const Problem& problem, const Unrolling& unrolling) {
         fmt::format("{}{}: {}", text.empty() ? "" : "; ", problem.arch().fanouts[f].name, along);
   }
   return text.empty() ? "nothing unrolled" : text;
-}
-
-// Is `claimed` more than `found` by more than rounding?
-bool exceeds(double claimed, double found) {
-  return claimed < kInfinity ? claimed > found * (1 + kRounding) : found < kInfinity;
 }
 
 class Checker {
@@ -156,53 +151,14 @@ class Checker {
 
   // The mapping is one of the space, and costs what is claimed.
   void check_point(const Point& point) {
-    const Goal& goal = certificate_.goal;
     const int line = certificate_.is_front() ? point.line : 0;
     const std::string outside = why_outside(problem_, certificate_.rules, point.mapping);
     require(outside.empty(), line,
             fmt::format("the mapping is not in the declared mapspace: {}", outside));
-    const Evaluation evaluation = evaluate(problem_, point.mapping);
-    const Cost* cost = std::get_if<Cost>(&evaluation);
-    if (cost == nullptr) {
-      require(false, line, "the mapping does not fit the machine");
-      return;
+    for (const std::string& fault :
+         faults_of_point(problem_, certificate_.goal, point, options_.max_steps, verdict_.walked)) {
+      require(false, line, fault);
     }
-    const double energy = cost->energy.total.count();
-    const auto cycles =
-        static_cast<double>((goal.ramped ? cost->latency.ramped : cost->latency.steady).count());
-    const double value = goal.value(energy, cycles);
-    require(value == point.figures.first, line,
-            fmt::format("the mapping has a value of {}, not {}", value_text(value, goal),
-                        value_text(point.figures.first, goal)));
-    const double measure = goal.kind == Goal::Kind::kValue ? 0
-                           : certificate_.is_curve()       ? capacity_for(*cost)
-                           : goal.ties_by_energy()         ? energy
-                                                           : cycles;
-    require(measure == point.figures.second, line,
-            fmt::format("the mapping takes {}, not {}", measure_text(measure, goal),
-                        measure_text(point.figures.second, goal)));
-    require(goal.is_within_limits(energy, cycles), line,
-            "the mapping is beyond the objective's limits");
-    if (problem_.macs() <= options_.max_steps) {
-      const Simulation walk = simulate(problem_, point.mapping,
-                                       random_operands(problem_.workload(), 1), options_.max_steps);
-      verdict_.walked = true;
-      require(walk.counts == cost->counts, line,
-              "the reference simulator counts other accesses of the mapping than the closed form");
-    }
-  }
-
-  // Bits of the room of a curve that the tiles ask for.
-  double capacity_for(const Cost& cost) const {
-    const Goal& goal = certificate_.goal;
-    double bits = 0;
-    for (const TensorId t : problem_.workload().tensors.ids()) {
-      const TensorCounts& at = cost.counts.levels[goal.level][t];
-      if (at.kept && (!goal.role || *goal.role == problem_.workload().tensors[t].role)) {
-        bits += static_cast<double>(at.footprint * at.bits.count());
-      }
-    }
-    return problem_.arch().levels[goal.level].double_buffered ? 2 * bits : bits;
   }
 
   // Every unrolling of the space has one claim, and nothing else has.
@@ -404,7 +360,8 @@ std::vector<double> provable_bounds(const Certificate& certificate, const CheckO
 
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  Verdict verdict = Checker{certificate, options}.run();
+  Verdict verdict = certificate.rules.schedules ? check_schedules(certificate, options)
+                                                : Checker{certificate, options}.run();
   verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return verdict;
 }

@@ -24,6 +24,8 @@ struct Verdict {
   std::int64_t by_relaxation = 0;     // ... if every tile has its room for itself ...
   std::int64_t by_replay = 0;         // ... from a search that found nothing better
   std::int64_t states = 0;            // nodes of the walks
+  std::int64_t forms = 0;             // of the layer, on an engine after NVDLA ...
+  std::int64_t schedules = 0;         // ... of all of them; by_floor: forms that need no look
   std::int64_t labels = 0;            // partial nests of the replays
   double seconds = 0;
 };

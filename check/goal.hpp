@@ -17,6 +17,11 @@ inline constexpr double kRounding = 1e-10;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Is `claimed` more than `found` by more than rounding?
+inline bool exceeds(double claimed, double found) {
+  return claimed < kInfinity ? claimed > found * (1 + kRounding) : found < kInfinity;
+}
+
 // Of a mapping, or at least of what it will come to: what is minimised, and what it is weighed
 // against.
 struct Figures {
@@ -45,9 +50,10 @@ struct Goal {
   }
   // Infinite beyond the limits. `bits`: in the room of a curve.
   Figures figures(double picojoules, double cycles, double bits) const {
-    if (!is_within_limits(picojoules, cycles)) {
-      return {kInfinity, kInfinity};
-    }
+    return is_within_limits(picojoules, cycles) ? unlimited(picojoules, cycles, bits)
+                                                : Figures{kInfinity, kInfinity};
+  }
+  Figures unlimited(double picojoules, double cycles, double bits) const {
     const bool timed = kind == Kind::kTies || kind == Kind::kFront;
     return {value(picojoules, cycles), ties_by_energy()       ? picojoules
                                        : timed                ? cycles

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <variant>
 
 namespace mapsim::check {
 
@@ -28,6 +29,10 @@ class RulesReader {
     rules.min_utilization = PerFanout<double>(problem_.arch().fanouts.size(), 0.0);
     rules.keep = PerLevel<TensorSet>(levels_.size());
     rules.bypass = rules.keep;
+    if (std::holds_alternative<NvdlaTiming>(problem_.arch().compute.timing)) {
+      read_schedules(map, rules);
+      return rules;
+    }
     const Words known{"tiling", "factors", "pieces", "tiles",   "spatial",
                       "unroll", "keep",    "bypass", "extents", "loops"};
     rules.tiles.resize(dims_.size());
@@ -77,6 +82,14 @@ class RulesReader {
     } else {
       read_keeps(value, rule == "keep" ? rules.keep : rules.bypass);
     }
+  }
+
+  // {schedules: nvdla, frames: one}: nothing can be left out of an engine's schedules.
+  void read_schedules(const Node& map, Rules& rules) {
+    const Fields fields = reader_.fields(map, {"schedules", "frames"});
+    rules.schedules =
+        reader_.choice(fields.require("schedules"), {"nvdla"}, "kind of schedules").has_value();
+    rules.batches = reader_.choice(fields.require("frames"), {"one", "batches"}, "frames") == 1;
   }
 
   void read_spatial(const Node& map, Rules& rules) {

@@ -53,7 +53,9 @@ struct LoopRule {
 // The mapspace that a certificate speaks of, read by the checker's own reader. The architecture's
 // rules hold beside these, and win.
 struct Rules {
-  bool even = false;  // the keeps of one level stand together, levels in order
+  bool schedules = false;  // not of nests, but of an engine's schedules (engine.hpp): no other rule
+  bool batches = false;    // ... and of several frames computed together
+  bool even = false;       // the keeps of one level stand together, levels in order
   // Extents need not divide each other: those of ladders.hpp.
   bool balanced = false;
   std::int64_t pieces = 0;                    // of ceil(D/n) only n <= pieces; 0: all n

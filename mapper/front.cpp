@@ -7,11 +7,14 @@
 #include <functional>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
+#include "mapper/nvdla/front.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 
@@ -270,7 +273,14 @@ Problem with_plenty(const Problem& problem, const CurveRoom& room) {
 
 }  // namespace
 
+Workload workload_of(const Problem& problem, const FrontPoint& point) {
+  return in_form(problem.workload(), point.form).value();
+}
+
 Front search_front(const Mapspace& space, const SearchOptions& options) {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+    return search_engine_front(space, options);
+  }
   SearchOptions asked = options;
   asked.objective.energy_power = 1;
   asked.objective.latency_power = 0;

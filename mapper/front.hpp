@@ -13,6 +13,7 @@ struct FrontPoint {
   std::int64_t measure = 0;  // what it is weighed against: cycles, or bits of capacity
   Mapping mapping;
   Cost cost;
+  Form form{};  // of the workload that it is a mapping of: of an engine after NVDLA it may vary
 };
 
 // All of them: value ascending, measure descending. Values that differ by no more than kRounding
@@ -25,14 +26,18 @@ struct Front {
   // Balanced factors, complete: of mappings with an extent at which nothing stands not all were
   // looked at, and the proof is about the others (decision 18).
   bool but_for_bare = false;
+  bool schedules = false;  // of an engine, in all its forms of the layer; not of nests
   std::string mapspace_size;
   Statistics statistics;
   InfeasibleReport infeasible;  // filled when it is complete and empty
 };
 
+// The workload that a point is a mapping of.
+Workload workload_of(const Problem& problem, const FrontPoint& point);
+
 // The energy/latency front of a space: value in pJ, measure in cycles of the objective's mode,
-// within its limits; its powers are not looked at. One search: spatial unrollings share the points
-// that were found. The same on any number of threads.
+// within its limits; its powers are not looked at. Of an engine after NVDLA: of its schedules. One
+// search: spatial unrollings share the points that were found. The same on any number of threads.
 Front search_front(const Mapspace& space, const SearchOptions& options);
 
 // A room whose capacity is in question: a level's, or the partition of a role.

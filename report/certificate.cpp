@@ -203,15 +203,34 @@ std::string head_text(const Objective& objective, const std::string& also) {
                      objective_line(objective, also));
 }
 
-// What the claim is about.
-std::string subject_text(const Provenance& origin, const Mapspace& space) {
+// What the claim is about. `layer`: the workload as YAML; an engine's needs its padding, too.
+std::string subject_text(const Provenance& origin, const Arch& arch, const std::string& layer,
+                         const std::string& rules) {
   std::string text = "inputs:\n";
   for (const InputFile& input : origin.inputs) {
     text += fmt::format("  - {{role: {}, fnv1a: \"{:016x}\"}}\n", input.role, input.hash);
   }
-  text += "architecture:\n" + indented(print_arch(space.problem().arch()));
-  text += "workload:\n" + indented(print_workload(space.problem().workload()));
-  return text + rules_text(space);
+  text += "architecture:\n" + indented(print_arch(arch));
+  text += "workload:\n" + indented(layer);
+  return text + rules;
+}
+
+// Of an engine's schedules.
+std::string schedule_rules(Frames frames) {
+  return fmt::format("rules:\n  schedules: nvdla\n  frames: {}\n",
+                     frames == Frames::kOne ? "one" : "batches");
+}
+
+// An objective's `also` and the line that goes with it, where ties count.
+std::string ties_entry(const Objective& objective) {
+  return objective.energy_power == 0 ? "ties: energy" : "ties: latency";
+}
+std::string tie_line(const Objective& objective, const Cost& cost, std::int64_t frames) {
+  const auto count = static_cast<double>(frames);
+  const auto cycles = static_cast<double>(latency_of(objective.mode, cost.latency).count());
+  return objective.energy_power == 0
+             ? fmt::format("tie: {} pJ\n", cost.energy.total.count() / count)
+             : fmt::format("tie: {} cycles\n", cycles / count);
 }
 
 }  // namespace
@@ -225,15 +244,10 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   const double value = result.cost ? objective_value(objective, *result.cost) : HUGE_VAL;
   const bool tied = objective.exact_ties && result.certificate.status == Proof::kOptimal &&
                     !result.certificate.bound_but_for_bare && !space.constraints().factors.balanced;
-  const bool by_energy = objective.energy_power == 0;
-  std::string text = head_text(objective, !tied       ? ""
-                                          : by_energy ? "ties: energy"
-                                                      : "ties: latency");
+  std::string text = head_text(objective, tied ? ties_entry(objective) : "");
   text += fmt::format("value: {}\n", check::value_text(value, goal));
   if (tied) {
-    text += by_energy ? fmt::format("tie: {} pJ\n", result.cost->energy.total.count())
-                      : fmt::format("tie: {} cycles\n",
-                                    latency_of(objective.mode, result.cost->latency).count());
+    text += tie_line(objective, *result.cost, 1);
   }
   text += fmt::format("lower_bound: {}\n", check::value_text(result.certificate.lower_bound, goal));
   text += mapspace_line(result.certificate.mapspace_size);
@@ -242,7 +256,9 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   }
   // Groups beyond it have no ties; more of some than of others proves nothing.
   const double most = tied ? HUGE_VAL : std::min(value, result.certificate.lower_bound);
-  text += subject_text(origin, space) + bounds_text(space, goal, result.groups, most);
+  text +=
+      subject_text(origin, problem.arch(), print_workload(problem.workload()), rules_text(space)) +
+      bounds_text(space, goal, result.groups, most);
   return text + check::seal(text);
 }
 
@@ -270,6 +286,32 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   return proof_text(origin, space, objective, proven);
 }
 
+std::string schedules_certificate_file(const Provenance& origin, const Problem& layer,
+                                       Frames frames, const Objective& objective,
+                                       const FormedResult& found) {
+  const SearchResult& result = found.result;
+  const std::int64_t together = result.form.kind == FormKind::kBatch ? result.form.count : 1;
+  const auto count = static_cast<double>(together);
+  double value = HUGE_VAL;
+  if (result.cost) {
+    const auto cycles =
+        static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
+    value = objective_value(objective, result.cost->energy.total.count() / count, cycles / count);
+  }
+  const bool tied = objective.exact_ties && result.cost && !result.interrupted;
+  const check::Goal goal = unit_goal(objective);
+  std::string text = head_text(objective, tied ? ties_entry(objective) : "");
+  text += fmt::format("value: {}\n", check::value_text(value, goal));
+  text += tied ? tie_line(objective, *result.cost, together) : "";
+  text += fmt::format("lower_bound: {}\n", check::value_text(result.interrupted ? 0 : value, goal));
+  text += mapspace_line(std::to_string(count_schedules(layer, frames)));
+  if (result.best) {
+    text += print_mapping(layer.arch(), found.problem.workload(), *result.best);
+  }
+  text += subject_text(origin, layer.arch(), print_layer(layer.workload()), schedule_rules(frames));
+  return text + check::seal(text);
+}
+
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
                                    const FrontSubject& subject, const Front& front) {
   const Arch& arch = space.problem().arch();
@@ -285,16 +327,21 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
     objective.latency_power = 0;
   }
   std::string text = head_text(objective, also);
-  text += mapspace_line(front.mapspace_size);
+  const Problem& problem = space.problem();
+  text += mapspace_line(front.schedules ? std::to_string(count_schedules(problem, Frames::kOne))
+                                        : front.mapspace_size);
   text += front.points.empty() ? "points: []\n" : "points:\n";
   for (const FrontPoint& point : front.points) {
     text += fmt::format("  - value: {}\n    measure: {} {}\n",
                         check::value_text(point.value, unit_goal(objective)), point.measure,
                         subject.room ? "b" : "cycles");
-    const std::string mapping = print_mapping(arch, space.problem().workload(), point.mapping);
+    const std::string mapping = print_mapping(arch, workload_of(problem, point), point.mapping);
     text += indented(indented(mapping));
   }
-  text += subject_text(origin, space);
+  const Workload& workload = problem.workload();
+  text += front.schedules
+              ? subject_text(origin, arch, print_layer(workload), schedule_rules(Frames::kOne))
+              : subject_text(origin, arch, print_workload(workload), rules_text(space));
   return text + check::seal(text);
 }
 

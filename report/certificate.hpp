@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "mapper/nvdla/search.hpp"
 #include "report/json.hpp"
 
 namespace mapsim {
@@ -16,6 +17,12 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
 
 // The rules of a mapspace as they stand in a certificate.
 std::string mapspace_rules(const Mapspace& space);
+
+// The same of an engine after NVDLA: the layer as it was asked for, and what all schedules of its
+// forms came to, by the frame.
+std::string schedules_certificate_file(const Provenance& origin, const Problem& layer,
+                                       Frames frames, const Objective& objective,
+                                       const FormedResult& found);
 
 // The same of a front or a curve that is complete: the points, and the claim that there is nothing
 // else.

@@ -12,6 +12,7 @@
 #include "report/svg.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
+#include "workloads/form.hpp"
 
 namespace mapsim {
 
@@ -34,8 +35,14 @@ std::string title(const Mapspace& space, const FrontSubject& subject) {
                      room_name(arch, *subject.room));
 }
 
+std::string space_text(const Mapspace& space, const Front& front) {
+  return front.schedules
+             ? fmt::format("the engine's {} schedules", short_decimal(front.mapspace_size))
+             : mappings_text(space, front.mapspace_size);
+}
+
 std::string proof_text(const Mapspace& space, const FrontSubject& subject, const Front& front) {
-  const std::string over = mappings_text(space, front.mapspace_size);
+  const std::string over = space_text(space, front);
   if (front.but_for_bare) {
     return fmt::format(
         "proven of {} where something is kept or spread at every extent: {}; the others are too "
@@ -85,9 +92,7 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
   const Problem& problem = space.problem();
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (front.points.empty()) {
-    return text +
-           fmt::format("no feasible mapping among {}\n",
-                       mappings_text(space, front.mapspace_size)) +
+    return text + fmt::format("no feasible mapping among {}\n", space_text(space, front)) +
            infeasible_text(front.infeasible) + statistics_text(front.statistics);
   }
   Objective untied = subject.objective;
@@ -102,6 +107,9 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
   if (composed) {
     head.push_back(name);
   }
+  if (front.schedules) {
+    head.emplace_back("form");
+  }
   head.emplace_back("limited by");
   std::vector<Row> rows{head};
   for (std::size_t i = 0; i < front.points.size(); ++i) {
@@ -115,6 +123,9 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
                            grouped(latency.ramped.count())});
     if (composed) {
       row.push_back(objective_text(subject.objective, point.value));
+    }
+    if (front.schedules) {
+      row.push_back(to_string(point.form));
     }
     row.push_back(resource_name(problem.arch(), latency.resources[latency.bottleneck]));
     rows.push_back(row);

@@ -145,7 +145,10 @@ Json points_json(const Problem& problem, const FrontSubject& subject, const Fron
       json["capacity_bits"] = point.measure;
       json["objective"] = point.value;
     }
-    json["mapping"] = print_mapping(problem.arch(), problem.workload(), point.mapping);
+    if (front.schedules) {
+      json["form"] = to_string(point.form);
+    }
+    json["mapping"] = print_mapping(problem.arch(), workload_of(problem, point), point.mapping);
     points.push_back(json);
   }
   return points;
@@ -216,6 +219,9 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
   json["factors"] = space.constraints().factors.balanced ? "balanced" : "perfect";
   json["complete"] = front.complete && !front.but_for_bare;
   json["complete_but_for_bare_extents"] = front.complete;
+  if (front.schedules) {
+    json["space"] = "schedules";  // of an engine: docs/nvdla.md
+  }
   json["points"] = points_json(problem, subject, front);
   json["mapspace_size"] = size_json(front.mapspace_size);
   json["infeasible"] = infeasible_json(front.infeasible);
@@ -316,6 +322,10 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
                      {"by_search", verdict.by_replay}}},
                    {"states", verdict.states},
                    {"labels", verdict.labels}};
+  if (certificate.rules.schedules) {
+    json["check"]["schedules"] = verdict.schedules;
+    json["check"]["forms"] = verdict.forms;
+  }
   json["statistics"] = {{"seconds", verdict.seconds}};
   return finish(json);
 }

@@ -105,7 +105,7 @@ HeightWidth input_for(const ConvShape& shape, const HeightWidth& output) {
   return input;
 }
 
-std::optional<ShapeProblem> check(const ConvShape& shape) {
+std::optional<ShapeProblem> problem_of(const ConvShape& shape) {
   for (const auto& [key, value, least] : extents(shape)) {
     if (value < least || value > kMaxExtent) {
       return ShapeProblem{key, fmt::format("{} is not between {} and 2^30", value, least)};
@@ -141,7 +141,7 @@ std::optional<ShapeProblem> check(const ConvShape& shape) {
 }
 
 Workload conv2d(const std::string& name, const ConvShape& shape, const Precision& precision) {
-  if (const std::optional<ShapeProblem> problem = check(shape)) {
+  if (const std::optional<ShapeProblem> problem = problem_of(shape)) {
     throw std::invalid_argument{problem->what};
   }
   const bool depthwise = is_depthwise(shape);

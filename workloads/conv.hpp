@@ -40,12 +40,12 @@ struct ShapeProblem {
   std::string key;
   std::string what;
 };
-std::optional<ShapeProblem> check(const ConvShape& shape);
+std::optional<ShapeProblem> problem_of(const ConvShape& shape);
 
 // O[N][K][P][Q] += I[N][C][s*P+d*R][s*Q+d*S] * W[K][C][R][S]; with groups G follows N, and C and K
 // are those of one group; depthwise has neither. On the padded input: `note` says so,
-// stored_elements of I counts the unpadded one. Throws std::invalid_argument with check()'s words,
-// or for more than 2^53 multiply-accumulates.
+// stored_elements of I counts the unpadded one. Throws std::invalid_argument with problem_of()'s
+// words, or for more than 2^53 multiply-accumulates.
 Workload conv2d(const std::string& name, const ConvShape& shape, const Precision& precision = {});
 
 }  // namespace mapsim

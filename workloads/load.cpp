@@ -123,7 +123,7 @@ std::optional<Workload> read_conv2d(Reader& reader, const Node& node) {
   if (reader.errors() > before) {
     return std::nullopt;
   }
-  if (const std::optional<ShapeProblem> problem = check(shape)) {
+  if (const std::optional<ShapeProblem> problem = problem_of(shape)) {
     reader.error(fields.place(problem->key), problem->what);
     return std::nullopt;
   }

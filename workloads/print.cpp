@@ -87,7 +87,7 @@ std::optional<ConvShape> conv_shape(const Workload& workload, const LayerView& v
     for (const auto& [left, width] : tries[1]) {
       shape.input = {height, width};
       shape.padding = {above, left};
-      if (height > 0 && width > 0 && !check(shape) &&
+      if (height > 0 && width > 0 && !problem_of(shape) &&
           stored == shape.batch * shape.in_channels * height * width &&
           says_all(conv2d(workload.name, shape), workload)) {
         return shape;
@@ -97,8 +97,9 @@ std::optional<ConvShape> conv_shape(const Workload& workload, const LayerView& v
   shape.input = used;
   shape.padding = {0, 0};
   shape.stored = stored;
-  return !check(shape) && says_all(conv2d(workload.name, shape), workload) ? std::optional{shape}
-                                                                           : std::nullopt;
+  return !problem_of(shape) && says_all(conv2d(workload.name, shape), workload)
+             ? std::optional{shape}
+             : std::nullopt;
 }
 
 std::string conv_text(const ConvShape& shape) {

@@ -22,8 +22,8 @@ constexpr std::size_t kLargestBatch = 64;
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
   if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
     throw UnsupportedSearch(
-        "an engine after NVDLA has schedules of its own (docs/nvdla.md): fronts and curves of them "
-        "are not searched");
+        "an engine after NVDLA has schedules of its own (docs/nvdla.md): curves of them are not "
+        "searched");
   }
   if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model()) {
     return;

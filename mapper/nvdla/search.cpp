@@ -15,13 +15,41 @@ namespace mapsim {
 
 namespace {
 
-double value_of(const Objective& objective, const SearchResult& result, std::int64_t frames) {
+// Of one frame: what is minimised, and what decides ties.
+struct Worth {
+  double value = std::numeric_limits<double>::infinity();
+  double second = 0;
+};
+
+Worth worth_of(const Objective& objective, const SearchResult& result, std::int64_t frames) {
   if (!result.cost) {
-    return std::numeric_limits<double>::infinity();
+    return {};
   }
   const auto count = static_cast<double>(frames);
-  const auto cycles = static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
-  return objective_value(objective, result.cost->energy.total.count() / count, cycles / count);
+  const double energy = result.cost->energy.total.count() / count;
+  const double cycles =
+      static_cast<double>(latency_of(objective.mode, result.cost->latency).count()) / count;
+  return {objective_value(objective, energy, cycles),
+          objective.latency_power == 0 ? cycles : energy};
+}
+
+bool is_better(const Objective& objective, const Worth& a, const Worth& b) {
+  return objective.exact_ties && a.value <= b.value * (1 + kRounding)
+             ? a.value < b.value * (1 - kRounding) || a.second < b.second
+             : a.value < b.value;
+}
+
+// Of the least energy the fastest, or the other way round: what has the other figure least within
+// the least of the first.
+Objective tie_breaker(const Objective& objective, const Cost& best) {
+  Objective other = objective;
+  std::swap(other.energy_power, other.latency_power);
+  if (objective.latency_power == 0) {
+    other.max_energy = best.energy.total;
+  } else {
+    other.max_latency = latency_of(objective.mode, best.latency);
+  }
+  return other;
 }
 
 // What merging `count` groups takes a position of the output, over all merges: everything that a
@@ -107,6 +135,30 @@ std::vector<Form> forms_of(const Problem& problem, Frames frames) {
   return forms;
 }
 
+std::int64_t count_schedules(const Problem& problem, Frames frames) {
+  std::vector<Form> forms;
+  for (const Form form : forms_of(problem, frames)) {
+    if (form.kind != FormKind::kMerged) {
+      forms.push_back(form);
+    }
+  }
+  const std::optional<LayerView> view = view_layer(problem.workload());
+  const auto& timing = std::get<NvdlaTiming>(problem.arch().compute.timing);
+  const std::int64_t groups = view && view->group && timing.mode != NvdlaMode::kSheet
+                                  ? problem.workload().dims[*view->group].bound
+                                  : 1;
+  for (std::int64_t n = 2; n <= groups; ++n) {
+    forms.push_back({FormKind::kMerged, n});
+  }
+  std::int64_t count = 0;
+  for (const Form form : forms) {
+    if (std::optional<Workload> workload = in_form(problem.workload(), form)) {
+      count += nvdla_space(Problem{problem.arch(), std::move(*workload)}).size;
+    }
+  }
+  return count;
+}
+
 SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const Problem& problem = space.problem();
@@ -115,11 +167,19 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
   }
   check_engine(problem);
   const NvdlaSpace engine = nvdla_space(problem);
-  const Tally tally = consider_all(
-      problem, options, static_cast<std::int64_t>(engine.schedules.size()), [&](std::int64_t i) {
-        return mapping_of(problem, engine.schedules[static_cast<std::size_t>(i)]);
-      });
-  SearchResult result = tally.result(problem);
+  SearchOptions asked = options;
+  const auto search = [&] {
+    return consider_all(problem, asked, static_cast<std::int64_t>(engine.schedules.size()),
+                        [&](std::int64_t i) {
+                          return mapping_of(problem, engine.schedules[static_cast<std::size_t>(i)]);
+                        })
+        .result(problem);
+  };
+  SearchResult result = search();
+  if (options.objective.exact_ties && result.cost) {
+    asked.objective = tie_breaker(options.objective, *result.cost);
+    result = search();
+  }
   result.interrupted = is_stopped(options);
   result.certificate.mapspace_size = std::to_string(engine.size);
   result.certificate.schedules = true;
@@ -135,7 +195,7 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
 
 FormedResult search_forms(const Problem& problem, const SearchOptions& options, Frames frames) {
   std::optional<FormedResult> best;
-  double best_value = std::numeric_limits<double>::infinity();
+  Worth best_worth;
   std::vector<TriedForm> tried;
   Statistics spent;
   for (const Form form : forms_of(problem, frames)) {
@@ -147,12 +207,12 @@ FormedResult search_forms(const Problem& problem, const SearchOptions& options, 
     SearchResult result = search_nvdla(Mapspace{formed, {}}, options);
     result.form = form;
     const std::int64_t together = form.kind == FormKind::kBatch ? form.count : 1;
-    const double value = value_of(options.objective, result, together);
-    tried.push_back({form, value});
+    const Worth worth = worth_of(options.objective, result, together);
+    tried.push_back({form, worth.value});
     spent.seconds += result.statistics.seconds;
     spent.evaluations += result.statistics.evaluations;
-    if (!best || value < best_value) {
-      best_value = value;
+    if (!best || is_better(options.objective, worth, best_worth)) {
+      best_worth = worth;
       best.emplace(FormedResult{std::move(formed), std::move(result), {}});
     }
   }

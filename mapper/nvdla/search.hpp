@@ -19,7 +19,8 @@ struct TriedForm {
 };
 
 // The best schedule of the best form that the engine has: direct, Winograd, image input, merged
-// groups, batches of fully connected layers (compared by the frame). Ties: the first in this order.
+// groups, batches of fully connected layers (compared by the frame). Ties: the first in this order,
+// or where ties count (exact_ties) the one with the least of the other figure.
 struct FormedResult {
   Problem problem;  // with the workload in the best form
   SearchResult result;
@@ -29,5 +30,8 @@ enum class Frames : std::uint8_t { kOne, kBatches };  // kOne: batches are not t
 FormedResult search_forms(const Problem& problem, const SearchOptions& options,
                           Frames frames = Frames::kBatches);
 std::vector<Form> forms_of(const Problem& problem, Frames frames);
+
+// Schedules of all forms, with those of the merges that forms_of() leaves out.
+std::int64_t count_schedules(const Problem& problem, Frames frames);
 
 }  // namespace mapsim

@@ -291,9 +291,9 @@ TEST_F(CommandLine, ExplainsMisuse) {
                "the exact strategy proves the times of systolic arrays with perfect factors only; "
                "leave out --imperfect (factors: balanced)"},
            Misuse{"search " MAPSIM_SOURCE_DIR "/configs/arch/nv_large.yaml " MAPSIM_SOURCE_DIR
-                  "/configs/workloads/resnet50/conv5_3x3.yaml --pareto --certificate "
-                  "times.yaml",
-                  "certificates do not know the times of this engine; leave out --certificate"},
+                  "/configs/workloads/resnet50/conv5_3x3.yaml --curve CBUF",
+                  "an engine after NVDLA has schedules of its own (docs/nvdla.md): curves of them "
+                  "are not searched"},
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},
