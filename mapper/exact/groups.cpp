@@ -17,7 +17,8 @@ namespace mapsim::exact {
 
 namespace {
 
-constexpr std::size_t kFirstBatch = 4;
+// One group alone tells the others what to beat; threads then have a few at a time.
+constexpr std::size_t kSecondBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
 constexpr std::int64_t kManyFloors = 64;  // worth waking threads for
 
@@ -147,9 +148,10 @@ std::vector<std::size_t> Groups::by_floor() const {
 
 void Groups::for_batches(const std::vector<std::size_t>& order,
                          const std::function<bool(std::span<const std::size_t>)>& visit) {
-  std::size_t length = kFirstBatch;
+  std::size_t length = 1;
   for (std::size_t first = 0; first < order.size(); first += length) {
-    length = std::min({first == 0 ? kFirstBatch : 2 * length, kLargestBatch, order.size() - first});
+    const std::size_t next = first < 2 ? kSecondBatch : 2 * length;
+    length = first == 0 ? 1 : std::min({next, kLargestBatch, order.size() - first});
     if (!visit(std::span(order).subspan(first, length))) {
       return;
     }
