@@ -207,6 +207,9 @@ class Record {
   Statistics statistics_;
 };
 
+// No group takes more than this part of a budget of labels, unless there are fewer of them.
+constexpr std::size_t kLeastShares = 4;
+
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,
@@ -215,12 +218,13 @@ class ExactSearch {
         options_{options},
         patience_{patience},
         shared_{shared},
-        groups_(space, options.objective),
+        groups_(space, options.objective, options.threads),
         record_{space.problem(), options, groups_} {}
 
   Record& record() { return record_; }
 
-  SearchResult run() {
+  // `beside`: done by a thread that has nothing to search in the first batch.
+  SearchResult run(const std::function<void()>& beside = {}) {
     if (is_balanced() && !record_.has_best()) {
       start_from_perfect_factors();
     }
@@ -235,7 +239,7 @@ class ExactSearch {
         record_.leave_open();
         return false;
       }
-      search_batch(batch, left);
+      search_batch(batch, left, first ? beside : nullptr);
       first = false;
       return true;
     });
@@ -281,22 +285,31 @@ class ExactSearch {
     });
   }
 
-  void search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
-    const auto count = static_cast<std::int64_t>(batch.size());
+  void search_batch(std::span<const std::size_t> batch, std::int64_t labels,
+                    const std::function<void()>& beside) {
+    const std::size_t shares = std::max(batch.size(), std::min(kLeastShares, groups_.size()));
     exact::Quest quest;
     quest.limit = record_.limit();
-    quest.labels = std::max<std::int64_t>(1, labels / count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::size_t group = batch[static_cast<std::size_t>(i)];
+    quest.labels = std::max<std::int64_t>(1, labels / static_cast<std::int64_t>(shares));
+    std::vector<std::size_t> open;
+    for (const std::size_t group : batch) {
       const Key bound = record_.bound(group);
-      if (!(bound.first < exact::kInfinity) || exact::worse(bound, quest.limit)) {
+      if (bound.first < exact::kInfinity && !exact::worse(bound, quest.limit)) {
+        open.push_back(group);
+      } else {
         record_.finish(group, patience_);
+      }
+    }
+    const std::size_t tasks = open.size() + (beside ? 1 : 0);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads) if (tasks > 1)
+    for (std::size_t i = 0; i < tasks; ++i) {
+      if (i == open.size()) {
+        beside();
       } else if (patience_.over() && record_.has_best()) {
         record_.leave_open();
       } else {
-        search(group, quest);
-        record_.finish(group, patience_);
+        search(open[i], quest);
+        record_.finish(open[i], patience_);
       }
     }
   }
@@ -432,6 +445,10 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
+bool takes_long_to_count(const Mapspace& space) {
+  return space.is_ruled() || space.constraints().factors.balanced;
+}
+
 // Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
 // goes without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
@@ -450,7 +467,10 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
     return search_nvdla(space, options);
   }
   const Patience patience(options);
-  SearchResult result = ExactSearch(space, options, patience, shared).run();
+  std::string size;
+  const std::function<void()> count = [&] { size = size_of(space, false, patience); };
+  SearchResult result = ExactSearch(space, options, patience, shared)
+                            .run(takes_long_to_count(space) ? nullptr : count);
   if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
       !result.interrupted) {
     result = break_ties(space, options, std::move(result), patience);
@@ -458,7 +478,8 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   if (options.edge_folds && !result.interrupted) {
     exact::search_edge_folds(space, options, result);
   }
-  result.certificate.mapspace_size = size_of(space, result.interrupted, patience);
+  result.certificate.mapspace_size =
+      size.empty() ? size_of(space, result.interrupted, patience) : size;
   if (!result.best && !result.interrupted) {
     result.infeasible = explain(space, options, patience);
   }

@@ -63,13 +63,13 @@ std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& st
         is_ruled() ? nests::count_ruled_rungs(*this, stop) : nests::count_rung_nests(*this, stop);
     return number ? std::optional(number->get_str()) : std::nullopt;
   }
+  if (!is_ruled()) {
+    return nests::count_mappings(*this).get_str();
+  }
   mpz_class size;
-  nests::MappingCounter counter{*this};
   nests::RuledTables tables{*this};
   for (const UnrollingGroup& group : groups_) {
-    const auto nests =
-        is_ruled() ? tables.of(group)->count(temporal_bounds(problem_->workload(), group), stop)
-                   : std::optional(counter.count(group));
+    const auto nests = tables.of(group)->count(temporal_bounds(problem_->workload(), group), stop);
     if (!nests) {
       return std::nullopt;
     }

@@ -2,6 +2,7 @@
 #include "mapper/unrolling.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "mapper/factor.hpp"
 
@@ -31,6 +32,7 @@ struct Scope {
   PerDim<std::vector<std::int64_t>> factors;  // that a dim may have, ascending
   std::optional<Unrolling> given;             // of this fanout only, sorted, factors > 1
   UnrollRule rule;
+  bool ruled = false;  // what stands along an axis
 };
 
 DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
@@ -68,10 +70,12 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
               allowed_dims(workload, node.y_dims),
               {},
               {},
-              {}};
+              {},
+              false};
   for (const UnrollRule& rule : limits.rules) {
     scope.rule = rule.fanout == fanout ? rule : scope.rule;
   }
+  scope.ruled = !(scope.rule.x == AxisRule{} && scope.rule.y == AxisRule{});
   for (const Dim& dim : workload.dims) {
     scope.factors.push_back(limits.remainders ? parts(dim.bound) : divisors(dim.bound));
   }
@@ -93,7 +97,13 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
 class AxisSplitter {
  public:
   AxisSplitter(const Scope& scope, const Factors& factors)
-      : scope_{scope}, factors_{factors}, along_x_(factors.size(), 1) {}
+      : scope_{scope}, factors_{factors}, along_x_(factors.size(), 1) {
+    for (const DimId d : factors.ids()) {
+      if (factors[d] > 1) {
+        unrolled_.push_back(d);
+      }
+    }
+  }
 
   // Calls `visit()` at each way; current() says which.
   template <class Visit>
@@ -121,7 +131,7 @@ class AxisSplitter {
   bool obeys(Axis axis) const {
     const AxisRule& rule = scope_.rule.along(axis);
     std::int64_t dims = 0;
-    for (const DimId d : factors_.ids()) {
+    for (const DimId d : unrolled_) {
       dims += along(axis, d) > 1 ? 1 : 0;
       if (along(axis, d) > 1 && rule.dims && !rule.dims->contains(d)) {
         return false;
@@ -133,15 +143,20 @@ class AxisSplitter {
            });
   }
 
+  bool obeys() const {
+    return scope_.given ? *scope_.given == current()
+                        : !scope_.ruled || (obeys(Axis::kX) && obeys(Axis::kY));
+  }
+
   template <class Visit>
   void split(std::size_t index, std::int64_t x_room, std::int64_t y_room, Visit& visit) {
-    if (index == factors_.size()) {
-      if (scope_.given ? *scope_.given == current() : obeys(Axis::kX) && obeys(Axis::kY)) {
+    if (index == unrolled_.size()) {
+      if (obeys()) {
         visit();
       }
       return;
     }
-    const auto dim = static_cast<DimId>(index);
+    const DimId dim = unrolled_[static_cast<DimId>(index)];
     const std::int64_t factor = factors_[dim];
     for (const std::int64_t x : scope_.factors[dim]) {
       if (x > std::min(factor, x_room)) {
@@ -159,6 +174,7 @@ class AxisSplitter {
 
   const Scope& scope_;
   const Factors& factors_;
+  PerDim<DimId> unrolled_;  // those with a factor > 1
   Factors along_x_;
 };
 
@@ -252,6 +268,21 @@ bool divides(const Workload& workload, const UnrollingGroup& group, const Choice
   return true;
 }
 
+// Those with the fewest instances first. Groups are large, so that each is moved once.
+std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (const UnrollingGroup& group : groups) {
+    order.emplace_back(instances(group), order.size());
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<UnrollingGroup> sorted;
+  sorted.reserve(groups.size());
+  for (const auto& [count, index] : order) {
+    sorted.push_back(std::move(groups[index]));
+  }
+  return sorted;
+}
+
 // A group for each member.
 std::vector<UnrollingGroup> one_by_one(const Problem& problem, const UnrollingLimits& limits,
                                        const std::vector<UnrollingGroup>& groups) {
@@ -284,9 +315,7 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
     }
     groups = std::move(extended);
   }
-  std::stable_sort(
-      groups.begin(), groups.end(),
-      [](const UnrollingGroup& a, const UnrollingGroup& b) { return instances(a) < instances(b); });
+  groups = by_instances(std::move(groups));
   return problem.places_matter() ? one_by_one(problem, limits, groups) : groups;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "mapper/exact/prices.hpp"
 
@@ -62,29 +63,108 @@ double least_of(const double* row, std::size_t size) {
   return *std::min_element(least.begin(), least.end());
 }
 
-// row[from] = min(.., costs + below[to]) for a run of the lattice over `dim`; its costs begin at
-// `entry`.
-void relax_run(const Lattice& lattice, DimId dim, const Lattice::Run& run,
-               const std::vector<const double*>& costs, std::size_t entry, const double* below,
-               double* row) {
-  const std::size_t stride = lattice.stride(dim);
-  const std::size_t block = stride * lattice.positions(dim).size();
-  std::vector<double> sum;
-  for (std::size_t base = 0; base < lattice.size(); base += block, entry += stride) {
-    const double* lower = below + base + run.to * stride;
-    double* upper = row + base + run.from * stride;
-    if (costs.empty()) {
-      take_least(upper, lower, stride);
-      continue;
-    }
-    for (std::size_t c = 0; c + 1 < costs.size(); ++c) {
-      sum.resize(stride);
-      for (std::size_t i = 0; i < stride; ++i) {
-        sum[i] = lower[i] + costs[c][entry + i];
+// A run of the lattice over a dim to a row of other pointers; its costs begin at `entry`.
+struct Leg {
+  std::size_t from = 0;  // digits
+  std::size_t to = 0;
+  const double* below = nullptr;  // the row
+  std::size_t entry = 0;
+};
+
+// Longer sums are added up piece by piece, so that the pieces stay in the cache.
+constexpr std::size_t kPiece = 64;
+
+// row[from] = min(.., below[to] + costs) of all tiles and legs. Inlined: once for each number of
+// costs.
+template <std::size_t count>
+[[gnu::always_inline]] inline void relax_legs(double* row, std::size_t size, std::size_t stride,
+                                              std::size_t positions, std::span<const Leg> legs,
+                                              const double* const* costs) {
+  std::size_t rest = 0;
+  for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
+    for (const Leg& leg : legs) {
+      double* __restrict upper = base + leg.from * stride;
+      const double* __restrict lower = leg.below + (base - row) + leg.to * stride;
+      if constexpr (count == 0) {
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i]);
+        }
+      } else if constexpr (count == 1) {
+        const double* __restrict cost = costs[0] + leg.entry + rest;
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i] + cost[i]);
+        }
+      } else {
+        const double* __restrict one = costs[0] + leg.entry + rest;
+        const double* __restrict two = costs[1] + leg.entry + rest;
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i] + one[i] + two[i]);
+        }
       }
-      lower = sum.data();
     }
-    take_least_sum(upper, lower, costs.back() + entry, stride);
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void relax_free(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Leg> legs) {
+  relax_legs<0>(row, size, stride, positions, legs, nullptr);
+}
+
+MAPSIM_ANY_VECTORS
+void relax_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Leg> legs, const double* const* costs) {
+  relax_legs<1>(row, size, stride, positions, legs, costs);
+}
+
+MAPSIM_ANY_VECTORS
+void relax_twice_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                      std::span<const Leg> legs, const double* const* costs) {
+  relax_legs<2>(row, size, stride, positions, legs, costs);
+}
+
+// Three costs and more.
+MAPSIM_ANY_VECTORS
+void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                      std::span<const Leg> legs, std::span<const double* const> costs) {
+  std::array<double, kPiece> sum;
+  std::size_t rest = 0;
+  for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
+    for (const Leg& leg : legs) {
+      for (std::size_t first = 0; first < stride; first += kPiece) {
+        const std::size_t piece = std::min(kPiece, stride - first);
+        double* __restrict upper = base + leg.from * stride + first;
+        const double* __restrict lower = leg.below + (base - row) + leg.to * stride + first;
+        for (std::size_t i = 0; i < piece; ++i) {
+          sum[i] = lower[i] + costs[0][leg.entry + rest + first + i];
+        }
+        for (std::size_t c = 1; c < costs.size(); ++c) {
+          const double* __restrict cost = costs[c] + leg.entry + rest + first;
+          for (std::size_t i = 0; i < piece; ++i) {
+            sum[i] += cost[i];
+          }
+        }
+        for (std::size_t i = 0; i < piece; ++i) {
+          upper[i] = std::min(upper[i], sum[i]);
+        }
+      }
+    }
+  }
+}
+
+void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
+           std::span<const double* const> costs, double* row) {
+  const std::size_t stride = lattice.stride(dim);
+  const std::size_t positions = lattice.positions(dim).size();
+  switch (costs.size()) {
+    case 0:
+      return relax_free(row, lattice.size(), stride, positions, legs);
+    case 1:
+      return relax_paid(row, lattice.size(), stride, positions, legs, costs.data());
+    case 2:
+      return relax_twice_paid(row, lattice.size(), stride, positions, legs, costs.data());
+    default:
+      return relax_often_paid(row, lattice.size(), stride, positions, legs, costs);
   }
 }
 
@@ -193,6 +273,7 @@ bool Bound::copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, std:
 bool Bound::relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
                         std::size_t pointers, DimSet& neutral, double* to_go) const {
   bool leads_on = false;
+  std::vector<Leg> legs;
   const DimSet frozen = skeleton.frozen(phase, pointers);
   for (std::size_t i = 0; i < lattice.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
@@ -203,14 +284,15 @@ bool Bound::relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::s
       neutral.insert(d);
       continue;
     }
+    legs.clear();
     for (const Lattice::Run& run : lattice.primes(d)) {
       const auto target = skeleton.after_loop(phase, pointers, d, lattice.factor(d, run));
       if (target && is_live(phase, *target)) {
-        leads_on = true;
-        relax_run(lattice, d, run, {}, 0, to_go + offset(phase, *target),
-                  to_go + offset(phase, pointers));
+        legs.push_back({run.from, run.to, to_go + offset(phase, *target), 0});
       }
     }
+    leads_on = leads_on || !legs.empty();
+    relax(lattice, d, legs, {}, to_go + offset(phase, pointers));
   }
   return leads_on;
 }
@@ -222,21 +304,25 @@ bool Bound::relax_jump(const Skeleton& skeleton, const Lattice& lattice, CostTab
                        double* row) const {
   const auto& runs = lattice.runs(jump.dim);
   const std::size_t rests = lattice.size() / lattice.positions(jump.dim).size();
-  std::vector<const double*> sum;
+  std::vector<Leg> legs;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const auto target =
         skeleton.after_loop(phase, jump.target, jump.dim, lattice.factor(jump.dim, runs[run]));
-    if (!target || !is_live(phase, *target)) {
-      continue;
+    if (target && is_live(phase, *target)) {
+      legs.push_back({runs[run].from, runs[run].to,
+                      to_go_[component].get() + offset(phase, *target), run * rests});
     }
-    for (std::size_t i = sum.size(); i < jump.placings.size(); ++i) {
-      const std::vector<double>& cost = costs.sliding(jump.placings[i], jump.dim);
-      sum.push_back(cost.data() + cost.size() / costs.components() * component);
-    }
-    relax_run(lattice, jump.dim, runs[run], sum, run * rests,
-              to_go_[component].get() + offset(phase, *target), row);
   }
-  return !sum.empty();
+  if (legs.empty()) {
+    return false;
+  }
+  std::vector<const double*> paid;
+  for (const std::size_t placing : jump.placings) {
+    const std::vector<double>& cost = costs.sliding(placing, jump.dim);
+    paid.push_back(cost.data() + cost.size() / costs.components() * component);
+  }
+  relax(lattice, jump.dim, legs, paid, row);
+  return true;
 }
 
 // False: no move leads to a node worth looking at.

@@ -150,20 +150,23 @@ std::size_t Costs::row_size(const Lattice& lattice) const {
   return size;
 }
 
+Costs::Table Costs::table(std::size_t index) {
+  const Placing& placing = skeleton_.placings()[index];
+  return {terms(index), trips(placing.tensor, placing.crossed), bits(index), limit(index)};
+}
+
 // Of the tiles of a row, or a part of one: only how often they come differs, and of outputs whether
 // sums are final.
-void Costs::evaluate_row(std::size_t index, std::size_t first, std::size_t size, Slide slide,
-                         double* out, std::size_t step) {
-  const Placing& placing = skeleton_.placings()[index];
-  const Terms& of = terms(index);
-  const double* trips_of = &trips(placing.tensor, placing.crossed)[first];
-  const double* bits_of = &bits(index)[first];
-  const double most = limit(index);
+void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
+                         double* out, std::size_t step) const {
+  const Terms& of = table.terms;
+  const double* trips_of = &table.trips[first];
+  const double* bits_of = &table.bits[first];
   const bool energy_alone = components_ == 1;
   double each = -1;  // per trip; not yet known
   std::size_t known = size;
   for (std::size_t i = 0; i < size; ++i) {
-    if (!(bits_of[i] <= most)) {
+    if (!(bits_of[i] <= table.most)) {
       for (std::size_t k = 0; k < components_; ++k) {
         out[k * step + i] = kInfinity;
       }
@@ -190,8 +193,9 @@ const std::vector<double>& Costs::plain(std::size_t index) {
     const Lattice& lattice = lattice_of(index);
     const std::size_t row = row_size(lattice);
     costs.resize(components_ * lattice.size());
+    const Table of = table(index);
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
-      evaluate_row(index, tile, row, Slide{}, &costs[tile], lattice.size());
+      evaluate_row(of, tile, row, Slide{}, &costs[tile], lattice.size());
     }
   }
   return costs;
@@ -207,12 +211,13 @@ const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
     const std::size_t block = stride * lattice.positions(dim).size();
     const std::size_t step = runs.size() * (lattice.size() / lattice.positions(dim).size());
     costs.resize(components_ * step);
+    const Table of = table(index);
     std::size_t entry = 0;
     for (const Lattice::Run& run : runs) {
       const Slide slide{index_of(dim), run.from};
       for (std::size_t base = run.to * stride; base < lattice.size(); base += block) {
         for (std::size_t i = 0; i < stride; i += row, entry += row) {
-          evaluate_row(index, base + i, row, slide, &costs[entry], step);
+          evaluate_row(of, base + i, row, slide, &costs[entry], step);
         }
       }
     }

@@ -77,8 +77,16 @@ class Costs {
   const Terms& terms(std::size_t placing);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;
-  void evaluate_row(std::size_t placing, std::size_t first, std::size_t size, Slide slide,
-                    double* out, std::size_t step);
+  // What the rows of a placing's table are made of.
+  struct Table {
+    const Terms& terms;
+    const std::vector<double>& trips;
+    const std::vector<double>& bits;
+    double most = 0;  // bits
+  };
+  Table table(std::size_t placing);
+  void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
+                    double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                        std::size_t step) const;

@@ -123,21 +123,38 @@ double accesses_floor(const Problem& problem, const UnrollingGroup& group, Level
 
 }  // namespace
 
-double energy_floor(const Skeleton& skeleton, const UnrollingGroup& group) {
-  const Problem& problem = skeleton.problem();
-  PerTensor<double> least(problem.workload().tensors.size(), kInfinity);
-  for (const TensorId t : least.ids()) {
+EnergyFloor::EnergyFloor(const Skeleton& skeleton)
+    : skeleton_{&skeleton}, latched_(skeleton.problem().workload().tensors.size(), kInfinity) {
+  for (const TensorId t : latched_.ids()) {
     const std::vector<Stop>& stops = skeleton.stops(t);
     if (stops.back().latch) {
-      least[t] = skeleton.least_paid(t, stops.size() - 1);
+      latched_[t] = skeleton.least_paid(t, stops.size() - 1);
     }
   }
   for (const Placing& placing : skeleton.placings()) {
-    if (placing.to == Placing::kMac) {
-      const TensorId t = placing.tensor;
-      const LevelId level = skeleton.stops(t)[placing.from].level;
-      least[t] = std::min(least[t], skeleton.least_paid(t, placing.from) +
-                                        accesses_floor(problem, group, level, t));
+    if (placing.to != Placing::kMac) {
+      continue;
+    }
+    const LevelId level = skeleton.stops(placing.tensor)[placing.from].level;
+    const double paid = skeleton.least_paid(placing.tensor, placing.from);
+    const auto known = std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) {
+      return way.tensor == placing.tensor && way.level == level;
+    });
+    if (known == ways_.end()) {
+      ways_.push_back({placing.tensor, level, paid});
+    } else {
+      known->paid = std::min(known->paid, paid);
+    }
+  }
+}
+
+double EnergyFloor::of(const UnrollingGroup& group) const {
+  const Problem& problem = skeleton_->problem();
+  PerTensor<double> least = latched_;
+  for (const Way& way : ways_) {
+    if (way.paid < least[way.tensor]) {
+      least[way.tensor] = std::min(
+          least[way.tensor], way.paid + accesses_floor(problem, group, way.level, way.tensor));
     }
   }
   double floor = static_cast<double>(problem.macs()) * problem.mac_energy().count();

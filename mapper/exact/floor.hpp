@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <vector>
+
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/mapspace.hpp"
 
@@ -14,7 +16,23 @@ double energy_floor(const Mapspace& space);
 // to the level that serves the compute units over every boundary on its way
 // (Skeleton::least_paid), and its accesses there are shared by no more instances than the unrolling
 // has; sums are added up in the networks between, come back to be added to, and are final only when
-// each leaves once. Infinite: nothing can serve a tensor. docs/decisions/0031.
-double energy_floor(const Skeleton& skeleton, const UnrollingGroup& group);
+// each leaves once. docs/decisions/0031.
+class EnergyFloor {
+ public:
+  explicit EnergyFloor(const Skeleton& skeleton);  // outlives the floor
+  // Infinite: nothing can serve a tensor.
+  double of(const UnrollingGroup& group) const;
+
+ private:
+  // A level that may serve the compute units, and the least paid for a tensor to get there [pJ].
+  struct Way {
+    TensorId tensor{};
+    LevelId level{};
+    double paid = 0;
+  };
+  const Skeleton* skeleton_;
+  std::vector<Way> ways_;
+  PerTensor<double> latched_;  // of what the latches hold; infinite without
+};
 
 }  // namespace mapsim::exact

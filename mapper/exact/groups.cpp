@@ -2,12 +2,13 @@
 #include "mapper/exact/groups.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <utility>
 #include <variant>
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/timing/systolic.hpp"
-#include "mapper/exact/floor.hpp"
 #include "mapper/exact/rebuild.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nests/placement.hpp"
@@ -16,8 +17,10 @@ namespace mapsim::exact {
 
 namespace {
 
-constexpr std::size_t kFirstBatch = 4;
+// One group alone tells the others what to beat; threads then have a few at a time.
+constexpr std::size_t kSecondBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
+constexpr std::int64_t kManyFloors = 64;  // worth waking threads for
 
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
   if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
@@ -56,35 +59,51 @@ std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGr
   return may_stay(problem, *timing, use);
 }
 
-Groups::Groups(const Mapspace& space, const Objective& objective)
+Groups::Groups(const Mapspace& space, const Objective& objective, int threads)
     : space_{space}, objective_{objective} {
   refuse_what_is_not_proven(space, objective);
-  for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
-    const UnrollingGroup& group = space.group_by_factors()[g];
-    may_stay_.push_back(may_stay_with(space.problem(), group));
-    auto& skeleton = skeletons_[kind(g)];
-    if (!skeleton) {
-      skeleton = std::make_unique<Skeleton>(space, kind(g).first, may_stay_[g]);
-    }
-  }
-  const bool perfect = !space.constraints().factors.balanced;
-  const double energy = energy_floor(space);
-  for (std::size_t g = 0; g < space.group_by_factors().size(); ++g) {
-    const Skeleton& of_group = skeleton(g);
-    std::vector<double> components(2 + of_group.ports().size(), 0.0);
-    components[0] = perfect ? energy_floor(of_group, space.group_by_factors()[g]) : energy;
-    const double cycles = least_cycles(g);
-    floors_.push_back(
-        cycles < kInfinity ? Valuation(of_group, objective, cycles).key(components.data()) : Key{});
+  make_kinds();
+  cycles_.resize(kind_.size());
+  floors_.resize(kind_.size());
+  const double energy = space.constraints().factors.balanced ? energy_floor(space) : 0;
+  const auto count = static_cast<std::int64_t>(kind_.size());
+#pragma omp parallel for schedule(static) num_threads(threads) if (count >= kManyFloors)
+  for (std::int64_t g = 0; g < count; ++g) {
+    find_floor(static_cast<std::size_t>(g), energy);
   }
 }
 
-Groups::Kind Groups::kind(std::size_t group) const {
-  std::optional<std::uint32_t> stays;
-  if (may_stay_[group]) {
-    stays = may_stay_[group]->bits();
+void Groups::make_kinds() {
+  std::map<std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>, std::size_t> known;
+  for (const UnrollingGroup& group : space_.group_by_factors()) {
+    may_stay_.push_back(may_stay_with(space_.problem(), group));
+    std::optional<std::uint32_t> stays;
+    if (may_stay_.back()) {
+      stays = may_stay_.back()->bits();
+    }
+    const auto [entry, is_new] =
+        known.try_emplace({nests::used_fanouts(group), stays}, kinds_.size());
+    if (is_new) {
+      auto skeleton = std::make_unique<Skeleton>(space_, entry->first.first, may_stay_.back());
+      EnergyFloor floor(*skeleton);
+      Valuation valuation(*skeleton, objective_, 0);
+      kinds_.push_back({std::move(skeleton), std::move(floor), std::move(valuation)});
+    }
+    kind_.push_back(entry->second);
   }
-  return {nests::used_fanouts(space_.group_by_factors()[group]), stays};
+}
+
+// `energy`: a floor of all groups.
+void Groups::find_floor(std::size_t group, double energy) {
+  const Kind& kind = kinds_[kind_[group]];
+  std::vector<double> components(2 + kind.skeleton->ports().size(), 0.0);
+  components[0] = space_.constraints().factors.balanced
+                      ? energy
+                      : kind.floor.of(space_.group_by_factors()[group]);
+  cycles_[group] = least_cycles(group);
+  if (cycles_[group] < kInfinity) {
+    floors_[group] = kind.valuation.key(components.data(), cycles_[group]);
+  }
 }
 
 double Groups::least_cycles(std::size_t group) const {
@@ -101,8 +120,6 @@ double Groups::least_cycles(std::size_t group) const {
   return cycles;
 }
 
-const Skeleton& Groups::skeleton(std::size_t group) const { return *skeletons_.at(kind(group)); }
-
 std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
   return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit);
@@ -115,14 +132,10 @@ Mapping Groups::mapping(const Instance& instance, std::size_t group,
 }
 
 std::vector<std::size_t> Groups::by_steps() const {
-  std::vector<double> cycles_of;
-  std::vector<std::size_t> order;
-  for (std::size_t g = 0; g < size(); ++g) {
-    order.push_back(g);
-    cycles_of.push_back(least_cycles(g));
-  }
+  std::vector<std::size_t> order(size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return cycles_of[a] < cycles_of[b]; });
+                   [this](std::size_t a, std::size_t b) { return cycles_[a] < cycles_[b]; });
   return order;
 }
 
@@ -135,9 +148,10 @@ std::vector<std::size_t> Groups::by_floor() const {
 
 void Groups::for_batches(const std::vector<std::size_t>& order,
                          const std::function<bool(std::span<const std::size_t>)>& visit) {
-  std::size_t length = kFirstBatch;
+  std::size_t length = 1;
   for (std::size_t first = 0; first < order.size(); first += length) {
-    length = std::min({first == 0 ? kFirstBatch : 2 * length, kLargestBatch, order.size() - first});
+    const std::size_t next = first < 2 ? kSecondBatch : 2 * length;
+    length = first == 0 ? 1 : std::min({next, kLargestBatch, order.size() - first});
     if (!visit(std::span(order).subspan(first, length))) {
       return;
     }

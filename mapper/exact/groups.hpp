@@ -2,14 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "costmodel/mapping.hpp"
+#include "mapper/exact/floor.hpp"
 #include "mapper/exact/instance.hpp"
 #include "mapper/exact/label_store.hpp"
 #include "mapper/mapspace.hpp"
@@ -22,12 +21,13 @@ std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGr
 // The groups of spatial unrollings of a space, as tasks of a search.
 class Groups {
  public:
-  Groups(const Mapspace& space, const Objective& objective);  // both outlive the groups
+  // Both outlive the groups. `threads`: to find their floors with.
+  Groups(const Mapspace& space, const Objective& objective, int threads = 1);
 
   std::size_t size() const { return floors_.size(); }
   // Nothing of a group is better, whatever the tiles.
   const Key& floor(std::size_t group) const { return floors_[group]; }
-  const Skeleton& skeleton(std::size_t group) const;
+  const Skeleton& skeleton(std::size_t group) const { return *kinds_[kind_[group]].skeleton; }
   // Has the group only nests that a systolic array cannot run?
   bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
   std::unique_ptr<Instance> build(std::size_t group, Key limit = {}) const;  // perfect factors
@@ -45,15 +45,22 @@ class Groups {
                           const std::function<bool(std::span<const std::size_t>)>& visit);
 
  private:
+  // Groups that use the same fanouts, and of which the same tensors may stay in a systolic array.
+  struct Kind {
+    std::unique_ptr<Skeleton> skeleton;
+    EnergyFloor floor;
+    Valuation valuation;
+  };
+  void make_kinds();
+  void find_floor(std::size_t group, double energy);
   double least_cycles(std::size_t group) const;  // of the compute units
 
   const Mapspace& space_;
   const Objective& objective_;
-  // Used fanouts, and bits of the tensors that may stay in a systolic array.
-  using Kind = std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>;
-  Kind kind(std::size_t group) const;
   std::vector<std::optional<TensorSet>> may_stay_;  // by group; none: no systolic array
-  std::map<Kind, std::unique_ptr<Skeleton>> skeletons_;
+  std::vector<Kind> kinds_;
+  std::vector<std::size_t> kind_;  // by group
+  std::vector<double> cycles_;     // by group
   std::vector<Key> floors_;
 };
 

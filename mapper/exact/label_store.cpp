@@ -21,7 +21,7 @@ void LabelStore::retract() {
 }
 
 bool LabelStore::dominated(Id label, std::size_t node) {
-  Id& head = heads_[node];
+  const Id head = heads_[node] - 1;
   for (Id other = head; other != kNone; other = labels_[index(other)].next) {
     if (!is_dominated(other) && no_worse(other, label)) {
       return true;
@@ -33,7 +33,7 @@ bool LabelStore::dominated(Id label, std::size_t node) {
     }
   }
   labels_[index(label)].next = head;
-  head = label;
+  heads_[node] = label + 1;
   return false;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "mapper/exact/moves.hpp"
@@ -14,7 +17,12 @@ class LabelStore {
   using Id = std::int64_t;
   static constexpr Id kNone = -1;
 
-  LabelStore(std::size_t nodes, std::size_t width) : width_{width}, heads_(nodes, kNone) {}
+  LabelStore(std::size_t nodes, std::size_t width)
+      : width_{width}, heads_{static_cast<Id*>(std::calloc(nodes, sizeof(Id)))} {
+    if (heads_ == nullptr && nodes > 0) {
+      throw std::bad_alloc{};
+    }
+  }
 
   const Step& step(Id label) const { return labels_[index(label)].step; }
   double* values(Id label) { return &values_[index(label) * width_]; }
@@ -43,7 +51,12 @@ class LabelStore {
   bool no_worse(Id a, Id b) const;
 
   std::size_t width_;
-  std::vector<Id> heads_;  // per node
+  // Per node: 1 + the newest label of its list; 0: none. From calloc(), since a search touches few
+  // nodes and the others' pages then cost nothing.
+  struct Free {
+    void operator()(Id* ids) const { std::free(ids); }
+  };
+  std::unique_ptr<Id[], Free> heads_;
   std::vector<Label> labels_;
   std::vector<double> values_;
 };

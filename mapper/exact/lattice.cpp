@@ -64,10 +64,13 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
     order.push_back(d);
   }
   // The longest first: sweeps over the others then have rows to run along, those of jumps, which
-  // are the most, the longest rows.
+  // are the most, the longest rows; of windows the longest last, since it has the most jumps.
   std::stable_sort(order.begin(), order.end(), [&](DimId a, DimId b) {
-    return windows.contains(a) != windows.contains(b) ? windows.contains(b)
-                                                      : positions_[a].size() > positions_[b].size();
+    const bool window = windows.contains(a);
+    return window != windows.contains(b)
+               ? !window
+               : (positions_[a].size() > positions_[b].size()) != window &&
+                     positions_[a].size() != positions_[b].size();
   });
   for (const DimId d : order) {
     strides_[d] = size_;

@@ -15,8 +15,8 @@ struct Position {
 };
 
 // The lattice of tiles between two fanouts: every vector of positions. A tile is an index, mixed
-// radix over the positions, the dim with the most of them first and windows last; one that a loop
-// leads to has a smaller index than where the loop starts.
+// radix over the positions, the dim with the most of them first, and windows last, with the most of
+// them last of all; one that a loop leads to has a smaller index than where the loop starts.
 class Lattice {
  public:
   // `tracked[d]`: how many crossed fanouts' blocks dim d remembers. `windows`: dims that tiles

@@ -280,7 +280,7 @@ void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far
     }
     return;
   }
-  if (slides_along(problem().workload(), problem().workload().tensors[t], dim)) {
+  if (sliding_[dim].contains(t)) {
     for (const Place& place : steps(phase, so_far.target, t)) {
       Jump longer = so_far;
       longer.placings.push_back(place.placing);
@@ -350,6 +350,16 @@ std::optional<std::size_t> Skeleton::after_event(std::size_t phase, std::size_t 
 // Moves go to a later phase or to larger pointers: one sweep in that order sees all that a nest can
 // reach.
 void Skeleton::make_moves() {
+  sliding_.resize(problem().workload().dims.size());
+  factors_.resize(sliding_.size());
+  for (const DimId d : sliding_.ids()) {
+    factors_[d] = divisors(problem().workload().dims[d].bound);
+    for (const TensorId t : stops_.ids()) {
+      if (slides_along(problem().workload(), problem().workload().tensors[t], d)) {
+        sliding_[d].insert(t);
+      }
+    }
+  }
   places_.resize(phases() * pointers_);
   jumps_.resize(phases() * pointers_);
   ends_.resize(pointers_);
@@ -391,15 +401,21 @@ void Skeleton::make_moves(std::size_t phase, std::size_t pointers) {
       reach(phase, place.target);
     }
   }
-  for (const DimId d : problem().workload().dims.ids()) {
-    if (frozen(phase, pointers).contains(d) || !after_loop(phase, pointers, d, 1)) {
+  const DimSet fixed = frozen(phase, pointers);
+  for (const DimId d : sliding_.ids()) {
+    if (fixed.contains(d) || !after_loop(phase, pointers, d, 1)) {
       continue;
     }
-    extend_jump(phase, d, TensorId{0}, {d, {}, pointers}, jumps_[node]);
-    for (const std::int64_t factor : divisors(problem().workload().dims[d].bound)) {
-      reach(phase, after_loop(phase, pointers, d, factor));
-      for (const Jump& jump : jumps_[node]) {
-        reach(phase, jump.dim == d ? after_loop(phase, jump.target, d, factor) : std::nullopt);
+    const std::size_t first = jumps_[node].size();
+    if (!sliding_[d].empty()) {
+      extend_jump(phase, d, TensorId{0}, {d, {}, pointers}, jumps_[node]);
+    }
+    // Loops of all factors lead to one place if they are neutral.
+    const std::size_t kinds = is_neutral(phase, pointers, d) ? 1 : factors_[d].size();
+    for (std::size_t i = 0; i < kinds; ++i) {
+      reach(phase, after_loop(phase, pointers, d, factors_[d][i]));
+      for (std::size_t j = first; j < jumps_[node].size(); ++j) {
+        reach(phase, after_loop(phase, jumps_[node][j].target, d, factors_[d][i]));
       }
     }
   }

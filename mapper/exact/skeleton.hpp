@@ -132,6 +132,8 @@ class Skeleton {
   std::size_t stride_of_state_ = 1;
   PerTensor<std::vector<Stop>> stops_;
   PerTensor<std::size_t> radix_;
+  PerDim<TensorSet> sliding_;                  // which tiles slide along a dim
+  PerDim<std::vector<std::int64_t>> factors_;  // that a loop over a dim may have
   std::size_t pointers_ = 1;
   std::vector<std::size_t> starts_;
   std::map<Placing, std::size_t> placing_index_;

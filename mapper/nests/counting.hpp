@@ -40,6 +40,11 @@ std::vector<mpz_class> count_arrangements(const Placements& placements);
 mpz_class count_nests(const std::vector<mpz_class>& arrangements,
                       const std::vector<mpz_class>& words);
 
+// Mappings of a whole mapspace of perfect factors without rules that tie loops and keeps together:
+// the sum of MappingCounter over its groups, made in one go, since sums over groups that differ in
+// one dim can be taken before the others are mixed in.
+mpz_class count_mappings(const Mapspace& space);
+
 // Counts mappings per unrolling group. Groups share a class, and a class is counted once: words
 // depend on the temporal bounds only by the multiset of their prime exponents, arrangements on the
 // set of used fanouts.
