@@ -14,6 +14,7 @@
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
+#include "mapper/few.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/shared_bounds.hpp"
@@ -432,6 +433,11 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
+// Has the search left anything open that looking at every mapping would say?
+bool is_open(const SearchResult& result) {
+  return result.interrupted || result.certificate.bound_but_for_bare.has_value();
+}
+
 // Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
 // goes without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
@@ -450,17 +456,24 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
     return search_nvdla(space, options);
   }
   const Patience patience(options);
-  SearchResult result = ExactSearch(space, options, patience, shared).run();
+  const std::int64_t few = count_if_few(space);
+  SearchOptions first = options;
+  first.budget.labels = std::min(options.budget.labels, labels_worth(few));
+  SearchResult result = ExactSearch(space, first, patience, shared).run();
   if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
       !result.interrupted) {
-    result = break_ties(space, options, std::move(result), patience);
+    result = break_ties(space, first, std::move(result), patience);
+  }
+  if (first.budget.labels < options.budget.labels && is_open(result)) {
+    look_at_all(space, options, patience, result);
   }
   if (options.edge_folds && !result.interrupted) {
     exact::search_edge_folds(space, options, result);
   }
   result.certificate.mapspace_size = size_of(space, result.interrupted, patience);
   if (!result.best && !result.interrupted) {
-    result.infeasible = explain(space, options, patience);
+    result.infeasible =
+        few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, patience);
   }
   result.statistics.seconds = patience.seconds();
   return result;
