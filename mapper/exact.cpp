@@ -14,6 +14,7 @@
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
+#include "mapper/few.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/shared_bounds.hpp"
@@ -449,6 +450,11 @@ bool takes_long_to_count(const Mapspace& space) {
   return space.is_ruled() || space.constraints().factors.balanced;
 }
 
+// Has the search left anything open that looking at every mapping would say?
+bool is_open(const SearchResult& result) {
+  return result.interrupted || result.certificate.bound_but_for_bare.has_value();
+}
+
 // Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
 // goes without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
@@ -467,13 +473,19 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
     return search_nvdla(space, options);
   }
   const Patience patience(options);
+  const std::int64_t few = count_if_few(space);
+  SearchOptions first = options;
+  first.budget.labels = std::min(options.budget.labels, labels_worth(few));
   std::string size;
   const std::function<void()> count = [&] { size = size_of(space, false, patience); };
-  SearchResult result = ExactSearch(space, options, patience, shared)
-                            .run(takes_long_to_count(space) ? nullptr : count);
+  SearchResult result =
+      ExactSearch(space, first, patience, shared).run(takes_long_to_count(space) ? nullptr : count);
   if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
       !result.interrupted) {
-    result = break_ties(space, options, std::move(result), patience);
+    result = break_ties(space, first, std::move(result), patience);
+  }
+  if (first.budget.labels < options.budget.labels && is_open(result)) {
+    look_at_all(space, options, patience, result);
   }
   if (options.edge_folds && !result.interrupted) {
     exact::search_edge_folds(space, options, result);
@@ -481,7 +493,8 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   result.certificate.mapspace_size =
       size.empty() ? size_of(space, result.interrupted, patience) : size;
   if (!result.best && !result.interrupted) {
-    result.infeasible = explain(space, options, patience);
+    result.infeasible =
+        few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, patience);
   }
   result.statistics.seconds = patience.seconds();
   return result;

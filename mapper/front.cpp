@@ -13,6 +13,7 @@
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
+#include "mapper/few.hpp"
 #include "mapper/nvdla/front.hpp"
 #include "workloads/form.hpp"
 
@@ -38,15 +39,13 @@ class FrontSearch {
         room_{room},
         measure_{std::move(measure)},
         patience_{options},
-        groups_(space, options.objective) {}
+        groups_(space, options.objective),
+        labels_{std::min(options.budget.labels, labels_worth(count_if_few(space)))} {}
 
   // Points that are known to be of the space: what they cover is not looked at.
   void start_from(const std::vector<FrontPoint>& points) {
     for (const FrontPoint& point : points) {
-      const std::int64_t bits_per_bit =
-          room_ && space_.problem().arch().levels[room_->level].double_buffered ? 2 : 1;
-      staircase_.insert({point.value, static_cast<double>(point.measure / bits_per_bit)},
-                        static_cast<std::int64_t>(found_.size()));
+      staircase_.insert(key_of(point), static_cast<std::int64_t>(found_.size()));
       found_.push_back(point);
     }
   }
@@ -55,7 +54,7 @@ class FrontSearch {
     bool first = true;
     front_.complete = true;
     exact::Groups::for_batches(groups_.by_steps(), [&](std::span<const std::size_t> batch) {
-      const std::int64_t left = options_.budget.labels - front_.statistics.labels;
+      const std::int64_t left = labels_ - front_.statistics.labels;
       if (!first && (patience_.over() || left <= 0)) {
         front_.complete = false;
         return false;
@@ -64,6 +63,9 @@ class FrontSearch {
       search_batch(batch, left);
       return true;
     });
+    if (labels_ < options_.budget.labels && (!front_.complete || front_.but_for_bare)) {
+      look_at_all();
+    }
     for (const Staircase::Point& point : staircase_.points()) {
       front_.points.push_back(std::move(found_[static_cast<std::size_t>(point.tag)]));
     }
@@ -148,6 +150,34 @@ class FrontSearch {
     }
   }
 
+  // Of a space of few mappings.
+  void look_at_all() {
+    Evaluator evaluator(space_.problem());
+    front_.complete = space_.enumerate([&](const Mapping& mapping) {
+      ++front_.statistics.evaluations;
+      if (!evaluator.evaluate(mapping) && is_within_limits(options_.objective, evaluator.cost())) {
+        join(mapping, evaluator.cost());
+      }
+      return front_.statistics.evaluations % 1024 != 0 || !patience_.over();
+    });
+    front_.but_for_bare = front_.but_for_bare && !front_.complete;
+  }
+
+  void join(const Mapping& mapping, const Cost& cost) {
+    const FrontPoint point{objective_value(options_.objective, cost), measure_(cost), mapping,
+                           cost};
+    if (!staircase_.covers(key_of(point))) {
+      staircase_.insert(key_of(point), static_cast<std::int64_t>(found_.size()));
+      found_.push_back(point);
+    }
+  }
+
+  Key key_of(const FrontPoint& point) const {
+    const std::int64_t bits_per_bit =
+        room_ && space_.problem().arch().levels[room_->level].double_buffered ? 2 : 1;
+    return {point.value, static_cast<double>(point.measure / bits_per_bit)};
+  }
+
   // Coarse lattices first: they are cheap, and most groups need no other.
   void search_balanced(std::size_t group, std::int64_t labels, Part& part) const {
     const exact::Skeleton& skeleton = groups_.skeleton(group);
@@ -227,6 +257,7 @@ class FrontSearch {
   Measure measure_;
   Patience patience_;
   exact::Groups groups_;
+  std::int64_t labels_;  // to be expanded, at most
   Staircase staircase_;  // tags: indices of found_
   std::vector<FrontPoint> found_;
   std::int64_t done_ = 0;

@@ -129,17 +129,17 @@ void Search::settle_point(Label& label) {
   label.open = {};
 }
 
-// Dims that are alone in a rank of the tensor, and whose extents no rule measures where it is
-// placed: a keep might as well stand below a loop over one of them.
-DimSet Search::lowerable(std::size_t placing) const {
+// A keep might as well stand below a loop over a dim that is alone in a rank of the tensor, unless
+// a rule measures it: then neither that keep nor one further out of the same tensor.
+void Search::settle_keep(Label& label, std::size_t placing) {
+  settle_point(label);
   const exact::Placing& of = skeleton_.placings()[placing];
-  DimSet dims = single_dims(workload().tensors[of.tensor]);
+  label.settled = label.settled | single_dims(workload().tensors[of.tensor]);
   for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
     if (rule.tensor == of.tensor && rule.level == skeleton_.stops(of.tensor)[of.to].level) {
-      dims.erase(rule.dim);
+      label.settled.erase(rule.dim);
     }
   }
-  return dims;
 }
 
 void Search::forget(Label& label) {
@@ -325,8 +325,7 @@ void Search::place(Labels::Id id, const Label& from) {
     next.settled = next.at_point ? next.settled : DimSet{};
     next.placed = true;
     if (stands_here(placing, at.phase)) {
-      settle_point(next);
-      next.settled = next.settled | lowerable(placing);
+      settle_keep(next, placing);
     }
     add_paid(next, from.chains, {{&placing, 1}, at.tile, {}});
   }

@@ -66,10 +66,10 @@ class Search {
     return skeleton_.region(label.step.node.phase).is_ordered();
   }
   void note_order(Label& label, const Label& from, DimId last, bool stands) const;
-  DimSet lowerable(std::size_t placing) const;
   static Label after(Labels::Id id, const Label& from, exact::Step step);
   void end(Labels::Id id, const Label& from);
   void settle_point(Label& label);
+  void settle_keep(Label& label, std::size_t placing);
   void forget(Label& label);
   void cross(Labels::Id id, const Label& from);
   bool cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,

@@ -12,9 +12,11 @@
 #include "costmodel/nest.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "exact_check.hpp"
+#include "front_check.hpp"
 #include "mapper/balanced/counts.hpp"
 #include "mapper/balanced/search.hpp"
 #include "mapper/balanced/tiles.hpp"
+#include "mapper/constraints.hpp"
 #include "mapper/exact/groups.hpp"
 #include "random_space.hpp"
 #include "workloads/load.hpp"
@@ -219,6 +221,73 @@ TEST(BalancedOptima, AreNotCountedWhenStopped) {
   EXPECT_TRUE(result.interrupted);
   EXPECT_TRUE(result.cost.has_value());
   EXPECT_EQ(result.certificate.mapspace_size, "");
+}
+
+// A rule wants tiles of 2 or 4 of 5 in the inner one of two levels that keep a tensor. The outer
+// keep cannot go below the loop that cuts these any more than the inner one can.
+TEST(BalancedOptima, MayBeKeptTwiceAtATileThatARuleGives) {
+  EXPECT_EQ(exact_mismatch(random_ruled_balanced_space(8'500'079, 20'000), false), "");
+}
+
+// 40,320 mappings, most as fast as each other: what labels do not count of ramped latency keeps
+// them apart, so that there are more of them. All are looked at after 6,040 labels.
+SearchCase of_few_mappings() {
+  const char* const arch = R"(name: a
+nodes:
+  - storage: L0
+    capacity: unlimited
+    energy: {read: 209.26 pJ/B, write: 110.47 pJ/B}
+  - storage: L1
+    capacity: 80 B
+    bandwidth: {shared: 2 B/cycle}
+    energy: {read: 20.94 pJ/B, write: 17.39 pJ/B}
+    double_buffered: true
+  - {storage: L2, capacity: 200 B, energy: {read: 2.37 pJ/B, write: 1.32 pJ/B}, keep: [input]}
+  - {compute: MAC, energy: 1 pJ, issue_interval: 2}
+)";
+  const char* const layer = R"(name: w
+einsum: {equation: "O[k][p] += I[c][1*p+2*r] * W[k][c][r]", dims: {k: 1, p: 4, c: 3, r: 4}}
+precision: {input: 8 b, weight: 4 b, output: 8 b, partial: 24 b}
+)";
+  SearchCase at{{parse_arch(arch, "arch"), parse_workload(layer, "layer")}, {}};
+  at.constraints = parse_constraints(
+      "mapspace: {tiling: even, keep: {L1: [O]}, factors: balanced}\n", "space", at.problem);
+  return at;
+}
+
+TEST(FewMappings, AreLookedAtWhereLabelsLeaveThemOpen) {
+  const SearchCase at = of_few_mappings();
+  const Mapspace space{at.problem, at.constraints};
+  SearchOptions options;
+  options.objective = {0, 1, false, LatencyMode::kRamped};
+  const SearchResult result = search_exact(space, options);
+  ASSERT_TRUE(result.cost.has_value());
+  EXPECT_EQ(result.certificate.status, Proof::kOptimal);
+  EXPECT_EQ(result.cost->latency.ramped, Cycles{98});
+  EXPECT_EQ(result.certificate.lower_bound, 98);
+  EXPECT_EQ(result.certificate.mapspace_size, "40320");
+  EXPECT_EQ(result.groups.size(), 1U);
+  EXPECT_GT(result.statistics.evaluations, 40'320);
+  options.threads = 2;
+  EXPECT_EQ(result_difference(search_exact(space, options), result), "");
+  // Not where fewer labels were asked for, nor where labels suffice.
+  options.budget.labels = 1'000;
+  EXPECT_TRUE(search_exact(space, options).interrupted);
+  EXPECT_LT(search_exact(space, {}).statistics.evaluations, 100);
+}
+
+TEST(FewMappings, AreLookedAtForFronts) {
+  EXPECT_EQ(front_mismatch(of_few_mappings(), LatencyMode::kRamped), "");
+}
+
+TEST(FewMappings, SayWhatALimitWouldHaveToBe) {
+  const SearchCase at = of_few_mappings();
+  SearchOptions options;
+  options.objective.mode = LatencyMode::kRamped;
+  options.objective.max_latency = Cycles{97};
+  const SearchResult result = search_exact(Mapspace{at.problem, at.constraints}, options);
+  EXPECT_EQ(result.certificate.status, Proof::kInfeasible);
+  EXPECT_EQ(result.infeasible.smallest_need.at("latency limit"), 98);
 }
 
 // On a coarse lattice the relaxation says no more than on the fine one, and something; where rooms
