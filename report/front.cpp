@@ -88,7 +88,7 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
     return text +
            fmt::format("no feasible mapping among {}\n",
                        mappings_text(space, front.mapspace_size)) +
-           infeasible_text(front.infeasible) + statistics_text(front.statistics);
+           infeasible_text(front.infeasible, true) + statistics_text(front.statistics);
   }
   Objective untied = subject.objective;
   untied.exact_ties = false;
