@@ -33,6 +33,15 @@ void add_strategy(CLI::App& command, Arguments& a) {
   add_number(command, "--evaluations,--samples", a.evaluations, std::int64_t{1}, kMost,
              "How many mappings random, annealing and genetic try [10000]");
   add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of these [1]");
+  command.parse_complete_callback([&command, &a] {
+    for (const char* name : {"--evaluations", "--seed"}) {
+      if (command.count(name) > 0 && (a.strategy == "exact" || a.strategy == "exhaustive")) {
+        throw UsageError(
+            fmt::format("{}: the strategy {} draws nothing; of random, annealing and genetic only",
+                        name, a.strategy));
+      }
+    }
+  });
   command.add_flag("--batches", a.batches,
                    "Engines after NVDLA: fully connected layers in batches, too, by the frame");
   command.add_flag("--even", a.even, "A level keeps all its tensors at one point of the nest");

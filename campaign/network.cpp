@@ -88,7 +88,8 @@ NetworkTotals totals(const Arch& arch, const Network& network, const NetworkResu
     sums.latency += cost.latency * layer.count;
     sums.macs += layer.count * layer.workload.macs();
     sums.seconds += found->statistics.seconds;
-    sums.proven = sums.proven && found->certificate.status == Proof::kOptimal;
+    sums.proven = sums.proven && found->certificate.status == Proof::kOptimal &&
+                  !found->certificate.bound_but_for_bare;
   }
   return sums;
 }

@@ -44,7 +44,7 @@ struct NetworkTotals {
   double seconds = 0;        // of searching
   std::int64_t missing = 0;  // layers without a mapping, or unread: in none of the sums above
   std::size_t distinct = 0;  // layers that differ in more than their names
-  bool proven = true;        // every layer's mapping is optimal
+  bool proven = true;        // every layer's mapping is optimal, ties included
 };
 
 // What a layer costs a frame: the frames of a batch share its cost evenly. `cost` is there.

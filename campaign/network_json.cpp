@@ -22,6 +22,9 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
             {"macs", layer.workload.macs()},
             {"status", to_string(found.certificate.status)},
             {"seconds", found.statistics.seconds}};
+  if (found.certificate.status == Proof::kOptimal && found.certificate.bound_but_for_bare) {
+    json["ties_proven"] = false;
+  }
   if (!found.cost) {
     json["problem"] = brief_infeasible_text(found.infeasible);
     return json;

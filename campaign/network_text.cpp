@@ -67,7 +67,7 @@ Row layer_row(const Arch& arch, const NetworkLayer& layer, const SearchResult& f
           percent(energy_part(share, sums)),
           percent(found.cost->utilization),
           resource_name(arch, latency.resources[latency.bottleneck]),
-          to_string(found.certificate.status)};
+          status_of(found.certificate)};
 }
 
 // Operators that only move data, all of one kind together.

@@ -97,7 +97,7 @@ Record figures(const Workload& layer, const FormedResult& formed, LatencyMode mo
   const auto area = total_area(arch).sum;
   const auto leakage = total_leakage(arch).sum;
   const Roofline bounds = roofline(arch, layer);
-  return {to_string(proof.status),
+  return {status_of(proof),
           {},
           cost.energy.total.count(),
           cost.latency.steady.count(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/tolls.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "check/toll_terms.hpp"
@@ -145,9 +146,6 @@ void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const St
 }
 
 bool Tolls::allows(TensorId t, const Stand& stand, std::size_t tile) const {
-  if (graph_.rules().extents.empty()) {
-    return true;
-  }
   PerDim<std::int64_t> left(tiles_.dims());
   PerDim<std::int64_t> extents(tiles_.dims());
   for (const DimId d : extents.ids()) {
@@ -194,9 +192,16 @@ const std::vector<double>& Tolls::bits(std::size_t index) {
     const double most = stand.latch ? static_cast<double>(width.count())
                         : room      ? graph_.rooms()[*room].bits
                                     : kInfinity;
+    const std::vector<ExtentRule>& rules = graph_.rules().extents;
+    const bool is_ruled =
+        !stand.latch && std::any_of(rules.begin(), rules.end(), [&](const ExtentRule& rule) {
+          return rule.level == stand.level && rule.tensor == placing.tensor;
+        });
     for (std::size_t tile = 0; tile < bits.size(); ++tile) {
-      const bool is_allowed = stand.latch || allows(placing.tensor, stand, tile);
-      bits[tile] = bits[tile] > most || !is_allowed ? kInfinity : bits[tile];
+      const bool fits = bits[tile] <= most;
+      if (!fits || (is_ruled && !allows(placing.tensor, stand, tile))) {
+        bits[tile] = kInfinity;
+      }
     }
   }
   return bits;

@@ -302,7 +302,8 @@ class ExactSearch {
       }
     }
     const std::size_t tasks = open.size() + (beside ? 1 : 0);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads) if (tasks > 1)
+    // A thread that waits for the others helps them with the tasks within theirs.
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads) if (tasks > 0)
     for (std::size_t i = 0; i < tasks; ++i) {
       if (i == open.size()) {
         beside();
@@ -446,10 +447,6 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Pat
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
-bool takes_long_to_count(const Mapspace& space) {
-  return space.is_ruled() || space.constraints().factors.balanced;
-}
-
 // Has the search left anything open that looking at every mapping would say?
 bool is_open(const SearchResult& result) {
   return result.interrupted || result.certificate.bound_but_for_bare.has_value();
@@ -478,8 +475,8 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   first.budget.labels = std::min(options.budget.labels, labels_worth(few));
   std::string size;
   const std::function<void()> count = [&] { size = size_of(space, false, patience); };
-  SearchResult result =
-      ExactSearch(space, first, patience, shared).run(takes_long_to_count(space) ? nullptr : count);
+  const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
+  SearchResult result = ExactSearch(space, first, patience, shared).run(is_quick ? count : nullptr);
   if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
       !result.interrupted) {
     result = break_ties(space, first, std::move(result), patience);

@@ -24,7 +24,15 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
                                   const std::function<Tally(Run)>& heuristic) {
   const Patience patience(options);
   const auto stop = [&patience] { return patience.over(); };
-  const Sampler sampler{space, stop};
+  const auto is_half_over = [&] {
+    return stop() || patience.seconds() > options.budget.seconds / 2;
+  };
+  const Sampler sampler{space, is_half_over};
+  if (sampler.is_partial() && sampler.empty() && !is_stopped(options)) {
+    throw UnsupportedSearch(
+        "half of the budget was not enough to count any mappings to draw from; raise --budget, or "
+        "use --strategy exact");
+  }
   const std::int64_t wanted = sampler.empty() ? 0 : options.evaluations;
   const std::int64_t runs = (wanted + per_run - 1) / per_run;
   Tally tally;
@@ -43,8 +51,9 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
     }
   }
   SearchResult result = tally.result(space.problem());
-  result.interrupted = tally.evaluations() < wanted || (sampler.empty() && patience.over());
-  result.certificate.mapspace_size = space.size_unless(stop).value_or("");
+  result.interrupted = tally.evaluations() < wanted || sampler.is_partial();
+  result.certificate.mapspace_size =
+      sampler.is_partial() ? "" : space.size_unless(stop).value_or("");
   result.statistics.seconds = patience.seconds();
   return result;
 }

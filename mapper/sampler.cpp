@@ -2,6 +2,8 @@
 #include "mapper/sampler.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include "mapper/mapper.hpp"
 #include "mapper/nests/builder.hpp"
@@ -37,52 +39,62 @@ Sampler::Sampler(const Mapspace& space, const std::function<bool()>& stop)
   }
 }
 
-void Sampler::add_balanced(const std::function<bool()>& stop) {
-  double sum = 0;
-  for (const UnrollingGroup& group : space_->group_by_factors()) {
-    if (stop()) {
-      cumulative_.clear();
-      return;
-    }
-    rung_nests_.emplace_back(*space_, group);
-    sum += rung_nests_.back().count().get_d();
-    cumulative_.push_back(sum);
+void Sampler::weigh_groups(const std::function<bool()>& stop,
+                           const std::function<std::optional<double>(std::size_t)>& weigh) {
+  const std::size_t count = space_->group_by_factors().size();
+  // Far from one to the next: the list goes from few instances to many.
+  std::size_t step = std::max<std::size_t>(1, count * 5 / 8);
+  while (std::gcd(step, count) > 1) {
+    ++step;
   }
+  std::vector<double> weights(count, 0.0);
+  for (std::size_t i = 0; i < count && !partial_; ++i) {
+    const std::size_t group = i * step % count;
+    const std::optional<double> weight = stop() ? std::nullopt : weigh(group);
+    partial_ = !weight;
+    weights[group] = weight.value_or(0);
+  }
+  double sum = 0;
+  for (const double weight : weights) {
+    cumulative_.push_back(sum += weight);
+  }
+}
+
+void Sampler::add_balanced(const std::function<bool()>& stop) {
+  const std::vector<UnrollingGroup>& groups = space_->group_by_factors();
+  rung_nests_.resize(groups.size());
+  weigh_groups(stop, [&](std::size_t g) {
+    rung_nests_[g] = std::make_unique<nests::RungNests>(*space_, groups[g]);
+    return std::optional(rung_nests_[g]->count().get_d());
+  });
 }
 
 void Sampler::add_ruled_balanced(const std::function<bool()>& stop) {
+  const std::vector<UnrollingGroup>& groups = space_->group_by_factors();
   nests::RuledRungTables tables{*space_};
-  double sum = 0;
-  for (const UnrollingGroup& group : space_->group_by_factors()) {
-    ruled_rungs_.push_back(tables.of(group));
-    const auto nests = ruled_rungs_.back()->count(stop);
-    if (!nests && stop()) {
-      cumulative_.clear();
-      return;
-    }
-    if (!nests) {
+  ruled_rungs_.resize(groups.size());
+  weigh_groups(stop, [&](std::size_t g) {
+    ruled_rungs_[g] = tables.of(groups[g]);
+    const auto nests = ruled_rungs_[g]->count(stop);
+    if (!nests && !stop()) {
       throw UnsupportedSearch(
           "the balanced mappings under these rules are too many to draw from; limit their pieces");
     }
-    sum += nests->get_d();
-    cumulative_.push_back(sum);
-  }
+    return nests ? std::optional(nests->get_d()) : std::nullopt;
+  });
 }
 
 void Sampler::add_ruled(const std::function<bool()>& stop) {
+  const std::vector<UnrollingGroup>& groups = space_->group_by_factors();
   nests::RuledTables tables{*space_};
-  double sum = 0;
-  for (const UnrollingGroup& group : space_->group_by_factors()) {
-    ruled_.push_back(tables.of(group));
+  ruled_.resize(groups.size());
+  weigh_groups(stop, [&](std::size_t g) {
+    ruled_[g] = tables.of(groups[g]);
     const auto nests =
-        ruled_.back()->count(temporal_bounds(space_->problem().workload(), group), stop);
-    if (!nests) {
-      cumulative_.clear();
-      return;
-    }
-    sum += nests->get_d() * static_cast<double>(group.assignments);
-    cumulative_.push_back(sum);
-  }
+        ruled_[g]->count(temporal_bounds(space_->problem().workload(), groups[g]), stop);
+    return nests ? std::optional(nests->get_d() * static_cast<double>(groups[g].assignments))
+                 : std::nullopt;
+  });
 }
 
 void Sampler::add_free() {
@@ -179,7 +191,7 @@ Mapping Sampler::sample(Rng& rng) const {
   const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, at);
   const auto index = static_cast<std::size_t>(found - cumulative_.begin());
   if (!rung_nests_.empty()) {
-    return rung_nests_[index].sample(rng);
+    return rung_nests_[index]->sample(rng);
   }
   const UnrollingGroup& group = space_->group_by_factors()[index];
   if (!ruled_rungs_.empty()) {

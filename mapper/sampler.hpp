@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,10 +22,11 @@ namespace mapsim {
 // to double), feasible or not. All tables are built once; sample() may be called from many threads.
 class Sampler {
  public:
-  // `space` outlives the sampler. Empty if `stop` says so: balanced factors and rules can take
-  // long.
+  // `space` outlives the sampler. With balanced factors and rules the tables can take long: when
+  // `stop` says so, draws go to those groups of unrollings alone whose tables are done by then.
   explicit Sampler(const Mapspace& space, const std::function<bool()>& stop = [] { return false; });
 
+  bool is_partial() const { return partial_; }
   bool empty() const { return cumulative_.empty() || cumulative_.back() == 0; }
   Mapping sample(Rng& rng) const;  // not if empty()
 
@@ -48,6 +50,9 @@ class Sampler {
   };
 
   void add_free();  // members_ and their tables, where no rule ties loops and keeps together
+  // Weighs all groups, or some from all over the list until `stop` says so or `weigh` gives up.
+  void weigh_groups(const std::function<bool()>& stop,
+                    const std::function<std::optional<double>(std::size_t group)>& weigh);
   void add_ruled(const std::function<bool()>& stop);     // ruled_, where one does
   void add_balanced(const std::function<bool()>& stop);  // rung_nests_
   void add_ruled_balanced(const std::function<bool()>& stop);
@@ -59,12 +64,13 @@ class Sampler {
   const Mapspace* space_;
   nests::LoopWords loop_words_;
   std::vector<Arrangements> arrangements_;
-  std::vector<std::vector<double>> words_;                 // by the number of interior barriers
-  std::vector<Member> members_;                            // per unrolling group
-  std::vector<nests::RungNests> rung_nests_;               // per unrolling, balanced factors
-  std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per unrolling group, under rules
+  std::vector<std::vector<double>> words_;                     // by the number of interior barriers
+  std::vector<Member> members_;                                // per unrolling group
+  std::vector<std::unique_ptr<nests::RungNests>> rung_nests_;  // per group, balanced factors
+  std::vector<std::shared_ptr<nests::RuledTable>> ruled_;      // per unrolling group, under rules
   std::vector<std::shared_ptr<nests::RuledRungs>> ruled_rungs_;  // both
   std::vector<double> cumulative_;                               // weights of the groups, summed
+  bool partial_ = false;
 };
 
 }  // namespace mapsim

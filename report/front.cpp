@@ -93,7 +93,7 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
   std::string text = title_text(problem.arch(), problem.workload()) + "\n";
   if (front.points.empty()) {
     return text + fmt::format("no feasible mapping among {}\n", space_text(space, front)) +
-           infeasible_text(front.infeasible) + statistics_text(front.statistics);
+           infeasible_text(front.infeasible, true) + statistics_text(front.statistics);
   }
   Objective untied = subject.objective;
   untied.exact_ties = false;

@@ -53,6 +53,12 @@ const char* to_string(Proof proof) {
   return "";
 }
 
+const char* status_of(const Certificate& certificate) {
+  return certificate.status == Proof::kOptimal && certificate.bound_but_for_bare
+             ? "ties_open"
+             : to_string(certificate.status);
+}
+
 std::string port_name(const Arch& arch, LevelId level, PortKind kind) {
   switch (kind) {
     case PortKind::kCompute:

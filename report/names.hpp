@@ -9,6 +9,9 @@ namespace mapsim {
 
 // Words for values, the same on the command line, in text and in JSON.
 const char* to_string(Proof proof);  // optimal, infeasible, bounded, none
+// The same, and ties_open: the latency is proven, but of equally fast mappings not all were looked
+// at, and one may need less energy.
+const char* status_of(const Certificate& certificate);
 
 // "MAC", "DRAM", "GLB read", "GLB write": a resource by the node that it belongs to.
 std::string resource_name(const Arch& arch, const Resource& resource);

@@ -161,14 +161,14 @@ std::string forms_text(const std::vector<TriedForm>& forms) {
               : "");
 }
 
-std::string infeasible_text(const InfeasibleReport& report) {
+std::string infeasible_text(const InfeasibleReport& report, bool of_unrollings) {
   std::vector<std::pair<std::string, std::int64_t>> reasons(report.reasons.begin(),
                                                             report.reasons.end());
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<Row> rows{{"", "times", "the smallest that would do"}};
+  std::vector<Row> rows{{"", of_unrollings ? "unrollings" : "times", "the smallest that would do"}};
   for (const auto& [reason, times] : reasons) {
-    Row row{reason, grouped(times)};
+    Row row{reason, of_unrollings && reason.ends_with(" limit") ? "all" : grouped(times)};
     if (const auto need = report.smallest_need.find(reason); need != report.smallest_need.end()) {
       row.push_back(need_text(reason, need->second));
     } else {
@@ -223,7 +223,7 @@ std::string search_text(const Mapspace& space, const Objective& objective,
     if (size == "0") {
       text += why_empty(space) + '\n';
     } else if (!result.infeasible.reasons.empty()) {
-      text += infeasible_text(result.infeasible);
+      text += infeasible_text(result.infeasible, !result.groups.empty());
     }
   }
   return text + statistics_text(result.statistics);

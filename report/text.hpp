@@ -47,7 +47,7 @@ std::string certificate_text(const Mapspace& space, const Objective& objective,
                              const SearchResult& result);
 
 // Why mappings did not fit, most frequent reason first, and what would have been enough.
-std::string infeasible_text(const InfeasibleReport& report);
+std::string infeasible_text(const InfeasibleReport& report, bool of_unrollings = false);
 // The same in one line, without how often: "CMAC: capacity for weight (at least 8 B)".
 std::string brief_infeasible_text(const InfeasibleReport& report);
 

@@ -212,35 +212,50 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
   for (const Lattice& lattice : unrolled.lattices) {
     longest_ = std::max(longest_, lattice.size());
   }
-  for (std::size_t component = 0; component < costs.components(); ++component) {
-    // Not initialised: what is left out need not even be touched.
-    const std::size_t size = component == 0 ? longest_ + nodes_.size() : filled_;
-    to_go_[component].reset(new double[size]);
-    std::fill_n(to_go_[component].get(), longest_, kInfinity);
-    fill(skeleton, unrolled, costs, component, component == 0 ? hopeless : Hopeless{});
+  make_room(0, longest_ + nodes_.size());
+  fill(skeleton, unrolled, costs, 0, hopeless);
+  // The others have the rows, and need the costs, of the first. Idle threads of a team take part.
+#pragma omp taskloop grainsize(1) shared(skeleton, unrolled, costs)
+  for (std::size_t component = 1; component < to_go_.size(); ++component) {
+    make_room(component, filled_);
+    fill(skeleton, unrolled, costs, component, {});
   }
 }
 
-// Inside out: later phases first, and within one the pointers that moves lead to.
+// Not initialised: what is left out need not even be touched.
+void Bound::make_room(std::size_t component, std::size_t size) {
+  to_go_[component].reset(new double[size]);
+  std::fill_n(to_go_[component].get(), longest_, kInfinity);
+}
+
+// Inside out: later phases first, and within one the pointers that moves lead to. The first
+// component settles which rows there are.
 template <class CostTables>
 void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                  std::size_t component, const Hopeless& hopeless) {
-  filled_ = longest_;
+  if (component == 0) {
+    filled_ = longest_;
+  }
   for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
     const std::size_t tiles = unrolled.lattices[skeleton.crossed(phase)].size();
     for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
       if (!skeleton.reachable(phase, pointers) || !is_live(phase, pointers)) {
         continue;
       }
-      const std::size_t index = phase * nodes_.pointers() + pointers;
-      offsets_[index] = filled_;
-      double* row = to_go_[component].get() + filled_;
+      std::size_t& start = offsets_[phase * nodes_.pointers() + pointers];
+      if (component == 0) {
+        start = filled_;
+      }
+      double* row = to_go_[component].get() + start;
       std::fill_n(row, tiles, kInfinity);
       const bool leads_on = fill_row(skeleton, unrolled, costs, component, phase, pointers);
+      if (component > 0) {
+        continue;
+      }
       if (!leads_on ||
           (hopeless && hopeless(skeleton.least_paid(pointers) + least_of(row, tiles)))) {
-        offsets_[index] = 0;
-        live_[index] = false;
+        start = 0;
+        live_[phase * nodes_.pointers() + pointers] = false;
       } else {
         filled_ += tiles;
       }

@@ -70,6 +70,7 @@ class Bound {
   std::size_t offset(std::size_t phase, std::size_t pointers) const {
     return offsets_[phase * nodes_.pointers() + pointers];
   }
+  void make_room(std::size_t component, std::size_t size);
   template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
             std::size_t component, const Hopeless& hopeless);

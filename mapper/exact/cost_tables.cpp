@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs over all tiles of a lattice: costs.cpp says what one tile costs.
 #include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "costmodel/nest.hpp"
 #include "mapper/exact/costs.hpp"
@@ -55,23 +59,24 @@ void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t 
 
 // prod_{d not in t} E_d/T_d
 const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
+  const auto known = trips_.find({t, crossed});
+  if (known != trips_.end()) {
+    return known->second;
+  }
   std::vector<double>& trips = trips_[{t, crossed}];
-  if (trips.empty()) {
-    const Lattice& lattice = unrolled_.lattices[crossed];
-    const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
-    trips.assign(lattice.size(), 1.0);
-    for (const DimId d : skeleton_.problem().workload().dims.ids()) {
-      if (relevant.contains(d)) {
-        continue;
-      }
-      lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
-        const auto count =
-            static_cast<double>(lattice.bound(d) / lattice.positions(d)[digit].extent);
-        for (std::size_t tile = first; tile < last; ++tile) {
-          trips[tile] *= count;
-        }
-      });
+  const Lattice& lattice = unrolled_.lattices[crossed];
+  const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+  trips.assign(lattice.size(), 1.0);
+  for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+    if (relevant.contains(d)) {
+      continue;
     }
+    lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      const auto count = static_cast<double>(lattice.bound(d) / lattice.positions(d)[digit].extent);
+      for (std::size_t tile = first; tile < last; ++tile) {
+        trips[tile] *= count;
+      }
+    });
   }
   return trips;
 }
@@ -150,9 +155,13 @@ std::size_t Costs::row_size(const Lattice& lattice) const {
   return size;
 }
 
-Costs::Table Costs::table(std::size_t index) {
-  const Placing& placing = skeleton_.placings()[index];
-  return {terms(index), trips(placing.tensor, placing.crossed), bits(index), limit(index)};
+const Costs::Table& Costs::table(std::size_t index) {
+  if (!tables_[index]) {
+    const Placing& placing = skeleton_.placings()[index];
+    tables_[index].emplace(
+        Table{terms(index), trips(placing.tensor, placing.crossed), bits(index), limit(index)});
+  }
+  return *tables_[index];
 }
 
 // Of the tiles of a row, or a part of one: only how often they come differs, and of outputs whether
@@ -187,13 +196,42 @@ void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size
   }
 }
 
+void Costs::prepare() {
+  std::set<std::pair<std::size_t, std::optional<DimId>>> used;
+  for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
+    for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
+      for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
+        used.emplace(place.placing, std::nullopt);
+      }
+      for (const Skeleton::Jump& jump : skeleton_.jumps(phase, pointers)) {
+        for (const std::size_t placing : jump.placings) {
+          used.emplace(placing, jump.dim);
+        }
+      }
+    }
+  }
+  const std::vector<std::pair<std::size_t, std::optional<DimId>>> tables(used.begin(), used.end());
+  for (const auto& [placing, dim] : tables) {
+    table(placing);
+  }
+#pragma omp taskloop grainsize(1) shared(tables)
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto& [placing, dim] = tables[i];
+    if (dim) {
+      sliding(placing, *dim);
+    } else {
+      plain(placing);
+    }
+  }
+}
+
 const std::vector<double>& Costs::plain(std::size_t index) {
   std::vector<double>& costs = plain_[index];
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);
     const std::size_t row = row_size(lattice);
     costs.resize(components_ * lattice.size());
-    const Table of = table(index);
+    const Table& of = table(index);
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
       evaluate_row(of, tile, row, Slide{}, &costs[tile], lattice.size());
     }
@@ -211,7 +249,7 @@ const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
     const std::size_t block = stride * lattice.positions(dim).size();
     const std::size_t step = runs.size() * (lattice.size() / lattice.positions(dim).size());
     costs.resize(components_ * step);
-    const Table of = table(index);
+    const Table& of = table(index);
     std::size_t entry = 0;
     for (const Lattice::Run& run : runs) {
       const Slide slide{index_of(dim), run.from};

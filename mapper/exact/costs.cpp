@@ -17,6 +17,7 @@ Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked
       tracked_{tracked},
       components_{1 + (tracked.ports ? skeleton.ports().size() : 0) + (tracked.edges ? 1 : 0)},
       terms_(skeleton.placings().size()),
+      tables_(skeleton.placings().size()),
       plain_(skeleton.placings().size()),
       sliding_(skeleton.placings().size(),
                PerDim<std::vector<double>>(unrolled.lattices.front().dims())),

@@ -24,6 +24,10 @@ class Costs {
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
+  // Makes all tables of placings that moves of the skeleton use, one to a task: whatever threads
+  // the caller's team has to spare take part. From then on threads may ask for them at once, and
+  // for mac() of what has been asked before.
+  void prepare();
   // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
   // itself, or the width of its sums contradicts the stop above.
   const std::vector<double>& plain(std::size_t placing);
@@ -84,7 +88,7 @@ class Costs {
     const std::vector<double>& bits;
     double most = 0;  // bits
   };
-  Table table(std::size_t placing);
+  const Table& table(std::size_t placing);
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                     double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;
@@ -110,6 +114,7 @@ class Costs {
   Tracked tracked_;
   std::size_t components_;
   std::vector<std::optional<Terms>> terms_;
+  std::vector<std::optional<Table>> tables_;
   std::vector<std::vector<double>> plain_;
   std::vector<PerDim<std::vector<double>>> sliding_;
   std::vector<std::vector<double>> bits_;

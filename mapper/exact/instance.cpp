@@ -38,6 +38,14 @@ Bound::Hopeless hopeless(const Valuation& valuation, std::size_t components, Key
   };
 }
 
+// Without a limit all of them are needed.
+Costs& prepared(Costs& costs, const Key& limit) {
+  if (!(limit.first < kInfinity)) {
+    costs.prepare();
+  }
+  return costs;
+}
+
 }  // namespace
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
@@ -47,7 +55,8 @@ Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Obje
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(skeleton, unrolled, costs, hopeless(valuation, costs.components(), limit)) {
+      bound(skeleton, unrolled, prepared(costs, limit),
+            hopeless(valuation, costs.components(), limit)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -50,7 +51,7 @@ struct Sharing {
 
 // Factor of a volume that a sliding-window rank contributes, as a table over the rank's own tiles.
 // Entries are computed on first use by the closed form of costmodel/crossing.hpp on that rank
-// alone.
+// alone. Threads may share it.
 class WindowTable {
  public:
   WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sharing,
@@ -60,11 +61,14 @@ class WindowTable {
     if (!slide.none()) {
       run = first_run_[slide.dim] == 0 ? 0 : first_run_[slide.dim] + slide.from;
     }
-    double& entry = entries_[run * tiles_ + tile_of_rank_[tile]];
-    if (entry < 0) {
-      entry = compute(tile, slide);
+    // Threads that meet here compute the same number.
+    const std::atomic_ref<double> entry(entries_[run * tiles_ + tile_of_rank_[tile]]);
+    double factor = entry.load(std::memory_order_relaxed);
+    if (factor < 0) {
+      factor = compute(tile, slide);
+      entry.store(factor, std::memory_order_relaxed);
     }
-    return entry;
+    return factor;
   }
 
  private:

@@ -305,6 +305,12 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"search " + inputs + "--strategy random --budget-labels 5",
                   "--budget-labels: only the strategy exact has labels; of the others --budget and "
                   "--evaluations are limits"},
+           Misuse{
+               "search " + inputs + "--seed 1",
+               "--seed: the strategy exact draws nothing; of random, annealing and genetic only"},
+           Misuse{"network " + inputs + "--strategy exhaustive --evaluations 5",
+                  "--evaluations: the strategy exhaustive draws nothing; of random, annealing and "
+                  "genetic only"},
            Misuse{"search " + inputs + "--strategy exat",
                   "--strategy: no strategy 'exat'; did you mean 'exact'?"},
            Misuse{"search " + inputs + "--threads 0",

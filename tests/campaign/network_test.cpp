@@ -339,5 +339,23 @@ TEST(NetworkJson, HasTheTotalsOfItsLayers) {
   EXPECT_EQ(json["total"]["proven"], true);
 }
 
+// A latency may be proven while a budget kept the search from telling which of equally fast
+// mappings needs least energy.
+TEST(NetworkText, SaysWhereATieIsOpen) {
+  Case c;
+  c.network.layers.resize(2);
+  NetworkResult result = search_network(c.arch, c.network, c.options);
+  Certificate& certificate = result.layers.front().certificate;
+  certificate.bound_but_for_bare = certificate.lower_bound;
+  const std::string text = network_text(c.arch, c.network, c.options, result);
+  EXPECT_THAT(text, testing::HasSubstr("ties_open"));
+  EXPECT_THAT(text, testing::HasSubstr("Not every layer's mapping is proven optimal"));
+  const auto json =
+      nlohmann::json::parse(network_json({"network", {}}, c.arch, c.network, c.options, result));
+  EXPECT_EQ(json["layers"][0]["ties_proven"], false);
+  EXPECT_FALSE(json["layers"][1].contains("ties_proven"));
+  EXPECT_EQ(json["total"]["proven"], false);
+}
+
 }  // namespace
 }  // namespace mapsim

@@ -168,6 +168,26 @@ TEST(BalancedSpace, IsSampledUniformly) {
   }
 }
 
+TEST(BalancedSpace, IsDrawnFromInPartWhereTimeIsShort) {
+  int drawn = 0;
+  for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
+    const SearchCase random = any_space(seed, 500);
+    const Mapspace space{random.problem, random.constraints};
+    int looks = 0;
+    const Sampler sampler{space, [&looks] { return ++looks > 2; }};
+    if (space.group_by_factors().size() < 3) {
+      continue;
+    }
+    EXPECT_TRUE(sampler.is_partial());
+    const auto keys = enumerated_keys(space);
+    Rng rng{seed};
+    for (int i = 0; i < 5 && !sampler.empty(); ++i, ++drawn) {
+      EXPECT_EQ(std::count(keys.begin(), keys.end(), key_of(sampler.sample(rng))), 1);
+    }
+  }
+  EXPECT_GT(drawn, 0);
+}
+
 TEST(BalancedSpace, UsesAnyNumberOfInstancesThatHaveWork) {
   Arch arch;
   for (const char* name : {"L0", "L1"}) {

@@ -259,6 +259,12 @@ std::string result_difference(const SearchResult& a, const SearchResult& b) {
       a.certificate.mapspace_size != b.certificate.mapspace_size) {
     return "certificate";
   }
+  const auto same = [](const GroupBound& x, const GroupBound& y) {
+    return x.bound == y.bound && x.by == y.by;
+  };
+  if (!std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same)) {
+    return "groups";
+  }
   if (a.statistics.evaluations != b.statistics.evaluations ||
       a.statistics.labels != b.statistics.labels || a.statistics.states != b.statistics.states ||
       a.statistics.unrollings != b.statistics.unrollings ||

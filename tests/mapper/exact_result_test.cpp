@@ -210,11 +210,13 @@ TEST(ExactResult, IsTheSameOnAnyNumberOfThreads) {
 TEST(ExactResult, IsTheSameOnAnyNumberOfThreadsWithManyUnrollings) {
   const Problem problem = large_problem();
   const Mapspace space{problem, {}};
-  const SearchResult one = search_exact(space, options_for(Objective::kEnergy));
-  EXPECT_GT(one.statistics.unrollings_total, 100);
-  for (const int threads : {2, 8}) {
-    EXPECT_EQ(result_difference(one, search_exact(space, options_for(Objective::kEnergy, threads))),
-              "");
+  for (const Objective objective : kObjectives) {
+    const SearchResult one = search_exact(space, options_for(objective));
+    EXPECT_GT(one.statistics.unrollings_total, 100);
+    EXPECT_EQ(one.certificate.mapspace_size, space.size());
+    for (const int threads : {2, 5}) {
+      EXPECT_EQ(result_difference(one, search_exact(space, options_for(objective, threads))), "");
+    }
   }
 }
 

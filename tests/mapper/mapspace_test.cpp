@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "brute_space.hpp"
+#include "mapper/nests/counting.hpp"
 #include "mapper/sampler.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
@@ -306,6 +307,19 @@ TEST(Sampler, IsUniformOnRandomRuledSpaces) {
     const SearchCase random = random_ruled_space(seed, 500);
     const Mapspace space{random.problem, random.constraints};
     EXPECT_LT(std::abs(surprise(space, seed, 30)), 5.0) << "seed " << seed;
+  }
+}
+
+TEST(MapspaceSize, IsThatOfItsGroupsTogether) {
+  const Problem problem = eyeriss_like_resnet();
+  for (const bool even : {false, true}) {
+    const Mapspace space{problem, {even, {}, {}}};
+    nests::MappingCounter counter{space};
+    mpz_class sum;
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      sum += counter.count(group) * static_cast<long>(group.assignments);
+    }
+    EXPECT_EQ(space.size(), sum.get_str());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "report/names.hpp"
 #include "report/text.hpp"
 #include "tests/report/small_problem.hpp"
 
@@ -163,6 +164,7 @@ TEST(SearchJson, SaysThatATieIsNotProven) {
   result.certificate.bound_but_for_bare = result.certificate.lower_bound;
   EXPECT_EQ(certificate()["status"], "optimal");
   EXPECT_EQ(certificate()["ties_proven"], false);
+  EXPECT_STREQ(status_of(result.certificate), "ties_open");
   EXPECT_FALSE(certificate().contains("lower_bound_but_for_bare_extents"));
   EXPECT_NE(search_text(space, Objective::kLatency, result).find("not all of its ties"),
             std::string::npos);

@@ -145,6 +145,19 @@ TEST(InfeasibleText, PutsTheCommonestReasonFirst) {
             "  GLB: capacity      3                        80 B\n");
 }
 
+// The exact strategy meets no mappings: it says how many unrollings cannot run, or what rules out
+// all.
+TEST(InfeasibleText, CountsUnrollingsWhereNoMappingsAreMet) {
+  InfeasibleReport report;
+  report.reasons = {{"GLB: capacity", 3}, {"latency limit", 1}};
+  report.smallest_need = {{"GLB: capacity", 640}, {"latency limit", 1000}};
+  EXPECT_EQ(infeasible_text(report, true),
+            "why mappings do not fit:\n"
+            "                 unrollings  the smallest that would do\n"
+            "  GLB: capacity           3                        80 B\n"
+            "  latency limit         all                1,000 cycles\n");
+}
+
 TEST(CertificateText, ClaimsNoMoreThanIsProven) {
   const Problem problem = testing::small_problem();
   const Mapspace space{problem, {}};
