@@ -46,8 +46,10 @@ std::vector<std::string> strangers(const CheckArguments& arguments,
 std::string claim_text(const check::Certificate& certificate) {
   const check::Goal& goal = certificate.goal;
   if (certificate.is_front()) {
-    return fmt::format("none is better in both figures than one of {} points",
-                       certificate.points.size());
+    return fmt::format(
+        "none is better in both figures than one of {} points{}", certificate.points.size(),
+        certificate.gap > 0 ? fmt::format(" by more than {:.3g} %", 100 * certificate.gap)
+                            : std::string{});
   }
   const std::string best = check::value_text(certificate.value, goal);
   if (certificate.points.empty() && !(certificate.lower_bound < certificate.value)) {

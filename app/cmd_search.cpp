@@ -87,18 +87,31 @@ void save_mappings(const std::string& folder, const Problem& problem, const Fron
   }
 }
 
-void check_certificate(const SearchArguments& arguments, const Mapspace& space) {
+void check_certificate(const SearchArguments& arguments) {
   if (arguments.certificate_file.empty()) {
     return;
   }
   if (arguments.strategy != "exact") {
     throw UsageError("only the strategy exact proves anything; leave out --certificate");
   }
-  const bool is_front = arguments.pareto || !arguments.curve.empty();
-  if (space.constraints().factors.balanced && (is_front || !space.constraints().loops.empty())) {
-    throw UsageError(
-        "--certificate: with balanced factors neither fronts, nor curves, nor rules for loops");
+}
+
+// What the file does not show of what was searched for.
+std::string front_proof_remark(const std::string& file, const std::string& proof,
+                               const Front& front) {
+  if (proof.empty()) {
+    std::filesystem::remove(file);  // of another search
+    return fmt::format("{}: no certificate in {}",
+                       front.complete ? "the checker cannot follow the proof"
+                                      : "stopped early, which proves nothing",
+                       file);
   }
+  const double gap = check::parse_certificate(proof, "the certificate").gap;
+  return gap > 0 ? fmt::format(
+                       "--certificate: the file proves no more than that nothing is better "
+                       "by {:.2g} % in both figures",
+                       100 * gap)
+                 : std::string{};
 }
 
 Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
@@ -109,7 +122,7 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   }
   OutputFile picture{arguments.svg};
   OutputFile certificate{arguments.certificate_file};
-  check_certificate(arguments, space);
+  check_certificate(arguments);
   make_folder(arguments.mapping_file);
   const Front front =
       subject.room ? search_curve(space, options, *subject.room) : search_front(space, options);
@@ -118,12 +131,13 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   Answer answer;
   answer.text = arguments.output.json ? front_json(origin, space, subject, options, front)
                                       : front_text(space, subject, front);
-  if (front.complete && !arguments.certificate_file.empty()) {
-    certificate.write(front_certificate_file(origin, space, subject, front));
-  } else if (!arguments.certificate_file.empty()) {
-    std::filesystem::remove(arguments.certificate_file);  // of another search
-    answer.remark = fmt::format("stopped early, which proves nothing: no certificate in {}",
-                                arguments.certificate_file);
+  if (!arguments.certificate_file.empty()) {
+    const bool shown = front.complete || space.constraints().factors.balanced;  // with a gap
+    const std::string proof =
+        shown ? front_certificate_file(origin, space, subject, front, options.threads)
+              : std::string{};
+    certificate.write(proof);
+    answer.remark = front_proof_remark(arguments.certificate_file, proof, front);
   }
   answer.code =
       watch.stop() && !front.complete ? kInterrupted : (front.points.empty() ? kNegative : kDone);
@@ -154,7 +168,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
                    const std::vector<TriedForm>& forms, const Search& search, const Prove& prove) {
   OutputFile mapping_file{arguments.mapping_file};
   OutputFile certificate{arguments.certificate_file};
-  check_certificate(arguments, space);
+  check_certificate(arguments);
 
   const SearchResult result = search();
   if (result.best) {

@@ -17,7 +17,8 @@ constexpr std::size_t kMostDoubles = 130'000'000;
 }  // namespace
 
 BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders& ladders,
-                             const Unrolling& unrolling, double wanted, const Effort& effort) {
+                             const Unrolling& unrolling, const Target& target,
+                             const Effort& effort) {
   const Problem& problem = graph.problem();
   double steps = 1;
   for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling.factors)) {
@@ -27,19 +28,19 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
   const std::size_t width = Relaxed::width(graph, price.tracked());
   const std::size_t most = std::min(effort.tiles, kMostDoubles / width);
   BalancedBound found;
-  const Frontier goal_met{{{wanted, 0}}, false};
   for (const std::size_t tiles : {kCoarse[0], kCoarse[1], kCoarse[2], most}) {
     const Rungs rungs{ladders, list_spreads(problem, unrolling), std::min(tiles, most)};
     const Relaxed relaxed{graph, rungs, price.tracked()};
     found.states += relaxed.states();
-    found.bound = std::max(found.bound, relaxed.least(price).first);
-    if (goal_met.covers({found.bound, 0})) {
-      found.bound = std::max(found.bound, wanted);
+    const Figures least = relaxed.least(price);
+    found.bound = std::max(found.bound, target.of(least));
+    if (target.is_met_by(least)) {
+      found.bound = std::max(found.bound, target.met());
       break;
     }
     if (rungs.is_exact()) {
       const Unfolding walked = effort.labels > 0
-                                   ? unfold(graph, rungs, relaxed, goal, wanted, effort.labels)
+                                   ? unfold(graph, rungs, relaxed, goal, target, effort.labels)
                                    : Unfolding{};
       found.labels = walked.labels;
       found.bound = std::max(found.bound, walked.bound);
@@ -49,7 +50,7 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
       break;
     }
   }
-  found.bound = std::min(found.bound, wanted);
+  found.bound = std::min(found.bound, target.met());
   return found;
 }
 

@@ -9,7 +9,7 @@ namespace mapsim::check {
 
 // Bounds of the mappings of one unrolling of a balanced space, from coarse tiles to fine ones.
 struct BalancedBound {
-  double bound = 0;         // no mapping has less of the goal's first figure; infinite: none fits
+  double bound = 0;         // no mapping has less of the target; infinite: none fits
   std::int64_t states = 0;  // nodes of the walks
   std::int64_t labels = 0;  // partial nests walked; 0: none were needed
 };
@@ -20,9 +20,10 @@ struct Effort {
   std::int64_t labels = 200'000;
 };
 
-// Stops as soon as no mapping can have less than `wanted`, and says no more than that. `graph`: of
-// the fanouts that the unrolling uses, with no rules for loops.
+// Stops as soon as every mapping meets the target, and says no more than that. `graph`: of the
+// fanouts that the unrolling uses.
 BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders& ladders,
-                             const Unrolling& unrolling, double wanted, const Effort& effort);
+                             const Unrolling& unrolling, const Target& target,
+                             const Effort& effort);
 
 }  // namespace mapsim::check

@@ -199,7 +199,7 @@ mpz_class gaps(std::size_t letters, std::size_t points, std::size_t ends) {
 
 std::optional<std::string> count_balanced(const Problem& problem, const Rules& rules,
                                           const std::vector<Unrolling>& unrollings) {
-  if (!rules.extents.empty()) {
+  if (!rules.extents.empty() || !rules.loops.empty()) {
     return std::nullopt;
   }
   const Ladders ladders = list_ladders(problem.workload(), rules);

@@ -22,7 +22,7 @@ namespace {
 
 const Words kKeys{"certificate", "tool",   "objective", "inputs",      "architecture", "workload",
                   "mapspace",    "rules",  "value",     "lower_bound", "tie",          "form",
-                  "mapping",     "points", "bounds",    "digest"};
+                  "mapping",     "points", "bounds",    "gap",         "digest"};
 const Words kArguments{"floor", "relaxation", "search"};  // in the order of Argument
 constexpr const char* kNothing = "nothing fits";
 constexpr std::string_view kDigest = "digest: ";
@@ -103,10 +103,6 @@ class CertificateReader {
       reader_.error(*objective, "the checker does not know curves of an engine's schedules");
     }
     reader_.finish();
-    if (read.rules.balanced && (read.is_front() || goal.kind == Goal::Kind::kTies)) {
-      reader_.error(*objective,
-                    "the checker does not know fronts, curves and ties of balanced factors");
-    }
     if (read.rules.balanced &&
         std::holds_alternative<SystolicTiming>(read.problem.arch().compute.timing) &&
         (goal.needs_time() || read.problem.leakage(Cycles{1}) > Picojoules{0})) {
@@ -140,6 +136,7 @@ class CertificateReader {
     }
     refuse(tied ? "points" : "tie");
     refuse("points");
+    refuse("gap");
   }
 
   // Of a front or a curve: {value: 756 pJ, measure: 5 cycles, mapping: ...}
@@ -157,6 +154,12 @@ class CertificateReader {
             list->items[i], end, read,
             {read_value(value, read.goal), read_number(*measure, measure_unit(read.goal))}, line));
       }
+    }
+    const Node* gap = fields.find("gap");
+    if (gap != nullptr && read.rules.balanced) {
+      read.gap = read_number(*gap, "");
+    } else {
+      refuse("gap");  // whoever looks at all walks needs none
     }
     for (const char* key : {"value", "lower_bound", "tie", "form", "mapping", "bounds"}) {
       refuse(key);

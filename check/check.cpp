@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -70,7 +71,7 @@ class Checker {
     std::vector<Task> tasks;
     if (certificate_.is_front()) {
       for (const Unrolling& unrolling : unrollings) {
-        tasks.push_back({&unrolling, front(), 0});
+        tasks.push_back({&unrolling, points_frontier(), 0});
       }
     } else {
       for (const Claim* claim : match(unrollings)) {
@@ -84,6 +85,39 @@ class Checker {
     return std::move(verdict_);
   }
 
+  // Of all unrollings: those of which it takes long are looked at more closely if they are few.
+  double provable_share() {
+    constexpr std::size_t kMostClose = 64;
+    const Target target{points_frontier(), true, 1};
+    const std::vector<Unrolling> unrollings =
+        list_balanced_unrollings(problem_, certificate_.rules);
+    std::vector<std::size_t> open(unrollings.size());
+    for (std::size_t u = 0; u < open.size(); ++u) {
+      open[u] = u;
+      prepare_graph(unrollings[u]);
+    }
+    double share = 1;
+    for (const Effort& effort : {Effort{30'000, 0}, options_.effort}) {
+      std::vector<double> shares(open.size());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        shares[i] = bound_of(unrollings[open[i]], target, effort);
+      }
+      share = *std::min_element(shares.begin(), shares.end());
+      std::vector<std::size_t> left;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        if (shares[i] < 1) {
+          left.push_back(open[i]);
+        }
+      }
+      open = std::move(left);
+      if (open.empty() || open.size() > kMostClose) {
+        break;
+      }
+    }
+    return share;
+  }
+
   // Of each claim, in order, a bound that follows; none above `wanted`.
   std::vector<double> provable(double wanted, const Effort& effort) {
     std::vector<double> bounds(certificate_.claims.size());
@@ -92,7 +126,7 @@ class Checker {
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
     for (std::size_t c = 0; c < bounds.size(); ++c) {
-      bounds[c] = bound_of(certificate_.claims[c].unrolling, wanted, effort);
+      bounds[c] = bound_of(certificate_.claims[c].unrolling, {{{{wanted, 0}}}, false, 0}, effort);
     }
     return bounds;
   }
@@ -100,17 +134,17 @@ class Checker {
  private:
   bool is_balanced() const { return certificate_.rules.balanced; }
 
-  // Of a balanced space: at least what no mapping of the unrolling is below, up to `wanted`.
-  double bound_of(const Unrolling& unrolling, double wanted, const Effort& effort) {
+  // Of a balanced space: at least what no mapping of the unrolling is below, up to what is wanted.
+  double bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
     const Goal& goal = certificate_.goal;
-    const double floor = floor_of(problem_, certificate_.rules, goal, unrolling).first;
-    if (!exceeds(wanted, floor)) {
+    const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling);
+    if (target.is_met_by(floor)) {
 #pragma omp atomic
       ++verdict_.by_floor;
-      return wanted;
+      return target.met();
     }
     const BalancedBound found =
-        bound_balanced(*graphs_.at(kind_of(unrolling)), goal, ladders_, unrolling, wanted, effort);
+        bound_balanced(*graphs_.at(kind_of(unrolling)), goal, ladders_, unrolling, target, effort);
 #pragma omp atomic
     verdict_.states += found.states;
 #pragma omp atomic
@@ -118,7 +152,7 @@ class Checker {
     std::int64_t& proven = found.labels > 0 ? verdict_.by_replay : verdict_.by_relaxation;
 #pragma omp atomic
     ++proven;
-    return std::max(found.bound, std::min(floor, wanted));
+    return std::max(found.bound, std::min(target.of(floor), target.met()));
   }
 
   void require(bool holds, int line, const std::string& otherwise) {
@@ -237,21 +271,20 @@ class Checker {
     int line = 0;
   };
 
-  Frontier front() const {
+  Frontier points_frontier() const {
     Frontier frontier;
     for (const Point& point : certificate_.points) {
       frontier.points.push_back(point.figures);
     }
+    frontier.first_decides = certificate_.goal.kind == Goal::Kind::kTies;
+    frontier.slack = certificate_.goal.ties_by_energy() ? kRounding : 0;
     return frontier;
   }
 
   // None is better than the bound; where that is the optimum and ties count, none is faster.
   Frontier below(const Claim& claim) const {
     if (certificate_.goal.kind == Goal::Kind::kTies && !exceeds(claim.bound, certificate_.value)) {
-      Frontier tied = front();
-      tied.first_decides = true;
-      tied.slack = certificate_.goal.ties_by_energy() ? kRounding : 0;
-      return tied;
+      return points_frontier();
     }
     return {{{claim.bound, 0}}, false, 0};
   }
@@ -280,17 +313,26 @@ class Checker {
                              value_text(task.frontier.points.front().first, certificate_.goal));
   }
 
+  // Of a balanced space.
+  std::string why_open(const Task& task) {
+    const bool by_share = certificate_.is_front() || task.frontier.first_decides;
+    const Target target{task.frontier, by_share, 1 / (1 + certificate_.gap)};
+    const double found = bound_of(*task.unrolling, target, options_.effort);
+    if (!exceeds(target.met(), found)) {
+      return {};
+    }
+    const std::string named = unrolling_text(problem_, *task.unrolling);
+    return by_share ? fmt::format("{} the unrolling {} there may be one with less, by {:.4g} %",
+                                  claim_text(task), named, 100 * (1 / found - 1))
+                    : fmt::format("{} the unrolling {}, of which no more than {} follows",
+                                  claim_text(task), named, value_text(found, certificate_.goal));
+  }
+
   // By the cheapest argument that does.
   std::string why_unproven(const Task& task) {
     const Goal& goal = certificate_.goal;
     if (is_balanced()) {
-      const double claimed = task.frontier.points.front().first;
-      const double found = bound_of(*task.unrolling, claimed, options_.effort);
-      return exceeds(claimed, found)
-                 ? fmt::format("{} the unrolling {}, of which no more than {} follows",
-                               claim_text(task), unrolling_text(problem_, *task.unrolling),
-                               value_text(found, goal))
-                 : std::string{};
+      return why_open(task);
     }
     if (task.frontier.covers(floor_of(problem_, certificate_.rules, goal, *task.unrolling))) {
 #pragma omp atomic
@@ -356,6 +398,10 @@ class Checker {
 
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options) {
   return Checker{certificate, options}.provable(certificate.value, options.effort);
+}
+
+double provable_share(const Certificate& certificate, const CheckOptions& options) {
+  return Checker{certificate, options}.provable_share();
 }
 
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options) {

@@ -38,4 +38,8 @@ Verdict check_certificate(const Certificate& certificate, const CheckOptions& op
 // value of its mapping. Whatever the claim says.
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options);
 
+// Of a balanced space and a certificate of ties, a front or a curve: no mapping comes to less than
+// this share of both figures of the point that it comes nearest to; 1: each is covered.
+double provable_share(const Certificate& certificate, const CheckOptions& options);
+
 }  // namespace mapsim::check

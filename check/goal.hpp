@@ -85,6 +85,34 @@ struct Frontier {
                     (first_decides && found.first > point.first * (1 + kRounding));
            });
   }
+  // How near it comes to being covered: at least so large a share of both figures of some point; 1:
+  // it is. No less for what is worse in a figure.
+  double share(const Figures& found) const {
+    if (covers(found)) {
+      return 1;
+    }
+    double most = 0;
+    for (const Figures& point : points) {
+      const double second = point.second > 0 ? found.second / point.second : 1;
+      most = std::max(most, std::min(found.first / point.first, second));
+    }
+    return std::min(most, 1.0);
+  }
+};
+
+// What is to be proven of walks whose figures are at least so much: of a single figure that it is
+// no less than a value, or of a frontier that they come near to it.
+struct Target {
+  Frontier frontier;
+  bool by_share = false;  // of the frontier; else by the first figure of its only point
+  double enough = 0;      // then: the share
+
+  double of(const Figures& found) const { return by_share ? frontier.share(found) : found.first; }
+  double met() const { return by_share ? enough : frontier.points.front().first; }
+  bool is_met_by(const Figures& found) const {
+    return frontier.covers({found.first, by_share ? found.second : 0}) ||
+           (by_share && frontier.share(found) >= enough);
+  }
 };
 
 }  // namespace mapsim::check

@@ -161,6 +161,14 @@ std::optional<std::size_t> Graph::port(LevelId level, bool reads) const {
   return std::nullopt;
 }
 
+bool Graph::counts_tiles() const {
+  bool counts = false;
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    counts = counts || regions_[r].counts();
+  }
+  return rules_->balanced && !is_free_ && counts;
+}
+
 std::size_t Graph::crossed(std::size_t phase) const {
   return static_cast<std::size_t>(
       std::count_if(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(phase),
@@ -283,7 +291,9 @@ bool Graph::is_possible(std::size_t phase, const Loop& loop) const {
   if (is_free_) {
     return true;
   }
-  const std::vector<std::int64_t> factors = divisors_of(problem_->workload().dims[loop.dim].bound);
+  const std::int64_t bound = problem_->workload().dims[loop.dim].bound;
+  const std::vector<std::int64_t> factors =
+      divisors_of(rules_->balanced ? std::min(bound, Region::kAnyFactor) : bound);
   return std::any_of(factors.begin() + 1, factors.end(),
                      [&](std::int64_t factor) { return passes(phase, loop, factor); });
 }

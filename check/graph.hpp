@@ -98,6 +98,14 @@ class Graph {
     return is_free_ || region(phase).after(reading_at(loop.from), loop.dim, factor) ==
                            std::optional{reading_at(loop.to)};
   }
+  // Balanced: may the region that the phase is in make so many tiles of one of the dim?
+  bool allows_tiles(std::size_t phase, DimId d, std::int64_t tiles) const {
+    return is_free_ || region(phase).allows(d, tiles);
+  }
+  bool ends_region(std::size_t phase) const {
+    return phase + 1 == phases() || region_of_[phase] != region_of_[phase + 1];
+  }
+  bool counts_tiles() const;  // balanced: do regions allow only some numbers?
   // Spots of the phase before from which this one is come to.
   const std::vector<std::size_t>& crossings_to(std::size_t phase, std::size_t spot) const {
     return crossings_[phase * spots_ + spot];

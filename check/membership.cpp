@@ -25,6 +25,7 @@ class Reading {
       : problem_{problem},
         rules_{rules},
         extents_{bounds_of(problem.workload())},
+        begun_{extents_},
         left_(extents_.size(), 1),
         ladders_{rules.balanced ? list_ladders(problem.workload(), rules) : Ladders{}},
         kept_(problem.arch().levels.size()),
@@ -68,6 +69,9 @@ class Reading {
   void pass_to(std::size_t region) {
     const auto state = regions_->enter(region_, state_, region);
     require(state.has_value(), "loops that the rules ask for are missing");
+    require(!rules_.balanced || regions_->allow(region_, region, begun_, extents_),
+            "loops that make more tiles, or fewer, than the rules allow");
+    begun_ = region_ == region ? begun_ : extents_;
     region_ = region;
     state_ = state.value_or(0);
   }
@@ -111,13 +115,12 @@ class Reading {
 
   void take(const Temporal& loop) {
     const std::int64_t factor = cut(loop.dim, loop.extent);
-    if (!rules_.balanced) {  // which has no rules for loops
-      const auto state =
-          wrong_.empty() ? (*regions_)[region_].after(state_, loop.dim, factor) : std::nullopt;
-      require(state.has_value(), fmt::format("a loop over {} that the rules do not allow",
-                                             problem_.workload().dims[loop.dim].name));
-      state_ = state.value_or(0);
-    }
+    const std::int64_t read = rules_.balanced ? Region::kAnyFactor : factor;
+    const auto state =
+        wrong_.empty() ? (*regions_)[region_].after(state_, loop.dim, read) : std::nullopt;
+    require(state.has_value(), fmt::format("a loop over {} that the rules do not allow",
+                                           problem_.workload().dims[loop.dim].name));
+    state_ = state.value_or(0);
     left_[loop.dim] /= factor;
   }
 
@@ -131,16 +134,17 @@ class Reading {
     require(may_unroll(problem_, loop.fanout, loop.axis, loop.dim),
             fmt::format("{} may not be unrolled over {} of {}",
                         problem_.workload().dims[loop.dim].name, to_string(loop.axis), name));
-    const std::int64_t tile = extents_[loop.dim];
-    const std::int64_t instances = cut(loop.dim, loop.extent);
-    require(ceil_div(tile, instances) == loop.extent,
-            fmt::format("a block of {} that is not as small as {} instances make it",
-                        problem_.workload().dims[loop.dim].name, instances));
-    used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= instances;
     while (crossed_ == 0 || fanouts_[crossed_ - 1] != loop.fanout) {
       ++crossed_;
     }
     pass_to(regions_->behind(crossed_, levels_passed()));
+    const std::int64_t tile = extents_[loop.dim];
+    const std::int64_t instances = cut(loop.dim, loop.extent);
+    begun_[loop.dim] = loop.extent;  // the region below begins behind all of them
+    require(ceil_div(tile, instances) == loop.extent,
+            fmt::format("a block of {} that is not as small as {} instances make it",
+                        problem_.workload().dims[loop.dim].name, instances));
+    used_[loop.fanout][static_cast<std::size_t>(loop.axis)][loop.dim] *= instances;
   }
 
   // Levels that end a region keep something, and the last region is done with.
@@ -152,6 +156,8 @@ class Reading {
     }
     require(region_ + 1 == regions_->size() && (*regions_)[region_].may_end(state_),
             "loops that the rules ask for are missing");
+    require(!rules_.balanced || regions_->allow(region_, regions_->size(), begun_, extents_),
+            "loops that make more tiles, or fewer, than the rules allow");
   }
 
   void check_keeps() {
@@ -200,8 +206,9 @@ class Reading {
   const Problem& problem_;
   const Rules& rules_;
   PerDim<std::int64_t> extents_;
-  PerDim<std::int64_t> left_;  // of them to temporal loops further in
-  Ladders ladders_;            // of a balanced space
+  PerDim<std::int64_t> begun_;  // those with which the region began
+  PerDim<std::int64_t> left_;   // of them to temporal loops further in
+  Ladders ladders_;             // of a balanced space
   PerLevel<TensorSet> kept_;
   PerFanout<Rules::AxisFactors> used_;
   const MappingNode* before_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "check/spatial.hpp"
@@ -10,8 +11,28 @@
 
 namespace mapsim::check {
 
-Region::Region(const PerDim<std::int64_t>& bounds, Rule rule) : rule_{std::move(rule)} {
+namespace {
+
+// What loops over a dim may multiply to, or with balanced factors how many tiles they may make.
+std::vector<std::int64_t> numbers_up_to(std::int64_t bound, bool balanced) {
+  if (!balanced) {
+    return divisors_of(bound);
+  }
+  std::vector<std::int64_t> all(static_cast<std::size_t>(bound));
+  std::iota(all.begin(), all.end(), 1);
+  return all;
+}
+
+}  // namespace
+
+Region::Region(const PerDim<std::int64_t>& bounds, Rule rule, bool balanced)
+    : rule_{std::move(rule)} {
   for (const DimId d : bounds.ids()) {
+    if (balanced) {
+      divisors_.push_back(divisors_of(bounds[d] > 1 ? kAnyFactor : 1));
+      counts_ = counts_ || rule_.products[d] != numbers_up_to(bounds[d], true);
+      continue;
+    }
     divisors_.push_back(divisors_of(bounds[d]));
     const bool any = rule_.products[d] == divisors_[d];
     const bool none = rule_.products[d] == std::vector<std::int64_t>{1};
@@ -84,6 +105,10 @@ std::optional<Region::Reading> Region::read(Reading reading, DimId dim, std::int
   return reading;
 }
 
+bool Region::allows(DimId dim, std::int64_t tiles) const {
+  return std::binary_search(rule_.products[dim].begin(), rule_.products[dim].end(), tiles);
+}
+
 std::optional<std::size_t> Region::after(std::size_t state, DimId dim, std::int64_t factor) const {
   const auto& divisors = divisors_[dim];
   const auto found = std::lower_bound(divisors.begin(), divisors.end(), factor);
@@ -146,8 +171,8 @@ std::vector<Node> list_nodes(const Problem& problem, const Rules& rules,
 DimSet without(DimSet set, DimSet others) { return DimSet::from_bits(set.bits() & ~others.bits()); }
 
 // What a node allows right above it, dims that are exhausted further out left out.
-Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds,
-                        DimSet exhausted) {
+Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds, DimSet exhausted,
+                        bool balanced) {
   DimSet all;
   for (const DimId d : bounds.ids()) {
     all.insert(d);
@@ -161,7 +186,7 @@ Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds
     named = named | group;
   }
   for (const DimId d : bounds.ids()) {
-    for (const std::int64_t n : divisors_of(named.contains(d) ? bounds[d] : 1)) {
+    for (const std::int64_t n : numbers_up_to(named.contains(d) ? bounds[d] : 1, balanced)) {
       const bool allowed =
           rule == nullptr ||
           std::all_of(rule->factors.begin(), rule->factors.end(), [&](const auto& factor) {
@@ -181,17 +206,18 @@ Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds
 }
 
 Region::Rule joined(Region::Rule outer, const Region::Rule& inner,
-                    const PerDim<std::int64_t>& bounds) {
+                    const PerDim<std::int64_t>& bounds, bool balanced) {
   outer.groups.insert(outer.groups.end(), inner.groups.begin(), inner.groups.end());
   for (const DimId d : bounds.ids()) {
     std::vector<std::int64_t> products;
-    for (const std::int64_t n : divisors_of(bounds[d])) {
-      const bool splits =
-          std::any_of(outer.products[d].begin(), outer.products[d].end(), [&](std::int64_t part) {
-            const auto& others = inner.products[d];
-            return n % part == 0 &&
-                   std::find(others.begin(), others.end(), n / part) != others.end();
-          });
+    const auto has = [](const std::vector<std::int64_t>& list, std::int64_t number) {
+      return std::binary_search(list.begin(), list.end(), number);
+    };
+    for (const std::int64_t n : numbers_up_to(bounds[d], balanced)) {
+      const std::vector<std::int64_t> parts = divisors_of(n);
+      const bool splits = std::any_of(parts.begin(), parts.end(), [&](std::int64_t part) {
+        return has(outer.products[d], part) && has(inner.products[d], n / part);
+      });
       if (splits) {
         products.push_back(n);
       }
@@ -220,19 +246,20 @@ Regions::Regions(const Problem& problem, const Rules& rules, const std::vector<F
   bool ruled_above = false;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const LoopRule* rule = nodes[n].rule;
-    Region::Rule here = allowed_by(rule, bounds, exhausted);
+    Region::Rule here = allowed_by(rule, bounds, exhausted, rules.balanced);
     ruled_above = ruled_above || rule != nullptr;
     // Behind a level that is no border the same loops go on.
-    open = open && ruled_above ? joined(*std::move(open), here, bounds) : std::move(here);
+    open = open && ruled_above ? joined(*std::move(open), here, bounds, rules.balanced)
+                               : std::move(here);
     exhausted = exhausted | (rule != nullptr ? rule->rest : DimSet{});
     if (nodes[n].used || (nodes[n].level && (ruled_above || is_ruled(n + 1)))) {
-      regions_.emplace_back(bounds, *std::move(open));
+      regions_.emplace_back(bounds, *std::move(open), rules.balanced);
       borders_.push_back({nodes[n].used, nodes[n].level.value_or(LevelId{})});
       open.reset();
       ruled_above = false;
     }
   }
-  regions_.emplace_back(bounds, *std::move(open));
+  regions_.emplace_back(bounds, *std::move(open), rules.balanced);
 }
 
 bool Regions::ends_at(LevelId level) const {
@@ -256,6 +283,18 @@ std::optional<std::size_t> Regions::enter(std::size_t from, std::size_t state,
     }
   }
   return state;
+}
+
+bool Regions::allow(std::size_t from, std::size_t to, const PerDim<std::int64_t>& begun,
+                    const PerDim<std::int64_t>& tile) const {
+  for (std::size_t r = from; r < to; ++r) {
+    for (const DimId d : tile.ids()) {
+      if (!regions_[r].allows(d, r > from ? 1 : (begun[d] - 1) / tile[d] + 1)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace mapsim::check

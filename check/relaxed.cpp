@@ -76,7 +76,14 @@ void Relaxed::pass_on(std::size_t phase, std::size_t spot) {
     double* row = row_of(k, phase, spot);
     row[0] = last.empty() ? row[0] : std::min(row[0], last[k]);
     for (const Graph::Loop& each : graph_.loops_to(phase, spot)) {
-      loop(each.dim, row);
+      if (each.from == spot) {
+        loop(each.dim, row);
+      }
+    }
+    for (const Graph::Loop& each : graph_.loops_to(phase, spot)) {
+      if (each.from != spot && graph_.alive(phase, each.from)) {
+        read_on(k, phase, each);
+      }
     }
     for (const std::size_t from : graph_.crossings_to(phase, spot)) {
       if (graph_.alive(phase - 1, from)) {
@@ -112,6 +119,18 @@ void Relaxed::loop(DimId dim, double* row) const {
       row[tile] = std::min(row[tile], row[tile - stride]);
     }
   });
+}
+
+// The region reads on: before the loop it had not come so far. Rungs may be shared, and a loop that
+// does nothing makes no walk dearer.
+void Relaxed::read_on(std::size_t component, std::size_t phase, const Graph::Loop& each) {
+  const double* inner = row_of(component, phase, each.to);
+  std::vector<double> before(inner, inner + rungs_.size());
+  loop(each.dim, before.data());
+  double* outer = row_of(component, phase, each.from);
+  for (std::size_t tile = 0; tile < before.size(); ++tile) {
+    outer[tile] = std::min(outer[tile], before[tile]);
+  }
 }
 
 void Relaxed::cross(std::size_t component, std::size_t phase, std::size_t from, std::size_t spot) {

@@ -32,6 +32,7 @@ class Relaxed {
   void cross(std::size_t component, std::size_t phase, std::size_t from, std::size_t spot);
   void slide(std::size_t component, std::size_t phase, std::size_t spot, const Graph::Slide& slide);
   void loop(DimId dim, double* row) const;
+  void read_on(std::size_t component, std::size_t phase, const Graph::Loop& each);
   double* row_of(std::size_t component, std::size_t phase, std::size_t spot) {
     return &to_go_[component][rows_[phase * graph_.spots() + spot]];
   }

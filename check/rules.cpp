@@ -49,9 +49,6 @@ class RulesReader {
     if (!rules.balanced && (rules.pieces > 0 || rules.has_tiles())) {
       reader_.error(map, "'pieces' and 'tiles' need 'factors: balanced'");
     }
-    if (rules.balanced && !rules.loops.empty()) {
-      reader_.error(map, "the checker does not know rules for loops with balanced factors");
-    }
     for (const LoopRule& rule : rules.loops) {
       if (rule.level && !rules.even) {
         reader_.error(map, "rules for loops above a level need the tiling 'even'");
@@ -234,7 +231,9 @@ class RulesReader {
       }
       if (const Node* order = fields.find("order")) {
         rule.order.emplace();
-        for (const Node* group : reader_.items(*order, "a list of groups of dims")) {
+        const bool none = order->kind == Node::Kind::kSequence && order->items.empty();
+        for (const Node* group : none ? std::vector<const Node*>{}
+                                      : reader_.items(*order, "a list of groups of dims")) {
           rule.order->push_back(read_dims(*group));
         }
       }

@@ -22,28 +22,32 @@ struct Label {
   std::optional<DimId> last{};  // what stands right above is a temporal loop over it
   TensorSet loose{};            // whose last keep could stand here as well: no loop since moves it
   bool whole = false;
+  std::size_t begun = 0;  // the tile with which the region began, if it matters
 };
 
 // Partial nests with the same future.
 using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Chain>,
-                          std::optional<DimId>, std::vector<bool>>;
+                          std::optional<DimId>, std::vector<bool>, std::size_t>;
 
 class Unfolder {
  public:
   Unfolder(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-           double wanted)
+           const Target& target)
       : graph_{graph},
         rungs_{rungs},
         relaxed_{relaxed},
         goal_{goal},
         counts_{graph, rungs},
         components_{relaxed.shares().components()},
-        frontier_{{{wanted, 0}}, false},
-        wanted_{wanted},
+        target_{target},
+        counts_tiles_{graph.counts_tiles()},
         onwards_(graph.phases() * graph.spots()) {
     std::size_t width = components_;
     for (const Room& room : graph.rooms()) {
-      slots_.push_back(room.tenants.size() > 1 ? std::optional{width++} : std::nullopt);
+      const bool measured =
+          goal.kind == Goal::Kind::kCurve && room.level == goal.level && room.role == goal.role;
+      measured_ = measured ? std::optional{width} : measured_;
+      slots_.push_back(measured || room.tenants.size() > 1 ? std::optional{width++} : std::nullopt);
     }
     width_ = width;
     for (std::size_t phase = 0; phase < graph.phases(); ++phase) {
@@ -58,7 +62,7 @@ class Unfolder {
     while (!queue_.empty()) {
       const auto [bound, number] = queue_.top();
       if (labels_[number].whole || found_.labels >= most) {
-        found_.bound = std::min(bound, wanted_);
+        found_.bound = std::min(bound, target_.met());
         return found_;
       }
       queue_.pop();
@@ -66,7 +70,7 @@ class Unfolder {
       const Label label = std::exchange(labels_[number], {});
       expand(label);
     }
-    found_.bound = wanted_;
+    found_.bound = target_.met();
     return found_;
   }
 
@@ -75,7 +79,7 @@ class Unfolder {
     std::vector<Graph::Move> moves;  // `from` is where they lead to
     std::vector<std::pair<Graph::Slide, std::size_t>> slides;
     std::vector<std::size_t> crossings;
-    std::vector<DimId> loops;
+    std::vector<std::pair<DimId, std::size_t>> loops;
   };
   Onwards& onwards(std::size_t phase, std::size_t spot) {
     return onwards_[phase * graph_.spots() + spot];
@@ -96,7 +100,7 @@ class Unfolder {
       onwards(phase - 1, from).crossings.push_back(spot);
     }
     for (const Graph::Loop& loop : graph_.loops_to(phase, spot)) {
-      onwards(phase, loop.from).loops.push_back(loop.dim);
+      onwards(phase, loop.from).loops.emplace_back(loop.dim, spot);
     }
   }
 
@@ -107,6 +111,7 @@ class Unfolder {
       Label label{{0, spot, rungs_.size() - 1},
                   PerDim<Chain>(rungs_.dims()),
                   std::vector<double>(width_, 0.0)};
+      label.begun = counts_tiles_ ? label.node.tile : 0;
       bool fits = true;
       for (std::size_t r = 0; r < slots_.size(); ++r) {
         double used = 0;
@@ -118,6 +123,9 @@ class Unfolder {
           }
         }
         fits = fits && used <= graph_.rooms()[r].bits;
+        if (measured_ && slots_[r] == measured_) {
+          label.values[*measured_] = used;
+        }
       }
       if (fits) {
         offer(std::move(label));
@@ -135,13 +143,15 @@ class Unfolder {
   void expand(const Label& label) {
     const auto [phase, spot, tile] = label.node;
     const auto& end = graph_.end(spot);
-    if (phase + 1 == graph_.phases() && end && tile == 0) {
+    if (phase + 1 == graph_.phases() && end && tile == 0 && may_leave(label)) {
       finish(label, *end);
     }
     const Onwards& ways = onwards(phase, spot);
-    for (const DimId d : ways.loops) {
+    for (const auto& [d, to] : ways.loops) {
       for (std::size_t rung = 0; may_loop(label, d) && rung < rungs_.digit(d, tile); ++rung) {
-        offer(below_loop(label, d, rung));
+        Label next = below_loop(label, d, rung);
+        next.node.spot = to;
+        offer(std::move(next));
       }
     }
     for (const std::size_t to : ways.crossings) {
@@ -198,7 +208,22 @@ class Unfolder {
     return next;
   }
 
+  // Has the region that ends with this phase made as many tiles as it may?
+  bool may_leave(const Label& label) const {
+    bool may = true;
+    for (std::size_t i = 0; counts_tiles_ && i < rungs_.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      const std::int64_t begun = rungs_.high(d, rungs_.digit(d, label.begun));
+      const std::int64_t tile = rungs_.high(d, rungs_.digit(d, label.node.tile));
+      may = may && graph_.allows_tiles(label.node.phase, d, (begun - 1) / tile + 1);
+    }
+    return may;
+  }
+
   void cross(const Label& label, std::size_t to) {
+    if (graph_.ends_region(label.node.phase) && !may_leave(label)) {
+      return;
+    }
     Label next = label;
     next.node.phase = label.node.phase + 1;
     next.node.spot = to;
@@ -221,6 +246,9 @@ class Unfolder {
         next.chains[d] = with_spread(std::move(next.chains[d]), rungs_.spreads()[*fanout], *fanout,
                                      d, rungs_.high(d, rung));
       }
+    }
+    if (counts_tiles_ && graph_.ends_region(label.node.phase)) {
+      next.begun = next.node.tile;
     }
     offer(std::move(next));
   }
@@ -277,15 +305,21 @@ class Unfolder {
     }
     const double steps = counts_.steps(label.chains, graph_.crossed(node.phase));
     const Price price{graph_.problem(), graph_, goal_, steps};
-    const Figures figures = price.of(sum.data(), 0, 0);
-    if (frontier_.covers({figures.first, 0})) {
+    const Figures figures = price.of(sum.data(), capacity_for(label), 0);
+    if (target_.is_met_by(figures)) {
       return;
     }
     if (!label.whole && is_dominated(label)) {
       return;
     }
-    queue_.emplace(figures.first, labels_.size());
+    queue_.emplace(target_.of(figures), labels_.size());
     labels_.push_back(std::move(label));
+  }
+
+  // Bits of the room of a curve for what stands in it so far.
+  double capacity_for(const Label& label) const {
+    const bool twice = measured_ && graph_.problem().arch().levels[goal_.level].double_buffered;
+    return measured_ ? label.values[*measured_] * (twice ? 2 : 1) : 0;
   }
 
   bool is_dominated(const Label& label) {
@@ -293,7 +327,8 @@ class Unfolder {
     for (const TensorId t : graph_.problem().workload().tensors.ids()) {
       loose.push_back(label.loose.contains(t));
     }
-    Future future{label.node.phase, label.node.spot, label.node.tile, {}, label.last, loose};
+    Future future{label.node.phase, label.node.spot, label.node.tile, {},
+                  label.last,       loose,           label.begun};
     std::get<3>(future).assign(label.chains.begin(), label.chains.end());
     std::vector<std::vector<double>>& others = known_[std::move(future)];
     const auto no_worse = [&](const std::vector<double>& other) {
@@ -313,10 +348,11 @@ class Unfolder {
   const Goal& goal_;
   ChainCounts counts_;
   std::size_t components_;
-  Frontier frontier_;
-  double wanted_;
+  const Target& target_;
+  bool counts_tiles_;
   std::vector<Onwards> onwards_;
   std::vector<std::optional<std::size_t>> slots_;  // per room: where in a label
+  std::optional<std::size_t> measured_;            // ... the room of a curve
   std::size_t width_ = 0;
   std::vector<Label> labels_;
   using Queued = std::pair<double, std::size_t>;
@@ -328,8 +364,8 @@ class Unfolder {
 }  // namespace
 
 Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-                 double wanted, std::int64_t labels) {
-  return Unfolder{graph, rungs, relaxed, goal, wanted}.run(labels);
+                 const Target& target, std::int64_t labels) {
+  return Unfolder{graph, rungs, relaxed, goal, target}.run(labels);
 }
 
 }  // namespace mapsim::check

@@ -238,12 +238,10 @@ std::string tie_line(const Objective& objective, const Cost& cost, std::int64_t 
 namespace {
 
 std::string proof_text(const Provenance& origin, const Mapspace& space, const Objective& objective,
-                       const SearchResult& result) {
+                       const SearchResult& result, bool tied) {
   const Problem& problem = space.problem();
   const check::Goal goal = unit_goal(objective);
   const double value = result.cost ? objective_value(objective, *result.cost) : HUGE_VAL;
-  const bool tied = objective.exact_ties && result.certificate.status == Proof::kOptimal &&
-                    !result.certificate.bound_but_for_bare && !space.constraints().factors.balanced;
   std::string text = head_text(objective, tied ? ties_entry(objective) : "");
   text += fmt::format("value: {}\n", check::value_text(value, goal));
   if (tied) {
@@ -266,8 +264,12 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
 
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result, int threads) {
-  std::string text = proof_text(origin, space, objective, result);
-  if (!space.constraints().factors.balanced) {
+  const bool balanced = space.constraints().factors.balanced;
+  const bool tied = !balanced && objective.exact_ties &&
+                    result.certificate.status == Proof::kOptimal &&
+                    !result.certificate.bound_but_for_bare;
+  const std::string text = proof_text(origin, space, objective, result, tied);
+  if (!balanced) {
     return text;
   }
   check::CheckOptions options;
@@ -283,7 +285,15 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
     proven.groups[g].bound = bounds[g];
     proven.certificate.lower_bound = std::min(proven.certificate.lower_bound, bounds[g]);
   }
-  return proof_text(origin, space, objective, proven);
+  const bool optimal = result.cost && !(proven.certificate.lower_bound < draft.value);
+  if (objective.exact_ties && optimal && !result.interrupted) {
+    const std::string with_ties = proof_text(origin, space, objective, proven, true);
+    if (!(check::provable_share(check::parse_certificate(with_ties, "the certificate"), options) <
+          1)) {
+      return with_ties;
+    }
+  }
+  return proof_text(origin, space, objective, proven, false);
 }
 
 std::string schedules_certificate_file(const Provenance& origin, const Problem& layer,
@@ -313,7 +323,7 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
 }
 
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
-                                   const FrontSubject& subject, const Front& front) {
+                                   const FrontSubject& subject, const Front& front, int threads) {
   const Arch& arch = space.problem().arch();
   Objective objective = subject.objective;
   std::string also = "front: latency";
@@ -342,6 +352,20 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   text += front.schedules
               ? subject_text(origin, arch, print_layer(workload), schedule_rules(Frames::kOne))
               : subject_text(origin, arch, print_workload(workload), rules_text(space));
+  if (!space.constraints().factors.balanced) {
+    return text + check::seal(text);
+  }
+  check::CheckOptions options;
+  options.threads = threads;
+  if (!front.complete) {
+    options.effort = {30'000, 0};
+  }
+  const double share = check::provable_share(
+      check::parse_certificate(text + check::seal(text), "the certificate"), options);
+  if (!(share > 0)) {
+    return {};
+  }
+  text += share < 1 ? fmt::format("gap: {}\n", 1 / share - 1) : "";
   return text + check::seal(text);
 }
 

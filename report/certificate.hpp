@@ -25,8 +25,10 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
                                        const FormedResult& found);
 
 // The same of a front or a curve that is complete: the points, and the claim that there is nothing
-// else.
+// else. With balanced factors also of one that was stopped: nothing is better by more than a gap,
+// which is what the checker can follow. Empty: it can follow none.
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
-                                   const FrontSubject& subject, const Front& front);
+                                   const FrontSubject& subject, const Front& front,
+                                   int threads = 1);
 
 }  // namespace mapsim

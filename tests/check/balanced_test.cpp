@@ -12,9 +12,13 @@
 #include <vector>
 
 #include "arch/load.hpp"
+#include "check/membership.hpp"
+#include "check/point.hpp"
 #include "core/diagnostic.hpp"
 #include "mapper/constraints.hpp"
+#include "mapper/front.hpp"
 #include "proven.hpp"
+#include "report/front.hpp"
 #include "tests/mapper/random_space.hpp"
 #include "workloads/gemm.hpp"
 
@@ -128,15 +132,98 @@ TEST_P(BalancedProofs, HoldAndNeverClaimTooMuch) {
 
 TEST_P(BalancedProofs, HoldUnderRules) {
   int ruled = 0;
+  int optimal = 0;
   for (std::uint64_t i = 0; i < 30; ++i) {
     const std::uint64_t seed = 96'000 + 1'000 * GetParam() + i;
     const SearchCase random = random_ruled_balanced_space(seed, 1'000);
-    if (random.constraints.loops.empty()) {
-      is_proven(random, kBalancedObjectives[i % kBalancedObjectives.size()], seed);
+    const bool proven =
+        is_proven(random, kBalancedObjectives[i % kBalancedObjectives.size()], seed);
+    if (!random.constraints.loops.empty() && has_no_hops(random.problem)) {
       ++ruled;
+      optimal += proven ? 1 : 0;
     }
   }
   EXPECT_GT(ruled, 3);
+  EXPECT_GE(optimal, ruled - 3);
+}
+
+// How near any mapping comes to what a certificate says of ties, fronts or curves; 1: none beats
+// it.
+double true_share(const Mapspace& space, const check::Certificate& claimed) {
+  check::Frontier frontier;
+  for (const check::Point& point : claimed.points) {
+    frontier.points.push_back(point.figures);
+  }
+  frontier.first_decides = claimed.goal.kind == check::Goal::Kind::kTies;
+  frontier.slack = claimed.goal.ties_by_energy() ? check::kRounding : 0;
+  double least = 1;
+  const Mapspace all{claimed.problem, space.constraints()};  // with plenty of a curve's room
+  all.enumerate([&](const Mapping& mapping) {
+    const Evaluation evaluation = evaluate(all.problem(), mapping);
+    if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+      least =
+          std::min(least, frontier.share(check::figures_of(all.problem(), claimed.goal, *cost)));
+    }
+    return true;
+  });
+  return least;
+}
+
+// What a certificate of points would follow is not above what there is, with all of them or without
+// one. Does it show that there are no others?
+bool shows_all_points(const Mapspace& space, const std::string& proof, std::uint64_t seed) {
+  EXPECT_EQ(faults_of(proof), "") << "seed " << seed << '\n' << proof;
+  check::Certificate read = check::parse_certificate(proof, "proof");
+  const bool all = read.gap == 0;
+  EXPECT_LE(1 / (1 + read.gap), true_share(space, read) * (1 + 1e-9)) << "seed " << seed;
+  if (read.points.size() > 1) {
+    read.points.erase(read.points.begin() + static_cast<std::ptrdiff_t>(seed % read.points.size()));
+    const double truth = true_share(space, read);
+    EXPECT_LE(check::provable_share(read, {}), truth * (1 + 1e-9)) << "seed " << seed;
+    read.gap = 0;
+    EXPECT_TRUE(!(truth < 1) || !check::check_certificate(read, {}).problems.empty()) << seed;
+  }
+  return all;
+}
+
+TEST_P(BalancedProofs, OfFrontsTiesAndCurvesHoldAndNeverClaimTooMuch) {
+  std::array<int, 3> all{};
+  std::array<int, 3> tried{};
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const std::uint64_t seed = 93'000 + 1'000 * GetParam() + i;
+    const SearchCase random =
+        i % 2 == 0 ? random_balanced_space(seed, 1'000) : random_ruled_balanced_space(seed, 1'000);
+    if (!has_no_hops(random.problem)) {
+      continue;
+    }
+    const Mapspace space{random.problem, random.constraints};
+    FrontSubject subject{Objective::kEnergy, std::nullopt};
+    std::string proof =
+        front_certificate_file({"search", {}}, space, subject, search_front(space, {}));
+    ++tried[0];
+    all[0] += !proof.empty() && shows_all_points(space, proof, seed) ? 1 : 0;
+
+    Objective tied = i % 2 == 0 ? Objective::kEnergy : Objective::kLatency;
+    tied.exact_ties = true;
+    proof = proof_of(random.problem, random.constraints, tied);
+    const bool shows_ties = proof.find("ties: ") != std::string::npos;
+    ++tried[1];
+    all[1] += shows_ties ? 1 : 0;
+    EXPECT_TRUE(!shows_ties || shows_all_points(space, proof, seed));
+
+    const auto level = static_cast<LevelId>(i % random.problem.arch().levels.size());
+    if (random.problem.arch().levels[level].capacity.per_role.empty()) {
+      subject.room = CurveRoom{level, {}};
+      const Front curve = search_curve(space, {}, *subject.room);
+      proof = front_certificate_file({"search", {}}, space, subject, curve);
+      ++tried[2];
+      all[2] += !proof.empty() && shows_all_points(space, proof, seed) ? 1 : 0;
+    }
+  }
+  for (const std::size_t kind : {0U, 1U, 2U}) {
+    EXPECT_GT(tried[kind], 0) << kind;
+    EXPECT_GE(all[kind], tried[kind] - 2) << kind;
+  }
 }
 
 // A layer whose dims have no divisors, on an array.
@@ -192,6 +279,93 @@ TEST(BalancedProof, DoesNotHoldForAnotherMapping) {
       "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 1\n  - for N: 1\n  - for K: 1\n";
   EXPECT_THAT(complaint(altered(layer_proof(), "mapping:", "inputs:", other)),
               HasSubstr("the mapping has a value of "));
+}
+
+// The least energy of the mappings that the checker takes for those of the space.
+double least_within(const check::Certificate& claimed) {
+  Constraints free;
+  free.even = claimed.rules.even;
+  free.factors.balanced = true;
+  double least = HUGE_VAL;
+  Mapspace{claimed.problem, free}.enumerate([&](const Mapping& mapping) {
+    const Evaluation evaluation = evaluate(claimed.problem, mapping);
+    const Cost* cost = std::get_if<Cost>(&evaluation);
+    if (cost != nullptr && cost->energy.total.count() < least &&
+        check::why_outside(claimed.problem, claimed.rules, mapping).empty()) {
+      least = cost->energy.total.count();
+    }
+    return true;
+  });
+  return least;
+}
+
+// Loops in an order, so many tiles of M, and none at all right above the units; then with one rule
+// less: what was the best is not any more, or the file says something else than what it proves.
+TEST(BalancedProof, UnderRulesForLoopsIsAboutThemOnly) {
+  const Problem problem{small_machine(), gemm("gemm", {5, 3, 2, {}, false}, {})};
+  const Constraints rules = parse_constraints(R"(mapspace:
+  tiling: even
+  factors: balanced
+  loops:
+    Buffer: {order: [[K], [M, N]], factors: {M: [2, 3], N: {max: 2}}}
+    PEs: {order: [N, K]}
+    MAC: {order: []}
+)",
+                                              "rules", problem);
+  const std::string proof = proof_of(problem, rules, Objective::kEnergy);
+  EXPECT_EQ(complaint(proof), "");
+  const check::Certificate read = check::parse_certificate(proof, "proof");
+  EXPECT_EQ(read.lower_bound, read.value);
+  EXPECT_NEAR(read.value, least_within(read), 1e-9 * read.value);
+  int refused = 0;
+  for (const auto& [from, with] :
+       std::vector<std::array<std::string, 2>>{{"[[K], [M, N]]", "[[M, N], [K]]"},
+                                               {", factors: {M: [2, 3], N: {min: 1, max: 2}}", ""},
+                                               {"M: [2, 3], ", "M: [5], "},
+                                               {"    - {order: []}\n", ""},
+                                               {"tiling: even", "tiling: uneven"}}) {
+    const std::size_t begin = proof.find(from);
+    ASSERT_NE(begin, std::string::npos) << from << proof;
+    const std::string changed = sealed(std::string{proof}.replace(begin, from.size(), with));
+    const std::string says = complaint(changed);
+    if (says.empty()) {  // what is claimed is still true
+      const check::Certificate claimed = check::parse_certificate(changed, "proof");
+      EXPECT_NEAR(claimed.value, least_within(claimed), 1e-9 * claimed.value) << with;
+    }
+    refused += says.empty() ? 0 : 1;
+  }
+  EXPECT_GE(refused, 3);
+}
+
+// A front says with a gap what it cannot show; without it, or with a point less, it does not hold.
+TEST(BalancedProof, OfAFrontHasAllOfItsPoints) {
+  const Problem problem{parse_arch(R"(name: fast_and_slow
+nodes:
+  - {storage: DRAM, capacity: unlimited, bandwidth: {shared: 1 B/cycle}, energy: {read: 16 pJ/b, write: 16 pJ/b}}
+  - {storage: Buffer, capacity: 14 B, bandwidth: {shared: 2 B/cycle}, energy: {read: 30 pJ/b, write: 30 pJ/b}}
+  - {fanout: PEs, x: 4}
+  - {compute: MAC, energy: 1 pJ}
+)",
+                                   "arch"),
+                        gemm("gemm", {7, 3, 2, {}, false}, {})};
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  const Mapspace space{problem, constraints};
+  const FrontSubject subject{Objective::kEnergy, std::nullopt};
+  const Front front = search_front(space, {});
+  const std::string proof = front_certificate_file({"search", {}}, space, subject, front);
+  EXPECT_EQ(complaint(proof), "");
+  ASSERT_GE(front.points.size(), 2U);
+  Front less = front;
+  less.points.pop_back();
+  const std::string weaker = front_certificate_file({"search", {}}, space, subject, less);
+  EXPECT_EQ(complaint(weaker), "");
+  const double gap = check::parse_certificate(weaker, "proof").gap;
+  EXPECT_GT(gap, 0);
+  EXPECT_THAT(complaint(altered(weaker, "gap: ", "\n", fmt::format("gap: {}", 0.9 * gap))),
+              HasSubstr("the points are not all: of the unrolling"));
+  EXPECT_THAT(complaint(altered(weaker, "gap: ", "\n", "")),
+              HasSubstr("the points are not all: of the unrolling"));
 }
 
 // Whatever is claimed of an unrolling beyond what there is.
