@@ -39,11 +39,14 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
       break;
     }
     if (rungs.is_exact()) {
-      const Unfolding walked = effort.labels > 0
-                                   ? unfold(graph, rungs, relaxed, goal, target, effort.labels)
-                                   : Unfolding{};
-      found.labels = walked.labels;
-      found.bound = std::max(found.bound, walked.bound);
+      for (const Memory memory : {Memory::kRooms, Memory::kLoops}) {
+        if (effort.labels > 0 && found.bound < target.met()) {
+          const Unfolding walked =
+              unfold(graph, rungs, relaxed, goal, target, memory, effort.labels);
+          found.labels += walked.labels;
+          found.bound = std::max(found.bound, walked.bound);
+        }
+      }
       break;
     }
     if (tiles >= most) {

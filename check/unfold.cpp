@@ -2,6 +2,7 @@
 #include "check/unfold.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <queue>
 #include <tuple>
@@ -32,7 +33,7 @@ using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Cha
 class Unfolder {
  public:
   Unfolder(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-           const Target& target)
+           const Target& target, Memory memory)
       : graph_{graph},
         rungs_{rungs},
         relaxed_{relaxed},
@@ -40,6 +41,7 @@ class Unfolder {
         counts_{graph, rungs},
         components_{relaxed.shares().components()},
         target_{target},
+        knows_loops_{memory == Memory::kLoops},
         counts_tiles_{graph.counts_tiles()},
         onwards_(graph.phases() * graph.spots()) {
     std::size_t width = components_;
@@ -148,7 +150,10 @@ class Unfolder {
     }
     const Onwards& ways = onwards(phase, spot);
     for (const auto& [d, to] : ways.loops) {
-      for (std::size_t rung = 0; may_loop(label, d) && rung < rungs_.digit(d, tile); ++rung) {
+      const std::size_t rungs = rungs_.digit(d, tile);
+      // Where loops are forgotten, one that changes nothing else is as good as many of one rung.
+      const std::size_t least = !knows_loops_ && to == spot && rungs > 0 ? rungs - 1 : 0;
+      for (std::size_t rung = least; may_loop(label, d) && rung < rungs; ++rung) {
         Label next = below_loop(label, d, rung);
         next.node.spot = to;
         offer(std::move(next));
@@ -160,7 +165,7 @@ class Unfolder {
     for (const Graph::Move& move : ways.moves) {
       Label next = label;
       next.node.spot = move.from;
-      if (place(next, move.placing, counts_.moved(boundary(move.placing), label.chains))) {
+      if (place(next, move.placing, label, std::nullopt)) {
         offer(std::move(next));
       }
     }
@@ -171,10 +176,7 @@ class Unfolder {
         next.node.spot = to;
         bool fits = true;
         for (const std::size_t placing : slide.placings) {
-          const Boundary& of = boundary(placing);
-          const Moved moved =
-              of.slides ? counts_.moved(of, label.chains, d) : counts_.moved(of, next.chains);
-          fits = fits && place(next, placing, moved);
+          fits = fits && place(next, placing, label, d);
         }
         if (fits) {
           offer(std::move(next));
@@ -186,7 +188,7 @@ class Unfolder {
   // Two loops over one dim are one, unless a keep parts them that neither moves, and that stands
   // further out here for not being moved by what is between.
   bool may_loop(const Label& label, DimId d) const {
-    bool may = label.last != d;
+    bool may = !knows_loops_ || label.last != d;
     for (const TensorId t : graph_.problem().workload().tensors.ids()) {
       may = may ||
             (label.loose.contains(t) && !graph_.problem().workload().tensors[t].dims().contains(d));
@@ -196,6 +198,10 @@ class Unfolder {
 
   Label below_loop(const Label& label, DimId d, std::size_t rung) const {
     Label next = label;
+    next.node.tile -= (rungs_.digit(d, label.node.tile) - rung) * rungs_.stride(d);
+    if (!knows_loops_) {
+      return next;
+    }
     next.last = d;
     next.loose = {};
     for (const TensorId t : graph_.problem().workload().tensors.ids()) {
@@ -204,7 +210,6 @@ class Unfolder {
       }
     }
     next.chains[d] = with_loop(std::move(next.chains[d]), rungs_.high(d, rung));
-    next.node.tile -= (rungs_.digit(d, label.node.tile) - rung) * rungs_.stride(d);
     return next;
   }
 
@@ -243,8 +248,10 @@ class Unfolder {
           return;
         }
         next.node.tile -= (rung - behind.front()) * rungs_.stride(d);
-        next.chains[d] = with_spread(std::move(next.chains[d]), rungs_.spreads()[*fanout], *fanout,
-                                     d, rungs_.high(d, rung));
+        if (knows_loops_) {
+          next.chains[d] = with_spread(std::move(next.chains[d]), rungs_.spreads()[*fanout],
+                                       *fanout, d, rungs_.high(d, rung));
+        }
       }
     }
     if (counts_tiles_ && graph_.ends_region(label.node.phase)) {
@@ -257,20 +264,45 @@ class Unfolder {
     return relaxed_.shares().boundary(placing);
   }
 
-  bool pays(Label& label, std::size_t placing, const Moved& moved) const {
-    return pay(boundary(placing), moved, relaxed_.shares().tracked(), label.values.data(), 1,
-               components_);
+  // What the relaxation takes for a placing, wherever its tile comes from; `run`: of what slides
+  // right below a loop over that dim, which starts with the tile.
+  const std::vector<double>& prices(std::size_t placing, std::optional<DimId> run) {
+    std::vector<double>& prices = prices_[{placing, run}];
+    if (prices.empty()) {
+      prices = run ? relaxed_.shares().sliding(placing, *run)
+                   : relaxed_.shares().plain(placing, relaxed_.bits(placing));
+    }
+    return prices;
+  }
+
+  // `above`: right above the tile, or above the loop over `run` that it lies right below. False:
+  // nothing would be as the stand says.
+  bool pay_for(Label& label, std::size_t placing, const Label& above, std::optional<DimId> run) {
+    const Boundary& of = boundary(placing);
+    const bool slides = run && of.slides;
+    if (knows_loops_) {
+      Moved moved = slides ? counts_.moved(of, above.chains, run) : counts_.moved(of, label.chains);
+      moved.tile = relaxed_.bits(placing)[label.node.tile] / of.tile_width;
+      return pay(of, moved, relaxed_.shares().tracked(), label.values.data(), 1, components_);
+    }
+    const std::size_t tile = slides ? above.node.tile : label.node.tile;
+    const std::vector<double>& costs = prices(placing, slides ? run : std::nullopt);
+    for (std::size_t k = 0; k < components_; ++k) {
+      label.values[k] += costs[k * rungs_.size() + tile];
+    }
+    return costs[tile] < kInfinity;
   }
 
   // False: the tile does not fit with the others, or nothing would be as the stand says.
-  bool place(Label& label, std::size_t placing, Moved moved) const {
+  bool place(Label& label, std::size_t placing, const Label& above, std::optional<DimId> run) {
     const double bits = relaxed_.bits(placing)[label.node.tile];
-    moved.tile = bits / boundary(placing).tile_width;
-    if (!(bits < kInfinity) || !pays(label, placing, moved)) {
+    if (!(bits < kInfinity) || !pay_for(label, placing, above, run)) {
       return false;
     }
-    label.last.reset();
-    label.loose.insert(boundary(placing).tensor);
+    if (knows_loops_) {
+      label.last.reset();
+      label.loose.insert(boundary(placing).tensor);
+    }
     const auto room = graph_.room_of(graph_.placings()[placing]);
     if (room && slots_[*room]) {
       label.values[*slots_[*room]] += bits;
@@ -281,15 +313,23 @@ class Unfolder {
 
   void finish(const Label& label, const std::vector<std::size_t>& placings) {
     Label last = label;
+    last.whole = true;
+    if (!knows_loops_) {
+      const std::vector<double> end = relaxed_.shares().end(placings);
+      std::transform(end.begin(), end.end(), last.values.begin(), last.values.begin(),
+                     std::plus<>{});
+      offer(std::move(last));
+      return;
+    }
     for (const std::size_t placing : placings) {
-      const Moved moved = counts_.moved(boundary(placing), label.chains);
-      if (!pays(last, placing, moved)) {
+      const Boundary& of = boundary(placing);
+      if (!pay(of, counts_.moved(of, label.chains), relaxed_.shares().tracked(), last.values.data(),
+               1, components_)) {
         return;
       }
     }
     const Problem& problem = graph_.problem();
     last.values[0] += problem.mac_energy().count() * static_cast<double>(problem.macs());
-    last.whole = true;
     offer(std::move(last));
   }
 
@@ -303,7 +343,8 @@ class Unfolder {
     for (std::size_t k = 0; k < components_ && !label.whole; ++k) {
       sum[k] += relaxed_.at(node, k);
     }
-    const double steps = counts_.steps(label.chains, graph_.crossed(node.phase));
+    const std::size_t crossed = knows_loops_ ? graph_.crossed(node.phase) : 0;
+    const double steps = counts_.steps(label.chains, crossed);
     const Price price{graph_.problem(), graph_, goal_, steps};
     const Figures figures = price.of(sum.data(), capacity_for(label), 0);
     if (target_.is_met_by(figures)) {
@@ -349,6 +390,7 @@ class Unfolder {
   ChainCounts counts_;
   std::size_t components_;
   const Target& target_;
+  bool knows_loops_;
   bool counts_tiles_;
   std::vector<Onwards> onwards_;
   std::vector<std::optional<std::size_t>> slots_;  // per room: where in a label
@@ -358,14 +400,15 @@ class Unfolder {
   using Queued = std::pair<double, std::size_t>;
   std::priority_queue<Queued, std::vector<Queued>, std::greater<>> queue_;
   std::map<Future, std::vector<std::vector<double>>> known_;
+  std::map<std::pair<std::size_t, std::optional<DimId>>, std::vector<double>> prices_;
   Unfolding found_;
 };
 
 }  // namespace
 
 Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-                 const Target& target, std::int64_t labels) {
-  return Unfolder{graph, rungs, relaxed, goal, target}.run(labels);
+                 const Target& target, Memory memory, std::int64_t labels) {
+  return Unfolder{graph, rungs, relaxed, goal, target, memory}.run(labels);
 }
 
 }  // namespace mapsim::check

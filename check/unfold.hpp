@@ -11,12 +11,17 @@ struct Unfolding {
   std::int64_t labels = 0;
 };
 
-// Walks the nests of an unrolling from the outside in, those first that may come to the least, and
-// knows what their loops have made of each dim: until one is whole that is below all others, or
-// nothing is left that does not meet the target, or so many partial nests have been looked at. A
-// whole one costs what it moves; whether there are loops to put between those of one dim is not
-// asked, which leaves a bound. `relaxed`: of rungs that no two extents share.
+// What tells partial nests apart that have come to the same tile: what their loops have made of
+// each dim, or nothing but what they use of rooms that are shared.
+enum class Memory : std::uint8_t { kLoops, kRooms };
+
+// Walks the nests of an unrolling from the outside in, those first that may come to the least:
+// until one is whole that is below all others, or nothing is left that does not meet the target, or
+// so many partial nests have been looked at. With loops known a whole one costs what it moves;
+// whether there are loops to put between those of one dim is not asked, which leaves a bound. With
+// rooms only each placing costs what it does in the relaxation, the least of all loops above.
+// `relaxed`: of rungs that no two extents share.
 Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-                 const Target& target, std::int64_t labels);
+                 const Target& target, Memory memory, std::int64_t labels);
 
 }  // namespace mapsim::check

@@ -21,6 +21,7 @@
 #include "report/front.hpp"
 #include "tests/mapper/random_space.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
@@ -366,6 +367,31 @@ nodes:
               HasSubstr("the points are not all: of the unrolling"));
   EXPECT_THAT(complaint(altered(weaker, "gap: ", "\n", "")),
               HasSubstr("the points are not all: of the unrolling"));
+}
+
+// GEMM 512^3 of tests/mapper/published_optima_test.cpp: two of its tiles share each room, which no
+// tile's cost alone knows, and there are too many chains of extents to look at.
+TEST(BalancedProof, OfTilesThatShareRoomsNeedsNoLoops) {
+  const Problem problem{parse_arch(R"(name: round
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 25 pJ/b, write: 25 pJ/b}}
+  - {storage: GLB, capacity: 1048576 b, energy: {read: 0.75 pJ/b, write: 0.75 pJ/b}}
+  - {storage: RF, capacity: 4096 b, energy: {read: 0.0625 pJ/b, write: 0.0625 pJ/b}}
+  - {compute: MAC, energy: 0.5 pJ}
+)",
+                                   "arch"),
+                        parse_workload("name: gemm\ngemm: {m: 512, n: 512, k: 512}\n"
+                                       "precision: {partial: 8 b}\n",
+                                       "layer")};
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  const std::string proof = proof_of(problem, constraints, Objective::kEnergy);
+  const check::Certificate read = check::parse_certificate(proof, "proof");
+  EXPECT_EQ(read.value, 685'768'704);
+  EXPECT_EQ(read.lower_bound, 685'768'704);
+  const check::Verdict verdict = check::check_certificate(read, {});
+  EXPECT_THAT(verdict.problems, testing::IsEmpty());
+
 }
 
 // Whatever is claimed of an unrolling beyond what there is.
