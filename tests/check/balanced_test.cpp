@@ -369,8 +369,8 @@ nodes:
               HasSubstr("the points are not all: of the unrolling"));
 }
 
-// GEMM 512^3 of tests/mapper/published_optima_test.cpp: two of its tiles share each room, which no
-// tile's cost alone knows, and there are too many chains of extents to look at.
+// GEMM 512^3 of tests/mapper/published_optima_test.cpp: tiles share both rooms, which the cost of a
+// tile alone does not know, and there are too many chains of extents to look at.
 TEST(BalancedProof, OfTilesThatShareRoomsNeedsNoLoops) {
   const Problem problem{parse_arch(R"(name: round
 nodes:
@@ -384,14 +384,32 @@ nodes:
                                        "precision: {partial: 8 b}\n",
                                        "layer")};
   Constraints constraints;
+  const SearchResult divisors = search_exact(Mapspace{problem, constraints}, {});
   constraints.factors.balanced = true;
   const std::string proof = proof_of(problem, constraints, Objective::kEnergy);
-  const check::Certificate read = check::parse_certificate(proof, "proof");
+  check::Certificate read = check::parse_certificate(proof, "proof");
   EXPECT_EQ(read.value, 685'768'704);
   EXPECT_EQ(read.lower_bound, 685'768'704);
   const check::Verdict verdict = check::check_certificate(read, {});
   EXPECT_THAT(verdict.problems, testing::IsEmpty());
+  EXPECT_LT(verdict.labels, 5'000);
 
+  // The best mapping of divisors is one of the space, but not the best.
+  read.value = read.lower_bound = divisors.cost->energy.total.count();
+  read.points.front().mapping = *divisors.best;
+  read.points.front().figures.first = read.value;
+  read.claims.front().bound = read.value;
+  check::CheckOptions options;
+  options.effort.labels = 2'000;
+  EXPECT_THAT(check::check_certificate(read, options).problems,
+              testing::ElementsAre(HasSubstr("no more than 685768704 pJ follows")));
+}
+
+// Two keeps of a tensor at one tile, the inner one there by a rule for its extents, as of the
+// optimum. No bound is above that.
+TEST(BalancedProof, HoldsWhereATensorIsKeptTwiceAtATileThatARuleGives) {
+  const SearchCase random = random_ruled_balanced_space(8'500'079, 20'000);
+  EXPECT_TRUE(is_proven(random, Objective::kEnergy, 8'500'079));
 }
 
 // Whatever is claimed of an unrolling beyond what there is.
