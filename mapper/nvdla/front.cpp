@@ -55,7 +55,7 @@ struct FormFront {
 };
 
 FormFront front_of(const Problem& problem, const Objective& objective) {
-  const NvdlaSpace engine = nvdla_space(problem);
+  const NvdlaSpace engine = nvdla_space(problem, objective.mode);
   FormFront found;
   found.size = engine.size;
   Stairs stairs;

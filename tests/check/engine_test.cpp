@@ -103,7 +103,7 @@ std::string worse_proof(const Problem& problem, const Objective& objective,
   const Form form = forms[rng.below(forms.size())];
   FormedResult other{check::formed(problem, form).value(), {}, {}};
   other.result.form = form;
-  for (const NvdlaSchedule& schedule : nvdla_space(other.problem).schedules) {
+  for (const NvdlaSchedule& schedule : nvdla_space(other.problem, LatencyMode::kRamped).schedules) {
     Mapping mapping = mapping_of(other.problem, schedule);
     const Evaluation evaluation = evaluate(other.problem, mapping);
     const Cost* cost = std::get_if<Cost>(&evaluation);
