@@ -218,6 +218,7 @@ FormedResult search_forms(const Problem& problem, const SearchOptions& options, 
     }
   }
   best->tried = std::move(tried);
+  best->result.certificate.mapspace_size = std::to_string(count_schedules(problem, frames));
   best->result.statistics = spent;
   return std::move(*best);
 }
