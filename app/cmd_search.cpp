@@ -145,13 +145,17 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
 }
 
 // Where the file shows less than the search has found.
-std::string weaker_proof_text(const std::string& proof, const SearchResult& result) {
+std::string weaker_proof_text(const std::string& proof, const Objective& objective,
+                              const SearchResult& result) {
   if (proof.empty() || result.certificate.schedules) {
     return {};
   }
   const check::Certificate claimed = check::parse_certificate(proof, "the certificate");
   if (!(claimed.lower_bound < result.certificate.lower_bound * (1 - check::kRounding))) {
-    return {};
+    const bool ties = claimed.goal.kind == check::Goal::Kind::kTies || !objective.exact_ties;
+    return ties || result.certificate.status != Proof::kOptimal
+               ? ""
+               : "(--certificate: the file does not prove the second figure)\n";
   }
   return fmt::format("(--certificate: the file proves no more than {}{})\n",
                      check::value_text(claimed.lower_bound, claimed.goal),
@@ -191,7 +195,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
       answer.text +=
           "(--certificate: folds that leave a remainder were not searched; without it they are)\n";
     }
-    answer.text += weaker_proof_text(proof, result);
+    answer.text += weaker_proof_text(proof, options.objective, result);
     if (arguments.explain_energy && result.cost) {
       answer.text += '\n' + explain_energy_text(space.problem(), *result.cost);
     }

@@ -87,6 +87,7 @@ class Checker {
 
   // Of all unrollings: those of which it takes long are looked at more closely if they are few.
   double provable_share() {
+    constexpr std::size_t kMostTiles = 6'000'000;  // of a round, some minutes at most
     constexpr std::size_t kMostClose = 64;
     const Target target{points_frontier(), true, 1};
     const std::vector<Unrolling> unrollings =
@@ -96,8 +97,18 @@ class Checker {
       open[u] = u;
       prepare_graph(unrollings[u]);
     }
-    double share = 1;
-    for (const Effort& effort : {Effort{30'000, 0}, options_.effort}) {
+    double share = open.empty() ? 1 : 0;
+    std::vector<std::size_t> rounds{300, 3'000, 30'000};
+    const std::size_t coarse = rounds.back();
+    if (options_.effort.tiles > coarse) {
+      rounds.push_back(options_.effort.tiles);
+    }
+    for (const std::size_t tiles : rounds) {
+      const bool close = tiles > coarse;
+      if (open.empty() || (close ? open.size() > kMostClose : open.size() * tiles > kMostTiles)) {
+        break;
+      }
+      const Effort effort{tiles, close ? options_.effort.labels : 0};
       std::vector<double> shares(open.size());
 #pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
       for (std::size_t i = 0; i < open.size(); ++i) {
@@ -111,9 +122,6 @@ class Checker {
         }
       }
       open = std::move(left);
-      if (open.empty() || open.size() > kMostClose) {
-        break;
-      }
     }
     return share;
   }

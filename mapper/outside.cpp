@@ -145,12 +145,12 @@ std::string why_outside_of(const Mapspace& space, const Mapping& mapping) {
   if (!std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing)) {
     return Reading{space}.read(plain);
   }
-  const std::vector<NvdlaSchedule> schedules = nvdla_space(problem).schedules;
+  const std::vector<NvdlaSchedule> schedules = nvdla_space(problem, LatencyMode::kRamped).schedules;
   const bool is_one = std::any_of(schedules.begin(), schedules.end(), [&](const auto& schedule) {
     return canonical(problem.workload(), mapping_of(problem, schedule)) == plain;
   });
   return is_one ? ""
-                : "it is none of the engine's schedules that the search evaluates (docs/nvdla.md)";
+                : "it is none of the engine's schedules (docs/nvdla.md)";
 }
 
 }  // namespace mapsim

@@ -338,8 +338,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   }
   std::string text = head_text(objective, also);
   const Problem& problem = space.problem();
-  text += mapspace_line(front.schedules ? std::to_string(count_schedules(problem, Frames::kOne))
-                                        : front.mapspace_size);
+  text += mapspace_line(front.mapspace_size);
   text += front.points.empty() ? "points: []\n" : "points:\n";
   for (const FrontPoint& point : front.points) {
     text += fmt::format("  - value: {}\n    measure: {} {}\n",

@@ -76,8 +76,7 @@ std::optional<ConvShape> conv_shape(const Workload& workload, const LayerView& v
   constexpr std::int64_t kMostTries = 64;
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 2> tries;  // padding, input
   for (const std::size_t axis : {0, 1}) {
-    const std::int64_t window = shape.dilation[axis] * (shape.kernel[axis] - 1) + 1;
-    for (std::int64_t padding = 0; padding < std::min(window, kMostTries); ++padding) {
+    for (std::int64_t padding = 0; padding < kMostTries; ++padding) {
       for (std::int64_t rest = 0; rest < std::min(shape.stride[axis], kMostTries); ++rest) {
         tries[axis].emplace_back(padding, used[axis] + rest - 2 * padding);
       }

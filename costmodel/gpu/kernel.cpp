@@ -178,7 +178,7 @@ std::array<double, 3> matrix_bytes(const GemmProblem& problem) {
 std::optional<std::string> illegal(const Gpu& gpu, const GemmProblem& problem,
                                    const KernelChoice& kernel) {
   const auto [a, b, c] = matrix_bytes(problem);
-  if (a + b + c > real(gpu.dram_size.count())) {
+  if (gpu.dram_size > Bytes{0} && a + b + c > real(gpu.dram_size.count())) {
     return fmt::format("A, B and C take {:.4g} GB; {} has {:.4g} GB of memory", (a + b + c) * 1e-9,
                        gpu.name, real(gpu.dram_size.count()) * 1e-9);
   }

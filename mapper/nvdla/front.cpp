@@ -49,15 +49,13 @@ class Stairs {
 
 struct FormFront {
   std::vector<FrontPoint> points;
-  std::int64_t size = 0;
   std::int64_t evaluations = 0;
   InfeasibleReport infeasible;
 };
 
 FormFront front_of(const Problem& problem, const Objective& objective) {
-  const NvdlaSpace engine = nvdla_space(problem);
+  const NvdlaSpace engine = nvdla_space(problem, objective.mode);
   FormFront found;
-  found.size = engine.size;
   Stairs stairs;
   Evaluator evaluator{problem};
   for (const NvdlaSchedule& schedule : engine.schedules) {
@@ -100,10 +98,8 @@ Front search_engine_front(const Mapspace& space, const SearchOptions& options) {
   Front front;
   front.schedules = true;
   front.complete = true;
-  std::int64_t size = 0;
   Stairs stairs;
   for (FormFront& part : parts) {
-    size += part.size;
     front.statistics.evaluations += part.evaluations;
     for (FrontPoint& point : part.points) {
       stairs.insert(std::move(point));
@@ -114,7 +110,7 @@ Front search_engine_front(const Mapspace& space, const SearchOptions& options) {
   if (!front.points.empty()) {
     front.infeasible = {};
   }
-  front.mapspace_size = std::to_string(size);
+  front.mapspace_size = std::to_string(count_schedules(problem, Frames::kOne));
   front.statistics.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return front;

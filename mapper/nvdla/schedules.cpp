@@ -128,8 +128,10 @@ struct Stripe {
 // Appends stripes of tiles of `rows` rows; returns how many there are with those left out.
 class StripeChoices {
  public:
-  StripeChoices(const Problem& problem, const LayerView& view, const NvdlaAtom& atom)
+  StripeChoices(const Problem& problem, const LayerView& view, const NvdlaAtom& atom,
+                LatencyMode mode)
       : timing_{timing_of(problem)},
+        keeps_all_{mode == LatencyMode::kRamped},
         image_{problem.workload().form.kind == FormKind::kImage},
         all_rows_{bound(problem, view.rows)},
         columns_{bound(problem, view.columns)},
@@ -158,22 +160,25 @@ class StripeChoices {
     return {tiles * whole.count + rest.count, tiles * whole.cycles + rest.cycles};
   }
 
-  // Fewer stripes fetch the weights of the array less often; everything else is the same. What may
-  // not fit neither is left out nor rules anything out.
+  // Fewer stripes fetch the weights of the array less often; everything else but the last drain is
+  // the same. What may not fit neither is left out nor rules anything out.
   void offer(const Stripe& stripe, std::vector<Stripe>& kept) const {
     const auto fits = [this](const Stripe& s) { return s.rows * s.columns <= certain_; };
     const auto rules_out = [&](const Stripe& a, const Stripe& b) {
       return fits(a) && fits(b) && a.sum.count <= b.sum.count && a.sum.cycles <= b.sum.cycles;
     };
-    if (std::any_of(kept.begin(), kept.end(),
-                    [&](const Stripe& other) { return rules_out(other, stripe); })) {
-      return;
+    if (!keeps_all_) {
+      if (std::any_of(kept.begin(), kept.end(),
+                      [&](const Stripe& other) { return rules_out(other, stripe); })) {
+        return;
+      }
+      std::erase_if(kept, [&](const Stripe& other) { return rules_out(stripe, other); });
     }
-    std::erase_if(kept, [&](const Stripe& other) { return rules_out(stripe, other); });
     kept.push_back(stripe);
   }
 
   const NvdlaTiming& timing_;
+  bool keeps_all_;
   bool image_;
   std::int64_t all_rows_;
   std::int64_t columns_;
@@ -182,11 +187,11 @@ class StripeChoices {
 
 // Appends the schedules of one atom and one tile of channels.
 void add_schedules(const Problem& problem, const LayerView& view, const NvdlaAtom& atom,
-                   std::int64_t channels, NvdlaSpace& space) {
+                   std::int64_t channels, LatencyMode mode, NvdlaSpace& space) {
   const std::int64_t all_rows = bound(problem, view.rows);
   const std::int64_t all_kernels = bound(problem, view.kernel);
   const bool many_images = bound(problem, view.batch) > 1;
-  const StripeChoices choices{problem, view, atom};
+  const StripeChoices choices{problem, view, atom, mode};
   for (const std::int64_t rows : parts_of(all_rows)) {
     std::int64_t all = 0;
     const std::vector<Stripe> stripes = choices.of(rows, all);
@@ -290,7 +295,7 @@ Mapping mapping_of(const Problem& problem, const NvdlaSchedule& schedule) {
   return nest.take();
 }
 
-NvdlaSpace nvdla_space(const Problem& problem) {
+NvdlaSpace nvdla_space(const Problem& problem, LatencyMode mode) {
   const LayerView view = *view_layer(problem.workload());
   const std::int64_t channels = bound(problem, view.channel);
   NvdlaSpace space;
@@ -299,7 +304,7 @@ NvdlaSpace nvdla_space(const Problem& problem) {
       const std::int64_t tile = std::min(channels, blocks * atom.channels);
       const bool fits = least_fits(problem, atom, tile);
       if (fits || blocks == 1) {
-        add_schedules(problem, view, atom, tile, space);
+        add_schedules(problem, view, atom, tile, mode, space);
         break;
       }
     }

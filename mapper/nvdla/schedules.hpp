@@ -6,6 +6,7 @@
 
 #include "costmodel/mapping.hpp"
 #include "costmodel/problem.hpp"
+#include "mapper/objective.hpp"
 #include "workloads/form.hpp"
 
 namespace mapsim {
@@ -41,13 +42,13 @@ Mapping mapping_of(const Problem& problem, const NvdlaSchedule& schedule);
 //    input within a line;
 //  - channels in as few parts as let the least such schedule fit.
 // Any extent between two of these needs as many parts and more room; docs/nvdla.md. `size` counts
-// them all; `schedules` lacks stripes that are as many as others' or more and take as long or
-// longer.
+// them all; `schedules` of steady latency lacks stripes that are as many as others' or more and take
+// as long or longer. (Ramped, the last drain of a smaller stripe is shorter.)
 struct NvdlaSpace {
   std::vector<NvdlaSchedule> schedules;
   std::int64_t size = 0;
 };
-NvdlaSpace nvdla_space(const Problem& problem);
+NvdlaSpace nvdla_space(const Problem& problem, LatencyMode mode);
 
 // Throws UnsupportedSearch for what is neither a convolution nor a matrix product, and for machines
 // whose levels are not those of the engine.

@@ -153,7 +153,8 @@ std::int64_t count_schedules(const Problem& problem, Frames frames) {
   std::int64_t count = 0;
   for (const Form form : forms) {
     if (std::optional<Workload> workload = in_form(problem.workload(), form)) {
-      count += nvdla_space(Problem{problem.arch(), std::move(*workload)}).size;
+      count +=
+          nvdla_space(Problem{problem.arch(), std::move(*workload)}, LatencyMode::kSteady).size;
     }
   }
   return count;
@@ -166,7 +167,7 @@ SearchResult search_nvdla(const Mapspace& space, const SearchOptions& options) {
     throw UnsupportedSearch("the schedules of an engine after NVDLA take no constraints");
   }
   check_engine(problem);
-  const NvdlaSpace engine = nvdla_space(problem);
+  const NvdlaSpace engine = nvdla_space(problem, options.objective.mode);
   SearchOptions asked = options;
   const auto search = [&] {
     return consider_all(problem, asked, static_cast<std::int64_t>(engine.schedules.size()),
@@ -217,6 +218,7 @@ FormedResult search_forms(const Problem& problem, const SearchOptions& options, 
     }
   }
   best->tried = std::move(tried);
+  best->result.certificate.mapspace_size = std::to_string(count_schedules(problem, frames));
   best->result.statistics = spent;
   return std::move(*best);
 }

@@ -133,7 +133,7 @@ TEST(NvdlaSearch, IsExhaustive) {
         << print_mapping(problem.arch(), problem.workload(), *result.best);
     EXPECT_EQ(result.certificate.status, Proof::kOptimal);
     const std::optional<DimId> channel = view_layer(problem.workload())->channel;
-    split += channel && nvdla_space(problem).schedules.front().channels <
+    split += channel && nvdla_space(problem, LatencyMode::kSteady).schedules.front().channels <
                             problem.workload().dims[*channel].bound
                  ? 1
                  : 0;
