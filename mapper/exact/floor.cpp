@@ -50,7 +50,8 @@ namespace {
 
 // Instances that one transfer between a level and the compute units serves at most. Along a window
 // of k dims, a_1 to a_k instances need a_1 + .. + a_k - k + 1 coordinates at least: a sum of two
-// sets of numbers has |A| + |B| - 1 elements or more.
+// sets of numbers has |A| + |B| - 1 elements or more. Fewer instances with work share no better:
+// a / (a + c) grows with a.
 double most_shared(const Problem& problem, const UnrollingGroup& group, LevelId level, TensorId t) {
   PerDim<double> along(problem.workload().dims.size(), 1.0);
   double instances = 1;
@@ -79,7 +80,10 @@ double most_shared(const Problem& problem, const UnrollingGroup& group, LevelId 
 }
 
 // Sums that the compute units send to a level: what they, the network and what comes back cost.
-double sums_floor(const Problem& problem, const UnrollingGroup& group, LevelId level) {
+// With balanced factors instances without work leave sums of others unmet: from all of them
+// merging to none, at the price of the cheapest network, costs are convex in how many arrive.
+double sums_floor(const Problem& problem, bool balanced, const UnrollingGroup& group,
+                  LevelId level) {
   const TensorId t = problem.workload().output();
   const Tensor& tensor = problem.workload().tensors[t];
   const StorageEnergy& energy = problem.arch().levels[level].energy;
@@ -94,6 +98,7 @@ double sums_floor(const Problem& problem, const UnrollingGroup& group, LevelId l
   double begun = distinct;  // sums that do not come back: the first of each instance of the level
   double sums = macs;
   double additions = 0;
+  double cheapest = kInfinity;  // addition
   for (std::size_t i = group.factors.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     double irrelevant = 1;
@@ -102,20 +107,31 @@ double sums_floor(const Problem& problem, const UnrollingGroup& group, LevelId l
     }
     if (!problem.arch().is_above(level, f)) {
       begun *= irrelevant;
-    } else if (problem.is_merged(f, t)) {
+    } else if (problem.is_merged(f, t) && irrelevant > 1) {
+      cheapest = std::min(cheapest, problem.addition_energy(f).count());
       additions += problem.addition_energy(f).count() * (sums - sums / irrelevant);
       sums /= irrelevant;
     }
   }
   const double bits = problem.moved_bits(t, sums > distinct ? tensor.partial_bits : tensor.bits);
-  return additions +
-         bits * (sums * energy.update.count() + std::max(0.0, sums - begun) * energy.read.count());
+  const auto arrival = [&](double arriving) {
+    return bits * (arriving * energy.update.count() +
+                   std::max(0.0, arriving - begun) * energy.read.count());
+  };
+  if (!balanced || !(cheapest < kInfinity)) {
+    return additions + arrival(sums);
+  }
+  double least = arrival(macs);
+  for (const double arriving : {sums, std::clamp(begun, sums, macs)}) {
+    least = std::min(least, cheapest * (macs - arriving) + arrival(arriving));
+  }
+  return least;
 }
 
-double accesses_floor(const Problem& problem, const UnrollingGroup& group, LevelId level,
-                      TensorId t) {
+double accesses_floor(const Problem& problem, bool balanced, const UnrollingGroup& group,
+                      LevelId level, TensorId t) {
   return t == problem.workload().output()
-             ? sums_floor(problem, group, level)
+             ? sums_floor(problem, balanced, group, level)
              : static_cast<double>(problem.macs()) / most_shared(problem, group, level, t) *
                    problem.moved_bits(t, problem.workload().tensors[t].bits) *
                    problem.arch().levels[level].energy.read.count();
@@ -150,11 +166,13 @@ EnergyFloor::EnergyFloor(const Skeleton& skeleton)
 
 double EnergyFloor::of(const UnrollingGroup& group) const {
   const Problem& problem = skeleton_->problem();
+  const bool balanced = skeleton_->space().constraints().factors.balanced;
   PerTensor<double> least = latched_;
   for (const Way& way : ways_) {
     if (way.paid < least[way.tensor]) {
-      least[way.tensor] = std::min(
-          least[way.tensor], way.paid + accesses_floor(problem, group, way.level, way.tensor));
+      least[way.tensor] =
+          std::min(least[way.tensor],
+                   way.paid + accesses_floor(problem, balanced, group, way.level, way.tensor));
     }
   }
   double floor = static_cast<double>(problem.macs()) * problem.mac_energy().count();

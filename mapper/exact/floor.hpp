@@ -12,11 +12,11 @@ namespace mapsim::exact {
 // cheaply.
 double energy_floor(const Mapspace& space);
 
-// The same of the nests of one group with perfect factors, whatever their tiles: each tensor comes
-// to the level that serves the compute units over every boundary on its way
-// (Skeleton::least_paid), and its accesses there are shared by no more instances than the unrolling
-// has; sums are added up in the networks between, come back to be added to, and are final only when
-// each leaves once. docs/decisions/0031.
+// The same of the nests of one group, whatever their tiles: each tensor comes to the level that
+// serves the compute units over every boundary on its way (Skeleton::least_paid), and its accesses
+// there are shared by no more instances than the unrolling has; sums are added up in the networks
+// between (balanced factors: as many as is cheapest), come back to be added to, and are final only
+// when each leaves once. docs/decisions/0031, 0036.
 class EnergyFloor {
  public:
   explicit EnergyFloor(const Skeleton& skeleton);  // outlives the floor
