@@ -2,6 +2,8 @@
 #include "mapper/exact/floor.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "costmodel/nest.hpp"
 #include "mapper/exact/volume.hpp"
@@ -146,7 +148,13 @@ EnergyFloor::EnergyFloor(const Skeleton& skeleton)
     if (stops.back().latch) {
       latched_[t] = skeleton.least_paid(t, stops.size() - 1);
     }
+    for (const TensorId other : latched_.ids()) {
+      if (t < other && meet_once(t, other)) {
+        pairs_.emplace_back(t, other);
+      }
+    }
   }
+  const Problem& problem = skeleton.problem();
   for (const Placing& placing : skeleton.placings()) {
     if (placing.to != Placing::kMac) {
       continue;
@@ -157,29 +165,178 @@ EnergyFloor::EnergyFloor(const Skeleton& skeleton)
       return way.tensor == placing.tensor && way.level == level;
     });
     if (known == ways_.end()) {
-      ways_.push_back({placing.tensor, level, paid});
+      const Tensor& tensor = problem.workload().tensors[placing.tensor];
+      const std::optional<Bits> room = problem.room(level, tensor.role);
+      const std::int64_t held =
+          room ? room->count() / std::min(tensor.bits, tensor.partial_bits).count() : 0;
+      ways_.push_back({placing.tensor, level, paid,
+                       room ? static_cast<double>(std::max<std::int64_t>(1, held)) : kInfinity,
+                       parents(placing.tensor, level)});
     } else {
       known->paid = std::min(known->paid, paid);
     }
   }
 }
 
+// Levels from which the tensor may come to this one.
+std::vector<LevelId> EnergyFloor::parents(TensorId tensor, LevelId level) const {
+  std::vector<LevelId> found;
+  const std::vector<Stop>& stops = skeleton_->stops(tensor);
+  for (const Placing& placing : skeleton_->placings()) {
+    if (placing.tensor == tensor && placing.to != Placing::kMac && !stops[placing.to].latch &&
+        stops[placing.to].level == level) {
+      found.push_back(stops[placing.from].level);
+    }
+  }
+  return found;
+}
+
+// Do two elements of these tensors take part in one operation at most? And is there no loop along
+// which both slide?
+bool EnergyFloor::meet_once(TensorId one, TensorId other) const {
+  const Workload& workload = skeleton_->problem().workload();
+  const auto slides = [&](TensorId t) {
+    const auto& ranks = workload.tensors[t].ranks;
+    return std::any_of(ranks.begin(), ranks.end(),
+                       [](const Rank& rank) { return rank.terms.size() > 1; });
+  };
+  if (slides(other)) {
+    std::swap(one, other);
+  }
+  if (slides(other)) {
+    return false;
+  }
+  const DimSet known = workload.tensors[other].dims();
+  for (const Rank& rank : workload.tensors[one].ranks) {
+    const auto open = std::count_if(rank.terms.begin(), rank.terms.end(), [&](const Term& term) {
+      return !known.contains(term.dim) && workload.dims[term.dim].bound > 1;
+    });
+    if (open > 1) {
+      return false;
+    }
+  }
+  const DimSet both = known | workload.tensors[one].dims();
+  bool all = true;
+  for (const DimId d : workload.dims.ids()) {
+    all = all && (both.contains(d) || workload.dims[d].bound == 1);
+  }
+  return all;
+}
+
+// What a tensor that comes to its level in so many elements, all instances together, costs beyond
+// coming once.
+double EnergyFloor::refill(const UnrollingGroup& group, const Way& way, double fills) const {
+  const Problem& problem = skeleton_->problem();
+  const Arch& arch = problem.arch();
+  const Tensor& tensor = problem.workload().tensors[way.tensor];
+  const bool output = way.tensor == problem.workload().output();
+  const auto once = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
+  if (fills <= once) {
+    return 0;
+  }
+  DimSet sliding;
+  for (const Rank& rank : tensor.ranks) {
+    for (const Term& term : rank.terms) {
+      if (rank.terms.size() > 1) {
+        sliding.insert(term.dim);
+      }
+    }
+  }
+  double leaving = way.from.empty() ? 0 : kInfinity;
+  for (const LevelId from : way.from) {
+    double together = 1;  // instances that one transfer serves
+    for (const FanoutId f : group.factors.ids()) {
+      const bool between = arch.is_above(from, f) && !arch.is_above(way.level, f);
+      for (const DimId d : problem.workload().dims.ids()) {
+        if (between && problem.is_merged(f, way.tensor) && group.factors[f][d] > 1) {
+          together *= sliding.contains(d)         ? kInfinity
+                      : tensor.dims().contains(d) ? 1
+                                                  : static_cast<double>(group.factors[f][d]);
+        }
+      }
+    }
+    const StorageEnergy& energy = arch.levels[from].energy;
+    leaving = std::min(leaving, std::max(0.0, fills / together - once) *
+                                    (output ? energy.update : energy.read).count());
+  }
+  const StorageEnergy& energy = arch.levels[way.level].energy;
+  return std::min(problem.moved_bits(way.tensor, tensor.bits),
+                  problem.moved_bits(way.tensor, tensor.partial_bits)) *
+         (leaving + (fills - once) * (output ? energy.read : energy.write).count());
+}
+
+// Of each pair that one level serves, the tensor that moves further in stays with one tile of the
+// other: it comes at least once for as many operations as there are elements in that. Which of the
+// two moves further in is the mapping's choice.
+double EnergyFloor::refills(const UnrollingGroup& group, const PerTensor<Choice>& chosen) const {
+  const auto macs = static_cast<double>(skeleton_->problem().workload().macs());
+  std::vector<std::pair<TensorId, TensorId>> pairs;
+  for (const auto& [one, other] : pairs_) {
+    const Way* a = chosen[one].way;
+    const Way* b = chosen[other].way;
+    if (a != nullptr && b != nullptr && a->level == b->level && a->level != LevelId{0}) {
+      pairs.emplace_back(one, other);
+    }
+  }
+  double least = kInfinity;
+  for (std::size_t inner = 0; inner < std::size_t{1} << pairs.size(); ++inner) {
+    PerTensor<double> fills(chosen.size(), 0.0);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const bool swapped = (inner >> p & 1) != 0;
+      const TensorId moves = swapped ? pairs[p].second : pairs[p].first;
+      const TensorId stays = swapped ? pairs[p].first : pairs[p].second;
+      fills[moves] = std::max(fills[moves], macs / chosen[stays].way->held);
+    }
+    double sum = 0;
+    for (const TensorId t : chosen.ids()) {
+      sum += chosen[t].way == nullptr ? 0 : refill(group, *chosen[t].way, fills[t]);
+    }
+    least = std::min(least, sum);
+  }
+  return least;
+}
+
+// The least of all choices for the tensors from this one on, if it is below the best.
+double EnergyFloor::combine(const UnrollingGroup& group, const Choices& choices,
+                            PerTensor<Choice>& chosen, std::size_t tensor, double best) const {
+  double sum = 0;
+  for (const TensorId t : choices.ids()) {
+    sum += index_of(t) < tensor ? chosen[t].cost : choices[t].front().cost;
+  }
+  if (sum >= best) {
+    return best;
+  }
+  if (tensor == choices.size()) {
+    return std::min(best, sum + refills(group, chosen));
+  }
+  const auto t = static_cast<TensorId>(tensor);
+  for (const Choice& choice : choices[t]) {
+    chosen[t] = choice;
+    best = combine(group, choices, chosen, tensor + 1, best);
+  }
+  return best;
+}
+
 double EnergyFloor::of(const UnrollingGroup& group) const {
   const Problem& problem = skeleton_->problem();
   const bool balanced = skeleton_->space().constraints().factors.balanced;
-  PerTensor<double> least = latched_;
+  Choices choices(latched_.size());
+  for (const TensorId t : choices.ids()) {
+    choices[t].push_back({nullptr, latched_[t]});
+  }
   for (const Way& way : ways_) {
-    if (way.paid < least[way.tensor]) {
-      least[way.tensor] =
-          std::min(least[way.tensor],
-                   way.paid + accesses_floor(problem, balanced, group, way.level, way.tensor));
+    if (way.paid < kInfinity) {
+      choices[way.tensor].push_back(
+          {&way, way.paid + accesses_floor(problem, balanced, group, way.level, way.tensor)});
     }
   }
-  double floor = static_cast<double>(problem.macs()) * problem.mac_energy().count();
-  for (const double energy : least) {
-    floor += energy;
+  for (std::vector<Choice>& each : choices) {
+    std::sort(each.begin(), each.end(),
+              [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
   }
-  return floor;
+  PerTensor<Choice> chosen(choices.size());
+  return static_cast<double>(problem.macs()) * problem.mac_energy().count() +
+         combine(group, choices, chosen, 0, kInfinity);
 }
 
 }  // namespace mapsim::exact
