@@ -223,6 +223,43 @@ bool EnergyFloor::meet_once(TensorId one, TensorId other) const {
   return all;
 }
 
+namespace {
+
+// Instances of `to` that one transfer from `from` serves at most: all along dims that the tensor
+// does not have, one along those that tell its elements apart. An element of a window is used by
+// one combination of blocks for each index of all of its dims but one, whichever that is.
+double most_served(const Problem& problem, const UnrollingGroup& group, LevelId from, LevelId to,
+                   TensorId t) {
+  const Workload& workload = problem.workload();
+  PerDim<double> along(workload.dims.size(), 1.0);
+  for (const FanoutId f : group.factors.ids()) {
+    const bool between = problem.arch().is_above(from, f) && !problem.arch().is_above(to, f);
+    for (const DimId d : along.ids()) {
+      along[d] *=
+          between && problem.is_merged(f, t) ? static_cast<double>(group.factors[f][d]) : 1.0;
+    }
+  }
+  double served = 1;
+  for (const DimId d : along.ids()) {
+    served *= workload.tensors[t].dims().contains(d) ? 1 : along[d];
+  }
+  for (const Rank& rank : workload.tensors[t].ranks) {
+    double blocks = 1;
+    double indices = 1;
+    double longest = 1;
+    for (const Term& term : rank.terms) {
+      const auto bound = static_cast<double>(workload.dims[term.dim].bound);
+      blocks *= along[term.dim];
+      indices *= bound;
+      longest = std::max(longest, bound);
+    }
+    served *= std::min(blocks, indices / longest);
+  }
+  return served;
+}
+
+}  // namespace
+
 // What a tensor that comes to its level in so many elements, all instances together, costs beyond
 // coming once.
 double EnergyFloor::refill(const UnrollingGroup& group, const Way& way, double fills) const {
@@ -234,27 +271,9 @@ double EnergyFloor::refill(const UnrollingGroup& group, const Way& way, double f
   if (fills <= once) {
     return 0;
   }
-  DimSet sliding;
-  for (const Rank& rank : tensor.ranks) {
-    for (const Term& term : rank.terms) {
-      if (rank.terms.size() > 1) {
-        sliding.insert(term.dim);
-      }
-    }
-  }
   double leaving = way.from.empty() ? 0 : kInfinity;
   for (const LevelId from : way.from) {
-    double together = 1;  // instances that one transfer serves
-    for (const FanoutId f : group.factors.ids()) {
-      const bool between = arch.is_above(from, f) && !arch.is_above(way.level, f);
-      for (const DimId d : problem.workload().dims.ids()) {
-        if (between && problem.is_merged(f, way.tensor) && group.factors[f][d] > 1) {
-          together *= sliding.contains(d)         ? kInfinity
-                      : tensor.dims().contains(d) ? 1
-                                                  : static_cast<double>(group.factors[f][d]);
-        }
-      }
-    }
+    const double together = most_served(problem, group, from, way.level, way.tensor);
     const StorageEnergy& energy = arch.levels[from].energy;
     leaving = std::min(leaving, std::max(0.0, fills / together - once) *
                                     (output ? energy.update : energy.read).count());
