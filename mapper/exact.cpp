@@ -229,7 +229,7 @@ class ExactSearch {
     if (is_balanced() && !record_.has_best()) {
       start_from_perfect_factors();
     }
-    std::vector<std::size_t> order = is_balanced() ? groups_.by_steps() : groups_.by_floor();
+    std::vector<std::size_t> order = groups_.by_floor();
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
       bound_coarsely(order, balanced::kCoarseTiles[i]);
     }

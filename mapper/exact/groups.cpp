@@ -65,11 +65,10 @@ Groups::Groups(const Mapspace& space, const Objective& objective, int threads)
   make_kinds();
   cycles_.resize(kind_.size());
   floors_.resize(kind_.size());
-  const double energy = space.constraints().factors.balanced ? energy_floor(space) : 0;
   const auto count = static_cast<std::int64_t>(kind_.size());
 #pragma omp parallel for schedule(static) num_threads(threads) if (count >= kManyFloors)
   for (std::int64_t g = 0; g < count; ++g) {
-    find_floor(static_cast<std::size_t>(g), energy);
+    find_floor(static_cast<std::size_t>(g));
   }
 }
 
@@ -93,13 +92,10 @@ void Groups::make_kinds() {
   }
 }
 
-// `energy`: a floor of all groups.
-void Groups::find_floor(std::size_t group, double energy) {
+void Groups::find_floor(std::size_t group) {
   const Kind& kind = kinds_[kind_[group]];
   std::vector<double> components(2 + kind.skeleton->ports().size(), 0.0);
-  components[0] = space_.constraints().factors.balanced
-                      ? energy
-                      : kind.floor.of(space_.group_by_factors()[group]);
+  components[0] = kind.floor.of(space_.group_by_factors()[group]);
   cycles_[group] = least_cycles(group);
   if (cycles_[group] < kInfinity) {
     floors_[group] = kind.valuation.key(components.data(), cycles_[group]);

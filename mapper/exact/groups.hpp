@@ -52,7 +52,7 @@ class Groups {
     Valuation valuation;
   };
   void make_kinds();
-  void find_floor(std::size_t group, double energy);
+  void find_floor(std::size_t group);
   double least_cycles(std::size_t group) const;  // of the compute units
 
   const Mapspace& space_;

@@ -58,7 +58,7 @@ TEST_P(ExactOnBalancedSpaces, FindsTheOptimumUnderRules) {
 // The optimum is counted by walking it, too.
 TEST(BalancedOptima, CostWhatTheSimulatorCounts) {
   int imperfect = 0;
-  for (std::uint64_t seed = 60'000; seed < 60'060; ++seed) {
+  for (std::uint64_t seed = 60'000; seed < 60'120; ++seed) {
     const SearchCase random = random_balanced_space(seed, 3'000);
     const SearchResult result = search_exact(Mapspace{random.problem, random.constraints}, {});
     if (result.best) {
@@ -290,12 +290,63 @@ TEST(FewMappings, SayWhatALimitWouldHaveToBe) {
   EXPECT_EQ(result.infeasible.smallest_need.at("latency limit"), 98);
 }
 
+// Instances per dim of each fanout, both axes together.
+PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mapping& mapping) {
+  PerDim<std::int64_t> extents = bounds_of(problem.workload());
+  PerFanout<PerDim<std::int64_t>> used(problem.arch().fanouts.size(),
+                                       PerDim<std::int64_t>(extents.size(), 1));
+  for (const MappingNode& node : mapping.nodes) {
+    if (const auto* parallel = std::get_if<Parallel>(&node)) {
+      std::int64_t& extent = extents[parallel->dim];
+      used[parallel->fanout][parallel->dim] *= (extent + parallel->extent - 1) / parallel->extent;
+      extent = parallel->extent;
+    } else if (const auto* loop = std::get_if<Temporal>(&node)) {
+      extents[loop->dim] = loop->extent;
+    }
+  }
+  return used;
+}
+
+// Whatever the tiles, the last of which are partial, and however many instances idle.
+TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
+  int groups_met = 0;
+  int near = 0;
+  for (std::uint64_t seed = 50'000; seed < 50'040; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 1'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
+      const exact::Groups groups{space, objective};
+      std::vector<double> best(groups.size(), exact::kInfinity);
+      space.enumerate([&](const Mapping& mapping) {
+        const Evaluation evaluation = evaluate(random.problem, mapping);
+        if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
+          const auto used = instances_of(random.problem, mapping);
+          for (std::size_t g = 0; g < groups.size(); ++g) {
+            if (space.group_by_factors()[g].factors == used) {
+              best[g] = std::min(best[g], objective_value(objective, *cost));
+            }
+          }
+        }
+        return true;
+      });
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const double floor = groups.floor(g).first;
+        EXPECT_LE(floor, best[g] * (1 + kRounding)) << "seed " << seed << " group " << g;
+        groups_met += best[g] < exact::kInfinity ? 1 : 0;
+        near += best[g] < exact::kInfinity && floor >= 0.9 * best[g] ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(groups_met, 100);
+  EXPECT_GT(near, groups_met / 4);
+}
+
 // On a coarse lattice the relaxation says no more than on the fine one, and something; where rooms
 // are shared, as much or more.
 TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
   int useful = 0;
   int sharing = 0;
-  for (std::uint64_t seed = 60'000; seed < 60'060; ++seed) {
+  for (std::uint64_t seed = 60'000; seed < 60'120; ++seed) {
     const SearchCase random = random_balanced_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
