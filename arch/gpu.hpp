@@ -99,7 +99,7 @@ struct Gpu {
   Bytes l2_size{0};
   BytesPerSecond l2_bandwidth{0};  // reads by all SMs together
   Bytes l2_per_sm{64};             // per cycle, into one SM
-  Bytes dram_size{0};  // 0: no limit, of chips made by programs
+  Bytes dram_size{0};              // 0: no limit, of chips made by programs
   BytesPerSecond dram_bandwidth{0};
   GpuLatency latency;
   Milliwatts power{0};  // the board's limit
