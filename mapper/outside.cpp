@@ -149,8 +149,7 @@ std::string why_outside_of(const Mapspace& space, const Mapping& mapping) {
   const bool is_one = std::any_of(schedules.begin(), schedules.end(), [&](const auto& schedule) {
     return canonical(problem.workload(), mapping_of(problem, schedule)) == plain;
   });
-  return is_one ? ""
-                : "it is none of the engine's schedules (docs/nvdla.md)";
+  return is_one ? "" : "it is none of the engine's schedules (docs/nvdla.md)";
 }
 
 }  // namespace mapsim
