@@ -5,13 +5,12 @@
 #include <array>
 
 #include "check/geometry.hpp"
+#include "core/arithmetic.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t extent_of(const Chain& chain, std::int64_t bound) {
   return chain.empty() ? bound : chain.back().extent;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <set>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim::check {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 using Extents = std::set<std::int64_t>;
 

@@ -11,13 +11,12 @@
 
 #include "check/ladders.hpp"
 #include "check/regions.hpp"
+#include "core/arithmetic.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class Reading {
  public:

@@ -7,13 +7,12 @@
 #include <limits>
 
 #include "check/geometry.hpp"
+#include "core/arithmetic.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Coordinates of a window over tiles of these extents of its two dims. Of tiles that do not lie
 // together no fewer than of unit strides.

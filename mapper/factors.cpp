@@ -5,12 +5,11 @@
 #include <iterator>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "mapper/factor.hpp"
 
 namespace mapsim {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // The distinct ceil(bound / n), n <= most (0: any), unsorted.
 void add_balanced(std::int64_t bound, std::int64_t most, Ladder& extents) {

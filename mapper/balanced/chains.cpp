@@ -3,13 +3,9 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim::balanced {
-
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
 
 Chains::Chains(const Tiles& tiles) : tiles_{&tiles}, chains_(tiles.dims()), ids_(tiles.dims()) {
   for (const DimId d : chains_.ids()) {

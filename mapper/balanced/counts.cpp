@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim::balanced {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Pieces of up to `piece` in `tiles` tiles of up to `extent` that cover `bound`.
 std::int64_t least_pieces(std::int64_t bound, std::int64_t extent, std::int64_t tiles,

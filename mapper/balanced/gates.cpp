@@ -3,15 +3,10 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.hpp"
 #include "mapper/exact/parts.hpp"
 
 namespace mapsim::balanced {
-
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
 
 Gates::Gates(const exact::Skeleton& skeleton, const Tiles& tiles)
     : skeleton_{skeleton}, tiles_{tiles} {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/arithmetic.hpp"
 #include "costmodel/crossing.hpp"
 #include "mapper/balanced/relaxation.hpp"
 
@@ -12,8 +13,6 @@ using exact::kInfinity;
 using exact::Sharing;
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Instances that the largest piece keeps busy at least, of parallel loops from `first` inwards.
 std::int64_t busy_of(const std::vector<std::int64_t>& split, std::size_t first) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "core/arithmetic.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/nest.hpp"
 #include "mapper/mapper.hpp"
@@ -13,15 +14,13 @@ namespace mapsim {
 
 namespace {
 
-std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // The distinct ceil(bound / n), largest first.
 std::vector<std::int64_t> parts_of(std::int64_t bound) {
   std::vector<std::int64_t> found;
   for (std::int64_t n = 1; n <= bound;) {
-    const std::int64_t extent = over(bound, n);
+    const std::int64_t extent = ceil_div(bound, n);
     found.push_back(extent);
-    n = extent == 1 ? bound + 1 : over(bound, extent - 1);
+    n = extent == 1 ? bound + 1 : ceil_div(bound, extent - 1);
   }
   return found;
 }
@@ -195,7 +194,7 @@ void add_schedules(const Problem& problem, const LayerView& view, const NvdlaAto
   for (const std::int64_t rows : parts_of(all_rows)) {
     std::int64_t all = 0;
     const std::vector<Stripe> stripes = choices.of(rows, all);
-    for (const std::int64_t groups : parts_of(over(all_kernels, atom.kernels))) {
+    for (const std::int64_t groups : parts_of(ceil_div(all_kernels, atom.kernels))) {
       const std::int64_t kernels = std::min(all_kernels, groups * atom.kernels);
       const bool orders = kernels < all_kernels && (many_images || rows < all_rows);
       for (const bool weights_outside : {true, false}) {
@@ -300,7 +299,7 @@ NvdlaSpace nvdla_space(const Problem& problem, LatencyMode mode) {
   const std::int64_t channels = bound(problem, view.channel);
   NvdlaSpace space;
   for (const NvdlaAtom& atom : nvdla_atoms(problem)) {
-    for (const std::int64_t blocks : parts_of(over(channels, atom.channels))) {
+    for (const std::int64_t blocks : parts_of(ceil_div(channels, atom.channels))) {
       const std::int64_t tile = std::min(channels, blocks * atom.channels);
       const bool fits = least_fits(problem, atom, tile);
       if (fits || blocks == 1) {

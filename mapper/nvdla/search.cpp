@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/arithmetic.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "mapper/tally.hpp"
 #include "workloads/form.hpp"
@@ -73,19 +74,19 @@ Merge merge_of(const Problem& problem, const LayerView& view, std::int64_t count
   const auto bound = [&](std::optional<DimId> dim) {
     return dim ? workload.dims[*dim].bound : std::int64_t{1};
   };
-  const auto over = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const auto& timing = std::get<NvdlaTiming>(problem.arch().compute.timing);
   const Fanout& array = problem.arch().fanouts[timing.array];
   const std::int64_t word = problem.arch().levels[LevelId{0}].word.count();
   const std::int64_t channels = count * bound(view.channel);
   const std::int64_t kernels = count * bound(view.kernel);
-  const std::int64_t merges = over(bound(view.group), count);
-  Merge merge{count, merges * count, merges * over(channels, array.y) * over(kernels, array.x)};
-  merge.input_words = merges * over(channels * workload.tensors[view.input].bits.count(), word);
+  const std::int64_t merges = ceil_div(bound(view.group), count);
+  Merge merge{count, merges * count,
+              merges * ceil_div(channels, array.y) * ceil_div(kernels, array.x)};
+  merge.input_words = merges * ceil_div(channels * workload.tensors[view.input].bits.count(), word);
   merge.output_words =
-      merges * over(kernels * workload.tensors[workload.output()].bits.count(), word);
+      merges * ceil_div(kernels * workload.tensors[workload.output()].bits.count(), word);
   merge.post_cycles =
-      timing.post_throughput > 0 ? merges * over(kernels, timing.post_throughput) : 0;
+      timing.post_throughput > 0 ? merges * ceil_div(kernels, timing.post_throughput) : 0;
   return merge;
 }
 
