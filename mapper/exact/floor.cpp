@@ -2,11 +2,13 @@
 #include "mapper/exact/floor.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "costmodel/nest.hpp"
 #include "mapper/exact/volume.hpp"
+#include "mapper/objective.hpp"
 
 namespace mapsim::exact {
 
@@ -139,56 +141,75 @@ double accesses_floor(const Problem& problem, bool balanced, const UnrollingGrou
                    problem.arch().levels[level].energy.read.count();
 }
 
+// Instances of one fanout that a transfer serves at most: all along dims that the tensor does not
+// have, one along those that tell its elements apart. An element of a window is used by one
+// combination of blocks for each index of all of its dims but one, whichever that is.
+double most_served(const Problem& problem, const PerDim<std::int64_t>& factors, TensorId t) {
+  const Workload& workload = problem.workload();
+  const DimSet relevant = workload.tensors[t].dims();
+  double served = 1;
+  for (const DimId d : factors.ids()) {
+    served *= relevant.contains(d) ? 1 : static_cast<double>(factors[d]);
+  }
+  for (const Rank& rank : workload.tensors[t].ranks) {
+    double blocks = 1;
+    double indices = 1;
+    double longest = 1;
+    for (const Term& term : rank.terms) {
+      const auto bound = static_cast<double>(workload.dims[term.dim].bound);
+      blocks *= static_cast<double>(factors[term.dim]);
+      indices *= bound;
+      longest = std::max(longest, bound);
+    }
+    served *= std::min(blocks, indices / longest);
+  }
+  return served;
+}
+
+// The largest extent of a tile of divisors that has no more elements than this.
+double largest_divisor(std::int64_t elements, double most) {
+  constexpr int kTries = 64;
+  auto tile = static_cast<std::int64_t>(std::min(most, static_cast<double>(elements)));
+  for (int i = 0; i < kTries && elements % tile != 0; ++i) {
+    --tile;
+  }
+  return static_cast<double>(tile);
+}
+
 }  // namespace
 
 EnergyFloor::EnergyFloor(const Skeleton& skeleton)
-    : skeleton_{&skeleton}, latched_(skeleton.problem().workload().tensors.size(), kInfinity) {
-  for (const TensorId t : latched_.ids()) {
+    : skeleton_{&skeleton}, routes_(skeleton.problem().workload().tensors.size()) {
+  const Problem& problem = skeleton.problem();
+  const std::size_t latch = problem.arch().levels.size();
+  for (const TensorId t : routes_.ids()) {
+    const Tensor& tensor = problem.workload().tensors[t];
+    Route& route = routes_[t];
+    route.once = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
+    route.output = t == problem.workload().output();
+    route.slides = std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
+                               [](const Rank& rank) { return rank.terms.size() > 1; });
+    route.serves.resize(latch + 1, false);
     const std::vector<Stop>& stops = skeleton.stops(t);
-    if (stops.back().latch) {
-      latched_[t] = skeleton.least_paid(t, stops.size() - 1);
+    route.serves[latch] = stops.back().latch;
+    const auto node = [&](std::size_t stop) {
+      return stops[stop].latch ? latch : index_of(stops[stop].level);
+    };
+    for (const Placing& placing : skeleton.placings()) {
+      if (placing.tensor == t && placing.to == Placing::kMac) {
+        route.serves[node(placing.from)] = true;
+      } else if (placing.tensor == t) {
+        route.legs.push_back({node(placing.from), node(placing.to)});
+      }
     }
-    for (const TensorId other : latched_.ids()) {
+    std::sort(route.legs.begin(), route.legs.end());
+    route.legs.erase(std::unique(route.legs.begin(), route.legs.end()), route.legs.end());
+    for (const TensorId other : routes_.ids()) {
       if (t < other && meet_once(t, other)) {
         pairs_.emplace_back(t, other);
       }
     }
   }
-  const Problem& problem = skeleton.problem();
-  for (const Placing& placing : skeleton.placings()) {
-    if (placing.to != Placing::kMac) {
-      continue;
-    }
-    const LevelId level = skeleton.stops(placing.tensor)[placing.from].level;
-    const double paid = skeleton.least_paid(placing.tensor, placing.from);
-    const auto known = std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) {
-      return way.tensor == placing.tensor && way.level == level;
-    });
-    if (known == ways_.end()) {
-      const Tensor& tensor = problem.workload().tensors[placing.tensor];
-      const std::optional<Bits> room = problem.room(level, tensor.role);
-      const std::int64_t held =
-          room ? room->count() / std::min(tensor.bits, tensor.partial_bits).count() : 0;
-      ways_.push_back({placing.tensor, level, paid,
-                       room ? static_cast<double>(std::max<std::int64_t>(1, held)) : kInfinity,
-                       parents(placing.tensor, level)});
-    } else {
-      known->paid = std::min(known->paid, paid);
-    }
-  }
-}
-
-// Levels from which the tensor may come to this one.
-std::vector<LevelId> EnergyFloor::parents(TensorId tensor, LevelId level) const {
-  std::vector<LevelId> found;
-  const std::vector<Stop>& stops = skeleton_->stops(tensor);
-  for (const Placing& placing : skeleton_->placings()) {
-    if (placing.tensor == tensor && placing.to != Placing::kMac && !stops[placing.to].latch &&
-        stops[placing.to].level == level) {
-      found.push_back(stops[placing.from].level);
-    }
-  }
-  return found;
 }
 
 // Do two elements of these tensors take part in one operation at most? And is there no loop along
@@ -223,139 +244,302 @@ bool EnergyFloor::meet_once(TensorId one, TensorId other) const {
   return all;
 }
 
-namespace {
+// What one group makes of the routes.
+class EnergyFloor::OfGroup {
+ public:
+  OfGroup(const EnergyFloor& floor, const UnrollingGroup& group)
+      : floor_{floor},
+        problem_{floor.skeleton_->problem()},
+        group_{group},
+        balanced_{floor.skeleton_->space().constraints().factors.balanced},
+        latch_{problem_.arch().levels.size()},
+        sides_(floor.routes_.size()),
+        choices_(floor.routes_.size()),
+        chosen_(floor.routes_.size()) {
+    for (const TensorId t : sides_.ids()) {
+      find_sides(t);
+      find_choices(t);
+    }
+  }
 
-// Instances of `to` that one transfer from `from` serves at most: all along dims that the tensor
-// does not have, one along those that tell its elements apart. An element of a window is used by
-// one combination of blocks for each index of all of its dims but one, whichever that is.
-double most_served(const Problem& problem, const UnrollingGroup& group, LevelId from, LevelId to,
-                   TensorId t) {
-  const Workload& workload = problem.workload();
-  PerDim<double> along(workload.dims.size(), 1.0);
-  for (const FanoutId f : group.factors.ids()) {
-    const bool between = problem.arch().is_above(from, f) && !problem.arch().is_above(to, f);
-    for (const DimId d : along.ids()) {
-      along[d] *=
-          between && problem.is_merged(f, t) ? static_cast<double>(group.factors[f][d]) : 1.0;
+  double least() {
+    return static_cast<double>(problem_.macs()) * problem_.mac_energy().count() +
+           combine(0, kInfinity);
+  }
+
+ private:
+  struct Choice {
+    std::size_t node = 0;  // that serves the compute units
+    double cost = 0;       // of the way there, and of the accesses [pJ]
+  };
+  // How a fanout and the instances behind it take part in what moves of one tensor.
+  struct Sides {
+    PerFanout<double> irrelevant;  // instances that need the same elements
+    PerFanout<double> served;      // instances that one transfer serves at most
+    PerNode copies{};              // instances that each need all elements of theirs
+    PerNode paid{};                // the way there [pJ]; infinite if there is none
+  };
+
+  void find_sides(TensorId t);
+  void find_choices(TensorId t);
+  double fills_at_least(TensorId t, std::size_t node) const {
+    return floor_.routes_[t].once * (balanced_ ? 1.0 : sides_[t].copies[node]);
+  }
+  double leg(TensorId t, const Leg& leg, double fills) const;
+  double leg_of_sums(TensorId t, const Leg& leg, double fills) const;
+  double way(TensorId t, std::size_t node, double fills) const;
+  double width(TensorId t, std::size_t node) const;
+  double held(TensorId t, std::size_t node) const;
+  double largest_tile(TensorId t, std::size_t node, double most) const;
+  bool is_pair(const std::pair<TensorId, TensorId>& pair) const;
+  double refills() const;
+  double refills(const std::vector<TensorId>& order, const PerTensor<double>& room) const;
+  double combine(std::size_t tensor, double best);
+
+  const EnergyFloor& floor_;
+  const Problem& problem_;
+  const UnrollingGroup& group_;
+  bool balanced_;
+  std::size_t latch_;
+  PerTensor<Sides> sides_;
+  PerTensor<std::vector<Choice>> choices_;
+  PerTensor<Choice> chosen_;
+};
+
+void EnergyFloor::OfGroup::find_sides(TensorId t) {
+  const Arch& arch = problem_.arch();
+  const DimSet relevant = problem_.workload().tensors[t].dims();
+  Sides& sides = sides_[t];
+  for (const FanoutId f : group_.factors.ids()) {
+    double irrelevant = 1;
+    for (const DimId d : group_.factors[f].ids()) {
+      irrelevant *= relevant.contains(d) ? 1 : static_cast<double>(group_.factors[f][d]);
+    }
+    sides.irrelevant.push_back(irrelevant);
+    sides.served.push_back(problem_.is_merged(f, t) ? most_served(problem_, group_.factors[f], t)
+                                                    : 1.0);
+  }
+  sides.copies.fill(1);
+  for (std::size_t node = 0; node <= latch_; ++node) {
+    for (const FanoutId f : group_.factors.ids()) {
+      if (arch.levels_above[f] <= node) {
+        sides.copies[node] *= sides.irrelevant[f];
+      }
     }
   }
-  double served = 1;
-  for (const DimId d : along.ids()) {
-    served *= workload.tensors[t].dims().contains(d) ? 1 : along[d];
+  sides.paid.fill(kInfinity);
+  sides.paid[0] = 0;
+  for (const Leg& each : floor_.routes_[t].legs) {  // by where they begin
+    double& paid = sides.paid[each.to];
+    paid = std::min(paid, sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
   }
-  for (const Rank& rank : workload.tensors[t].ranks) {
-    double blocks = 1;
-    double indices = 1;
-    double longest = 1;
-    for (const Term& term : rank.terms) {
-      const auto bound = static_cast<double>(workload.dims[term.dim].bound);
-      blocks *= along[term.dim];
-      indices *= bound;
-      longest = std::max(longest, bound);
-    }
-    served *= std::min(blocks, indices / longest);
-  }
-  return served;
 }
 
-}  // namespace
-
-// What a tensor that comes to its level in so many elements, all instances together, costs beyond
-// coming once.
-double EnergyFloor::refill(const UnrollingGroup& group, const Way& way, double fills) const {
-  const Problem& problem = skeleton_->problem();
-  const Arch& arch = problem.arch();
-  const Tensor& tensor = problem.workload().tensors[way.tensor];
-  const bool output = way.tensor == problem.workload().output();
-  const auto once = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
-  if (fills <= once) {
-    return 0;
-  }
-  double leaving = way.from.empty() ? 0 : kInfinity;
-  for (const LevelId from : way.from) {
-    const double together = most_served(problem, group, from, way.level, way.tensor);
-    const StorageEnergy& energy = arch.levels[from].energy;
-    leaving = std::min(leaving, std::max(0.0, fills / together - once) *
-                                    (output ? energy.update : energy.read).count());
-  }
-  const StorageEnergy& energy = arch.levels[way.level].energy;
-  return std::min(problem.moved_bits(way.tensor, tensor.bits),
-                  problem.moved_bits(way.tensor, tensor.partial_bits)) *
-         (leaving + (fills - once) * (output ? energy.read : energy.write).count());
-}
-
-// Of each pair that one level serves, the tensor that moves further in stays with one tile of the
-// other: it comes at least once for as many operations as there are elements in that. Which of the
-// two moves further in is the mapping's choice.
-double EnergyFloor::refills(const UnrollingGroup& group, const PerTensor<Choice>& chosen) const {
-  const auto macs = static_cast<double>(skeleton_->problem().workload().macs());
-  std::vector<std::pair<TensorId, TensorId>> pairs;
-  for (const auto& [one, other] : pairs_) {
-    const Way* a = chosen[one].way;
-    const Way* b = chosen[other].way;
-    if (a != nullptr && b != nullptr && a->level == b->level && a->level != LevelId{0}) {
-      pairs.emplace_back(one, other);
+void EnergyFloor::OfGroup::find_choices(TensorId t) {
+  for (std::size_t node = 0; node <= latch_; ++node) {
+    const double paid = sides_[t].paid[node];
+    if (floor_.routes_[t].serves[node] && paid < kInfinity) {
+      const double accesses = node == latch_ ? 0
+                                             : accesses_floor(problem_, balanced_, group_,
+                                                              static_cast<LevelId>(node), t);
+      choices_[t].push_back({node, paid + accesses});
     }
   }
+  std::sort(choices_[t].begin(), choices_[t].end(),
+            [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
+}
+
+// What it costs at least that so many elements, all instances together, come to where the leg ends
+// (sums: leave it).
+double EnergyFloor::OfGroup::leg(TensorId t, const Leg& leg, double fills) const {
+  const Route& route = floor_.routes_[t];
+  if (route.output) {
+    return leg_of_sums(t, leg, fills);
+  }
+  const Arch& arch = problem_.arch();
+  double reads = fills;
+  for (const FanoutId f : group_.factors.ids()) {
+    const bool between = arch.levels_above[f] > leg.from && arch.levels_above[f] <= leg.to;
+    reads /= between ? sides_[t].served[f] : 1.0;
+  }
+  reads = std::max(reads, fills_at_least(t, leg.from));
+  const double write =
+      leg.to == latch_ ? 0 : arch.levels[static_cast<LevelId>(leg.to)].energy.write.count();
+  return problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
+         (reads * arch.levels[static_cast<LevelId>(leg.from)].energy.read.count() + fills * write);
+}
+
+// Sums of a place come back but for the first one, are added up where networks merge, and are final
+// only when each moves once.
+double EnergyFloor::OfGroup::leg_of_sums(TensorId t, const Leg& leg, double fills) const {
+  const Route& route = floor_.routes_[t];
+  const Arch& arch = problem_.arch();
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const double partial = problem_.moved_bits(t, tensor.partial_bits);
+  const double least = std::min(partial, problem_.moved_bits(t, tensor.bits));
+  const auto width = [&](double sums) {
+    return sums > route.once * (1 + kRounding) ? partial : least;
+  };
+  const auto again = [&](double sums, std::size_t node) {
+    return route.slides ? 0.0 : std::max(0.0, sums - route.once * sides_[t].copies[node]);
+  };
+  double energy = 0;
+  if (leg.to != latch_) {
+    const StorageEnergy& below = arch.levels[static_cast<LevelId>(leg.to)].energy;
+    energy +=
+        width(fills) * (fills * below.read.count() + again(fills, leg.to) * below.write.count());
+  }
+  double sums = fills;
+  for (std::size_t i = group_.factors.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    if (arch.levels_above[f] <= leg.from || arch.levels_above[f] > leg.to) {
+      continue;
+    }
+    const double leaving = sums / sides_[t].served[f];
+    if (!balanced_ && !route.slides) {
+      energy += problem_.addition_energy(f).count() * (sums - leaving);
+    }
+    sums = leaving;
+  }
+  const StorageEnergy& above = arch.levels[static_cast<LevelId>(leg.from)].energy;
+  return energy +
+         width(sums) * (sums * above.update.count() + again(sums, leg.from) * above.read.count());
+}
+
+// The cheapest way to a node that so many elements come to.
+double EnergyFloor::OfGroup::way(TensorId t, std::size_t node, double fills) const {
   double least = kInfinity;
-  for (std::size_t inner = 0; inner < std::size_t{1} << pairs.size(); ++inner) {
-    PerTensor<double> fills(chosen.size(), 0.0);
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const bool swapped = (inner >> p & 1) != 0;
-      const TensorId moves = swapped ? pairs[p].second : pairs[p].first;
-      const TensorId stays = swapped ? pairs[p].first : pairs[p].second;
-      fills[moves] = std::max(fills[moves], macs / chosen[stays].way->held);
+  for (const Leg& each : floor_.routes_[t].legs) {
+    if (each.to == node) {
+      least = std::min(least, sides_[t].paid[each.from] + leg(t, each, fills));
     }
-    double sum = 0;
-    for (const TensorId t : chosen.ids()) {
-      sum += chosen[t].way == nullptr ? 0 : refill(group, *chosen[t].way, fills[t]);
-    }
-    least = std::min(least, sum);
   }
   return least;
 }
 
-// The least of all choices for the tensors from this one on, if it is below the best.
-double EnergyFloor::combine(const UnrollingGroup& group, const Choices& choices,
-                            PerTensor<Choice>& chosen, std::size_t tensor, double best) const {
+// Bits of an element at the level that serves the compute units: sums are as wide as they arrive.
+double EnergyFloor::OfGroup::width(TensorId t, std::size_t node) const {
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const Route& route = floor_.routes_[t];
+  if (!route.output) {
+    return static_cast<double>(tensor.bits.count());
+  }
+  const double arriving = static_cast<double>(problem_.macs()) /
+                          most_shared(problem_, group_, static_cast<LevelId>(node), t);
+  return static_cast<double>(arriving > route.once * (1 + kRounding)
+                                 ? tensor.partial_bits.count()
+                                 : std::min(tensor.bits, tensor.partial_bits).count());
+}
+
+// Elements of a tensor that have room at once where it serves the compute units, beside one each of
+// the others that do so there.
+double EnergyFloor::OfGroup::held(TensorId t, std::size_t node) const {
+  const auto level = static_cast<LevelId>(node);
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const std::optional<Bits> room = problem_.room(level, tensor.role);
+  if (!room) {
+    return kInfinity;
+  }
+  auto bits = static_cast<double>(room->count());
+  const bool parted = !problem_.arch().levels[level].capacity.per_role.empty();
+  for (const TensorId other : chosen_.ids()) {
+    const bool beside = other != t && chosen_[other].node == node &&
+                        (!parted || problem_.workload().tensors[other].role == tensor.role);
+    bits -= beside ? width(other, node) : 0;
+  }
+  const double most = std::max(1.0, std::floor(bits / width(t, node)));
+  return balanced_ || floor_.routes_[t].slides ? most : largest_tile(t, node, most);
+}
+
+double EnergyFloor::OfGroup::largest_tile(TensorId t, std::size_t node, double most) const {
+  std::int64_t elements = 1;
+  for (const DimId d : problem_.workload().dims.ids()) {
+    if (problem_.workload().tensors[t].dims().contains(d)) {
+      elements *= problem_.workload().dims[d].bound;
+    }
+  }
+  for (const FanoutId f : group_.factors.ids()) {
+    for (const DimId d : group_.factors[f].ids()) {
+      const bool above = problem_.arch().levels_above[f] <= node;
+      elements /=
+          above && problem_.workload().tensors[t].dims().contains(d) ? group_.factors[f][d] : 1;
+    }
+  }
+  return largest_divisor(elements, most);
+}
+
+// Of each pair that one level serves, the tensor that moves further in stays with one tile of the
+// other: it comes at least once for as many operations as there are elements in that. Which of them
+// moves how far in is the mapping's choice.
+double EnergyFloor::OfGroup::refills() const {
+  PerTensor<double> room(chosen_.size(), kInfinity);
+  std::vector<TensorId> order;
+  for (const TensorId t : chosen_.ids()) {
+    const bool is_paired = std::any_of(
+        floor_.pairs_.begin(), floor_.pairs_.end(),
+        [&](const auto& pair) { return (pair.first == t || pair.second == t) && is_pair(pair); });
+    if (is_paired) {
+      order.push_back(t);
+      room[t] = held(t, chosen_[t].node);
+    }
+  }
+  double least = kInfinity;
+  do {
+    least = std::min(least, refills(order, room));
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+bool EnergyFloor::OfGroup::is_pair(const std::pair<TensorId, TensorId>& pair) const {
+  const std::size_t node = chosen_[pair.first].node;
+  return node == chosen_[pair.second].node && node != 0 && node != latch_;
+}
+
+// `order`: who moves furthest in comes first.
+double EnergyFloor::OfGroup::refills(const std::vector<TensorId>& order,
+                                     const PerTensor<double>& room) const {
+  const auto macs = static_cast<double>(problem_.workload().macs());
   double sum = 0;
-  for (const TensorId t : choices.ids()) {
-    sum += index_of(t) < tensor ? chosen[t].cost : choices[t].front().cost;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const TensorId moves = order[i];
+    double fills = 0;
+    for (std::size_t k = i + 1; k < order.size(); ++k) {
+      const auto pair = std::minmax(moves, order[k]);
+      const bool meets = std::find(floor_.pairs_.begin(), floor_.pairs_.end(),
+                                   std::pair<TensorId, TensorId>(pair)) != floor_.pairs_.end();
+      fills = meets && is_pair(pair) ? std::max(fills, macs / room[order[k]]) : fills;
+    }
+    const std::size_t node = chosen_[moves].node;
+    if (fills > fills_at_least(moves, node)) {
+      sum += way(moves, node, fills) - sides_[moves].paid[node];
+    }
+  }
+  return sum;
+}
+
+// The least of all choices for the tensors from this one on, if it is below the best.
+double EnergyFloor::OfGroup::combine(std::size_t tensor, double best) {
+  double sum = 0;
+  for (const TensorId t : choices_.ids()) {
+    if (choices_[t].empty()) {
+      return kInfinity;
+    }
+    sum += index_of(t) < tensor ? chosen_[t].cost : choices_[t].front().cost;
   }
   if (sum >= best) {
     return best;
   }
-  if (tensor == choices.size()) {
-    return std::min(best, sum + refills(group, chosen));
+  if (tensor == choices_.size()) {
+    return std::min(best, sum + refills());
   }
   const auto t = static_cast<TensorId>(tensor);
-  for (const Choice& choice : choices[t]) {
-    chosen[t] = choice;
-    best = combine(group, choices, chosen, tensor + 1, best);
+  for (const Choice& choice : choices_[t]) {
+    chosen_[t] = choice;
+    best = combine(tensor + 1, best);
   }
   return best;
 }
 
-double EnergyFloor::of(const UnrollingGroup& group) const {
-  const Problem& problem = skeleton_->problem();
-  const bool balanced = skeleton_->space().constraints().factors.balanced;
-  Choices choices(latched_.size());
-  for (const TensorId t : choices.ids()) {
-    choices[t].push_back({nullptr, latched_[t]});
-  }
-  for (const Way& way : ways_) {
-    if (way.paid < kInfinity) {
-      choices[way.tensor].push_back(
-          {&way, way.paid + accesses_floor(problem, balanced, group, way.level, way.tensor)});
-    }
-  }
-  for (std::vector<Choice>& each : choices) {
-    std::sort(each.begin(), each.end(),
-              [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
-  }
-  PerTensor<Choice> chosen(choices.size());
-  return static_cast<double>(problem.macs()) * problem.mac_energy().count() +
-         combine(group, choices, chosen, 0, kInfinity);
-}
+double EnergyFloor::of(const UnrollingGroup& group) const { return OfGroup(*this, group).least(); }
 
 }  // namespace mapsim::exact

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -27,30 +28,26 @@ class EnergyFloor {
   double of(const UnrollingGroup& group) const;
 
  private:
-  // A level that may serve the compute units, and the least paid for a tensor to get there [pJ].
-  struct Way {
-    TensorId tensor{};
-    LevelId level{};
-    double paid = 0;
-    double held = 0;            // elements that have room there at once; infinite: all
-    std::vector<LevelId> from;  // where it may be kept right before
+  // Where tensors stand: the levels and, behind them, the latches of the compute units.
+  using PerNode = std::array<double, kMaxLevels + 1>;
+  struct Leg {
+    std::size_t from = 0;  // nodes
+    std::size_t to = 0;
+    friend auto operator<=>(const Leg&, const Leg&) = default;
   };
-  // One way of each tensor, and what it costs with the accesses at its end; no way: a latch.
-  struct Choice {
-    const Way* way = nullptr;
-    double cost = 0;
+  // Where one tensor may go, whatever the unrolling.
+  struct Route {
+    double once = 0;  // its elements
+    bool output = false;
+    bool slides = false;       // a window
+    std::vector<Leg> legs;     // ascending
+    std::vector<bool> serves;  // by node: the compute units
   };
-  using Choices = PerTensor<std::vector<Choice>>;
-  std::vector<LevelId> parents(TensorId tensor, LevelId level) const;
+  class OfGroup;
   bool meet_once(TensorId one, TensorId other) const;
-  double refills(const UnrollingGroup& group, const PerTensor<Choice>& chosen) const;
-  double refill(const UnrollingGroup& group, const Way& way, double fills) const;
-  double combine(const UnrollingGroup& group, const Choices& choices, PerTensor<Choice>& chosen,
-                 std::size_t tensor, double best) const;
 
   const Skeleton* skeleton_;
-  std::vector<Way> ways_;
-  PerTensor<double> latched_;                         // of what the latches hold; infinite without
+  PerTensor<Route> routes_;
   std::vector<std::pair<TensorId, TensorId>> pairs_;  // two elements of which meet once at most
 };
 
