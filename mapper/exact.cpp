@@ -14,6 +14,7 @@
 #include "mapper/group_search.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/shared_bounds.hpp"
+#include "mapper/twins.hpp"
 
 namespace mapsim {
 
@@ -86,6 +87,13 @@ class Record {
     const std::lock_guard lock(mutex_);
     done_[group] = true;
     report(patience);
+  }
+  // What is known of each group's twin is true of it.
+  void repeat(const std::vector<std::size_t>& first_alike) {
+    for (std::size_t g = 0; g < bounds_.size(); ++g) {
+      bounds_[g] = bounds_[first_alike[g]];
+      arguments_[g] = arguments_[first_alike[g]];
+    }
   }
   // Not all mappings with an extent at which nothing stands were looked at.
   void leave_bare(const Key& bound) {
@@ -225,7 +233,9 @@ class ExactSearch {
     if (is_balanced() && !record_.has_best()) {
       start_from_perfect_factors();
     }
+    const std::vector<std::size_t> first_alike = twins(space_);
     std::vector<std::size_t> order = groups_.by_floor();
+    std::erase_if(order, [&](std::size_t group) { return first_alike[group] != group; });
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
       bound_coarsely(order, balanced::kCoarseTiles[i]);
     }
@@ -240,6 +250,7 @@ class ExactSearch {
       first = false;
       return true;
     });
+    record_.repeat(first_alike);
     return record_.result();
   }
 
