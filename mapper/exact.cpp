@@ -88,8 +88,16 @@ class Record {
     done_[group] = true;
     report(patience);
   }
-  // What is known of each group's twin is true of it.
-  void repeat(const std::vector<std::size_t>& first_alike) {
+  // Groups that are like another one wait for what is found out of that.
+  void skip_twins(const std::vector<std::size_t>& first_alike) {
+    for (std::size_t g = 0; g < bounds_.size(); ++g) {
+      if (first_alike[g] != g) {
+        done_[g] = true;
+        bounds_[g] = Key{};
+      }
+    }
+  }
+  void repeat_for_twins(const std::vector<std::size_t>& first_alike) {
     for (std::size_t g = 0; g < bounds_.size(); ++g) {
       bounds_[g] = bounds_[first_alike[g]];
       arguments_[g] = arguments_[first_alike[g]];
@@ -234,6 +242,7 @@ class ExactSearch {
       start_from_perfect_factors();
     }
     const std::vector<std::size_t> first_alike = twins(space_);
+    record_.skip_twins(first_alike);
     std::vector<std::size_t> order = groups_.by_floor();
     std::erase_if(order, [&](std::size_t group) { return first_alike[group] != group; });
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
@@ -250,7 +259,7 @@ class ExactSearch {
       first = false;
       return true;
     });
-    record_.repeat(first_alike);
+    record_.repeat_for_twins(first_alike);
     return record_.result();
   }
 
