@@ -2,7 +2,9 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -231,61 +233,37 @@ class ExactSearch {
         options_{options},
         patience_{patience},
         shared_{shared},
-        groups_(space, options.objective, options.threads),
+        groups_(space, options.objective),
+        first_alike_{twins(space)},
         record_{space.problem(), options, groups_} {}
 
   Record& record() { return record_; }
 
-  // `beside`: done by a thread that has nothing to search in the first batch.
-  SearchResult run(const std::function<void()>& beside = {}) {
-    if (is_balanced() && !record_.has_best()) {
-      start_from_perfect_factors();
-    }
-    const std::vector<std::size_t> first_alike = twins(space_);
-    record_.skip_twins(first_alike);
-    std::vector<std::size_t> order = groups_.by_floor();
-    std::erase_if(order, [&](std::size_t group) { return first_alike[group] != group; });
+  // The last of the groups of a batch goes on with the next: nobody waits for threads that have
+  // nothing to do, or do not get a core. So the search is over when the team that calls this is.
+  void start() {
+    record_.skip_twins(first_alike_);
+    order_ = groups_.by_floor();
+    std::erase_if(order_, [this](std::size_t group) { return first_alike_[group] != group; });
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
-      bound_coarsely(order, balanced::kCoarseTiles[i]);
+      bound_coarsely(order_, balanced::kCoarseTiles[i]);
     }
-    bool first = true;
-    exact::Groups::for_batches(order, [&](std::span<const std::size_t> batch) {
-      const std::int64_t left = options_.budget.labels - record_.labels();
-      if (!first && (patience_.over() || left <= 0)) {
-        record_.leave_open();
-        return false;
-      }
-      search_batch(batch, left, first ? beside : nullptr);
-      first = false;
-      return true;
-    });
-    record_.repeat_for_twins(first_alike);
+    go_on();
+  }
+  SearchResult result() {
+    record_.repeat_for_twins(first_alike_);
     return record_.result();
   }
 
  private:
   bool is_balanced() const { return space_.constraints().factors.balanced; }
 
-  // The best mapping with perfect factors is one of the balanced space too, and known at once.
-  void start_from_perfect_factors() {
-    Constraints constraints = space_.constraints();
-    constraints.factors = {};
-    const Mapspace perfect{space_.problem(), constraints};
-    SearchOptions options = options_;
-    options.progress = nullptr;
-    const SearchResult found = ExactSearch(perfect, options, patience_).run();
-    if (found.cost && is_within_limits(options_.objective, *found.cost)) {
-      record_.start_from(*found.best, *found.cost,
-                         balanced::key_of_cost(options_.objective, *found.cost));
-    }
-  }
-
   // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
   void bound_coarsely(std::vector<std::size_t>& order, std::size_t most) {
     const Key limit = record_.limit();
     const auto count = static_cast<std::int64_t>(order.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+#pragma omp taskloop grainsize(1) shared(order, limit)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t group = order[static_cast<std::size_t>(i)];
       if (!patience_.over() && !groups_.is_idle(group) &&
@@ -302,8 +280,22 @@ class ExactSearch {
     });
   }
 
-  void search_batch(std::span<const std::size_t> batch, std::int64_t labels,
-                    const std::function<void()>& beside) {
+  // Batch by batch until one leaves something to search.
+  void go_on() {
+    for (bool is_idle = true; is_idle && begun_ < order_.size();) {
+      const std::int64_t left = options_.budget.labels - record_.labels();
+      if (begun_ > 0 && (patience_.over() || left <= 0)) {
+        record_.leave_open();
+        return;
+      }
+      const std::span<const std::size_t> batch = exact::Groups::batch(order_, begun_);
+      begun_ += batch.size();
+      is_idle = !search_batch(batch, left);
+    }
+  }
+
+  // False: there is nothing to search in it.
+  bool search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
     const std::size_t shares = std::max(batch.size(), std::min(kLeastShares, groups_.size()));
     exact::Quest quest;
     quest.limit = record_.limit();
@@ -317,19 +309,22 @@ class ExactSearch {
         record_.finish(group, patience_);
       }
     }
-    const std::size_t tasks = open.size() + (beside ? 1 : 0);
-    // A thread that waits for the others helps them with the tasks within theirs.
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads) if (tasks > 0)
-    for (std::size_t i = 0; i < tasks; ++i) {
-      if (i == open.size()) {
-        beside();
-      } else if (patience_.over() && record_.has_best()) {
-        record_.leave_open();
-      } else {
-        search(open[i], quest);
-        record_.finish(open[i], patience_);
+    running_ = open.size();
+    for (const std::size_t group : open) {
+#pragma omp task firstprivate(group, quest)
+      {
+        if (patience_.over() && record_.has_best()) {
+          record_.leave_open();
+        } else {
+          search(group, quest);
+          record_.finish(group, patience_);
+        }
+        if (--running_ == 0) {
+          go_on();
+        }
       }
     }
+    return !open.empty();
   }
 
   void search_balanced(std::size_t group, const exact::Quest& quest) {
@@ -376,7 +371,8 @@ class ExactSearch {
       record_.relax(group, quest.limit, 0);
       return;
     }
-    const auto instance = groups_.build(group, quest.limit);
+    const bool helped = running_ < static_cast<std::size_t>(omp_get_num_threads());
+    const auto instance = groups_.build(group, quest.limit, helped);
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
     record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());
@@ -398,21 +394,56 @@ class ExactSearch {
   const Patience& patience_;
   std::vector<SharedBounds*> shared_;
   exact::Groups groups_;
+  std::vector<std::size_t> first_alike_;
   Record record_;
+  std::vector<std::size_t> order_;
+  std::size_t begun_ = 0;                // so many of them
+  std::atomic<std::size_t> running_{0};  // of a batch
 };
+
+// The best mapping with perfect factors is one of the balanced space too, and known at once.
+SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
+                                  const Patience& patience) {
+  Constraints constraints = space.constraints();
+  constraints.factors = {};
+  const Mapspace perfect{space.problem(), constraints};
+  options.progress = nullptr;
+  return search_groups(perfect, options, patience);
+}
 
 }  // namespace
 
 SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
                            const Patience& patience, const GroupSearch& more) {
-  ExactSearch search(space, options, patience, more.shared);
-  if (more.best) {
-    search.record().start_from(*more.best->mapping, *more.best->cost, more.best->key);
+  exact::refuse_what_is_not_proven(space, options.objective);
+  std::optional<GroupSearch::Known> best = more.best;
+  SearchResult perfect;
+  if (space.constraints().factors.balanced && !best) {
+    perfect = with_perfect_factors(space, options, patience);
+    if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
+      best = {&*perfect.best, &*perfect.cost,
+              balanced::key_of_cost(options.objective, *perfect.cost)};
+    }
   }
-  for (const std::size_t group : more.ruled_out) {
-    search.record().rule_out(group);
+  std::optional<ExactSearch> search;
+  // One thread makes tasks, the others of its team take them.
+#pragma omp parallel num_threads(options.threads)
+#pragma omp single
+  {
+    if (more.beside) {
+#pragma omp task
+      more.beside();
+    }
+    search.emplace(space, options, patience, more.shared);
+    if (best) {
+      search->record().start_from(*best->mapping, *best->cost, best->key);
+    }
+    for (const std::size_t group : more.ruled_out) {
+      search->record().rule_out(group);
+    }
+    search->start();
   }
-  return search.run(more.beside);
+  return search->result();
 }
 
 }  // namespace mapsim

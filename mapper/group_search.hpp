@@ -15,7 +15,7 @@ namespace mapsim {
 // What a search of groups may be given beside its space. All of it outlives the search.
 struct GroupSearch {
   std::vector<SharedBounds*> shared{};
-  // Done by a thread that has nothing to search in the first batch, or by whoever is free.
+  // Done meanwhile, by whichever thread is free.
   std::function<void()> beside{};
   struct Known {
     const Mapping* mapping;

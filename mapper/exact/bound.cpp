@@ -33,6 +33,11 @@ NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
 
 namespace {
 
+// The other components follow the first at a distance of so much. A part of fewer nodes is not
+// worth a task.
+constexpr std::size_t kParts = 6;
+constexpr std::size_t kNodesOfPart = 4'000;
+
 // Compiled for each width of vectors; minima and single sums come out alike in all of them.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(NDEBUG)
 #define MAPSIM_ANY_VECTORS __attribute__((target_clones("avx2", "default")))
@@ -203,23 +208,85 @@ void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
 
 template <class CostTables>
 Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-             const Hopeless& hopeless, const Bound* within)
+             const Hopeless& hopeless, const Bound* within, bool helped)
     : nodes_(skeleton, unrolled),
       live_(within != nullptr ? within->live_
-                              : std::vector<bool>(skeleton.phases() * skeleton.pointers(), true)),
+                              : std::vector<char>(skeleton.phases() * skeleton.pointers(), 1)),
       offsets_(skeleton.phases() * skeleton.pointers(), 0),
       to_go_(costs.components()) {
   for (const Lattice& lattice : unrolled.lattices) {
     longest_ = std::max(longest_, lattice.size());
   }
+  filled_ = longest_;
   make_room(0, longest_ + nodes_.size());
-  fill(skeleton, unrolled, costs, 0, hopeless);
-  // The others have the rows, and need the costs, of the first. Idle threads of a team take part.
-#pragma omp taskloop grainsize(1) shared(skeleton, unrolled, costs)
+  const std::vector<Row> all = rows(skeleton);
+  if (helped && to_go_.size() > 1 && nodes_.size() >= 2 * kNodesOfPart) {
+    fill_together(skeleton, unrolled, costs, hopeless, all);
+    return;
+  }
+  fill(skeleton, unrolled, costs, 0, hopeless, all);
+  // The others have the rows, and need the costs, of the first.
+#pragma omp taskloop grainsize(1) shared(skeleton, unrolled, costs, all)
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
     make_room(component, filled_);
-    fill(skeleton, unrolled, costs, component, {});
+    fill(skeleton, unrolled, costs, component, {}, all);
   }
+}
+
+// The other components follow the first, part by part.
+template <class CostTables>
+void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                          const Hopeless& hopeless, std::span<const Row> rows) {
+  for (std::size_t component = 1; component < to_go_.size(); ++component) {
+    make_room(component, longest_ + nodes_.size());
+  }
+  const auto split = parts(skeleton, unrolled, rows);
+  // What tasks wait for: parts of the first component; a component's part before.
+  std::vector<char> marks(split.size() + to_go_.size());
+  [[maybe_unused]] char* mark = marks.data();
+#pragma omp taskgroup
+  for (std::size_t part = 0; part < split.size(); ++part) {
+    [[maybe_unused]] const std::size_t first = split.size();
+#pragma omp task depend(inout : mark[first]) depend(out : mark[part]) \
+    shared(skeleton, unrolled, costs, hopeless, split)
+    fill(skeleton, unrolled, costs, 0, hopeless, split[part]);
+    for (std::size_t component = 1; component < to_go_.size(); ++component) {
+#pragma omp task depend(inout : mark[first + component]) depend(in : mark[part]) \
+    shared(skeleton, unrolled, costs, split)
+      fill(skeleton, unrolled, costs, component, {}, split[part]);
+    }
+  }
+}
+
+// Inside out: later phases first, and within one the pointers that moves lead to.
+std::vector<Bound::Row> Bound::rows(const Skeleton& skeleton) const {
+  std::vector<Row> found;
+  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
+    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
+      if (skeleton.reachable(phase, pointers) && is_live(phase, pointers)) {
+        found.push_back({phase, pointers});
+      }
+    }
+  }
+  return found;
+}
+
+// About as many nodes each.
+std::vector<std::span<const Bound::Row>> Bound::parts(const Skeleton& skeleton,
+                                                      const Unrolled& unrolled,
+                                                      std::span<const Row> rows) const {
+  const std::size_t count = std::min(nodes_.size() / kNodesOfPart, kParts);
+  std::vector<std::span<const Row>> split;
+  std::size_t nodes = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    nodes += unrolled.lattices[skeleton.crossed(rows[i].phase)].size();
+    if (i + 1 == rows.size() || nodes * count >= (split.size() + 1) * nodes_.size()) {
+      split.push_back(rows.subspan(first, i + 1 - first));
+      first = i + 1;
+    }
+  }
+  return split;
 }
 
 // Not initialised: what is left out need not even be touched.
@@ -228,37 +295,30 @@ void Bound::make_room(std::size_t component, std::size_t size) {
   std::fill_n(to_go_[component].get(), longest_, kInfinity);
 }
 
-// Inside out: later phases first, and within one the pointers that moves lead to. The first
-// component settles which rows there are.
+// The first component settles which rows there are.
 template <class CostTables>
 void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                 std::size_t component, const Hopeless& hopeless) {
-  if (component == 0) {
-    filled_ = longest_;
-  }
-  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
+                 std::size_t component, const Hopeless& hopeless, std::span<const Row> rows) {
+  for (const auto& [phase, pointers] : rows) {
+    if (!is_live(phase, pointers)) {
+      continue;
+    }
     const std::size_t tiles = unrolled.lattices[skeleton.crossed(phase)].size();
-    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
-      if (!skeleton.reachable(phase, pointers) || !is_live(phase, pointers)) {
-        continue;
-      }
-      std::size_t& start = offsets_[phase * nodes_.pointers() + pointers];
-      if (component == 0) {
-        start = filled_;
-      }
-      double* row = to_go_[component].get() + start;
-      std::fill_n(row, tiles, kInfinity);
-      const bool leads_on = fill_row(skeleton, unrolled, costs, component, phase, pointers);
-      if (component > 0) {
-        continue;
-      }
-      if (!leads_on ||
-          (hopeless && hopeless(skeleton.least_paid(pointers) + least_of(row, tiles)))) {
-        start = 0;
-        live_[phase * nodes_.pointers() + pointers] = false;
-      } else {
-        filled_ += tiles;
-      }
+    std::size_t& start = offsets_[phase * nodes_.pointers() + pointers];
+    if (component == 0) {
+      start = filled_;
+    }
+    double* row = to_go_[component].get() + start;
+    std::fill_n(row, tiles, kInfinity);
+    const bool leads_on = fill_row(skeleton, unrolled, costs, component, phase, pointers);
+    if (component > 0) {
+      continue;
+    }
+    if (!leads_on || (hopeless && hopeless(skeleton.least_paid(pointers) + least_of(row, tiles)))) {
+      start = 0;
+      live_[phase * nodes_.pointers() + pointers] = 0;
+    } else {
+      filled_ += tiles;
     }
   }
 }
@@ -378,8 +438,9 @@ bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTab
   return leads_on;
 }
 
-template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Hopeless&, const Bound*);
-template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Hopeless&,
-                      const Bound*);
+template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Hopeless&, const Bound*,
+                      bool);
+template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Hopeless&, const Bound*,
+                      bool);
 
 }  // namespace mapsim::exact

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mapper/exact/costs.hpp"
@@ -49,17 +50,19 @@ class Bound {
   // Is nothing of interest left when a whole nest needs at least so much energy [pJ]? Nodes all of
   // whose tiles are hopeless may be left at infinity, and what leads to them need not be looked at.
   using Hopeless = std::function<bool(double)>;
-  // `CostTables`: Costs, or PricedCosts. `within`: only nodes that this one has not left out.
+  // `CostTables`: Costs, or PricedCosts. `within`: only nodes that this one has not left out. Idle
+  // threads of the caller's team take part: `helped` says that there are some, and that the costs
+  // have begun.
   template <class CostTables>
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-        const Hopeless& hopeless = {}, const Bound* within = nullptr);
+        const Hopeless& hopeless = {}, const Bound* within = nullptr, bool helped = false);
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][offset(node.phase, node.pointers) + node.tile];
   }
   const NodeIndex& nodes() const { return nodes_; }
   // Does anything of interest lead on from there?
   bool is_live(std::size_t phase, std::size_t pointers) const {
-    return live_[phase * nodes_.pointers() + pointers];
+    return live_[phase * nodes_.pointers() + pointers] != 0;
   }
   // The energies at all tiles.
   const double* row(std::size_t phase, std::size_t pointers) const {
@@ -70,10 +73,20 @@ class Bound {
   std::size_t offset(std::size_t phase, std::size_t pointers) const {
     return offsets_[phase * nodes_.pointers() + pointers];
   }
+  struct Row {
+    std::size_t phase = 0;
+    std::size_t pointers = 0;
+  };
+  std::vector<Row> rows(const Skeleton& skeleton) const;
+  std::vector<std::span<const Row>> parts(const Skeleton& skeleton, const Unrolled& unrolled,
+                                          std::span<const Row> rows) const;
   void make_room(std::size_t component, std::size_t size);
   template <class CostTables>
+  void fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                     const Hopeless& hopeless, std::span<const Row> rows);
+  template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-            std::size_t component, const Hopeless& hopeless);
+            std::size_t component, const Hopeless& hopeless, std::span<const Row> rows);
   template <class CostTables>
   bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                 std::size_t component, std::size_t phase, std::size_t pointers);
@@ -87,7 +100,7 @@ class Bound {
                    std::size_t pointers, DimSet& neutral, double* to_go) const;
 
   NodeIndex nodes_;
-  std::vector<bool> live_;            // per phase and pointers; found with the energies
+  std::vector<char> live_;            // per phase and pointers; found with the energies
   std::vector<std::size_t> offsets_;  // of the rows; those that are not live share the first one
   std::size_t longest_ = 0;           // tiles of a lattice
   std::size_t filled_ = 0;            // rows before this are known

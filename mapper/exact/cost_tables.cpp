@@ -196,8 +196,8 @@ void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size
   }
 }
 
-void Costs::prepare() {
-  std::set<std::pair<std::size_t, std::optional<DimId>>> used;
+std::vector<Costs::TableId> Costs::used_tables() const {
+  std::set<TableId> used;
   for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
     for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
       for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
@@ -210,10 +210,24 @@ void Costs::prepare() {
       }
     }
   }
-  const std::vector<std::pair<std::size_t, std::optional<DimId>>> tables(used.begin(), used.end());
-  for (const auto& [placing, dim] : tables) {
-    table(placing);
+  return {used.begin(), used.end()};
+}
+
+void Costs::begin() {
+  for (std::size_t index = 0; index < skeleton_.placings().size(); ++index) {
+    const Placing& placing = skeleton_.placings()[index];
+    if (placing.to == Placing::kMac) {
+      terms(index);
+      trips(placing.tensor, placing.crossed);
+    } else {
+      table(index);
+    }
   }
+}
+
+void Costs::prepare() {
+  begin();
+  const std::vector<TableId> tables = used_tables();
 #pragma omp taskloop grainsize(1) shared(tables)
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const auto& [placing, dim] = tables[i];

@@ -24,9 +24,11 @@ class Costs {
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
+  // Makes what the tables of all placings are made of. From then on threads may ask at once for
+  // tables that are there, and for mac().
+  void begin();
   // Makes all tables of placings that moves of the skeleton use, one to a task: whatever threads
-  // the caller's team has to spare take part. From then on threads may ask for them at once, and
-  // for mac() of what has been asked before.
+  // the caller's team has to spare take part.
   void prepare();
   // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
   // itself, or the width of its sums contradicts the stop above.
@@ -89,6 +91,8 @@ class Costs {
     double most = 0;  // bits
   };
   const Table& table(std::size_t placing);
+  using TableId = std::pair<std::size_t, std::optional<DimId>>;  // placing; plain, or sliding
+  std::vector<TableId> used_tables() const;                      // by moves of the skeleton
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                     double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;

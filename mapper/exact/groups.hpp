@@ -18,11 +18,14 @@ namespace mapsim::exact {
 // What may stay in a systolic array, if there is one.
 std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group);
 
+// Throws UnsupportedSearch.
+void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective);
+
 // The groups of spatial unrollings of a space, as tasks of a search.
 class Groups {
  public:
-  // Both outlive the groups. `threads`: to find their floors with.
-  Groups(const Mapspace& space, const Objective& objective, int threads = 1);
+  // Both outlive the groups. Idle threads of the caller's team take part.
+  Groups(const Mapspace& space, const Objective& objective);
 
   std::size_t size() const { return floors_.size(); }
   // Nothing of a group is better, whatever the tiles.
@@ -30,7 +33,8 @@ class Groups {
   const Skeleton& skeleton(std::size_t group) const { return *kinds_[kind_[group]].skeleton; }
   // Has the group only nests that a systolic array cannot run?
   bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
-  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}) const;  // perfect factors
+  // Perfect factors.
+  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}, bool helped = false) const;
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
@@ -38,9 +42,10 @@ class Groups {
   std::vector<std::size_t> by_steps() const;
   // The best floor first; of equal ones, those that leave little time.
   std::vector<std::size_t> by_floor() const;
-  // Calls visit(batch) with the groups in this order, in batches of fixed sizes, until it returns
-  // false. Tasks of a batch share what is known when it begins, so that no result or statistic
-  // depends on which thread is first.
+  // The batch of these that begins there, of a fixed size. Tasks of a batch share what is known
+  // when it begins, so that no result or statistic depends on which thread is first.
+  static std::span<const std::size_t> batch(std::span<const std::size_t> order, std::size_t first);
+  // Calls visit(batch) with the groups in this order until it returns false.
   static void for_batches(const std::vector<std::size_t>& order,
                           const std::function<bool(std::span<const std::size_t>)>& visit);
 
@@ -48,10 +53,10 @@ class Groups {
   // Groups that use the same fanouts, and of which the same tensors may stay in a systolic array.
   struct Kind {
     std::unique_ptr<Skeleton> skeleton;
-    EnergyFloor floor;
-    Valuation valuation;
+    std::optional<EnergyFloor> floor;
+    std::optional<Valuation> valuation;
   };
-  void make_kinds();
+  void find_kinds();
   void find_floor(std::size_t group);
   double least_cycles(std::size_t group) const;  // of the compute units
 

@@ -38,10 +38,12 @@ Bound::Hopeless hopeless(const Valuation& valuation, std::size_t components, Key
   };
 }
 
-// Without a limit all of them are needed.
-Costs& prepared(Costs& costs, const Key& limit) {
+// Without a limit all tables are needed.
+Costs& prepared(Costs& costs, const Key& limit, bool helped) {
   if (!(limit.first < kInfinity)) {
     costs.prepare();
+  } else if (helped) {
+    costs.begin();
   }
   return costs;
 }
@@ -49,14 +51,14 @@ Costs& prepared(Costs& costs, const Key& limit) {
 }  // namespace
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
-                   Key limit)
+                   Key limit, bool helped)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(skeleton, unrolled, prepared(costs, limit),
-            hopeless(valuation, costs.components(), limit)) {
+      bound(skeleton, unrolled, prepared(costs, limit, helped),
+            hopeless(valuation, costs.components(), limit), nullptr, helped) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }
