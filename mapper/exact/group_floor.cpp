@@ -41,6 +41,12 @@ void GroupFloor::find_sides(TensorId t) {
   sides.paid[0] = 0;
   sides.served.resize(group_.factors.size());
   Extents below(problem_.workload().dims.size(), 1.0);  // instances that merge, below a node
+  Extents all = below;
+  for (const FanoutId f : group_.factors.ids()) {
+    for (const DimId d : all.ids()) {
+      all[d] *= real(group_.factors[f][d]);
+    }
+  }
   sides.shared[latch_] = 1;
   std::size_t node = latch_;
   for (std::size_t i = group_.factors.size(); i-- > 0;) {
@@ -57,7 +63,15 @@ void GroupFloor::find_sides(TensorId t) {
       irrelevant *= use.dims.contains(d) ? 1 : instances[d];
       below[d] *= problem_.is_merged(f, t) ? instances[d] : 1;
     }
-    sides.served[f] = problem_.is_merged(f, t) ? most_served(use, instances) : 1;
+    for (std::size_t n = latch_ + 1; n-- > first_below;) {
+      if (!problem_.is_merged(f, t)) {
+        sides.served[f][n] = 1;
+      } else if (n == latch_ || use.strides) {
+        sides.served[f][n] = most_served(use, instances, all, room(t, n), balanced_);
+      } else {
+        sides.served[f][n] = sides.served[f][latch_];
+      }
+    }
     for (std::size_t n = first_below; n <= latch_; ++n) {
       sides.copies[n] *= irrelevant;
     }
@@ -112,7 +126,7 @@ double GroupFloor::accesses_of_sums(std::size_t node) const {
   double cheapest = kInfinity;  // addition
   for (std::size_t i = group_.factors.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
-    const double served = sides_[output_].served[f];
+    const double served = sides_[output_].served[f][latch_];
     if (is_between({node, latch_}, f) && served > 1) {
       const double addition = problem_.addition_energy(f).count();
       cheapest = std::min(cheapest, addition);
@@ -151,7 +165,7 @@ double GroupFloor::leg(TensorId t, const Leg& leg, double fills) const {
   const Arch& arch = problem_.arch();
   double reads = fills;
   for (const FanoutId f : group_.factors.ids()) {
-    reads /= is_between(leg, f) ? sides_[t].served[f] : 1.0;
+    reads /= is_between(leg, f) ? sides_[t].served[f][leg.to] : 1.0;
   }
   reads = std::max(reads, fills_at_least(t, leg.from));
   const double write =
@@ -184,7 +198,7 @@ double GroupFloor::leg_of_sums(TensorId t, const Leg& leg, double fills) const {
   for (std::size_t i = group_.factors.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     if (is_between(leg, f)) {
-      const double leaving = sums / sides_[t].served[f];
+      const double leaving = sums / sides_[t].served[f][leg.to];
       energy +=
           balanced_ || use.slides ? 0 : problem_.addition_energy(f).count() * (sums - leaving);
       sums = leaving;
@@ -216,6 +230,17 @@ double GroupFloor::width(TensorId t, std::size_t node) const {
       macs_ / sides_[t].shared[node] <= routes_[t].use.elements * (1 + kRounding);
   return real(
       (final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits).count());
+}
+
+// Elements of a tensor that have room at a node if nothing else is there.
+double GroupFloor::room(TensorId t, std::size_t node) const {
+  if (node == latch_) {
+    return 1;
+  }
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const std::optional<Bits> room = problem_.room(static_cast<LevelId>(node), tensor.role);
+  return room ? real(room->count()) / real(std::min(tensor.bits, tensor.partial_bits).count())
+              : kInfinity;
 }
 
 // Elements of a tensor that have room at once where it serves the compute units, beside one each of
@@ -260,7 +285,7 @@ double GroupFloor::operations(TensorId moves, TensorId stays, std::size_t dim, d
     ++dim;
   }
   if (dim == extents.size()) {
-    return most_served(routes_[moves].use, extents);
+    return most_operations(routes_[moves].use, extents);
   }
   const auto d = static_cast<DimId>(dim);
   std::int64_t bound = problem_.workload().dims[d].bound;

@@ -50,10 +50,10 @@ class GroupFloor {
   };
   // What the group makes of a route.
   struct Sides {
-    PerFanout<double> served;  // instances that one transfer serves at most
-    PerNode copies{};          // instances that each need all elements of theirs
-    PerNode shared{};          // instances that one access of the compute units serves at most
-    PerNode paid{};            // the way there [pJ]; infinite: none
+    PerFanout<PerNode> served;  // instances that one transfer to a node serves at most
+    PerNode copies{};           // instances that each need all elements of theirs
+    PerNode shared{};           // instances that one access of the compute units serves at most
+    PerNode paid{};             // the way there [pJ]; infinite: none
   };
 
   void find_sides(TensorId t);
@@ -66,6 +66,7 @@ class GroupFloor {
   double leg_of_sums(TensorId t, const Leg& leg, double fills) const;
   double way(TensorId t, std::size_t node, double fills) const;
   double width(TensorId t, std::size_t node) const;
+  double room(TensorId t, std::size_t node) const;
   double held(TensorId t, std::size_t node) const;
   double operations(TensorId moves, TensorId stays) const;
   double operations(TensorId moves, TensorId stays, std::size_t dim, double room,
