@@ -348,8 +348,7 @@ class ExactSearch {
       record_.relax(group, quest.limit, 0);
       return;
     }
-    const bool helped = running_ < static_cast<std::size_t>(omp_get_num_threads());
-    const auto instance = groups_.build(group, quest.limit, helped);
+    const auto instance = groups_.build(group, quest.limit);
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
     record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());

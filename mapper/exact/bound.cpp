@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/bound.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
+#include <type_traits>
 
 #include "mapper/exact/prices.hpp"
 
@@ -208,7 +212,7 @@ void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
 
 template <class CostTables>
 Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-             const Hopeless& hopeless, const Bound* within, bool helped)
+             const Hopeless& hopeless, const Bound* within)
     : nodes_(skeleton, unrolled),
       live_(within != nullptr ? within->live_
                               : std::vector<char>(skeleton.phases() * skeleton.pointers(), 1)),
@@ -220,22 +224,23 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
   filled_ = longest_;
   make_room(0, longest_ + nodes_.size());
   const std::vector<Row> all = rows(skeleton);
-  if (helped && to_go_.size() > 1 && nodes_.size() >= 2 * kNodesOfPart) {
-    fill_together(skeleton, unrolled, costs, hopeless, all);
-    return;
+  if constexpr (std::is_same_v<CostTables, Costs>) {
+    if (omp_get_num_threads() > 1 && nodes_.size() >= 2 * kNodesOfPart) {
+      fill_together(skeleton, unrolled, costs, hopeless, all);
+      return;
+    }
   }
   fill(skeleton, unrolled, costs, 0, hopeless, all);
   // The others have the rows, and need the costs, of the first.
-#pragma omp taskloop grainsize(1) shared(skeleton, unrolled, costs, all)
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
     make_room(component, filled_);
     fill(skeleton, unrolled, costs, component, {}, all);
   }
 }
 
-// The other components follow the first, part by part.
-template <class CostTables>
-void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+// With threads to share the work with: the other components follow the first, part by part. Where
+// there is a limit, tables of costs are made before each part.
+void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                           const Hopeless& hopeless, std::span<const Row> rows) {
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
     make_room(component, longest_ + nodes_.size());
@@ -249,13 +254,44 @@ void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, Co
     [[maybe_unused]] const std::size_t first = split.size();
 #pragma omp task depend(inout : mark[first]) depend(out : mark[part]) \
     shared(skeleton, unrolled, costs, hopeless, split)
-    fill(skeleton, unrolled, costs, 0, hopeless, split[part]);
+    {
+      if (hopeless) {
+        prepare(skeleton, unrolled, costs, split[part]);
+      }
+      fill(skeleton, unrolled, costs, 0, hopeless, split[part]);
+    }
     for (std::size_t component = 1; component < to_go_.size(); ++component) {
 #pragma omp task depend(inout : mark[first + component]) depend(in : mark[part]) \
     shared(skeleton, unrolled, costs, split)
       fill(skeleton, unrolled, costs, component, {}, split[part]);
     }
   }
+}
+
+// Tables that rows may need, as far as is known before the first of them.
+void Bound::prepare(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+                    std::span<const Row> rows) const {
+  std::set<Costs::TableId> tables;
+  for (const auto& [phase, pointers] : rows) {
+    for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
+      if (is_live(phase, place.target)) {
+        tables.emplace(place.placing, std::nullopt);
+      }
+    }
+    const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
+    for (const Skeleton::Jump& jump : skeleton.jumps(phase, pointers)) {
+      const auto& runs = lattice.runs(jump.dim);
+      const bool leads_on = std::any_of(runs.begin(), runs.end(), [&](const Lattice::Run& run) {
+        const auto target =
+            skeleton.after_loop(phase, jump.target, jump.dim, lattice.factor(jump.dim, run));
+        return target && is_live(phase, *target);
+      });
+      for (std::size_t i = 0; leads_on && i < jump.placings.size(); ++i) {
+        tables.emplace(jump.placings[i], jump.dim);
+      }
+    }
+  }
+  costs.prepare(tables);
 }
 
 // Inside out: later phases first, and within one the pointers that moves lead to.
@@ -438,9 +474,8 @@ bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTab
   return leads_on;
 }
 
-template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Hopeless&, const Bound*,
-                      bool);
-template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Hopeless&, const Bound*,
-                      bool);
+template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Hopeless&, const Bound*);
+template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Hopeless&,
+                      const Bound*);
 
 }  // namespace mapsim::exact

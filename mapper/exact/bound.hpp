@@ -51,11 +51,10 @@ class Bound {
   // whose tiles are hopeless may be left at infinity, and what leads to them need not be looked at.
   using Hopeless = std::function<bool(double)>;
   // `CostTables`: Costs, or PricedCosts. `within`: only nodes that this one has not left out. Idle
-  // threads of the caller's team take part: `helped` says that there are some, and that the costs
-  // have begun.
+  // threads of the caller's team take part.
   template <class CostTables>
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-        const Hopeless& hopeless = {}, const Bound* within = nullptr, bool helped = false);
+        const Hopeless& hopeless = {}, const Bound* within = nullptr);
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][offset(node.phase, node.pointers) + node.tile];
   }
@@ -81,9 +80,10 @@ class Bound {
   std::vector<std::span<const Row>> parts(const Skeleton& skeleton, const Unrolled& unrolled,
                                           std::span<const Row> rows) const;
   void make_room(std::size_t component, std::size_t size);
-  template <class CostTables>
-  void fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+  void fill_together(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                      const Hopeless& hopeless, std::span<const Row> rows);
+  void prepare(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+               std::span<const Row> rows) const;
   template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
             std::size_t component, const Hopeless& hopeless, std::span<const Row> rows);

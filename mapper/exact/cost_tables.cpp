@@ -157,9 +157,7 @@ std::size_t Costs::row_size(const Lattice& lattice) const {
 
 const Costs::Table& Costs::table(std::size_t index) {
   if (!tables_[index]) {
-    const Placing& placing = skeleton_.placings()[index];
-    tables_[index].emplace(
-        Table{terms(index), trips(placing.tensor, placing.crossed), bits(index), limit(index)});
+    tables_[index].emplace(Table{terms(index), *terms(index).trips, bits(index), limit(index)});
   }
   return *tables_[index];
 }
@@ -196,7 +194,7 @@ void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size
   }
 }
 
-std::vector<Costs::TableId> Costs::used_tables() const {
+void Costs::prepare() {
   std::set<TableId> used;
   for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
     for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
@@ -210,27 +208,20 @@ std::vector<Costs::TableId> Costs::used_tables() const {
       }
     }
   }
-  return {used.begin(), used.end()};
+  prepare(used);
 }
 
-void Costs::begin() {
-  for (std::size_t index = 0; index < skeleton_.placings().size(); ++index) {
-    const Placing& placing = skeleton_.placings()[index];
-    if (placing.to == Placing::kMac) {
-      terms(index);
-      trips(placing.tensor, placing.crossed);
-    } else {
-      table(index);
+void Costs::prepare(const std::set<TableId>& tables) {
+  std::vector<TableId> missing;
+  for (const auto& [placing, dim] : tables) {
+    if ((dim ? sliding_[placing][*dim] : plain_[placing]).empty()) {
+      table(placing);
+      missing.emplace_back(placing, dim);
     }
   }
-}
-
-void Costs::prepare() {
-  begin();
-  const std::vector<TableId> tables = used_tables();
-#pragma omp taskloop grainsize(1) shared(tables)
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const auto& [placing, dim] = tables[i];
+#pragma omp taskloop grainsize(1) shared(missing) if (missing.size() > 1)
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const auto& [placing, dim] = missing[i];
     if (dim) {
       sliding(placing, *dim);
     } else {

@@ -123,10 +123,9 @@ double Groups::least_cycles(std::size_t group) const {
   return cycles;
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool helped) const {
+std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
-  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit,
-                                    helped);
+  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

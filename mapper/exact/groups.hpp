@@ -33,8 +33,7 @@ class Groups {
   const Skeleton& skeleton(std::size_t group) const { return *kinds_[kind_[group]].skeleton; }
   // Has the group only nests that a systolic array cannot run?
   bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
-  // Perfect factors.
-  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}, bool helped = false) const;
+  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}) const;  // perfect factors
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 

@@ -38,12 +38,10 @@ Bound::Hopeless hopeless(const Valuation& valuation, std::size_t components, Key
   };
 }
 
-// Without a limit all tables are needed.
-Costs& prepared(Costs& costs, const Key& limit, bool helped) {
+// Without a limit all of them are needed.
+Costs& prepared(Costs& costs, const Key& limit) {
   if (!(limit.first < kInfinity)) {
     costs.prepare();
-  } else if (helped) {
-    costs.begin();
   }
   return costs;
 }
@@ -51,14 +49,14 @@ Costs& prepared(Costs& costs, const Key& limit, bool helped) {
 }  // namespace
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
-                   Key limit, bool helped)
+                   Key limit)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(skeleton, unrolled, prepared(costs, limit, helped),
-            hopeless(valuation, costs.components(), limit), nullptr, helped) {
+      bound(skeleton, unrolled, prepared(costs, limit),
+            hopeless(valuation, costs.components(), limit)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

@@ -13,9 +13,8 @@ namespace mapsim::exact {
 
 // Everything that the search of one group of unrollings needs.
 struct Instance {
-  // Keys beyond `limit` are of no interest. `helped`: the caller's team has idle threads.
-  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {},
-           bool helped = false);
+  // Keys beyond `limit` are of no interest.
+  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {});
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;
