@@ -16,6 +16,7 @@
 #include "mapper/group_search.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/shared_bounds.hpp"
+#include "mapper/twins.hpp"
 
 namespace mapsim {
 
@@ -88,6 +89,21 @@ class Record {
     const std::lock_guard lock(mutex_);
     done_[group] = true;
     report(patience);
+  }
+  // Groups that are like another one wait for what is found out of that.
+  void skip_twins(const std::vector<std::size_t>& first_alike) {
+    for (std::size_t g = 0; g < bounds_.size(); ++g) {
+      if (first_alike[g] != g) {
+        done_[g] = true;
+        bounds_[g] = Key{};
+      }
+    }
+  }
+  void repeat_for_twins(const std::vector<std::size_t>& first_alike) {
+    for (std::size_t g = 0; g < bounds_.size(); ++g) {
+      bounds_[g] = bounds_[first_alike[g]];
+      arguments_[g] = arguments_[first_alike[g]];
+    }
   }
   // Not all mappings with an extent at which nothing stands were looked at.
   void leave_bare(const Key& bound) {
@@ -218,6 +234,7 @@ class ExactSearch {
         patience_{patience},
         shared_{shared},
         groups_(space, options.objective),
+        first_alike_{twins(space)},
         record_{space.problem(), options, groups_} {}
 
   Record& record() { return record_; }
@@ -225,11 +242,17 @@ class ExactSearch {
   // The last of the groups of a batch goes on with the next: nobody waits for threads that have
   // nothing to do, or do not get a core. So the search is over when the team that calls this is.
   void start() {
+    record_.skip_twins(first_alike_);
     order_ = groups_.by_floor();
+    std::erase_if(order_, [this](std::size_t group) { return first_alike_[group] != group; });
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
       bound_coarsely(order_, balanced::kCoarseTiles[i]);
     }
     go_on();
+  }
+  SearchResult result() {
+    record_.repeat_for_twins(first_alike_);
+    return record_.result();
   }
 
  private:
@@ -370,6 +393,7 @@ class ExactSearch {
   const Patience& patience_;
   std::vector<SharedBounds*> shared_;
   exact::Groups groups_;
+  std::vector<std::size_t> first_alike_;
   Record record_;
   std::vector<std::size_t> order_;
   std::size_t begun_ = 0;                // so many of them
@@ -418,7 +442,7 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
     }
     search->start();
   }
-  return search->record().result();
+  return search->result();
 }
 
 }  // namespace mapsim

@@ -13,6 +13,7 @@
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/shared_bounds.hpp"
+#include "mapper/twins.hpp"
 
 namespace mapsim {
 
@@ -24,11 +25,13 @@ void add(Statistics& sum, const Statistics& other) {
   sum.states += other.states;
 }
 
-std::int64_t count_searched(const std::vector<GroupBound>& one,
+std::int64_t count_searched(const Mapspace& space, const std::vector<GroupBound>& one,
                             const std::vector<GroupBound>& other) {
+  const std::vector<std::size_t> first_alike = twins(space);
   std::int64_t count = 0;
   for (std::size_t g = 0; g < one.size(); ++g) {
-    count += one[g].by == Argument::kSearch || other[g].by == Argument::kSearch ? 1 : 0;
+    const bool searched = one[g].by == Argument::kSearch || other[g].by == Argument::kSearch;
+    count += searched && first_alike[g] == g ? 1 : 0;
   }
   return count;
 }
@@ -52,7 +55,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   }
   SearchResult fastest = search_groups(space, options, patience, more);
   add(least.statistics, fastest.statistics);
-  least.statistics.unrollings = count_searched(least.groups, fastest.groups);
+  least.statistics.unrollings = count_searched(space, least.groups, fastest.groups);
   least.best = std::move(fastest.best);
   least.cost = std::move(fastest.cost);
   least.interrupted = fastest.interrupted;

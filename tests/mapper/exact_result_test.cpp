@@ -150,8 +150,8 @@ Problem large_problem() {
     storage.bandwidth.shared = BitsPerCycle{16 / energy * 4};
     arch.levels.push_back(storage);
   }
-  arch.levels[LevelId{1}].capacity.shared = Bits{16 * 1024 * 8};
-  arch.levels[LevelId{2}].capacity.shared = Bits{64 * 8};
+  arch.levels[LevelId{1}].capacity.shared = Bits{2 * 1024 * 8};
+  arch.levels[LevelId{2}].capacity.shared = Bits{24 * 8};
   Fanout fanout;
   fanout.name = "PEs";
   fanout.x = 4;
@@ -164,7 +164,7 @@ Problem large_problem() {
   ConvShape shape;
   shape.in_channels = 8;
   shape.out_channels = 16;
-  shape.input = {12, 12};
+  shape.input = {12, 8};
   shape.kernel = {3, 3};
   shape.padding = {1, 1};
   return Problem{arch, conv2d("conv", shape)};
