@@ -214,7 +214,8 @@ class Pricing {
       }
       const Terms terms = weigh(at, aim);
       PricedCosts costs(instance_.skeleton, instance_.unrolled, instance_.costs, terms.weights);
-      Bound bound(instance_.skeleton, instance_.unrolled, costs, {}, &instance_.bound);
+      Bound bound(instance_.skeleton, instance_.unrolled, costs,
+                  {nullptr, kInfinity, &instance_.bound});
       const Node from = best_start(bound);
       const double value = bound.at(from, 0) + terms.constant - terms.refund -
                            (terms.slope > 0 && !aim.of_latency ? terms.slope * aim.latency : 0);

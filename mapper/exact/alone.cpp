@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/alone.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "mapper/exact/sweeps.hpp"
+
+namespace mapsim::exact {
+
+Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
+    : skeleton_{skeleton}, unrolled_{unrolled} {
+  std::size_t tiles = 0;
+  std::size_t longest = 0;
+  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+    first_.push_back(tiles);
+    size_.push_back(lattice(phase).size());
+    tiles += size_.back();
+    longest = std::max(longest, size_.back());
+  }
+  nowhere_.assign(longest, kInfinity);
+  sum_.resize(longest);
+  operations_ = costs.mac({}, 0)[0];
+  const std::size_t tensors = skeleton.problem().workload().tensors.size();
+  paid_.resize(tensors);
+  to_go_.resize(tensors);
+  through_.resize(tensors);
+  least_.resize(tensors);
+  for (const TensorId t : paid_.ids()) {
+    const std::size_t stops = skeleton.stops(t).size();
+    const Moves moves = moves_of(t);
+    to_go_[t].assign(tiles * stops, kInfinity);
+    paid_[t].assign(tiles * stops, kInfinity);
+    for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
+      find_to_go(moves, t, phase, costs);
+    }
+    for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+      find_paid(moves, t, phase, costs);
+    }
+    through_[t].resize(tiles * stops);
+    add_rows(through_[t].data(), paid_[t].data(), to_go_[t].data(), through_[t].size());
+    for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+      least_[t].emplace_back();
+      for (std::size_t stop = 0; stop < stops; ++stop) {
+        least_[t].back().push_back(least_of(&through_[t][row(t, phase, stop)], size_[phase]));
+      }
+    }
+  }
+}
+
+// Those of any pointers: borders, rules and the other tensors may forbid some of them.
+Alone::Moves Alone::moves_of(TensorId t) const {
+  const std::size_t stops = skeleton_.stops(t).size();
+  Moves moves{std::vector<std::vector<Edge>>(skeleton_.phases()), std::vector<bool>(stops, false),
+              std::vector<std::size_t>(stops, kNone), DimSet{}};
+  for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
+    std::vector<bool> known(skeleton_.placings().size(), false);
+    for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
+      for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
+        const Placing& placing = skeleton_.placings()[place.placing];
+        if (placing.tensor == t && !known[place.placing]) {
+          known[place.placing] = true;
+          moves.edges[phase].push_back({placing.from, placing.to, place.placing});
+        }
+      }
+    }
+  }
+  for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
+    const std::size_t stop = skeleton_.stop_index(pointers, t);
+    if (skeleton_.end(pointers) && !moves.ends[stop]) {
+      moves.ends[stop] = true;
+      for (const std::size_t placing : *skeleton_.end(pointers)) {
+        if (skeleton_.placings()[placing].tensor == t) {
+          moves.accesses[stop] = placing;
+        }
+      }
+    }
+  }
+  const Workload& workload = skeleton_.problem().workload();
+  for (const DimId d : workload.dims.ids()) {
+    if (slides_along(workload, workload.tensors[t], d)) {
+      moves.slides.insert(d);
+    }
+  }
+  return moves;
+}
+
+// As Skeleton::frozen has it of this tensor.
+DimSet Alone::frozen(TensorId t, std::size_t phase, std::size_t stop) const {
+  return skeleton_.stops(t)[stop].phase > phase ? skeleton_.problem().workload().tensors[t].dims()
+                                                : DimSet{};
+}
+
+Alone::Runs Alone::make_runs(const Moves& moves, TensorId t, std::size_t phase) const {
+  const Lattice& tiles = lattice(phase);
+  Runs runs(skeleton_.stops(t).size(), PerDim<std::vector<double>>(tiles.dims()));
+  for (auto& of_stop : runs) {
+    for (const DimId d : of_stop.ids()) {
+      if (moves.slides.contains(d)) {
+        of_stop[d].assign(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()),
+                          kInfinity);
+      }
+    }
+  }
+  return runs;
+}
+
+void Alone::copy_behind(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
+  const bool last = phase + 1 == skeleton_.phases();
+  for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
+    double* here = &to_go_[t][row(t, phase, stop)];
+    if (last && moves.ends[stop]) {
+      for (const std::size_t tile : lattice(phase).ones()) {
+        const std::size_t access = moves.accesses[stop];
+        here[tile] = access == kNone ? 0 : costs.mac({access}, tile)[0] - operations_;
+      }
+    } else if (!last) {
+      const double* next = to_go(t, phase + 1, stop);
+      const auto fanout = skeleton_.event_after(phase).fanout;
+      for (std::size_t tile = 0; tile < size_[phase]; ++tile) {
+        here[tile] = next[fanout ? unrolled_.crossings[*fanout][tile] : tile];
+      }
+    }
+  }
+}
+
+// From the innermost stop outwards. A jump places the tensor at one stop after the other.
+void Alone::find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
+  copy_behind(moves, t, phase, costs);
+  const Lattice& tiles = lattice(phase);
+  Runs runs = make_runs(moves, t, phase);
+  for (std::size_t stop = skeleton_.stops(t).size(); stop-- > 0;) {
+    double* here = &to_go_[t][row(t, phase, stop)];
+    for (const Edge& edge : moves.edges[phase]) {
+      if (edge.from != stop) {
+        continue;
+      }
+      const double* below = to_go(t, phase, edge.to);
+      take_least_sum(here, below, costs.plain(edge.placing).data(), tiles.size());
+      for (const DimId d : runs[stop].ids()) {
+        if (moves.slides.contains(d)) {
+          extend_runs(tiles, d, End::kTo, below, runs[edge.to][d].data(),
+                      costs.sliding(edge.placing, d).data(), runs[stop][d].data());
+        }
+      }
+    }
+    const DimSet fixed = frozen(t, phase, stop);
+    for (const DimId d : runs[stop].ids()) {
+      if (moves.slides.contains(d) && !fixed.contains(d)) {
+        end_runs(tiles, d, End::kFrom, runs[stop][d].data(), here);
+      }
+    }
+    for (const DimId d : runs[stop].ids()) {
+      if (!fixed.contains(d)) {
+        relax_neutral(tiles, d, here);
+      }
+    }
+  }
+}
+
+void Alone::copy_before(TensorId t, std::size_t phase) {
+  for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
+    double* here = &paid_[t][row(t, phase, stop)];
+    const Stop& at = skeleton_.stops(t)[stop];
+    if (phase == 0) {
+      here[size_[0] - 1] = !at.latch && index_of(at.level) == 0 ? 0 : kInfinity;
+      continue;
+    }
+    const double* before = paid(t, phase - 1, stop);
+    const auto fanout = skeleton_.event_after(phase - 1).fanout;
+    for (std::size_t tile = 0; tile < size_[phase - 1]; ++tile) {
+      double& there = here[fanout ? unrolled_.crossings[*fanout][tile] : tile];
+      there = std::min(there, before[tile]);
+    }
+  }
+}
+
+// From the outermost stop inwards.
+void Alone::find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
+  copy_before(t, phase);
+  const Lattice& tiles = lattice(phase);
+  Runs runs = make_runs(moves, t, phase);
+  for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
+    double* here = &paid_[t][row(t, phase, stop)];
+    const DimSet fixed = frozen(t, phase, stop);
+    for (const DimId d : runs[stop].ids()) {
+      if (moves.slides.contains(d)) {
+        end_runs(tiles, d, End::kTo, runs[stop][d].data(), here);
+      }
+    }
+    for (const DimId d : runs[stop].ids()) {
+      if (!fixed.contains(d)) {
+        spread_neutral(tiles, d, here);
+      }
+    }
+    for (const Edge& edge : moves.edges[phase]) {
+      if (edge.from != stop) {
+        continue;
+      }
+      take_least_sum(&paid_[t][row(t, phase, edge.to)], here, costs.plain(edge.placing).data(),
+                     tiles.size());
+      for (const DimId d : runs[stop].ids()) {
+        if (moves.slides.contains(d)) {
+          extend_runs(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,
+                      runs[stop][d].data(), costs.sliding(edge.placing, d).data(),
+                      runs[edge.to][d].data());
+        }
+      }
+    }
+  }
+}
+
+double Alone::paid(std::size_t phase, std::size_t pointers, std::size_t tile) const {
+  double sum = 0;
+  for (const TensorId t : paid_.ids()) {
+    sum += paid(t, phase, skeleton_.stop_index(pointers, t))[tile];
+  }
+  return sum;
+}
+
+double Alone::to_go(std::size_t phase, std::size_t pointers, std::size_t tile) const {
+  double sum = operations_;
+  for (const TensorId t : to_go_.ids()) {
+    sum += to_go(t, phase, skeleton_.stop_index(pointers, t))[tile];
+  }
+  return sum;
+}
+
+void Alone::select(std::size_t phase, std::size_t pointers, double most,
+                   std::vector<std::uint32_t>& tiles) const {
+  double least = operations_;
+  for (const TensorId t : through_.ids()) {
+    least += least_[t][phase][skeleton_.stop_index(pointers, t)];
+  }
+  if (!(least <= most)) {
+    return;
+  }
+  const std::size_t size = size_[phase];
+  std::fill_n(sum_.begin(), size, operations_);
+  for (const TensorId t : through_.ids()) {
+    add_rows(sum_.data(), sum_.data(),
+             &through_[t][row(t, phase, skeleton_.stop_index(pointers, t))], size);
+  }
+  std::size_t count = tiles.size();
+  tiles.resize(count + size);
+  for (std::size_t tile = 0; tile < size; ++tile) {
+    tiles[count] = static_cast<std::uint32_t>(tile);
+    count += sum_[tile] <= most ? 1 : 0;
+  }
+  tiles.resize(count);
+}
+
+}  // namespace mapsim::exact
