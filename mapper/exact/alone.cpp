@@ -2,8 +2,7 @@
 #include "mapper/exact/alone.hpp"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
+#include <numeric>
 
 #include "mapper/exact/sweeps.hpp"
 
@@ -20,7 +19,6 @@ Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
     longest = std::max(longest, size_.back());
   }
   nowhere_.assign(longest, kInfinity);
-  sum_.resize(longest);
   operations_ = costs.mac({}, 0)[0];
   const std::size_t tensors = skeleton.problem().workload().tensors.size();
   paid_.resize(tensors);
@@ -52,8 +50,10 @@ Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
 // Those of any pointers: borders, rules and the other tensors may forbid some of them.
 Alone::Moves Alone::moves_of(TensorId t) const {
   const std::size_t stops = skeleton_.stops(t).size();
-  Moves moves{std::vector<std::vector<Edge>>(skeleton_.phases()), std::vector<bool>(stops, false),
-              std::vector<std::size_t>(stops, kNone), DimSet{}};
+  Moves moves{std::vector<std::vector<Edge>>(skeleton_.phases()),
+              std::vector<bool>(stops, false),
+              std::vector<std::size_t>(stops, kNone),
+              {}};
   for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
     std::vector<bool> known(skeleton_.placings().size(), false);
     for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
@@ -80,7 +80,7 @@ Alone::Moves Alone::moves_of(TensorId t) const {
   const Workload& workload = skeleton_.problem().workload();
   for (const DimId d : workload.dims.ids()) {
     if (slides_along(workload, workload.tensors[t], d)) {
-      moves.slides.insert(d);
+      moves.slides.push_back(d);
     }
   }
   return moves;
@@ -92,18 +92,17 @@ DimSet Alone::frozen(TensorId t, std::size_t phase, std::size_t stop) const {
                                                 : DimSet{};
 }
 
-Alone::Runs Alone::make_runs(const Moves& moves, TensorId t, std::size_t phase) const {
+// Infinite; in the memory that is there.
+void Alone::clear_runs(const Moves& moves, TensorId t, std::size_t phase) {
   const Lattice& tiles = lattice(phase);
-  Runs runs(skeleton_.stops(t).size(), PerDim<std::vector<double>>(tiles.dims()));
-  for (auto& of_stop : runs) {
-    for (const DimId d : of_stop.ids()) {
-      if (moves.slides.contains(d)) {
-        of_stop[d].assign(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()),
-                          kInfinity);
-      }
+  runs_.resize(std::max(runs_.size(), skeleton_.stops(t).size()),
+               PerDim<std::vector<double>>(tiles.dims()));
+  for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
+    for (const DimId d : moves.slides) {
+      runs_[stop][d].assign(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()),
+                            kInfinity);
     }
   }
-  return runs;
 }
 
 void Alone::copy_behind(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
@@ -129,7 +128,7 @@ void Alone::copy_behind(const Moves& moves, TensorId t, std::size_t phase, Costs
 void Alone::find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
   copy_behind(moves, t, phase, costs);
   const Lattice& tiles = lattice(phase);
-  Runs runs = make_runs(moves, t, phase);
+  clear_runs(moves, t, phase);
   for (std::size_t stop = skeleton_.stops(t).size(); stop-- > 0;) {
     double* here = &to_go_[t][row(t, phase, stop)];
     for (const Edge& edge : moves.edges[phase]) {
@@ -138,20 +137,19 @@ void Alone::find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs&
       }
       const double* below = to_go(t, phase, edge.to);
       take_least_sum(here, below, costs.plain(edge.placing).data(), tiles.size());
-      for (const DimId d : runs[stop].ids()) {
-        if (moves.slides.contains(d)) {
-          extend_runs(tiles, d, End::kTo, below, runs[edge.to][d].data(),
-                      costs.sliding(edge.placing, d).data(), runs[stop][d].data());
-        }
+      for (const DimId d : moves.slides) {
+        extend_runs(tiles, d, End::kTo, below, runs_[edge.to][d].data(),
+                    costs.sliding(edge.placing, d).data(), runs_[stop][d].data());
       }
     }
     const DimSet fixed = frozen(t, phase, stop);
-    for (const DimId d : runs[stop].ids()) {
-      if (moves.slides.contains(d) && !fixed.contains(d)) {
-        end_runs(tiles, d, End::kFrom, runs[stop][d].data(), here);
+    for (const DimId d : moves.slides) {
+      if (!fixed.contains(d)) {
+        end_runs(tiles, d, End::kFrom, runs_[stop][d].data(), here);
       }
     }
-    for (const DimId d : runs[stop].ids()) {
+    for (std::size_t i = 0; i < tiles.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
       if (!fixed.contains(d)) {
         relax_neutral(tiles, d, here);
       }
@@ -180,16 +178,15 @@ void Alone::copy_before(TensorId t, std::size_t phase) {
 void Alone::find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
   copy_before(t, phase);
   const Lattice& tiles = lattice(phase);
-  Runs runs = make_runs(moves, t, phase);
+  clear_runs(moves, t, phase);
   for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
     double* here = &paid_[t][row(t, phase, stop)];
     const DimSet fixed = frozen(t, phase, stop);
-    for (const DimId d : runs[stop].ids()) {
-      if (moves.slides.contains(d)) {
-        end_runs(tiles, d, End::kTo, runs[stop][d].data(), here);
-      }
+    for (const DimId d : moves.slides) {
+      end_runs(tiles, d, End::kTo, runs_[stop][d].data(), here);
     }
-    for (const DimId d : runs[stop].ids()) {
+    for (std::size_t i = 0; i < tiles.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
       if (!fixed.contains(d)) {
         spread_neutral(tiles, d, here);
       }
@@ -200,12 +197,10 @@ void Alone::find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& 
       }
       take_least_sum(&paid_[t][row(t, phase, edge.to)], here, costs.plain(edge.placing).data(),
                      tiles.size());
-      for (const DimId d : runs[stop].ids()) {
-        if (moves.slides.contains(d)) {
-          extend_runs(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,
-                      runs[stop][d].data(), costs.sliding(edge.placing, d).data(),
-                      runs[edge.to][d].data());
-        }
+      for (const DimId d : moves.slides) {
+        extend_runs(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,
+                    runs_[stop][d].data(), costs.sliding(edge.placing, d).data(),
+                    runs_[edge.to][d].data());
       }
     }
   }
@@ -227,28 +222,61 @@ double Alone::to_go(std::size_t phase, std::size_t pointers, std::size_t tile) c
   return sum;
 }
 
-void Alone::select(std::size_t phase, std::size_t pointers, double most,
-                   std::vector<std::uint32_t>& tiles) const {
-  double least = operations_;
-  for (const TensorId t : through_.ids()) {
-    least += least_[t][phase][skeleton_.stop_index(pointers, t)];
+Alone::Selection::Selection(const Alone& alone, double most)
+    : alone_{alone}, most_{most}, parts_(alone.through_.size() + 1) {}
+
+// Rows that come one after the other differ in the first tensors' stops, as a rule: sums over the
+// last tensors are kept.
+std::span<const std::uint32_t> Alone::Selection::tiles(std::size_t phase, std::size_t pointers) {
+  const std::size_t tensors = alone_.through_.size();
+  if (phase != phase_) {
+    start(phase);
   }
-  if (!(least <= most)) {
-    return;
+  bool known = true;
+  for (std::size_t i = tensors; i-- > 0;) {
+    const std::size_t stop = alone_.skeleton_.stop_index(pointers, static_cast<TensorId>(i));
+    known = known && parts_[i].stop == stop;
+    if (!known) {
+      parts_[i].stop = stop;
+      extend(i);
+    }
   }
-  const std::size_t size = size_[phase];
-  std::fill_n(sum_.begin(), size, operations_);
-  for (const TensorId t : through_.ids()) {
-    add_rows(sum_.data(), sum_.data(),
-             &through_[t][row(t, phase, skeleton_.stop_index(pointers, t))], size);
+  return parts_.front().tiles;
+}
+
+void Alone::Selection::start(std::size_t phase) {
+  phase_ = phase;
+  Part& all = parts_.back();
+  all.tiles.resize(alone_.size_[phase]);
+  std::iota(all.tiles.begin(), all.tiles.end(), std::uint32_t{0});
+  all.sums.assign(all.tiles.size(), alone_.operations_);
+  double rest = 0;
+  for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
+    const std::vector<double>& least = alone_.least_[static_cast<TensorId>(i)][phase];
+    parts_[i].stop = kNone;
+    parts_[i].rest = rest;
+    rest += *std::min_element(least.begin(), least.end());
   }
-  std::size_t count = tiles.size();
-  tiles.resize(count + size);
-  for (std::size_t tile = 0; tile < size; ++tile) {
-    tiles[count] = static_cast<std::uint32_t>(tile);
-    count += sum_[tile] <= most ? 1 : 0;
+}
+
+// Adds tensor i, at the stop of its part, to the part of those behind it.
+void Alone::Selection::extend(std::size_t i) {
+  const auto t = static_cast<TensorId>(i);
+  const Part& from = parts_[i + 1];
+  Part& to = parts_[i];
+  const double* through = &alone_.through_[t][alone_.row(t, phase_, to.stop)];
+  const double most = most_ - to.rest;
+  to.tiles.resize(from.tiles.size());
+  to.sums.resize(from.tiles.size());
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < from.tiles.size(); ++k) {
+    const double sum = from.sums[k] + through[from.tiles[k]];
+    to.tiles[count] = from.tiles[k];
+    to.sums[count] = sum;
+    count += sum <= most ? 1 : 0;
   }
-  tiles.resize(count);
+  to.tiles.resize(count);
+  to.sums.resize(count);
 }
 
 }  // namespace mapsim::exact

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "mapper/exact/costs.hpp"
@@ -16,6 +17,8 @@ namespace mapsim::exact {
 // sums over the tensors never overestimate, and to_go() falls along an edge by at most its cost.
 // docs/decisions/0038-ways-of-one-tensor.md.
 class Alone {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
  public:
   Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);
 
@@ -29,9 +32,30 @@ class Alone {
   // Of all tensors.
   double paid(std::size_t phase, std::size_t pointers, std::size_t tile) const;
   double to_go(std::size_t phase, std::size_t pointers, std::size_t tile) const;
-  // The tiles, ascending, through which a nest may need no more than `most`.
-  void select(std::size_t phase, std::size_t pointers, double most,
-              std::vector<std::uint32_t>& tiles) const;
+
+  // The tiles, ascending, through which a nest may need no more than `most`, row by row.
+  class Selection {
+   public:
+    Selection(const Alone& alone, double most);
+    // Valid until the next call.
+    std::span<const std::uint32_t> tiles(std::size_t phase, std::size_t pointers);
+
+   private:
+    // Tiles that are possible by what one tensor and those behind it need.
+    struct Part {
+      std::size_t stop = kNone;  // of the tensor
+      double rest = 0;           // what those before it need at least
+      std::vector<std::uint32_t> tiles;
+      std::vector<double> sums;  // of the tensors of the part, and the operations
+    };
+    void start(std::size_t phase);
+    void extend(std::size_t i);
+
+    const Alone& alone_;
+    double most_;
+    std::size_t phase_ = kNone;
+    std::vector<Part> parts_;  // per tensor, and one with none
+  };
 
  private:
   struct Edge {
@@ -44,12 +68,8 @@ class Alone {
     std::vector<std::vector<Edge>> edges;  // per phase
     std::vector<bool> ends;                // per stop: may a nest end there?
     std::vector<std::size_t> accesses;     // per stop: the placing of the units', or kNone
-    DimSet slides;                         // dims along which tiles slide
+    std::vector<DimId> slides;             // dims along which tiles slide
   };
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  // Values on the way of jumps: per stop and dim that the tensor slides along.
-  using Runs = std::vector<PerDim<std::vector<double>>>;
-
   std::size_t row(TensorId t, std::size_t phase, std::size_t stop) const {
     return first_[phase] * skeleton_.stops(t).size() + stop * size_[phase];
   }
@@ -58,7 +78,7 @@ class Alone {
   }
   DimSet frozen(TensorId t, std::size_t phase, std::size_t stop) const;
   Moves moves_of(TensorId t) const;
-  Runs make_runs(const Moves& moves, TensorId t, std::size_t phase) const;
+  void clear_runs(const Moves& moves, TensorId t, std::size_t phase);
   void find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs& costs);
   void copy_behind(const Moves& moves, TensorId t, std::size_t phase, Costs& costs);
   void find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& costs);
@@ -74,7 +94,7 @@ class Alone {
   PerTensor<std::vector<double>> through_;             // the sum of the two
   PerTensor<std::vector<std::vector<double>>> least_;  // of it, per phase and stop
   std::vector<double> nowhere_;                        // an infinite row
-  mutable std::vector<double> sum_;                    // of a row
+  std::vector<PerDim<std::vector<double>>> runs_;      // on the way of jumps: per stop and dim
 };
 
 }  // namespace mapsim::exact

@@ -93,8 +93,12 @@ void Bound::make_room(std::size_t component, std::size_t size) {
 template <class CostTables>
 void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                  std::size_t component, const Scope& scope) {
+  std::optional<Alone::Selection> selection;
   if (component == 0) {
     filled_ = longest_;
+  }
+  if (scope.alone != nullptr) {
+    selection.emplace(*scope.alone, scope.most);
   }
   for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
     const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
@@ -104,7 +108,7 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
       }
       const std::size_t at = index(phase, pointers);
       if (component == 0) {
-        live_[at] = select(phase, pointers, scope);
+        live_[at] = !selection || list(at, selection->tiles(phase, pointers));
         offsets_[at] = live_[at] ? filled_ : 0;
       }
       if (!is_live(phase, pointers)) {
@@ -127,15 +131,10 @@ void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
 }
 
 // Lists the tiles of interest of a row. False: there are none.
-bool Bound::select(std::size_t phase, std::size_t pointers, const Scope& scope) {
-  if (scope.alone == nullptr) {
-    return true;
-  }
-  Range& range = ranges_[index(phase, pointers)];
-  range.first = tiles_.size();
-  scope.alone->select(phase, pointers, scope.most, tiles_);
-  range.count = tiles_.size() - range.first;
-  return range.count > 0;
+bool Bound::list(std::size_t index, std::span<const std::uint32_t> tiles) {
+  ranges_[index] = {tiles_.size(), tiles.size()};
+  tiles_.insert(tiles_.end(), tiles.begin(), tiles.end());
+  return !tiles.empty();
 }
 
 // Of the listed tiles, known now, only those stay to which no tensor has to pay too much, and which
@@ -148,12 +147,11 @@ bool Bound::keep_near(const Row& row, const Scope& scope) {
   double* to_go = begin(row);
   std::size_t kept = range.first;
   for (const std::uint32_t tile : row.tiles) {
-    const double paid = scope.alone->paid(row.phase, row.pointers, tile);
-    if (paid + to_go[tile] <= scope.most && to_go[tile] < kInfinity) {
-      tiles_[kept++] = tile;
-    } else {
-      to_go[tile] = kInfinity;
-    }
+    const bool near = to_go[tile] < kInfinity &&
+                      scope.alone->paid(row.phase, row.pointers, tile) + to_go[tile] <= scope.most;
+    to_go[tile] = near ? to_go[tile] : kInfinity;
+    tiles_[kept] = tile;
+    kept += near ? 1 : 0;
   }
   tiles_.resize(kept);
   range.count = kept - range.first;

@@ -112,7 +112,7 @@ class Bound {
   template <class CostTables>
   void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
             std::size_t component, const Scope& scope);
-  bool select(std::size_t phase, std::size_t pointers, const Scope& scope);
+  bool list(std::size_t index, std::span<const std::uint32_t> tiles);
   bool keep_near(const Row& row, const Scope& scope);
   template <class CostTables>
   bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,

@@ -91,7 +91,10 @@ class Beam {
   }
 
   void expand(const Label& label) {
-    for_each_move(skeleton_, unrolled_, costs_, label.node,
+    const auto of_interest = [this](const Node& node) {
+      return alone_.to_go(node.phase, node.pointers, node.tile) < kInfinity;
+    };
+    for_each_move(skeleton_, unrolled_, costs_, label.node, of_interest,
                   [&](const Step& step, std::span<const Payment> payments) {
                     const bool ends = step.kind == Step::Kind::kEnd;
                     const Node& to = step.node;

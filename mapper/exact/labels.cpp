@@ -265,12 +265,11 @@ class LabelSearch {
   void expand(Id id) {
     ++expanded_;
     const Node at = labels_.step(id).node;
-    for_each_move(skeleton_, instance_.unrolled, instance_.costs, at,
+    const auto of_interest = [this](const Node& node) {
+      return instance_.bound.at(node, 0) < kInfinity;
+    };
+    for_each_move(skeleton_, instance_.unrolled, instance_.costs, at, of_interest,
                   [&](const Step& step, std::span<const Payment> payments) {
-                    const bool ends = step.kind == Step::Kind::kEnd;
-                    if (!ends && !(instance_.bound.at(step.node, 0) < kInfinity)) {
-                      return;
-                    }
                     const Id next = labels_.extend(id, step);
                     bool fits = true;
                     for (const Payment& payment : payments) {

@@ -348,6 +348,7 @@ class Pricing {
       Way added;
       for_each_move(
           instance_.skeleton, instance_.unrolled, instance_.costs, at,
+          [&](const Node& node) { return bound.at(node, 0) < kInfinity; },
           [&](const Step& step, std::span<const Payment> payments) {
             Way here = sum_of(payments, weights.component.size());
             double total = step.kind == Step::Kind::kEnd ? 0 : bound.at(step.node, 0);

@@ -185,6 +185,15 @@ void add_rows(double* sum, const double* a, const double* b, std::size_t size) {
   }
 }
 
+MAPSIM_ANY_VECTORS
+void multiply_fitting(double* out, const double* factors, double each, const double* bits,
+                      double most, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const double product = factors[i] * each;
+    out[i] = bits[i] <= most ? product : kInfinity;
+  }
+}
+
 double least_of(const double* row, std::size_t size) {
   std::array<double, 64> least{};
   least.fill(kInfinity);
@@ -229,7 +238,15 @@ void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
   const auto& runs = lattice.primes(dim);
-  spread_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
+  if (stride > 1) {
+    spread_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
+    return;
+  }
+  for (double* first = row; first < row + lattice.size(); first += positions) {  // no vectors
+    for (std::size_t r = runs.size(); r-- > 0;) {
+      first[runs[r].to] = std::min(first[runs[r].to], first[runs[r].from]);
+    }
+  }
 }
 
 void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,

@@ -17,6 +17,10 @@ double least_of(const double* row, std::size_t size);
 // sum[i] = a[i] + b[i]
 void add_rows(double* sum, const double* a, const double* b, std::size_t size);
 
+// out[i] = factors[i] * each, infinite where bits[i] > most
+void multiply_fitting(double* out, const double* factors, double each, const double* bits,
+                      double most, std::size_t size);
+
 // A run of the lattice over a dim to a row of other pointers; its costs begin at `entry`.
 struct Leg {
   std::size_t from = 0;  // digits
