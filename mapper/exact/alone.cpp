@@ -23,7 +23,6 @@ Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
   const std::size_t tensors = skeleton.problem().workload().tensors.size();
   paid_.resize(tensors);
   to_go_.resize(tensors);
-  through_.resize(tensors);
   least_.resize(tensors);
   for (const TensorId t : paid_.ids()) {
     const std::size_t stops = skeleton.stops(t).size();
@@ -36,12 +35,11 @@ Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
     for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
       find_paid(moves, t, phase, costs);
     }
-    through_[t].resize(tiles * stops);
-    add_rows(through_[t].data(), paid_[t].data(), to_go_[t].data(), through_[t].size());
     for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
       least_[t].emplace_back();
       for (std::size_t stop = 0; stop < stops; ++stop) {
-        least_[t].back().push_back(least_of(&through_[t][row(t, phase, stop)], size_[phase]));
+        least_[t].back().push_back(
+            least_sum(paid(t, phase, stop), to_go(t, phase, stop), size_[phase]));
       }
     }
   }
@@ -92,17 +90,26 @@ DimSet Alone::frozen(TensorId t, std::size_t phase, std::size_t stop) const {
                                                 : DimSet{};
 }
 
-// Infinite; in the memory that is there.
-void Alone::clear_runs(const Moves& moves, TensorId t, std::size_t phase) {
+// In the memory that is there.
+void Alone::make_runs(const Moves& moves, TensorId t, std::size_t phase) {
   const Lattice& tiles = lattice(phase);
-  runs_.resize(std::max(runs_.size(), skeleton_.stops(t).size()),
-               PerDim<std::vector<double>>(tiles.dims()));
+  runs_.resize(std::max(runs_.size(), skeleton_.stops(t).size()), PerDim<Runs>(tiles.dims()));
   for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
     for (const DimId d : moves.slides) {
-      runs_[stop][d].assign(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()),
-                            kInfinity);
+      Runs& runs = runs_[stop][d];
+      runs.values.resize(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()));
+      runs.known = false;
+      nowhere_.resize(std::max(nowhere_.size(), runs.values.size()), kInfinity);
     }
   }
+}
+
+// From where a jump is, or begins or ends at the row, past one more placing.
+void Alone::extend(const Lattice& tiles, DimId dim, End end, const double* row, const Runs& in,
+                   const std::vector<double>& cost, Runs& out) const {
+  extend_runs(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
+              out.values.data(), out.known);
+  out.known = true;
 }
 
 void Alone::copy_behind(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
@@ -128,7 +135,7 @@ void Alone::copy_behind(const Moves& moves, TensorId t, std::size_t phase, Costs
 void Alone::find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
   copy_behind(moves, t, phase, costs);
   const Lattice& tiles = lattice(phase);
-  clear_runs(moves, t, phase);
+  make_runs(moves, t, phase);
   for (std::size_t stop = skeleton_.stops(t).size(); stop-- > 0;) {
     double* here = &to_go_[t][row(t, phase, stop)];
     for (const Edge& edge : moves.edges[phase]) {
@@ -138,14 +145,14 @@ void Alone::find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs&
       const double* below = to_go(t, phase, edge.to);
       take_least_sum(here, below, costs.plain(edge.placing).data(), tiles.size());
       for (const DimId d : moves.slides) {
-        extend_runs(tiles, d, End::kTo, below, runs_[edge.to][d].data(),
-                    costs.sliding(edge.placing, d).data(), runs_[stop][d].data());
+        extend(tiles, d, End::kTo, below, runs_[edge.to][d], costs.sliding(edge.placing, d),
+               runs_[stop][d]);
       }
     }
     const DimSet fixed = frozen(t, phase, stop);
     for (const DimId d : moves.slides) {
-      if (!fixed.contains(d)) {
-        end_runs(tiles, d, End::kFrom, runs_[stop][d].data(), here);
+      if (runs_[stop][d].known && !fixed.contains(d)) {
+        end_runs(tiles, d, End::kFrom, runs_[stop][d].values.data(), here);
       }
     }
     for (std::size_t i = 0; i < tiles.dims(); ++i) {
@@ -178,12 +185,14 @@ void Alone::copy_before(TensorId t, std::size_t phase) {
 void Alone::find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& costs) {
   copy_before(t, phase);
   const Lattice& tiles = lattice(phase);
-  clear_runs(moves, t, phase);
+  make_runs(moves, t, phase);
   for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
     double* here = &paid_[t][row(t, phase, stop)];
     const DimSet fixed = frozen(t, phase, stop);
     for (const DimId d : moves.slides) {
-      end_runs(tiles, d, End::kTo, runs_[stop][d].data(), here);
+      if (runs_[stop][d].known) {
+        end_runs(tiles, d, End::kTo, runs_[stop][d].values.data(), here);
+      }
     }
     for (std::size_t i = 0; i < tiles.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
@@ -198,9 +207,8 @@ void Alone::find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& 
       take_least_sum(&paid_[t][row(t, phase, edge.to)], here, costs.plain(edge.placing).data(),
                      tiles.size());
       for (const DimId d : moves.slides) {
-        extend_runs(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,
-                    runs_[stop][d].data(), costs.sliding(edge.placing, d).data(),
-                    runs_[edge.to][d].data());
+        extend(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here, runs_[stop][d],
+               costs.sliding(edge.placing, d), runs_[edge.to][d]);
       }
     }
   }
@@ -223,12 +231,12 @@ double Alone::to_go(std::size_t phase, std::size_t pointers, std::size_t tile) c
 }
 
 Alone::Selection::Selection(const Alone& alone, double most)
-    : alone_{alone}, most_{most}, parts_(alone.through_.size() + 1) {}
+    : alone_{alone}, most_{most}, parts_(alone.to_go_.size() + 1) {}
 
 // Rows that come one after the other differ in the first tensors' stops, as a rule: sums over the
 // last tensors are kept.
 std::span<const std::uint32_t> Alone::Selection::tiles(std::size_t phase, std::size_t pointers) {
-  const std::size_t tensors = alone_.through_.size();
+  const std::size_t tensors = alone_.to_go_.size();
   if (phase != phase_) {
     start(phase);
   }
@@ -264,14 +272,16 @@ void Alone::Selection::extend(std::size_t i) {
   const auto t = static_cast<TensorId>(i);
   const Part& from = parts_[i + 1];
   Part& to = parts_[i];
-  const double* through = &alone_.through_[t][alone_.row(t, phase_, to.stop)];
+  const double* paid = alone_.paid(t, phase_, to.stop);
+  const double* to_go = alone_.to_go(t, phase_, to.stop);
   const double most = most_ - to.rest;
   to.tiles.resize(from.tiles.size());
   to.sums.resize(from.tiles.size());
   std::size_t count = 0;
   for (std::size_t k = 0; k < from.tiles.size(); ++k) {
-    const double sum = from.sums[k] + through[from.tiles[k]];
-    to.tiles[count] = from.tiles[k];
+    const std::uint32_t tile = from.tiles[k];
+    const double sum = from.sums[k] + (paid[tile] + to_go[tile]);
+    to.tiles[count] = tile;
     to.sums[count] = sum;
     count += sum <= most ? 1 : 0;
   }

@@ -6,6 +6,7 @@
 
 #include "mapper/exact/costs.hpp"
 #include "mapper/exact/skeleton.hpp"
+#include "mapper/exact/sweeps.hpp"
 #include "mapper/exact/volume.hpp"
 
 namespace mapsim::exact {
@@ -70,6 +71,12 @@ class Alone {
     std::vector<std::size_t> accesses;     // per stop: the placing of the units', or kNone
     std::vector<DimId> slides;             // dims along which tiles slide
   };
+  // Values on the way of a jump; as long as nothing leads there, not to be read.
+  struct Runs {
+    std::vector<double> values;
+    bool known = false;
+  };
+
   std::size_t row(TensorId t, std::size_t phase, std::size_t stop) const {
     return first_[phase] * skeleton_.stops(t).size() + stop * size_[phase];
   }
@@ -78,7 +85,9 @@ class Alone {
   }
   DimSet frozen(TensorId t, std::size_t phase, std::size_t stop) const;
   Moves moves_of(TensorId t) const;
-  void clear_runs(const Moves& moves, TensorId t, std::size_t phase);
+  void make_runs(const Moves& moves, TensorId t, std::size_t phase);
+  void extend(const Lattice& tiles, DimId dim, End end, const double* row, const Runs& in,
+              const std::vector<double>& cost, Runs& out) const;
   void find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs& costs);
   void copy_behind(const Moves& moves, TensorId t, std::size_t phase, Costs& costs);
   void find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& costs);
@@ -91,10 +100,9 @@ class Alone {
   std::vector<std::size_t> size_;   // per phase: tiles
   PerTensor<std::vector<double>> paid_;
   PerTensor<std::vector<double>> to_go_;
-  PerTensor<std::vector<double>> through_;             // the sum of the two
-  PerTensor<std::vector<std::vector<double>>> least_;  // of it, per phase and stop
-  std::vector<double> nowhere_;                        // an infinite row
-  std::vector<PerDim<std::vector<double>>> runs_;      // on the way of jumps: per stop and dim
+  PerTensor<std::vector<std::vector<double>>> least_;  // of their sum, per phase and stop
+  std::vector<double> nowhere_;                        // infinite rows and runs
+  std::vector<PerDim<Runs>> runs_;                     // per stop and dim
 };
 
 }  // namespace mapsim::exact

@@ -60,9 +60,14 @@ class Bound {
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
         const Scope& scope = {});
   double at(const Node& node, std::size_t component) const {
-    return to_go_[component][offset(node.phase, node.pointers) + node.tile];
+    return to_go_[component][place(node)];
   }
   const NodeIndex& nodes() const { return nodes_; }
+  // Where a node that leads on stands among those of all live rows: 0 .. places() - 1.
+  std::size_t place(const Node& node) const {
+    return offset(node.phase, node.pointers) + node.tile;
+  }
+  std::size_t places() const { return filled_; }
   // Does anything of interest lead on from there?
   bool is_live(std::size_t phase, std::size_t pointers) const {
     return live_[phase * nodes_.pointers() + pointers];

@@ -13,6 +13,9 @@ void Bound::make_digits(const Unrolled& unrolled) {
     Digits made{PerDim<std::vector<std::uint16_t>>(lattice.dims()),
                 PerDim<std::vector<std::uint32_t>>(lattice.dims())};
     for (const DimId d : made.digits.ids()) {
+      if (lattice.positions(d).size() == 1) {
+        continue;  // no loop runs over it
+      }
       std::vector<std::uint16_t>& digits = made.digits[d];
       digits.resize(lattice.size());
       lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {

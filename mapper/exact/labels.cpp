@@ -41,7 +41,7 @@ class LabelSearch {
         patience_{patience},
         components_{instance.costs.components()},
         rooms_(instance, quest.measured_room, components_ + (instance.array ? 1 : 0)),
-        labels_(instance.bound.nodes().size(), rooms_.width()),
+        labels_(instance.bound.places(), rooms_.width()),
         scratch_(components_),
         limit_{quest.limit} {
     if (quest.covered) {
@@ -246,7 +246,7 @@ class LabelSearch {
     const Key key = key_of(id, outlook);
     const bool ends = step.kind == Step::Kind::kEnd;
     if (is_hopeless(key) || (!ends && is_covered(outlook)) ||
-        (!ends && labels_.dominated(id, instance_.bound.nodes().at(step.node)))) {
+        (!ends && labels_.dominated(id, instance_.bound.place(step.node)))) {
       labels_.retract();
       return;
     }

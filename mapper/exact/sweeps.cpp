@@ -16,13 +16,6 @@ namespace {
 #define MAPSIM_ANY_VECTORS
 #endif
 
-MAPSIM_ANY_VECTORS
-void take_least(double* upper, const double* lower, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    upper[i] = std::min(upper[i], lower[i]);
-  }
-}
-
 // Longer sums are added up piece by piece, so that the pieces stay in the cache.
 constexpr std::size_t kPiece = 64;
 
@@ -155,6 +148,20 @@ void extend_run(const Shape& shape, const double* row, const double* in, const d
 }
 
 MAPSIM_ANY_VECTORS
+void start_run(const Shape& shape, const double* row, const double* in, const double* cost,
+               double* __restrict out) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block) {
+    const double* __restrict at = row + base;
+    for (std::size_t i = 0; i < shape.stride; ++i) {
+      out[i] = cost[i] + std::min(at[i], in[i]);
+    }
+    in += shape.stride;
+    cost += shape.stride;
+    out += shape.stride;
+  }
+}
+
+MAPSIM_ANY_VECTORS
 void end_run(const Shape& shape, const double* run, double* row) {
   for (std::size_t base = 0; base < shape.size; base += shape.block, run += shape.stride) {
     double* __restrict at = row + base;
@@ -179,13 +186,6 @@ void take_least_sum(double* upper, const double* lower, const double* cost, std:
 }
 
 MAPSIM_ANY_VECTORS
-void add_rows(double* sum, const double* a, const double* b, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    sum[i] = a[i] + b[i];
-  }
-}
-
-MAPSIM_ANY_VECTORS
 void multiply_fitting(double* out, const double* factors, double each, const double* bits,
                       double most, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
@@ -194,11 +194,11 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
   }
 }
 
-double least_of(const double* row, std::size_t size) {
+double least_sum(const double* a, const double* b, std::size_t size) {
   std::array<double, 64> least{};
   least.fill(kInfinity);
   for (std::size_t i = 0; i < size; i += least.size()) {
-    take_least(least.data(), row + i, std::min(least.size(), size - i));
+    take_least_sum(least.data(), a + i, b + i, std::min(least.size(), size - i));
   }
   return *std::min_element(least.begin(), least.end());
 }
@@ -223,6 +223,9 @@ void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
   const auto& runs = lattice.primes(dim);
+  if (runs.empty()) {
+    return;
+  }
   if (stride > 1) {
     relax_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
     return;
@@ -238,6 +241,9 @@ void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
   const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
   const auto& runs = lattice.primes(dim);
+  if (runs.empty()) {
+    return;
+  }
   if (stride > 1) {
     spread_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
     return;
@@ -250,13 +256,14 @@ void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
 }
 
 void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,
-                 const double* cost, double* out) {
+                 const double* cost, double* out, bool known) {
   const Shape shape = shape_of(lattice, dim);
   const std::size_t rests = shape.size / lattice.positions(dim).size();
   std::size_t entry = 0;
   for (const Lattice::Run& run : lattice.runs(dim)) {
     const std::size_t digit = end == End::kFrom ? run.from : run.to;
-    extend_run(shape, row + digit * shape.stride, in + entry, cost + entry, out + entry);
+    (known ? extend_run : start_run)(shape, row + digit * shape.stride, in + entry, cost + entry,
+                                     out + entry);
     entry += rests;
   }
 }

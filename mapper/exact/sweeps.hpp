@@ -13,9 +13,8 @@ namespace mapsim::exact {
 
 // upper[i] = min(upper[i], cost[i] + lower[i])
 void take_least_sum(double* upper, const double* lower, const double* cost, std::size_t size);
-double least_of(const double* row, std::size_t size);
-// sum[i] = a[i] + b[i]
-void add_rows(double* sum, const double* a, const double* b, std::size_t size);
+// The least a[i] + b[i]
+double least_sum(const double* a, const double* b, std::size_t size);
 
 // out[i] = factors[i] * each, infinite where bits[i] > most
 void multiply_fitting(double* out, const double* factors, double each, const double* bits,
@@ -40,9 +39,9 @@ void spread_neutral(const Lattice& lattice, DimId dim, double* row);
 // Values on the way of a jump, one for each run of the lattice over a dim and rest, as in
 // Costs::sliding. `End`: which of a run's tiles a row is about.
 enum class End : std::uint8_t { kFrom, kTo };
-// out = min(out, cost + min(row at that end, in))
+// out = min(out, cost + min(row at that end, in)); not `known`: `out` holds nothing yet.
 void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,
-                 const double* cost, double* out);
+                 const double* cost, double* out, bool known);
 // row at that end = min(row, runs)
 void end_runs(const Lattice& lattice, DimId dim, End end, const double* runs, double* row);
 
