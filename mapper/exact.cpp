@@ -370,7 +370,7 @@ class ExactSearch {
       record_.relax(group, quest.limit, 0);
       return;
     }
-    const auto instance = groups_.build(group, quest.limit);
+    const auto instance = groups_.build(group, quest.limit, true);
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
     record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -25,12 +24,9 @@ class Costs {
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
-  // A table of a placing: plain(), or sliding() along a dim.
-  using TableId = std::pair<std::size_t, std::optional<DimId>>;
-  // Makes tables, one to a task: whatever threads the caller's team has to spare take part. For
-  // those that there are threads may ask at once, and for mac() of what has been asked before.
-  void prepare(const std::set<TableId>& tables);
-  // All that moves of the skeleton use.
+  // Makes all tables of placings that moves of the skeleton use, one to a task: whatever threads
+  // the caller's team has to spare take part. From then on threads may ask for them at once, and
+  // for mac() of what has been asked before.
   void prepare();
   // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
   // itself, or the width of its sums contradicts the stop above.
@@ -97,6 +93,7 @@ class Costs {
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                     double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;
+  bool has_windows(TensorId t) const;
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                        std::size_t step) const;
   void add_edge(const Placing& placing, Terms& terms);

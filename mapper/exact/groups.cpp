@@ -135,9 +135,10 @@ double Groups::least_cycles(std::size_t group) const {
   return cycles;
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit) const {
+std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_is_enough) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
-  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit);
+  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit,
+                                    one_is_enough);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

@@ -35,7 +35,9 @@ class Groups {
   const Skeleton& skeleton(std::size_t group) const { return *kinds_[kind_[group]].skeleton; }
   // Has the group only nests that a systolic array cannot run?
   bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
-  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}) const;  // perfect factors
+  // Perfect factors. As Instance has it.
+  std::unique_ptr<Instance> build(std::size_t group, Key limit = {},
+                                  bool one_is_enough = false) const;
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
