@@ -14,7 +14,7 @@ namespace mapsim::exact {
 double energy_floor(const Mapspace& space);
 
 // The same of the nests of one group, whatever their tiles: of all ways that tensors may take, the
-// cheapest by GroupFloor. docs/decisions/0031, 0036, 0037.
+// cheapest by GroupFloor. docs/decisions/0031, 0036, 0039.
 class EnergyFloor {
  public:
   explicit EnergyFloor(const Skeleton& skeleton);  // its space outlives the floor

@@ -14,6 +14,7 @@ namespace mapsim::exact {
 GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
                        const std::vector<TensorPair>& pairs, const UnrollingGroup& group)
     : problem_{space.problem()},
+      ladders_{space.ladders()},
       routes_{routes},
       pairs_{pairs},
       group_{group},
@@ -268,7 +269,10 @@ double GroupFloor::operations(TensorId moves, TensorId stays, std::size_t dim, d
     bound /= above ? group_.factors[f][d] : 1;
   }
   double most = 0;
-  for (std::int64_t extent = 1; extent <= bound && real(extent) <= room; ++extent) {
+  for (const std::int64_t extent : ladders_[d]) {
+    if (extent > bound || real(extent) > room) {
+      break;
+    }
     if (bound % extent == 0) {
       extents[d] = real(extent);
       most = std::max(most, operations(moves, stays, dim + 1, room / real(extent), extents));

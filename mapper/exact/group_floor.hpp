@@ -76,6 +76,7 @@ class GroupFloor {
   double combine(std::size_t tensor, double best);
 
   const Problem& problem_;
+  const PerDim<Ladder>& ladders_;
   const PerTensor<Route>& routes_;
   const std::vector<TensorPair>& pairs_;
   const UnrollingGroup& group_;
