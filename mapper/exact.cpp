@@ -16,7 +16,6 @@
 #include "mapper/group_search.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/shared_bounds.hpp"
-#include "mapper/twins.hpp"
 
 namespace mapsim {
 
@@ -234,7 +233,6 @@ class ExactSearch {
         patience_{patience},
         shared_{shared},
         groups_(space, options.objective),
-        first_alike_{twins(space)},
         record_{space.problem(), options, groups_} {}
 
   Record& record() { return record_; }
@@ -242,16 +240,17 @@ class ExactSearch {
   // The last of the groups of a batch goes on with the next: nobody waits for threads that have
   // nothing to do, or do not get a core. So the search is over when the team that calls this is.
   void start() {
-    record_.skip_twins(first_alike_);
+    record_.skip_twins(groups_.first_alike());
     order_ = groups_.by_floor();
-    std::erase_if(order_, [this](std::size_t group) { return first_alike_[group] != group; });
+    std::erase_if(order_,
+                  [this](std::size_t group) { return groups_.first_alike()[group] != group; });
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
       bound_coarsely(order_, balanced::kCoarseTiles[i]);
     }
     go_on();
   }
   SearchResult result() {
-    record_.repeat_for_twins(first_alike_);
+    record_.repeat_for_twins(groups_.first_alike());
     return record_.result();
   }
 
@@ -371,8 +370,7 @@ class ExactSearch {
       record_.relax(group, quest.limit, 0);
       return;
     }
-    const bool helped = running_ < static_cast<std::size_t>(omp_get_num_threads());
-    const auto instance = groups_.build(group, quest.limit, helped);
+    const auto instance = groups_.build(group, quest.limit, true);
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
     record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());
@@ -394,7 +392,6 @@ class ExactSearch {
   const Patience& patience_;
   std::vector<SharedBounds*> shared_;
   exact::Groups groups_;
-  std::vector<std::size_t> first_alike_;
   Record record_;
   std::vector<std::size_t> order_;
   std::size_t begun_ = 0;                // so many of them

@@ -1,45 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "mapper/exact/alone.hpp"
 #include "mapper/exact/costs.hpp"
+#include "mapper/exact/nodes.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/volume.hpp"
 
 namespace mapsim::exact {
-
-// A node of the search graph.
-struct Node {
-  std::size_t phase = 0;
-  std::size_t pointers = 0;
-  std::size_t tile = 0;
-};
-
-// The node behind the event that ends a node's phase: the same tile, as the next lattice knows it.
-// nullopt: the phase must not end there.
-std::optional<Node> cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node);
-
-// Where the nodes of each (phase, pointers) begin in a flat array.
-class NodeIndex {
- public:
-  NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled);
-  std::size_t row(std::size_t phase, std::size_t pointers) const {
-    return rows_[phase * pointers_ + pointers];
-  }
-  std::size_t at(const Node& node) const { return row(node.phase, node.pointers) + node.tile; }
-  std::size_t size() const { return size_; }
-  std::size_t pointers() const { return pointers_; }
-
- private:
-  std::size_t pointers_;
-  std::vector<std::size_t> rows_;  // of reachable ones
-  std::size_t size_ = 0;
-};
 
 // The least that is still to pay from each node to the end, per component, when every tile has its
 // room for itself: the exact shortest path of that relaxed problem, found from the inside out. So
@@ -47,19 +21,26 @@ class NodeIndex {
 // consistent).
 class Bound {
  public:
-  // Is nothing of interest left when a whole nest needs at least so much energy [pJ]? Nodes all of
-  // whose tiles are hopeless may be left at infinity, and what leads to them need not be looked at.
-  using Hopeless = std::function<bool(double)>;
-  // `CostTables`: Costs, or PricedCosts. `within`: only nodes that this one has not left out. Idle
-  // threads of the caller's team take part: `helped` says that there are some, and that the costs
-  // have begun.
+  // The nodes that are of interest; others may be left at infinity, and what leads to them need not
+  // be looked at.
+  struct Scope {
+    const Alone* alone = nullptr;  // through which it says that a nest needs no more than
+    double most = std::numeric_limits<double>::infinity();  // so much energy [pJ]
+    const Bound* within = nullptr;                          // that this one has not left out
+  };
+  // `CostTables`: Costs, or PricedCosts; Costs have all tables. Idle threads of the team take part.
   template <class CostTables>
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-        const Hopeless& hopeless = {}, const Bound* within = nullptr, bool helped = false);
+        const Scope& scope = {});
   double at(const Node& node, std::size_t component) const {
-    return to_go_[component][offset(node.phase, node.pointers) + node.tile];
+    return to_go_[component][place(node)];
   }
   const NodeIndex& nodes() const { return nodes_; }
+  // Where a node that leads on stands among those of all live rows: 0 .. places() - 1.
+  std::size_t place(const Node& node) const {
+    return offset(node.phase, node.pointers) + node.tile;
+  }
+  std::size_t places() const { return filled_; }
   // Does anything of interest lead on from there?
   bool is_live(std::size_t phase, std::size_t pointers) const {
     return live_[phase * nodes_.pointers() + pointers] != 0;
@@ -70,34 +51,76 @@ class Bound {
   }
 
  private:
-  std::size_t offset(std::size_t phase, std::size_t pointers) const {
-    return offsets_[phase * nodes_.pointers() + pointers];
-  }
+  // What a row is made from.
   struct Row {
+    std::size_t component = 0;
     std::size_t phase = 0;
     std::size_t pointers = 0;
+    const Lattice& lattice;
+    std::span<const std::uint32_t> tiles;  // of interest; none listed: all
   };
-  std::vector<Row> rows(const Skeleton& skeleton) const;
-  std::vector<std::span<const Row>> parts(const Skeleton& skeleton, const Unrolled& unrolled,
-                                          std::span<const Row> rows) const;
+  // Of a lattice's tiles: digits, and Lattice::rest.
+  struct Digits {
+    PerDim<std::vector<std::uint16_t>> digits;
+    PerDim<std::vector<std::uint32_t>> rests;
+  };
+  // Where the tiles of interest of a row are listed, if they are.
+  struct Range {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+
+  std::size_t index(std::size_t phase, std::size_t pointers) const {
+    return phase * nodes_.pointers() + pointers;
+  }
+  std::size_t offset(std::size_t phase, std::size_t pointers) const {
+    return offsets_[index(phase, pointers)];
+  }
+  double* begin(const Row& row) {
+    return to_go_[row.component].get() + offset(row.phase, row.pointers);
+  }
+  const double* begin(std::size_t component, std::size_t phase, std::size_t pointers) const {
+    return to_go_[component].get() + offset(phase, pointers);
+  }
+  std::span<const std::uint32_t> listed(std::size_t index) const {
+    return ranges_.empty() ? std::span<const std::uint32_t>{}
+                           : std::span(tiles_.data() + ranges_[index].first, ranges_[index].count);
+  }
   void make_room(std::size_t component, std::size_t size);
   template <class CostTables>
   void fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                     const Hopeless& hopeless, std::span<const Row> rows);
+                     const Scope& scope, std::span<const RowId> rows);
   template <class CostTables>
-  void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-            std::size_t component, const Hopeless& hopeless, std::span<const Row> rows);
+  void settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+              const Scope& scope, Alone::Selection* selection, std::span<const RowId> rows);
+  template <class CostTables>
+  void follow(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+              std::size_t component, std::span<const RowId> rows);
+  template <class CostTables>
+  bool fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs, const Row& row);
+  bool list(std::size_t index, std::span<const std::uint32_t> tiles);
+  bool keep_near(const Row& row, const Scope& scope);
   template <class CostTables>
   bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                std::size_t component, std::size_t phase, std::size_t pointers);
+                const Row& row);
+  void keep_listed(const Row& row);
   template <class CostTables>
-  bool relax_jump(const Skeleton& skeleton, const Lattice& lattice, CostTables& costs,
-                  std::size_t component, std::size_t phase, const Skeleton::Jump& jump,
-                  double* row) const;
-  bool copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, std::size_t component,
-                   std::size_t phase, std::size_t pointers);
-  bool relax_loops(const Skeleton& skeleton, const Lattice& lattice, std::size_t phase,
-                   std::size_t pointers, DimSet& neutral, double* to_go) const;
+  bool relax_jump(const Skeleton& skeleton, CostTables& costs, const Row& row,
+                  const Skeleton::Jump& jump);
+  bool copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, const Row& row);
+  bool relax_loops(const Skeleton& skeleton, const Row& row, DimSet& neutral);
+  std::vector<const double*> rows_behind(const Skeleton& skeleton, const Row& row, DimId dim,
+                                         std::size_t pointers,
+                                         const std::vector<Lattice::Run>& runs) const;
+  // The same of listed tiles (bound_tiles.cpp).
+  void make_digits(const Unrolled& unrolled);
+  template <class CostTables>
+  bool fill_tiles(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                  const Row& row);
+  template <class CostTables>
+  bool relax_jump_of_tiles(const Skeleton& skeleton, CostTables& costs, const Row& row,
+                           const Digits& digits, const Skeleton::Jump& jump);
+  bool relax_loops_of_tiles(const Skeleton& skeleton, const Row& row, const Digits& digits);
 
   NodeIndex nodes_;
   std::vector<char> live_;            // per phase and pointers; found with the energies
@@ -105,6 +128,9 @@ class Bound {
   std::size_t longest_ = 0;           // tiles of a lattice
   std::size_t filled_ = 0;            // rows before this are known
   std::vector<std::unique_ptr<double[]>> to_go_;
+  std::vector<Range> ranges_;  // per phase and pointers; empty: all tiles are of interest
+  std::vector<std::uint32_t> tiles_;
+  std::vector<Digits> digits_;  // per lattice, if tiles are listed
 };
 
 }  // namespace mapsim::exact

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs over all tiles of a lattice: costs.cpp says what one tile costs.
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
 #include <optional>
 #include <set>
@@ -8,8 +11,15 @@
 
 #include "costmodel/nest.hpp"
 #include "mapper/exact/costs.hpp"
+#include "mapper/exact/sweeps.hpp"
 
 namespace mapsim::exact {
+
+namespace {
+
+constexpr std::uint64_t kMix = 0x9E37'79B9'7F4A'7C15;  // 2^64 / golden ratio: spreads all bits
+
+}  // namespace
 
 const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
                                              std::size_t fanouts_above) {
@@ -45,12 +55,23 @@ void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t 
   Tensor alone;
   alone.ranks.push_back(rank);
   PerDim<std::int64_t> extents(lattice.dims(), 1);
+  std::size_t combinations = 1;
+  for (const DimId d : dims) {
+    combinations *= lattice.positions(d).size();
+  }
+  std::vector<double> known(combinations, 0.0);
   const std::size_t row = row_size(lattice);
   for (std::size_t first = 0; first < lattice.size() && !dims.empty(); first += row) {
+    std::size_t combination = 0;
     for (const DimId d : dims) {
-      extents[d] = real(d, lattice.digit(d, first));
+      const std::size_t digit = lattice.digit(d, first);
+      extents[d] = real(d, digit);
+      combination = combination * lattice.positions(d).size() + digit;
     }
-    const auto coordinates = static_cast<double>(footprint(alone, extents));
+    double& coordinates = known[combination];
+    if (coordinates == 0) {
+      coordinates = static_cast<double>(footprint(alone, extents));
+    }
     for (std::size_t tile = first; tile < first + row; ++tile) {
       points[tile] *= coordinates;
     }
@@ -155,49 +176,64 @@ std::size_t Costs::row_size(const Lattice& lattice) const {
   return size;
 }
 
+bool Costs::has_windows(TensorId t) const {
+  const Workload& workload = skeleton_.problem().workload();
+  bool has = false;
+  for (const DimId d : workload.dims.ids()) {
+    has = has || slides_along(workload, workload.tensors[t], d);
+  }
+  return has;
+}
+
 const Costs::Table& Costs::table(std::size_t index) {
   if (!tables_[index]) {
-    const Placing& placing = skeleton_.placings()[index];
-    tables_[index].emplace(
-        Table{terms(index), trips(placing.tensor, placing.crossed), bits(index), limit(index)});
+    tables_[index].emplace(Table{terms(index), *terms(index).trips, bits(index), limit(index)});
   }
   return *tables_[index];
 }
 
-// Of the tiles of a row, or a part of one: only how often they come differs, and of outputs whether
-// sums are final.
+// Of the tiles of a row, or a part of one: only how often they come differs, and the cycles of the
+// edges.
 void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                          double* out, std::size_t step) const {
-  const Terms& of = table.terms;
   const double* trips_of = &table.trips[first];
   const double* bits_of = &table.bits[first];
-  const bool energy_alone = components_ == 1;
-  double each = -1;  // per trip; not yet known
-  std::size_t known = size;
+  if (components_ == 1 && !table.terms.output) {
+    const double* fits =
+        std::find_if(bits_of, bits_of + size, [&](double bits) { return bits <= table.most; });
+    double each = 0;  // per trip
+    if (fits != bits_of + size) {
+      evaluate(table.terms, 1, first + static_cast<std::size_t>(fits - bits_of), slide, &each, 1);
+    }
+    multiply_fitting(out, trips_of, each, bits_of, table.most, size);
+    return;
+  }
+  std::array<std::size_t, 64> known;  // by how often they come: one that has been evaluated
+  known.fill(size);
   for (std::size_t i = 0; i < size; ++i) {
     if (!(bits_of[i] <= table.most)) {
       for (std::size_t k = 0; k < components_; ++k) {
         out[k * step + i] = kInfinity;
       }
-    } else if (energy_alone && !of.output) {
-      if (each < 0) {
-        evaluate(of, 1, first + i, slide, &each, 1);
-      }
-      out[i] = trips_of[i] * each;
-    } else if (energy_alone && known < size && trips_of[i] == trips_of[known]) {
-      out[i] = out[known];
-    } else {
+      continue;
+    }
+    std::size_t& like = known[std::bit_cast<std::uint64_t>(trips_of[i]) * kMix >> 58U];
+    const bool is_like = like < size && trips_of[like] == trips_of[i] && !tracked_.edges;
+    if (!is_like) {
       for (std::size_t k = 0; k < components_; ++k) {
         out[k * step + i] = 0;
       }
-      evaluate(of, trips_of[i], first + i, slide, out + i, step);
-      known = i;
+      evaluate(table.terms, trips_of[i], first + i, slide, out + i, step);
     }
+    for (std::size_t k = 0; k < components_ && is_like; ++k) {
+      out[k * step + i] = out[k * step + like];
+    }
+    like = i;
   }
 }
 
-std::vector<Costs::TableId> Costs::used_tables() const {
-  std::set<TableId> used;
+void Costs::prepare() {
+  std::set<std::pair<std::size_t, std::optional<DimId>>> used;
   for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
     for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
       for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
@@ -210,24 +246,10 @@ std::vector<Costs::TableId> Costs::used_tables() const {
       }
     }
   }
-  return {used.begin(), used.end()};
-}
-
-void Costs::begin() {
-  for (std::size_t index = 0; index < skeleton_.placings().size(); ++index) {
-    const Placing& placing = skeleton_.placings()[index];
-    if (placing.to == Placing::kMac) {
-      terms(index);
-      trips(placing.tensor, placing.crossed);
-    } else {
-      table(index);
-    }
+  const std::vector<std::pair<std::size_t, std::optional<DimId>>> tables(used.begin(), used.end());
+  for (const auto& [placing, dim] : tables) {
+    table(placing);
   }
-}
-
-void Costs::prepare() {
-  begin();
-  const std::vector<TableId> tables = used_tables();
 #pragma omp taskloop grainsize(1) shared(tables)
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const auto& [placing, dim] = tables[i];
@@ -243,9 +265,10 @@ const std::vector<double>& Costs::plain(std::size_t index) {
   std::vector<double>& costs = plain_[index];
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);
-    const std::size_t row = row_size(lattice);
-    costs.resize(components_ * lattice.size());
     const Table& of = table(index);
+    const bool windows = has_windows(skeleton_.placings()[index].tensor);
+    const std::size_t row = windows ? row_size(lattice) : lattice.size();
+    costs.resize(components_ * lattice.size());
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
       evaluate_row(of, tile, row, Slide{}, &costs[tile], lattice.size());
     }

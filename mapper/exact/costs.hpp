@@ -24,11 +24,9 @@ class Costs {
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
-  // Makes what the tables of all placings are made of. From then on threads may ask at once for
-  // tables that are there, and for mac().
-  void begin();
   // Makes all tables of placings that moves of the skeleton use, one to a task: whatever threads
-  // the caller's team has to spare take part.
+  // the caller's team has to spare take part. From then on threads may ask for them at once, and
+  // for mac() of what has been asked before.
   void prepare();
   // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
   // itself, or the width of its sums contradicts the stop above.
@@ -75,6 +73,7 @@ class Costs {
     Padding parent_padding, child_padding;               // of what passes their ports
     std::optional<BitsPerCycle> edge_rate;               // of the first fill or last drain
     const std::vector<double>* edge_elements = nullptr;  // of the child's tile
+    const std::vector<double>* trips = nullptr;          // per tile
   };
 
   Terms make_terms(const Placing& placing);
@@ -91,11 +90,10 @@ class Costs {
     double most = 0;  // bits
   };
   const Table& table(std::size_t placing);
-  using TableId = std::pair<std::size_t, std::optional<DimId>>;  // placing; plain, or sliding
-  std::vector<TableId> used_tables() const;                      // by moves of the skeleton
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                     double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;
+  bool has_windows(TensorId t) const;
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                        std::size_t step) const;
   void add_edge(const Placing& placing, Terms& terms);

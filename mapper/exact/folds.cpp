@@ -192,7 +192,7 @@ class EdgeFolds {
     const auto bound = [&](double value) {
       return full ? std::max(each.floor.first, value) : each.floor.first;
     };
-    const auto instance = groups.build(0, quest.limit);
+    const auto instance = groups.build(0, quest.limit, true);
     found.states = static_cast<std::int64_t>(instance->bound.nodes().size());
     const Key root = instance->root();
     if (!(root.first < kInfinity) || worse(root, quest.limit)) {

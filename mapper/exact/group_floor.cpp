@@ -77,7 +77,7 @@ void GroupFloor::find_sides(TensorId t) {
     }
   }
   std::fill_n(sides.shared.begin(), node, most_shared(use, below));
-  for (const Leg& each : routes_[t].legs) {  // by where they begin
+  for (const RouteLeg& each : routes_[t].legs) {  // by where they begin
     sides.paid[each.to] = std::min(
         sides.paid[each.to], sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
   }
@@ -94,7 +94,7 @@ void GroupFloor::find_choices(TensorId t) {
             [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
 }
 
-bool GroupFloor::is_between(const Leg& leg, FanoutId fanout) const {
+bool GroupFloor::is_between(const RouteLeg& leg, FanoutId fanout) const {
   const std::size_t levels_above = problem_.arch().levels_above[fanout];
   return leg.from < levels_above && levels_above <= leg.to;
 }
@@ -158,7 +158,7 @@ double GroupFloor::fills_at_least(TensorId t, std::size_t node) const {
 
 // What it costs at least that so many elements, all instances together, come to where the leg ends
 // (sums: leave it).
-double GroupFloor::leg(TensorId t, const Leg& leg, double fills) const {
+double GroupFloor::leg(TensorId t, const RouteLeg& leg, double fills) const {
   if (t == output_) {
     return leg_of_sums(t, leg, fills);
   }
@@ -176,7 +176,7 @@ double GroupFloor::leg(TensorId t, const Leg& leg, double fills) const {
 
 // Sums of a place come back but for the first one, are added up where networks merge, and are final
 // only when each moves once.
-double GroupFloor::leg_of_sums(TensorId t, const Leg& leg, double fills) const {
+double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const {
   const TensorUse& use = routes_[t].use;
   const Arch& arch = problem_.arch();
   const Tensor& tensor = problem_.workload().tensors[t];
@@ -212,7 +212,7 @@ double GroupFloor::leg_of_sums(TensorId t, const Leg& leg, double fills) const {
 // The cheapest way to a node that so many elements come to.
 double GroupFloor::way(TensorId t, std::size_t node, double fills) const {
   double least = kInfinity;
-  for (const Leg& each : routes_[t].legs) {
+  for (const RouteLeg& each : routes_[t].legs) {
     if (each.to == node) {
       least = std::min(least, sides_[t].paid[each.from] + leg(t, each, fills));
     }

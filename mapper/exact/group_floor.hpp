@@ -14,16 +14,16 @@ namespace mapsim::exact {
 // Where tensors stand on their way in: the levels and, behind them, the latches of the compute
 // units.
 inline constexpr std::size_t kMostNodes = kMaxLevels + 1;
-struct Leg {
+struct RouteLeg {
   std::size_t from = 0;  // nodes
   std::size_t to = 0;
-  friend auto operator<=>(const Leg&, const Leg&) = default;
+  friend auto operator<=>(const RouteLeg&, const RouteLeg&) = default;
 };
 
 // Where one tensor may go, whatever the unrolling.
 struct Route {
   TensorUse use;
-  std::vector<Leg> legs;                  // ascending
+  std::vector<RouteLeg> legs;             // ascending
   std::array<bool, kMostNodes> serves{};  // the compute units, by node
 };
 using TensorPair = std::pair<TensorId, TensorId>;
@@ -58,12 +58,12 @@ class GroupFloor {
 
   void find_sides(TensorId t);
   void find_choices(TensorId t);
-  bool is_between(const Leg& leg, FanoutId fanout) const;
+  bool is_between(const RouteLeg& leg, FanoutId fanout) const;
   double accesses(TensorId t, std::size_t node) const;
   double accesses_of_sums(std::size_t node) const;
   double fills_at_least(TensorId t, std::size_t node) const;
-  double leg(TensorId t, const Leg& leg, double fills) const;
-  double leg_of_sums(TensorId t, const Leg& leg, double fills) const;
+  double leg(TensorId t, const RouteLeg& leg, double fills) const;
+  double leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const;
   double way(TensorId t, std::size_t node, double fills) const;
   double width(TensorId t, std::size_t node) const;
   double room(TensorId t, std::size_t node) const;

@@ -12,6 +12,7 @@
 #include "mapper/exact/rebuild.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nests/placement.hpp"
+#include "mapper/twins.hpp"
 
 namespace mapsim::exact {
 
@@ -62,12 +63,23 @@ std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGr
 Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
   refuse_what_is_not_proven(space, objective);
-  find_kinds();
+#pragma omp taskgroup
+  {
+#pragma omp task
+    first_alike_ = twins(space_);
+    find_kinds();
+  }
   cycles_.resize(kind_.size());
   floors_.resize(kind_.size());
 #pragma omp taskloop grainsize(kFloors)
   for (std::size_t g = 0; g < kind_.size(); ++g) {
-    find_floor(g);
+    if (first_alike_[g] == g) {
+      find_floor(g);
+    }
+  }
+  for (std::size_t g = 0; g < kind_.size(); ++g) {
+    cycles_[g] = cycles_[first_alike_[g]];
+    floors_[g] = floors_[first_alike_[g]];
   }
 }
 
@@ -123,10 +135,10 @@ double Groups::least_cycles(std::size_t group) const {
   return cycles;
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool helped) const {
+std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_is_enough) const {
   Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
   return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit,
-                                    helped);
+                                    one_is_enough);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

@@ -28,13 +28,16 @@ class Groups {
   Groups(const Mapspace& space, const Objective& objective);
 
   std::size_t size() const { return floors_.size(); }
+  // By group: the first one that is like it (mapper/twins.hpp), whose floor it has.
+  const std::vector<std::size_t>& first_alike() const { return first_alike_; }
   // Nothing of a group is better, whatever the tiles.
   const Key& floor(std::size_t group) const { return floors_[group]; }
   const Skeleton& skeleton(std::size_t group) const { return *kinds_[kind_[group]].skeleton; }
   // Has the group only nests that a systolic array cannot run?
   bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
-  // Perfect factors.
-  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}, bool helped = false) const;
+  // Perfect factors. As Instance has it.
+  std::unique_ptr<Instance> build(std::size_t group, Key limit = {},
+                                  bool one_is_enough = false) const;
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
@@ -62,6 +65,7 @@ class Groups {
 
   const Mapspace& space_;
   const Objective& objective_;
+  std::vector<std::size_t> first_alike_;
   std::vector<std::optional<TensorSet>> may_stay_;  // by group; none: no systolic array
   std::vector<Kind> kinds_;
   std::vector<std::size_t> kind_;  // by group

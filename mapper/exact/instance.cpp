@@ -6,6 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "mapper/exact/alone.hpp"
+#include "mapper/exact/dive.hpp"
+
 namespace mapsim::exact {
 
 namespace {
@@ -27,38 +30,64 @@ std::optional<ArrayTime> array_time(const Skeleton& skeleton, const Unrolled& un
              : std::nullopt;
 }
 
-// Energy alone that takes the key beyond the limit: ports and edges can only add to it.
-Bound::Hopeless hopeless(const Valuation& valuation, std::size_t components, Key limit) {
-  if (!(limit.first < kInfinity)) {
-    return {};
-  }
-  return [&valuation, limit, values = std::vector<double>(components)](double energy) mutable {
+// The most energy that does not take the key beyond the limit: ports and edges can only add to it.
+// Negative: there is none.
+double most_energy(const Valuation& valuation, std::size_t components, Key limit) {
+  std::vector<double> values(components);
+  const auto is_beyond = [&](double energy) {
     values[0] = energy;
     return worse(valuation.key(values.data()), limit);
   };
+  if (is_beyond(0)) {
+    return -1;
+  }
+  double most = 0;
+  double beyond = 1;
+  while (!is_beyond(beyond)) {
+    most = beyond;
+    beyond *= 2;
+    if (!(beyond < kInfinity)) {
+      return kInfinity;
+    }
+  }
+  while (true) {
+    const double middle = most + (beyond - most) / 2;
+    if (!(most < middle && middle < beyond)) {
+      return most;
+    }
+    (is_beyond(middle) ? beyond : most) = middle;
+  }
 }
 
-// Without a limit all tables are needed.
-Costs& prepared(Costs& costs, const Key& limit, bool helped) {
-  if (!(limit.first < kInfinity)) {
-    costs.prepare();
-  } else if (helped) {
-    costs.begin();
+// Of what may be within the limit. Without one, and if one nest is enough, of what may be better
+// than the one that a dive finds.
+Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+                 const Valuation& valuation, Key limit, bool may_dive) {
+  costs.prepare();
+  if (!(limit.first < kInfinity) && !may_dive) {
+    return Bound(skeleton, unrolled, costs);
   }
-  return costs;
+  const Alone alone(skeleton, unrolled, costs);
+  if (!(limit.first < kInfinity)) {
+    limit = dive(skeleton, unrolled, costs, alone, valuation);
+  }
+  if (!(limit.first < kInfinity)) {
+    return Bound(skeleton, unrolled, costs);
+  }
+  return Bound(skeleton, unrolled, costs,
+               {&alone, most_energy(valuation, costs.components(), limit), nullptr});
 }
 
 }  // namespace
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
-                   Key limit, bool helped)
+                   Key limit, bool one_is_enough)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(skeleton, unrolled, prepared(costs, limit, helped),
-            hopeless(valuation, costs.components(), limit), nullptr, helped) {
+      bound(make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

@@ -13,9 +13,10 @@ namespace mapsim::exact {
 
 // Everything that the search of one group of unrollings needs.
 struct Instance {
-  // Keys beyond `limit` are of no interest. `helped`: the caller's team has idle threads.
+  // Keys beyond `limit` are of no interest. `one_is_enough`: nor are any that are worse than some
+  // nest's.
   Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {},
-           bool helped = false);
+           bool one_is_enough = false);
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;

@@ -41,7 +41,7 @@ class LabelSearch {
         patience_{patience},
         components_{instance.costs.components()},
         rooms_(instance, quest.measured_room, components_ + (instance.array ? 1 : 0)),
-        labels_(instance.bound.nodes().size(), rooms_.width()),
+        labels_(instance.bound.places(), rooms_.width()),
         scratch_(components_),
         limit_{quest.limit} {
     if (quest.covered) {
@@ -246,7 +246,7 @@ class LabelSearch {
     const Key key = key_of(id, outlook);
     const bool ends = step.kind == Step::Kind::kEnd;
     if (is_hopeless(key) || (!ends && is_covered(outlook)) ||
-        (!ends && labels_.dominated(id, instance_.bound.nodes().at(step.node)))) {
+        (!ends && labels_.dominated(id, instance_.bound.place(step.node)))) {
       labels_.retract();
       return;
     }
@@ -265,7 +265,10 @@ class LabelSearch {
   void expand(Id id) {
     ++expanded_;
     const Node at = labels_.step(id).node;
-    for_each_move(skeleton_, instance_.unrolled, instance_.costs, at,
+    const auto of_interest = [this](const Node& node) {
+      return instance_.bound.at(node, 0) < kInfinity;
+    };
+    for_each_move(skeleton_, instance_.unrolled, instance_.costs, at, of_interest,
                   [&](const Step& step, std::span<const Payment> payments) {
                     const Id next = labels_.extend(id, step);
                     bool fits = true;

@@ -28,14 +28,15 @@ struct Payment {
   std::size_t tile = 0;
 };
 
-// Calls visit(Step, std::span<const Payment>) for every step that leads on from a node, in a fixed
-// order. Some payments may be infinite. `CostTables`: Costs, or what has its tables.
-template <class CostTables, class Visit>
+// Calls visit(Step, std::span<const Payment>) for every step that leads on from a node to one of
+// interest, in a fixed order. Some payments may be infinite. `CostTables`: Costs, or what has its
+// tables. `of_interest`: bool(Node); ends are.
+template <class CostTables, class OfInterest, class Visit>
 void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                   const Node& at, const Visit& visit) {
+                   const Node& at, const OfInterest& of_interest, const Visit& visit) {
   const Lattice& tiles = unrolled.lattices[skeleton.crossed(at.phase)];
   if (at.phase + 1 < skeleton.phases()) {
-    if (const auto behind = cross(skeleton, unrolled, at)) {
+    if (const auto behind = cross(skeleton, unrolled, at); behind && of_interest(*behind)) {
       visit(Step{Step::Kind::kCross, *behind, 0}, std::span<const Payment>{});
     }
   } else if (skeleton.end(at.pointers) &&
@@ -54,14 +55,17 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     for (std::size_t r = range.first; r < range.last; ++r) {
       const Lattice::Run& run = tiles.primes(dim)[r];
       const auto pointers = skeleton.after_loop(at.phase, at.pointers, dim, tiles.factor(dim, run));
-      if (pointers) {
-        const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
+      const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
+      if (pointers && of_interest(Node{at.phase, *pointers, tile})) {
         visit(Step{Step::Kind::kLoop, {at.phase, *pointers, tile}, 0}, std::span<const Payment>{});
       }
     }
   }
   const auto& places = skeleton.places(at.phase, at.pointers);
   for (std::size_t m = 0; m < places.size(); ++m) {
+    if (!of_interest(Node{at.phase, places[m].target, at.tile})) {
+      continue;
+    }
     const double* cost = &costs.plain(places[m].placing)[at.tile];
     const Payment payment{places[m].placing, cost, tiles.size(), at.tile};
     visit(Step{Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m},
@@ -75,13 +79,15 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     const auto& runs = tiles.runs(dim);
     const std::size_t rests = tiles.size() / tiles.positions(dim).size();
     const Lattice::Range range = tiles.runs_from(dim, digit);
+    const bool neutral = skeleton.is_neutral(at.phase, jumps[m].target, dim);
     for (std::size_t run = range.first; run < range.last; ++run) {
-      const auto target =
-          skeleton.after_loop(at.phase, jumps[m].target, dim, tiles.factor(dim, runs[run]));
-      if (!target) {
+      const auto target = neutral ? std::optional(jumps[m].target)
+                                  : skeleton.after_loop(at.phase, jumps[m].target, dim,
+                                                        tiles.factor(dim, runs[run]));
+      const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
+      if (!target || !of_interest(Node{at.phase, *target, tile})) {
         continue;
       }
-      const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
       payments.clear();
       for (const std::size_t placing : jumps[m].placings) {
         const double* cost = &costs.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];

@@ -214,7 +214,8 @@ class Pricing {
       }
       const Terms terms = weigh(at, aim);
       PricedCosts costs(instance_.skeleton, instance_.unrolled, instance_.costs, terms.weights);
-      Bound bound(instance_.skeleton, instance_.unrolled, costs, {}, &instance_.bound);
+      Bound bound(instance_.skeleton, instance_.unrolled, costs,
+                  {nullptr, kInfinity, &instance_.bound});
       const Node from = best_start(bound);
       const double value = bound.at(from, 0) + terms.constant - terms.refund -
                            (terms.slope > 0 && !aim.of_latency ? terms.slope * aim.latency : 0);
@@ -347,6 +348,7 @@ class Pricing {
       Way added;
       for_each_move(
           instance_.skeleton, instance_.unrolled, instance_.costs, at,
+          [&](const Node& node) { return bound.at(node, 0) < kInfinity; },
           [&](const Step& step, std::span<const Payment> payments) {
             Way here = sum_of(payments, weights.component.size());
             double total = step.kind == Step::Kind::kEnd ? 0 : bound.at(step.node, 0);

@@ -59,12 +59,16 @@ std::int64_t real_bound(const Unrolled& unrolled, DimId d) {
   return bound;
 }
 
-// The loops of one dim, outermost first, as they are in the nest: extents of tiles below which
+// Adds the loops of one dim, outermost first, as they are in the nest: extents of tiles below which
 // fanouts are still to come are larger by those fanouts' factors.
 class DimLoops {
  public:
-  DimLoops(const Unrolled& unrolled, DimId real, DimId id)
-      : unrolled_{unrolled}, real_{real}, id_{id}, outer_{real_bound(unrolled, real)} {}
+  DimLoops(const Unrolled& unrolled, DimId real, DimId id, std::vector<NestLoop>& loops)
+      : unrolled_{unrolled},
+        real_{real},
+        id_{id},
+        outer_{real_bound(unrolled, real)},
+        loops_{loops} {}
 
   void temporal(std::int64_t extent, std::size_t fanouts_below) {
     std::int64_t tile = extent;
@@ -74,7 +78,6 @@ class DimLoops {
     push(tile, std::nullopt);
   }
   void parallel(std::size_t f) { push(outer_ / unrolled_.factors[f][real_], unrolled_.used[f]); }
-  const std::vector<NestLoop>& loops() const { return loops_; }
 
  private:
   void push(std::int64_t tile, std::optional<FanoutId> fanout) {
@@ -88,7 +91,7 @@ class DimLoops {
   DimId real_;
   DimId id_;
   std::int64_t outer_;
-  std::vector<NestLoop> loops_;
+  std::vector<NestLoop>& loops_;
 };
 
 }  // namespace
@@ -132,29 +135,27 @@ WindowTable::WindowTable(const Unrolled& unrolled, const Rank& rank, Sharing sha
       tile_of_rank_{tile_of_rank},
       first_run_(lattice_.dims(), 0) {
   std::size_t runs = 1;
+  alone_tensor_.ranks.resize(1);
   for (const Term& term : rank_.terms) {
     tiles_ *= lattice_.positions(term.dim).size();
     first_run_[index_of(term.dim)] = runs;
     runs += lattice_.positions(term.dim).size();
+    const auto id = static_cast<DimId>(alone_.dims.size());
+    alone_.dims.push_back({"", real_bound(unrolled_, term.dim)});
+    alone_tensor_.ranks[0].terms.push_back({id, term.coefficient});
   }
   entries_.assign(tiles_ * runs, -1.0);
 }
 
 double WindowTable::compute(std::size_t tile, Slide slide) const {
-  Workload alone;  // the rank as a one-rank tensor over its own dims
-  Tensor tensor;
-  tensor.ranks.resize(1);
   std::vector<NestLoop> loops;
-  std::vector<LoopUse> uses;
+  loops.reserve(rank_.terms.size() * (2 * sharing_.uses.size() + 2));
   std::size_t moving = kNoLoop;
-  for (const Term& term : rank_.terms) {
-    const DimId d = term.dim;
-    const auto id = static_cast<DimId>(alone.dims.size());
-    alone.dims.push_back({"", real_bound(unrolled_, d)});
-    tensor.ranks[0].terms.push_back({id, term.coefficient});
+  for (std::size_t i = 0; i < rank_.terms.size(); ++i) {
+    const DimId d = rank_.terms[i].dim;
     const Position& position = lattice_.positions(d)[lattice_.digit(d, tile)];
     const bool slides = index_of(d) == slide.dim;
-    DimLoops dim(unrolled_, d, id);
+    DimLoops dim(unrolled_, d, static_cast<DimId>(i), loops);
     for (std::size_t f = 0, block = 0; f < sharing_.crossed; ++f) {
       if (unrolled_.tracks[f][d]) {  // otherwise it makes no difference where the loops stand
         dim.temporal(position.blocks[block++], f);
@@ -164,24 +165,26 @@ double WindowTable::compute(std::size_t tile, Slide slide) const {
     if (slides) {
       dim.temporal(lattice_.positions(d)[slide.from].extent, sharing_.crossed);
     }
-    const std::size_t before_run = dim.loops().size();
+    const std::size_t before_run = loops.size();
     dim.temporal(position.extent, sharing_.crossed);
-    if (slides && dim.loops().size() > before_run) {
-      moving = loops.size() + before_run;
+    if (slides && loops.size() > before_run) {
+      moving = before_run;
     }
     for (std::size_t f = sharing_.crossed; f < sharing_.uses.size(); ++f) {
       dim.parallel(f);
     }
-    for (const NestLoop& loop : dim.loops()) {
-      const auto f = static_cast<std::size_t>(
-          loop.fanout ? std::find(unrolled_.used.begin(), unrolled_.used.end(), *loop.fanout) -
-                            unrolled_.used.begin()
-                      : 0);
-      uses.push_back(loop.fanout ? sharing_.uses[f] : sharing_.temporal);
-      loops.push_back(loop);
-    }
   }
-  return static_cast<double>(volume(alone, tensor, {loops, uses, moving, sharing_.together}));
+  std::vector<LoopUse> uses;
+  uses.reserve(loops.size());
+  for (const NestLoop& loop : loops) {
+    const auto f = static_cast<std::size_t>(
+        loop.fanout ? std::find(unrolled_.used.begin(), unrolled_.used.end(), *loop.fanout) -
+                          unrolled_.used.begin()
+                    : 0);
+    uses.push_back(loop.fanout ? sharing_.uses[f] : sharing_.temporal);
+  }
+  return static_cast<double>(
+      volume(alone_, alone_tensor_, {loops, uses, moving, sharing_.together}));
 }
 
 std::vector<std::uint32_t> index_rank(const Lattice& lattice, const Rank& rank) {

@@ -77,6 +77,8 @@ class WindowTable {
   const Unrolled& unrolled_;
   const Lattice& lattice_;
   const Rank& rank_;
+  Workload alone_;  // the rank as a one-rank tensor over its own dims
+  Tensor alone_tensor_;
   Sharing sharing_;
   const std::vector<std::uint32_t>& tile_of_rank_;
   std::vector<double> entries_;         // negative = not yet computed

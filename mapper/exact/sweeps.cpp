@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/sweeps.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "mapper/exact/parts.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(NDEBUG)
+#define MAPSIM_ANY_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define MAPSIM_ANY_VECTORS
+#endif
+
+// Longer sums are added up piece by piece, so that the pieces stay in the cache.
+constexpr std::size_t kPiece = 64;
+
+// row[from] = min(.., below[to] + costs) of all tiles and legs. Inlined: once for each number of
+// costs.
+template <std::size_t count>
+[[gnu::always_inline]] inline void relax_legs(double* row, std::size_t size, std::size_t stride,
+                                              std::size_t positions, std::span<const Leg> legs,
+                                              const double* const* costs) {
+  std::size_t rest = 0;
+  for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
+    for (const Leg& leg : legs) {
+      double* __restrict upper = base + leg.from * stride;
+      const double* __restrict lower = leg.below + (base - row) + leg.to * stride;
+      if constexpr (count == 0) {
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i]);
+        }
+      } else if constexpr (count == 1) {
+        const double* __restrict cost = costs[0] + leg.entry + rest;
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i] + cost[i]);
+        }
+      } else {
+        const double* __restrict one = costs[0] + leg.entry + rest;
+        const double* __restrict two = costs[1] + leg.entry + rest;
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i] + one[i] + two[i]);
+        }
+      }
+    }
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void relax_free(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Leg> legs) {
+  relax_legs<0>(row, size, stride, positions, legs, nullptr);
+}
+
+MAPSIM_ANY_VECTORS
+void relax_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Leg> legs, const double* const* costs) {
+  relax_legs<1>(row, size, stride, positions, legs, costs);
+}
+
+MAPSIM_ANY_VECTORS
+void relax_twice_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                      std::span<const Leg> legs, const double* const* costs) {
+  relax_legs<2>(row, size, stride, positions, legs, costs);
+}
+
+// Three costs and more.
+MAPSIM_ANY_VECTORS
+void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                      std::span<const Leg> legs, std::span<const double* const> costs) {
+  std::array<double, kPiece> sum;
+  std::size_t rest = 0;
+  for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
+    for (const Leg& leg : legs) {
+      for (std::size_t first = 0; first < stride; first += kPiece) {
+        const std::size_t piece = std::min(kPiece, stride - first);
+        double* __restrict upper = base + leg.from * stride + first;
+        const double* __restrict lower = leg.below + (base - row) + leg.to * stride + first;
+        for (std::size_t i = 0; i < piece; ++i) {
+          sum[i] = lower[i] + costs[0][leg.entry + rest + first + i];
+        }
+        for (std::size_t c = 1; c < costs.size(); ++c) {
+          const double* __restrict cost = costs[c] + leg.entry + rest + first;
+          for (std::size_t i = 0; i < piece; ++i) {
+            sum[i] += cost[i];
+          }
+        }
+        for (std::size_t i = 0; i < piece; ++i) {
+          upper[i] = std::min(upper[i], sum[i]);
+        }
+      }
+    }
+  }
+}
+
+// One function for all runs: those of the dims that vary fastest are short.
+MAPSIM_ANY_VECTORS
+void relax_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                const Lattice::Run* first, const Lattice::Run* last) {
+  for (double* base = row; base < row + size; base += stride * positions) {
+    for (const Lattice::Run* run = first; run != last; ++run) {
+      double* __restrict upper = base + run->from * stride;
+      const double* __restrict lower = base + run->to * stride;
+      for (std::size_t i = 0; i < stride; ++i) {
+        upper[i] = std::min(upper[i], lower[i]);
+      }
+    }
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void spread_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                 const Lattice::Run* first, const Lattice::Run* last) {
+  for (double* base = row; base < row + size; base += stride * positions) {
+    for (const Lattice::Run* run = last; run-- != first;) {
+      const double* __restrict upper = base + run->from * stride;
+      double* __restrict lower = base + run->to * stride;
+      for (std::size_t i = 0; i < stride; ++i) {
+        lower[i] = std::min(lower[i], upper[i]);
+      }
+    }
+  }
+}
+
+// Where the tiles of a run lie: `digit` is that of one of its ends.
+struct Shape {
+  std::size_t size = 0;
+  std::size_t stride = 0;
+  std::size_t block = 0;
+};
+
+MAPSIM_ANY_VECTORS
+void extend_run(const Shape& shape, const double* row, const double* in, const double* cost,
+                double* out) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block) {
+    const double* __restrict at = row + base;
+    for (std::size_t i = 0; i < shape.stride; ++i) {
+      out[i] = std::min(out[i], cost[i] + std::min(at[i], in[i]));
+    }
+    in += shape.stride;
+    cost += shape.stride;
+    out += shape.stride;
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void start_run(const Shape& shape, const double* row, const double* in, const double* cost,
+               double* __restrict out) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block) {
+    const double* __restrict at = row + base;
+    for (std::size_t i = 0; i < shape.stride; ++i) {
+      out[i] = cost[i] + std::min(at[i], in[i]);
+    }
+    in += shape.stride;
+    cost += shape.stride;
+    out += shape.stride;
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void end_run(const Shape& shape, const double* run, double* row) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block, run += shape.stride) {
+    double* __restrict at = row + base;
+    for (std::size_t i = 0; i < shape.stride; ++i) {
+      at[i] = std::min(at[i], run[i]);
+    }
+  }
+}
+
+Shape shape_of(const Lattice& lattice, DimId dim) {
+  const std::size_t stride = lattice.stride(dim);
+  return {lattice.size(), stride, stride * lattice.positions(dim).size()};
+}
+
+}  // namespace
+
+MAPSIM_ANY_VECTORS
+void take_least_sum(double* upper, const double* lower, const double* cost, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    upper[i] = std::min(upper[i], cost[i] + lower[i]);
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void multiply_fitting(double* out, const double* factors, double each, const double* bits,
+                      double most, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const double product = factors[i] * each;
+    out[i] = bits[i] <= most ? product : kInfinity;
+  }
+}
+
+double least_sum(const double* a, const double* b, std::size_t size) {
+  std::array<double, 64> least{};
+  least.fill(kInfinity);
+  for (std::size_t i = 0; i < size; i += least.size()) {
+    take_least_sum(least.data(), a + i, b + i, std::min(least.size(), size - i));
+  }
+  return *std::min_element(least.begin(), least.end());
+}
+
+void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
+           std::span<const double* const> costs, double* row) {
+  const std::size_t stride = lattice.stride(dim);
+  const std::size_t positions = lattice.positions(dim).size();
+  switch (costs.size()) {
+    case 0:
+      return relax_free(row, lattice.size(), stride, positions, legs);
+    case 1:
+      return relax_paid(row, lattice.size(), stride, positions, legs, costs.data());
+    case 2:
+      return relax_twice_paid(row, lattice.size(), stride, positions, legs, costs.data());
+    default:
+      return relax_often_paid(row, lattice.size(), stride, positions, legs, costs);
+  }
+}
+
+void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
+  const std::size_t stride = lattice.stride(dim);
+  const std::size_t positions = lattice.positions(dim).size();
+  const auto& runs = lattice.primes(dim);
+  if (runs.empty()) {
+    return;
+  }
+  if (stride > 1) {
+    relax_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
+    return;
+  }
+  for (double* first = row; first < row + lattice.size(); first += positions) {  // no vectors
+    for (const Lattice::Run& run : runs) {
+      first[run.from] = std::min(first[run.from], first[run.to]);
+    }
+  }
+}
+
+void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
+  const std::size_t stride = lattice.stride(dim);
+  const std::size_t positions = lattice.positions(dim).size();
+  const auto& runs = lattice.primes(dim);
+  if (runs.empty()) {
+    return;
+  }
+  if (stride > 1) {
+    spread_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
+    return;
+  }
+  for (double* first = row; first < row + lattice.size(); first += positions) {  // no vectors
+    for (std::size_t r = runs.size(); r-- > 0;) {
+      first[runs[r].to] = std::min(first[runs[r].to], first[runs[r].from]);
+    }
+  }
+}
+
+void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,
+                 const double* cost, double* out, bool known) {
+  const Shape shape = shape_of(lattice, dim);
+  const std::size_t rests = shape.size / lattice.positions(dim).size();
+  std::size_t entry = 0;
+  for (const Lattice::Run& run : lattice.runs(dim)) {
+    const std::size_t digit = end == End::kFrom ? run.from : run.to;
+    (known ? extend_run : start_run)(shape, row + digit * shape.stride, in + entry, cost + entry,
+                                     out + entry);
+    entry += rests;
+  }
+}
+
+void end_runs(const Lattice& lattice, DimId dim, End end, const double* runs, double* row) {
+  const Shape shape = shape_of(lattice, dim);
+  const std::size_t rests = shape.size / lattice.positions(dim).size();
+  for (const Lattice::Run& run : lattice.runs(dim)) {
+    const std::size_t digit = end == End::kFrom ? run.from : run.to;
+    end_run(shape, runs, row + digit * shape.stride);
+    runs += rests;
+  }
+}
+
+}  // namespace mapsim::exact
