@@ -24,22 +24,34 @@ Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
   paid_.resize(tensors);
   to_go_.resize(tensors);
   least_.resize(tensors);
-  for (const TensorId t : paid_.ids()) {
+  moves_.resize(tensors);
+  for (const TensorId t : moves_.ids()) {
     const std::size_t stops = skeleton.stops(t).size();
-    const Moves moves = moves_of(t);
+    moves_[t] = moves_of(t);
     to_go_[t].assign(tiles * stops, kInfinity);
-    paid_[t].assign(tiles * stops, kInfinity);
+    least_[t].assign(skeleton.phases(), std::vector<double>(stops, kInfinity));
     for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
-      find_to_go(moves, t, phase, costs);
+      find_to_go(moves_[t], t, phase, costs);
     }
-    for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
-      find_paid(moves, t, phase, costs);
-    }
-    for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
-      least_[t].emplace_back();
-      for (std::size_t stop = 0; stop < stops; ++stop) {
-        least_[t].back().push_back(
-            least_sum(paid(t, phase, stop), to_go(t, phase, stop), size_[phase]));
+  }
+}
+
+double Alone::root() const {
+  double least = kInfinity;
+  for (const std::size_t pointers : skeleton_.starts()) {
+    least = std::min(least, to_go(0, pointers, size_[0] - 1));
+  }
+  return least;
+}
+
+void Alone::find_paid(Costs& costs) {
+  for (const TensorId t : moves_.ids()) {
+    paid_[t].assign(to_go_[t].size(), kInfinity);
+    for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
+      find_paid(moves_[t], t, phase, costs);
+      for (std::size_t stop = 0; stop < skeleton_.stops(t).size(); ++stop) {
+        least_[t][phase][stop] =
+            least_sum(paid(t, phase, stop), to_go(t, phase, stop), size_[phase]);
       }
     }
   }
@@ -214,12 +226,15 @@ void Alone::find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& 
   }
 }
 
-double Alone::paid(std::size_t phase, std::size_t pointers, std::size_t tile) const {
-  double sum = 0;
+void Alone::add_paid(std::size_t phase, std::size_t pointers, std::span<const std::uint32_t> tiles,
+                     std::vector<double>& sum) const {
+  sum.assign(tiles.size(), 0.0);
   for (const TensorId t : paid_.ids()) {
-    sum += paid(t, phase, skeleton_.stop_index(pointers, t))[tile];
+    const double* of_tensor = paid(t, phase, skeleton_.stop_index(pointers, t));
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      sum[i] += of_tensor[tiles[i]];
+    }
   }
-  return sum;
 }
 
 double Alone::to_go(std::size_t phase, std::size_t pointers, std::size_t tile) const {
@@ -272,6 +287,11 @@ void Alone::Selection::extend(std::size_t i) {
   const auto t = static_cast<TensorId>(i);
   const Part& from = parts_[i + 1];
   Part& to = parts_[i];
+  to.tiles.clear();
+  to.sums.clear();
+  if (!(alone_.least_[t][phase_][to.stop] + alone_.operations_ + to.rest <= most_)) {
+    return;
+  }
   const double* paid = alone_.paid(t, phase_, to.stop);
   const double* to_go = alone_.to_go(t, phase_, to.stop);
   const double most = most_ - to.rest;

@@ -21,7 +21,12 @@ class Alone {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
  public:
+  // Finds what is to go.
   Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);
+  // The least from the start.
+  double root() const;
+  // Finds what has been paid; until then it is infinite.
+  void find_paid(Costs& costs);
 
   // At all tiles of the phase's lattice.
   const double* paid(TensorId t, std::size_t phase, std::size_t stop) const {
@@ -31,8 +36,10 @@ class Alone {
     return &to_go_[t][row(t, phase, stop)];
   }
   // Of all tensors.
-  double paid(std::size_t phase, std::size_t pointers, std::size_t tile) const;
   double to_go(std::size_t phase, std::size_t pointers, std::size_t tile) const;
+  // sum[i] = what is paid at tiles[i]
+  void add_paid(std::size_t phase, std::size_t pointers, std::span<const std::uint32_t> tiles,
+                std::vector<double>& sum) const;
 
   // The tiles, ascending, through which a nest may need no more than `most`, row by row.
   class Selection {
@@ -98,6 +105,7 @@ class Alone {
   double operations_ = 0;
   std::vector<std::size_t> first_;  // per phase: tiles of the phases before it
   std::vector<std::size_t> size_;   // per phase: tiles
+  PerTensor<Moves> moves_;
   PerTensor<std::vector<double>> paid_;
   PerTensor<std::vector<double>> to_go_;
   PerTensor<std::vector<std::vector<double>>> least_;  // of their sum, per phase and stop

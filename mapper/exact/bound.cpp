@@ -226,9 +226,10 @@ bool Bound::keep_near(const Row& row, const Scope& scope) {
   Range& range = ranges_[index(row.phase, row.pointers)];
   double* to_go = begin(row);
   std::size_t kept = range.first;
-  for (const std::uint32_t tile : row.tiles) {
-    const bool near = to_go[tile] < kInfinity &&
-                      scope.alone->paid(row.phase, row.pointers, tile) + to_go[tile] <= scope.most;
+  scope.alone->add_paid(row.phase, row.pointers, row.tiles, paid_);
+  for (std::size_t i = 0; i < range.count; ++i) {
+    const std::uint32_t tile = tiles_[range.first + i];
+    const bool near = to_go[tile] < kInfinity && paid_[i] + to_go[tile] <= scope.most;
     to_go[tile] = near ? to_go[tile] : kInfinity;
     tiles_[kept] = tile;
     kept += near ? 1 : 0;

@@ -130,6 +130,7 @@ class Bound {
   std::vector<std::unique_ptr<double[]>> to_go_;
   std::vector<Range> ranges_;  // per phase and pointers; empty: all tiles are of interest
   std::vector<std::uint32_t> tiles_;
+  std::vector<double> paid_;    // at those of a row
   std::vector<Digits> digits_;  // per lattice, if tiles are listed
 };
 

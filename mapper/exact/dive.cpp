@@ -162,7 +162,8 @@ Key dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const
   }
   Beam beam(skeleton, unrolled, costs, alone, valuation);
   const Key narrow = beam.run(kNarrow);
-  return beam.is_far() ? std::min(narrow, beam.run(kWide)) : narrow;
+  const bool by_energy = valuation.objective().energy_power > 0;
+  return by_energy && beam.is_far() ? std::min(narrow, beam.run(kWide)) : narrow;
 }
 
 }  // namespace mapsim::exact

@@ -311,6 +311,10 @@ double GroupFloor::operations(TensorId moves, TensorId stays, std::size_t dim, d
 // other: it comes at least once for as many operations as an element takes part in meanwhile. Which
 // of them moves how far in is the mapping's choice.
 double GroupFloor::refills() const {
+  constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
+  if (routes_.size() > kMostTensors) {
+    return 0;
+  }
   std::vector<TensorId> order;
   PerTensor<PerTensor<double>> fills(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
   for (const auto& [one, other] : pairs_) {

@@ -67,15 +67,17 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
   if (!(limit.first < kInfinity) && !may_dive) {
     return Bound(skeleton, unrolled, costs);
   }
-  const Alone alone(skeleton, unrolled, costs);
+  Alone alone(skeleton, unrolled, costs);
   if (!(limit.first < kInfinity)) {
     limit = dive(skeleton, unrolled, costs, alone, valuation);
   }
-  if (!(limit.first < kInfinity)) {
-    return Bound(skeleton, unrolled, costs);
+  const double most =
+      limit.first < kInfinity ? most_energy(valuation, costs.components(), limit) : kInfinity;
+  if (alone.root() <= most) {
+    alone.find_paid(costs);
   }
-  return Bound(skeleton, unrolled, costs,
-               {&alone, most_energy(valuation, costs.components(), limit), nullptr});
+  return most < kInfinity ? Bound(skeleton, unrolled, costs, {&alone, most, nullptr})
+                          : Bound(skeleton, unrolled, costs);
 }
 
 }  // namespace

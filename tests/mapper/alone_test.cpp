@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/alone.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mapper/exact/dive.hpp"
+#include "mapper/exact/labels.hpp"
+#include "random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+using exact::Instance;
+using exact::Node;
+
+constexpr std::uint64_t kSpaces = 40;
+constexpr double kNear = 1e-9;
+
+// Calls visit(space, group) for every unrolling of random spaces.
+void for_each_group(const std::function<void(const Mapspace&, const UnrollingGroup&)>& visit) {
+  for (std::uint64_t seed = 95'000; seed < 95'000 + kSpaces; ++seed) {
+    const SearchCase random = random_space(seed, 100'000);
+    const Mapspace space(random.problem, random.constraints);
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      visit(space, group);
+    }
+  }
+}
+
+// Calls visit(instance) for those in which something may fit; nothing is left out of the bounds.
+void for_each_instance(const Objective& objective, const std::function<void(Instance&)>& visit) {
+  for_each_group([&](const Mapspace& space, const UnrollingGroup& group) {
+    exact::Unrolled unrolled(space.problem(), group);
+    const exact::Skeleton skeleton(space, unrolled.used);
+    Instance instance(skeleton, std::move(unrolled), objective);
+    if (instance.root().first < exact::kInfinity) {
+      visit(instance);
+    }
+  });
+}
+
+void for_each_node(const Instance& instance, const std::function<void(const Node&)>& visit) {
+  const exact::Skeleton& skeleton = instance.skeleton;
+  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+    for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
+      const std::size_t tiles = instance.unrolled.lattices[skeleton.crossed(phase)].size();
+      for (std::size_t tile = 0; tile < tiles && skeleton.reachable(phase, pointers); ++tile) {
+        visit({phase, pointers, tile});
+      }
+    }
+  }
+}
+
+double paid(const exact::Alone& alone, const Node& node) {
+  const std::uint32_t tile[] = {static_cast<std::uint32_t>(node.tile)};
+  std::vector<double> sum;
+  alone.add_paid(node.phase, node.pointers, tile, sum);
+  return sum.front();
+}
+
+// Along every edge what has been paid rises, and what is to go falls, by no more than the edge
+// costs: no nest pays less.
+TEST(Alone, IsConsistentAlongEveryEdge) {
+  std::int64_t edges = 0;
+  std::int64_t exact_ones = 0;
+  for_each_instance(Objective::kEnergy, [&](Instance& instance) {
+    exact::Alone alone(instance.skeleton, instance.unrolled, instance.costs);
+    alone.find_paid(instance.costs);
+    for_each_node(instance, [&](const Node& node) {
+      const double to_go = alone.to_go(node.phase, node.pointers, node.tile);
+      exact_ones += to_go >= instance.bound.at(node, 0) * (1 - kNear) ? 1 : 0;
+      exact::for_each_move(
+          instance.skeleton, instance.unrolled, instance.costs, node,
+          [](const Node&) { return true; },
+          [&](const exact::Step& step, std::span<const exact::Payment> payments) {
+            double cost = 0;
+            for (const exact::Payment& payment : payments) {
+              cost += payment.cost[0];
+            }
+            const bool ends = step.kind == exact::Step::Kind::kEnd;
+            const Node& next = step.node;
+            const double from_there = ends ? 0 : alone.to_go(next.phase, next.pointers, next.tile);
+            ASSERT_LE(to_go * (1 - kNear), cost + from_there);
+            if (!ends) {
+              ASSERT_LE(paid(alone, next) * (1 - kNear), paid(alone, node) + cost);
+            }
+            ++edges;
+          });
+    });
+  });
+  EXPECT_GT(edges, 10'000);
+  EXPECT_GT(exact_ones, edges / 100);  // it is not merely admissible
+}
+
+// Nodes through which a nest may stay within the limit have the bound that they have without one;
+// few others are left.
+TEST(Alone, LeavesOutNoNodeOfInterest) {
+  std::int64_t kept = 0;
+  std::int64_t left_out = 0;
+  for_each_instance(Objective::kEnergy, [&](Instance& instance) {
+    exact::Alone alone(instance.skeleton, instance.unrolled, instance.costs);
+    alone.find_paid(instance.costs);
+    for (const double slack : {1.0, 1.3}) {
+      const double most = instance.root().first * slack * (1 + kNear);
+      const exact::Bound within(instance.skeleton, instance.unrolled, instance.costs,
+                                {&alone, most, nullptr});
+      for_each_node(instance, [&](const Node& node) {
+        const double whole = instance.bound.at(node, 0);
+        const double part = within.at(node, 0);
+        if (paid(alone, node) + whole <= most * (1 - kNear)) {
+          ASSERT_DOUBLE_EQ(part, whole);
+          ++kept;
+        } else if (part < exact::kInfinity) {
+          ASSERT_LE(paid(alone, node) + part, most);
+        } else {
+          ++left_out;
+        }
+      });
+    }
+  });
+  EXPECT_GT(kept, 1'000);
+  EXPECT_GT(left_out, 2 * kept);
+}
+
+// A dive finds no better key than there is, and what it leaves out changes nothing.
+TEST(Alone, LeavesTheOptimumOfEveryObjective) {
+  const SearchOptions options;
+  std::int64_t found = 0;
+  std::int64_t dived = 0;
+  for (const Objective& objective : {Objective::kEnergy, Objective::kEdp, Objective::kLatency}) {
+    for_each_group([&](const Mapspace& space, const UnrollingGroup& group) {
+      const exact::Unrolled unrolled(space.problem(), group);
+      const exact::Skeleton skeleton(space, unrolled.used);
+      Instance all(skeleton, unrolled, objective);
+      Instance some(skeleton, unrolled, objective, {}, true);
+      const exact::LabelResult best = exact::search_labels(all, {}, Patience(options));
+      const exact::LabelResult same = exact::search_labels(some, {}, Patience(options));
+      ASSERT_EQ(best.endings.size(), same.endings.size());
+      if (best.endings.empty()) {
+        return;
+      }
+      ++found;
+      EXPECT_EQ(best.endings.front().key, same.endings.front().key);
+      if (all.array) {
+        return;  // the time of an array is not in the components
+      }
+      exact::Alone alone(skeleton, unrolled, all.costs);
+      const exact::Key key = exact::dive(skeleton, unrolled, all.costs, alone, all.valuation);
+      EXPECT_FALSE(exact::beyond(best.endings.front().key, key));
+      dived += key.first < exact::kInfinity ? 1 : 0;
+    });
+  }
+  EXPECT_GT(found, 100);
+  EXPECT_GT(dived, found / 2);
+}
+
+}  // namespace
+}  // namespace mapsim
