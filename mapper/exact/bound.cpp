@@ -181,7 +181,7 @@ void Bound::settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     offsets_[at] = filled_;
     const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
     const Row row{0, phase, pointers, lattice, listed(at)};
-    const bool leads_on = fill(skeleton, unrolled, costs, row) && keep_near(row, scope);
+    const bool leads_on = fill(skeleton, unrolled, costs, row) && keep_near(skeleton, row, scope);
     live_[at] = leads_on ? 1 : 0;
     offsets_[at] = leads_on ? offsets_[at] : 0;
     filled_ += leads_on ? lattice.size() : 0;
@@ -212,31 +212,33 @@ bool Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables&
 
 // Lists the tiles of interest of a row. False: there are none.
 bool Bound::list(std::size_t index, std::span<const std::uint32_t> tiles) {
-  ranges_[index] = {tiles_.size(), tiles.size()};
+  ranges_[index] = {tiles_.size(), tiles_.size() + tiles.size()};
   tiles_.insert(tiles_.end(), tiles.begin(), tiles.end());
   return !tiles.empty();
 }
 
-// Of the listed tiles, known now, only those stay to which no tensor has to pay too much, and which
-// lead on. False: none.
-bool Bound::keep_near(const Row& row, const Scope& scope) {
+// Of the listed tiles of a row, known now, only those stay to which no tensor has to pay too much,
+// and which lead on; of a row without a list all or none. False: none.
+bool Bound::keep_near(const Skeleton& skeleton, const Row& row, const Scope& scope) {
   if (scope.alone == nullptr) {
-    return true;
+    return !(scope.most < kInfinity &&
+             skeleton.least_paid(row.pointers) + least_of(begin(row), row.lattice.size()) >
+                 scope.most);
   }
-  Range& range = ranges_[index(row.phase, row.pointers)];
+  Lattice::Range& range = ranges_[index(row.phase, row.pointers)];
   double* to_go = begin(row);
   std::size_t kept = range.first;
   scope.alone->add_paid(row.phase, row.pointers, row.tiles, paid_);
-  for (std::size_t i = 0; i < range.count; ++i) {
-    const std::uint32_t tile = tiles_[range.first + i];
+  for (std::size_t i = 0; i < row.tiles.size(); ++i) {
+    const std::uint32_t tile = row.tiles[i];
     const bool near = to_go[tile] < kInfinity && paid_[i] + to_go[tile] <= scope.most;
     to_go[tile] = near ? to_go[tile] : kInfinity;
     tiles_[kept] = tile;
     kept += near ? 1 : 0;
   }
   tiles_.resize(kept);
-  range.count = kept - range.first;
-  return range.count > 0;
+  range.last = kept;
+  return kept > range.first;
 }
 
 // Leaves tiles at infinity that are not listed.

@@ -21,12 +21,13 @@ namespace mapsim::exact {
 // consistent).
 class Bound {
  public:
-  // The nodes that are of interest; others may be left at infinity, and what leads to them need not
-  // be looked at.
+  // The nodes that are of interest: others may be left at infinity, and what leads to them need not
+  // be looked at. Those through which a nest needs no more than `most` [pJ], as far as `alone` can
+  // tell, or else what every nest has paid when it gets to a row; that `within` has not left out.
   struct Scope {
-    const Alone* alone = nullptr;  // through which it says that a nest needs no more than
-    double most = std::numeric_limits<double>::infinity();  // so much energy [pJ]
-    const Bound* within = nullptr;                          // that this one has not left out
+    const Alone* alone = nullptr;
+    double most = std::numeric_limits<double>::infinity();
+    const Bound* within = nullptr;
   };
   // `CostTables`: Costs, or PricedCosts; Costs have all tables. Idle threads of the team take part.
   template <class CostTables>
@@ -51,7 +52,6 @@ class Bound {
   }
 
  private:
-  // What a row is made from.
   struct Row {
     std::size_t component = 0;
     std::size_t phase = 0;
@@ -59,15 +59,9 @@ class Bound {
     const Lattice& lattice;
     std::span<const std::uint32_t> tiles;  // of interest; none listed: all
   };
-  // Of a lattice's tiles: digits, and Lattice::rest.
-  struct Digits {
+  struct Digits {  // of a lattice's tiles; Lattice::rest
     PerDim<std::vector<std::uint16_t>> digits;
     PerDim<std::vector<std::uint32_t>> rests;
-  };
-  // Where the tiles of interest of a row are listed, if they are.
-  struct Range {
-    std::size_t first = 0;
-    std::size_t count = 0;
   };
 
   std::size_t index(std::size_t phase, std::size_t pointers) const {
@@ -83,8 +77,8 @@ class Bound {
     return to_go_[component].get() + offset(phase, pointers);
   }
   std::span<const std::uint32_t> listed(std::size_t index) const {
-    return ranges_.empty() ? std::span<const std::uint32_t>{}
-                           : std::span(tiles_.data() + ranges_[index].first, ranges_[index].count);
+    const Lattice::Range range = ranges_.empty() ? Lattice::Range{} : ranges_[index];
+    return {tiles_.data() + range.first, range.last - range.first};
   }
   void make_room(std::size_t component, std::size_t size);
   template <class CostTables>
@@ -99,7 +93,7 @@ class Bound {
   template <class CostTables>
   bool fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs, const Row& row);
   bool list(std::size_t index, std::span<const std::uint32_t> tiles);
-  bool keep_near(const Row& row, const Scope& scope);
+  bool keep_near(const Skeleton& skeleton, const Row& row, const Scope& scope);
   template <class CostTables>
   bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                 const Row& row);
@@ -128,7 +122,7 @@ class Bound {
   std::size_t longest_ = 0;           // tiles of a lattice
   std::size_t filled_ = 0;            // rows before this are known
   std::vector<std::unique_ptr<double[]>> to_go_;
-  std::vector<Range> ranges_;  // per phase and pointers; empty: all tiles are of interest
+  std::vector<Lattice::Range> ranges_;  // of tiles_, by phase and pointers; none: all tiles
   std::vector<std::uint32_t> tiles_;
   std::vector<double> paid_;    // at those of a row
   std::vector<Digits> digits_;  // per lattice, if tiles are listed

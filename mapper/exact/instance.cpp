@@ -59,10 +59,18 @@ double most_energy(const Valuation& valuation, std::size_t components, Key limit
   }
 }
 
+// With a limit and fewer rows than these, to leave rows out once they are filled is cheaper than to
+// know beforehand, which takes the tables of all placings.
+constexpr std::size_t kManyRows = 200;
+
 // Of what may be within the limit. Without one, and if one nest is enough, of what may be better
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                  const Valuation& valuation, Key limit, bool may_dive) {
+  if (limit.first < kInfinity && skeleton.phases() * skeleton.pointers() < kManyRows) {
+    return Bound(skeleton, unrolled, costs,
+                 {nullptr, most_energy(valuation, costs.components(), limit), nullptr});
+  }
   costs.prepare();
   if (!(limit.first < kInfinity) && !may_dive) {
     return Bound(skeleton, unrolled, costs);

@@ -28,6 +28,37 @@ struct Payment {
   std::size_t tile = 0;
 };
 
+// The jumps among the steps of for_each_move().
+template <class CostTables, class OfInterest, class Visit>
+void for_each_jump(const Skeleton& skeleton, const Lattice& tiles, CostTables& costs,
+                   const Node& at, const OfInterest& of_interest, const Visit& visit) {
+  const auto& jumps = skeleton.jumps(at.phase, at.pointers);
+  std::vector<Payment> payments;
+  for (std::size_t m = 0; m < jumps.size(); ++m) {
+    const DimId dim = jumps[m].dim;
+    const std::size_t digit = tiles.digit(dim, at.tile);
+    const auto& runs = tiles.runs(dim);
+    const std::size_t rests = tiles.size() / tiles.positions(dim).size();
+    const Lattice::Range range = tiles.runs_from(dim, digit);
+    const bool neutral = skeleton.is_neutral(at.phase, jumps[m].target, dim);
+    for (std::size_t run = range.first; run < range.last; ++run) {
+      const auto target = neutral ? std::optional(jumps[m].target)
+                                  : skeleton.after_loop(at.phase, jumps[m].target, dim,
+                                                        tiles.factor(dim, runs[run]));
+      const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
+      if (!target || !of_interest(Node{at.phase, *target, tile})) {
+        continue;
+      }
+      payments.clear();
+      for (const std::size_t placing : jumps[m].placings) {
+        const double* cost = &costs.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
+        payments.push_back({placing, cost, runs.size() * rests, tile});
+      }
+      visit(Step{Step::Kind::kJump, {at.phase, *target, tile}, m}, std::span{payments});
+    }
+  }
+}
+
 // Calls visit(Step, std::span<const Payment>) for every step that leads on from a node to one of
 // interest, in a fixed order. Some payments may be infinite. `CostTables`: Costs, or what has its
 // tables. `of_interest`: bool(Node); ends are.
@@ -71,31 +102,7 @@ void for_each_move(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     visit(Step{Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m},
           std::span(&payment, 1));
   }
-  const auto& jumps = skeleton.jumps(at.phase, at.pointers);
-  std::vector<Payment> payments;
-  for (std::size_t m = 0; m < jumps.size(); ++m) {
-    const DimId dim = jumps[m].dim;
-    const std::size_t digit = tiles.digit(dim, at.tile);
-    const auto& runs = tiles.runs(dim);
-    const std::size_t rests = tiles.size() / tiles.positions(dim).size();
-    const Lattice::Range range = tiles.runs_from(dim, digit);
-    const bool neutral = skeleton.is_neutral(at.phase, jumps[m].target, dim);
-    for (std::size_t run = range.first; run < range.last; ++run) {
-      const auto target = neutral ? std::optional(jumps[m].target)
-                                  : skeleton.after_loop(at.phase, jumps[m].target, dim,
-                                                        tiles.factor(dim, runs[run]));
-      const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
-      if (!target || !of_interest(Node{at.phase, *target, tile})) {
-        continue;
-      }
-      payments.clear();
-      for (const std::size_t placing : jumps[m].placings) {
-        const double* cost = &costs.sliding(placing, dim)[run * rests + tiles.rest(dim, tile)];
-        payments.push_back({placing, cost, runs.size() * rests, tile});
-      }
-      visit(Step{Step::Kind::kJump, {at.phase, *target, tile}, m}, std::span{payments});
-    }
-  }
+  for_each_jump(skeleton, tiles, costs, at, of_interest, visit);
 }
 
 }  // namespace mapsim::exact

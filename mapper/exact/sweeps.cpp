@@ -194,6 +194,9 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
   }
 }
 
+// Twice a number is exact.
+double least_of(const double* row, std::size_t size) { return least_sum(row, row, size) / 2; }
+
 double least_sum(const double* a, const double* b, std::size_t size) {
   std::array<double, 64> least{};
   least.fill(kInfinity);
