@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/caught.hpp"
 #include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/labels.hpp"
@@ -250,6 +251,7 @@ class ExactSearch {
     go_on();
   }
   SearchResult result() {
+    caught_.rethrow();
     record_.repeat_for_twins(groups_.first_alike());
     return record_.result();
   }
@@ -265,14 +267,16 @@ class ExactSearch {
 #pragma omp taskloop grainsize(1) shared(order, limit)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t group = order[static_cast<std::size_t>(i)];
-      if (!patience_.over() && !groups_.is_idle(group) &&
-          !exact::beyond(record_.bound(group), limit)) {
-        record_.relax(
-            group,
-            balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
-                                   options_.objective, most, patience_),
-            0);
-      }
+      caught_.run([&] {
+        if (!patience_.over() && !groups_.is_idle(group) &&
+            !exact::beyond(record_.bound(group), limit)) {
+          record_.relax(
+              group,
+              balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
+                                     options_.objective, most, patience_),
+              0);
+        }
+      });
     }
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
       return record_.bound(a) < record_.bound(b);
@@ -311,7 +315,7 @@ class ExactSearch {
     running_ = open.size();
     for (const std::size_t group : open) {
 #pragma omp task firstprivate(group, quest)
-      {
+      caught_.run([&] {
         if (patience_.over() && record_.has_best()) {
           record_.leave_open();
         } else {
@@ -321,7 +325,7 @@ class ExactSearch {
         if (--running_ == 0) {
           go_on();
         }
-      }
+      });
     }
     return !open.empty();
   }
@@ -396,6 +400,7 @@ class ExactSearch {
   std::vector<std::size_t> order_;
   std::size_t begun_ = 0;                // so many of them
   std::atomic<std::size_t> running_{0};  // of a batch
+  Caught caught_;
 };
 
 // The best mapping with perfect factors is one of the balanced space too, and known at once.
@@ -423,23 +428,27 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
     }
   }
   std::optional<ExactSearch> search;
+  Caught caught;
   // One thread makes tasks, the others of its team take them.
 #pragma omp parallel num_threads(options.threads)
 #pragma omp single
   {
     if (more.beside) {
-#pragma omp task
-      more.beside();
+#pragma omp task shared(more, caught)
+      caught.run(more.beside);
     }
-    search.emplace(space, options, patience, more.shared);
-    if (best) {
-      search->record().start_from(*best->mapping, *best->cost, best->key);
-    }
-    for (const std::size_t group : more.ruled_out) {
-      search->record().rule_out(group);
-    }
-    search->start();
+    caught.run([&] {
+      search.emplace(space, options, patience, more.shared);
+      if (best) {
+        search->record().start_from(*best->mapping, *best->cost, best->key);
+      }
+      for (const std::size_t group : more.ruled_out) {
+        search->record().rule_out(group);
+      }
+      search->start();
+    });
   }
+  caught.rethrow();
   return search->result();
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "core/caught.hpp"
 #include "mapper/exact/prices.hpp"
 #include "mapper/exact/sweeps.hpp"
 
@@ -145,18 +146,20 @@ void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, Co
   // What tasks wait for: parts of the first component; a component's part before.
   std::vector<char> marks(split.size() + to_go_.size());
   [[maybe_unused]] char* mark = marks.data();
+  Caught caught;
 #pragma omp taskgroup
   for (std::size_t part = 0; part < split.size(); ++part) {
     [[maybe_unused]] const std::size_t first = split.size();
 #pragma omp task depend(inout : mark[first]) depend(out : mark[part]) \
-    shared(skeleton, unrolled, costs, scope, split)
-    settle(skeleton, unrolled, costs, scope, selection, split[part]);
+    shared(skeleton, unrolled, costs, scope, split, caught)
+    caught.run([&] { settle(skeleton, unrolled, costs, scope, selection, split[part]); });
     for (std::size_t component = 1; component < to_go_.size(); ++component) {
 #pragma omp task depend(inout : mark[first + component]) depend(in : mark[part]) \
-    shared(skeleton, unrolled, costs, split)
-      follow(skeleton, unrolled, costs, component, split[part]);
+    shared(skeleton, unrolled, costs, split, caught)
+      caught.run([&] { follow(skeleton, unrolled, costs, component, split[part]); });
     }
   }
+  caught.rethrow();
 }
 
 // Not initialised: what is left out need not even be touched.

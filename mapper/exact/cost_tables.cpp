@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/caught.hpp"
 #include "costmodel/nest.hpp"
 #include "mapper/exact/costs.hpp"
 #include "mapper/exact/sweeps.hpp"
@@ -250,15 +251,19 @@ void Costs::prepare() {
   for (const auto& [placing, dim] : tables) {
     table(placing);
   }
-#pragma omp taskloop grainsize(1) shared(tables)
+  Caught caught;
+#pragma omp taskloop grainsize(1) shared(tables, caught)
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    const auto& [placing, dim] = tables[i];
-    if (dim) {
-      sliding(placing, *dim);
-    } else {
-      plain(placing);
-    }
+    caught.run([&] {
+      const auto& [placing, dim] = tables[i];
+      if (dim) {
+        sliding(placing, *dim);
+      } else {
+        plain(placing);
+      }
+    });
   }
+  caught.rethrow();
 }
 
 const std::vector<double>& Costs::plain(std::size_t index) {

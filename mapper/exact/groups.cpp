@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/caught.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/timing/systolic.hpp"
 #include "mapper/exact/rebuild.hpp"
@@ -63,20 +64,23 @@ std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGr
 Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
   refuse_what_is_not_proven(space, objective);
+  Caught caught;
 #pragma omp taskgroup
   {
-#pragma omp task
-    first_alike_ = twins(space_);
-    find_kinds();
+#pragma omp task shared(caught)
+    caught.run([&] { first_alike_ = twins(space_); });
+    caught.run([&] { find_kinds(); });
   }
+  caught.rethrow();
   cycles_.resize(kind_.size());
   floors_.resize(kind_.size());
-#pragma omp taskloop grainsize(kFloors)
+#pragma omp taskloop grainsize(kFloors) shared(caught)
   for (std::size_t g = 0; g < kind_.size(); ++g) {
     if (first_alike_[g] == g) {
-      find_floor(g);
+      caught.run([&] { find_floor(g); });
     }
   }
+  caught.rethrow();
   for (std::size_t g = 0; g < kind_.size(); ++g) {
     cycles_[g] = cycles_[first_alike_[g]];
     floors_[g] = floors_[first_alike_[g]];
@@ -100,15 +104,19 @@ void Groups::find_kinds() {
     kind_.push_back(entry->second);
   }
   kinds_.resize(first.size());
-#pragma omp taskloop grainsize(1) shared(first)
+  Caught caught;
+#pragma omp taskloop grainsize(1) shared(first, caught)
   for (std::size_t k = 0; k < kinds_.size(); ++k) {
-    Kind& kind = kinds_[k];
-    const UnrollingGroup& group = space_.group_by_factors()[first[k]];
-    kind.skeleton =
-        std::make_unique<Skeleton>(space_, nests::used_fanouts(group), may_stay_[first[k]]);
-    kind.floor.emplace(*kind.skeleton);
-    kind.valuation.emplace(*kind.skeleton, objective_, 0);
+    caught.run([&] {
+      Kind& kind = kinds_[k];
+      const UnrollingGroup& group = space_.group_by_factors()[first[k]];
+      kind.skeleton =
+          std::make_unique<Skeleton>(space_, nests::used_fanouts(group), may_stay_[first[k]]);
+      kind.floor.emplace(*kind.skeleton);
+      kind.valuation.emplace(*kind.skeleton, objective_, 0);
+    });
   }
+  caught.rethrow();
 }
 
 void Groups::find_floor(std::size_t group) {
