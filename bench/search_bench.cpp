@@ -30,7 +30,7 @@ struct Machine {
 constexpr Machine kMachines[]{{"eyeriss", true, true},
                               {"nvdla_like_1024", true, true},
                               {"square_3_levels", true, true},
-                              {"square_5_levels", true, false}};
+                              {"square_5_levels", true, true}};
 
 constexpr const char* kBalancedMachines[]{"eyeriss", "nvdla_like_1024"};
 constexpr double kMostSeconds = 30;
