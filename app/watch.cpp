@@ -16,6 +16,9 @@ namespace mapsim {
 
 namespace {
 
+// Ends the wait for interrupts; whoever does not wait for it ignores it.
+constexpr int kWake = SIGURG;
+
 sigset_t interrupts() {
   sigset_t set;
   sigemptyset(&set);
@@ -34,6 +37,7 @@ Watch::Watch(WatchWords words) : words_{std::move(words)}, visible_{isatty(STDER
 
 Watch::~Watch() {
   thread_.request_stop();
+  pthread_kill(thread_.native_handle(), kWake);  // or a search of 5 ms would take 50
   thread_.join();
   const sigset_t set = interrupts();
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
@@ -49,12 +53,15 @@ void Watch::look(const std::stop_token& finished) {
   constexpr timespec kPeriod{0, 50'000'000};
   // timeout(1) signals the process and then its group: what follows at once is the same wish.
   constexpr std::chrono::milliseconds kEcho{500};
-  const sigset_t set = interrupts();
+  sigset_t set = interrupts();
+  sigaddset(&set, kWake);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
   const Clock::time_point start = Clock::now();
   Clock::time_point stopped = start;
   std::int64_t shown = 0;
   while (!finished.stop_requested()) {
-    const bool signalled = sigtimedwait(&set, nullptr, &kPeriod) > 0;
+    const int signal = sigtimedwait(&set, nullptr, &kPeriod);
+    const bool signalled = signal > 0 && signal != kWake;
     if (signalled && stop_ && Clock::now() - stopped > kEcho) {
       _exit(kInterrupted);
     }

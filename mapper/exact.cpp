@@ -2,21 +2,19 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "mapper/balanced/search.hpp"
-#include "mapper/exact/folds.hpp"
 #include "mapper/exact/groups.hpp"
-#include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
-#include "mapper/few.hpp"
+#include "mapper/group_search.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/nvdla/search.hpp"
 #include "mapper/shared_bounds.hpp"
 
 namespace mapsim {
@@ -90,6 +88,21 @@ class Record {
     const std::lock_guard lock(mutex_);
     done_[group] = true;
     report(patience);
+  }
+  // Groups that are like another one wait for what is found out of that.
+  void skip_twins(const std::vector<std::size_t>& first_alike) {
+    for (std::size_t g = 0; g < bounds_.size(); ++g) {
+      if (first_alike[g] != g) {
+        done_[g] = true;
+        bounds_[g] = Key{};
+      }
+    }
+  }
+  void repeat_for_twins(const std::vector<std::size_t>& first_alike) {
+    for (std::size_t g = 0; g < bounds_.size(); ++g) {
+      bounds_[g] = bounds_[first_alike[g]];
+      arguments_[g] = arguments_[first_alike[g]];
+    }
   }
   // Not all mappings with an extent at which nothing stands were looked at.
   void leave_bare(const Key& bound) {
@@ -219,57 +232,37 @@ class ExactSearch {
         options_{options},
         patience_{patience},
         shared_{shared},
-        groups_(space, options.objective, options.threads),
+        groups_(space, options.objective),
         record_{space.problem(), options, groups_} {}
 
   Record& record() { return record_; }
 
-  // `beside`: done by a thread that has nothing to search in the first batch.
-  SearchResult run(const std::function<void()>& beside = {}) {
-    if (is_balanced() && !record_.has_best()) {
-      start_from_perfect_factors();
-    }
-    std::vector<std::size_t> order = groups_.by_floor();
+  // The last of the groups of a batch goes on with the next: nobody waits for threads that have
+  // nothing to do, or do not get a core. So the search is over when the team that calls this is.
+  void start() {
+    record_.skip_twins(groups_.first_alike());
+    order_ = groups_.by_floor();
+    std::erase_if(order_,
+                  [this](std::size_t group) { return groups_.first_alike()[group] != group; });
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
-      bound_coarsely(order, balanced::kCoarseTiles[i]);
+      bound_coarsely(order_, balanced::kCoarseTiles[i]);
     }
-    bool first = true;
-    exact::Groups::for_batches(order, [&](std::span<const std::size_t> batch) {
-      const std::int64_t left = options_.budget.labels - record_.labels();
-      if (!first && (patience_.over() || left <= 0)) {
-        record_.leave_open();
-        return false;
-      }
-      search_batch(batch, left, first ? beside : nullptr);
-      first = false;
-      return true;
-    });
+    go_on();
+  }
+  SearchResult result() {
+    record_.repeat_for_twins(groups_.first_alike());
     return record_.result();
   }
 
  private:
   bool is_balanced() const { return space_.constraints().factors.balanced; }
 
-  // The best mapping with perfect factors is one of the balanced space too, and known at once.
-  void start_from_perfect_factors() {
-    Constraints constraints = space_.constraints();
-    constraints.factors = {};
-    const Mapspace perfect{space_.problem(), constraints};
-    SearchOptions options = options_;
-    options.progress = nullptr;
-    const SearchResult found = ExactSearch(perfect, options, patience_).run();
-    if (found.cost && is_within_limits(options_.objective, *found.cost)) {
-      record_.start_from(*found.best, *found.cost,
-                         balanced::key_of_cost(options_.objective, *found.cost));
-    }
-  }
-
   // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
   void bound_coarsely(std::vector<std::size_t>& order, std::size_t most) {
     const Key limit = record_.limit();
     const auto count = static_cast<std::int64_t>(order.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
+#pragma omp taskloop grainsize(1) shared(order, limit)
     for (std::int64_t i = 0; i < count; ++i) {
       const std::size_t group = order[static_cast<std::size_t>(i)];
       if (!patience_.over() && !groups_.is_idle(group) &&
@@ -286,8 +279,22 @@ class ExactSearch {
     });
   }
 
-  void search_batch(std::span<const std::size_t> batch, std::int64_t labels,
-                    const std::function<void()>& beside) {
+  // Batch by batch until one leaves something to search.
+  void go_on() {
+    for (bool is_idle = true; is_idle && begun_ < order_.size();) {
+      const std::int64_t left = options_.budget.labels - record_.labels();
+      if (begun_ > 0 && (patience_.over() || left <= 0)) {
+        record_.leave_open();
+        return;
+      }
+      const std::span<const std::size_t> batch = exact::Groups::batch(order_, begun_);
+      begun_ += batch.size();
+      is_idle = !search_batch(batch, left);
+    }
+  }
+
+  // False: there is nothing to search in it.
+  bool search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
     const std::size_t shares = std::max(batch.size(), std::min(kLeastShares, groups_.size()));
     exact::Quest quest;
     quest.limit = record_.limit();
@@ -301,19 +308,22 @@ class ExactSearch {
         record_.finish(group, patience_);
       }
     }
-    const std::size_t tasks = open.size() + (beside ? 1 : 0);
-    // A thread that waits for the others helps them with the tasks within theirs.
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads) if (tasks > 0)
-    for (std::size_t i = 0; i < tasks; ++i) {
-      if (i == open.size()) {
-        beside();
-      } else if (patience_.over() && record_.has_best()) {
-        record_.leave_open();
-      } else {
-        search(open[i], quest);
-        record_.finish(open[i], patience_);
+    running_ = open.size();
+    for (const std::size_t group : open) {
+#pragma omp task firstprivate(group, quest)
+      {
+        if (patience_.over() && record_.has_best()) {
+          record_.leave_open();
+        } else {
+          search(group, quest);
+          record_.finish(group, patience_);
+        }
+        if (--running_ == 0) {
+          go_on();
+        }
       }
     }
+    return !open.empty();
   }
 
   void search_balanced(std::size_t group, const exact::Quest& quest) {
@@ -383,118 +393,54 @@ class ExactSearch {
   std::vector<SharedBounds*> shared_;
   exact::Groups groups_;
   Record record_;
+  std::vector<std::size_t> order_;
+  std::size_t begun_ = 0;                // so many of them
+  std::atomic<std::size_t> running_{0};  // of a batch
 };
 
-void add(Statistics& sum, const Statistics& other) {
-  sum.evaluations += other.evaluations;
-  sum.labels += other.labels;
-  sum.states += other.states;
-}
-
-std::int64_t count_searched(const std::vector<GroupBound>& one,
-                            const std::vector<GroupBound>& other) {
-  std::int64_t count = 0;
-  for (std::size_t g = 0; g < one.size(); ++g) {
-    count += one[g].by == Argument::kSearch || other[g].by == Argument::kSearch ? 1 : 0;
-  }
-  return count;
-}
-
-// Of all mappings that need as little energy as `least`, the fastest.
-SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResult least,
-                        const Patience& patience) {
-  const Objective asked = options.objective;
-  const double energy = least.cost->energy.total.count();
-  const auto cycles = static_cast<double>(latency_of(asked.mode, least.cost->latency).count());
-  options.objective.energy_power = 0;
-  options.objective.latency_power = 1;
-  options.objective.max_energy = least.cost->energy.total;
-  options.budget.labels -= std::min(options.budget.labels, least.statistics.labels);
-  ExactSearch search(space, options, patience);
-  search.record().start_from(*least.best, *least.cost, {cycles, energy});
-  for (std::size_t g = 0; g < least.groups.size(); ++g) {
-    if (exact::beyond({least.groups[g].bound}, {energy})) {
-      search.record().rule_out(g);
-    }
-  }
-  SearchResult fastest = search.run();
-  add(least.statistics, fastest.statistics);
-  least.statistics.unrollings = count_searched(least.groups, fastest.groups);
-  least.best = std::move(fastest.best);
-  least.cost = std::move(fastest.cost);
-  least.interrupted = fastest.interrupted;
-  Certificate& proof = least.certificate;
-  if (proof.status == Proof::kOptimal) {
-    const bool open = fastest.certificate.bound_but_for_bare.has_value();
-    proof.lower_bound = objective_value(asked, *least.cost);
-    proof.status = open ? Proof::kOptimal : fastest.certificate.status;
-    proof.bound_but_for_bare = open ? std::optional{proof.lower_bound} : std::nullopt;
-  }
-  return least;
-}
-
-// Labels after which nobody waits any longer for what a limit would have to be.
-constexpr std::int64_t kMostToExplain = 50'000;
-
-InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Patience& patience) {
+// The best mapping with perfect factors is one of the balanced space too, and known at once.
+SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
+                                  const Patience& patience) {
+  Constraints constraints = space.constraints();
+  constraints.factors = {};
+  const Mapspace perfect{space.problem(), constraints};
   options.progress = nullptr;
-  options.budget.labels = std::min(options.budget.labels, kMostToExplain);
-  const InfeasibleReport report =
-      exact::explain_limits(Objective{options.objective}, [&](const Objective& least) {
-        options.objective = least;
-        return ExactSearch(space, options, patience).run();
-      });
-  return report.reasons.empty() ? exact::explain_infeasible(space) : report;
-}
-
-// Has the search left anything open that looking at every mapping would say?
-bool is_open(const SearchResult& result) {
-  return result.interrupted || result.certificate.bound_but_for_bare.has_value();
-}
-
-// Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
-// goes without: empty.
-std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
-  return space.size_unless([&] { return interrupted || patience.over(); }).value_or("");
+  return search_groups(perfect, options, patience);
 }
 
 }  // namespace
 
-SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
-  return search_exact(space, options, {});
-}
-
-SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
-                          const std::vector<SharedBounds*>& shared) {
-  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
-    return search_nvdla(space, options);
+SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
+                           const Patience& patience, const GroupSearch& more) {
+  exact::refuse_what_is_not_proven(space, options.objective);
+  std::optional<GroupSearch::Known> best = more.best;
+  SearchResult perfect;
+  if (space.constraints().factors.balanced && !best) {
+    perfect = with_perfect_factors(space, options, patience);
+    if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
+      best = {&*perfect.best, &*perfect.cost,
+              balanced::key_of_cost(options.objective, *perfect.cost)};
+    }
   }
-  const Patience patience(options);
-  const std::int64_t few = count_if_few(space);
-  SearchOptions first = options;
-  first.budget.labels = std::min(options.budget.labels, labels_worth(few));
-  std::string size;
-  const std::function<void()> count = [&] { size = size_of(space, false, patience); };
-  const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
-  SearchResult result = ExactSearch(space, first, patience, shared).run(is_quick ? count : nullptr);
-  if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
-      !result.interrupted) {
-    result = break_ties(space, first, std::move(result), patience);
+  std::optional<ExactSearch> search;
+  // One thread makes tasks, the others of its team take them.
+#pragma omp parallel num_threads(options.threads)
+#pragma omp single
+  {
+    if (more.beside) {
+#pragma omp task
+      more.beside();
+    }
+    search.emplace(space, options, patience, more.shared);
+    if (best) {
+      search->record().start_from(*best->mapping, *best->cost, best->key);
+    }
+    for (const std::size_t group : more.ruled_out) {
+      search->record().rule_out(group);
+    }
+    search->start();
   }
-  if (first.budget.labels < options.budget.labels && is_open(result)) {
-    look_at_all(space, options, patience, result);
-  }
-  if (options.edge_folds && !result.interrupted) {
-    exact::search_edge_folds(space, options, result);
-  }
-  result.certificate.mapspace_size =
-      size.empty() ? size_of(space, result.interrupted, patience) : size;
-  if (!result.best && !result.interrupted) {
-    result.infeasible =
-        few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, patience);
-  }
-  result.statistics.seconds = patience.seconds();
-  return result;
+  return search->result();
 }
 
 }  // namespace mapsim

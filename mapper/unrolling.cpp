@@ -2,6 +2,7 @@
 #include "mapper/unrolling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "mapper/factor.hpp"
@@ -33,6 +34,8 @@ struct Scope {
   std::optional<Unrolling> given;             // of this fanout only, sorted, factors > 1
   UnrollRule rule;
   bool ruled = false;  // what stands along an axis
+  // [dim][index of a factor]: what of it may stand along X, the rest along Y.
+  PerDim<std::vector<std::vector<std::int64_t>>> splits;
 };
 
 DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
@@ -60,6 +63,23 @@ std::vector<std::int64_t> parts(std::int64_t n) {
   return found;
 }
 
+std::vector<std::vector<std::int64_t>> splits(const Scope& scope, DimId dim) {
+  std::vector<std::vector<std::int64_t>> of_factor;
+  for (const std::int64_t factor : scope.factors[dim]) {
+    std::vector<std::int64_t>& found = of_factor.emplace_back();
+    for (const std::int64_t x : scope.factors[dim]) {
+      if (x > factor || factor > scope.x_size * scope.y_size) {
+        break;
+      }
+      if (factor % x == 0 && x <= scope.x_size && factor / x <= scope.y_size &&
+          (x == 1 || scope.x_dims.contains(dim)) && (x == factor || scope.y_dims.contains(dim))) {
+        found.push_back(x);
+      }
+    }
+  }
+  return of_factor;
+}
+
 Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& limits) {
   const Fanout& node = problem.arch().fanouts[fanout];
   const Workload& workload = problem.workload();
@@ -71,13 +91,16 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
               {},
               {},
               {},
-              false};
+              false,
+              {}};
   for (const UnrollRule& rule : limits.rules) {
     scope.rule = rule.fanout == fanout ? rule : scope.rule;
   }
   scope.ruled = !(scope.rule.x == AxisRule{} && scope.rule.y == AxisRule{});
-  for (const Dim& dim : workload.dims) {
-    scope.factors.push_back(limits.remainders ? parts(dim.bound) : divisors(dim.bound));
+  for (const DimId d : workload.dims.ids()) {
+    const std::int64_t bound = workload.dims[d].bound;
+    scope.factors.push_back(limits.remainders ? parts(bound) : divisors(bound));
+    scope.splits.push_back(splits(scope, d));
   }
   for (const Unroll& unroll : limits.given.value_or(Unrolling{})) {
     if (unroll.fanout == fanout) {
@@ -105,7 +128,7 @@ class AxisSplitter {
     }
   }
 
-  // Calls `visit()` at each way; current() says which.
+  // Calls `visit()` at each way until it returns false; current() says which.
   template <class Visit>
   void for_each(Visit visit) {
     split(0, scope_.x_size, scope_.y_size, visit);
@@ -149,12 +172,9 @@ class AxisSplitter {
   }
 
   template <class Visit>
-  void split(std::size_t index, std::int64_t x_room, std::int64_t y_room, Visit& visit) {
+  bool split(std::size_t index, std::int64_t x_room, std::int64_t y_room, Visit& visit) {
     if (index == unrolled_.size()) {
-      if (obeys()) {
-        visit();
-      }
-      return;
+      return !obeys() || visit();
     }
     const DimId dim = unrolled_[static_cast<DimId>(index)];
     const std::int64_t factor = factors_[dim];
@@ -167,9 +187,12 @@ class AxisSplitter {
       if (divides && (x == 1 || scope_.x_dims.contains(dim)) &&
           (y == 1 || scope_.y_dims.contains(dim))) {
         along_x_[dim] = x;
-        split(index + 1, x_room / x, y_room / y, visit);
+        if (!split(index + 1, x_room / x, y_room / y, visit)) {
+          return false;
+        }
       }
     }
+    return true;
   }
 
   const Scope& scope_;
@@ -200,43 +223,111 @@ void add_choice(const Scope& scope, const Factors& factors, std::vector<Choice>&
   if (!is_busy(scope, factors)) {
     return;
   }
-  Choice choice{factors, 0, {}};
+  std::int64_t assignments = 0;
+  Unrolling first;
   AxisSplitter splitter{scope, factors};
   splitter.for_each([&] {
-    if (choice.assignments++ == 0) {
-      choice.first = splitter.current();
+    if (assignments++ == 0) {
+      first = splitter.current();
     }
+    return true;
   });
-  if (choice.assignments > 0) {
-    found.push_back(std::move(choice));
+  if (assignments > 0) {
+    found.push_back({factors, assignments, std::move(first)});
   }
 }
 
-void add_choices(const Scope& scope, std::size_t index, std::int64_t room, Factors& factors,
-                 std::vector<Choice>& found) {
-  if (index == factors.size()) {
-    add_choice(scope, factors, found);
-    return;
+// All choices of a fanout. What ways there are to give the factors of the dims so far to the axes
+// goes along: how many leave how much along X.
+class Lister {
+ public:
+  explicit Lister(const Scope& scope) : scope_{scope}, factors_(scope.factors.size(), 1) {
+    ways_.front().push_back({1, 1});
   }
-  const auto dim = static_cast<DimId>(index);
-  const bool allowed = (scope.x_dims | scope.y_dims).contains(dim);
-  for (const std::int64_t factor : scope.factors[dim]) {
-    if (factor > (allowed ? room : 1)) {
-      break;
+
+  std::vector<Choice> run() {
+    list(0, 0, 1);
+    return std::move(found_);
+  }
+
+ private:
+  struct Ways {
+    std::int64_t x = 1;
+    std::int64_t count = 0;
+  };
+
+  // The dims from `index` on; those before it take so many instances, in the ways at `depth`.
+  void list(std::size_t index, std::size_t depth, std::int64_t instances) {
+    if (index == factors_.size()) {
+      add(ways_[depth]);
+      return;
     }
-    factors[dim] = factor;
-    add_choices(scope, index + 1, room / factor, factors, found);
+    const auto dim = static_cast<DimId>(index);
+    const std::vector<std::int64_t>& choices = scope_.factors[dim];
+    const std::int64_t room = scope_.x_size * scope_.y_size / instances;
+    list(index + 1, depth, instances);
+    for (std::size_t i = 1; i < choices.size() && choices[i] <= room; ++i) {
+      if (extend(depth, scope_.splits[dim][i], instances * choices[i])) {
+        factors_[dim] = choices[i];
+        list(index + 1, depth + 1, instances * choices[i]);
+      }
+    }
+    factors_[dim] = 1;
   }
-  factors[dim] = 1;
-}
+
+  // The ways at depth + 1, if the factor of one more dim may stand along X in these parts.
+  bool extend(std::size_t depth, const std::vector<std::int64_t>& along_x, std::int64_t instances) {
+    std::vector<Ways>& longer = ways_[depth + 1];
+    longer.clear();
+    for (const auto& [x, count] : ways_[depth]) {
+      for (const std::int64_t part : along_x) {
+        const std::int64_t all = x * part;
+        if (all > scope_.x_size || instances / all > scope_.y_size) {
+          continue;
+        }
+        const auto same = std::find_if(longer.begin(), longer.end(),
+                                       [all](const Ways& ways) { return ways.x == all; });
+        if (same != longer.end()) {
+          same->count += count;
+        } else {
+          longer.push_back({all, count});
+        }
+      }
+    }
+    return !longer.empty();
+  }
+
+  void add(const std::vector<Ways>& ways) {
+    if (scope_.ruled) {
+      add_choice(scope_, factors_, found_);
+      return;
+    }
+    if (!is_busy(scope_, factors_)) {
+      return;
+    }
+    Choice& choice = found_.emplace_back(Choice{factors_, 0, {}});
+    for (const auto& [x, count] : ways) {
+      choice.assignments += count;
+    }
+    AxisSplitter splitter{scope_, factors_};
+    splitter.for_each([&] {
+      choice.first = splitter.current();
+      return false;
+    });
+  }
+
+  const Scope& scope_;
+  Factors factors_;
+  std::array<std::vector<Ways>, kMaxDims + 1> ways_;  // by dims with a factor > 1 so far
+  std::vector<Choice> found_;
+};
 
 std::vector<Choice> choices(const Scope& scope) {
+  if (!scope.given) {
+    return Lister(scope).run();
+  }
   Factors factors(scope.factors.size(), 1);
   std::vector<Choice> found;
-  if (!scope.given) {
-    add_choices(scope, 0, scope.x_size * scope.y_size, factors, found);
-    return found;
-  }
   for (const Unroll& unroll : *scope.given) {
     factors[unroll.dim] *= unroll.factor;
   }
@@ -303,6 +394,7 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     const std::vector<Choice> here = choices(scope_of(problem, f, limits));
     std::vector<UnrollingGroup> extended;
+    extended.reserve(groups.size() == 1 ? here.size() : 0);
     for (const UnrollingGroup& group : groups) {
       for (const Choice& choice : here) {
         if (limits.remainders || divides(problem.workload(), group, choice)) {
@@ -331,6 +423,7 @@ std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingL
         const Unrolling here = splitter.current();
         Unrolling& added = extended.emplace_back(above);
         added.insert(added.end(), here.begin(), here.end());
+        return true;
       });
     }
     all = std::move(extended);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/bound.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "mapper/exact/prices.hpp"
@@ -33,6 +36,41 @@ NodeIndex::NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled)
 
 namespace {
 
+// The other components follow the first at a distance of so much. A part of fewer nodes is not
+// worth a task.
+constexpr std::size_t kParts = 6;
+constexpr std::size_t kNodesOfPart = 4'000;
+
+// Later phases first, and within one the pointers that moves lead to.
+std::vector<RowId> inside_out(const Skeleton& skeleton) {
+  std::vector<RowId> rows;
+  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
+    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
+      if (skeleton.reachable(phase, pointers)) {
+        rows.push_back({phase, pointers});
+      }
+    }
+  }
+  return rows;
+}
+
+// About as many nodes each.
+std::vector<std::span<const RowId>> parts(const Skeleton& skeleton, const Unrolled& unrolled,
+                                          std::size_t nodes, std::span<const RowId> rows) {
+  const std::size_t count = std::min(nodes / kNodesOfPart, kParts);
+  std::vector<std::span<const RowId>> split;
+  std::size_t before = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    before += unrolled.lattices[skeleton.crossed(rows[i].phase)].size();
+    if (i + 1 == rows.size() || before * count >= (split.size() + 1) * nodes) {
+      split.push_back(rows.subspan(first, i + 1 - first));
+      first = i + 1;
+    }
+  }
+  return split;
+}
+
 // A row of which less than one in so many tiles is of interest is found tile by tile, others in
 // vectors.
 constexpr std::size_t kFew = 8;
@@ -57,7 +95,7 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
     : nodes_(skeleton, unrolled),
       live_(scope.within != nullptr
                 ? scope.within->live_
-                : std::vector<bool>(skeleton.phases() * skeleton.pointers(), true)),
+                : std::vector<char>(skeleton.phases() * skeleton.pointers(), 1)),
       offsets_(skeleton.phases() * skeleton.pointers(), 0),
       to_go_(costs.components()) {
   for (const Lattice& lattice : unrolled.lattices) {
@@ -72,13 +110,52 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
   if (!ranges_.empty()) {
     make_digits(unrolled);
   }
+  filled_ = longest_;
   make_room(0, longest_ + nodes_.size());
-  fill(skeleton, unrolled, costs, 0, scope);
-  // The others have the rows, and need the costs, of the first. Idle threads of a team take part.
-#pragma omp taskloop grainsize(1) shared(skeleton, unrolled, costs)
+  const std::vector<RowId> all = inside_out(skeleton);
+  if (omp_get_num_threads() > 1 && to_go_.size() > 1 && nodes_.size() >= 2 * kNodesOfPart) {
+    fill_together(skeleton, unrolled, costs, scope, all);
+    return;
+  }
+  std::optional<Alone::Selection> selection;
+  if (scope.alone != nullptr) {
+    selection.emplace(*scope.alone, scope.most);
+  }
+  settle(skeleton, unrolled, costs, scope, selection ? &*selection : nullptr, all);
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
     make_room(component, filled_);
-    fill(skeleton, unrolled, costs, component, {});
+    follow(skeleton, unrolled, costs, component, all);
+  }
+}
+
+// With threads to share the work with: the other components follow the first, part by part.
+template <class CostTables>
+void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                          const Scope& scope, std::span<const RowId> rows) {
+  for (std::size_t component = 1; component < to_go_.size(); ++component) {
+    make_room(component, longest_ + nodes_.size());
+  }
+  std::optional<Alone::Selection> chosen;
+  if (scope.alone != nullptr) {
+    chosen.emplace(*scope.alone, scope.most);
+    tiles_.reserve(nodes_.size());  // followers read what stands there
+  }
+  Alone::Selection* selection = chosen ? &*chosen : nullptr;
+  const auto split = parts(skeleton, unrolled, nodes_.size(), rows);
+  // What tasks wait for: parts of the first component; a component's part before.
+  std::vector<char> marks(split.size() + to_go_.size());
+  [[maybe_unused]] char* mark = marks.data();
+#pragma omp taskgroup
+  for (std::size_t part = 0; part < split.size(); ++part) {
+    [[maybe_unused]] const std::size_t first = split.size();
+#pragma omp task depend(inout : mark[first]) depend(out : mark[part]) \
+    shared(skeleton, unrolled, costs, scope, split)
+    settle(skeleton, unrolled, costs, scope, selection, split[part]);
+    for (std::size_t component = 1; component < to_go_.size(); ++component) {
+#pragma omp task depend(inout : mark[first + component]) depend(in : mark[part]) \
+    shared(skeleton, unrolled, costs, split)
+      follow(skeleton, unrolled, costs, component, split[part]);
+    }
   }
 }
 
@@ -88,46 +165,49 @@ void Bound::make_room(std::size_t component, std::size_t size) {
   std::fill_n(to_go_[component].get(), longest_, kInfinity);
 }
 
-// Inside out: later phases first, and within one the pointers that moves lead to. The first
-// component settles which rows there are.
+// The energies, which settle which rows there are.
 template <class CostTables>
-void Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                 std::size_t component, const Scope& scope) {
-  std::optional<Alone::Selection> selection;
-  if (component == 0) {
-    filled_ = longest_;
-  }
-  if (scope.alone != nullptr) {
-    selection.emplace(*scope.alone, scope.most);
-  }
-  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
+void Bound::settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                   const Scope& scope, Alone::Selection* selection, std::span<const RowId> rows) {
+  for (const auto& [phase, pointers] : rows) {
+    const std::size_t at = index(phase, pointers);
+    if (live_[at] == 0) {
+      continue;
+    }
+    if (selection != nullptr && !list(at, selection->tiles(phase, pointers))) {
+      live_[at] = 0;
+      continue;
+    }
+    offsets_[at] = filled_;
     const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
-    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
-      if (!skeleton.reachable(phase, pointers) || !is_live(phase, pointers)) {
-        continue;
-      }
-      const std::size_t at = index(phase, pointers);
-      if (component == 0) {
-        live_[at] = !selection || list(at, selection->tiles(phase, pointers));
-        offsets_[at] = live_[at] ? filled_ : 0;
-      }
-      if (!is_live(phase, pointers)) {
-        continue;
-      }
-      const Row row{component, phase, pointers, lattice, listed(at)};
-      std::fill_n(begin(row), lattice.size(), kInfinity);
-      const bool few = !row.tiles.empty() && row.tiles.size() < lattice.size() / kFew;
-      bool leads_on = few ? fill_tiles(skeleton, unrolled, costs, row)
-                          : fill_row(skeleton, unrolled, costs, row);
-      if (component > 0) {
-        continue;
-      }
-      leads_on = leads_on && keep_near(skeleton, row, scope);
-      live_[at] = leads_on;
-      offsets_[at] = leads_on ? offsets_[at] : 0;
-      filled_ += leads_on ? lattice.size() : 0;
+    const Row row{0, phase, pointers, lattice, listed(at)};
+    const bool leads_on = fill(skeleton, unrolled, costs, row) && keep_near(skeleton, row, scope);
+    live_[at] = leads_on ? 1 : 0;
+    offsets_[at] = leads_on ? offsets_[at] : 0;
+    filled_ += leads_on ? lattice.size() : 0;
+  }
+}
+
+// Another component, of rows that are settled.
+template <class CostTables>
+void Bound::follow(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                   std::size_t component, std::span<const RowId> rows) {
+  for (const auto& [phase, pointers] : rows) {
+    if (is_live(phase, pointers)) {
+      const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
+      fill(skeleton, unrolled, costs,
+           {component, phase, pointers, lattice, listed(index(phase, pointers))});
     }
   }
+}
+
+template <class CostTables>
+bool Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                 const Row& row) {
+  std::fill_n(begin(row), row.lattice.size(), kInfinity);
+  const bool few = !row.tiles.empty() && row.tiles.size() < row.lattice.size() / kFew;
+  return few ? fill_tiles(skeleton, unrolled, costs, row)
+             : fill_row(skeleton, unrolled, costs, row);
 }
 
 // Lists the tiles of interest of a row. False: there are none.

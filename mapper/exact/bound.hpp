@@ -9,38 +9,11 @@
 
 #include "mapper/exact/alone.hpp"
 #include "mapper/exact/costs.hpp"
+#include "mapper/exact/nodes.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/volume.hpp"
 
 namespace mapsim::exact {
-
-// A node of the search graph.
-struct Node {
-  std::size_t phase = 0;
-  std::size_t pointers = 0;
-  std::size_t tile = 0;
-};
-
-// The node behind the event that ends a node's phase: the same tile, as the next lattice knows it.
-// nullopt: the phase must not end there.
-std::optional<Node> cross(const Skeleton& skeleton, const Unrolled& unrolled, const Node& node);
-
-// Where the nodes of each (phase, pointers) begin in a flat array.
-class NodeIndex {
- public:
-  NodeIndex(const Skeleton& skeleton, const Unrolled& unrolled);
-  std::size_t row(std::size_t phase, std::size_t pointers) const {
-    return rows_[phase * pointers_ + pointers];
-  }
-  std::size_t at(const Node& node) const { return row(node.phase, node.pointers) + node.tile; }
-  std::size_t size() const { return size_; }
-  std::size_t pointers() const { return pointers_; }
-
- private:
-  std::size_t pointers_;
-  std::vector<std::size_t> rows_;  // of reachable ones
-  std::size_t size_ = 0;
-};
 
 // The least that is still to pay from each node to the end, per component, when every tile has its
 // room for itself: the exact shortest path of that relaxed problem, found from the inside out. So
@@ -56,7 +29,7 @@ class Bound {
     double most = std::numeric_limits<double>::infinity();
     const Bound* within = nullptr;
   };
-  // `CostTables`: Costs, or PricedCosts.
+  // `CostTables`: Costs, or PricedCosts; Costs have all tables. Idle threads of the team take part.
   template <class CostTables>
   Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
         const Scope& scope = {});
@@ -71,7 +44,7 @@ class Bound {
   std::size_t places() const { return filled_; }
   // Does anything of interest lead on from there?
   bool is_live(std::size_t phase, std::size_t pointers) const {
-    return live_[phase * nodes_.pointers() + pointers];
+    return live_[phase * nodes_.pointers() + pointers] != 0;
   }
   // The energies at all tiles.
   const double* row(std::size_t phase, std::size_t pointers) const {
@@ -105,12 +78,20 @@ class Bound {
   }
   std::span<const std::uint32_t> listed(std::size_t index) const {
     const Lattice::Range range = ranges_.empty() ? Lattice::Range{} : ranges_[index];
-    return std::span(tiles_).subspan(range.first, range.last - range.first);
+    return std::span(tiles_.data() + range.first, range.last - range.first);
   }
   void make_room(std::size_t component, std::size_t size);
   template <class CostTables>
-  void fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-            std::size_t component, const Scope& scope);
+  void fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+                     const Scope& scope, std::span<const RowId> rows);
+  template <class CostTables>
+  void settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+              const Scope& scope, Alone::Selection* selection, std::span<const RowId> rows);
+  template <class CostTables>
+  void follow(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+              std::size_t component, std::span<const RowId> rows);
+  template <class CostTables>
+  bool fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs, const Row& row);
   bool list(std::size_t index, std::span<const std::uint32_t> tiles);
   bool keep_near(const Skeleton& skeleton, const Row& row, const Scope& scope);
   template <class CostTables>
@@ -136,7 +117,7 @@ class Bound {
   bool relax_loops_of_tiles(const Skeleton& skeleton, const Row& row, const Digits& digits);
 
   NodeIndex nodes_;
-  std::vector<bool> live_;            // per phase and pointers; found with the energies
+  std::vector<char> live_;            // per phase and pointers; found with the energies
   std::vector<std::size_t> offsets_;  // of the rows; those that are not live share the first one
   std::size_t longest_ = 0;           // tiles of a lattice
   std::size_t filled_ = 0;            // rows before this are known

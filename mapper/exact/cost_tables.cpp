@@ -187,9 +187,7 @@ bool Costs::has_windows(TensorId t) const {
 
 const Costs::Table& Costs::table(std::size_t index) {
   if (!tables_[index]) {
-    const Placing& placing = skeleton_.placings()[index];
-    tables_[index].emplace(
-        Table{terms(index), trips(placing.tensor, placing.crossed), bits(index), limit(index)});
+    tables_[index].emplace(Table{terms(index), *terms(index).trips, bits(index), limit(index)});
   }
   return *tables_[index];
 }

@@ -201,7 +201,9 @@ double Costs::network_energy(const Terms& terms, double trips, std::size_t tile,
 
 const Costs::Terms& Costs::terms(std::size_t placing) {
   if (!terms_[placing]) {
-    terms_[placing] = make_terms(skeleton_.placings()[placing]);
+    const Placing& of = skeleton_.placings()[placing];
+    terms_[placing] = make_terms(of);
+    terms_[placing]->trips = &trips(of.tensor, of.crossed);
     if (tracked_.edges && terms_[placing]->has_child) {
       add_edge(skeleton_.placings()[placing], *terms_[placing]);
     }
@@ -290,10 +292,9 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
 std::vector<double> Costs::mac(const std::vector<std::size_t>& placings, std::size_t tile) {
   std::vector<double> sum(components_, 0.0);
   for (const std::size_t index : placings) {
-    const Placing& placing = skeleton_.placings()[index];
+    const Terms& of = terms(index);
     std::vector<double> one(components_, 0.0);
-    evaluate(terms(index), trips(placing.tensor, placing.crossed)[tile], tile, Slide{}, one.data(),
-             1);
+    evaluate(of, (*of.trips)[tile], tile, Slide{}, one.data(), 1);
     for (std::size_t k = 0; k < components_; ++k) {
       sum[k] += one[k];
     }

@@ -73,6 +73,7 @@ class Costs {
     Padding parent_padding, child_padding;               // of what passes their ports
     std::optional<BitsPerCycle> edge_rate;               // of the first fill or last drain
     const std::vector<double>* edge_elements = nullptr;  // of the child's tile
+    const std::vector<double>* trips = nullptr;          // per tile
   };
 
   Terms make_terms(const Placing& placing);

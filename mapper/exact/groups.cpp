@@ -12,6 +12,7 @@
 #include "mapper/exact/rebuild.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nests/placement.hpp"
+#include "mapper/twins.hpp"
 
 namespace mapsim::exact {
 
@@ -20,7 +21,9 @@ namespace {
 // One group alone tells the others what to beat; threads then have a few at a time.
 constexpr std::size_t kSecondBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
-constexpr std::int64_t kManyFloors = 64;  // worth waking threads for
+constexpr std::int64_t kFloors = 32;  // worth a task
+
+}  // namespace
 
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
   if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
@@ -43,8 +46,6 @@ void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective
   }
 }
 
-}  // namespace
-
 std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group) {
   const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
   if (timing == nullptr) {
@@ -59,21 +60,32 @@ std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGr
   return may_stay(problem, *timing, use);
 }
 
-Groups::Groups(const Mapspace& space, const Objective& objective, int threads)
+Groups::Groups(const Mapspace& space, const Objective& objective)
     : space_{space}, objective_{objective} {
   refuse_what_is_not_proven(space, objective);
-  make_kinds();
+#pragma omp taskgroup
+  {
+#pragma omp task
+    first_alike_ = twins(space_);
+    find_kinds();
+  }
   cycles_.resize(kind_.size());
   floors_.resize(kind_.size());
-  const auto count = static_cast<std::int64_t>(kind_.size());
-#pragma omp parallel for schedule(static) num_threads(threads) if (count >= kManyFloors)
-  for (std::int64_t g = 0; g < count; ++g) {
-    find_floor(static_cast<std::size_t>(g));
+#pragma omp taskloop grainsize(kFloors)
+  for (std::size_t g = 0; g < kind_.size(); ++g) {
+    if (first_alike_[g] == g) {
+      find_floor(g);
+    }
+  }
+  for (std::size_t g = 0; g < kind_.size(); ++g) {
+    cycles_[g] = cycles_[first_alike_[g]];
+    floors_[g] = floors_[first_alike_[g]];
   }
 }
 
-void Groups::make_kinds() {
+void Groups::find_kinds() {
   std::map<std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>, std::size_t> known;
+  std::vector<std::size_t> first;  // group of each kind
   for (const UnrollingGroup& group : space_.group_by_factors()) {
     may_stay_.push_back(may_stay_with(space_.problem(), group));
     std::optional<std::uint32_t> stays;
@@ -81,24 +93,31 @@ void Groups::make_kinds() {
       stays = may_stay_.back()->bits();
     }
     const auto [entry, is_new] =
-        known.try_emplace({nests::used_fanouts(group), stays}, kinds_.size());
+        known.try_emplace({nests::used_fanouts(group), stays}, first.size());
     if (is_new) {
-      auto skeleton = std::make_unique<Skeleton>(space_, entry->first.first, may_stay_.back());
-      EnergyFloor floor(*skeleton);
-      Valuation valuation(*skeleton, objective_, 0);
-      kinds_.push_back({std::move(skeleton), std::move(floor), std::move(valuation)});
+      first.push_back(kind_.size());
     }
     kind_.push_back(entry->second);
+  }
+  kinds_.resize(first.size());
+#pragma omp taskloop grainsize(1) shared(first)
+  for (std::size_t k = 0; k < kinds_.size(); ++k) {
+    Kind& kind = kinds_[k];
+    const UnrollingGroup& group = space_.group_by_factors()[first[k]];
+    kind.skeleton =
+        std::make_unique<Skeleton>(space_, nests::used_fanouts(group), may_stay_[first[k]]);
+    kind.floor.emplace(*kind.skeleton);
+    kind.valuation.emplace(*kind.skeleton, objective_, 0);
   }
 }
 
 void Groups::find_floor(std::size_t group) {
   const Kind& kind = kinds_[kind_[group]];
   std::vector<double> components(2 + kind.skeleton->ports().size(), 0.0);
-  components[0] = kind.floor.of(space_.group_by_factors()[group]);
+  components[0] = kind.floor->of(space_.group_by_factors()[group]);
   cycles_[group] = least_cycles(group);
   if (cycles_[group] < kInfinity) {
-    floors_[group] = kind.valuation.key(components.data(), cycles_[group]);
+    floors_[group] = kind.valuation->key(components.data(), cycles_[group]);
   }
 }
 
@@ -143,15 +162,23 @@ std::vector<std::size_t> Groups::by_floor() const {
   return order;
 }
 
+std::span<const std::size_t> Groups::batch(std::span<const std::size_t> order, std::size_t first) {
+  std::size_t end = 1;  // of the first batch
+  for (std::size_t length = kSecondBatch; end <= first;
+       length = std::min(2 * length, kLargestBatch)) {
+    end += length;
+  }
+  return order.subspan(first, std::min(end, order.size()) - first);
+}
+
 void Groups::for_batches(const std::vector<std::size_t>& order,
                          const std::function<bool(std::span<const std::size_t>)>& visit) {
-  std::size_t length = 1;
-  for (std::size_t first = 0; first < order.size(); first += length) {
-    const std::size_t next = first < 2 ? kSecondBatch : 2 * length;
-    length = first == 0 ? 1 : std::min({next, kLargestBatch, order.size() - first});
-    if (!visit(std::span(order).subspan(first, length))) {
+  for (std::size_t first = 0; first < order.size();) {
+    const std::span<const std::size_t> next = batch(order, first);
+    if (!visit(next)) {
       return;
     }
+    first += next.size();
   }
 }
 

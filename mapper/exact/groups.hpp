@@ -18,13 +18,18 @@ namespace mapsim::exact {
 // What may stay in a systolic array, if there is one.
 std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group);
 
+// Throws UnsupportedSearch.
+void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective);
+
 // The groups of spatial unrollings of a space, as tasks of a search.
 class Groups {
  public:
-  // Both outlive the groups. `threads`: to find their floors with.
-  Groups(const Mapspace& space, const Objective& objective, int threads = 1);
+  // Both outlive the groups. Idle threads of the caller's team take part.
+  Groups(const Mapspace& space, const Objective& objective);
 
   std::size_t size() const { return floors_.size(); }
+  // By group: the first one that is like it (mapper/twins.hpp), whose floor it has.
+  const std::vector<std::size_t>& first_alike() const { return first_alike_; }
   // Nothing of a group is better, whatever the tiles.
   const Key& floor(std::size_t group) const { return floors_[group]; }
   const Skeleton& skeleton(std::size_t group) const { return *kinds_[kind_[group]].skeleton; }
@@ -40,9 +45,10 @@ class Groups {
   std::vector<std::size_t> by_steps() const;
   // The best floor first; of equal ones, those that leave little time.
   std::vector<std::size_t> by_floor() const;
-  // Calls visit(batch) with the groups in this order, in batches of fixed sizes, until it returns
-  // false. Tasks of a batch share what is known when it begins, so that no result or statistic
-  // depends on which thread is first.
+  // The batch of these that begins there, of a fixed size. Tasks of a batch share what is known
+  // when it begins, so that no result or statistic depends on which thread is first.
+  static std::span<const std::size_t> batch(std::span<const std::size_t> order, std::size_t first);
+  // Calls visit(batch) with the groups in this order until it returns false.
   static void for_batches(const std::vector<std::size_t>& order,
                           const std::function<bool(std::span<const std::size_t>)>& visit);
 
@@ -50,15 +56,16 @@ class Groups {
   // Groups that use the same fanouts, and of which the same tensors may stay in a systolic array.
   struct Kind {
     std::unique_ptr<Skeleton> skeleton;
-    EnergyFloor floor;
-    Valuation valuation;
+    std::optional<EnergyFloor> floor;
+    std::optional<Valuation> valuation;
   };
-  void make_kinds();
+  void find_kinds();
   void find_floor(std::size_t group);
   double least_cycles(std::size_t group) const;  // of the compute units
 
   const Mapspace& space_;
   const Objective& objective_;
+  std::vector<std::size_t> first_alike_;
   std::vector<std::optional<TensorSet>> may_stay_;  // by group; none: no systolic array
   std::vector<Kind> kinds_;
   std::vector<std::size_t> kind_;  // by group

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exact_check.hpp"
+#include "mapper/exact/groups.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
@@ -150,8 +151,8 @@ Problem large_problem() {
     storage.bandwidth.shared = BitsPerCycle{16 / energy * 4};
     arch.levels.push_back(storage);
   }
-  arch.levels[LevelId{1}].capacity.shared = Bits{16 * 1024 * 8};
-  arch.levels[LevelId{2}].capacity.shared = Bits{64 * 8};
+  arch.levels[LevelId{1}].capacity.shared = Bits{2 * 1024 * 8};
+  arch.levels[LevelId{2}].capacity.shared = Bits{24 * 8};
   Fanout fanout;
   fanout.name = "PEs";
   fanout.x = 4;
@@ -164,7 +165,7 @@ Problem large_problem() {
   ConvShape shape;
   shape.in_channels = 8;
   shape.out_channels = 16;
-  shape.input = {12, 12};
+  shape.input = {12, 8};
   shape.kernel = {3, 3};
   shape.padding = {1, 1};
   return Problem{arch, conv2d("conv", shape)};
@@ -214,6 +215,9 @@ TEST(ExactResult, IsTheSameOnAnyNumberOfThreadsWithManyUnrollings) {
     const SearchResult one = search_exact(space, options_for(objective));
     EXPECT_GT(one.statistics.unrollings_total, 100);
     EXPECT_EQ(one.certificate.mapspace_size, space.size());
+    const exact::Groups groups(space, objective);
+    EXPECT_GT(groups.build(groups.by_floor().front())->bound.nodes().size(), 8'000U)
+        << "threads share no bound of fewer nodes";
     for (const int threads : {2, 5}) {
       EXPECT_EQ(result_difference(one, search_exact(space, options_for(objective, threads))), "");
     }

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/exact/group_floor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/arithmetic.hpp"
+#include "mapper/exact/parts.hpp"
+#include "mapper/objective.hpp"
+
+namespace mapsim::exact {
+
+GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
+                       const std::vector<TensorPair>& pairs, const UnrollingGroup& group)
+    : problem_{space.problem()},
+      ladders_{space.ladders()},
+      routes_{routes},
+      pairs_{pairs},
+      group_{group},
+      balanced_{space.constraints().factors.balanced},
+      output_{problem_.workload().output()},
+      latch_{problem_.arch().levels.size()},
+      macs_{real(problem_.macs())},
+      sides_(routes.size()),
+      choices_(routes.size()),
+      chosen_(routes.size()) {
+  for (const TensorId t : routes_.ids()) {
+    find_sides(t);
+    find_choices(t);
+  }
+}
+
+double GroupFloor::least() { return macs_ * problem_.mac_energy().count() + combine(0, kInfinity); }
+
+void GroupFloor::find_sides(TensorId t) {
+  const TensorUse& use = routes_[t].use;
+  Sides& sides = sides_[t];
+  sides.copies.fill(1);
+  sides.paid.fill(kInfinity);
+  sides.paid[0] = 0;
+  sides.served.resize(group_.factors.size());
+  Extents below(problem_.workload().dims.size(), 1.0);  // instances that merge, below a node
+  Extents all = below;
+  for (const FanoutId f : group_.factors.ids()) {
+    for (const DimId d : all.ids()) {
+      all[d] *= real(group_.factors[f][d]);
+    }
+  }
+  sides.shared[latch_] = 1;
+  std::size_t node = latch_;
+  for (std::size_t i = group_.factors.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    const std::size_t first_below = problem_.arch().levels_above[f];
+    const double shared = most_shared(use, below);
+    for (; node > first_below; --node) {
+      sides.shared[node - 1] = shared;
+    }
+    Extents instances(below.size(), 1.0);
+    double irrelevant = 1;
+    for (const DimId d : instances.ids()) {
+      instances[d] = real(group_.factors[f][d]);
+      irrelevant *= use.dims.contains(d) ? 1 : instances[d];
+      below[d] *= problem_.is_merged(f, t) ? instances[d] : 1;
+    }
+    for (std::size_t n = latch_ + 1; n-- > first_below;) {
+      if (!problem_.is_merged(f, t)) {
+        sides.served[f][n] = 1;
+      } else if (n == latch_ || use.strides) {
+        sides.served[f][n] = most_served(use, instances, all, room(t, n), balanced_);
+      } else {
+        sides.served[f][n] = sides.served[f][latch_];
+      }
+    }
+    for (std::size_t n = first_below; n <= latch_; ++n) {
+      sides.copies[n] *= irrelevant;
+    }
+  }
+  std::fill_n(sides.shared.begin(), node, most_shared(use, below));
+  for (const RouteLeg& each : routes_[t].legs) {  // by where they begin
+    sides.paid[each.to] = std::min(
+        sides.paid[each.to], sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
+  }
+}
+
+void GroupFloor::find_choices(TensorId t) {
+  for (std::size_t node = 0; node <= latch_; ++node) {
+    const double paid = sides_[t].paid[node];
+    if (routes_[t].serves[node] && paid < kInfinity) {
+      choices_[t].push_back({node, paid + (node == latch_ ? 0 : accesses(t, node))});
+    }
+  }
+  std::sort(choices_[t].begin(), choices_[t].end(),
+            [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
+}
+
+bool GroupFloor::is_between(const RouteLeg& leg, FanoutId fanout) const {
+  const std::size_t levels_above = problem_.arch().levels_above[fanout];
+  return leg.from < levels_above && levels_above <= leg.to;
+}
+
+double GroupFloor::accesses(TensorId t, std::size_t node) const {
+  return t == output_ ? accesses_of_sums(node)
+                      : macs_ / sides_[t].shared[node] *
+                            problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
+                            problem_.arch().levels[static_cast<LevelId>(node)].energy.read.count();
+}
+
+// Sums that the compute units send to a level: what they, the network and what comes back cost.
+// With balanced factors instances without work leave sums of others unmet: from all of them
+// merging to none, at the price of the cheapest network, costs are convex in how many arrive.
+double GroupFloor::accesses_of_sums(std::size_t node) const {
+  const Tensor& tensor = problem_.workload().tensors[output_];
+  const TensorUse& use = routes_[output_].use;
+  const StorageEnergy& energy = problem_.arch().levels[static_cast<LevelId>(node)].energy;
+  if (use.slides) {
+    // How many sums meet in a window is known of whole nests only.
+    return macs_ / sides_[output_].shared[node] * energy.update.count() *
+           std::min(problem_.moved_bits(output_, tensor.bits),
+                    problem_.moved_bits(output_, tensor.partial_bits));
+  }
+  // Sums that do not come back: the first of each instance of the level.
+  const double begun = use.elements * sides_[output_].copies[node];
+  double sums = macs_;
+  double additions = 0;
+  double cheapest = kInfinity;  // addition
+  for (std::size_t i = group_.factors.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    const double served = sides_[output_].served[f][latch_];
+    if (is_between({node, latch_}, f) && served > 1) {
+      const double addition = problem_.addition_energy(f).count();
+      cheapest = std::min(cheapest, addition);
+      additions += addition * (sums - sums / served);
+      sums /= served;
+    }
+  }
+  const double bits =
+      problem_.moved_bits(output_, sums > use.elements ? tensor.partial_bits : tensor.bits);
+  const auto arrival = [&](double arriving) {
+    return bits * (arriving * energy.update.count() +
+                   std::max(0.0, arriving - begun) * energy.read.count());
+  };
+  if (!balanced_ || !(cheapest < kInfinity)) {
+    return additions + arrival(sums);
+  }
+  double least = arrival(macs_);
+  for (const double arriving : {sums, std::clamp(begun, sums, macs_)}) {
+    least = std::min(least, cheapest * (macs_ - arriving) + arrival(arriving));
+  }
+  return least;
+}
+
+// Elements that come to a node, all instances together. With balanced factors some instances may
+// have no work.
+double GroupFloor::fills_at_least(TensorId t, std::size_t node) const {
+  return routes_[t].use.elements * (balanced_ ? 1.0 : sides_[t].copies[node]);
+}
+
+// What it costs at least that so many elements, all instances together, come to where the leg ends
+// (sums: leave it).
+double GroupFloor::leg(TensorId t, const RouteLeg& leg, double fills) const {
+  if (t == output_) {
+    return leg_of_sums(t, leg, fills);
+  }
+  const Arch& arch = problem_.arch();
+  double reads = fills;
+  for (const FanoutId f : group_.factors.ids()) {
+    reads /= is_between(leg, f) ? sides_[t].served[f][leg.to] : 1.0;
+  }
+  reads = std::max(reads, fills_at_least(t, leg.from));
+  const double write =
+      leg.to == latch_ ? 0 : arch.levels[static_cast<LevelId>(leg.to)].energy.write.count();
+  return problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
+         (reads * arch.levels[static_cast<LevelId>(leg.from)].energy.read.count() + fills * write);
+}
+
+// Sums of a place come back but for the first one, are added up where networks merge, and are final
+// only when each moves once.
+double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const {
+  const TensorUse& use = routes_[t].use;
+  const Arch& arch = problem_.arch();
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const double partial = problem_.moved_bits(t, tensor.partial_bits);
+  const double least = std::min(partial, problem_.moved_bits(t, tensor.bits));
+  const auto width = [&](double sums) {
+    return sums > use.elements * (1 + kRounding) ? partial : least;
+  };
+  const auto again = [&](double sums, std::size_t node) {
+    return use.slides ? 0.0 : std::max(0.0, sums - use.elements * sides_[t].copies[node]);
+  };
+  double energy = 0;
+  if (leg.to != latch_) {
+    const StorageEnergy& below = arch.levels[static_cast<LevelId>(leg.to)].energy;
+    energy +=
+        width(fills) * (fills * below.read.count() + again(fills, leg.to) * below.write.count());
+  }
+  double sums = fills;
+  for (std::size_t i = group_.factors.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    if (is_between(leg, f)) {
+      const double leaving = sums / sides_[t].served[f][leg.to];
+      energy +=
+          balanced_ || use.slides ? 0 : problem_.addition_energy(f).count() * (sums - leaving);
+      sums = leaving;
+    }
+  }
+  const StorageEnergy& above = arch.levels[static_cast<LevelId>(leg.from)].energy;
+  return energy +
+         width(sums) * (sums * above.update.count() + again(sums, leg.from) * above.read.count());
+}
+
+// The cheapest way to a node that so many elements come to.
+double GroupFloor::way(TensorId t, std::size_t node, double fills) const {
+  double least = kInfinity;
+  for (const RouteLeg& each : routes_[t].legs) {
+    if (each.to == node) {
+      least = std::min(least, sides_[t].paid[each.from] + leg(t, each, fills));
+    }
+  }
+  return least;
+}
+
+// Bits of an element at the level that serves the compute units: sums are as wide as they arrive.
+double GroupFloor::width(TensorId t, std::size_t node) const {
+  const Tensor& tensor = problem_.workload().tensors[t];
+  if (t != output_) {
+    return real(tensor.bits.count());
+  }
+  const bool final_sums =
+      macs_ / sides_[t].shared[node] <= routes_[t].use.elements * (1 + kRounding);
+  return real(
+      (final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits).count());
+}
+
+// Elements of a tensor that have room at a node if nothing else is there.
+double GroupFloor::room(TensorId t, std::size_t node) const {
+  if (node == latch_) {
+    return 1;
+  }
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const std::optional<Bits> room = problem_.room(static_cast<LevelId>(node), tensor.role);
+  return room ? real(room->count()) / real(std::min(tensor.bits, tensor.partial_bits).count())
+              : kInfinity;
+}
+
+// Elements of a tensor that have room at once where it serves the compute units, beside one each of
+// the others that do so there.
+double GroupFloor::held(TensorId t, std::size_t node) const {
+  const auto level = static_cast<LevelId>(node);
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const std::optional<Bits> room = problem_.room(level, tensor.role);
+  if (!room) {
+    return kInfinity;
+  }
+  double bits = real(room->count());
+  const bool parted = !problem_.arch().levels[level].capacity.per_role.empty();
+  for (const TensorId other : chosen_.ids()) {
+    const bool beside = other != t && chosen_[other].node == node &&
+                        (!parted || problem_.workload().tensors[other].role == tensor.role);
+    bits -= beside ? width(other, node) : 0;
+  }
+  return std::max(1.0, std::floor(bits / width(t, node)));
+}
+
+// Operations that an element takes part in at most while a tile of the other tensor stays.
+double GroupFloor::operations(TensorId moves, TensorId stays) const {
+  constexpr double kRoomForAnything = 4096;  // then it matters little
+  const double room = held(stays, chosen_[stays].node);
+  if (balanced_ || routes_[stays].use.slides || room > kRoomForAnything) {
+    return room;
+  }
+  Extents extents(problem_.workload().dims.size(), 1.0);
+  return operations(moves, stays, 0, room, extents);
+}
+
+// The same over all divisors of the dims from this one on that the tile has and the element does
+// not tell.
+double GroupFloor::operations(TensorId moves, TensorId stays, std::size_t dim, double room,
+                              Extents& extents) const {
+  const auto matters = [&](std::size_t i) {
+    return routes_[stays].use.dims.contains(static_cast<DimId>(i)) &&
+           !routes_[moves].use.told.contains(static_cast<DimId>(i));
+  };
+  while (dim < extents.size() && !matters(dim)) {
+    ++dim;
+  }
+  if (dim == extents.size()) {
+    return most_operations(routes_[moves].use, extents);
+  }
+  const auto d = static_cast<DimId>(dim);
+  std::int64_t bound = problem_.workload().dims[d].bound;
+  for (const FanoutId f : group_.factors.ids()) {
+    const bool above = problem_.arch().levels_above[f] <= chosen_[stays].node;
+    bound /= above ? group_.factors[f][d] : 1;
+  }
+  double most = 0;
+  for (const std::int64_t extent : ladders_[d]) {
+    if (extent > bound || real(extent) > room) {
+      break;
+    }
+    if (bound % extent == 0) {
+      extents[d] = real(extent);
+      most = std::max(most, operations(moves, stays, dim + 1, room / real(extent), extents));
+    }
+  }
+  extents[d] = 1;
+  return most;
+}
+
+// Of each pair that one level serves, the tensor that moves further in stays with one tile of the
+// other: it comes at least once for as many operations as an element takes part in meanwhile. Which
+// of them moves how far in is the mapping's choice.
+double GroupFloor::refills() const {
+  constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
+  if (routes_.size() > kMostTensors) {
+    return 0;
+  }
+  std::vector<TensorId> order;
+  PerTensor<PerTensor<double>> fills(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
+  for (const auto& [one, other] : pairs_) {
+    const std::size_t node = chosen_[one].node;
+    if (node != chosen_[other].node || node == 0 || node == latch_) {
+      continue;
+    }
+    fills[one][other] = macs_ / operations(one, other);
+    fills[other][one] = macs_ / operations(other, one);
+    for (const TensorId t : {one, other}) {
+      if (std::find(order.begin(), order.end(), t) == order.end()) {
+        order.push_back(t);
+      }
+    }
+  }
+  std::sort(order.begin(), order.end());
+  double least = kInfinity;
+  do {
+    least = std::min(least, refills(order, fills));
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+// `order`: who moves furthest in comes first. `fills`: elements that come if a tensor moves, and
+// another stays.
+double GroupFloor::refills(const std::vector<TensorId>& order,
+                           const PerTensor<PerTensor<double>>& fills) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const TensorId moves = order[i];
+    double most = 0;
+    for (std::size_t k = i + 1; k < order.size(); ++k) {
+      most = std::max(most, fills[moves][order[k]]);
+    }
+    const std::size_t node = chosen_[moves].node;
+    if (most > fills_at_least(moves, node)) {
+      sum += way(moves, node, most) - sides_[moves].paid[node];
+    }
+  }
+  return sum;
+}
+
+// The least of all choices for the tensors from this one on, if it is below the best.
+double GroupFloor::combine(std::size_t tensor, double best) {
+  double sum = 0;
+  for (const TensorId t : choices_.ids()) {
+    if (choices_[t].empty()) {
+      return kInfinity;
+    }
+    sum += index_of(t) < tensor ? chosen_[t].cost : choices_[t].front().cost;
+  }
+  if (sum >= best) {
+    return best;
+  }
+  if (tensor == choices_.size()) {
+    return std::min(best, sum + refills());
+  }
+  const auto t = static_cast<TensorId>(tensor);
+  for (const Choice& choice : choices_[t]) {
+    chosen_[t] = choice;
+    best = combine(tensor + 1, best);
+  }
+  return best;
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "mapper/exact/tensor_use.hpp"
+#include "mapper/mapspace.hpp"
+
+namespace mapsim::exact {
+
+// Where tensors stand on their way in: the levels and, behind them, the latches of the compute
+// units.
+inline constexpr std::size_t kMostNodes = kMaxLevels + 1;
+struct RouteLeg {
+  std::size_t from = 0;  // nodes
+  std::size_t to = 0;
+  friend auto operator<=>(const RouteLeg&, const RouteLeg&) = default;
+};
+
+// Where one tensor may go, whatever the unrolling.
+struct Route {
+  TensorUse use;
+  std::vector<RouteLeg> legs;             // ascending
+  std::array<bool, kMostNodes> serves{};  // the compute units, by node
+};
+using TensorPair = std::pair<TensorId, TensorId>;
+
+// Energy [pJ] that no nest of a group of unrollings can do without, whatever its tiles. Each tensor
+// comes to the node that serves the compute units over legs. On each of them every instance gets
+// its own copy of each element at least once, transfers serve no more instances than the unrolling
+// has, sums are added up in the networks between, come back to be added to, and are final only when
+// each leaves once. Of tensors that one level serves from one room, one comes there again and
+// again: while its element stays, it meets only what fits of another beside it.
+class GroupFloor {
+ public:
+  // `pairs`: two elements of which take part in one operation at most. All of it outlives the
+  // floor.
+  GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
+             const std::vector<TensorPair>& pairs, const UnrollingGroup& group);
+  double least();  // infinite: nothing can serve a tensor
+
+ private:
+  using PerNode = std::array<double, kMostNodes>;
+  struct Choice {
+    std::size_t node = 0;  // that serves the compute units
+    double cost = 0;       // of the way there, and of the accesses [pJ]
+  };
+  // What the group makes of a route.
+  struct Sides {
+    PerFanout<PerNode> served;  // instances that one transfer to a node serves at most
+    PerNode copies{};           // instances that each need all elements of theirs
+    PerNode shared{};           // instances that one access of the compute units serves at most
+    PerNode paid{};             // the way there [pJ]; infinite: none
+  };
+
+  void find_sides(TensorId t);
+  void find_choices(TensorId t);
+  bool is_between(const RouteLeg& leg, FanoutId fanout) const;
+  double accesses(TensorId t, std::size_t node) const;
+  double accesses_of_sums(std::size_t node) const;
+  double fills_at_least(TensorId t, std::size_t node) const;
+  double leg(TensorId t, const RouteLeg& leg, double fills) const;
+  double leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const;
+  double way(TensorId t, std::size_t node, double fills) const;
+  double width(TensorId t, std::size_t node) const;
+  double room(TensorId t, std::size_t node) const;
+  double held(TensorId t, std::size_t node) const;
+  double operations(TensorId moves, TensorId stays) const;
+  double operations(TensorId moves, TensorId stays, std::size_t dim, double room,
+                    Extents& extents) const;
+  double refills() const;
+  double refills(const std::vector<TensorId>& order,
+                 const PerTensor<PerTensor<double>>& fills) const;
+  double combine(std::size_t tensor, double best);
+
+  const Problem& problem_;
+  const PerDim<Ladder>& ladders_;
+  const PerTensor<Route>& routes_;
+  const std::vector<TensorPair>& pairs_;
+  const UnrollingGroup& group_;
+  bool balanced_;
+  TensorId output_;
+  std::size_t latch_;
+  double macs_;
+  PerTensor<Sides> sides_;
+  PerTensor<std::vector<Choice>> choices_;
+  PerTensor<Choice> chosen_;
+};
+
+}  // namespace mapsim::exact

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mapper/exact/folds.hpp"
+#include "mapper/exact/infeasible.hpp"
+#include "mapper/few.hpp"
+#include "mapper/group_search.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/nvdla/search.hpp"
+#include "mapper/shared_bounds.hpp"
+#include "mapper/twins.hpp"
+
+namespace mapsim {
+
+namespace {
+
+void add(Statistics& sum, const Statistics& other) {
+  sum.evaluations += other.evaluations;
+  sum.labels += other.labels;
+  sum.states += other.states;
+}
+
+std::int64_t count_searched(const Mapspace& space, const std::vector<GroupBound>& one,
+                            const std::vector<GroupBound>& other) {
+  const std::vector<std::size_t> first_alike = twins(space);
+  std::int64_t count = 0;
+  for (std::size_t g = 0; g < one.size(); ++g) {
+    const bool searched = one[g].by == Argument::kSearch || other[g].by == Argument::kSearch;
+    count += searched && first_alike[g] == g ? 1 : 0;
+  }
+  return count;
+}
+
+// Of all mappings that need as little energy as `least`, the fastest.
+SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResult least,
+                        const Patience& patience) {
+  const Objective asked = options.objective;
+  const double energy = least.cost->energy.total.count();
+  const auto cycles = static_cast<double>(latency_of(asked.mode, least.cost->latency).count());
+  options.objective.energy_power = 0;
+  options.objective.latency_power = 1;
+  options.objective.max_energy = least.cost->energy.total;
+  options.budget.labels -= std::min(options.budget.labels, least.statistics.labels);
+  GroupSearch more;
+  more.best = {&*least.best, &*least.cost, {cycles, energy}};
+  for (std::size_t g = 0; g < least.groups.size(); ++g) {
+    if (exact::beyond({least.groups[g].bound}, {energy})) {
+      more.ruled_out.push_back(g);
+    }
+  }
+  SearchResult fastest = search_groups(space, options, patience, more);
+  add(least.statistics, fastest.statistics);
+  least.statistics.unrollings = count_searched(space, least.groups, fastest.groups);
+  least.best = std::move(fastest.best);
+  least.cost = std::move(fastest.cost);
+  least.interrupted = fastest.interrupted;
+  Certificate& proof = least.certificate;
+  if (proof.status == Proof::kOptimal) {
+    const bool open = fastest.certificate.bound_but_for_bare.has_value();
+    proof.lower_bound = objective_value(asked, *least.cost);
+    proof.status = open ? Proof::kOptimal : fastest.certificate.status;
+    proof.bound_but_for_bare = open ? std::optional{proof.lower_bound} : std::nullopt;
+  }
+  return least;
+}
+
+// Labels after which nobody waits any longer for what a limit would have to be.
+constexpr std::int64_t kMostToExplain = 50'000;
+
+InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Patience& patience) {
+  options.progress = nullptr;
+  options.budget.labels = std::min(options.budget.labels, kMostToExplain);
+  const InfeasibleReport report =
+      exact::explain_limits(Objective{options.objective}, [&](const Objective& least) {
+        options.objective = least;
+        return search_groups(space, options, patience);
+      });
+  return report.reasons.empty() ? exact::explain_infeasible(space) : report;
+}
+
+// Has the search left anything open that looking at every mapping would say?
+bool is_open(const SearchResult& result) {
+  return result.interrupted || result.certificate.bound_but_for_bare.has_value();
+}
+
+// Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
+// goes without: empty.
+std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
+  return space.size_unless([&] { return interrupted || patience.over(); }).value_or("");
+}
+
+}  // namespace
+
+SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
+  return search_exact(space, options, {});
+}
+
+SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
+                          const std::vector<SharedBounds*>& shared) {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+    return search_nvdla(space, options);
+  }
+  const Patience patience(options);
+  const std::int64_t few = count_if_few(space);
+  SearchOptions first = options;
+  first.budget.labels = std::min(options.budget.labels, labels_worth(few));
+  std::string size;
+  const std::function<void()> count = [&] { size = size_of(space, false, patience); };
+  const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
+  GroupSearch more{shared, is_quick ? count : nullptr};
+  SearchResult result = search_groups(space, first, patience, more);
+  if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
+      !result.interrupted) {
+    result = break_ties(space, first, std::move(result), patience);
+  }
+  if (first.budget.labels < options.budget.labels && is_open(result)) {
+    look_at_all(space, options, patience, result);
+  }
+  if (options.edge_folds && !result.interrupted) {
+    exact::search_edge_folds(space, options, result);
+  }
+  result.certificate.mapspace_size =
+      size.empty() ? size_of(space, result.interrupted, patience) : size;
+  if (!result.best && !result.interrupted) {
+    result.infeasible =
+        few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, patience);
+  }
+  result.statistics.seconds = patience.seconds();
+  return result;
+}
+
+}  // namespace mapsim

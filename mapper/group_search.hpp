@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "mapper/exact/valuation.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/patience.hpp"
+#include "mapper/shared_bounds.hpp"
+
+namespace mapsim {
+
+// What a search of groups may be given beside its space. All of it outlives the search.
+struct GroupSearch {
+  std::vector<SharedBounds*> shared{};
+  // Done meanwhile, by whichever thread is free.
+  std::function<void()> beside{};
+  struct Known {
+    const Mapping* mapping;
+    const Cost* cost;
+    exact::Key key;
+  };
+  std::optional<Known> best{};           // known from elsewhere
+  std::vector<std::size_t> ruled_out{};  // groups that are known to hold nothing of interest
+};
+
+// The best mapping of a space, group by group of its unrollings, with bounds of all of them. Which
+// of equal mappings it is, and all statistics, do not depend on the number of threads.
+SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
+                           const Patience& patience, const GroupSearch& more = {});
+
+}  // namespace mapsim
