@@ -78,7 +78,7 @@ class Bound {
   }
   std::span<const std::uint32_t> listed(std::size_t index) const {
     const Lattice::Range range = ranges_.empty() ? Lattice::Range{} : ranges_[index];
-    return {tiles_.data() + range.first, range.last - range.first};
+    return std::span(tiles_.data() + range.first, range.last - range.first);
   }
   void make_room(std::size_t component, std::size_t size);
   template <class CostTables>

@@ -68,6 +68,9 @@ constexpr std::size_t kManyRows = 200;
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                  const Valuation& valuation, Key limit, bool may_dive) {
   if (limit.first < kInfinity && skeleton.phases() * skeleton.pointers() < kManyRows) {
+    if (costs.components() > 1) {
+      costs.prepare();  // components are found side by side
+    }
     return Bound(skeleton, unrolled, costs,
                  {nullptr, most_energy(valuation, costs.components(), limit), nullptr});
   }
