@@ -343,7 +343,8 @@ class Checker {
       return why_open(task);
     }
     for (const bool together : {false, true}) {
-      if (task.frontier.covers(
+      if ((!together || goal.needs_energy()) &&
+          task.frontier.covers(
               floor_of(problem_, certificate_.rules, goal, *task.unrolling, together))) {
 #pragma omp atomic
         ++verdict_.by_floor;

@@ -88,7 +88,7 @@ class Ways {
   }
 
   double least() {
-    constexpr std::size_t kMostStates = 10'000;
+    constexpr std::size_t kMostStates = 2'000;
     constexpr std::size_t kMostTensors = 4;
     if (states_ > kMostStates || cargos_.size() > kMostTensors) {
       return 0;
