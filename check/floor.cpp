@@ -80,12 +80,14 @@ Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   }
   double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
                   problem.leakage(Cycles{1}).count() * cycles;
-  std::vector<TensorId> all;
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    energy += together ? 0 : least_ways(problem, rules, factors, {t});
-    all.push_back(t);
+  if (goal.needs_energy()) {
+    std::vector<TensorId> all;
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      energy += together ? 0 : least_ways(problem, rules, factors, {t});
+      all.push_back(t);
+    }
+    energy += together ? least_ways(problem, rules, factors, all) : 0;
   }
-  energy += together ? least_ways(problem, rules, factors, all) : 0;
   return goal.figures(energy, cycles, 0);
 }
 
