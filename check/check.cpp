@@ -145,7 +145,7 @@ class Checker {
   // Of a balanced space: at least what no mapping of the unrolling is below, up to what is wanted.
   double bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
     const Goal& goal = certificate_.goal;
-    const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling);
+    const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling, false);
     if (target.is_met_by(floor)) {
 #pragma omp atomic
       ++verdict_.by_floor;
@@ -342,10 +342,14 @@ class Checker {
     if (is_balanced()) {
       return why_open(task);
     }
-    if (task.frontier.covers(floor_of(problem_, certificate_.rules, goal, *task.unrolling))) {
+    for (const bool together : {false, true}) {
+      if ((!together || goal.needs_energy()) &&
+          task.frontier.covers(
+              floor_of(problem_, certificate_.rules, goal, *task.unrolling, together))) {
 #pragma omp atomic
-      ++verdict_.by_floor;
-      return {};
+        ++verdict_.by_floor;
+        return {};
+      }
     }
     bool replayed = false;
     for (const Case& part : list_cases(problem_, *task.unrolling)) {

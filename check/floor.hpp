@@ -6,9 +6,10 @@
 namespace mapsim::check {
 
 // What no mapping of the unrolling can do without, whatever its tiles: the goal's figures of the
-// operations, the steps of the compute units, every element once through the outermost level, and
-// the compute units' accesses to whichever level serves them most cheaply.
+// operations, the steps of the compute units, and the cheapest ways of the tensors (ways.hpp), of
+// each for itself or, which takes longer and says more, of all together. Together say no less, but
+// where there are too many ways.
 Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
-                 const Unrolling& unrolling);
+                 const Unrolling& unrolling, bool together);
 
 }  // namespace mapsim::check

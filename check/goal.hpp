@@ -65,6 +65,9 @@ struct Goal {
            !(max_latency && cycles > *max_latency);
   }
   bool ties_by_energy() const { return kind == Kind::kTies && energy_power == 0; }
+  bool needs_energy() const {
+    return energy_power != 0 || max_energy || kind == Kind::kTies || kind == Kind::kFront;
+  }
   bool needs_time() const {
     return latency_power != 0 || max_latency || kind == Kind::kTies || kind == Kind::kFront;
   }

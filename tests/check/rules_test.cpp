@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "check/floor.hpp"
 #include "check/graph.hpp"
 #include "check/membership.hpp"
 #include "check/regions.hpp"
@@ -160,6 +161,23 @@ std::int64_t survey(const SearchCase& random, Certificate& certificate) {
   return size;
 }
 
+// No floor is above what the best mapping of its unrolling takes, as claimed; nor is the one of
+// tensors that share rooms below that of each alone. Returns how often it is higher.
+int floors_hold(const Certificate& certificate, std::uint64_t seed) {
+  int higher = 0;
+  for (const check::Claim& claim : certificate.claims) {
+    const auto floor = [&](bool together) {
+      return floor_of(certificate.problem, certificate.rules, certificate.goal, claim.unrolling,
+                      together)
+          .first;
+    };
+    EXPECT_LE(floor(true), claim.bound * (1 + 1e-10)) << "seed " << seed;
+    EXPECT_LE(floor(false), floor(true) * (1 + 1e-10)) << "seed " << seed;
+    higher += floor(true) > floor(false) * (1 + 1e-10) ? 1 : 0;
+  }
+  return higher;
+}
+
 class RulesOfRandomSpaces : public testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Shards, RulesOfRandomSpaces, testing::Range<std::uint64_t>(0, 4));
 
@@ -182,6 +200,7 @@ TEST_P(RulesOfRandomSpaces, AreThoseThatEveryMappingObeys) {
     narrowed += certificate.size != all ? 1 : 0;
     EXPECT_THAT(check::check_certificate(certificate, {}).problems, testing::IsEmpty())
         << "seed " << seed;
+    floors_hold(certificate, seed);
     for (check::Claim& claim : certificate.claims) {
       if (claim.bound < check::kInfinity) {
         claim.bound *= 1 + 1e-8;
@@ -195,6 +214,20 @@ TEST_P(RulesOfRandomSpaces, AreThoseThatEveryMappingObeys) {
   }
   EXPECT_GT(narrowed, 20);
   EXPECT_GT(refused, 20);
+}
+
+TEST_P(RulesOfRandomSpaces, LeaveFloorsBelowEveryOptimum) {
+  int higher = 0;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = 70'000 + 1'000 * GetParam() + i;
+    const SearchCase random =
+        i % 3 == 0 ? random_systolic_space(seed, 2'000) : random_space(seed, 2'000);
+    Certificate certificate = check::parse_certificate(
+        proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
+    survey(random, certificate);
+    higher += floors_hold(certificate, seed);
+  }
+  EXPECT_GT(higher, 5);
 }
 
 // A loop read in parts leads where the whole leads, or both lead nowhere: what the count of the

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/stays.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mapsim::check {
+
+namespace {
+
+// No more than the distinct points of a tile: F(a, b) of docs/model.md; of more dims at least the
+// sum of the extents, less one for each dim after the first.
+double least_points(const Tensor& tensor, const PerDim<std::int64_t>& extents) {
+  double points = 1;
+  for (const Rank& rank : tensor.ranks) {
+    std::int64_t coordinates = 1;
+    if (rank.terms.size() == 2) {
+      const auto& [first, second] = std::pair{rank.terms[0], rank.terms[1]};
+      const std::int64_t g = std::gcd(first.coefficient, second.coefficient);
+      const std::int64_t a = extents[first.dim];
+      const std::int64_t b = extents[second.dim];
+      coordinates = a * b - std::max<std::int64_t>(0, a - second.coefficient / g) *
+                                std::max<std::int64_t>(0, b - first.coefficient / g);
+    } else {
+      for (const Term& term : rank.terms) {
+        coordinates += extents[term.dim] - 1;
+      }
+    }
+    points *= static_cast<double>(coordinates);
+  }
+  return points;
+}
+
+bool is_in_window(const Tensor& tensor, DimId d) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
+    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
+                                                [d](const Term& term) { return term.dim == d; });
+  });
+}
+
+class Stay {
+ public:
+  Stay(const Workload& workload, const Lodging& lodging, TensorId t, TensorSet outer,
+       const PerDim<std::int64_t>& merged)
+      : workload_{workload},
+        lodging_{lodging},
+        tensor_{workload.tensors[t]},
+        merged_{merged},
+        extents_{lodging.below} {
+    DimSet told;
+    for (const Lodging::Room& room : lodging.rooms) {
+      left_.push_back(room.bits);
+      among_.emplace_back();
+      for (const Lodging::Tenant& tenant : room.tenants) {
+        const Tensor& other = workload.tensors[tenant.tensor];
+        if (outer.contains(tenant.tensor) && !(has_window(tensor_) && has_window(other))) {
+          told = told | other.dims();
+          among_.back().push_back(tenant);
+        } else {
+          left_.back() -= tenant.bits * least_points(other, lodging.below);
+        }
+      }
+    }
+    const DimSet own = tensor_.dims();
+    bool slides = !lodging.latch;
+    for (const DimId d : extents_.ids()) {
+      slides = slides || (merged[d] > 1 && is_in_window(tensor_, d));
+    }
+    for (const DimId d : extents_.ids()) {
+      if (!own.contains(d) || (slides && is_in_window(tensor_, d))) {
+        free_.insert(d);
+      }
+      if (free_.contains(d) && told.contains(d)) {
+        open_.push_back(d);
+      } else if (free_.contains(d)) {
+        extents_[d] = lodging.below[d] * (*lodging.tiles)[d].back();
+      }
+    }
+  }
+
+  double most() {
+    if (fits()) {
+      descend(0);
+    }
+    return most_;
+  }
+
+ private:
+  // Larger extents take part in more, but fit less.
+  void descend(std::size_t next) {
+    if (next == open_.size()) {
+      most_ = std::max(most_, operations());
+      return;
+    }
+    const DimId d = open_[next];
+    const std::vector<std::int64_t>& tiles = (*lodging_.tiles)[d];
+    for (std::size_t i = tiles.size(); i-- > 0;) {
+      extents_[d] = lodging_.below[d] * tiles[i];
+      if (at_most(next + 1) <= most_) {
+        break;
+      }
+      if (fits()) {
+        descend(next + 1);
+      }
+    }
+    extents_[d] = lodging_.below[d];
+  }
+
+  // With the dims from `next` on as large as can be.
+  double at_most(std::size_t next) {
+    for (std::size_t i = next; i < open_.size(); ++i) {
+      extents_[open_[i]] = lodging_.below[open_[i]] * (*lodging_.tiles)[open_[i]].back();
+    }
+    const double operations = this->operations();
+    for (std::size_t i = next; i < open_.size(); ++i) {
+      extents_[open_[i]] = lodging_.below[open_[i]];
+    }
+    return operations;
+  }
+
+  bool fits() const {
+    for (std::size_t r = 0; r < left_.size(); ++r) {
+      double bits = 0;
+      for (const Lodging::Tenant& tenant : among_[r]) {
+        bits += tenant.bits * least_points(workload_.tensors[tenant.tensor], extents_);
+      }
+      if (bits > left_[r]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  double operations() const {
+    double product = 1;
+    for (const DimId d : extents_.ids()) {
+      product *= tensor_.dims().contains(d) ? 1 : static_cast<double>(extents_[d] * merged_[d]);
+    }
+    for (const Rank& rank : tensor_.ranks) {
+      product *= rank.terms.size() > 1 ? ways(rank) : 1;
+    }
+    return product;
+  }
+
+  // Indices of a window's dims with one coordinate. The last index follows from the others; those
+  // of the whole window that have one coordinate lie a/g or b/g apart.
+  double ways(const Rank& rank) const {
+    double all = 1;
+    std::int64_t most = 1;
+    for (const Term& term : rank.terms) {
+      const std::int64_t indices =
+          std::min(extents_[term.dim] * merged_[term.dim], workload_.dims[term.dim].bound);
+      all *= static_cast<double>(indices);
+      most = std::max(most, indices);
+    }
+    double least = all / static_cast<double>(most);
+    for (std::size_t i = 0; rank.terms.size() == 2 && i < 2; ++i) {
+      const std::int64_t apart = rank.terms[1 - i].coefficient /
+                                 std::gcd(rank.terms[0].coefficient, rank.terms[1].coefficient);
+      const std::int64_t bound = workload_.dims[rank.terms[i].dim].bound;
+      least = std::min(least, static_cast<double>((bound + apart - 1) / apart));
+    }
+    return least;
+  }
+
+  const Workload& workload_;
+  const Lodging& lodging_;
+  const Tensor& tensor_;
+  const PerDim<std::int64_t>& merged_;
+  PerDim<std::int64_t> extents_;
+  DimSet free_;               // dims of which an element meets several indices
+  std::vector<DimId> open_;   // ... as many as fit
+  std::vector<double> left_;  // per room: bits that the smallest tiles leave
+  std::vector<std::vector<Lodging::Tenant>> among_;  // per room: whose tiles are as large as T
+  double most_ = 0;
+};
+
+}  // namespace
+
+bool has_window(const Tensor& tensor) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
+                     [](const Rank& rank) { return rank.terms.size() > 1; });
+}
+
+double most_operations(const Workload& workload, const Lodging& lodging, TensorId t,
+                       TensorSet outer, const PerDim<std::int64_t>& merged) {
+  return Stay{workload, lodging, t, outer, merged}.most();
+}
+
+}  // namespace mapsim::check

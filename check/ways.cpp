@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/ways.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "check/geometry.hpp"
+#include "check/goal.hpp"
+#include "check/stays.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+// Energy per bit of what a level gives to what is further in, or takes from there.
+double access_energy(const Storage& level, bool output) {
+  return (output ? level.energy.update : level.energy.read).count();
+}
+
+// Energy per bit of what a level takes from further out, or gives back.
+double arrival_energy(const Storage& level, bool output) {
+  return (output ? level.energy.read : level.energy.write).count();
+}
+
+double product(const PerDim<std::int64_t>& factors, DimSet without) {
+  double product = 1;
+  for (const DimId d : factors.ids()) {
+    product *= without.contains(d) ? 1.0 : static_cast<double>(factors[d]);
+  }
+  return product;
+}
+
+// More than that, rounding aside: both are products of whole numbers.
+bool is_more(double elements, double than) { return elements > than * (1 + 1e-9); }
+
+// Where a tensor is kept on its way.
+struct Place {
+  LevelId level{};
+  bool final = false;  // sums arrive here finished; only where these have a width of their own
+};
+
+// What is known of a tensor in the unrolling.
+struct Cargo {
+  TensorId id{};
+  const Tensor* tensor = nullptr;
+  bool output = false;
+  bool plain = false;       // every element once: of balanced factors, of sums with a window
+  bool two_widths = false;  // sums that are wider while they are partial, and not plain
+  bool latched = false;
+  double distinct = 1;  // elements
+  double narrow = 0;    // bits that an element moves; partial sums: `wide`
+  double wide = 0;
+  std::vector<Place> places;  // from the outside in
+  double bits_at(const Place& place) const {
+    const auto bits = static_cast<double>(tensor->bits.count());
+    const auto partial = static_cast<double>(tensor->partial_bits.count());
+    return !output ? bits : two_widths ? (place.final ? bits : partial) : std::min(bits, partial);
+  }
+};
+
+// A step of a tensor inwards; without a level to its latch or to the compute units.
+struct Leg {
+  const Cargo* cargo = nullptr;
+  LevelId from{};
+  bool from_final = false;
+  std::optional<LevelId> to;
+};
+
+class Ways {
+ public:
+  Ways(const Problem& problem, const Rules& rules, const SpatialFactors& factors,
+       const std::vector<TensorId>& together)
+      : problem_{problem},
+        arch_{problem.arch()},
+        rules_{rules},
+        factors_{factors},
+        operations_{static_cast<double>(problem.macs())} {
+    for (const std::int64_t bound : temporal_bounds(problem.workload(), factors)) {
+      tiles_.push_back(divisors_of(bound));
+    }
+    for (const TensorId t : together) {
+      radix_.push_back(states_);
+      cargos_.push_back(make_cargo(t));
+      states_ *= cargos_.back().places.size();
+    }
+  }
+
+  double least() {
+    constexpr std::size_t kMostStates = 2'000;
+    constexpr std::size_t kMostTensors = 4;
+    if (states_ > kMostStates || cargos_.size() > kMostTensors) {
+      return 0;
+    }
+    std::vector<double> paid(states_, kInfinity);  // per place of each tensor
+    for (std::size_t state = 0; state < states_; ++state) {
+      bool outside = true;
+      for (std::size_t i = 0; i < cargos_.size(); ++i) {
+        outside = outside && place(state, i).level == LevelId{0};
+      }
+      paid[state] = outside ? 0 : kInfinity;
+    }
+    for (const LevelId l : arch_.levels.ids()) {
+      paid = index_of(l) == 0 ? paid : pass(l, paid);
+    }
+    return finish(paid);
+  }
+
+ private:
+  // Of tensors that lie in one lodging: cost[i][outer][place before], outer as bits.
+  using Costs = std::vector<std::vector<std::vector<double>>>;
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+  std::size_t place_index(std::size_t state, std::size_t i) const {
+    return state / radix_[i] % cargos_[i].places.size();
+  }
+  const Place& place(std::size_t state, std::size_t i) const {
+    return cargos_[i].places[place_index(state, i)];
+  }
+
+  Cargo make_cargo(TensorId t) const {
+    const Tensor& tensor = problem_.workload().tensors[t];
+    Cargo cargo;
+    cargo.id = t;
+    cargo.tensor = &tensor;
+    cargo.output = t == problem_.workload().output();
+    cargo.plain = rules_.balanced || (cargo.output && has_window(tensor));
+    cargo.two_widths = cargo.output && !cargo.plain && tensor.bits != tensor.partial_bits;
+    cargo.latched = arch_.compute.register_reuse.contains(tensor.role);
+    cargo.narrow = problem_.moved_bits(t, tensor.bits);
+    cargo.wide = problem_.moved_bits(t, cargo.output ? tensor.partial_bits : tensor.bits);
+    for (const Rank& rank : tensor.ranks) {
+      cargo.distinct *=
+          static_cast<double>(count_coordinates(rank, bounds_of(problem_.workload())));
+    }
+    for (const LevelId l : arch_.levels.ids()) {
+      if (may_keep(problem_, rules_, l, t)) {
+        cargo.places.push_back({l, false});
+        if (cargo.two_widths) {
+          cargo.places.push_back({l, true});
+        }
+      }
+    }
+    return cargo;
+  }
+
+  bool is_before(FanoutId f, const std::optional<LevelId>& to) const {
+    return !to || !arch_.is_above(*to, f);
+  }
+
+  // Instances before a place that differ in dims that the tensor lacks.
+  double copies(const Cargo& cargo, const std::optional<LevelId>& at) const {
+    double copies = 1;
+    for (const FanoutId f : factors_.ids()) {
+      copies *= is_before(f, at) ? product(factors_[f], cargo.tensor->dims()) : 1;
+    }
+    return copies;
+  }
+
+  // Instances per dim that one transfer of the leg serves.
+  PerDim<std::int64_t> merged(const Leg& leg) const {
+    PerDim<std::int64_t> merged(problem_.workload().dims.size(), 1);
+    for (const FanoutId f : factors_.ids()) {
+      const bool merges = arch_.is_above(leg.from, f) && is_before(f, leg.to) &&
+                          problem_.is_merged(f, leg.cargo->id);
+      for (const DimId d : merged.ids()) {
+        merged[d] *= merges ? factors_[f][d] : 1;
+      }
+    }
+    return merged;
+  }
+
+  // Elements of a tensor that the units use at once, over the units that use them: what they share,
+  // at best. Units side by side along k dims of a window see the sum of them less k - 1
+  // coordinates, or more.
+  double least_share(const Leg& leg) const {
+    const PerDim<std::int64_t> units = merged(leg);
+    double used = 1;
+    DimSet counted;
+    for (const Rank& rank : leg.cargo->tensor->ranks) {
+      std::int64_t coordinates = 1;
+      DimSet dims;
+      for (const Term& term : rank.terms) {
+        coordinates += units[term.dim] - 1;
+        dims.insert(term.dim);
+      }
+      if ((dims & counted).empty()) {
+        used *= static_cast<double>(coordinates);
+      }
+      counted = counted | dims;
+    }
+    return used / product(units, {});
+  }
+
+  // What `child` sums that leave their child cost on the way and at the level that takes them.
+  // Networks are included where every instance of theirs has a sum to add, as with perfect factors:
+  // of a partial tile they add less, and more arrives.
+  double taking(const Leg& leg, double child) const {
+    const Cargo& cargo = *leg.cargo;
+    const StorageEnergy& energy = arch_.levels[leg.from].energy;
+    double arriving = child;
+    double network = 0;
+    for (std::size_t i = factors_.size(); i-- > 0;) {
+      const auto f = static_cast<FanoutId>(i);
+      if (arch_.is_above(leg.from, f) && is_before(f, leg.to) && problem_.is_merged(f, cargo.id)) {
+        const double added = product(factors_[f], cargo.tensor->dims());
+        network += rules_.balanced
+                       ? 0.0
+                       : (arriving - arriving / added) * problem_.addition_energy(f).count();
+        arriving /= added;
+      }
+    }
+    if (cargo.two_widths && leg.from_final && is_more(arriving, cargo.distinct)) {
+      return kInfinity;
+    }
+    const bool wide = cargo.two_widths ? !leg.from_final : is_more(arriving, cargo.distinct);
+    const double again = std::max(0.0, arriving - cargo.distinct * copies(cargo, leg.from));
+    return network + (wide ? cargo.wide : cargo.narrow) *
+                         (arriving * energy.update.count() + again * energy.read.count());
+  }
+
+  // The compute units' accesses to a level.
+  double service(const Leg& leg) const {
+    const Cargo& cargo = *leg.cargo;
+    if (!cargo.output || has_window(*cargo.tensor)) {
+      return operations_ * least_share(leg) * std::min(cargo.narrow, cargo.wide) *
+             access_energy(arch_.levels[leg.from], cargo.output);
+    }
+    return taking(leg, operations_);
+  }
+
+  // `stay`: most operations of a stay at the end of the leg, beside `outer`.
+  double carry(const Leg& leg, const Lodging& lodging, TensorSet outer, double stay) const {
+    const Cargo& cargo = *leg.cargo;
+    const Storage& from = arch_.levels[leg.from];
+    const double arrival = leg.to ? arrival_energy(arch_.levels[*leg.to], cargo.output) : 0;
+    if (cargo.plain) {
+      return cargo.distinct * std::min(cargo.narrow, cargo.wide) *
+             (access_energy(from, cargo.output) + arrival);
+    }
+    if (stay == 0) {
+      return kInfinity;
+    }
+    const double met = cargo.distinct * copies(cargo, leg.to);
+    const double child = std::max(met, operations_ / stay);
+    if (cargo.output) {
+      const double again = leg.to ? arch_.levels[*leg.to].energy.write.count() : 0;
+      const double width =
+          is_more(child, cargo.distinct) ? cargo.wide : std::min(cargo.narrow, cargo.wide);
+      return taking(leg, child) + width * (child * arrival + (child - met) * again);
+    }
+    const PerDim<std::int64_t> served = merged(leg);
+    const double lacking = product(served, cargo.tensor->dims());
+    const double stays =
+        lacking == product(served, {})
+            ? stay * lacking
+            : most_operations(problem_.workload(), lodging, cargo.id, outer, served);
+    const double parent = std::max(met / lacking, operations_ / stays);
+    return cargo.narrow * (parent * from.energy.read.count() + child * arrival);
+  }
+
+  // Of every tensor that moves to a place of the lodging (kNowhere: it does not).
+  Costs costs_of(const Lodging& lodging, const std::vector<std::size_t>& moves,
+                 std::optional<LevelId> to) const {
+    std::size_t lodgers = 0;
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      lodgers |= moves[i] == kNowhere ? 0 : std::size_t{1} << i;
+    }
+    Costs costs(moves.size());
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      costs[i].resize(moves[i] == kNowhere ? 0 : std::size_t{1} << moves.size());
+      for (std::size_t outer = 0; outer < costs[i].size(); ++outer) {
+        if ((outer & ~lodgers) == 0 && ((outer >> i) & 1U) == 0) {
+          costs[i][outer] = costs_from(cargos_[i], lodging, tensors(outer), to);
+        }
+      }
+    }
+    return costs;
+  }
+
+  // From each place of a tensor.
+  std::vector<double> costs_from(const Cargo& cargo, const Lodging& lodging, TensorSet outer,
+                                 std::optional<LevelId> to) const {
+    const PerDim<std::int64_t> alone(tiles_.size(), 1);
+    const double stay =
+        cargo.plain ? 0 : most_operations(problem_.workload(), lodging, cargo.id, outer, alone);
+    std::vector<double> costs;
+    for (const Place& from : cargo.places) {
+      const bool leads_in = !to || from.level < *to;
+      const Leg leg{&cargo, from.level, from.final, to};
+      costs.push_back(leads_in ? carry(leg, lodging, outer, stay) : kInfinity);
+    }
+    return costs;
+  }
+
+  TensorSet tensors(std::size_t bits) const {
+    TensorSet set;
+    for (std::size_t i = 0; i < cargos_.size(); ++i) {
+      if (((bits >> i) & 1U) != 0 && !cargos_[i].plain) {
+        set.insert(cargos_[i].id);
+      }
+    }
+    return set;
+  }
+
+  // In the cheapest order of their loops, outermost first.
+  double settle(const Costs& costs, std::size_t state) const {
+    std::vector<double> least(std::size_t{1} << costs.size(), kInfinity);
+    least[0] = 0;
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      all |= costs[i].empty() ? 0 : std::size_t{1} << i;
+    }
+    for (std::size_t set = 1; set <= all; ++set) {
+      for (std::size_t i = 0; (set & ~all) == 0 && i < costs.size(); ++i) {
+        if (((set >> i) & 1U) != 0) {
+          const std::size_t outer = set & ~(std::size_t{1} << i);
+          least[set] = std::min(least[set], least[outer] + costs[i][outer][place_index(state, i)]);
+        }
+      }
+    }
+    return least[all];
+  }
+
+  Lodging make_lodging(std::optional<LevelId> at) const {
+    Lodging lodging;
+    lodging.latch = !at;
+    lodging.below = PerDim<std::int64_t>(tiles_.size(), 1);
+    lodging.tiles = &tiles_;
+    for (const FanoutId f : factors_.ids()) {
+      for (const DimId d : lodging.below.ids()) {
+        lodging.below[d] *= is_before(f, at) ? 1 : factors_[f][d];
+      }
+    }
+    return lodging;
+  }
+
+  // Puts a tensor in the room of its role, or in that of all.
+  void add_tenant(LevelId l, const Cargo& cargo, double bits, std::vector<Role>& roles,
+                  Lodging& lodging) const {
+    const Role role = cargo.tensor->role;
+    const auto room = problem_.room(l, role);
+    if (!room) {
+      return;
+    }
+    const bool shared = arch_.levels[l].capacity.per_role.empty();
+    auto found = shared ? roles.begin() : std::find(roles.begin(), roles.end(), role);
+    if (found == roles.end()) {
+      roles.push_back(role);
+      lodging.rooms.push_back({static_cast<double>(room->count()), {}});
+      found = roles.end() - 1;
+    }
+    lodging.rooms[static_cast<std::size_t>(found - roles.begin())].tenants.push_back(
+        {cargo.id, bits});
+  }
+
+  // What has been paid once the level is behind.
+  std::vector<double> pass(LevelId l, const std::vector<double>& paid) const {
+    std::vector<double> next(states_, kInfinity);
+    std::vector<std::size_t> moves(cargos_.size(), kNowhere);
+    choose(l, 0, moves, paid, next);
+    return next;
+  }
+
+  // All choices of what is kept at the level.
+  void choose(LevelId l, std::size_t i, std::vector<std::size_t>& moves,
+              const std::vector<double>& paid, std::vector<double>& next) const {
+    if (i == cargos_.size()) {
+      move(l, moves, paid, next);
+      return;
+    }
+    moves[i] = kNowhere;
+    if (!must_keep(problem_, rules_, l, cargos_[i].id)) {
+      choose(l, i + 1, moves, paid, next);
+    }
+    for (std::size_t p = 0; p < cargos_[i].places.size(); ++p) {
+      if (cargos_[i].places[p].level == l) {
+        moves[i] = p;
+        choose(l, i + 1, moves, paid, next);
+      }
+    }
+    moves[i] = kNowhere;
+  }
+
+  void move(LevelId l, const std::vector<std::size_t>& moves, const std::vector<double>& paid,
+            std::vector<double>& next) const {
+    Lodging lodging = make_lodging(l);
+    std::vector<Role> roles;
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      if (moves[i] != kNowhere) {
+        add_tenant(l, cargos_[i], cargos_[i].bits_at(cargos_[i].places[moves[i]]), roles, lodging);
+      }
+    }
+    const Costs costs = costs_of(lodging, moves, l);
+    for (std::size_t state = 0; state < states_; ++state) {
+      if (!(paid[state] < kInfinity)) {
+        continue;
+      }
+      std::size_t to = state;
+      for (std::size_t i = 0; i < moves.size(); ++i) {
+        to += moves[i] == kNowhere ? 0 : (moves[i] - place_index(state, i)) * radix_[i];
+      }
+      next[to] = std::min(next[to], paid[state] + settle(costs, state));
+    }
+  }
+
+  // To the compute units, latches first.
+  double finish(const std::vector<double>& paid) const {
+    Lodging latches = make_lodging(std::nullopt);
+    std::vector<std::size_t> moves(cargos_.size(), kNowhere);
+    for (std::size_t i = 0; i < cargos_.size(); ++i) {
+      if (cargos_[i].latched) {
+        moves[i] = 0;
+        latches.rooms.push_back({1, {{cargos_[i].id, 1}}});
+      }
+    }
+    const Costs costs = costs_of(latches, moves, std::nullopt);
+    double least = kInfinity;
+    for (std::size_t state = 0; state < states_; ++state) {
+      double sum = paid[state] < kInfinity ? paid[state] + settle(costs, state) : kInfinity;
+      for (std::size_t i = 0; i < cargos_.size() && sum < least; ++i) {
+        const Place& last = place(state, i);
+        sum += cargos_[i].latched ? 0 : service({&cargos_[i], last.level, last.final, {}});
+      }
+      least = std::min(least, sum);
+    }
+    return least;
+  }
+
+  const Problem& problem_;
+  const Arch& arch_;
+  const Rules& rules_;
+  const SpatialFactors& factors_;
+  double operations_;
+  PerDim<std::vector<std::int64_t>> tiles_;
+  std::vector<Cargo> cargos_;
+  std::vector<std::size_t> radix_;
+  std::size_t states_ = 1;
+};
+
+}  // namespace
+
+double least_ways(const Problem& problem, const Rules& rules, const SpatialFactors& factors,
+                  const std::vector<TensorId>& together) {
+  return Ways{problem, rules, factors, together}.least();
+}
+
+}  // namespace mapsim::check
