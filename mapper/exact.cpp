@@ -375,6 +375,10 @@ class ExactSearch {
       return;
     }
     const auto instance = groups_.build(group, quest.limit, true);
+    if (!instance->dived.empty()) {  // the best so far, in case that labels are stopped
+      const Mapping mapping = groups_.mapping(*instance, group, instance->dived);
+      record_.offer(mapping, Key{}, group);
+    }
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
     record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());

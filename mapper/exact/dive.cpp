@@ -35,14 +35,16 @@ class Beam {
   }
 
   // The least key of an end; how far the energy there is from what the start promised.
-  Key run(std::size_t width) {
-    best_ = Key{};
+  Dive run(std::size_t width) {
+    best_ = Dive{};
     least_ = kInfinity;
+    trail_.clear();
     std::vector<Label> labels;
     for (const std::size_t pointers : skeleton_.starts()) {
       const Node node{0, pointers, unrolled_.lattices.front().size() - 1};
       labels.push_back({node, alone_.to_go(0, pointers, node.tile),
-                        std::vector<double>(costs_.components() + skeleton_.rooms().size())});
+                        std::vector<double>(costs_.components() + skeleton_.rooms().size()),
+                        leave_mark({Step::Kind::kStart, node, 0}, kNoMark)});
     }
     promised_ = kInfinity;
     for (const Label& label : labels) {
@@ -65,7 +67,26 @@ class Beam {
     Node node;
     double estimate = 0;         // energy of the whole nest [pJ]
     std::vector<double> values;  // components paid, then bits used of each room
+    std::size_t mark = 0;        // index in the trail
   };
+  struct Mark {
+    Step step;
+    std::size_t before = 0;
+  };
+  static constexpr std::size_t kNoMark = static_cast<std::size_t>(-1);
+
+  std::size_t leave_mark(const Step& step, std::size_t before) {
+    trail_.push_back({step, before});
+    return trail_.size() - 1;
+  }
+  std::vector<Step> trace(std::size_t mark) const {
+    std::vector<Step> steps;
+    for (; mark != kNoMark; mark = trail_[mark].before) {
+      steps.push_back(trail_[mark].step);
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
 
   static bool before(const Label& a, const Label& b) {
     return std::tie(a.estimate, a.node.pointers, a.node.tile, a.node.phase) <
@@ -129,12 +150,12 @@ class Beam {
       }
     }
     if (step.kind != Step::Kind::kEnd) {
-      next_.push_back({step.node, estimate, std::move(values)});
+      next_.push_back({step.node, estimate, std::move(values), leave_mark(step, label.mark)});
       return;
     }
     const Key key = valuation_.key(values.data());
-    if (key < best_) {
-      best_ = key;
+    if (key < best_.key) {
+      best_ = {key, trace(leave_mark(step, label.mark))};
       least_ = estimate;
     }
   }
@@ -146,24 +167,28 @@ class Beam {
   const Valuation& valuation_;
   std::vector<std::optional<std::size_t>> room_of_;  // per placing
   std::vector<Label> next_;
-  Key best_;
+  std::vector<Mark> trail_;
+  Dive best_;
   double least_ = kInfinity;     // energy of the best
   double promised_ = kInfinity;  // at the start
 };
 
 }  // namespace
 
-Key dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
-         const Valuation& valuation) {
+Dive dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
+          const Valuation& valuation) {
   for (const Room& room : skeleton.rooms()) {
     if (room.level == LevelId{0} && room.bits < kInfinity) {
       return {};
     }
   }
   Beam beam(skeleton, unrolled, costs, alone, valuation);
-  const Key narrow = beam.run(kNarrow);
-  const bool by_energy = valuation.objective().energy_power > 0;
-  return by_energy && beam.is_far() ? std::min(narrow, beam.run(kWide)) : narrow;
+  Dive best = beam.run(kNarrow);
+  if (valuation.objective().energy_power > 0 && beam.is_far()) {
+    Dive wide = beam.run(kWide);
+    best = wide.key < best.key ? std::move(wide) : std::move(best);
+  }
+  return best;
 }
 
 }  // namespace mapsim::exact

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <vector>
+
 #include "mapper/exact/alone.hpp"
 #include "mapper/exact/costs.hpp"
+#include "mapper/exact/moves.hpp"
 #include "mapper/exact/valuation.hpp"
 
 namespace mapsim::exact {
 
-// The key of a nest that fits, and of a good one as a rule: a beam search, step by step from the
-// start, of the nodes that promise the least energy by what each tensor alone has to go. Infinite:
-// it came to no end, or to none within the objective's limits. Machines whose outermost level is
+struct Dive {
+  Key key;                  // infinite: it came to no end
+  std::vector<Step> steps;  // from the start to the end
+};
+
+// A nest that fits, and of a good one as a rule: a beam search, step by step from the
+// start, of the nodes that promise the least energy by what each tensor alone has to go. It may
+// come to no end, or to none within the objective's limits. Machines whose outermost level is
 // finite are not dived into.
-Key dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
-         const Valuation& valuation);
+Dive dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
+          const Valuation& valuation);
 
 }  // namespace mapsim::exact

@@ -66,7 +66,7 @@ constexpr std::size_t kManyRows = 200;
 // Of what may be within the limit. Without one, and if one nest is enough, of what may be better
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                 const Valuation& valuation, Key limit, bool may_dive) {
+                 const Valuation& valuation, Key limit, bool may_dive, std::vector<Step>& dived) {
   if (limit.first < kInfinity && skeleton.phases() * skeleton.pointers() < kManyRows) {
     if (costs.components() > 1) {
       costs.prepare();  // components are found side by side
@@ -80,7 +80,9 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
   }
   Alone alone(skeleton, unrolled, costs);
   if (!(limit.first < kInfinity)) {
-    limit = dive(skeleton, unrolled, costs, alone, valuation);
+    Dive found = dive(skeleton, unrolled, costs, alone, valuation);
+    limit = found.key;
+    dived = std::move(found.steps);
   }
   const double most =
       limit.first < kInfinity ? most_energy(valuation, costs.components(), limit) : kInfinity;
@@ -100,7 +102,8 @@ Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Obje
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array)) {
+      bound(
+          make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array, dived)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

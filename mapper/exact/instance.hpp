@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "mapper/exact/array_time.hpp"
 #include "mapper/exact/bound.hpp"
 #include "mapper/exact/costs.hpp"
+#include "mapper/exact/moves.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/valuation.hpp"
 #include "mapper/exact/volume.hpp"
@@ -29,6 +31,7 @@ struct Instance {
   Costs costs;
   std::optional<ArrayTime> array;  // where time counts
   Valuation valuation;
+  std::vector<Step> dived;  // a nest that fits, if one was enough and has been looked for
   Bound bound;
   std::optional<ArrayBound> array_bound;
 };

@@ -151,7 +151,7 @@ TEST(Alone, LeavesTheOptimumOfEveryObjective) {
         return;  // the time of an array is not in the components
       }
       exact::Alone alone(skeleton, unrolled, all.costs);
-      const exact::Key key = exact::dive(skeleton, unrolled, all.costs, alone, all.valuation);
+      const exact::Key key = exact::dive(skeleton, unrolled, all.costs, alone, all.valuation).key;
       EXPECT_FALSE(exact::beyond(best.endings.front().key, key));
       dived += key.first < exact::kInfinity ? 1 : 0;
     });

@@ -209,7 +209,7 @@ TEST(BalancedOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
 // Whoever stops a search does not wait for the size of a space of 27,207 unrollings.
 TEST(BalancedOptima, AreNotCountedWhenStopped) {
   const std::string root{MAPSIM_SOURCE_DIR};
-  const Problem problem{load_arch(root + "/bench/machines/square_3_levels.yaml"),
+  const Problem problem{load_arch(root + "/configs/arch/eyeriss.yaml"),
                         load_workload(root + "/configs/workloads/resnet50/conv4_1x1a.yaml")};
   Constraints constraints;
   constraints.factors.balanced = true;
