@@ -2,12 +2,11 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/caught.hpp"
@@ -17,6 +16,7 @@
 #include "mapper/group_search.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/shared_bounds.hpp"
+#include "mapper/turns.hpp"
 
 namespace mapsim {
 
@@ -44,14 +44,11 @@ class Record {
     best_ = mapping;
     best_cost_ = cost;
     task_ = bounds_.size();
-    limit_ = key;
+    start_ = key;
   }
+  const Key& start() const { return start_; }
   void rule_out(std::size_t group) { bounds_[group] = Key{}; }
 
-  Key limit() {
-    const std::lock_guard lock(mutex_);
-    return limit_;
-  }
   Key bound(std::size_t group) {
     const std::lock_guard lock(mutex_);
     return bounds_[group];
@@ -59,10 +56,6 @@ class Record {
   bool has_best() {
     const std::lock_guard lock(mutex_);
     return best_.has_value();
-  }
-  std::int64_t labels() {
-    const std::lock_guard lock(mutex_);
-    return statistics_.labels;
   }
 
   void relax(std::size_t group, const Key& bound, std::size_t states) {
@@ -115,7 +108,7 @@ class Record {
     incomplete_ = true;
   }
 
-  void offer(const Mapping& mapping, Key key, std::size_t task) {
+  void offer(const Mapping& mapping, std::size_t task) {
     const Evaluation evaluation = evaluate(problem_, mapping);
     const std::lock_guard lock(mutex_);
     ++statistics_.evaluations;
@@ -130,7 +123,6 @@ class Record {
       best_cost_ = *cost;
       task_ = task;
     }
-    limit_ = std::min(limit_, key);
   }
 
   SearchResult result() {
@@ -217,13 +209,10 @@ class Record {
   std::optional<Mapping> best_;
   std::optional<Cost> best_cost_;
   std::size_t task_ = 0;
-  Key limit_;
+  Key start_;                // of the best known from elsewhere
   std::int64_t ticked_ = 0;  // labels, as far as searches have told
   Statistics statistics_;
 };
-
-// No group takes more than this part of a budget of labels, unless there are fewer of them.
-constexpr std::size_t kLeastShares = 4;
 
 class ExactSearch {
  public:
@@ -238,8 +227,7 @@ class ExactSearch {
 
   Record& record() { return record_; }
 
-  // The last of the groups of a batch goes on with the next: nobody waits for threads that have
-  // nothing to do, or do not get a core. So the search is over when the team that calls this is.
+  // The search is over when the team of threads that calls this is.
   void start() {
     record_.skip_twins(groups_.first_alike());
     order_ = groups_.by_floor();
@@ -248,7 +236,10 @@ class ExactSearch {
     for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
       bound_coarsely(order_, balanced::kCoarseTiles[i]);
     }
-    go_on();
+    turns_.emplace(order_.size(), record_.start(), options_.budget.labels);
+    const std::vector<Turns::Turn> first = turns_->next();
+    waiting_.assign(first.begin(), first.end());
+    take_turns();
   }
   SearchResult result() {
     caught_.rethrow();
@@ -257,12 +248,18 @@ class ExactSearch {
   }
 
  private:
+  // What the search of a group tells those that come later.
+  struct Turned {
+    Key found;  // of the best, if it is within the limit
+    std::int64_t labels = 0;
+  };
+
   bool is_balanced() const { return space_.constraints().factors.balanced; }
 
   // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
   void bound_coarsely(std::vector<std::size_t>& order, std::size_t most) {
-    const Key limit = record_.limit();
+    const Key limit = record_.start();
     const auto count = static_cast<std::int64_t>(order.size());
 #pragma omp taskloop grainsize(1) shared(order, limit)
     for (std::int64_t i = 0; i < count; ++i) {
@@ -283,54 +280,60 @@ class ExactSearch {
     });
   }
 
-  // Batch by batch until one leaves something to search.
-  void go_on() {
-    for (bool is_idle = true; is_idle && begun_ < order_.size();) {
-      const std::int64_t left = options_.budget.labels - record_.labels();
-      if (begun_ > 0 && (patience_.over() || left <= 0)) {
-        record_.leave_open();
-        return;
-      }
-      const std::span<const std::size_t> batch = exact::Groups::batch(order_, begun_);
-      begun_ += batch.size();
-      is_idle = !search_batch(batch, left);
+  // A thread takes one turn after the other, and lets others take what may begin beside.
+  void take_turns() {
+    while (const std::optional<Turns::Turn> turn = take()) {
+      Turned turned;
+      caught_.run([&] { turned = search(*turn); });
+      end(*turn, turned);
+    }
+  }
+  std::optional<Turns::Turn> take() {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) {
+      return std::nullopt;
+    }
+    const Turns::Turn turn = waiting_.front();
+    waiting_.pop_front();
+    return turn;
+  }
+  void end(const Turns::Turn& turn, const Turned& turned) {
+    std::size_t more = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      turns_->end(turn, turned.found, turned.labels);
+      const std::vector<Turns::Turn> next = turns_->next();
+      waiting_.insert(waiting_.end(), next.begin(), next.end());
+      more = next.size();
+    }
+    for (std::size_t i = 1; i < more && omp_get_num_threads() > 1; ++i) {
+#pragma omp task
+      take_turns();
     }
   }
 
-  // False: there is nothing to search in it.
-  bool search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
-    const std::size_t shares = std::max(batch.size(), std::min(kLeastShares, groups_.size()));
-    exact::Quest quest;
-    quest.limit = record_.limit();
-    quest.labels = std::max<std::int64_t>(1, labels / static_cast<std::int64_t>(shares));
-    std::vector<std::size_t> open;
-    for (const std::size_t group : batch) {
-      const Key bound = record_.bound(group);
-      if (bound.first < exact::kInfinity && !exact::worse(bound, quest.limit)) {
-        open.push_back(group);
-      } else {
-        record_.finish(group, patience_);
-      }
+  Turned search(const Turns::Turn& turn) {
+    const std::size_t group = order_[turn.index];
+    const Key bound = record_.bound(group);
+    const bool is_open = bound.first < exact::kInfinity && !exact::worse(bound, turn.limit);
+    const bool is_stopped = turn.index > 0 ? turn.labels == 0 || patience_.over()
+                                           : patience_.over() && record_.has_best();
+    if (is_open && is_stopped) {
+      record_.leave_open();
+      return {};
     }
-    running_ = open.size();
-    for (const std::size_t group : open) {
-#pragma omp task firstprivate(group, quest)
-      caught_.run([&] {
-        if (patience_.over() && record_.has_best()) {
-          record_.leave_open();
-        } else {
-          search(group, quest);
-          record_.finish(group, patience_);
-        }
-        if (--running_ == 0) {
-          go_on();
-        }
-      });
+    Turned turned;
+    if (is_open) {
+      exact::Quest quest;
+      quest.limit = turn.limit;
+      quest.labels = std::max<std::int64_t>(1, turn.labels);
+      turned = search(group, quest);
     }
-    return !open.empty();
+    record_.finish(group, patience_);
+    return turned;
   }
 
-  void search_balanced(std::size_t group, const exact::Quest& quest) {
+  Turned search_balanced(std::size_t group, const exact::Quest& quest) {
     const balanced::Outcome found =
         balanced::search_group(groups_.skeleton(group), space_.group_by_factors()[group],
                                options_.objective, quest, patience_);
@@ -338,7 +341,7 @@ class ExactSearch {
       record_.relax(group, found.root, static_cast<std::size_t>(found.states));
     }
     if (found.best) {
-      record_.offer(*found.best, found.key, group);
+      record_.offer(*found.best, group);
     }
     if (found.bare) {
       record_.leave_bare(*found.bare);
@@ -348,6 +351,7 @@ class ExactSearch {
     } else if (!found.complete) {
       record_.leave_open();
     }
+    return {found.best ? found.key : Key{}, found.searched ? found.labels : 0};
   }
 
   // As another design shows.
@@ -361,38 +365,39 @@ class ExactSearch {
                });
   }
 
-  void search(std::size_t group, exact::Quest quest) {
+  Turned search(std::size_t group, exact::Quest quest) {
     if (groups_.is_idle(group)) {
       record_.relax(group, Key{}, 0);
-      return;
+      return {};
     }
     if (is_balanced()) {
-      search_balanced(group, quest);
-      return;
+      return search_balanced(group, quest);
     }
     if (is_known_beyond(group, quest.limit)) {
       record_.relax(group, quest.limit, 0);
-      return;
+      return {};
     }
     const auto instance = groups_.build(group, quest.limit, true);
     if (!instance->dived.empty()) {  // the best so far, in case that labels are stopped
-      const Mapping mapping = groups_.mapping(*instance, group, instance->dived);
-      record_.offer(mapping, Key{}, group);
+      record_.offer(groups_.mapping(*instance, group, instance->dived), group);
     }
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
     record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());
     if (is_beyond || !(root.first < exact::kInfinity)) {
-      return;
+      return {};
     }
     quest.tick = [this, group](const Key& bound, std::int64_t labels) {
       record_.tick(group, bound, labels, patience_);
     };
     const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
+    Turned turned{{}, found.expanded};
     for (const exact::Ending& ending : found.endings) {
-      record_.offer(groups_.mapping(*instance, group, ending.steps), ending.key, group);
+      record_.offer(groups_.mapping(*instance, group, ending.steps), group);
+      turned.found = std::min(turned.found, ending.key);
     }
     record_.searched(group, found);
+    return turned;
   }
 
   const Mapspace& space_;
@@ -402,8 +407,9 @@ class ExactSearch {
   exact::Groups groups_;
   Record record_;
   std::vector<std::size_t> order_;
-  std::size_t begun_ = 0;                // so many of them
-  std::atomic<std::size_t> running_{0};  // of a batch
+  std::mutex mutex_;
+  std::optional<Turns> turns_;       // of the groups in this order
+  std::deque<Turns::Turn> waiting_;  // for a thread
   Caught caught_;
 };
 
@@ -437,10 +443,6 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
 #pragma omp parallel num_threads(options.threads)
 #pragma omp single
   {
-    if (more.beside) {
-#pragma omp task shared(more, caught)
-      caught.run(more.beside);
-    }
     caught.run([&] {
       search.emplace(space, options, patience, more.shared);
       if (best) {
@@ -449,8 +451,14 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
       for (const std::size_t group : more.ruled_out) {
         search->record().rule_out(group);
       }
-      search->start();
     });
+    if (more.beside) {
+#pragma omp task shared(more, caught)
+      caught.run(more.beside);
+    }
+    if (search) {
+      caught.run([&] { search->start(); });
+    }
   }
   caught.rethrow();
   return search->result();

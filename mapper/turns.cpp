@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/turns.hpp"
+
+#include <algorithm>
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::size_t kFewestBeside = 2;
+constexpr std::size_t kMostBeside = 64;
+constexpr std::size_t kOneOf = 4;  // of so many that have begun, one is not known yet
+// No task takes more than this part of the labels that are left, unless there are fewer tasks.
+constexpr std::size_t kLeastShares = 4;
+
+std::size_t beside(std::size_t index) {
+  return std::clamp(index / kOneOf, kFewestBeside, kMostBeside);
+}
+
+}  // namespace
+
+Turns::Turns(std::size_t count, const exact::Key& limit, std::int64_t labels)
+    : tasks_(count), limit_{limit}, left_{labels} {}
+
+std::size_t Turns::known(std::size_t index) {
+  return index == 0 ? 0 : std::max<std::size_t>(index + 1, 1 + beside(index)) - beside(index);
+}
+
+std::vector<Turns::Turn> Turns::next() {
+  std::vector<Turn> turns;
+  while (begun_ < tasks_.size() && known(begun_) <= ended_) {
+    turns.push_back(begin());
+  }
+  return turns;
+}
+
+Turns::Turn Turns::begin() {
+  for (; known_ < known(begun_); ++known_) {
+    const Task& task = tasks_[known_];
+    limit_ = std::min(limit_, task.found);
+    left_ -= task.taken;
+    granted_ -= task.granted;
+  }
+  const std::int64_t left = left_ - granted_;
+  const std::size_t shares =
+      std::min(std::max(beside(begun_), kLeastShares), tasks_.size() - begun_);
+  Task& task = tasks_[begun_];
+  task.granted = left > 0 ? std::max<std::int64_t>(1, left / static_cast<std::int64_t>(shares)) : 0;
+  granted_ += task.granted;
+  return {begun_++, limit_, task.granted};
+}
+
+void Turns::end(const Turn& turn, const exact::Key& found, std::int64_t labels) {
+  Task& task = tasks_[turn.index];
+  task.found = found;
+  task.taken = labels;
+  task.ended = true;
+  while (ended_ < tasks_.size() && tasks_[ended_].ended) {
+    ++ended_;
+  }
+}
+
+}  // namespace mapsim

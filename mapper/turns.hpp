@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "mapper/exact/valuation.hpp"
+
+namespace mapsim {
+
+// Tasks in a fixed order, of which the later ones profit from what the earlier ones have found. A
+// task begins when all before it but the last few have ended, and knows what those have found and
+// nothing else, so that neither results nor statistics depend on the number of threads; unlike in
+// batches, no thread waits for the last of many. docs/decisions/0041-turns.md.
+class Turns {
+ public:
+  // What a task may know and do when its turn comes.
+  struct Turn {
+    std::size_t index = 0;
+    exact::Key limit;
+    std::int64_t labels = 0;  // that it may expand; none are left: 0
+  };
+
+  // Of so many tasks: what is known before the first one, and labels for all of them.
+  Turns(std::size_t count, const exact::Key& limit, std::int64_t labels);
+  // So many of the first tasks have ended when one begins. The first one is searched alone, then
+  // there are two side by side, a quarter of those that have begun, at last 64.
+  static std::size_t known(std::size_t index);
+  // Those that may begin now, each of which is named once.
+  std::vector<Turn> next();
+  // A task has ended: it has found this, with so many labels.
+  void end(const Turn& turn, const exact::Key& found, std::int64_t labels);
+
+ private:
+  struct Task {
+    exact::Key found;
+    std::int64_t granted = 0;  // labels
+    std::int64_t taken = 0;
+    bool ended = false;
+  };
+  Turn begin();
+
+  std::vector<Task> tasks_;
+  std::size_t begun_ = 0;
+  std::size_t ended_ = 0;  // all of the first ones so far
+  std::size_t known_ = 0;  // those of them that `limit_` and `left_` are after
+  exact::Key limit_;
+  std::int64_t left_;         // labels
+  std::int64_t granted_ = 0;  // to those that have begun and are not known
+};
+
+}  // namespace mapsim

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/turns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace mapsim {
+namespace {
+
+using exact::Key;
+
+// What a task that knows `turn` finds, and the labels that it takes: no more than it may.
+Key found(const Turns::Turn& turn) {
+  return {static_cast<double>((turn.index * 7919 + 13) % 101), 0};
+}
+std::int64_t taken(const Turns::Turn& turn) {
+  return std::min<std::int64_t>(turn.labels, static_cast<std::int64_t>(turn.index % 5));
+}
+
+// All turns in the order of their tasks; of those that have begun, `choose` says which ends next.
+template <class Choose>
+std::vector<Turns::Turn> run(std::size_t count, std::int64_t labels, const Choose& choose) {
+  Turns turns(count, Key{1000, 0}, labels);
+  std::vector<Turns::Turn> begun = turns.next();
+  std::vector<Turns::Turn> open = begun;
+  while (!open.empty()) {
+    const std::size_t i = choose(open.size());
+    const Turns::Turn turn = open[i];
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+    turns.end(turn, found(turn), taken(turn));
+    for (const Turns::Turn& next : turns.next()) {
+      begun.push_back(next);
+      open.push_back(next);
+    }
+  }
+  return begun;
+}
+
+TEST(Turns, DependOnNoOrderOfEnding) {
+  std::mt19937 random{7};
+  for (const std::size_t count : {1U, 2U, 3U, 9U, 100U, 700U}) {
+    for (const std::int64_t labels : {3, 50, 100'000}) {
+      const auto in_order = run(count, labels, [](std::size_t) { return std::size_t{0}; });
+      const auto newest = run(count, labels, [](std::size_t open) { return open - 1; });
+      const auto any = run(count, labels, [&](std::size_t open) { return random() % open; });
+      ASSERT_EQ(in_order.size(), count);
+      for (const auto& other : {newest, any}) {
+        ASSERT_EQ(other.size(), count);
+        for (std::size_t i = 0; i < count; ++i) {
+          EXPECT_EQ(other[i].index, i);
+          EXPECT_EQ(other[i].limit, in_order[i].limit);
+          EXPECT_EQ(other[i].labels, in_order[i].labels);
+        }
+      }
+    }
+  }
+}
+
+TEST(Turns, KnowWhatAllButTheLastFewHaveFound) {
+  const auto turns = run(300, 1'000'000, [](std::size_t open) { return open / 2; });
+  Key least{1000, 0};
+  std::size_t known = 0;
+  for (const Turns::Turn& turn : turns) {
+    for (; known < Turns::known(turn.index); ++known) {
+      least = std::min(least, found(turns[known]));
+    }
+    EXPECT_EQ(turn.limit, least);
+  }
+  EXPECT_EQ(Turns::known(1), 1U);  // what the first finds is what the others have to beat
+  EXPECT_EQ(Turns::known(2), 1U);
+  EXPECT_EQ(Turns::known(3), 2U);
+  EXPECT_EQ(Turns::known(1000), 1001U - 64);
+}
+
+TEST(Turns, GrantNoMoreLabelsThanThereAre) {
+  for (const std::int64_t labels : {1, 7, 64, 5000}) {
+    Turns turns(400, Key{}, labels);
+    std::vector<Turns::Turn> open = turns.next();
+    EXPECT_EQ(open.front().labels, std::max<std::int64_t>(1, labels / 4));
+    std::int64_t sum = 0;
+    while (!open.empty()) {
+      const Turns::Turn turn = open.back();
+      open.pop_back();
+      sum += turn.labels;
+      turns.end(turn, Key{}, turn.labels);
+      const auto next = turns.next();
+      open.insert(open.end(), next.begin(), next.end());
+    }
+    EXPECT_EQ(sum, labels);
+  }
+  Turns one(1, Key{}, 1000);
+  EXPECT_EQ(one.next().front().labels, 1000);
+}
+
+}  // namespace
+}  // namespace mapsim
