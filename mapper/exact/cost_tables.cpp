@@ -24,7 +24,7 @@ constexpr std::uint64_t kMix = 0x9E37'79B9'7F4A'7C15;  // 2^64 / golden ratio: s
 
 const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
                                              std::size_t fanouts_above) {
-  std::vector<double>& points = footprints_[{t, crossed, fanouts_above}];
+  std::vector<double>& points = footprints_[t][{crossed, fanouts_above}];
   if (points.empty()) {
     const Lattice& lattice = unrolled_.lattices[crossed];
     const Tensor& tensor = skeleton_.problem().workload().tensors[t];
@@ -81,11 +81,10 @@ void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t 
 
 // prod_{d not in t} E_d/T_d
 const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
-  const auto known = trips_.find({t, crossed});
-  if (known != trips_.end()) {
-    return known->second;
+  std::vector<double>& trips = trips_[t][crossed];
+  if (!trips.empty()) {
+    return trips;
   }
-  std::vector<double>& trips = trips_[{t, crossed}];
   const Lattice& lattice = unrolled_.lattices[crossed];
   const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
   trips.assign(lattice.size(), 1.0);
@@ -234,22 +233,29 @@ void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size
 }
 
 void Costs::prepare() {
-  std::set<std::pair<std::size_t, std::optional<DimId>>> used;
-  for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
-    for (std::size_t pointers = 0; pointers < skeleton_.pointers(); ++pointers) {
-      for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
-        used.emplace(place.placing, std::nullopt);
-      }
-      for (const Skeleton::Jump& jump : skeleton_.jumps(phase, pointers)) {
-        for (const std::size_t placing : jump.placings) {
-          used.emplace(placing, jump.dim);
-        }
-      }
+  Caught caught;
+#pragma omp taskloop grainsize(1) shared(caught)
+  for (std::size_t t = 0; t < trips_.size(); ++t) {
+    caught.run([&] { prepare(static_cast<TensorId>(t)); });
+  }
+  caught.rethrow();
+}
+
+void Costs::prepare(TensorId t) {
+  const TensorMoves& moves = skeleton_.moves(t);
+  std::set<std::size_t> placings;
+  for (const auto& edges : moves.edges) {
+    for (const TensorMoves::Edge& edge : edges) {
+      placings.insert(edge.placing);
     }
   }
-  const std::vector<std::pair<std::size_t, std::optional<DimId>>> tables(used.begin(), used.end());
-  for (const auto& [placing, dim] : tables) {
+  std::vector<std::pair<std::size_t, std::optional<DimId>>> tables;
+  for (const std::size_t placing : placings) {
     table(placing);
+    tables.emplace_back(placing, std::nullopt);
+    for (const DimId dim : moves.slides) {
+      tables.emplace_back(placing, dim);
+    }
   }
   Caught caught;
 #pragma omp taskloop grainsize(1) shared(tables, caught)

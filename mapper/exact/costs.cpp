@@ -13,7 +13,6 @@ namespace mapsim::exact {
 Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked)
     : skeleton_{skeleton},
       unrolled_{unrolled},
-      volumes_(skeleton.problem(), unrolled),
       tracked_{tracked},
       components_{1 + (tracked.ports ? skeleton.ports().size() : 0) + (tracked.edges ? 1 : 0)},
       terms_(skeleton.placings().size()),
@@ -21,7 +20,13 @@ Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked
       plain_(skeleton.placings().size()),
       sliding_(skeleton.placings().size(),
                PerDim<std::vector<double>>(unrolled.lattices.front().dims())),
-      bits_(skeleton.placings().size()) {}
+      bits_(skeleton.placings().size()),
+      footprints_(skeleton.problem().workload().tensors.size()),
+      trips_(footprints_.size()) {
+  for (std::size_t t = 0; t < footprints_.size(); ++t) {
+    volumes_.emplace_back(skeleton.problem(), unrolled);
+  }
+}
 
 const Lattice& Costs::lattice_of(std::size_t placing) const {
   return unrolled_.lattices[skeleton_.placings()[placing].crossed];
@@ -56,10 +61,10 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
     return sharing;
   };
   const Sharing child{std::vector<LoopUse>(child_fanouts, LoopUse::kSum), parent.crossed, true};
-  terms.parent = volumes_.make(placing.tensor, parent);
-  terms.busy_parent = volumes_.make(placing.tensor, busy(parent, from.fanouts));
-  terms.child = volumes_.make(placing.tensor, child);
-  terms.busy_child = volumes_.make(placing.tensor, busy(child, child_fanouts));
+  terms.parent = volume(placing.tensor, parent);
+  terms.busy_parent = volume(placing.tensor, busy(parent, from.fanouts));
+  terms.child = volume(placing.tensor, child);
+  terms.busy_child = volume(placing.tensor, busy(child, child_fanouts));
   terms.slides = latch || (terms.has_child &&
                            arch.levels[skeleton_.stops(placing.tensor)[placing.to].level].sliding);
   if (terms.output) {
@@ -67,7 +72,7 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
       Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), parent.crossed, true,
                       LoopUse::kMerge};
       std::fill_n(sharing.uses.begin(), instance_fanouts, use);
-      return volumes_.make(placing.tensor, sharing);
+      return volume(placing.tensor, sharing);
     };
     terms.met_parent = met(from.fanouts, LoopUse::kSum);
     terms.met_busy_parent = met(from.fanouts, LoopUse::kFirst);
@@ -158,7 +163,7 @@ void Costs::add_networks(const Placing& placing, Sharing sharing, bool together,
     network.per_hop = fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count();
     if (network.merges) {
       sharing.uses[outside] = LoopUse::kMerge;
-      network.after = volumes_.make(placing.tensor, sharing);
+      network.after = volume(placing.tensor, sharing);
     }
     if (network.per_hop > 0) {
       const Routes routes(loops, f, fanout.y, problem.shared_dims(f, placing.tensor));
@@ -168,7 +173,7 @@ void Costs::add_networks(const Placing& placing, Sharing sharing, bool together,
       Sharing met{std::vector<LoopUse>(sharing.uses.size(), LoopUse::kMerge), sharing.crossed, true,
                   LoopUse::kMerge};
       std::fill_n(met.uses.begin(), outside, LoopUse::kSum);
-      network.met = volumes_.make(placing.tensor, met);
+      network.met = volume(placing.tensor, met);
     }
     costs = costs || network.per_hop > 0 || (network.merges && terms.output);
     terms.networks.push_back(network);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,10 +23,11 @@ class Costs {
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
-  // Makes all tables of placings that moves of the skeleton use, one to a task: whatever threads
-  // the caller's team has to spare take part. From then on threads may ask for them at once, and
-  // for mac() of what has been asked before.
-  void prepare();
+  // Makes all tables of placings that moves of a tensor use, one to a task: whatever threads the
+  // caller's team has to spare take part. From then on threads may ask for them at once, and for
+  // mac() of what has been asked before. Several tensors may be prepared at once.
+  void prepare(TensorId t);
+  void prepare();  // all of them
   // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
   // itself, or the width of its sums contradicts the stop above.
   const std::vector<double>& plain(std::size_t placing);
@@ -77,6 +77,9 @@ class Costs {
   };
 
   Terms make_terms(const Placing& placing);
+  Volume volume(TensorId t, const Sharing& sharing) {
+    return volumes_[index_of(t)].make(t, sharing);
+  }
   void add_networks(const Placing& placing, Sharing sharing, bool together, Terms& terms);
   double network_energy(const Terms& terms, double trips, std::size_t tile, Slide slide) const;
   const Terms& terms(std::size_t placing);
@@ -112,7 +115,7 @@ class Costs {
 
   const Skeleton& skeleton_;
   const Unrolled& unrolled_;
-  VolumeFactory volumes_;
+  std::vector<VolumeFactory> volumes_;  // per tensor, as all that threads fill in
   Tracked tracked_;
   std::size_t components_;
   std::vector<std::optional<Terms>> terms_;
@@ -120,8 +123,8 @@ class Costs {
   std::vector<std::vector<double>> plain_;
   std::vector<PerDim<std::vector<double>>> sliding_;
   std::vector<std::vector<double>> bits_;
-  std::map<std::tuple<TensorId, std::size_t, std::size_t>, std::vector<double>> footprints_;
-  std::map<std::tuple<TensorId, std::size_t>, std::vector<double>> trips_;
+  PerTensor<std::map<std::pair<std::size_t, std::size_t>, std::vector<double>>> footprints_;
+  PerTensor<std::map<std::size_t, std::vector<double>>> trips_;
 };
 
 }  // namespace mapsim::exact

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/caught.hpp"
 #include "mapper/exact/alone.hpp"
 #include "mapper/exact/dive.hpp"
 
@@ -63,6 +64,21 @@ double most_energy(const Valuation& valuation, std::size_t components, Key limit
 // know beforehand, which takes the tables of all placings.
 constexpr std::size_t kManyRows = 200;
 
+// Side by side, where there are threads: a dive needs only what is to go.
+Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+                        const Valuation& valuation, Alone& alone) {
+  Dive found;
+  Caught caught;
+#pragma omp taskgroup
+  {
+#pragma omp task shared(found, skeleton, unrolled, costs, valuation, alone, caught)
+    caught.run([&] { found = dive(skeleton, unrolled, costs, alone, valuation); });
+    caught.run([&] { alone.find_paid(costs); });
+  }
+  caught.rethrow();
+  return found;
+}
+
 // Of what may be within the limit. Without one, and if one nest is enough, of what may be better
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
@@ -74,19 +90,20 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
     return Bound(skeleton, unrolled, costs,
                  {nullptr, most_energy(valuation, costs.components(), limit), nullptr});
   }
-  costs.prepare();
   if (!(limit.first < kInfinity) && !may_dive) {
+    costs.prepare();
     return Bound(skeleton, unrolled, costs);
   }
   Alone alone(skeleton, unrolled, costs);
-  if (!(limit.first < kInfinity)) {
-    Dive found = dive(skeleton, unrolled, costs, alone, valuation);
+  const bool is_limited = limit.first < kInfinity;
+  if (!is_limited) {
+    Dive found = dive_and_find_paid(skeleton, unrolled, costs, valuation, alone);
     limit = found.key;
     dived = std::move(found.steps);
   }
   const double most =
       limit.first < kInfinity ? most_energy(valuation, costs.components(), limit) : kInfinity;
-  if (alone.root() <= most) {
+  if (is_limited && alone.root() <= most) {
     alone.find_paid(costs);
   }
   return most < kInfinity ? Bound(skeleton, unrolled, costs, {&alone, most, nullptr})

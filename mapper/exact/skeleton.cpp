@@ -46,6 +46,9 @@ Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used,
   make_ports();
   make_moves();
   make_least_paid();
+  for (const TensorId t : stops_.ids()) {
+    tensor_moves_.push_back(moves_of(*this, t));
+  }
 }
 
 void Skeleton::make_events() {

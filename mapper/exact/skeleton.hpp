@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mapper/exact/parts.hpp"
+#include "mapper/exact/tensor_moves.hpp"
 #include "mapper/mapspace.hpp"
 #include "mapper/regions.hpp"
 
@@ -81,12 +82,10 @@ class Skeleton {
   // Dims that no loop may cut: those of tensors that were placed ahead of their phase or that are
   // done with.
   DimSet frozen(std::size_t phase, std::size_t pointers) const;
-
   // Energy [pJ] that every nest has paid when it gets to these pointers: each element of a tensor
   // crosses every boundary on its way at least once.
   double least_paid(std::size_t pointers) const;
-  // Of one tensor, when it gets to a stop.
-  double least_paid(TensorId t, std::size_t stop) const { return least_paid_[t][stop]; }
+  const TensorMoves& moves(TensorId t) const { return tensor_moves_[t]; }
 
   const std::vector<Room>& rooms() const { return rooms_; }
   std::optional<std::size_t> room_of(const Placing& placing) const;
@@ -145,6 +144,7 @@ class Skeleton {
   std::vector<Room> rooms_;
   std::vector<Port> ports_;
   PerTensor<std::vector<double>> least_paid_;  // per stop
+  PerTensor<TensorMoves> tensor_moves_;
 };
 
 }  // namespace mapsim::exact
