@@ -45,7 +45,7 @@ void SummaryReporter::summarise(const std::string& name, std::vector<Entry> entr
       (entries[entries.size() / 2].value + entries[(entries.size() - 1) / 2].value) / 2;
   const Entry& worst = entries.back();
   const double scale = more_is_better ? 1 : 1e3;
-  const char* unit = more_is_better ? "/s" : "ms";
+  const std::string unit = more_is_better ? unit_ : "ms";
   GetOutputStream() << fmt::format("{:<44} {:>6} {:>10.4g} {} {:>10.4g} {}  {}\n", name,
                                    entries.size(), scale * median, unit, scale * worst.value, unit,
                                    worst.layer);

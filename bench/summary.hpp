@@ -14,8 +14,8 @@ namespace mapsim::bench {
 // (more is better) or, without one, of the time: real, and of all processors together.
 class SummaryReporter : public benchmark::ConsoleReporter {
  public:
-  explicit SummaryReporter(std::string rate = "")
-      : ConsoleReporter{OO_Tabular}, rate_{std::move(rate)} {}
+  explicit SummaryReporter(std::string rate = "", std::string unit = "/s")
+      : ConsoleReporter{OO_Tabular}, rate_{std::move(rate)}, unit_{std::move(unit)} {}
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;
 
@@ -27,6 +27,7 @@ class SummaryReporter : public benchmark::ConsoleReporter {
   void summarise(const std::string& name, std::vector<Entry> entries);
 
   std::string rate_;
+  std::string unit_;  // of the rate
   std::map<std::string, std::vector<Entry>> groups_;
 };
 

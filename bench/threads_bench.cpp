@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many times as fast two threads find the proven optimum as one, over all unrollings of every
+// distinct ResNet-50 layer. A round searches on one thread, on two, and twice at once on one thread
+// each: what the last takes says whether the machine had two free cores just then. `ratio` is the
+// median over the rounds that had (`rounds`), `cores` how much of two they were.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "bench/cases.hpp"
+#include "bench/summary.hpp"
+#include "mapper/mapper.hpp"
+
+namespace {
+
+using mapsim::Objective;
+
+struct Goal {
+  const char* name;
+  Objective objective;
+};
+constexpr Goal kGoals[]{
+    {"energy", Objective::kEnergy}, {"edp", Objective::kEdp}, {"latency", Objective::kLatency}};
+constexpr const char* kMachines[]{"eyeriss", "nvdla_like_1024", "square_3_levels",
+                                  "square_5_levels"};
+
+constexpr int kRounds = 15;
+constexpr double kTwoCores = 1.9;  // two searches at once take no longer than 2 / 1.9 of one
+
+void search(const mapsim::Problem& problem, const Objective& objective, int threads) {
+  mapsim::SearchOptions options;
+  options.objective = objective;
+  options.threads = threads;
+  const mapsim::Mapspace space{problem, {}};
+  benchmark::DoNotOptimize(mapsim::search_exact(space, options));
+}
+
+template <class Work>
+double seconds(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+}
+
+void compare(benchmark::State& state, const std::string& machine, const std::string& layer,
+             Objective objective) {
+  const mapsim::Problem problem = mapsim::bench::shipped_problem(machine, layer);
+  search(problem, objective, 2);  // threads have started
+  std::vector<double> ratios;
+  std::vector<double> cores;
+  std::vector<double> alone;
+  for ([[maybe_unused]] auto _ : state) {
+    const double one = seconds([&] { search(problem, objective, 1); });
+    const double two = seconds([&] { search(problem, objective, 2); });
+    const double both = seconds([&] {
+#pragma omp parallel num_threads(2)
+      search(problem, objective, 1);
+    });
+    if (2 * one / both >= kTwoCores) {
+      ratios.push_back(one / two);
+      cores.push_back(2 * one / both);
+      alone.push_back(one);
+    }
+  }
+  if (ratios.empty()) {
+    state.SkipWithError("the machine never had two free cores");
+    return;
+  }
+  state.counters["ratio"] = median(ratios);
+  state.counters["cores"] = median(cores);
+  state.counters["rounds"] = static_cast<double>(ratios.size());
+  state.counters["seconds"] = median(alone);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 2;
+  }
+  for (const char* machine : kMachines) {
+    for (const Goal& goal : kGoals) {
+      for (const std::string& layer : mapsim::bench::resnet50_layers()) {
+        benchmark::RegisterBenchmark((std::string{machine} + "/" + goal.name + ":" + layer).c_str(),
+                                     [=, objective = goal.objective](benchmark::State& state) {
+                                       compare(state, machine, "resnet50/" + layer, objective);
+                                     })
+            ->Unit(benchmark::kMillisecond)
+            ->UseRealTime()
+            ->Iterations(kRounds);
+      }
+    }
+  }
+  mapsim::bench::SummaryReporter reporter("ratio", "x");
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  return 0;
+}
