@@ -137,7 +137,7 @@ class AxisSplitter {
   Unrolling current() const {
     Unrolling unrolling;
     for (const Axis axis : {Axis::kX, Axis::kY}) {
-      for (const DimId d : factors_.ids()) {
+      for (const DimId d : unrolled_) {
         if (along(axis, d) > 1) {
           unrolling.push_back({d, scope_.fanout, axis, along(axis, d)});
         }
@@ -204,23 +204,29 @@ class AxisSplitter {
 // What one fanout may do, whatever the others do.
 struct Choice {
   Factors factors;
+  std::int64_t instances = 1;
   std::int64_t assignments = 0;
   Unrolling first;
 };
 
-// Do enough instances work?
-bool is_busy(const Scope& scope, const Factors& factors) {
-  std::int64_t used = 1;
+std::int64_t product(const Factors& factors) {
+  std::int64_t product = 1;
   for (const std::int64_t factor : factors) {
-    used *= factor;
+    product *= factor;
   }
+  return product;
+}
+
+// Do enough instances work?
+bool is_busy(const Scope& scope, std::int64_t used) {
   const auto all = static_cast<double>(scope.x_size * scope.y_size);
   return scope.given || static_cast<double>(used) >= scope.rule.min_utilization * all;
 }
 
 // Adds `factors` to `found` if there is a way to give them to the axes.
 void add_choice(const Scope& scope, const Factors& factors, std::vector<Choice>& found) {
-  if (!is_busy(scope, factors)) {
+  const std::int64_t used = product(factors);
+  if (!is_busy(scope, used)) {
     return;
   }
   std::int64_t assignments = 0;
@@ -233,7 +239,7 @@ void add_choice(const Scope& scope, const Factors& factors, std::vector<Choice>&
     return true;
   });
   if (assignments > 0) {
-    found.push_back({factors, assignments, std::move(first)});
+    found.push_back({factors, used, assignments, std::move(first)});
   }
 }
 
@@ -259,7 +265,7 @@ class Lister {
   // The dims from `index` on; those before it take so many instances, in the ways at `depth`.
   void list(std::size_t index, std::size_t depth, std::int64_t instances) {
     if (index == factors_.size()) {
-      add(ways_[depth]);
+      add(ways_[depth], instances);
       return;
     }
     const auto dim = static_cast<DimId>(index);
@@ -297,15 +303,15 @@ class Lister {
     return !longer.empty();
   }
 
-  void add(const std::vector<Ways>& ways) {
+  void add(const std::vector<Ways>& ways, std::int64_t instances) {
     if (scope_.ruled) {
       add_choice(scope_, factors_, found_);
       return;
     }
-    if (!is_busy(scope_, factors_)) {
+    if (!is_busy(scope_, instances)) {
       return;
     }
-    Choice& choice = found_.emplace_back(Choice{factors_, 0, {}});
+    Choice& choice = found_.emplace_back(Choice{factors_, instances, 0, {}});
     for (const auto& [x, count] : ways) {
       choice.assignments += count;
     }
@@ -335,16 +341,6 @@ std::vector<Choice> choices(const Scope& scope) {
   return found;
 }
 
-std::int64_t instances(const UnrollingGroup& group) {
-  std::int64_t product = 1;
-  for (const Factors& factors : group.factors) {
-    for (const std::int64_t factor : factors) {
-      product *= factor;
-    }
-  }
-  return product;
-}
-
 // Do the factors of all fanouts together divide the bounds?
 bool divides(const Workload& workload, const UnrollingGroup& group, const Choice& choice) {
   for (const DimId d : workload.dims.ids()) {
@@ -359,19 +355,29 @@ bool divides(const Workload& workload, const UnrollingGroup& group, const Choice
   return true;
 }
 
-// Those with the fewest instances first. Groups are large, so that each is moved once.
-std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups) {
-  std::vector<std::pair<std::int64_t, std::size_t>> order;
-  for (const UnrollingGroup& group : groups) {
-    order.emplace_back(instances(group), order.size());
+// A group of the fanouts so far and a choice of one more.
+struct Pair {
+  std::int64_t instances = 1;
+  std::size_t group = 0;
+  std::size_t choice = 0;
+};
+
+// Groups are large, so that each is made once, in its place.
+std::vector<UnrollingGroup> join(const std::vector<UnrollingGroup>& groups,
+                                 std::vector<Choice>& choices, const std::vector<Pair>& pairs) {
+  std::vector<UnrollingGroup> joined;
+  joined.reserve(pairs.size());
+  for (const auto& [instances, g, c] : pairs) {
+    UnrollingGroup& group = joined.emplace_back(groups[g]);
+    group.factors.push_back(choices[c].factors);
+    group.assignments *= choices[c].assignments;
+    if (groups.size() == 1 && group.first.empty()) {
+      group.first = std::move(choices[c].first);
+    } else {
+      group.first.insert(group.first.end(), choices[c].first.begin(), choices[c].first.end());
+    }
   }
-  std::sort(order.begin(), order.end());
-  std::vector<UnrollingGroup> sorted;
-  sorted.reserve(groups.size());
-  for (const auto& [count, index] : order) {
-    sorted.push_back(std::move(groups[index]));
-  }
-  return sorted;
+  return joined;
 }
 
 // A group for each member.
@@ -391,24 +397,30 @@ std::vector<UnrollingGroup> one_by_one(const Problem& problem, const UnrollingLi
 std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
                                              const UnrollingLimits& limits) {
   std::vector<UnrollingGroup> groups{UnrollingGroup{{}, 1, {}}};
+  std::vector<Pair> pairs{{}};  // those that the groups are made of
   for (const FanoutId f : problem.arch().fanouts.ids()) {
-    const std::vector<Choice> here = choices(scope_of(problem, f, limits));
-    std::vector<UnrollingGroup> extended;
-    extended.reserve(groups.size() == 1 ? here.size() : 0);
-    for (const UnrollingGroup& group : groups) {
-      for (const Choice& choice : here) {
-        if (limits.remainders || divides(problem.workload(), group, choice)) {
-          UnrollingGroup& added = extended.emplace_back(group);
-          added.factors.push_back(choice.factors);
-          added.assignments *= choice.assignments;
-          added.first.insert(added.first.end(), choice.first.begin(), choice.first.end());
+    const Scope scope = scope_of(problem, f, limits);
+    std::vector<Choice> here = choices(scope);
+    const bool is_first = index_of(f) == 0 && !scope.given;  // whose factors do divide
+    std::vector<Pair> extended;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (std::size_t c = 0; c < here.size(); ++c) {
+        if (limits.remainders || is_first || divides(problem.workload(), groups[g], here[c])) {
+          extended.push_back({pairs[g].instances * here[c].instances, g, c});
         }
       }
     }
-    groups = std::move(extended);
+    pairs = std::move(extended);
+    if (f == problem.arch().fanouts.last()) {
+      std::stable_sort(pairs.begin(), pairs.end(),
+                       [](const Pair& a, const Pair& b) { return a.instances < b.instances; });
+    }
+    groups = join(groups, here, pairs);
   }
-  groups = by_instances(std::move(groups));
-  return problem.places_matter() ? one_by_one(problem, limits, groups) : groups;
+  if (problem.places_matter()) {
+    return one_by_one(problem, limits, groups);
+  }
+  return groups;
 }
 
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
