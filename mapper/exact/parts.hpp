@@ -58,4 +58,18 @@ struct Placing {
   friend auto operator<=>(const Placing&, const Placing&) = default;
 };
 
+// Balanced: a tile that no temporal loop further in may cut along some dims (perfect tiles say so
+// themselves).
+struct LoopsEnd {
+  LevelId level{};
+  TensorId tensor{};
+  DimSet dims;
+};
+
+// Where a tensor may be placed from a stop.
+struct NextStop {
+  std::size_t to = 0;
+  std::size_t placing = 0;  // index
+};
+
 }  // namespace mapsim::exact

@@ -248,50 +248,65 @@ std::size_t Skeleton::find_placing(const Placing& placing) {
   return entry->second;
 }
 
-std::vector<Skeleton::Place> Skeleton::steps(std::size_t phase, std::size_t pointers, TensorId t) {
-  const std::size_t from = stop_index(pointers, t);
-  const Stop& above = stops_[t][from];
-  std::vector<Place> found;
-  for (std::size_t to = from + 1; to < stops_[t].size(); ++to) {
-    const Stop& below = stops_[t][to];
-    const bool inwards =
-        !above.latch && (below.latch || index_of(below.level) > index_of(above.level));
-    if (inwards && may_place(phase, below) && may_pass(t, above, &below)) {
-      std::size_t target = pointers + (to - from) * radix_[t];
-      for (std::size_t b = 0; b < borders_.size(); ++b) {
-        const bool kept = (target / stride_of_borders_ >> b & 1U) != 0;
-        target += !below.latch && below.level == borders_[b] && !kept ? stride_of_borders_ << b : 0;
+// Where a tensor may be placed from a stop, whatever the others do.
+const std::vector<NextStop>& Skeleton::next_stops(std::size_t phase, TensorId t, std::size_t from) {
+  std::optional<std::vector<NextStop>>& next = next_stops_[t][phase * stops_[t].size() + from];
+  if (!next) {
+    next.emplace();
+    const Stop& above = stops_[t][from];
+    for (std::size_t to = from + 1; to < stops_[t].size() && !above.latch; ++to) {
+      const Stop& below = stops_[t][to];
+      const bool inwards = below.latch || index_of(below.level) > index_of(above.level);
+      if (inwards && may_place(phase, below) && may_pass(t, above, &below)) {
+        next->push_back({to, find_placing({t, from, to, crossed(phase)})});
       }
-      for (std::size_t e = 0; e < loops_end_.size(); ++e) {
-        const bool ends =
-            !below.latch && loops_end_[e].level == below.level && loops_end_[e].tensor == t;
-        target += ends ? stride_of_ends_ << e : 0;  // a tensor is kept at a level once
-      }
-      found.push_back({find_placing({t, from, to, crossed(phase)}), target});
     }
   }
-  return found;
+  return *next;
+}
+
+// Calls visit(Place) for every next stop of a tensor.
+template <class Visit>
+void Skeleton::for_each_step(std::size_t phase, std::size_t pointers, TensorId t,
+                             const Visit& visit) {
+  const std::size_t from = stop_index(pointers, t);
+  for (const auto& [to, placing] : next_stops(phase, t, from)) {
+    const Stop& below = stops_[t][to];
+    std::size_t target = pointers + (to - from) * radix_[t];
+    for (std::size_t b = 0; b < borders_.size(); ++b) {
+      const bool kept = (target / stride_of_borders_ >> b & 1U) != 0;
+      target += !below.latch && below.level == borders_[b] && !kept ? stride_of_borders_ << b : 0;
+    }
+    for (std::size_t e = 0; e < loops_end_.size(); ++e) {
+      const bool ends =
+          !below.latch && loops_end_[e].level == below.level && loops_end_[e].tensor == t;
+      target += ends ? stride_of_ends_ << e : 0;  // a tensor is kept at a level once
+    }
+    visit(Place{placing, target});
+  }
 }
 
 // Adds to `found` every way to place tensors from t on that slide along `dim`, one or several
-// levels each.
-void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far,
+// levels each. `so_far` is left as it is.
+void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump& so_far,
                            std::vector<Jump>& found) {
   if (index_of(t) == stops_.size()) {
     if (!so_far.placings.empty()) {
-      found.push_back(std::move(so_far));
+      found.push_back(so_far);
     }
     return;
   }
+  const std::size_t target = so_far.target;
   if (sliding_[dim].contains(t)) {
-    for (const Place& place : steps(phase, so_far.target, t)) {
-      Jump longer = so_far;
-      longer.placings.push_back(place.placing);
-      longer.target = place.target;
-      extend_jump(phase, dim, t, std::move(longer), found);
-    }
+    for_each_step(phase, target, t, [&](const Place& place) {
+      so_far.placings.push_back(place.placing);
+      so_far.target = place.target;
+      extend_jump(phase, dim, t, so_far, found);
+      so_far.placings.pop_back();
+    });
+    so_far.target = target;
   }
-  extend_jump(phase, dim, static_cast<TensorId>(index_of(t) + 1), std::move(so_far), found);
+  extend_jump(phase, dim, static_cast<TensorId>(index_of(t) + 1), so_far, found);
 }
 
 bool Skeleton::is_in_array(TensorId t, const Stop& stop) const {
@@ -363,6 +378,10 @@ void Skeleton::make_moves() {
       }
     }
   }
+  next_stops_.resize(stops_.size());
+  for (const TensorId t : stops_.ids()) {
+    next_stops_[t].resize(phases() * stops_[t].size());
+  }
   places_.resize(phases() * pointers_);
   jumps_.resize(phases() * pointers_);
   ends_.resize(pointers_);
@@ -399,10 +418,10 @@ void Skeleton::make_moves(std::size_t phase, std::size_t pointers) {
     make_end(pointers);
   }
   for (const TensorId t : stops_.ids()) {
-    for (const Place& place : steps(phase, pointers, t)) {
+    for_each_step(phase, pointers, t, [&](const Place& place) {
       places_[node].push_back(place);
       reach(phase, place.target);
-    }
+    });
   }
   const DimSet fixed = frozen(phase, pointers);
   for (const DimId d : sliding_.ids()) {
@@ -411,7 +430,8 @@ void Skeleton::make_moves(std::size_t phase, std::size_t pointers) {
     }
     const std::size_t first = jumps_[node].size();
     if (!sliding_[d].empty()) {
-      extend_jump(phase, d, TensorId{0}, {d, {}, pointers}, jumps_[node]);
+      Jump none{d, {}, pointers};
+      extend_jump(phase, d, TensorId{0}, none, jumps_[node]);
     }
     // Loops of all factors lead to one place if they are neutral.
     const std::size_t kinds = is_neutral(phase, pointers, d) ? 1 : factors_[d].size();

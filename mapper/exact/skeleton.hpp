@@ -108,8 +108,11 @@ class Skeleton {
   bool may_pass(TensorId t, const Stop& from, const Stop* to) const;
   bool may_place(std::size_t phase, const Stop& to) const;
   std::size_t find_placing(const Placing& placing);
-  std::vector<Place> steps(std::size_t phase, std::size_t pointers, TensorId t);
-  void extend_jump(std::size_t phase, DimId dim, TensorId t, Jump so_far, std::vector<Jump>& found);
+  const std::vector<NextStop>& next_stops(std::size_t phase, TensorId t, std::size_t from);
+  template <class Visit>
+  void for_each_step(std::size_t phase, std::size_t pointers, TensorId t, const Visit& visit);
+  void extend_jump(std::size_t phase, DimId dim, TensorId t, Jump& so_far,
+                   std::vector<Jump>& found);
 
   const Mapspace* space_;
   std::vector<FanoutId> used_;
@@ -119,13 +122,6 @@ class Skeleton {
   std::vector<std::size_t> region_;    // by phase
   std::vector<LevelId> borders_;       // levels that must keep something, though no tensor must
   std::size_t stride_of_borders_ = 1;  // in pointers
-  // Balanced: a tile that no temporal loop further in may cut along some dims (perfect tiles say so
-  // themselves).
-  struct LoopsEnd {
-    LevelId level{};
-    TensorId tensor{};
-    DimSet dims;
-  };
   std::vector<LoopsEnd> loops_end_;
   std::size_t stride_of_ends_ = 1;
   std::size_t stride_of_state_ = 1;
@@ -137,6 +133,8 @@ class Skeleton {
   std::vector<std::size_t> starts_;
   std::map<Placing, std::size_t> placing_index_;
   std::vector<Placing> placings_;
+  PerTensor<std::vector<std::optional<std::vector<NextStop>>>>
+      next_stops_;  // [phase * stops + stop]
   std::vector<std::vector<Place>> places_;
   std::vector<std::vector<Jump>> jumps_;
   std::vector<bool> reachable_;
