@@ -60,10 +60,6 @@ double most_energy(const Valuation& valuation, std::size_t components, Key limit
   }
 }
 
-// With a limit and fewer rows than these, to leave rows out once they are filled is cheaper than to
-// know beforehand, which takes the tables of all placings.
-constexpr std::size_t kManyRows = 200;
-
 // Side by side, where there are threads: a dive needs only what is to go.
 Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                         const Valuation& valuation, Alone& alone) {
@@ -83,13 +79,6 @@ Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Cost
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                  const Valuation& valuation, Key limit, bool may_dive, std::vector<Step>& dived) {
-  if (limit.first < kInfinity && skeleton.phases() * skeleton.pointers() < kManyRows) {
-    if (costs.components() > 1) {
-      costs.prepare();  // components are found side by side
-    }
-    return Bound(skeleton, unrolled, costs,
-                 {nullptr, most_energy(valuation, costs.components(), limit), nullptr});
-  }
   if (!(limit.first < kInfinity) && !may_dive) {
     costs.prepare();
     return Bound(skeleton, unrolled, costs);
