@@ -237,8 +237,7 @@ class ExactSearch {
       bound_coarsely(order_, balanced::kCoarseTiles[i]);
     }
     turns_.emplace(order_.size(), record_.start(), options_.budget.labels);
-    const std::vector<Turns::Turn> first = turns_->next();
-    waiting_.assign(first.begin(), first.end());
+    find_waiting();
     take_turns();
   }
   SearchResult result() {
@@ -302,9 +301,7 @@ class ExactSearch {
     {
       const std::lock_guard lock(mutex_);
       turns_->end(turn, turned.found, turned.labels);
-      const std::vector<Turns::Turn> next = turns_->next();
-      waiting_.insert(waiting_.end(), next.begin(), next.end());
-      more = next.size();
+      more = find_waiting();
     }
     for (std::size_t i = 1; i < more && omp_get_num_threads() > 1; ++i) {
 #pragma omp task
@@ -312,23 +309,37 @@ class ExactSearch {
     }
   }
 
+  // Those whose turn has come and that are not ruled out by what they know. How many have joined.
+  std::size_t find_waiting() {
+    std::size_t joined = 0;
+    for (std::vector<Turns::Turn> next = turns_->next(); !next.empty(); next = turns_->next()) {
+      for (const Turns::Turn& turn : next) {
+        const std::size_t group = order_[turn.index];
+        const Key bound = record_.bound(group);
+        if (bound.first < exact::kInfinity && !exact::worse(bound, turn.limit)) {
+          waiting_.push_back(turn);
+          ++joined;
+        } else {
+          record_.finish(group, patience_);
+          turns_->end(turn, {}, 0);
+        }
+      }
+    }
+    return joined;
+  }
+
   Turned search(const Turns::Turn& turn) {
     const std::size_t group = order_[turn.index];
-    const Key bound = record_.bound(group);
-    const bool is_open = bound.first < exact::kInfinity && !exact::worse(bound, turn.limit);
     const bool is_stopped = turn.index > 0 ? turn.labels == 0 || patience_.over()
                                            : patience_.over() && record_.has_best();
-    if (is_open && is_stopped) {
+    if (is_stopped) {
       record_.leave_open();
       return {};
     }
-    Turned turned;
-    if (is_open) {
-      exact::Quest quest;
-      quest.limit = turn.limit;
-      quest.labels = std::max<std::int64_t>(1, turn.labels);
-      turned = search(group, quest);
-    }
+    exact::Quest quest;
+    quest.limit = turn.limit;
+    quest.labels = std::max<std::int64_t>(1, turn.labels);
+    const Turned turned = search(group, quest);
     record_.finish(group, patience_);
     return turned;
   }
@@ -423,6 +434,18 @@ SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
   return search_groups(perfect, options, patience);
 }
 
+// As tasks, each of which makes those that come after it: they queue behind what the search makes
+// meanwhile. The first step is done alone, then `chains` go on.
+void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
+#pragma omp task shared(step, caught) firstprivate(chains)
+  caught.run([&] {
+    const bool is_done = !step();
+    for (int i = 0; i < chains && !is_done; ++i) {
+      do_beside(step, 1, caught);
+    }
+  });
+}
+
 }  // namespace
 
 SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
@@ -453,8 +476,7 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
       }
     });
     if (more.beside) {
-#pragma omp task shared(more, caught)
-      caught.run(more.beside);
+      do_beside(more.beside, options.threads, caught);
     }
     if (search) {
       caught.run([&] { search->start(); });

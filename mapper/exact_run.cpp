@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "mapper/few.hpp"
 #include "mapper/group_search.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nests/whole_count.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/shared_bounds.hpp"
 #include "mapper/twins.hpp"
@@ -109,10 +109,12 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   const std::int64_t few = count_if_few(space);
   SearchOptions first = options;
   first.budget.labels = std::min(options.budget.labels, labels_worth(few));
-  std::string size;
-  const std::function<void()> count = [&] { size = size_of(space, false, patience); };
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
-  GroupSearch more{shared, is_quick ? count : nullptr};
+  nests::WholeCount count(space);
+  GroupSearch more{shared};
+  if (is_quick) {
+    more.beside = [&count] { return count.step(); };
+  }
   SearchResult result = search_groups(space, first, patience, more);
   if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
       !result.interrupted) {
@@ -125,7 +127,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
     exact::search_edge_folds(space, options, result);
   }
   result.certificate.mapspace_size =
-      size.empty() ? size_of(space, result.interrupted, patience) : size;
+      is_quick ? count.result().get_str() : size_of(space, result.interrupted, patience);
   if (!result.best && !result.interrupted) {
     result.infeasible =
         few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, patience);

@@ -15,8 +15,9 @@ namespace mapsim {
 // What a search of groups may be given beside its space. All of it outlives the search.
 struct GroupSearch {
   std::vector<SharedBounds*> shared{};
-  // Done meanwhile, by whichever thread is free.
-  std::function<void()> beside{};
+  // A step of what is done meanwhile by threads that are free; false: there was none left. Called
+  // by several threads at once when it has returned for the first time.
+  std::function<bool()> beside{};
   struct Known {
     const Mapping* mapping;
     const Cost* cost;

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "mapper/mapper.hpp"
-#include "mapper/nests/counting.hpp"
 #include "mapper/nests/ruled.hpp"
 #include "mapper/nests/ruled_rungs.hpp"
 #include "mapper/nests/rung_count.hpp"
+#include "mapper/nests/whole_count.hpp"
 
 namespace mapsim {
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "mapper/factor.hpp"
@@ -32,7 +30,8 @@ constexpr Triangle make_triangle() {
 
 constexpr Triangle kTriangle = make_triangle();
 
-// sum += C(n, k) * x
+}  // namespace
+
 void add_multiple(mpz_class& sum, std::size_t n, std::size_t k, const mpz_class& x) {
   if (n < kRows && k < kRows) {
     mpz_addmul_ui(sum.get_mpz_t(), x.get_mpz_t(), kTriangle[n][k]);
@@ -40,8 +39,6 @@ void add_multiple(mpz_class& sum, std::size_t n, std::size_t k, const mpz_class&
     sum += binomial(n, k) * x;
   }
 }
-
-}  // namespace
 
 mpz_class binomial(std::size_t n, std::size_t k) {
   mpz_class result;
@@ -222,118 +219,6 @@ mpz_class count_nests(const std::vector<mpz_class>& arrangements,
   }
   return nests;
 }
-
-namespace {
-
-// Groups as words, a letter per dim that stands for what is left of its bound: a trie, whose
-// branches add up before they are mixed with what they hang from.
-class WholeCount {
- public:
-  explicit WholeCount(const Mapspace& space)
-      : groups_{space.group_by_factors()}, dims_{space.problem().workload().dims.size()} {
-    for (const UnrollingGroup& group : groups_) {
-      words_.push_back(arrangement_class(space, group));
-      for (const std::int64_t bound : temporal_bounds(space.problem().workload(), group)) {
-        words_.push_back(letters_id(bound));
-      }
-    }
-  }
-
-  mpz_class run() const {
-    std::vector<std::size_t> order(groups_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return std::lexicographical_compare(at(a, 0), at(a, 0) + width(), at(b, 0),
-                                          at(b, 0) + width());
-    });
-    mpz_class nests;
-    for_each_branch(order, 0, [&](std::span<const std::size_t> branch) {
-      // Points of a nest of n letters lie in its n + 1 gaps, each in one of its own.
-      const Series& points = arrangements_[*at(branch.front(), 0)];
-      const Series letters = sum(branch, 1);
-      for (std::size_t n = 0; n < letters.size(); ++n) {
-        mpz_class ways;
-        for (std::size_t k = 0; k < points.size() && k <= n + 1; ++k) {
-          add_multiple(ways, n + 1, k, points[k]);
-        }
-        nests += ways * letters[n];
-      }
-    });
-    return nests;
-  }
-
- private:
-  std::size_t width() const { return 1 + dims_; }
-  const std::size_t* at(std::size_t group, std::size_t depth) const {
-    return &words_[group * width() + depth];
-  }
-
-  std::size_t arrangement_class(const Mapspace& space, const UnrollingGroup& group) {
-    const auto [entry, is_new] =
-        arrangement_ids_.emplace(used_fanouts(group), arrangements_.size());
-    if (is_new) {
-      arrangements_.push_back(count_arrangements(Placements{space, group}));
-    }
-    return entry->second;
-  }
-  std::size_t letters_id(std::int64_t bound) {
-    const auto known = ids_.find(bound);
-    if (known != ids_.end()) {
-      return known->second;
-    }
-    const auto [entry, is_new] = classes_.emplace(prime_exponents(bound), letters_.size());
-    if (is_new) {
-      letters_.push_back(count_letters(bound));
-    }
-    return ids_[bound] = entry->second;
-  }
-
-  // Neighbours with the same letter at `depth`.
-  template <class Visit>
-  void for_each_branch(std::span<const std::size_t> groups, std::size_t depth,
-                       const Visit& visit) const {
-    for (std::size_t first = 0, last = 0; first < groups.size(); first = last) {
-      while (last < groups.size() && *at(groups[last], depth) == *at(groups[first], depth)) {
-        ++last;
-      }
-      visit(groups.subspan(first, last - first));
-    }
-  }
-
-  // Sequences of letters of the dims from `depth` on, over all of these groups and their ways to
-  // give factors to axes.
-  Series sum(std::span<const std::size_t> groups, std::size_t depth) const {
-    Series all(1);
-    if (depth == width()) {
-      for (const std::size_t group : groups) {
-        all[0] += static_cast<long>(groups_[group].assignments);
-      }
-      return all;
-    }
-    for_each_branch(groups, depth, [&](std::span<const std::size_t> branch) {
-      const Series mixed =
-          mix_letters(letters_[*at(branch.front(), depth)], sum(branch, depth + 1));
-      all.resize(std::max(all.size(), mixed.size()));
-      for (std::size_t n = 0; n < mixed.size(); ++n) {
-        all[n] += mixed[n];
-      }
-    });
-    return all;
-  }
-
-  const std::vector<UnrollingGroup>& groups_;
-  std::size_t dims_;
-  std::vector<std::size_t> words_;  // [group * width() + depth]; first the class of arrangements
-  std::vector<Series> arrangements_;
-  std::map<std::vector<FanoutId>, std::size_t> arrangement_ids_;
-  std::vector<Series> letters_;
-  std::map<std::vector<int>, std::size_t> classes_;  // by the exponents of a bound's primes
-  std::map<std::int64_t, std::size_t> ids_;          // by bound
-};
-
-}  // namespace
-
-mpz_class count_mappings(const Mapspace& space) { return WholeCount{space}.run(); }
 
 std::size_t MappingCounter::word_class(const UnrollingGroup& group) {
   std::vector<std::int64_t> bounds;

@@ -13,6 +13,8 @@
 namespace mapsim::nests {
 
 mpz_class binomial(std::size_t n, std::size_t k);
+// sum += C(n, k) * x
+void add_multiple(mpz_class& sum, std::size_t n, std::size_t k, const mpz_class& x);
 
 // Ways to spread a chain's levels [begin, end) over n points in order, any number to a point:
 // sum over m of (ways to choose m levels and their tensors) * (ways to choose m points).
@@ -39,11 +41,6 @@ std::vector<mpz_class> count_arrangements(const Placements& placements);
 // Nests with `arrangements` Q and `words` Z, over any number of points.
 mpz_class count_nests(const std::vector<mpz_class>& arrangements,
                       const std::vector<mpz_class>& words);
-
-// Mappings of a whole mapspace of perfect factors without rules that tie loops and keeps together:
-// the sum of MappingCounter over its groups, made in one go, since sums over groups that differ in
-// one dim can be taken before the others are mixed in.
-mpz_class count_mappings(const Mapspace& space);
 
 // Counts mappings per unrolling group. Groups share a class, and a class is counted once: words
 // depend on the temporal bounds only by the multiset of their prime exponents, arrangements on the
