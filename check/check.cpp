@@ -18,6 +18,7 @@
 #include "check/rungs.hpp"
 #include "check/schedules.hpp"
 #include "check/size.hpp"
+#include "core/threads.hpp"
 
 namespace mapsim::check {
 
@@ -110,10 +111,9 @@ class Checker {
       }
       const Effort effort{tiles, close ? options_.effort.labels : 0};
       std::vector<double> shares(open.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-      for (std::size_t i = 0; i < open.size(); ++i) {
+      for_each_on_threads(open.size(), options_.threads, [&](std::size_t i) {
         shares[i] = bound_of(unrollings[open[i]], target, effort);
-      }
+      });
       share = *std::min_element(shares.begin(), shares.end());
       std::vector<std::size_t> left;
       for (std::size_t i = 0; i < open.size(); ++i) {
@@ -132,10 +132,9 @@ class Checker {
     for (const Claim& claim : certificate_.claims) {
       prepare_graph(claim.unrolling);
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (std::size_t c = 0; c < bounds.size(); ++c) {
+    for_each_on_threads(bounds.size(), options_.threads, [&](std::size_t c) {
       bounds[c] = bound_of(certificate_.claims[c].unrolling, {{{{wanted, 0}}}, false, 0}, effort);
-    }
+    });
     return bounds;
   }
 
@@ -302,12 +301,8 @@ class Checker {
       prepare_graph(*task.unrolling);  // before threads share them
     }
     std::vector<std::string> wrong(tasks.size());
-    const auto count = static_cast<std::int64_t>(tasks.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (std::int64_t t = 0; t < count; ++t) {
-      const auto index = static_cast<std::size_t>(t);
-      wrong[index] = why_unproven(tasks[index]);
-    }
+    for_each_on_threads(tasks.size(), options_.threads,
+                        [&](std::size_t t) { wrong[t] = why_unproven(tasks[t]); });
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       require(wrong[t].empty(), tasks[t].line, wrong[t]);
     }

@@ -9,6 +9,7 @@
 
 #include "check/engine.hpp"
 #include "check/point.hpp"
+#include "core/threads.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
@@ -80,10 +81,8 @@ class ScheduleChecker {
 
   void check_forms(const std::vector<Form>& forms) {
     std::vector<Walk> walks(forms.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (std::size_t f = 0; f < forms.size(); ++f) {
-      walks[f] = walk(forms[f]);
-    }
+    for_each_on_threads(forms.size(), options_.threads,
+                        [&](std::size_t f) { walks[f] = walk(forms[f]); });
     std::vector<bool> met(certificate_.points.size(), false);
     for (std::size_t f = 0; f < forms.size(); ++f) {
       ++verdict_.forms;

@@ -9,6 +9,7 @@
 
 #include "check/arrangements.hpp"
 #include "check/geometry.hpp"
+#include "core/threads.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
@@ -243,11 +244,10 @@ mpz_class count_free(const Problem& problem, const Rules& rules,
 mpz_class count_ruled(const Problem& problem, const Rules& rules,
                       const std::vector<Unrolling>& unrollings, int threads) {
   std::vector<mpz_class> nests(unrollings.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (std::size_t u = 0; u < unrollings.size(); ++u) {
+  for_each_on_threads(unrollings.size(), threads, [&](std::size_t u) {
     nests[u] = count_ruled_nests(problem, rules, unrollings[u]) *
                static_cast<long>(unrollings[u].assignments);
-  }
+  });
   mpz_class size = 0;
   for (const mpz_class& number : nests) {
     size += number;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/threads.hpp"
 #include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/infeasible.hpp"
@@ -96,11 +97,8 @@ class FrontSearch {
     const auto count = static_cast<std::int64_t>(batch.size());
     std::vector<Part> parts(batch.size());
     const std::int64_t share = std::max<std::int64_t>(1, labels / count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto task = static_cast<std::size_t>(i);
-      parts[task] = search(batch[task], share);
-    }
+    for_each_on_threads(batch.size(), options_.threads,
+                        [&](std::size_t i) { parts[i] = search(batch[i], share); });
     for (Part& part : parts) {
       add(part);
     }

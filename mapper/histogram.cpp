@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/threads.hpp"
 #include "mapper/walk.hpp"
 
 namespace mapsim {
@@ -153,14 +154,12 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
   const std::int64_t walks =
       (kWalks + histogram.unrollings - 1) / histogram.unrollings * histogram.unrollings;
   std::vector<Recorded> recorded(static_cast<std::size_t>(walks));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options.threads)
-  for (std::int64_t w = 0; w < walks; ++w) {
-    const Mapping& start = starts[static_cast<std::size_t>(w % histogram.unrollings)];
-    Rng seeds(options.seed + static_cast<std::uint64_t>(w) * 0x9E3779B97F4A7C15ULL);
-    recorded[static_cast<std::size_t>(w)] =
-        Walker(problem, share, options.compute_only)
-            .run(Walk(space, start, seeds.next()), options.mappings / walks + 1, options);
-  }
+  for_each_on_threads(recorded.size(), options.threads, [&](std::size_t w) {
+    const Mapping& start = starts[w % static_cast<std::size_t>(histogram.unrollings)];
+    Rng seeds(options.seed + w * 0x9E3779B97F4A7C15ULL);
+    recorded[w] = Walker(problem, share, options.compute_only)
+                      .run(Walk(space, start, seeds.next()), options.mappings / walks + 1, options);
+  });
   std::unordered_set<std::uint64_t> seen;
   for (const Recorded& walk : recorded) {
     histogram.proposals += walk.proposals;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/threads.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -39,13 +41,11 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   for (std::int64_t first = 0; first < runs && !patience.over(); first += kBatch) {
     const std::int64_t count = std::min(kBatch, runs - first);
     std::vector<Tally> parts(static_cast<std::size_t>(count));
-#pragma omp parallel for num_threads(options.threads) schedule(dynamic, 1)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t run = first + i;
+    for_each_on_threads(parts.size(), options.threads, [&](std::size_t i) {
+      const std::int64_t run = first + static_cast<std::int64_t>(i);
       const std::int64_t share = std::min(per_run, wanted - run * per_run);
-      parts[static_cast<std::size_t>(i)] =
-          heuristic({space, sampler, options, patience, share, stream(options.seed, run)});
-    }
+      parts[i] = heuristic({space, sampler, options, patience, share, stream(options.seed, run)});
+    });
     for (Tally& part : parts) {
       tally.add(options.objective, std::move(part));
     }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/threads.hpp"
 #include "costmodel/bulk.hpp"
 #include "costmodel/nest.hpp"
 
@@ -142,13 +143,12 @@ Tally consider_side_by_side(const Problem& problem, const SearchOptions& options
                             std::span<const Mapping> mappings) {
   const std::size_t threads = static_cast<std::size_t>(std::max(1, options.threads));
   std::vector<Tally> parts(threads);
-#pragma omp parallel for num_threads(options.threads) schedule(static, 1)
-  for (std::size_t part = 0; part < threads; ++part) {
+  for_each_on_threads(threads, options.threads, [&](std::size_t part) {
     const std::size_t begin = mappings.size() * part / threads;
     const std::size_t end = mappings.size() * (part + 1) / threads;
     parts[part] =
         SideBySide{problem, options.objective, mappings.subspan(begin, end - begin)}.run();
-  }
+  });
   Tally all;
   for (Tally& part : parts) {
     all.add(options.objective, std::move(part));

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/threads.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -78,14 +80,13 @@ Tally consider_all(const Problem& problem, const SearchOptions& options, std::in
                    const MappingAt& mapping_at) {
   const int threads = std::max(1, options.threads);
   std::vector<Tally> parts(static_cast<std::size_t>(threads));
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (int part = 0; part < threads; ++part) {
+  for_each_on_threads(parts.size(), threads, [&](std::size_t index) {
     Evaluator evaluator{problem};
-    Tally& tally = parts[static_cast<std::size_t>(part)];
+    const auto part = static_cast<std::int64_t>(index);
     for (std::int64_t i = count * part / threads; i < count * (part + 1) / threads; ++i) {
-      tally.consider(evaluator, options.objective, mapping_at(i));
+      parts[index].consider(evaluator, options.objective, mapping_at(i));
     }
-  }
+  });
   Tally all;
   for (Tally& part : parts) {
     all.add(options.objective, std::move(part));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/threads.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/roofline.hpp"
 #include "mapper/exact/floor.hpp"
@@ -52,10 +53,9 @@ class EdgeFolds {
       }
       std::vector<Found> found(last - first);
       const double limit = best();
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options_.threads)
-      for (std::size_t i = first; i < last; ++i) {
-        found[i - first] = search(cases_[i], limit, (most - labels) / kBatch + 1, patience);
-      }
+      for_each_on_threads(found.size(), options_.threads, [&](std::size_t i) {
+        found[i] = search(cases_[first + i], limit, (most - labels) / kBatch + 1, patience);
+      });
       for (const Found& each : found) {
         take(each);
         labels += each.labels;

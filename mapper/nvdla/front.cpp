@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/threads.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "workloads/form.hpp"
@@ -91,10 +92,8 @@ Front search_engine_front(const Mapspace& space, const SearchOptions& options) {
     }
   }
   std::vector<FormFront> parts(formed.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(options.threads)
-  for (std::size_t f = 0; f < formed.size(); ++f) {
-    parts[f] = front_of(formed[f], options.objective);
-  }
+  for_each_on_threads(formed.size(), options.threads,
+                      [&](std::size_t f) { parts[f] = front_of(formed[f], options.objective); });
   Front front;
   front.schedules = true;
   front.complete = true;
