@@ -5,7 +5,9 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "core/diagnostic.hpp"
 
@@ -75,8 +77,18 @@ void Database::fail() const {
   throw ConfigError{{{path_, 0, 0, "", sqlite3_errmsg(handle_.get()), ""}}};
 }
 
+// SQLite itself waits for others, but not where two of them change over to the log at once.
 void Database::execute(const std::string& sql) {
-  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::milliseconds(kPatienceMilliseconds);
+  const auto run = [&] {
+    return sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  };
+  int code = run();
+  for (; code == SQLITE_BUSY && Clock::now() < end; code = run()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (code != SQLITE_OK) {
     fail();
   }
 }
