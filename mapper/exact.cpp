@@ -1,489 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <omp.h>
-
 #include <algorithm>
-#include <cmath>
-#include <deque>
-#include <functional>
-#include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "core/caught.hpp"
-#include "mapper/balanced/search.hpp"
-#include "mapper/exact/groups.hpp"
-#include "mapper/exact/labels.hpp"
+#include "mapper/exact/folds.hpp"
+#include "mapper/exact/infeasible.hpp"
+#include "mapper/few.hpp"
 #include "mapper/group_search.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nests/whole_count.hpp"
+#include "mapper/nvdla/search.hpp"
 #include "mapper/shared_bounds.hpp"
-#include "mapper/turns.hpp"
+#include "mapper/twins.hpp"
 
 namespace mapsim {
 
 namespace {
 
-using exact::Key;
-
-// What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
-// threads; which of equal mappings is the best does not depend on who comes first.
-class Record {
- public:
-  Record(const Problem& problem, const SearchOptions& options, const exact::Groups& groups)
-      : problem_{problem},
-        options_{options},
-        bounds_(groups.size()),
-        arguments_(groups.size(), Argument::kFloor),
-        done_(groups.size(), false) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      bounds_[g] = groups.floor(g);
-    }
-  }
-
-  // The best so far is known from elsewhere.
-  void start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
-    best_ = mapping;
-    best_cost_ = cost;
-    task_ = bounds_.size();
-    start_ = key;
-  }
-  const Key& start() const { return start_; }
-  void rule_out(std::size_t group) { bounds_[group] = Key{}; }
-
-  Key bound(std::size_t group) {
-    const std::lock_guard lock(mutex_);
-    return bounds_[group];
-  }
-  bool has_best() {
-    const std::lock_guard lock(mutex_);
-    return best_.has_value();
-  }
-
-  void relax(std::size_t group, const Key& bound, std::size_t states) {
-    const std::lock_guard lock(mutex_);
-    bounds_[group] = std::max(bounds_[group], bound);
-    arguments_[group] = Argument::kRelaxation;
-    statistics_.states += static_cast<std::int64_t>(states);
-  }
-  void tick(std::size_t group, const Key& bound, std::int64_t labels, const Patience& patience) {
-    const std::lock_guard lock(mutex_);
-    bounds_[group] = std::max(bounds_[group], bound);
-    ticked_ += labels;
-    report(patience);
-  }
-  void searched(std::size_t group, const exact::LabelResult& found) {
-    const std::lock_guard lock(mutex_);
-    bounds_[group] = std::max(bounds_[group], found.bound);
-    arguments_[group] = Argument::kSearch;
-    statistics_.labels += found.expanded;
-    ++statistics_.unrollings;
-    incomplete_ = incomplete_ || found.stopped;
-  }
-  void finish(std::size_t group, const Patience& patience) {
-    const std::lock_guard lock(mutex_);
-    done_[group] = true;
-    report(patience);
-  }
-  // Groups that are like another one wait for what is found out of that.
-  void skip_twins(const std::vector<std::size_t>& first_alike) {
-    for (std::size_t g = 0; g < bounds_.size(); ++g) {
-      if (first_alike[g] != g) {
-        done_[g] = true;
-        bounds_[g] = Key{};
-      }
-    }
-  }
-  void repeat_for_twins(const std::vector<std::size_t>& first_alike) {
-    for (std::size_t g = 0; g < bounds_.size(); ++g) {
-      bounds_[g] = bounds_[first_alike[g]];
-      arguments_[g] = arguments_[first_alike[g]];
-    }
-  }
-  // Not all mappings with an extent at which nothing stands were looked at.
-  void leave_bare(const Key& bound) {
-    const std::lock_guard lock(mutex_);
-    bare_ = std::min(bare_.value_or(bound), bound);
-  }
-  void leave_open() {
-    const std::lock_guard lock(mutex_);
-    incomplete_ = true;
-  }
-
-  void offer(const Mapping& mapping, std::size_t task) {
-    const Evaluation evaluation = evaluate(problem_, mapping);
-    const std::lock_guard lock(mutex_);
-    ++statistics_.evaluations;
-    const Cost* cost = std::get_if<Cost>(&evaluation);
-    if (cost == nullptr) {
-      return;
-    }
-    const Objective& objective = options_.objective;
-    if (!best_ || better(objective, *cost, *best_cost_) ||
-        (!better(objective, *best_cost_, *cost) && task < task_)) {
-      best_ = mapping;
-      best_cost_ = *cost;
-      task_ = task;
-    }
-  }
-
-  SearchResult result() {
-    SearchResult result;
-    result.best = best_;
-    result.cost = best_cost_;
-    result.statistics = statistics_;
-    result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
-    for (std::size_t g = 0; g < bounds_.size(); ++g) {
-      result.groups.push_back({bounds_[g].first, arguments_[g]});
-    }
-    const double value =
-        result.cost ? objective_value(options_.objective, *result.cost) : exact::kInfinity;
-    const double bound = std::min(value, least_bound());
-    result.interrupted = incomplete_ && bound < value * (1 - kRounding);
-    if (result.interrupted) {
-      result.certificate.status = bound > 0 ? Proof::kBounded : Proof::kNone;
-    } else {
-      result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
-    }
-    Certificate& proof = result.certificate;
-    proof.lower_bound = result.interrupted ? bound : value;
-    if (result.cost && bare_ && bare_->first < proof.lower_bound * (1 - kRounding)) {
-      proof.bound_but_for_bare = proof.lower_bound;
-      proof.lower_bound = bare_->first;
-      proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
-    } else if (leaves_ties_open(value) || has_open_ties(value)) {
-      proof.bound_but_for_bare = proof.lower_bound;
-    }
-    if (proof.status == Proof::kBounded && result.cost) {
-      proof.gap = value / proof.lower_bound - 1;
-    }
-    return result;
-  }
-
- private:
-  // Might one of those not looked at be as fast as the best, and need less energy?
-  bool leaves_ties_open(double value) const {
-    return best_cost_ && bare_ && options_.objective.energy_power == 0 &&
-           !exact::beyond(*bare_, {value}) &&
-           bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
-  }
-  // The same of groups that a budget has kept from being searched to their end.
-  bool has_open_ties(double value) const {
-    const auto is_open = [&](const Key& bound) {
-      return !exact::beyond({bound.first}, {value}) &&
-             bound.second < best_cost_->energy.total.count() * (1 - kRounding);
-    };
-    return best_cost_ && incomplete_ && options_.objective.energy_power == 0 &&
-           std::any_of(bounds_.begin(), bounds_.end(), is_open);
-  }
-  double least_bound() const {
-    double least = exact::kInfinity;
-    for (const Key& bound : bounds_) {
-      least = std::min(least, bound.first);
-    }
-    return least;
-  }
-  void report(const Patience& patience) const {
-    if (!options_.progress) {
-      return;
-    }
-    Progress progress;
-    progress.lower_bound = least_bound();
-    if (best_cost_) {
-      progress.best = objective_value(options_.objective, *best_cost_);
-      progress.lower_bound = std::min(progress.lower_bound, *progress.best);
-    }
-    progress.unrollings = std::count(done_.begin(), done_.end(), true);
-    progress.unrollings_total = static_cast<std::int64_t>(done_.size());
-    progress.labels = std::max(ticked_, statistics_.labels);
-    progress.seconds = patience.seconds();
-    options_.progress(progress);
-  }
-
-  const Problem& problem_;
-  const SearchOptions& options_;
-  std::mutex mutex_;
-  std::vector<Key> bounds_;          // per group: nothing of it is better
-  std::vector<Argument> arguments_;  // per group: why
-  std::vector<bool> done_;
-  bool incomplete_ = false;
-  std::optional<Key> bare_;
-  std::optional<Mapping> best_;
-  std::optional<Cost> best_cost_;
-  std::size_t task_ = 0;
-  Key start_;                // of the best known from elsewhere
-  std::int64_t ticked_ = 0;  // labels, as far as searches have told
-  Statistics statistics_;
-};
-
-class ExactSearch {
- public:
-  ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,
-              const std::vector<SharedBounds*>& shared = {})
-      : space_{space},
-        options_{options},
-        patience_{patience},
-        shared_{shared},
-        groups_(space, options.objective),
-        record_{space.problem(), options, groups_} {}
-
-  Record& record() { return record_; }
-
-  // The search is over when the team of threads that calls this is.
-  void start() {
-    record_.skip_twins(groups_.first_alike());
-    order_ = groups_.by_floor();
-    std::erase_if(order_,
-                  [this](std::size_t group) { return groups_.first_alike()[group] != group; });
-    for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
-      bound_coarsely(order_, balanced::kCoarseTiles[i]);
-    }
-    turns_.emplace(order_.size(), record_.start(), options_.budget.labels);
-    find_waiting();
-    take_turns();
-  }
-  SearchResult result() {
-    caught_.rethrow();
-    record_.repeat_for_twins(groups_.first_alike());
-    return record_.result();
-  }
-
- private:
-  // What the search of a group tells those that come later.
-  struct Turned {
-    Key found;  // of the best, if it is within the limit
-    std::int64_t labels = 0;
-  };
-
-  bool is_balanced() const { return space_.constraints().factors.balanced; }
-
-  // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
-  // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
-  void bound_coarsely(std::vector<std::size_t>& order, std::size_t most) {
-    const Key limit = record_.start();
-    const auto count = static_cast<std::int64_t>(order.size());
-#pragma omp taskloop grainsize(1) shared(order, limit)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::size_t group = order[static_cast<std::size_t>(i)];
-      caught_.run([&] {
-        if (!patience_.over() && !groups_.is_idle(group) &&
-            !exact::beyond(record_.bound(group), limit)) {
-          record_.relax(
-              group,
-              balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
-                                     options_.objective, most, patience_),
-              0);
-        }
-      });
-    }
-    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return record_.bound(a) < record_.bound(b);
-    });
-  }
-
-  // A thread takes one turn after the other, and lets others take what may begin beside.
-  void take_turns() {
-    while (const std::optional<Turns::Turn> turn = take()) {
-      Turned turned;
-      caught_.run([&] { turned = search(*turn); });
-      end(*turn, turned);
-    }
-  }
-  std::optional<Turns::Turn> take() {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.empty()) {
-      return std::nullopt;
-    }
-    const Turns::Turn turn = waiting_.front();
-    waiting_.pop_front();
-    return turn;
-  }
-  void end(const Turns::Turn& turn, const Turned& turned) {
-    std::size_t more = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      turns_->end(turn, turned.found, turned.labels);
-      more = find_waiting();
-    }
-    for (std::size_t i = 1; i < more && omp_get_num_threads() > 1; ++i) {
-#pragma omp task
-      take_turns();
-    }
-  }
-
-  // Those whose turn has come and that are not ruled out by what they know. How many have joined.
-  std::size_t find_waiting() {
-    std::size_t joined = 0;
-    for (std::vector<Turns::Turn> next = turns_->next(); !next.empty(); next = turns_->next()) {
-      for (const Turns::Turn& turn : next) {
-        const std::size_t group = order_[turn.index];
-        const Key bound = record_.bound(group);
-        if (bound.first < exact::kInfinity && !exact::worse(bound, turn.limit)) {
-          waiting_.push_back(turn);
-          ++joined;
-        } else {
-          record_.finish(group, patience_);
-          turns_->end(turn, {}, 0);
-        }
-      }
-    }
-    return joined;
-  }
-
-  Turned search(const Turns::Turn& turn) {
-    const std::size_t group = order_[turn.index];
-    const bool is_stopped = turn.index > 0 ? turn.labels == 0 || patience_.over()
-                                           : patience_.over() && record_.has_best();
-    if (is_stopped) {
-      record_.leave_open();
-      return {};
-    }
-    exact::Quest quest;
-    quest.limit = turn.limit;
-    quest.labels = std::max<std::int64_t>(1, turn.labels);
-    const Turned turned = search(group, quest);
-    record_.finish(group, patience_);
-    return turned;
-  }
-
-  Turned search_balanced(std::size_t group, const exact::Quest& quest) {
-    const balanced::Outcome found =
-        balanced::search_group(groups_.skeleton(group), space_.group_by_factors()[group],
-                               options_.objective, quest, patience_);
-    if (found.states > 0) {
-      record_.relax(group, found.root, static_cast<std::size_t>(found.states));
-    }
-    if (found.best) {
-      record_.offer(*found.best, group);
-    }
-    if (found.bare) {
-      record_.leave_bare(*found.bare);
-    }
-    if (found.searched) {
-      record_.searched(group, {{}, found.bound, found.labels, !found.complete});
-    } else if (!found.complete) {
-      record_.leave_open();
-    }
-    return {found.best ? found.key : Key{}, found.searched ? found.labels : 0};
-  }
-
-  // As another design shows.
-  bool is_known_beyond(std::size_t group, const Key& limit) const {
-    return limit.first < exact::kInfinity &&
-           std::any_of(
-               shared_.begin(), shared_.end(),
-               [&](SharedBounds* shared) {
-                 return exact::beyond(
-                     {shared->bound(space_.group_by_factors()[group], limit.first)}, limit);
-               });
-  }
-
-  Turned search(std::size_t group, exact::Quest quest) {
-    if (groups_.is_idle(group)) {
-      record_.relax(group, Key{}, 0);
-      return {};
-    }
-    if (is_balanced()) {
-      return search_balanced(group, quest);
-    }
-    if (is_known_beyond(group, quest.limit)) {
-      record_.relax(group, quest.limit, 0);
-      return {};
-    }
-    const auto instance = groups_.build(group, quest.limit, true);
-    if (!instance->dived.empty()) {  // the best so far, in case that labels are stopped
-      record_.offer(groups_.mapping(*instance, group, instance->dived), group);
-    }
-    const Key root = instance->root();
-    const bool is_beyond = exact::worse(root, quest.limit);
-    record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());
-    if (is_beyond || !(root.first < exact::kInfinity)) {
-      return {};
-    }
-    quest.tick = [this, group](const Key& bound, std::int64_t labels) {
-      record_.tick(group, bound, labels, patience_);
-    };
-    const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
-    Turned turned{{}, found.expanded};
-    for (const exact::Ending& ending : found.endings) {
-      record_.offer(groups_.mapping(*instance, group, ending.steps), group);
-      turned.found = std::min(turned.found, ending.key);
-    }
-    record_.searched(group, found);
-    return turned;
-  }
-
-  const Mapspace& space_;
-  const SearchOptions& options_;
-  const Patience& patience_;
-  std::vector<SharedBounds*> shared_;
-  exact::Groups groups_;
-  Record record_;
-  std::vector<std::size_t> order_;
-  std::mutex mutex_;
-  std::optional<Turns> turns_;       // of the groups in this order
-  std::deque<Turns::Turn> waiting_;  // for a thread
-  Caught caught_;
-};
-
-// The best mapping with perfect factors is one of the balanced space too, and known at once.
-SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
-                                  const Patience& patience) {
-  Constraints constraints = space.constraints();
-  constraints.factors = {};
-  const Mapspace perfect{space.problem(), constraints};
-  options.progress = nullptr;
-  return search_groups(perfect, options, patience);
+void add(Statistics& sum, const Statistics& other) {
+  sum.evaluations += other.evaluations;
+  sum.labels += other.labels;
+  sum.states += other.states;
 }
 
-// As tasks, each of which makes those that come after it: they queue behind what the search makes
-// meanwhile. The first step is done alone, then `chains` go on.
-void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
-#pragma omp task shared(step, caught) firstprivate(chains)
-  caught.run([&] {
-    const bool is_done = !step();
-    for (int i = 0; i < chains && !is_done; ++i) {
-      do_beside(step, 1, caught);
+std::int64_t count_searched(const Mapspace& space, const std::vector<GroupBound>& one,
+                            const std::vector<GroupBound>& other) {
+  const std::vector<std::size_t> first_alike = twins(space);
+  std::int64_t count = 0;
+  for (std::size_t g = 0; g < one.size(); ++g) {
+    const bool searched = one[g].by == Argument::kSearch || other[g].by == Argument::kSearch;
+    count += searched && first_alike[g] == g ? 1 : 0;
+  }
+  return count;
+}
+
+// Of all mappings that need as little energy as `least`, the fastest.
+SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResult least,
+                        const Patience& patience) {
+  const Objective asked = options.objective;
+  const double energy = least.cost->energy.total.count();
+  const auto cycles = static_cast<double>(latency_of(asked.mode, least.cost->latency).count());
+  options.objective.energy_power = 0;
+  options.objective.latency_power = 1;
+  options.objective.max_energy = least.cost->energy.total;
+  options.budget.labels -= std::min(options.budget.labels, least.statistics.labels);
+  GroupSearch more;
+  more.best = {&*least.best, &*least.cost, {cycles, energy}};
+  for (std::size_t g = 0; g < least.groups.size(); ++g) {
+    if (exact::beyond({least.groups[g].bound}, {energy})) {
+      more.ruled_out.push_back(g);
     }
-  });
+  }
+  SearchResult fastest = search_groups(space, options, patience, more);
+  add(least.statistics, fastest.statistics);
+  least.statistics.unrollings = count_searched(space, least.groups, fastest.groups);
+  least.best = std::move(fastest.best);
+  least.cost = std::move(fastest.cost);
+  least.interrupted = fastest.interrupted;
+  Certificate& proof = least.certificate;
+  if (proof.status == Proof::kOptimal) {
+    const bool open = fastest.certificate.bound_but_for_bare.has_value();
+    proof.lower_bound = objective_value(asked, *least.cost);
+    proof.status = open ? Proof::kOptimal : fastest.certificate.status;
+    proof.bound_but_for_bare = open ? std::optional{proof.lower_bound} : std::nullopt;
+  }
+  return least;
+}
+
+// Labels after which nobody waits any longer for what a limit would have to be.
+constexpr std::int64_t kMostToExplain = 50'000;
+
+InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Patience& patience) {
+  options.progress = nullptr;
+  options.budget.labels = std::min(options.budget.labels, kMostToExplain);
+  const InfeasibleReport report =
+      exact::explain_limits(Objective{options.objective}, [&](const Objective& least) {
+        options.objective = least;
+        return search_groups(space, options, patience);
+      });
+  return report.reasons.empty() ? exact::explain_infeasible(space) : report;
+}
+
+// Has the search left anything open that looking at every mapping would say?
+bool is_open(const SearchResult& result) {
+  return result.interrupted || result.certificate.bound_but_for_bare.has_value();
+}
+
+// Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
+// goes without: empty.
+std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
+  return space.size_unless([&] { return interrupted || patience.over(); }).value_or("");
 }
 
 }  // namespace
 
-SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
-                           const Patience& patience, const GroupSearch& more) {
-  exact::refuse_what_is_not_proven(space, options.objective);
-  std::optional<GroupSearch::Known> best = more.best;
-  SearchResult perfect;
-  if (space.constraints().factors.balanced && !best) {
-    perfect = with_perfect_factors(space, options, patience);
-    if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
-      best = {&*perfect.best, &*perfect.cost,
-              balanced::key_of_cost(options.objective, *perfect.cost)};
-    }
+SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
+  return search_exact(space, options, {});
+}
+
+SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
+                          const std::vector<SharedBounds*>& shared) {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+    return search_nvdla(space, options);
   }
-  std::optional<ExactSearch> search;
-  Caught caught;
-  // One thread makes tasks, the others of its team take them.
-#pragma omp parallel num_threads(options.threads)
-#pragma omp single
-  {
-    caught.run([&] {
-      search.emplace(space, options, patience, more.shared);
-      if (best) {
-        search->record().start_from(*best->mapping, *best->cost, best->key);
-      }
-      for (const std::size_t group : more.ruled_out) {
-        search->record().rule_out(group);
-      }
-    });
-    if (more.beside) {
-      do_beside(more.beside, options.threads, caught);
-    }
-    if (search) {
-      caught.run([&] { search->start(); });
-    }
+  const Patience patience(options);
+  const std::int64_t few = count_if_few(space);
+  SearchOptions first = options;
+  first.budget.labels = std::min(options.budget.labels, labels_worth(few));
+  const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
+  nests::WholeCount count(space);
+  GroupSearch more{shared};
+  if (is_quick) {
+    more.beside = [&count] { return count.step(); };
   }
-  caught.rethrow();
-  return search->result();
+  SearchResult result = search_groups(space, first, patience, more);
+  if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
+      !result.interrupted) {
+    result = break_ties(space, first, std::move(result), patience);
+  }
+  if (first.budget.labels < options.budget.labels && is_open(result)) {
+    look_at_all(space, options, patience, result);
+  }
+  if (options.edge_folds && !result.interrupted) {
+    exact::search_edge_folds(space, options, result);
+  }
+  result.certificate.mapspace_size =
+      is_quick ? count.result().get_str() : size_of(space, result.interrupted, patience);
+  if (!result.best && !result.interrupted) {
+    result.infeasible =
+        few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, patience);
+  }
+  result.statistics.seconds = patience.seconds();
+  return result;
 }
 
 }  // namespace mapsim

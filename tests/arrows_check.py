@@ -27,7 +27,7 @@ HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
     (r"#include <CLI/", ("app/",)),
     (r"#include <nlohmann/", ("report/json", "validate/", "campaign/")),
-    (r"#include <omp\.h>|#pragma omp", ("mapper/", "check/", "campaign/")),
+    (r"#include <omp\.h>|#pragma omp", ("core/threads.hpp", "mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),
     (r"#include <(onnx|google/protobuf)/", ("interop/onnx_check.cpp", "interop/onnx_fold.cpp",

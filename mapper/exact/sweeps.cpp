@@ -97,33 +97,35 @@ void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::si
   }
 }
 
-// One function for all runs: those of the dims that vary fastest are short.
-MAPSIM_ANY_VECTORS
-void relax_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                const Lattice::Run* first, const Lattice::Run* last) {
+// The tile at one end of a run takes the least of both, from the innermost run outwards (kFrom) or
+// the other way. Inlined: once for each end, in vectors and without.
+template <End end>
+[[gnu::always_inline]] inline void take_runs(double* row, std::size_t size, std::size_t stride,
+                                             std::size_t positions,
+                                             std::span<const Lattice::Run> runs) {
   for (double* base = row; base < row + size; base += stride * positions) {
-    for (const Lattice::Run* run = first; run != last; ++run) {
-      double* __restrict upper = base + run->from * stride;
-      const double* __restrict lower = base + run->to * stride;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const Lattice::Run& run = runs[end == End::kFrom ? r : runs.size() - 1 - r];
+      double* __restrict taker = base + (end == End::kFrom ? run.from : run.to) * stride;
+      const double* __restrict giver = base + (end == End::kFrom ? run.to : run.from) * stride;
       for (std::size_t i = 0; i < stride; ++i) {
-        upper[i] = std::min(upper[i], lower[i]);
+        taker[i] = std::min(taker[i], giver[i]);
       }
     }
   }
 }
 
+// One function for all runs: those of the dims that vary fastest are short.
+MAPSIM_ANY_VECTORS
+void relax_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Lattice::Run> runs) {
+  take_runs<End::kFrom>(row, size, stride, positions, runs);
+}
+
 MAPSIM_ANY_VECTORS
 void spread_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
-                 const Lattice::Run* first, const Lattice::Run* last) {
-  for (double* base = row; base < row + size; base += stride * positions) {
-    for (const Lattice::Run* run = last; run-- != first;) {
-      const double* __restrict upper = base + run->from * stride;
-      double* __restrict lower = base + run->to * stride;
-      for (std::size_t i = 0; i < stride; ++i) {
-        lower[i] = std::min(lower[i], upper[i]);
-      }
-    }
-  }
+                 std::span<const Lattice::Run> runs) {
+  take_runs<End::kTo>(row, size, stride, positions, runs);
 }
 
 // Where the tiles of a run lie: `digit` is that of one of its ends.
@@ -195,8 +197,6 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
 }
 
 // Twice a number is exact.
-double least_of(const double* row, std::size_t size) { return least_sum(row, row, size) / 2; }
-
 double least_sum(const double* a, const double* b, std::size_t size) {
   std::array<double, 64> least{};
   least.fill(kInfinity);
@@ -223,38 +223,20 @@ void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
 }
 
 void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
-  const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
-  const auto& runs = lattice.primes(dim);
-  if (runs.empty()) {
-    return;
-  }
-  if (stride > 1) {
-    relax_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
-    return;
-  }
-  for (double* first = row; first < row + lattice.size(); first += positions) {  // no vectors
-    for (const Lattice::Run& run : runs) {
-      first[run.from] = std::min(first[run.from], first[run.to]);
-    }
+  if (lattice.stride(dim) > 1) {
+    relax_runs(row, lattice.size(), lattice.stride(dim), positions, lattice.primes(dim));
+  } else {
+    take_runs<End::kFrom>(row, lattice.size(), 1, positions, lattice.primes(dim));
   }
 }
 
 void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
-  const std::size_t stride = lattice.stride(dim);
   const std::size_t positions = lattice.positions(dim).size();
-  const auto& runs = lattice.primes(dim);
-  if (runs.empty()) {
-    return;
-  }
-  if (stride > 1) {
-    spread_runs(row, lattice.size(), stride, positions, runs.data(), runs.data() + runs.size());
-    return;
-  }
-  for (double* first = row; first < row + lattice.size(); first += positions) {  // no vectors
-    for (std::size_t r = runs.size(); r-- > 0;) {
-      first[runs[r].to] = std::min(first[runs[r].to], first[runs[r].from]);
-    }
+  if (lattice.stride(dim) > 1) {
+    spread_runs(row, lattice.size(), lattice.stride(dim), positions, lattice.primes(dim));
+  } else {
+    take_runs<End::kTo>(row, lattice.size(), 1, positions, lattice.primes(dim));
   }
 }
 
