@@ -2,10 +2,12 @@
 #include "mapper/exact/floor.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
 #include "mapper/exact/group_floor.hpp"
+#include "mapper/objective.hpp"
 
 namespace mapsim::exact {
 
@@ -45,6 +47,27 @@ double energy_floor(const Mapspace& space) {
     floor += least;
   }
   return floor;
+}
+
+std::vector<double> least_port_bits(const Skeleton& skeleton) {
+  const Problem& problem = skeleton.problem();
+  const Workload& workload = problem.workload();
+  std::vector<double> bits(skeleton.ports().size(), 0.0);
+  const PerFanout<std::size_t>& levels_above = problem.arch().levels_above;
+  if (std::find(levels_above.begin(), levels_above.end(), 0) != levels_above.end()) {
+    return bits;
+  }
+  for (const TensorId t : workload.tensors.ids()) {
+    const std::optional<std::size_t> port = skeleton.port(LevelId{0}, t != workload.output());
+    if (port) {
+      const Tensor& tensor = workload.tensors[t];
+      bits[*port] +=
+          static_cast<double>(footprint(tensor, bounds_of(workload))) *
+          std::min(problem.moved_bits(t, tensor.bits), problem.moved_bits(t, tensor.partial_bits)) *
+          (1 - kRounding);
+    }
+  }
+  return bits;
 }
 
 EnergyFloor::EnergyFloor(const Skeleton& skeleton) : space_{&skeleton.space()} {
