@@ -151,7 +151,7 @@ void Alone::find_to_go(const Moves& moves, TensorId t, std::size_t phase, Costs&
   for (std::size_t stop = skeleton_.stops(t).size(); stop-- > 0;) {
     double* here = &to_go_[t][row(t, phase, stop)];
     for (const Edge& edge : moves.edges[phase]) {
-      if (edge.from != stop) {
+      if (edge.from != stop || costs.is_left_out(edge.placing)) {
         continue;
       }
       const double* below = to_go(t, phase, edge.to);
@@ -213,7 +213,7 @@ void Alone::find_paid(const Moves& moves, TensorId t, std::size_t phase, Costs& 
       }
     }
     for (const Edge& edge : moves.edges[phase]) {
-      if (edge.from != stop) {
+      if (edge.from != stop || costs.is_left_out(edge.placing)) {
         continue;
       }
       take_least_sum(&paid_[t][row(t, phase, edge.to)], here, costs.plain(edge.placing).data(),

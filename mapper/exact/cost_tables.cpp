@@ -233,6 +233,22 @@ void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size
   }
 }
 
+void Costs::leave_out(std::vector<bool> placings) {
+  left_out_ = std::move(placings);
+  std::size_t longest = 0;
+  for (const Lattice& lattice : unrolled_.lattices) {
+    longest = std::max(longest, lattice.size());
+    for (std::size_t i = 0; i < lattice.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      if (unrolled_.windows.contains(d)) {
+        longest = std::max(longest,
+                           lattice.runs(d).size() * (lattice.size() / lattice.positions(d).size()));
+      }
+    }
+  }
+  infinite_.assign(components_ * longest, kInfinity);
+}
+
 void Costs::prepare() {
   std::set<std::pair<std::size_t, std::optional<DimId>>> used;
   for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
@@ -249,7 +265,9 @@ void Costs::prepare() {
   }
   const std::vector<std::pair<std::size_t, std::optional<DimId>>> tables(used.begin(), used.end());
   for (const auto& [placing, dim] : tables) {
-    table(placing);
+    if (!is_left_out(placing)) {
+      table(placing);
+    }
   }
   Caught caught;
 #pragma omp taskloop grainsize(1) shared(tables, caught)
@@ -267,6 +285,9 @@ void Costs::prepare() {
 }
 
 const std::vector<double>& Costs::plain(std::size_t index) {
+  if (is_left_out(index)) {
+    return infinite_;
+  }
   std::vector<double>& costs = plain_[index];
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);
@@ -282,6 +303,9 @@ const std::vector<double>& Costs::plain(std::size_t index) {
 }
 
 const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
+  if (is_left_out(index)) {
+    return infinite_;
+  }
   std::vector<double>& costs = sliding_[index][dim];
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);

@@ -70,22 +70,18 @@ std::vector<double> least_port_bits(const Skeleton& skeleton) {
   return bits;
 }
 
-EnergyFloor::EnergyFloor(const Skeleton& skeleton) : space_{&skeleton.space()} {
-  const Workload& workload = space_->problem().workload();
-  const std::size_t latch = space_->problem().arch().levels.size();
+EnergyFloor::EnergyFloor(const Skeleton& skeleton) : skeleton_{&skeleton} {
+  const Workload& workload = skeleton.problem().workload();
+  const std::size_t latch = skeleton.problem().arch().levels.size();
   for (const TensorId t : workload.tensors.ids()) {
     Route route;
     route.use = use_of(workload, workload.tensors[t]);
-    const std::vector<Stop>& stops = skeleton.stops(t);
-    route.serves[latch] = stops.back().latch;
-    const auto node = [&](std::size_t stop) {
-      return stops[stop].latch ? latch : index_of(stops[stop].level);
-    };
+    route.serves[latch] = skeleton.stops(t).back().latch;
     for (const Placing& placing : skeleton.placings()) {
       if (placing.tensor == t && placing.to == Placing::kMac) {
-        route.serves[node(placing.from)] = true;
+        route.serves[index_of(skeleton.stops(t)[placing.from].level)] = true;
       } else if (placing.tensor == t) {
-        route.legs.push_back({node(placing.from), node(placing.to)});
+        route.legs.push_back(leg_of(placing));
       }
     }
     std::sort(route.legs.begin(), route.legs.end());
@@ -99,8 +95,31 @@ EnergyFloor::EnergyFloor(const Skeleton& skeleton) : space_{&skeleton.space()} {
   }
 }
 
+RouteLeg EnergyFloor::leg_of(const Placing& placing) const {
+  const std::vector<Stop>& stops = skeleton_->stops(placing.tensor);
+  const auto node = [&](const Stop& stop) {
+    return stop.latch ? skeleton_->problem().arch().levels.size() : index_of(stop.level);
+  };
+  return {node(stops[placing.from]), node(stops[placing.to])};
+}
+
 double EnergyFloor::of(const UnrollingGroup& group) const {
-  return GroupFloor(*space_, routes_, pairs_, group).least();
+  return GroupFloor(skeleton_->space(), routes_, pairs_, group).least();
+}
+
+std::vector<bool> EnergyFloor::placings_beyond(const UnrollingGroup& group, double most) const {
+  const PerTensor<std::vector<bool>> within =
+      GroupFloor(skeleton_->space(), routes_, pairs_, group).legs_within(most);
+  std::vector<bool> beyond;
+  for (const Placing& placing : skeleton_->placings()) {
+    const std::vector<RouteLeg>& legs = routes_[placing.tensor].legs;
+    const auto leg = placing.to == Placing::kMac
+                         ? legs.end()
+                         : std::lower_bound(legs.begin(), legs.end(), leg_of(placing));
+    beyond.push_back(leg != legs.end() &&
+                     !within[placing.tensor][static_cast<std::size_t>(leg - legs.begin())]);
+  }
+  return beyond;
 }
 
 }  // namespace mapsim::exact

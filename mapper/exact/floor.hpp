@@ -21,12 +21,17 @@ std::vector<double> least_port_bits(const Skeleton& skeleton);
 // take, the cheapest by GroupFloor. docs/decisions/0031, 0036, 0039.
 class EnergyFloor {
  public:
-  explicit EnergyFloor(const Skeleton& skeleton);  // its space outlives the floor
+  explicit EnergyFloor(const Skeleton& skeleton);  // outlives the floor
   // Infinite: nothing can serve a tensor.
   double of(const UnrollingGroup& group) const;
+  // Per placing of the skeleton: does every nest of the group with it need more than `most` [pJ]?
+  // Not said of accesses of the compute units. docs/decisions/0040.
+  std::vector<bool> placings_beyond(const UnrollingGroup& group, double most) const;
 
  private:
-  const Mapspace* space_;
+  RouteLeg leg_of(const Placing& placing) const;
+
+  const Skeleton* skeleton_;
   PerTensor<Route> routes_;
   std::vector<TensorPair> pairs_;
 };

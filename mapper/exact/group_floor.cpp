@@ -33,6 +33,15 @@ GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
 
 double GroupFloor::least() { return macs_ * problem_.mac_energy().count() + combine(0, kInfinity); }
 
+PerTensor<std::vector<bool>> GroupFloor::legs_within(double most) {
+  PerTensor<std::vector<bool>> legs(routes_.size());
+  for (const TensorId t : routes_.ids()) {
+    legs[t].resize(routes_[t].legs.size(), false);
+  }
+  mark(0, most * (1 + kRounding) - macs_ * problem_.mac_energy().count(), legs);
+  return legs;
+}
+
 void GroupFloor::find_sides(TensorId t) {
   const TensorUse& use = routes_[t].use;
   Sides& sides = sides_[t];
@@ -309,21 +318,20 @@ double GroupFloor::operations(TensorId moves, TensorId stays, std::size_t dim, d
 
 // Of each pair that one level serves, the tensor that moves further in stays with one tile of the
 // other: it comes at least once for as many operations as an element takes part in meanwhile. Which
-// of them moves how far in is the mapping's choice.
-double GroupFloor::refills() const {
+// of them moves how far in is the mapping's choice: calls visit(fills) for each.
+template <class Visit>
+void GroupFloor::for_each_order(const Visit& visit) const {
   constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
-  if (routes_.size() > kMostTensors) {
-    return 0;
-  }
   std::vector<TensorId> order;
-  PerTensor<PerTensor<double>> fills(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
+  PerTensor<PerTensor<double>> if_moves(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
   for (const auto& [one, other] : pairs_) {
     const std::size_t node = chosen_[one].node;
-    if (node != chosen_[other].node || node == 0 || node == latch_) {
+    if (node != chosen_[other].node || node == 0 || node == latch_ ||
+        routes_.size() > kMostTensors) {
       continue;
     }
-    fills[one][other] = macs_ / operations(one, other);
-    fills[other][one] = macs_ / operations(other, one);
+    if_moves[one][other] = macs_ / operations(one, other);
+    if_moves[other][one] = macs_ / operations(other, one);
     for (const TensorId t : {one, other}) {
       if (std::find(order.begin(), order.end(), t) == order.end()) {
         order.push_back(t);
@@ -331,34 +339,40 @@ double GroupFloor::refills() const {
     }
   }
   std::sort(order.begin(), order.end());
-  double least = kInfinity;
   do {
-    least = std::min(least, refills(order, fills));
+    visit(fills_in(order, if_moves));
   } while (std::next_permutation(order.begin(), order.end()));
-  return least;
 }
 
-// `order`: who moves furthest in comes first. `fills`: elements that come if a tensor moves, and
+// `order`: who moves furthest in comes first. `if_moves`: elements that come if a tensor moves, and
 // another stays.
-double GroupFloor::refills(const std::vector<TensorId>& order,
-                           const PerTensor<PerTensor<double>>& fills) const {
-  double sum = 0;
+GroupFloor::Fills GroupFloor::fills_in(const std::vector<TensorId>& order,
+                                       const PerTensor<PerTensor<double>>& if_moves) const {
+  Fills fills(chosen_.size());
+  for (const TensorId t : fills.ids()) {
+    fills[t] = fills_at_least(t, chosen_[t].node);
+  }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const TensorId moves = order[i];
-    double most = 0;
     for (std::size_t k = i + 1; k < order.size(); ++k) {
-      most = std::max(most, fills[moves][order[k]]);
+      fills[order[i]] = std::max(fills[order[i]], if_moves[order[i]][order[k]]);
     }
-    const std::size_t node = chosen_[moves].node;
-    if (most > fills_at_least(moves, node)) {
-      sum += way(moves, node, most) - sides_[moves].paid[node];
-    }
+  }
+  return fills;
+}
+
+// Of all chosen ways and accesses.
+double GroupFloor::sum_of(const Fills& fills) const {
+  double sum = 0;
+  for (const TensorId t : fills.ids()) {
+    const std::size_t node = chosen_[t].node;
+    const bool again = fills[t] > fills_at_least(t, node);
+    sum += chosen_[t].cost + (again ? way(t, node, fills[t]) - sides_[t].paid[node] : 0);
   }
   return sum;
 }
 
-// The least of all choices for the tensors from this one on, if it is below the best.
-double GroupFloor::combine(std::size_t tensor, double best) {
+// Of the choices so far, and of any for the tensors from this one on.
+double GroupFloor::least_to_come(std::size_t tensor) const {
   double sum = 0;
   for (const TensorId t : choices_.ids()) {
     if (choices_[t].empty()) {
@@ -366,11 +380,17 @@ double GroupFloor::combine(std::size_t tensor, double best) {
     }
     sum += index_of(t) < tensor ? chosen_[t].cost : choices_[t].front().cost;
   }
-  if (sum >= best) {
+  return sum;
+}
+
+// The least of all choices for the tensors from this one on, if it is below the best.
+double GroupFloor::combine(std::size_t tensor, double best) {
+  if (least_to_come(tensor) >= best) {
     return best;
   }
   if (tensor == choices_.size()) {
-    return std::min(best, sum + refills());
+    for_each_order([&](const Fills& fills) { best = std::min(best, sum_of(fills)); });
+    return best;
   }
   const auto t = static_cast<TensorId>(tensor);
   for (const Choice& choice : choices_[t]) {
@@ -378,6 +398,48 @@ double GroupFloor::combine(std::size_t tensor, double best) {
     best = combine(tensor + 1, best);
   }
   return best;
+}
+
+// The legs of all choices, for the tensors from this one on, that need no more than `most`.
+void GroupFloor::mark(std::size_t tensor, double most, PerTensor<std::vector<bool>>& legs) {
+  if (!(least_to_come(tensor) <= most)) {
+    return;
+  }
+  if (tensor == choices_.size()) {
+    for_each_order([&](const Fills& fills) {
+      const double left = most - sum_of(fills);
+      for (const TensorId t : fills.ids()) {
+        mark(t, fills[t], left, legs[t]);
+      }
+    });
+    return;
+  }
+  const auto t = static_cast<TensorId>(tensor);
+  for (const Choice& choice : choices_[t]) {
+    chosen_[t] = choice;
+    mark(tensor + 1, most, legs);
+  }
+}
+
+// The legs of the chosen tensor's ways that need no more than `left` beyond the cheapest.
+void GroupFloor::mark(TensorId t, double fills, double left, std::vector<bool>& legs) const {
+  const Route& route = routes_[t];
+  const std::size_t node = chosen_[t].node;
+  const auto cost = [&](const RouteLeg& each) {
+    return leg(t, each, each.to == node ? fills : fills_at_least(t, each.to));
+  };
+  PerNode on;  // from each node
+  on.fill(kInfinity);
+  on[node] = 0;
+  for (std::size_t i = route.legs.size(); i-- > 0;) {
+    const RouteLeg& each = route.legs[i];
+    on[each.from] = std::min(on[each.from], cost(each) + on[each.to]);
+  }
+  for (std::size_t i = 0; i < route.legs.size(); ++i) {
+    const RouteLeg& each = route.legs[i];
+    const double through = sides_[t].paid[each.from] + cost(each) + on[each.to];
+    legs[i] = legs[i] || through - on[0] <= left;
+  }
 }
 
 }  // namespace mapsim::exact

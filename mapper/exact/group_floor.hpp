@@ -41,6 +41,8 @@ class GroupFloor {
   GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
              const std::vector<TensorPair>& pairs, const UnrollingGroup& group);
   double least();  // infinite: nothing can serve a tensor
+  // Per tensor and leg of its route: may a nest that needs no more than `most` [pJ] take it?
+  PerTensor<std::vector<bool>> legs_within(double most);
 
  private:
   using PerNode = std::array<double, kMostNodes>;
@@ -71,10 +73,17 @@ class GroupFloor {
   double operations(TensorId moves, TensorId stays) const;
   double operations(TensorId moves, TensorId stays, std::size_t dim, double room,
                     Extents& extents) const;
-  double refills() const;
-  double refills(const std::vector<TensorId>& order,
-                 const PerTensor<PerTensor<double>>& fills) const;
+  // Elements that come to the node that serves the compute units at least, all instances together.
+  using Fills = PerTensor<double>;
+  template <class Visit>
+  void for_each_order(const Visit& visit) const;
+  Fills fills_in(const std::vector<TensorId>& order,
+                 const PerTensor<PerTensor<double>>& if_moves) const;
+  double sum_of(const Fills& fills) const;
+  double least_to_come(std::size_t tensor) const;
   double combine(std::size_t tensor, double best);
+  void mark(std::size_t tensor, double most, PerTensor<std::vector<bool>>& legs);
+  void mark(TensorId t, double fills, double most, std::vector<bool>& legs) const;
 
   const Problem& problem_;
   const PerDim<Ladder>& ladders_;

@@ -66,13 +66,20 @@ constexpr std::size_t kManyRows = 200;
 // Of what may be within the limit. Without one, and if one nest is enough, of what may be better
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                 const Valuation& valuation, Key limit, bool may_dive, std::vector<Step>& dived) {
-  if (limit.first < kInfinity && skeleton.phases() * skeleton.pointers() < kManyRows) {
-    if (costs.components() > 1) {
-      costs.prepare();  // components are found side by side
+                 const Valuation& valuation, Key limit, bool may_dive, const PlacingsBeyond& beyond,
+                 std::vector<Step>& dived) {
+  double most = kInfinity;
+  if (limit.first < kInfinity) {
+    most = most_energy(valuation, costs.components(), limit);
+    if (beyond && most < kInfinity) {
+      costs.leave_out(beyond(most));
     }
-    return Bound(skeleton, unrolled, costs,
-                 {nullptr, most_energy(valuation, costs.components(), limit), nullptr});
+    if (skeleton.phases() * skeleton.pointers() < kManyRows) {
+      if (costs.components() > 1) {
+        costs.prepare();  // components are found side by side
+      }
+      return Bound(skeleton, unrolled, costs, {nullptr, most, nullptr});
+    }
   }
   costs.prepare();
   if (!(limit.first < kInfinity) && !may_dive) {
@@ -81,11 +88,10 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
   Alone alone(skeleton, unrolled, costs);
   if (!(limit.first < kInfinity)) {
     Dive found = dive(skeleton, unrolled, costs, alone, valuation);
-    limit = found.key;
     dived = std::move(found.steps);
+    most = found.key.first < kInfinity ? most_energy(valuation, costs.components(), found.key)
+                                       : kInfinity;
   }
-  const double most =
-      limit.first < kInfinity ? most_energy(valuation, costs.components(), limit) : kInfinity;
   if (alone.root() <= most) {
     alone.find_paid(costs);
   }
@@ -96,14 +102,14 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
 }  // namespace
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
-                   Key limit, bool one_is_enough)
+                   Key limit, bool one_is_enough, const PlacingsBeyond& beyond)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(
-          make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array, dived)) {
+      bound(make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array, beyond,
+                       dived)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

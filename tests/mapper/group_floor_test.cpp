@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "arch/load.hpp"
 #include "costmodel/nest.hpp"
 #include "mapper/exact/groups.hpp"
+#include "mapper/exact/labels.hpp"
 #include "mapper/mapper.hpp"
+#include "random_space.hpp"
 #include "workloads/gemm.hpp"
 
 namespace mapsim {
@@ -44,6 +47,42 @@ TEST(GroupFloor, KnowsWhatPassesTheOutermostPort) {
   const SearchResult found = search_exact(space, options);
   ASSERT_TRUE(found.cost);
   EXPECT_EQ(static_cast<double>(found.cost->latency.steady.count()), std::ceil(bits / 16));
+}
+
+// What no nest within the optimum of a group can use is not what its best nest uses.
+TEST(GroupFloor, LeavesTheOptimumOfEachGroupWithinItsLimit) {
+  const SearchOptions options;
+  std::int64_t found = 0;
+  std::int64_t placings = 0;
+  std::int64_t left_out = 0;
+  for (std::uint64_t seed = 40'000; seed < 40'900; ++seed) {
+    const SearchCase random = seed % 3 == 0   ? random_ruled_space(seed, 5'000)
+                              : seed % 3 == 1 ? random_systolic_space(seed, 5'000)
+                                              : random_space(seed, 5'000);
+    const Mapspace space{random.problem, random.constraints};
+    const Objective objective = seed % 2 == 0 ? Objective::kEnergy : Objective::kEdp;
+    const exact::Groups groups(space, objective);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto all = groups.build(g);
+      const exact::LabelResult best = exact::search_labels(*all, {}, Patience(options));
+      if (best.endings.empty()) {
+        continue;
+      }
+      exact::Quest quest;
+      quest.limit = best.endings.front().key;
+      const auto within = groups.build(g, quest.limit);
+      const exact::LabelResult same = exact::search_labels(*within, quest, Patience(options));
+      ASSERT_EQ(same.endings.size(), 1U) << "seed " << seed << ", group " << g;
+      EXPECT_EQ(same.endings.front().key, quest.limit) << "seed " << seed << ", group " << g;
+      ++found;
+      for (std::size_t p = 0; p < within->skeleton.placings().size(); ++p) {
+        ++placings;
+        left_out += within->costs.is_left_out(p) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(found, 2'000);
+  EXPECT_GT(left_out, placings / 20);
 }
 
 }  // namespace
