@@ -33,15 +33,6 @@ GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
 
 double GroupFloor::least() { return macs_ * problem_.mac_energy().count() + combine(0, kInfinity); }
 
-PerTensor<std::vector<bool>> GroupFloor::legs_within(double most) {
-  PerTensor<std::vector<bool>> legs(routes_.size());
-  for (const TensorId t : routes_.ids()) {
-    legs[t].resize(routes_[t].legs.size(), false);
-  }
-  mark(0, most * (1 + kRounding) - macs_ * problem_.mac_energy().count(), legs);
-  return legs;
-}
-
 void GroupFloor::find_sides(TensorId t) {
   const TensorUse& use = routes_[t].use;
   Sides& sides = sides_[t];
@@ -271,48 +262,66 @@ double GroupFloor::held(TensorId t, std::size_t node) const {
   return std::max(1.0, std::floor(bits / width(t, node)));
 }
 
-// Operations that an element takes part in at most while a tile of the other tensor stays.
-double GroupFloor::operations(TensorId moves, TensorId stays) const {
+struct GroupFloor::Stay {
+  TensorId moves{};
+  TensorId stays{};
+  Extents bounds;  // of the tile that stays, in one instance of its node
+  Extents scale;   // of where the other one moves, over that
+};
+
+// Operations that an element of one tensor at a node takes part in at most while a tile of the
+// other one stays at its node: the one that serves the compute units, or one on the way there.
+double GroupFloor::operations(TensorId moves, std::size_t to, TensorId stays,
+                              std::size_t at) const {
   constexpr double kRoomForAnything = 4096;  // then it matters little
-  const double room = held(stays, chosen_[stays].node);
-  if (balanced_ || routes_[stays].use.slides || room > kRoomForAnything) {
-    return room;
+  const double space = at == chosen_[stays].node ? held(stays, at) : std::floor(room(stays, at));
+  const PerDim<Dim>& dims = problem_.workload().dims;
+  Stay stay{moves, stays, Extents(dims.size(), 1.0), Extents(dims.size(), 1.0)};
+  double instances = 1;  // of the one that stays, in one of the other
+  for (const DimId d : dims.ids()) {
+    stay.bounds[d] = real(dims[d].bound);
+    for (const FanoutId f : group_.factors.ids()) {
+      const std::size_t levels_above = problem_.arch().levels_above[f];
+      const double factor = real(group_.factors[f][d]);
+      stay.bounds[d] /= levels_above <= at ? factor : 1;
+      stay.scale[d] *= at < levels_above && levels_above <= to ? 1 / factor : 1;
+      stay.scale[d] *= to < levels_above && levels_above <= at ? factor : 1;
+    }
+    instances *= std::max(1.0, stay.scale[d]);
   }
-  Extents extents(problem_.workload().dims.size(), 1.0);
-  return operations(moves, stays, 0, room, extents);
+  if (balanced_ || routes_[stays].use.slides || !(space <= kRoomForAnything)) {
+    return std::max(1.0, space) * instances;
+  }
+  Extents extents = stay.scale;
+  return operations(stay, 0, std::max(1.0, space), extents);
 }
 
 // The same over all divisors of the dims from this one on that the tile has and the element does
 // not tell.
-double GroupFloor::operations(TensorId moves, TensorId stays, std::size_t dim, double room,
+double GroupFloor::operations(const Stay& stay, std::size_t dim, double room,
                               Extents& extents) const {
   const auto matters = [&](std::size_t i) {
-    return routes_[stays].use.dims.contains(static_cast<DimId>(i)) &&
-           !routes_[moves].use.told.contains(static_cast<DimId>(i));
+    return routes_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
+           !routes_[stay.moves].use.told.contains(static_cast<DimId>(i));
   };
-  while (dim < extents.size() && !matters(dim)) {
-    ++dim;
+  for (; dim < extents.size() && !matters(dim); ++dim) {
+    extents[static_cast<DimId>(dim)] = 1;
   }
   if (dim == extents.size()) {
-    return most_operations(routes_[moves].use, extents);
+    return most_operations(routes_[stay.moves].use, extents);
   }
   const auto d = static_cast<DimId>(dim);
-  std::int64_t bound = problem_.workload().dims[d].bound;
-  for (const FanoutId f : group_.factors.ids()) {
-    const bool above = problem_.arch().levels_above[f] <= chosen_[stays].node;
-    bound /= above ? group_.factors[f][d] : 1;
-  }
+  const auto bound = static_cast<std::int64_t>(stay.bounds[d]);
   double most = 0;
   for (const std::int64_t extent : ladders_[d]) {
     if (extent > bound || real(extent) > room) {
       break;
     }
     if (bound % extent == 0) {
-      extents[d] = real(extent);
-      most = std::max(most, operations(moves, stays, dim + 1, room / real(extent), extents));
+      extents[d] = real(extent) * stay.scale[d];
+      most = std::max(most, operations(stay, dim + 1, room / real(extent), extents));
     }
   }
-  extents[d] = 1;
   return most;
 }
 
@@ -330,8 +339,8 @@ void GroupFloor::for_each_order(const Visit& visit) const {
         routes_.size() > kMostTensors) {
       continue;
     }
-    if_moves[one][other] = macs_ / operations(one, other);
-    if_moves[other][one] = macs_ / operations(other, one);
+    if_moves[one][other] = macs_ / operations(one, node, other, node);
+    if_moves[other][one] = macs_ / operations(other, node, one, node);
     for (const TensorId t : {one, other}) {
       if (std::find(order.begin(), order.end(), t) == order.end()) {
         order.push_back(t);
@@ -398,48 +407,6 @@ double GroupFloor::combine(std::size_t tensor, double best) {
     best = combine(tensor + 1, best);
   }
   return best;
-}
-
-// The legs of all choices, for the tensors from this one on, that need no more than `most`.
-void GroupFloor::mark(std::size_t tensor, double most, PerTensor<std::vector<bool>>& legs) {
-  if (!(least_to_come(tensor) <= most)) {
-    return;
-  }
-  if (tensor == choices_.size()) {
-    for_each_order([&](const Fills& fills) {
-      const double left = most - sum_of(fills);
-      for (const TensorId t : fills.ids()) {
-        mark(t, fills[t], left, legs[t]);
-      }
-    });
-    return;
-  }
-  const auto t = static_cast<TensorId>(tensor);
-  for (const Choice& choice : choices_[t]) {
-    chosen_[t] = choice;
-    mark(tensor + 1, most, legs);
-  }
-}
-
-// The legs of the chosen tensor's ways that need no more than `left` beyond the cheapest.
-void GroupFloor::mark(TensorId t, double fills, double left, std::vector<bool>& legs) const {
-  const Route& route = routes_[t];
-  const std::size_t node = chosen_[t].node;
-  const auto cost = [&](const RouteLeg& each) {
-    return leg(t, each, each.to == node ? fills : fills_at_least(t, each.to));
-  };
-  PerNode on;  // from each node
-  on.fill(kInfinity);
-  on[node] = 0;
-  for (std::size_t i = route.legs.size(); i-- > 0;) {
-    const RouteLeg& each = route.legs[i];
-    on[each.from] = std::min(on[each.from], cost(each) + on[each.to]);
-  }
-  for (std::size_t i = 0; i < route.legs.size(); ++i) {
-    const RouteLeg& each = route.legs[i];
-    const double through = sides_[t].paid[each.from] + cost(each) + on[each.to];
-    legs[i] = legs[i] || through - on[0] <= left;
-  }
 }
 
 }  // namespace mapsim::exact
