@@ -6,7 +6,10 @@
 #include <variant>
 #include <vector>
 
+#include "check/geometry.hpp"
 #include "check/ways.hpp"
+#include "costmodel/nest.hpp"
+#include "costmodel/ports.hpp"
 
 namespace mapsim::check {
 
@@ -62,6 +65,35 @@ double array_floor(const Problem& problem, const SystolicTiming& timing, const U
   return least - (timing.scalesim ? 1 : 0);  // the number of the last one
 }
 
+// Every element of an input leaves the outermost level at least once, and every sum comes there:
+// cycles of its busiest port. Only if one instance of it has them all.
+double port_floor(const Problem& problem) {
+  for (const FanoutId f : problem.arch().fanouts.ids()) {
+    if (!problem.arch().is_above(LevelId{0}, f)) {
+      return 0;
+    }
+  }
+  const Bandwidth& bandwidth = problem.arch().levels[LevelId{0}].bandwidth;
+  const Workload& workload = problem.workload();
+  double out = 0;  // bits
+  double in = 0;
+  for (const TensorId t : workload.tensors.ids()) {
+    const Tensor& tensor = workload.tensors[t];
+    double bits =
+        std::min(problem.moved_bits(t, tensor.bits), problem.moved_bits(t, tensor.partial_bits));
+    for (const Rank& rank : tensor.ranks) {
+      bits *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
+    }
+    (t == workload.output() ? in : out) += bits;
+  }
+  const auto time = [&](PortKind kind, double bits) {
+    const auto& rate = rate_of(bandwidth, kind);
+    return rate ? std::ceil(bits * (1 - kRounding) / rate->count()) : 0.0;
+  };
+  return std::max(
+      {time(PortKind::kRead, out), time(PortKind::kWrite, in), time(PortKind::kShared, out + in)});
+}
+
 }  // namespace
 
 Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
@@ -77,6 +109,9 @@ Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   }
   if (!(cycles < kInfinity)) {
     return {kInfinity, kInfinity};
+  }
+  if (goal.needs_time() || problem.leakage(Cycles{1}) > Picojoules{0}) {
+    cycles = std::max(cycles, port_floor(problem));
   }
   double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
                   problem.leakage(Cycles{1}).count() * cycles;

@@ -232,6 +232,22 @@ void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size
   }
 }
 
+void Costs::leave_out(std::vector<bool> placings) {
+  left_out_ = std::move(placings);
+  std::size_t longest = 0;
+  for (const Lattice& lattice : unrolled_.lattices) {
+    longest = std::max(longest, lattice.size());
+    for (std::size_t i = 0; i < lattice.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      if (unrolled_.windows.contains(d)) {
+        longest = std::max(longest,
+                           lattice.runs(d).size() * (lattice.size() / lattice.positions(d).size()));
+      }
+    }
+  }
+  infinite_.assign(components_ * longest, kInfinity);
+}
+
 void Costs::prepare() {
   Caught caught;
 #pragma omp taskloop grainsize(1) shared(caught)
@@ -251,6 +267,9 @@ void Costs::prepare(TensorId t) {
   }
   std::vector<std::pair<std::size_t, std::optional<DimId>>> tables;
   for (const std::size_t placing : placings) {
+    if (is_left_out(placing)) {
+      continue;
+    }
     table(placing);
     tables.emplace_back(placing, std::nullopt);
     for (const DimId dim : moves.slides) {
@@ -273,6 +292,9 @@ void Costs::prepare(TensorId t) {
 }
 
 const std::vector<double>& Costs::plain(std::size_t index) {
+  if (is_left_out(index)) {
+    return infinite_;
+  }
   std::vector<double>& costs = plain_[index];
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);
@@ -288,6 +310,9 @@ const std::vector<double>& Costs::plain(std::size_t index) {
 }
 
 const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
+  if (is_left_out(index)) {
+    return infinite_;
+  }
   std::vector<double>& costs = sliding_[index][dim];
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);

@@ -23,6 +23,10 @@ class Costs {
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
+  // No nest of interest has these placings: they cost infinitely much, and nothing is computed.
+  // Before anything is asked of them.
+  void leave_out(std::vector<bool> placings);
+  bool is_left_out(std::size_t placing) const { return !left_out_.empty() && left_out_[placing]; }
   // Makes all tables of placings that moves of a tensor use, one to a task: whatever threads the
   // caller's team has to spare take part. From then on threads may ask for them at once, and for
   // mac() of what has been asked before. Several tensors may be prepared at once.
@@ -118,6 +122,8 @@ class Costs {
   std::vector<VolumeFactory> volumes_;  // per tensor, as all that threads fill in
   Tracked tracked_;
   std::size_t components_;
+  std::vector<bool> left_out_;    // per placing; none: all of them count
+  std::vector<double> infinite_;  // the tables of those
   std::vector<std::optional<Terms>> terms_;
   std::vector<std::optional<Table>> tables_;
   std::vector<std::vector<double>> plain_;

@@ -2,6 +2,7 @@
 #include "mapper/exact/dive.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -37,18 +38,19 @@ class Beam {
   // The least key of an end; how far the energy there is from what the start promised.
   Dive run(std::size_t width) {
     best_ = Dive{};
-    least_ = kInfinity;
+    least_ = {kInfinity, kInfinity};
     trail_.clear();
     std::vector<Label> labels;
     for (const std::size_t pointers : skeleton_.starts()) {
       const Node node{0, pointers, unrolled_.lattices.front().size() - 1};
-      labels.push_back({node, alone_.to_go(0, pointers, node.tile),
+      labels.push_back({node,
+                        {0, alone_.to_go(0, pointers, node.tile)},
                         std::vector<double>(costs_.components() + skeleton_.rooms().size()),
                         leave_mark({Step::Kind::kStart, node, 0}, kNoMark)});
     }
     promised_ = kInfinity;
     for (const Label& label : labels) {
-      promised_ = std::min(promised_, label.estimate);
+      promised_ = std::min(promised_, label.estimate.energy);
     }
     while (!labels.empty()) {
       keep_best(labels, width);
@@ -60,12 +62,17 @@ class Beam {
     }
     return best_;
   }
-  bool is_far() const { return least_ > kFar * promised_; }
+  bool is_far() const { return least_.energy > kFar * promised_; }
 
  private:
+  struct Estimate {
+    double time = 0;    // so far, as the objective values it; 0: energy counts
+    double energy = 0;  // of the whole nest [pJ]
+    friend auto operator<=>(const Estimate&, const Estimate&) = default;
+  };
   struct Label {
     Node node;
-    double estimate = 0;         // energy of the whole nest [pJ]
+    Estimate estimate;
     std::vector<double> values;  // components paid, then bits used of each room
     std::size_t mark = 0;        // index in the trail
   };
@@ -123,15 +130,16 @@ class Beam {
                     for (const Payment& payment : payments) {
                       energy += payment.cost[0];
                     }
-                    const double estimate =
+                    const double whole =
                         energy + (ends ? 0 : alone_.to_go(to.phase, to.pointers, to.tile));
-                    if (estimate < least_) {
-                      follow(label, step, estimate, payments);
+                    if (Estimate{label.estimate.time, whole} < least_) {
+                      follow(label, step, whole, payments);
                     }
                   });
   }
 
-  void follow(const Label& label, const Step& step, double estimate,
+  // `energy`: of the whole nest, as estimated.
+  void follow(const Label& label, const Step& step, double energy,
               std::span<const Payment> payments) {
     std::vector<double> values = label.values;
     const std::size_t components = costs_.components();
@@ -148,6 +156,11 @@ class Beam {
       if (used > skeleton_.rooms()[room].bits) {
         return;
       }
+    }
+    const bool is_timed = valuation_.objective().energy_power == 0;
+    const Estimate estimate{is_timed ? valuation_.key(values.data()).first : 0, energy};
+    if (!(estimate < least_)) {
+      return;
     }
     if (step.kind != Step::Kind::kEnd) {
       next_.push_back({step.node, estimate, std::move(values), leave_mark(step, label.mark)});
@@ -169,7 +182,7 @@ class Beam {
   std::vector<Label> next_;
   std::vector<Mark> trail_;
   Dive best_;
-  double least_ = kInfinity;     // energy of the best
+  Estimate least_;               // of the best
   double promised_ = kInfinity;  // at the start
 };
 
@@ -184,7 +197,7 @@ Dive dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, cons
   }
   Beam beam(skeleton, unrolled, costs, alone, valuation);
   Dive best = beam.run(kNarrow);
-  if (valuation.objective().energy_power > 0 && beam.is_far()) {
+  if (beam.is_far()) {
     Dive wide = beam.run(kWide);
     best = wide.key < best.key ? std::move(wide) : std::move(best);
   }

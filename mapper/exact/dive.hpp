@@ -14,10 +14,10 @@ struct Dive {
   std::vector<Step> steps;  // from the start to the end
 };
 
-// A nest that fits, and of a good one as a rule: a beam search, step by step from the
-// start, of the nodes that promise the least energy by what each tensor alone has to go. It may
-// come to no end, or to none within the objective's limits. Machines whose outermost level is
-// finite are not dived into.
+// A nest that fits, and of a good one as a rule: a beam search, step by step from the start, of the
+// nodes that promise the least energy by what each tensor alone has to go; if the objective is time
+// alone, of those first that have taken the least time so far. It may come to no end, or to none
+// within the objective's limits. Machines whose outermost level is finite are not dived into.
 Dive dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
           const Valuation& valuation);
 

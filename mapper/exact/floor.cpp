@@ -2,10 +2,12 @@
 #include "mapper/exact/floor.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
 #include "mapper/exact/group_floor.hpp"
+#include "mapper/objective.hpp"
 
 namespace mapsim::exact {
 
@@ -47,22 +49,39 @@ double energy_floor(const Mapspace& space) {
   return floor;
 }
 
-EnergyFloor::EnergyFloor(const Skeleton& skeleton) : space_{&skeleton.space()} {
-  const Workload& workload = space_->problem().workload();
-  const std::size_t latch = space_->problem().arch().levels.size();
+std::vector<double> least_port_bits(const Skeleton& skeleton) {
+  const Problem& problem = skeleton.problem();
+  const Workload& workload = problem.workload();
+  std::vector<double> bits(skeleton.ports().size(), 0.0);
+  const PerFanout<std::size_t>& levels_above = problem.arch().levels_above;
+  if (std::find(levels_above.begin(), levels_above.end(), 0) != levels_above.end()) {
+    return bits;
+  }
+  for (const TensorId t : workload.tensors.ids()) {
+    const std::optional<std::size_t> port = skeleton.port(LevelId{0}, t != workload.output());
+    if (port) {
+      const Tensor& tensor = workload.tensors[t];
+      bits[*port] +=
+          static_cast<double>(footprint(tensor, bounds_of(workload))) *
+          std::min(problem.moved_bits(t, tensor.bits), problem.moved_bits(t, tensor.partial_bits)) *
+          (1 - kRounding);
+    }
+  }
+  return bits;
+}
+
+EnergyFloor::EnergyFloor(const Skeleton& skeleton) : skeleton_{&skeleton} {
+  const Workload& workload = skeleton.problem().workload();
+  const std::size_t latch = skeleton.problem().arch().levels.size();
   for (const TensorId t : workload.tensors.ids()) {
     Route route;
     route.use = use_of(workload, workload.tensors[t]);
-    const std::vector<Stop>& stops = skeleton.stops(t);
-    route.serves[latch] = stops.back().latch;
-    const auto node = [&](std::size_t stop) {
-      return stops[stop].latch ? latch : index_of(stops[stop].level);
-    };
+    route.serves[latch] = skeleton.stops(t).back().latch;
     for (const Placing& placing : skeleton.placings()) {
       if (placing.tensor == t && placing.to == Placing::kMac) {
-        route.serves[node(placing.from)] = true;
+        route.serves[index_of(skeleton.stops(t)[placing.from].level)] = true;
       } else if (placing.tensor == t) {
-        route.legs.push_back({node(placing.from), node(placing.to)});
+        route.legs.push_back(leg_of(placing));
       }
     }
     std::sort(route.legs.begin(), route.legs.end());
@@ -76,8 +95,31 @@ EnergyFloor::EnergyFloor(const Skeleton& skeleton) : space_{&skeleton.space()} {
   }
 }
 
+RouteLeg EnergyFloor::leg_of(const Placing& placing) const {
+  const std::vector<Stop>& stops = skeleton_->stops(placing.tensor);
+  const auto node = [&](const Stop& stop) {
+    return stop.latch ? skeleton_->problem().arch().levels.size() : index_of(stop.level);
+  };
+  return {node(stops[placing.from]), node(stops[placing.to])};
+}
+
 double EnergyFloor::of(const UnrollingGroup& group) const {
-  return GroupFloor(*space_, routes_, pairs_, group).least();
+  return GroupFloor(skeleton_->space(), routes_, pairs_, group).least();
+}
+
+std::vector<bool> EnergyFloor::placings_beyond(const UnrollingGroup& group, double most) const {
+  const PerTensor<std::vector<bool>> within =
+      GroupFloor(skeleton_->space(), routes_, pairs_, group).legs_within(most);
+  std::vector<bool> beyond;
+  for (const Placing& placing : skeleton_->placings()) {
+    const std::vector<RouteLeg>& legs = routes_[placing.tensor].legs;
+    const auto leg = placing.to == Placing::kMac
+                         ? legs.end()
+                         : std::lower_bound(legs.begin(), legs.end(), leg_of(placing));
+    beyond.push_back(leg != legs.end() &&
+                     !within[placing.tensor][static_cast<std::size_t>(leg - legs.begin())]);
+  }
+  return beyond;
 }
 
 }  // namespace mapsim::exact

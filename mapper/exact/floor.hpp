@@ -13,16 +13,25 @@ namespace mapsim::exact {
 // cheaply.
 double energy_floor(const Mapspace& space);
 
-// The same of the nests of one group, whatever their tiles: of all ways that tensors may take, the
-// cheapest by GroupFloor. docs/decisions/0031, 0036, 0039.
+// Bits that pass each port of the skeleton in any mapping, at least: every element leaves the
+// outermost level once (a sum comes there), if one instance of it has them all.
+std::vector<double> least_port_bits(const Skeleton& skeleton);
+
+// The least energy of the nests of one group, whatever their tiles: of all ways that tensors may
+// take, the cheapest by GroupFloor. docs/decisions/0031, 0036, 0039.
 class EnergyFloor {
  public:
-  explicit EnergyFloor(const Skeleton& skeleton);  // its space outlives the floor
+  explicit EnergyFloor(const Skeleton& skeleton);  // outlives the floor
   // Infinite: nothing can serve a tensor.
   double of(const UnrollingGroup& group) const;
+  // Per placing of the skeleton: does every nest of the group with it need more than `most` [pJ]?
+  // Not said of accesses of the compute units. docs/decisions/0040.
+  std::vector<bool> placings_beyond(const UnrollingGroup& group, double most) const;
 
  private:
-  const Mapspace* space_;
+  RouteLeg leg_of(const Placing& placing) const;
+
+  const Skeleton* skeleton_;
   PerTensor<Route> routes_;
   std::vector<TensorPair> pairs_;
 };

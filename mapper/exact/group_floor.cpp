@@ -262,68 +262,85 @@ double GroupFloor::held(TensorId t, std::size_t node) const {
   return std::max(1.0, std::floor(bits / width(t, node)));
 }
 
-// Operations that an element takes part in at most while a tile of the other tensor stays.
-double GroupFloor::operations(TensorId moves, TensorId stays) const {
+struct GroupFloor::Stay {
+  TensorId moves{};
+  TensorId stays{};
+  Extents bounds;  // of the tile that stays, in one instance of its node
+  Extents scale;   // of where the other one moves, over that
+};
+
+// Operations that an element of one tensor at a node takes part in at most while a tile of the
+// other one stays at its node: the one that serves the compute units, or one on the way there.
+double GroupFloor::operations(TensorId moves, std::size_t to, TensorId stays,
+                              std::size_t at) const {
   constexpr double kRoomForAnything = 4096;  // then it matters little
-  const double room = held(stays, chosen_[stays].node);
-  if (balanced_ || routes_[stays].use.slides || room > kRoomForAnything) {
-    return room;
+  const double space = at == chosen_[stays].node ? held(stays, at) : std::floor(room(stays, at));
+  const PerDim<Dim>& dims = problem_.workload().dims;
+  Stay stay{moves, stays, Extents(dims.size(), 1.0), Extents(dims.size(), 1.0)};
+  double instances = 1;  // of the one that stays, in one of the other
+  for (const DimId d : dims.ids()) {
+    stay.bounds[d] = real(dims[d].bound);
+    for (const FanoutId f : group_.factors.ids()) {
+      const std::size_t levels_above = problem_.arch().levels_above[f];
+      const double factor = real(group_.factors[f][d]);
+      stay.bounds[d] /= levels_above <= at ? factor : 1;
+      stay.scale[d] *= at < levels_above && levels_above <= to ? 1 / factor : 1;
+      stay.scale[d] *= to < levels_above && levels_above <= at ? factor : 1;
+    }
+    instances *= std::max(1.0, stay.scale[d]);
   }
-  Extents extents(problem_.workload().dims.size(), 1.0);
-  return operations(moves, stays, 0, room, extents);
+  if (balanced_ || routes_[stays].use.slides || !(space <= kRoomForAnything)) {
+    return std::max(1.0, space) * instances;
+  }
+  Extents extents = stay.scale;
+  return operations(stay, 0, std::max(1.0, space), extents);
 }
 
 // The same over all divisors of the dims from this one on that the tile has and the element does
 // not tell.
-double GroupFloor::operations(TensorId moves, TensorId stays, std::size_t dim, double room,
+double GroupFloor::operations(const Stay& stay, std::size_t dim, double room,
                               Extents& extents) const {
   const auto matters = [&](std::size_t i) {
-    return routes_[stays].use.dims.contains(static_cast<DimId>(i)) &&
-           !routes_[moves].use.told.contains(static_cast<DimId>(i));
+    return routes_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
+           !routes_[stay.moves].use.told.contains(static_cast<DimId>(i));
   };
-  while (dim < extents.size() && !matters(dim)) {
-    ++dim;
+  for (; dim < extents.size() && !matters(dim); ++dim) {
+    extents[static_cast<DimId>(dim)] = 1;
   }
   if (dim == extents.size()) {
-    return most_operations(routes_[moves].use, extents);
+    return most_operations(routes_[stay.moves].use, extents);
   }
   const auto d = static_cast<DimId>(dim);
-  std::int64_t bound = problem_.workload().dims[d].bound;
-  for (const FanoutId f : group_.factors.ids()) {
-    const bool above = problem_.arch().levels_above[f] <= chosen_[stays].node;
-    bound /= above ? group_.factors[f][d] : 1;
-  }
+  const auto bound = static_cast<std::int64_t>(stay.bounds[d]);
   double most = 0;
   for (const std::int64_t extent : ladders_[d]) {
     if (extent > bound || real(extent) > room) {
       break;
     }
     if (bound % extent == 0) {
-      extents[d] = real(extent);
-      most = std::max(most, operations(moves, stays, dim + 1, room / real(extent), extents));
+      extents[d] = real(extent) * stay.scale[d];
+      most = std::max(most, operations(stay, dim + 1, room / real(extent), extents));
     }
   }
-  extents[d] = 1;
   return most;
 }
 
 // Of each pair that one level serves, the tensor that moves further in stays with one tile of the
 // other: it comes at least once for as many operations as an element takes part in meanwhile. Which
-// of them moves how far in is the mapping's choice.
-double GroupFloor::refills() const {
+// of them moves how far in is the mapping's choice: calls visit(fills) for each.
+template <class Visit>
+void GroupFloor::for_each_order(const Visit& visit) const {
   constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
-  if (routes_.size() > kMostTensors) {
-    return 0;
-  }
   std::vector<TensorId> order;
-  PerTensor<PerTensor<double>> fills(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
+  PerTensor<PerTensor<double>> if_moves(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
   for (const auto& [one, other] : pairs_) {
     const std::size_t node = chosen_[one].node;
-    if (node != chosen_[other].node || node == 0 || node == latch_) {
+    if (node != chosen_[other].node || node == 0 || node == latch_ ||
+        routes_.size() > kMostTensors) {
       continue;
     }
-    fills[one][other] = macs_ / operations(one, other);
-    fills[other][one] = macs_ / operations(other, one);
+    if_moves[one][other] = macs_ / operations(one, node, other, node);
+    if_moves[other][one] = macs_ / operations(other, node, one, node);
     for (const TensorId t : {one, other}) {
       if (std::find(order.begin(), order.end(), t) == order.end()) {
         order.push_back(t);
@@ -331,34 +348,40 @@ double GroupFloor::refills() const {
     }
   }
   std::sort(order.begin(), order.end());
-  double least = kInfinity;
   do {
-    least = std::min(least, refills(order, fills));
+    visit(fills_in(order, if_moves));
   } while (std::next_permutation(order.begin(), order.end()));
-  return least;
 }
 
-// `order`: who moves furthest in comes first. `fills`: elements that come if a tensor moves, and
+// `order`: who moves furthest in comes first. `if_moves`: elements that come if a tensor moves, and
 // another stays.
-double GroupFloor::refills(const std::vector<TensorId>& order,
-                           const PerTensor<PerTensor<double>>& fills) const {
-  double sum = 0;
+GroupFloor::Fills GroupFloor::fills_in(const std::vector<TensorId>& order,
+                                       const PerTensor<PerTensor<double>>& if_moves) const {
+  Fills fills(chosen_.size());
+  for (const TensorId t : fills.ids()) {
+    fills[t] = fills_at_least(t, chosen_[t].node);
+  }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const TensorId moves = order[i];
-    double most = 0;
     for (std::size_t k = i + 1; k < order.size(); ++k) {
-      most = std::max(most, fills[moves][order[k]]);
+      fills[order[i]] = std::max(fills[order[i]], if_moves[order[i]][order[k]]);
     }
-    const std::size_t node = chosen_[moves].node;
-    if (most > fills_at_least(moves, node)) {
-      sum += way(moves, node, most) - sides_[moves].paid[node];
-    }
+  }
+  return fills;
+}
+
+// Of all chosen ways and accesses.
+double GroupFloor::sum_of(const Fills& fills) const {
+  double sum = 0;
+  for (const TensorId t : fills.ids()) {
+    const std::size_t node = chosen_[t].node;
+    const bool again = fills[t] > fills_at_least(t, node);
+    sum += chosen_[t].cost + (again ? way(t, node, fills[t]) - sides_[t].paid[node] : 0);
   }
   return sum;
 }
 
-// The least of all choices for the tensors from this one on, if it is below the best.
-double GroupFloor::combine(std::size_t tensor, double best) {
+// Of the choices so far, and of any for the tensors from this one on.
+double GroupFloor::least_to_come(std::size_t tensor) const {
   double sum = 0;
   for (const TensorId t : choices_.ids()) {
     if (choices_[t].empty()) {
@@ -366,11 +389,17 @@ double GroupFloor::combine(std::size_t tensor, double best) {
     }
     sum += index_of(t) < tensor ? chosen_[t].cost : choices_[t].front().cost;
   }
-  if (sum >= best) {
+  return sum;
+}
+
+// The least of all choices for the tensors from this one on, if it is below the best.
+double GroupFloor::combine(std::size_t tensor, double best) {
+  if (least_to_come(tensor) >= best) {
     return best;
   }
   if (tensor == choices_.size()) {
-    return std::min(best, sum + refills());
+    for_each_order([&](const Fills& fills) { best = std::min(best, sum_of(fills)); });
+    return best;
   }
   const auto t = static_cast<TensorId>(tensor);
   for (const Choice& choice : choices_[t]) {

@@ -41,6 +41,9 @@ class GroupFloor {
   GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
              const std::vector<TensorPair>& pairs, const UnrollingGroup& group);
   double least();  // infinite: nothing can serve a tensor
+  // Per tensor and leg of its route: may a nest that needs no more than `most` [pJ] take it? Looks
+  // closer than least(): at tensors that stay further out than others move. (group_orders.cpp)
+  PerTensor<std::vector<bool>> legs_within(double most);
 
  private:
   using PerNode = std::array<double, kMostNodes>;
@@ -68,13 +71,22 @@ class GroupFloor {
   double width(TensorId t, std::size_t node) const;
   double room(TensorId t, std::size_t node) const;
   double held(TensorId t, std::size_t node) const;
-  double operations(TensorId moves, TensorId stays) const;
-  double operations(TensorId moves, TensorId stays, std::size_t dim, double room,
-                    Extents& extents) const;
-  double refills() const;
-  double refills(const std::vector<TensorId>& order,
-                 const PerTensor<PerTensor<double>>& fills) const;
+  struct Stay;  // of a tensor's tile at a node, while another one moves
+  double operations(TensorId moves, std::size_t to, TensorId stays, std::size_t at) const;
+  double operations(const Stay& stay, std::size_t dim, double room, Extents& extents) const;
+  // Elements that come to the node that serves the compute units at least, all instances together.
+  using Fills = PerTensor<double>;
+  template <class Visit>
+  void for_each_order(const Visit& visit) const;
+  Fills fills_in(const std::vector<TensorId>& order,
+                 const PerTensor<PerTensor<double>>& if_moves) const;
+  double sum_of(const Fills& fills) const;
+  double least_to_come(std::size_t tensor) const;
   double combine(std::size_t tensor, double best);
+  // group_orders.cpp
+  using Legs = PerTensor<std::vector<bool>>;
+  class Orders;
+  void mark(std::size_t tensor, double most, Legs& legs);
 
   const Problem& problem_;
   const PerDim<Ladder>& ladders_;

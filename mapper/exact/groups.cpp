@@ -113,6 +113,7 @@ void Groups::find_kinds() {
       kind.skeleton =
           std::make_unique<Skeleton>(space_, nests::used_fanouts(group), may_stay_[first[k]]);
       kind.floor.emplace(*kind.skeleton);
+      kind.port_bits = least_port_bits(*kind.skeleton);
       kind.valuation.emplace(*kind.skeleton, objective_, 0);
     });
   }
@@ -121,8 +122,9 @@ void Groups::find_kinds() {
 
 void Groups::find_floor(std::size_t group) {
   const Kind& kind = kinds_[kind_[group]];
-  std::vector<double> components(2 + kind.skeleton->ports().size(), 0.0);
+  std::vector<double> components(2 + kind.port_bits.size(), 0.0);
   components[0] = kind.floor->of(space_.group_by_factors()[group]);
+  std::copy(kind.port_bits.begin(), kind.port_bits.end(), components.begin() + 1);
   cycles_[group] = least_cycles(group);
   if (cycles_[group] < kInfinity) {
     floors_[group] = kind.valuation->key(components.data(), cycles_[group]);
@@ -144,9 +146,10 @@ double Groups::least_cycles(std::size_t group) const {
 }
 
 std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_is_enough) const {
-  Unrolled unrolled(space_.problem(), space_.group_by_factors()[group]);
-  return std::make_unique<Instance>(skeleton(group), std::move(unrolled), objective_, limit,
-                                    one_is_enough);
+  const UnrollingGroup& unrolling = space_.group_by_factors()[group];
+  return std::make_unique<Instance>(
+      skeleton(group), Unrolled(space_.problem(), unrolling), objective_, limit, one_is_enough,
+      [&](double most) { return kinds_[kind_[group]].floor->placings_beyond(unrolling, most); });
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

@@ -57,6 +57,7 @@ class Groups {
   struct Kind {
     std::unique_ptr<Skeleton> skeleton;
     std::optional<EnergyFloor> floor;
+    std::vector<double> port_bits;  // at least
     std::optional<Valuation> valuation;
   };
   void find_kinds();

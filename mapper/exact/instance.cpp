@@ -78,21 +78,24 @@ Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Cost
 // Of what may be within the limit. Without one, and if one nest is enough, of what may be better
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                 const Valuation& valuation, Key limit, bool may_dive, std::vector<Step>& dived) {
-  if (!(limit.first < kInfinity) && !may_dive) {
+                 const Valuation& valuation, Key limit, bool may_dive, const PlacingsBeyond& beyond,
+                 std::vector<Step>& dived) {
+  const bool is_limited = limit.first < kInfinity;
+  if (!is_limited && !may_dive) {
     costs.prepare();
     return Bound(skeleton, unrolled, costs);
   }
+  double most = is_limited ? most_energy(valuation, costs.components(), limit) : kInfinity;
+  if (beyond && most < kInfinity) {
+    costs.leave_out(beyond(most));
+  }
   Alone alone(skeleton, unrolled, costs);
-  const bool is_limited = limit.first < kInfinity;
   if (!is_limited) {
     Dive found = dive_and_find_paid(skeleton, unrolled, costs, valuation, alone);
-    limit = found.key;
     dived = std::move(found.steps);
-  }
-  const double most =
-      limit.first < kInfinity ? most_energy(valuation, costs.components(), limit) : kInfinity;
-  if (is_limited && alone.root() <= most) {
+    most = found.key.first < kInfinity ? most_energy(valuation, costs.components(), found.key)
+                                       : kInfinity;
+  } else if (alone.root() <= most) {
     alone.find_paid(costs);
   }
   return most < kInfinity ? Bound(skeleton, unrolled, costs, {&alone, most, nullptr})
@@ -102,14 +105,14 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
 }  // namespace
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
-                   Key limit, bool one_is_enough)
+                   Key limit, bool one_is_enough, const PlacingsBeyond& beyond)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(
-          make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array, dived)) {
+      bound(make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array, beyond,
+                       dived)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -13,12 +14,16 @@
 
 namespace mapsim::exact {
 
+// Per placing of a skeleton: does every nest with it need more than so much energy [pJ]? None said:
+// not known of any.
+using PlacingsBeyond = std::function<std::vector<bool>(double most)>;
+
 // Everything that the search of one group of unrollings needs.
 struct Instance {
   // Keys beyond `limit` are of no interest. `one_is_enough`: nor are any that are worse than some
   // nest's.
   Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {},
-           bool one_is_enough = false);
+           bool one_is_enough = false, const PlacingsBeyond& beyond = {});
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;

@@ -40,7 +40,8 @@ const RoomUse::Entrants& RoomUse::entrants(std::size_t r, const Node& node) {
     bool enters = false;
     for (std::size_t p = 0; p < skeleton.placings().size(); ++p) {
       const Placing& placing = skeleton.placings()[p];
-      if (placing.tensor != t || placing.crossed < crossed || skeleton.room_of(placing) != r) {
+      if (placing.tensor != t || placing.crossed < crossed || skeleton.room_of(placing) != r ||
+          instance_.costs.is_left_out(p)) {
         continue;
       }
       enters = true;

@@ -95,7 +95,7 @@ void TensorWays::find_to_go(std::size_t phase, Costs& costs) {
   for (std::size_t stop = stops().size(); stop-- > 0;) {
     double* here = &to_go_[row(phase, stop)];
     for (const TensorMoves::Edge& edge : moves_.edges[phase]) {
-      if (edge.from != stop) {
+      if (edge.from != stop || costs.is_left_out(edge.placing)) {
         continue;
       }
       const double* below = to_go(phase, edge.to);
@@ -157,7 +157,7 @@ void TensorWays::find_paid(std::size_t phase, Costs& costs) {
       }
     }
     for (const TensorMoves::Edge& edge : moves_.edges[phase]) {
-      if (edge.from != stop) {
+      if (edge.from != stop || costs.is_left_out(edge.placing)) {
         continue;
       }
       take_least_sum(&paid_[row(phase, edge.to)], here, costs.plain(edge.placing).data(),

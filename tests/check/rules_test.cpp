@@ -144,7 +144,8 @@ std::int64_t survey(const SearchCase& random, Certificate& certificate) {
     ++size;
     const Evaluation evaluation = evaluate(problem, mapping);
     if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
-      const double value = cost->energy.total.count();
+      const double value = certificate.goal.value(
+          cost->energy.total.count(), static_cast<double>(cost->latency.steady.count()));
       for (check::Claim& claim : certificate.claims) {
         claim.bound =
             is_of(problem, mapping, claim.unrolling) ? std::min(claim.bound, value) : claim.bound;
@@ -222,10 +223,12 @@ TEST_P(RulesOfRandomSpaces, LeaveFloorsBelowEveryOptimum) {
     const std::uint64_t seed = 70'000 + 1'000 * GetParam() + i;
     const SearchCase random =
         i % 3 == 0 ? random_systolic_space(seed, 2'000) : random_space(seed, 2'000);
-    Certificate certificate = check::parse_certificate(
-        proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
-    survey(random, certificate);
-    higher += floors_hold(certificate, seed);
+    for (const Objective objective : {Objective::kEnergy, Objective::kLatency}) {
+      Certificate certificate = check::parse_certificate(
+          proof_of(random.problem, random.constraints, objective), "proof");
+      survey(random, certificate);
+      higher += floors_hold(certificate, seed);
+    }
   }
   EXPECT_GT(higher, 5);
 }
