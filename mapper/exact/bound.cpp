@@ -184,7 +184,7 @@ void Bound::settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
     offsets_[at] = filled_;
     const Lattice& lattice = unrolled.lattices[skeleton.crossed(phase)];
     const Row row{0, phase, pointers, lattice, listed(at)};
-    const bool leads_on = fill(skeleton, unrolled, costs, row) && keep_near(row, scope);
+    const bool leads_on = fill(skeleton, unrolled, costs, row) && keep_near(skeleton, row, scope);
     live_[at] = leads_on ? 1 : 0;
     offsets_[at] = leads_on ? offsets_[at] : 0;
     filled_ += leads_on ? lattice.size() : 0;
@@ -221,10 +221,12 @@ bool Bound::list(std::size_t index, std::span<const std::uint32_t> tiles) {
 }
 
 // Of the listed tiles of a row, known now, only those stay to which no tensor has to pay too much,
-// and which lead on; of a row without a list all. False: none.
-bool Bound::keep_near(const Row& row, const Scope& scope) {
+// and which lead on; of a row without a list all or none. False: none.
+bool Bound::keep_near(const Skeleton& skeleton, const Row& row, const Scope& scope) {
   if (scope.alone == nullptr) {
-    return true;
+    return !(scope.most < kInfinity &&
+             skeleton.least_paid(row.pointers) + least_of(begin(row), row.lattice.size()) >
+                 scope.most);
   }
   Lattice::Range& range = ranges_[index(row.phase, row.pointers)];
   double* to_go = begin(row);

@@ -23,7 +23,7 @@ class Bound {
  public:
   // The nodes that are of interest: others may be left at infinity, and what leads to them need not
   // be looked at. Those through which a nest needs no more than `most` [pJ], as far as `alone` can
-  // tell; that `within` has not left out.
+  // tell, or else what every nest has paid when it gets to a row; that `within` has not left out.
   struct Scope {
     const Alone* alone = nullptr;
     double most = std::numeric_limits<double>::infinity();
@@ -93,7 +93,7 @@ class Bound {
   template <class CostTables>
   bool fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs, const Row& row);
   bool list(std::size_t index, std::span<const std::uint32_t> tiles);
-  bool keep_near(const Row& row, const Scope& scope);
+  bool keep_near(const Skeleton& skeleton, const Row& row, const Scope& scope);
   template <class CostTables>
   bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
                 const Row& row);

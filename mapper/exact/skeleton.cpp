@@ -45,6 +45,7 @@ Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used,
   make_rooms();
   make_ports();
   make_moves();
+  make_least_paid();
   for (const TensorId t : stops_.ids()) {
     tensor_moves_.push_back(moves_of(*this, t));
   }
@@ -441,6 +442,43 @@ void Skeleton::make_moves(std::size_t phase, std::size_t pointers) {
       }
     }
   }
+}
+
+// Placings lead to stops further on. Sums may move at either width.
+void Skeleton::make_least_paid() {
+  const Arch& arch = problem().arch();
+  least_paid_.resize(stops_.size());
+  for (const TensorId t : stops_.ids()) {
+    const Tensor& tensor = problem().workload().tensors[t];
+    const bool output = t == problem().workload().output();
+    const double bits = static_cast<double>(footprint(tensor, bounds_of(problem().workload()))) *
+                        std::min(problem().moved_bits(t, tensor.bits),
+                                 problem().moved_bits(t, tensor.partial_bits));
+    least_paid_[t].resize(stops_[t].size(), kInfinity);
+    for (std::size_t to = 0; to < stops_[t].size(); ++to) {
+      const Stop& stop = stops_[t][to];
+      double& least = least_paid_[t][to];
+      least = !stop.latch && stop.level == LevelId{0} ? 0 : kInfinity;
+      for (const Placing& placing : placings_) {
+        if (placing.tensor == t && placing.to == to) {
+          const StorageEnergy& above = arch.levels[stops_[t][placing.from].level].energy;
+          const double leaves = (output ? above.update : above.read).count();
+          const StorageEnergy* below = stop.latch ? nullptr : &arch.levels[stop.level].energy;
+          const double arrives =
+              below == nullptr ? 0 : (output ? below->read : below->write).count();
+          least = std::min(least, least_paid_[t][placing.from] + bits * (leaves + arrives));
+        }
+      }
+    }
+  }
+}
+
+double Skeleton::least_paid(std::size_t pointers) const {
+  double paid = 0;
+  for (const TensorId t : stops_.ids()) {
+    paid += least_paid_[t][stop_index(pointers, t)];
+  }
+  return paid;
 }
 
 }  // namespace mapsim::exact

@@ -82,6 +82,9 @@ class Skeleton {
   // Dims that no loop may cut: those of tensors that were placed ahead of their phase or that are
   // done with.
   DimSet frozen(std::size_t phase, std::size_t pointers) const;
+  // Energy [pJ] that every nest has paid when it gets to these pointers: each element of a tensor
+  // crosses every boundary on its way at least once.
+  double least_paid(std::size_t pointers) const;
   const TensorMoves& moves(TensorId t) const { return tensor_moves_[t]; }
 
   const std::vector<Room>& rooms() const { return rooms_; }
@@ -98,6 +101,7 @@ class Skeleton {
   void make_ports();
   void make_ends_of_loops();
   void make_moves();
+  void make_least_paid();
   void make_end(std::size_t pointers);
   void make_moves(std::size_t phase, std::size_t pointers);
   std::size_t state(std::size_t pointers) const { return pointers / stride_of_state_; }
@@ -137,6 +141,7 @@ class Skeleton {
   std::vector<std::optional<std::vector<std::size_t>>> ends_;
   std::vector<Room> rooms_;
   std::vector<Port> ports_;
+  PerTensor<std::vector<double>> least_paid_;  // per stop
   PerTensor<TensorMoves> tensor_moves_;
 };
 

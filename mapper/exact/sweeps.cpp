@@ -206,6 +206,8 @@ double least_sum(const double* a, const double* b, std::size_t size) {
   return *std::min_element(least.begin(), least.end());
 }
 
+double least_of(const double* row, std::size_t size) { return least_sum(row, row, size) / 2; }
+
 void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
            std::span<const double* const> costs, double* row) {
   const std::size_t stride = lattice.stride(dim);

@@ -13,6 +13,7 @@ namespace mapsim::exact {
 
 // upper[i] = min(upper[i], cost[i] + lower[i])
 void take_least_sum(double* upper, const double* lower, const double* cost, std::size_t size);
+double least_of(const double* row, std::size_t size);
 // The least a[i] + b[i]
 double least_sum(const double* a, const double* b, std::size_t size);
 
