@@ -147,9 +147,14 @@ double Groups::least_cycles(std::size_t group) const {
 
 std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_is_enough) const {
   const UnrollingGroup& unrolling = space_.group_by_factors()[group];
-  return std::make_unique<Instance>(
-      skeleton(group), Unrolled(space_.problem(), unrolling), objective_, limit, one_is_enough,
-      [&](double most) { return kinds_[kind_[group]].floor->placings_beyond(unrolling, most); });
+  PlacingsBeyond beyond;
+  if (has_many_rows(skeleton(group))) {
+    beyond = [&](double most) {
+      return kinds_[kind_[group]].floor->placings_beyond(unrolling, most);
+    };
+  }
+  return std::make_unique<Instance>(skeleton(group), Unrolled(space_.problem(), unrolling),
+                                    objective_, limit, one_is_enough, beyond);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

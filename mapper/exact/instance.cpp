@@ -60,10 +60,6 @@ double most_energy(const Valuation& valuation, std::size_t components, Key limit
   }
 }
 
-// With a limit and fewer rows than these, to leave rows out once they are filled is cheaper than to
-// know beforehand, which takes the tables of all placings.
-constexpr std::size_t kManyRows = 200;
-
 // Side by side, where there are threads: a dive needs only what is to go.
 Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                         const Valuation& valuation, Alone& alone) {
@@ -90,14 +86,14 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
     return Bound(skeleton, unrolled, costs);
   }
   double most = is_limited ? most_energy(valuation, costs.components(), limit) : kInfinity;
-  if (is_limited && skeleton.phases() * skeleton.pointers() < kManyRows) {
+  if (beyond && most < kInfinity) {
+    costs.leave_out(beyond(most));
+  }
+  if (is_limited && !has_many_rows(skeleton)) {
     if (costs.components() > 1) {
       costs.prepare();  // components are found side by side
     }
     return Bound(skeleton, unrolled, costs, {nullptr, most, nullptr});
-  }
-  if (beyond && most < kInfinity) {
-    costs.leave_out(beyond(most));
   }
   Alone alone(skeleton, unrolled, costs);
   if (!is_limited) {
@@ -113,6 +109,11 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
 }
 
 }  // namespace
+
+bool has_many_rows(const Skeleton& skeleton) {
+  constexpr std::size_t kMany = 200;
+  return skeleton.phases() * skeleton.pointers() >= kMany;
+}
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
                    Key limit, bool one_is_enough, const PlacingsBeyond& beyond)

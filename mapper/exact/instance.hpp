@@ -18,6 +18,10 @@ namespace mapsim::exact {
 // not known of any.
 using PlacingsBeyond = std::function<std::vector<bool>(double most)>;
 
+// With a limit and few rows, to leave rows out once they are filled is cheaper than to know
+// beforehand which of them, and which placings, are of interest.
+bool has_many_rows(const Skeleton& skeleton);
+
 // Everything that the search of one group of unrollings needs.
 struct Instance {
   // Keys beyond `limit` are of no interest. `one_is_enough`: nor are any that are worse than some

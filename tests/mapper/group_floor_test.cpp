@@ -71,14 +71,19 @@ void keep_optima(const Problem& problem, const Constraints& constraints, const O
     }
     exact::Quest quest;
     quest.limit = best.endings.front().key;
-    const auto within = groups.build(g, quest.limit);
-    const exact::LabelResult same = exact::search_labels(*within, quest, Patience(options));
+    const exact::Skeleton& skeleton = groups.skeleton(g);
+    const UnrollingGroup& unrolling = space.group_by_factors()[g];
+    const exact::EnergyFloor floor(skeleton);
+    exact::Instance within(skeleton, exact::Unrolled(problem, unrolling), objective, quest.limit,
+                           false,
+                           [&](double most) { return floor.placings_beyond(unrolling, most); });
+    const exact::LabelResult same = exact::search_labels(within, quest, Patience(options));
     ASSERT_EQ(same.endings.size(), 1U) << "group " << g;
     EXPECT_EQ(same.endings.front().key, quest.limit) << "group " << g;
     ++tally.found;
-    for (std::size_t p = 0; p < within->skeleton.placings().size(); ++p) {
+    for (std::size_t p = 0; p < skeleton.placings().size(); ++p) {
       ++tally.placings;
-      tally.left_out += within->costs.is_left_out(p) ? 1 : 0;
+      tally.left_out += within.costs.is_left_out(p) ? 1 : 0;
     }
   }
 }
