@@ -359,21 +359,6 @@ bool divides(const Workload& workload, const UnrollingGroup& group, const Choice
   return true;
 }
 
-// Those with the fewest instances first. Groups are large, so that each is moved once.
-std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups) {
-  std::vector<std::pair<std::int64_t, std::size_t>> order;
-  for (const UnrollingGroup& group : groups) {
-    order.emplace_back(instances(group), order.size());
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<UnrollingGroup> sorted;
-  sorted.reserve(groups.size());
-  for (const auto& [count, index] : order) {
-    sorted.push_back(std::move(groups[index]));
-  }
-  return sorted;
-}
-
 // A group for each member.
 std::vector<UnrollingGroup> one_by_one(const Problem& problem, const UnrollingLimits& limits,
                                        const std::vector<UnrollingGroup>& groups) {
@@ -387,6 +372,20 @@ std::vector<UnrollingGroup> one_by_one(const Problem& problem, const UnrollingLi
 }
 
 }  // namespace
+
+std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (const UnrollingGroup& group : groups) {
+    order.emplace_back(instances(group), order.size());
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<UnrollingGroup> sorted;
+  sorted.reserve(groups.size());
+  for (const auto& [count, index] : order) {
+    sorted.push_back(std::move(groups[index]));
+  }
+  return sorted;
+}
 
 std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
                                              const UnrollingLimits& limits) {
