@@ -13,8 +13,8 @@ namespace {
 
 // Asked whether to stop once in so many states.
 constexpr std::size_t kPause = 1024;
-// Of one unrolling: some 600 MB.
-constexpr std::size_t kMostStates = 3'000'000;
+// Of all unrollings together.
+constexpr std::size_t kMostCounted = 1'000'000;
 
 bool is_unrolled(const UnrollingGroup& group, DimId dim) {
   return std::any_of(group.first.begin(), group.first.end(),
@@ -180,8 +180,7 @@ const RuledRungs::Ways& RuledRungs::solve(const At& at) {
   if (found != known_.end()) {
     return found->second;
   }
-  stopped_ =
-      stopped_ || known_.size() >= kMostStates || (known_.size() % kPause == 0 && (*stop_)());
+  stopped_ = stopped_ || known_.size() >= most_ || (known_.size() % kPause == 0 && (*stop_)());
   Ways ways;
   for (const Axis& axis : axes_) {
     if (const auto next = stopped_ ? std::nullopt : after_rung(at, axis)) {
@@ -205,8 +204,9 @@ RuledRungs::At RuledRungs::start() const {
   return at;
 }
 
-std::optional<mpz_class> RuledRungs::count(const std::function<bool()>& stop) {
+std::optional<mpz_class> RuledRungs::count(const std::function<bool()>& stop, std::size_t most) {
   stop_ = &stop;
+  most_ = most;
   const Ways& ways = solve(start());
   const mpz_class number = copies_ * (ways.rungs + ways.rest);
   stop_ = nullptr;
@@ -247,11 +247,14 @@ std::optional<mpz_class> count_ruled_rungs(const Mapspace& space,
     ++times.try_emplace(key_of(group), &group, 0).first->second.second;
   }
   mpz_class sum;
+  std::size_t left = kMostCounted;
   for (const auto& [key, group] : times) {
-    const auto nests = RuledRungs{space, *group.first}.count(stop);
+    RuledRungs table{space, *group.first};
+    const auto nests = table.count(stop, left);
     if (!nests) {
       return std::nullopt;
     }
+    left -= table.states();
     sum += *nests * group.second;
   }
   return sum;
