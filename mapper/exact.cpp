@@ -65,6 +65,16 @@ class Record {
     return statistics_.labels;
   }
 
+  // Of a budget: labels expanded, and what else counts for labels.
+  std::int64_t spent() {
+    const std::lock_guard lock(mutex_);
+    return statistics_.labels + charged_;
+  }
+  void charge(std::int64_t labels) {
+    const std::lock_guard lock(mutex_);
+    charged_ += labels;
+  }
+
   void relax(std::size_t group, const Key& bound, std::size_t states) {
     const std::lock_guard lock(mutex_);
     bounds_[group] = std::max(bounds_[group], bound);
@@ -219,6 +229,7 @@ class Record {
   std::size_t task_ = 0;
   Key limit_;
   std::int64_t ticked_ = 0;  // labels, as far as searches have told
+  std::int64_t charged_ = 0;
   Statistics statistics_;
 };
 
@@ -228,12 +239,13 @@ constexpr std::size_t kLeastShares = 4;
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,
-              const std::vector<SharedBounds*>& shared = {})
+              const GroupSearch& more = {})
       : space_{space},
         options_{options},
         patience_{patience},
-        shared_{shared},
-        groups_(space, options.objective),
+        shared_{more.shared},
+        most_labels_{more.labels},
+        groups_(space, options.objective, &patience),
         record_{space.problem(), options, groups_} {}
 
   Record& record() { return record_; }
@@ -262,14 +274,13 @@ class ExactSearch {
   // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
   void bound_coarsely(std::vector<std::size_t>& order, std::size_t most) {
-    const Key limit = record_.limit();
-    const auto count = static_cast<std::int64_t>(order.size());
-#pragma omp taskloop grainsize(1) shared(order, limit)
+    const std::vector<std::size_t> open = to_bound(order, most);
+    const auto count = static_cast<std::int64_t>(open.size());
+#pragma omp taskloop grainsize(1) shared(open)
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::size_t group = order[static_cast<std::size_t>(i)];
+      const std::size_t group = open[static_cast<std::size_t>(i)];
       caught_.run([&] {
-        if (!patience_.over() && !groups_.is_idle(group) &&
-            !exact::beyond(record_.bound(group), limit)) {
+        if (!patience_.over()) {
           record_.relax(
               group,
               balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
@@ -283,26 +294,50 @@ class ExactSearch {
     });
   }
 
+  // Those that may hold something better, as far as half of a budget of labels goes.
+  std::vector<std::size_t> to_bound(const std::vector<std::size_t>& order, std::size_t most) {
+    const bool is_limited = options_.budget.labels < Budget{}.labels;
+    const Key limit = record_.limit();
+    std::vector<std::size_t> open;
+    for (const std::size_t group : order) {
+      if (groups_.is_idle(group) || exact::beyond(record_.bound(group), limit)) {
+        continue;
+      }
+      if (is_limited) {
+        const std::int64_t labels = balanced::labels_of_bound(groups_.skeleton(group), most);
+        if (labels > options_.budget.labels / 2 - record_.spent()) {
+          break;
+        }
+        record_.charge(labels);
+      }
+      open.push_back(group);
+    }
+    return open;
+  }
+
   // Batch by batch until one leaves something to search.
   void go_on() {
     for (bool is_idle = true; is_idle && begun_ < order_.size();) {
-      const std::int64_t left = options_.budget.labels - record_.labels();
-      if (begun_ > 0 && (patience_.over() || left <= 0)) {
+      const std::int64_t budget = options_.budget.labels - record_.spent();
+      const std::int64_t labels = std::min(budget, most_labels_ - record_.labels());
+      if (begun_ > 0 && (patience_.over() || labels <= 0)) {
         record_.leave_open();
         return;
       }
       const std::span<const std::size_t> batch = exact::Groups::batch(order_, begun_);
       begun_ += batch.size();
-      is_idle = !search_batch(batch, left);
+      is_idle = !search_batch(batch, labels, budget);
     }
   }
 
   // False: there is nothing to search in it.
-  bool search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
-    const std::size_t shares = std::max(batch.size(), std::min(kLeastShares, groups_.size()));
+  bool search_batch(std::span<const std::size_t> batch, std::int64_t labels, std::int64_t budget) {
+    const auto shares =
+        static_cast<std::int64_t>(std::max(batch.size(), std::min(kLeastShares, groups_.size())));
     exact::Quest quest;
     quest.limit = record_.limit();
-    quest.labels = std::max<std::int64_t>(1, labels / static_cast<std::int64_t>(shares));
+    quest.labels = std::max<std::int64_t>(1, labels / shares);
+    quest.budget = std::max<std::int64_t>(1, budget / shares);
     std::vector<std::size_t> open;
     for (const std::size_t group : batch) {
       const Key bound = record_.bound(group);
@@ -334,6 +369,7 @@ class ExactSearch {
     const balanced::Outcome found =
         balanced::search_group(groups_.skeleton(group), space_.group_by_factors()[group],
                                options_.objective, quest, patience_);
+    record_.charge(found.spent);
     if (found.states > 0) {
       record_.relax(group, found.root, static_cast<std::size_t>(found.states));
     }
@@ -399,6 +435,7 @@ class ExactSearch {
   const SearchOptions& options_;
   const Patience& patience_;
   std::vector<SharedBounds*> shared_;
+  std::int64_t most_labels_;
   exact::Groups groups_;
   Record record_;
   std::vector<std::size_t> order_;
@@ -409,12 +446,14 @@ class ExactSearch {
 
 // The best mapping with perfect factors is one of the balanced space too, and known at once.
 SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
-                                  const Patience& patience) {
+                                  const Patience& patience, std::int64_t labels) {
   Constraints constraints = space.constraints();
   constraints.factors = {};
   const Mapspace perfect{space.problem(), constraints};
   options.progress = nullptr;
-  return search_groups(perfect, options, patience);
+  GroupSearch more;
+  more.labels = labels;
+  return search_groups(perfect, options, patience, more);
 }
 
 }  // namespace
@@ -425,7 +464,7 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
   std::optional<GroupSearch::Known> best = more.best;
   SearchResult perfect;
   if (space.constraints().factors.balanced && !best) {
-    perfect = with_perfect_factors(space, options, patience);
+    perfect = with_perfect_factors(space, options, patience, more.labels);
     if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
       best = {&*perfect.best, &*perfect.cost,
               balanced::key_of_cost(options.objective, *perfect.cost)};
@@ -442,7 +481,8 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
       caught.run(more.beside);
     }
     caught.run([&] {
-      search.emplace(space, options, patience, more.shared);
+      search.emplace(space, options, patience, more);
+      search->record().charge(perfect.statistics.labels);
       if (best) {
         search->record().start_from(*best->mapping, *best->cost, best->key);
       }
