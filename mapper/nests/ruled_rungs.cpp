@@ -13,8 +13,6 @@ namespace {
 
 // Asked whether to stop once in so many states.
 constexpr std::size_t kPause = 1024;
-// Of all unrollings together.
-constexpr std::size_t kMostCounted = 1'000'000;
 
 bool is_unrolled(const UnrollingGroup& group, DimId dim) {
   return std::any_of(group.first.begin(), group.first.end(),
@@ -240,21 +238,20 @@ std::shared_ptr<RuledRungs> RuledRungTables::of(const UnrollingGroup& group) {
   return table;
 }
 
-std::optional<mpz_class> count_ruled_rungs(const Mapspace& space,
-                                           const std::function<bool()>& stop) {
+std::optional<mpz_class> count_ruled_rungs(const Mapspace& space, const std::function<bool()>& stop,
+                                           std::size_t most) {
   std::map<std::vector<std::int64_t>, std::pair<const UnrollingGroup*, unsigned long>> times;
   for (const UnrollingGroup& group : space.group_by_factors()) {
     ++times.try_emplace(key_of(group), &group, 0).first->second.second;
   }
   mpz_class sum;
-  std::size_t left = kMostCounted;
   for (const auto& [key, group] : times) {
     RuledRungs table{space, *group.first};
-    const auto nests = table.count(stop, left);
+    const auto nests = table.count(stop, most);
     if (!nests) {
       return std::nullopt;
     }
-    left -= table.states();
+    most -= std::min(most, table.states());
     sum += *nests * group.second;
   }
   return sum;

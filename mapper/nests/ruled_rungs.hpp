@@ -101,9 +101,10 @@ class RuledRungTables {
   std::map<std::vector<std::int64_t>, std::shared_ptr<RuledRungs>> tables_;
 };
 
-// The mappings of all unrollings; nothing if `stop` says so, or if they take more than a million
-// states together: a few seconds, and as much on any machine.
-std::optional<mpz_class> count_ruled_rungs(const Mapspace& space,
-                                           const std::function<bool()>& stop);
+// The mappings of all unrollings; nothing if `stop` says so, or if they take more states than that
+// together: a few seconds, and the same answer on any machine.
+inline constexpr std::size_t kMostCounted = 1'000'000;
+std::optional<mpz_class> count_ruled_rungs(const Mapspace& space, const std::function<bool()>& stop,
+                                           std::size_t most = kMostCounted);
 
 }  // namespace mapsim::nests
