@@ -257,8 +257,10 @@ class ExactSearch {
     order_ = groups_.by_floor();
     std::erase_if(order_,
                   [this](std::size_t group) { return groups_.first_alike()[group] != group; });
-    for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
-      bound_coarsely(order_, balanced::kCoarseTiles[i]);
+    for (const std::size_t most : balanced::kCoarseTiles) {
+      if (is_balanced() && !patience_.over()) {
+        bound_coarsely(order_, most);
+      }
     }
     go_on();
   }
@@ -303,13 +305,12 @@ class ExactSearch {
       if (groups_.is_idle(group) || exact::beyond(record_.bound(group), limit)) {
         continue;
       }
-      if (is_limited) {
-        const std::int64_t labels = balanced::labels_of_bound(groups_.skeleton(group), most);
-        if (labels > options_.budget.labels / 2 - record_.spent()) {
-          break;
-        }
-        record_.charge(labels);
+      const std::int64_t labels =
+          is_limited ? balanced::labels_of_bound(groups_.skeleton(group), most) : 0;
+      if (labels > options_.budget.labels / 2 - record_.spent()) {
+        break;
       }
+      record_.charge(labels);
       open.push_back(group);
     }
     return open;
