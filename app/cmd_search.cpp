@@ -96,11 +96,39 @@ void check_certificate(const SearchArguments& arguments) {
   }
 }
 
-// What the file does not show of what was searched for.
+// How a result with a certificate is answered: first the result.
+struct Saying {
+  const Say& say;
+  Watch& watch;
+};
+
+// `remark`: what the proof, empty if there is none, does not show of what was searched for.
+void prove_afterwards(const std::string& path, OutputFile& file, const Saying& saying,
+                      const std::function<std::string()>& prove,
+                      const std::function<std::string(const std::string&)>& remark,
+                      Answer& answer) {
+  if (path.empty()) {
+    return;
+  }
+  saying.watch.turn_to({"working out the certificate", "leave it out"});
+  saying.say(answer.text);
+  answer.text.clear();
+  const std::string proof = prove();
+  if (!proof.empty()) {
+    file.write(proof);
+  } else {
+    file.remove();  // of another search
+  }
+  answer.remark = remark(proof);
+  if (proof.empty() && saying.watch.stop()) {
+    answer.remark = fmt::format("interrupted: no certificate in {}", path);
+    answer.code = kInterrupted;
+  }
+}
+
 std::string front_proof_remark(const std::string& file, const std::string& proof,
                                const Front& front) {
   if (proof.empty()) {
-    std::filesystem::remove(file);  // of another search
     return fmt::format("{}: no certificate in {}",
                        front.complete ? "the checker cannot follow the proof"
                                       : "stopped early, which proves nothing",
@@ -115,7 +143,7 @@ std::string front_proof_remark(const std::string& file, const std::string& proof
 }
 
 Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
-                    const Mapspace& space, const SearchOptions& options, const Watch& watch) {
+                    const Mapspace& space, const SearchOptions& options, const Saying& saying) {
   FrontSubject subject{options.objective, std::nullopt};
   if (!arguments.curve.empty()) {
     subject.room = curve_room(arguments.curve, space.problem().arch());
@@ -131,22 +159,26 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   Answer answer;
   answer.text = arguments.output.json ? front_json(origin, space, subject, options, front)
                                       : front_text(space, subject, front);
-  if (!arguments.certificate_file.empty()) {
-    const bool shown = front.complete || space.constraints().factors.balanced;  // with a gap
-    const std::string proof =
-        shown ? front_certificate_file(origin, space, subject, front, options.threads)
-              : std::string{};
-    certificate.write(proof);
-    answer.remark = front_proof_remark(arguments.certificate_file, proof, front);
-  }
-  answer.code =
-      watch.stop() && !front.complete ? kInterrupted : (front.points.empty() ? kNegative : kDone);
+  answer.code = saying.watch.stop() && !front.complete ? kInterrupted
+                                                       : (front.points.empty() ? kNegative : kDone);
+  const bool shown = front.complete || space.constraints().factors.balanced;  // with a gap
+  prove_afterwards(
+      arguments.certificate_file, certificate, saying,
+      [&] {
+        return shown ? front_certificate_file(origin, space, subject, front, options.threads,
+                                              {options.stop})
+                     : std::string{};
+      },
+      [&](const std::string& proof) {
+        return front_proof_remark(arguments.certificate_file, proof, front);
+      },
+      answer);
   return answer;
 }
 
 // Where the file shows less than the search has found.
-std::string weaker_proof_text(const std::string& proof, const Objective& objective,
-                              const SearchResult& result) {
+std::string weaker_proof_remark(const std::string& proof, const Objective& objective,
+                                const SearchResult& result) {
   if (proof.empty() || result.certificate.schedules) {
     return {};
   }
@@ -155,9 +187,9 @@ std::string weaker_proof_text(const std::string& proof, const Objective& objecti
     const bool ties = claimed.goal.kind == check::Goal::Kind::kTies || !objective.exact_ties;
     return ties || result.certificate.status != Proof::kOptimal
                ? ""
-               : "(--certificate: the file does not prove the second figure)\n";
+               : "--certificate: the file does not prove the second figure";
   }
-  return fmt::format("(--certificate: the file proves no more than {}{})\n",
+  return fmt::format("--certificate: the file proves no more than {}{}",
                      check::value_text(claimed.lower_bound, claimed.goal),
                      result.best ? fmt::format(", a gap of {:.2g} %",
                                                100 * (claimed.value / claimed.lower_bound - 1))
@@ -168,7 +200,7 @@ using Search = std::function<SearchResult()>;
 using Prove = std::function<std::string(const SearchResult&)>;  // the certificate
 
 Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
-                   const Mapspace& space, const SearchOptions& options, const Watch& watch,
+                   const Mapspace& space, const SearchOptions& options, const Saying& saying,
                    const std::vector<TriedForm>& forms, const Search& search, const Prove& prove) {
   OutputFile mapping_file{arguments.mapping_file};
   OutputFile certificate{arguments.certificate_file};
@@ -179,8 +211,6 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
     mapping_file.write(
         print_mapping(space.problem().arch(), space.problem().workload(), *result.best));
   }
-  const std::string proof = arguments.certificate_file.empty() ? std::string{} : prove(result);
-  certificate.write(proof);
   Answer answer;
   std::optional<std::vector<Relief>> reliefs;
   if (arguments.why && result.cost && !result.interrupted) {
@@ -195,14 +225,19 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
       answer.text +=
           "(--certificate: folds that leave a remainder were not searched; without it they are)\n";
     }
-    answer.text += weaker_proof_text(proof, options.objective, result);
     if (arguments.explain_energy && result.cost) {
       answer.text += '\n' + explain_energy_text(space.problem(), *result.cost);
     }
     answer.text += reliefs ? '\n' + relief_text(options.objective, *reliefs) : "";
   }
   answer.code =
-      result.interrupted && watch.stop() ? kInterrupted : (result.best ? kDone : kNegative);
+      result.interrupted && saying.watch.stop() ? kInterrupted : (result.best ? kDone : kNegative);
+  prove_afterwards(
+      arguments.certificate_file, certificate, saying, [&] { return prove(result); },
+      [&](const std::string& proof) {
+        return weaker_proof_remark(proof, options.objective, result);
+      },
+      answer);
   return answer;
 }
 
@@ -224,12 +259,12 @@ void check_engine_options(const SearchArguments& arguments, bool is_front) {
 
 // An engine after NVDLA: the best schedule of the best form of the layer.
 Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
-                     const Problem& problem, const SearchOptions& options, const Watch& watch) {
+                     const Problem& problem, const SearchOptions& options, const Saying& saying) {
   const Frames frames = frames_of(problem.arch(), arguments.batches);
   const FormedResult found = search_forms(problem, options, frames);
   const Mapspace space{found.problem, {}};
   return best_answer(
-      arguments, origin, space, options, watch, found.tried, [&] { return found.result; },
+      arguments, origin, space, options, saying, found.tried, [&] { return found.result; },
       [&](const SearchResult&) {
         return schedules_certificate_file(origin, problem, frames, options.objective, found);
       });
@@ -237,7 +272,7 @@ Answer engine_answer(const SearchArguments& arguments, const Provenance& origin,
 
 }  // namespace
 
-Answer run(const SearchArguments& arguments) {
+Answer run(const SearchArguments& arguments, const Say& say) {
   const Document machine = read_yaml(arguments.arch);
   if (describes_gpu(machine)) {
     return run_on_gpu(arguments, machine);
@@ -268,6 +303,7 @@ Answer run(const SearchArguments& arguments) {
   options.budget = arguments.budget;
   options.edge_folds = arguments.certificate_file.empty();  // beyond the mapspace
   Watch watch;
+  const Saying saying{say, watch};
   options.stop = &watch.stop();
   if (watch.visible()) {
     options.progress = [&](const Progress& progress) {
@@ -280,17 +316,18 @@ Answer run(const SearchArguments& arguments) {
     check_engine_options(arguments, is_front);
   }
   if (on_engine && !is_front) {
-    return engine_answer(arguments, origin, problem, options, watch);
+    return engine_answer(arguments, origin, problem, options, saying);
   }
   const Mapspace space{problem, constraints};
   if (is_front) {
-    return front_answer(arguments, origin, space, options, watch);
+    return front_answer(arguments, origin, space, options, saying);
   }
   return best_answer(
-      arguments, origin, space, options, watch, {},
+      arguments, origin, space, options, saying, {},
       [&] { return (*find_mapper(arguments.strategy))(space, options); },
       [&](const SearchResult& result) {
-        return certificate_file(origin, space, options.objective, result, options.threads);
+        return certificate_file(origin, space, options.objective, result, options.threads,
+                                {options.stop});
       });
 }
 

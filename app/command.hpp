@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <string>
 
 #include "app/arguments.hpp"
@@ -22,7 +23,12 @@ struct Answer {
   std::string remark{};  // to standard error
 };
 
-Answer run(const SearchArguments& arguments);
+// Gives the result to whoever asked, once.
+using Say = std::function<void(const std::string&)>;
+
+// With a certificate the result is said first: working out what is proven can take longer, and may
+// be stopped.
+Answer run(const SearchArguments& arguments, const Say& say);
 // The same where the architecture is a GPU: kernels, ranked.
 Answer run_on_gpu(const SearchArguments& arguments, const Document& machine);
 Answer run_on_gpu(const NetworkArguments& arguments, const Document& machine);

@@ -38,13 +38,30 @@ OutputFile::OutputFile(const std::string& path) : path_{path} {
   }
   if (is_special(path)) {
     descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
-    temporary_ = fmt::format("{}.{}.tmp", path, getpid());
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) {
+      refuse(path);
+    }
+    return;
   }
+  open_beside();  // can it be written?
+  close(descriptor_);
+  descriptor_ = -1;
+  unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+void OutputFile::open_beside() {
+  temporary_ = fmt::format("{}.{}.tmp", path_, getpid());
+  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     temporary_.clear();
-    refuse(path);
+    refuse(path_);
+  }
+}
+
+void OutputFile::remove() const {
+  if (!path_.empty() && !is_special(path_)) {
+    unlink(path_.c_str());
   }
 }
 
@@ -60,6 +77,9 @@ OutputFile::~OutputFile() {
 void OutputFile::write(const std::string& text) {
   if (path_.empty()) {
     return;
+  }
+  if (descriptor_ < 0) {
+    open_beside();
   }
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);

@@ -8,19 +8,23 @@
 
 namespace mapsim {
 
-// A file that appears whole or not at all: written beside its place and renamed over it. Opening
-// fails at once where the place cannot be written (UsageError), so that nobody searches in vain.
+// A file that appears whole or not at all: written beside its place and renamed over it. Fails at
+// once where the place cannot be written (UsageError), so that nobody searches in vain. Nothing
+// stands beside the place but while it is written, so that nothing is left by whoever is ended.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);  // "": none; write() does nothing
-  ~OutputFile();                                 // drops what was not written
+  ~OutputFile();                                 // drops what was not written whole
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   void write(const std::string& text);  // throws UsageError
+  void remove() const;                  // what stands in its place, of an earlier run
 
  private:
+  void open_beside();
+
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // while it is there
   int descriptor_ = -1;
 };
 

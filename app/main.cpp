@@ -74,6 +74,15 @@ void refuse_overwriting(const Arguments& arguments) {
   }
 }
 
+template <class Arguments>
+Answer answer_to(const Arguments& arguments, const Say& say) {
+  if constexpr (requires { run(arguments, say); }) {
+    return run(arguments, say);
+  } else {
+    return run(arguments);
+  }
+}
+
 int run_command(int argc, const char* const* argv) {
   const auto parsed = parse_arguments(argc, argv);
   if (const auto* information = std::get_if<Information>(&parsed)) {
@@ -84,12 +93,15 @@ int run_command(int argc, const char* const* argv) {
       [](const auto& arguments) -> int {
         refuse_overwriting(arguments);
         OutputFile file{arguments.output.file};
-        const Answer answer = run(arguments);
-        if (arguments.output.file.empty()) {
-          print(answer.text);
-        } else if (!answer.text.empty()) {
-          file.write(answer.text);
-        }
+        const Say say = [&](const std::string& text) {
+          if (arguments.output.file.empty()) {
+            print(text);
+          } else if (!text.empty()) {
+            file.write(text);
+          }
+        };
+        const Answer answer = answer_to(arguments, say);
+        say(answer.text);
         if (!answer.remark.empty()) {
           fmt::print(stderr, "mapsim: {}\n", printable(answer.remark));
         }

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -29,7 +28,7 @@ sigset_t interrupts() {
 
 }  // namespace
 
-Watch::Watch(WatchWords words) : words_{std::move(words)}, visible_{isatty(STDERR_FILENO) == 1} {
+Watch::Watch(WatchWords words) : visible_{isatty(STDERR_FILENO) == 1}, words_{std::move(words)} {
   const sigset_t set = interrupts();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::jthread{[this](const std::stop_token& finished) { look(finished); }};
@@ -48,39 +47,55 @@ void Watch::say(std::string status) {
   status_ = std::move(status);
 }
 
+void Watch::turn_to(WatchWords words) {
+  const std::lock_guard lock(mutex_);
+  clear();
+  words_ = std::move(words);
+  status_.clear();
+  start_ = Clock::now();
+  stop_ = false;
+}
+
 void Watch::look(const std::stop_token& finished) {
-  using Clock = std::chrono::steady_clock;
   constexpr timespec kPeriod{0, 50'000'000};
   // timeout(1) signals the process and then its group: what follows at once is the same wish.
   constexpr std::chrono::milliseconds kEcho{500};
   sigset_t set = interrupts();
   sigaddset(&set, kWake);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  const Clock::time_point start = Clock::now();
-  Clock::time_point stopped = start;
-  std::int64_t shown = 0;
+  Clock::time_point heard;
   while (!finished.stop_requested()) {
     const int signal = sigtimedwait(&set, nullptr, &kPeriod);
-    const bool signalled = signal > 0 && signal != kWake;
-    if (signalled && stop_ && Clock::now() - stopped > kEcho) {
-      _exit(kInterrupted);
+    if (signal > 0 && signal != kWake && Clock::now() - heard > kEcho) {
+      if (stop_.exchange(true)) {
+        _exit(kInterrupted);
+      }
+      heard = Clock::now();
     }
-    if (signalled && !stop_.exchange(true)) {
-      stopped = Clock::now();
-    }
-    const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
-    if (visible_ && seconds > shown) {
-      shown = seconds;
-      const std::lock_guard lock(mutex_);
-      fmt::print(stderr, "\r{}, {} s{} (Ctrl-C: {})\033[K", words_.work, seconds, status_,
-                 words_.hint);
-      std::fflush(stderr);
-    }
+    show();
   }
-  if (shown > 0) {
+  const std::lock_guard lock(mutex_);
+  clear();
+}
+
+void Watch::show() {
+  const std::lock_guard lock(mutex_);
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_).count();
+  if (visible_ && seconds > shown_) {
+    shown_ = seconds;
+    fmt::print(stderr, "\r{}, {} s{} (Ctrl-C: {})\033[K", words_.work, seconds, status_,
+               words_.hint);
+    std::fflush(stderr);
+  }
+}
+
+void Watch::clear() {
+  if (shown_ > 0) {
     fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
   }
+  shown_ = 0;
 }
 
 }  // namespace mapsim

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,9 +16,9 @@ struct WatchWords {
 };
 
 // While it lives: SIGINT and SIGTERM set a flag instead of ending the process (one more, later,
-// ends it), and after a second a terminal on standard error shows how long the work has been going
-// on. Signals are taken by a thread of its own, so there is no handler and nothing global; threads
-// started before do not get them.
+// ends it, unless other work has begun since), and after a second a terminal on standard error
+// shows how long the work has been going on. Signals are taken by a thread of its own, so there is
+// no handler and nothing global; threads started before do not get them.
 class Watch {
  public:
   explicit Watch(WatchWords words = {});
@@ -28,15 +30,22 @@ class Watch {
   bool visible() const { return visible_; }
   // What to show beside the time, from now on; any thread may say so.
   void say(std::string status);
+  // Other work begins, and nobody wants that stopped yet: takes back the flag, and what is shown.
+  void turn_to(WatchWords words);
 
  private:
+  using Clock = std::chrono::steady_clock;
   void look(const std::stop_token& finished);
+  void show();
+  void clear();
 
-  WatchWords words_;
   std::atomic<bool> stop_{false};
   bool visible_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // of what follows
+  WatchWords words_;
   std::string status_;
+  Clock::time_point start_ = Clock::now();  // of the work
+  std::int64_t shown_ = 0;                  // its last second that was shown
   std::jthread thread_;
 };
 

@@ -2,7 +2,6 @@
 #include "check/balanced.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "check/unfold.hpp"
 
@@ -10,8 +9,7 @@ namespace mapsim::check {
 
 namespace {
 
-// Tiles of the coarse lattices that are tried first, and doubles that one may take (1 GB).
-constexpr std::array<std::size_t, 3> kCoarse{300, 3'000, 30'000};
+// Doubles that a lattice may take (1 GB).
 constexpr std::size_t kMostDoubles = 130'000'000;
 
 }  // namespace
@@ -28,9 +26,12 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
   const std::size_t width = Relaxed::width(graph, price.tracked());
   const std::size_t most = std::min(effort.tiles, kMostDoubles / width);
   BalancedBound found;
-  for (const std::size_t tiles : {kCoarse[0], kCoarse[1], kCoarse[2], most}) {
+  for (const std::size_t tiles : {kCoarseTiles[0], kCoarseTiles[1], kCoarseTiles[2], most}) {
     const Rungs rungs{ladders, list_spreads(problem, unrolling), std::min(tiles, most)};
-    const Relaxed relaxed{graph, rungs, price.tracked()};
+    const Relaxed relaxed{graph, rungs, price.tracked(), effort.stop};
+    if (effort.stop.is_set()) {
+      break;  // it may not be done
+    }
     found.states += relaxed.states();
     const Figures least = relaxed.least(price);
     found.bound = std::max(found.bound, target.of(least));
@@ -41,8 +42,7 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
     if (rungs.is_exact()) {
       for (const Memory memory : {Memory::kRooms, Memory::kLoops}) {
         if (effort.labels > 0 && found.bound < target.met()) {
-          const Unfolding walked =
-              unfold(graph, rungs, relaxed, goal, target, memory, effort.labels);
+          const Unfolding walked = unfold(graph, rungs, relaxed, goal, target, memory, effort);
           found.labels += walked.labels;
           found.bound = std::max(found.bound, walked.bound);
         }

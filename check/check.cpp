@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <queue>
 #include <utility>
 
 #include "check/balanced.hpp"
@@ -99,17 +102,20 @@ class Checker {
       prepare_graph(unrollings[u]);
     }
     double share = open.empty() ? 1 : 0;
-    std::vector<std::size_t> rounds{300, 3'000, 30'000};
+    std::vector<std::size_t> rounds(kCoarseTiles.begin(), kCoarseTiles.end());
     const std::size_t coarse = rounds.back();
     if (options_.effort.tiles > coarse) {
       rounds.push_back(options_.effort.tiles);
     }
     for (const std::size_t tiles : rounds) {
+      if (options_.effort.stop.is_set()) {
+        return 0;
+      }
       const bool close = tiles > coarse;
       if (open.empty() || (close ? open.size() > kMostClose : open.size() * tiles > kMostTiles)) {
         break;
       }
-      const Effort effort{tiles, close ? options_.effort.labels : 0};
+      const Effort effort{tiles, close ? options_.effort.labels : 0, options_.effort.stop};
       std::vector<double> shares(open.size());
       for_each_on_threads(open.size(), options_.threads, [&](std::size_t i) {
         shares[i] = bound_of(unrollings[open[i]], target, effort);
@@ -126,15 +132,49 @@ class Checker {
     return share;
   }
 
-  // Of each claim, in order, a bound that follows; none above `wanted`.
-  std::vector<double> provable(double wanted, const Effort& effort) {
-    std::vector<double> bounds(certificate_.claims.size());
+  // Of each claim, in order, a bound that follows; none above `wanted`. The least of them is as
+  // high as all effort makes it: the least is looked at more closely, until it can be no more.
+  std::vector<double> provable(double wanted) {
+    constexpr std::size_t kBatch = 16;  // on any number of threads
+    const Target target{{{{wanted, 0}}}, false, 0};
+    std::vector<Effort> steps{{0, 0}};  // the floor
+    for (const std::size_t tiles : kCoarseTiles) {
+      if (tiles < options_.effort.tiles) {
+        steps.push_back({tiles, 0, options_.effort.stop});
+      }
+    }
+    steps.push_back(options_.effort);
+    std::vector<double> bounds(certificate_.claims.size(), 0);
+    std::vector<std::size_t> done(bounds.size(), 0);
+    const auto take_step = [&](std::size_t c) {
+      const Unrolling& unrolling = certificate_.claims[c].unrolling;
+      const double found = bound_of(unrolling, target, steps[done[c]++]);
+      bounds[c] = std::max(bounds[c], found);
+    };
+    using Open = std::pair<double, std::size_t>;
+    std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
+    double least = wanted;  // of those that nothing more can be done for
+    const auto sort_in = [&](std::size_t c) {
+      if (done[c] < steps.size()) {
+        open.emplace(bounds[c], c);
+      } else {
+        least = std::min(least, bounds[c]);
+      }
+    };
     for (const Claim& claim : certificate_.claims) {
       prepare_graph(claim.unrolling);
     }
-    for_each_on_threads(bounds.size(), options_.threads, [&](std::size_t c) {
-      bounds[c] = bound_of(certificate_.claims[c].unrolling, {{{{wanted, 0}}}, false, 0}, effort);
-    });
+    std::vector<std::size_t> batch(bounds.size());
+    std::iota(batch.begin(), batch.end(), std::size_t{0});
+    while (!batch.empty() && !options_.effort.stop.is_set()) {
+      for_each_on_threads(batch.size(), options_.threads,
+                          [&](std::size_t i) { take_step(batch[i]); });
+      std::for_each(batch.begin(), batch.end(), sort_in);
+      for (batch.clear(); batch.size() < kBatch && !open.empty() && open.top().first < least;
+           open.pop()) {
+        batch.push_back(open.top().second);
+      }
+    }
     return bounds;
   }
 
@@ -149,6 +189,9 @@ class Checker {
 #pragma omp atomic
       ++verdict_.by_floor;
       return target.met();
+    }
+    if (effort.tiles == 0) {
+      return target.of(floor);
     }
     const BalancedBound found =
         bound_balanced(*graphs_.at(kind_of(unrolling)), goal, ladders_, unrolling, target, effort);
@@ -404,7 +447,7 @@ class Checker {
 }  // namespace
 
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options) {
-  return Checker{certificate, options}.provable(certificate.value, options.effort);
+  return Checker{certificate, options}.provable(certificate.value);
 }
 
 double provable_share(const Certificate& certificate, const CheckOptions& options) {

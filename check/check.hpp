@@ -35,7 +35,8 @@ struct Verdict {
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options);
 
 // Of a balanced space, for each claim of a certificate: what the checker can follow, up to the
-// value of its mapping. Whatever the claim says.
+// value of its mapping. Whatever the claim says. Only of the least of them all that it can: more of
+// the others proves no more of the space.
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options);
 
 // Of a balanced space and a certificate of ties, a front or a curve: no mapping comes to less than

@@ -17,7 +17,7 @@ std::size_t Relaxed::width(const Graph& graph, Tracked tracked) {
   return components * (rows + 2 * graph.placings().size());
 }
 
-Relaxed::Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked)
+Relaxed::Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked, Stop stop)
     : graph_{graph},
       rungs_{rungs},
       shares_{graph, rungs, tracked},
@@ -42,7 +42,7 @@ Relaxed::Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked)
   }
   for (std::size_t phase = graph.phases(); phase-- > 0;) {
     for (std::size_t spot = graph.spots(); spot-- > 0;) {
-      if (graph.alive(phase, spot)) {
+      if (graph.alive(phase, spot) && !stop.is_set()) {
         pass_on(phase, spot);
       }
     }

@@ -6,6 +6,7 @@
 #include "check/potential.hpp"
 #include "check/rungs.hpp"
 #include "check/shares.hpp"
+#include "check/stop.hpp"
 
 namespace mapsim::check {
 
@@ -14,7 +15,8 @@ namespace mapsim::check {
 // alone. From the inside out.
 class Relaxed {
  public:
-  Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked);
+  // Told to stop it leaves potentials out, and says nothing.
+  Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked, Stop stop = {});
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][rows_[node.phase * graph_.spots() + node.spot] + node.tile];
   }

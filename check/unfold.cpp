@@ -59,11 +59,11 @@ class Unfolder {
     }
   }
 
-  Unfolding run(std::int64_t most) {
+  Unfolding run(const Effort& effort) {
     start();
     while (!queue_.empty()) {
       const auto [bound, number] = queue_.top();
-      if (labels_[number].whole || found_.labels >= most) {
+      if (labels_[number].whole || found_.labels >= effort.labels || effort.stop.is_set()) {
         found_.bound = std::min(bound, target_.met());
         return found_;
       }
@@ -407,8 +407,8 @@ class Unfolder {
 }  // namespace
 
 Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-                 const Target& target, Memory memory, std::int64_t labels) {
-  return Unfolder{graph, rungs, relaxed, goal, target, memory}.run(labels);
+                 const Target& target, Memory memory, const Effort& effort) {
+  return Unfolder{graph, rungs, relaxed, goal, target, memory}.run(effort);
 }
 
 }  // namespace mapsim::check

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "check/balanced.hpp"
 #include "check/relaxed.hpp"
 
 namespace mapsim::check {
@@ -17,11 +18,11 @@ enum class Memory : std::uint8_t { kLoops, kRooms };
 
 // Walks the nests of an unrolling from the outside in, those first that may come to the least:
 // until one is whole that is below all others, or nothing is left that does not meet the target, or
-// so many partial nests have been looked at. With loops known a whole one costs what it moves;
-// whether there are loops to put between those of one dim is not asked, which leaves a bound. With
-// rooms only each placing costs what it does in the relaxation, the least of all loops above.
-// `relaxed`: of rungs that no two extents share.
+// as many partial nests have been looked at as the effort allows. With loops known a whole one
+// costs what it moves; whether there are loops to put between those of one dim is not asked, which
+// leaves a bound. With rooms only each placing costs what it does in the relaxation, the least of
+// all loops above. `relaxed`: of rungs that no two extents share.
 Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-                 const Target& target, Memory memory, std::int64_t labels);
+                 const Target& target, Memory memory, const Effort& effort);
 
 }  // namespace mapsim::check

@@ -38,7 +38,7 @@ std::int64_t count_searched(const Mapspace& space, const std::vector<GroupBound>
 
 // Of all mappings that need as little energy as `least`, the fastest.
 SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResult least,
-                        const Patience& patience) {
+                        const Patience& patience, std::int64_t labels) {
   const Objective asked = options.objective;
   const double energy = least.cost->energy.total.count();
   const auto cycles = static_cast<double>(latency_of(asked.mode, least.cost->latency).count());
@@ -47,6 +47,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   options.objective.max_energy = least.cost->energy.total;
   options.budget.labels -= std::min(options.budget.labels, least.statistics.labels);
   GroupSearch more;
+  more.labels = labels - std::min(labels, least.statistics.labels);
   more.best = {&*least.best, &*least.cost, {cycles, energy}};
   for (std::size_t g = 0; g < least.groups.size(); ++g) {
     if (exact::beyond({least.groups[g].bound}, {energy})) {
@@ -107,20 +108,21 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   }
   const Patience patience(options);
   const std::int64_t few = count_if_few(space);
-  SearchOptions first = options;
-  first.budget.labels = std::min(options.budget.labels, labels_worth(few));
+  const std::int64_t labels = labels_worth(few);
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
   nests::WholeCount count(space);
-  GroupSearch more{shared};
+  GroupSearch more;
+  more.shared = shared;
+  more.labels = labels;
   if (is_quick) {
     more.beside = [&count] { return count.step(); };
   }
-  SearchResult result = search_groups(space, first, patience, more);
+  SearchResult result = search_groups(space, options, patience, more);
   if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
       !result.interrupted) {
-    result = break_ties(space, first, std::move(result), patience);
+    result = break_ties(space, options, std::move(result), patience, labels);
   }
-  if (first.budget.labels < options.budget.labels && is_open(result)) {
+  if (labels < options.budget.labels && is_open(result)) {
     look_at_all(space, options, patience, result);
   }
   if (options.edge_folds && !result.interrupted) {

@@ -35,13 +35,7 @@ class Grouping {
 
   std::vector<UnrollingGroup> list() {
     at_fanout(0, UnrollingGroup{{}, 1, {}}, all_);
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<UnrollingGroup> groups;
-    for (auto& [instances, group] : found_) {
-      groups.push_back(std::move(group));
-    }
-    return groups;
+    return by_instances(std::move(found_));
   }
 
  private:
@@ -51,11 +45,7 @@ class Grouping {
   // `tiles`: per dim, the extents that a tile can have here.
   void at_fanout(std::size_t index, const UnrollingGroup& group, const PerDim<Ladder>& tiles) {
     if (index == arch().fanouts.size()) {
-      std::int64_t instances = 1;
-      for (const Unroll& unroll : group.first) {
-        instances *= unroll.factor;
-      }
-      found_.emplace_back(instances, group);
+      found_.push_back(group);
       return;
     }
     UnrollingGroup longer = group;
@@ -167,7 +157,7 @@ class Grouping {
   const PerDim<Ladder>& all_;
   Unrolling given_;
   PerFanout<UnrollRule> rules_;
-  std::vector<std::pair<std::int64_t, UnrollingGroup>> found_;
+  std::vector<UnrollingGroup> found_;
 };
 
 }  // namespace

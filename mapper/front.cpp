@@ -34,14 +34,14 @@ class FrontSearch {
 
   // `room`: what the second figure measures; none: latency.
   FrontSearch(const Mapspace& space, const SearchOptions& options,
-              const std::optional<CurveRoom>& room, Measure measure)
+              const std::optional<CurveRoom>& room, Measure measure, const Patience& patience)
       : space_{space},
         options_{options},
         room_{room},
         measure_{std::move(measure)},
-        patience_{options},
-        groups_(space, options.objective),
-        labels_{std::min(options.budget.labels, labels_worth(count_if_few(space)))} {}
+        patience_{patience},
+        groups_(space, options.objective, &patience),
+        most_labels_{labels_worth(count_if_few(space))} {}
 
   // Points that are known to be of the space: what they cover is not looked at.
   void start_from(const std::vector<FrontPoint>& points) {
@@ -55,16 +55,17 @@ class FrontSearch {
     bool first = true;
     front_.complete = true;
     exact::Groups::for_batches(groups_.by_steps(), [&](std::span<const std::size_t> batch) {
-      const std::int64_t left = labels_ - front_.statistics.labels;
-      if (!first && (patience_.over() || left <= 0)) {
+      const std::int64_t left = options_.budget.labels - spent_;
+      const std::int64_t labels = std::min(left, most_labels_ - front_.statistics.labels);
+      if (!first && (patience_.over() || labels <= 0)) {
         front_.complete = false;
         return false;
       }
       first = false;
-      search_batch(batch, left);
+      search_batch(batch, labels, left);
       return true;
     });
-    if (labels_ < options_.budget.labels && (!front_.complete || front_.but_for_bare)) {
+    if (most_labels_ < options_.budget.labels && (!front_.complete || front_.but_for_bare)) {
       look_at_all();
     }
     for (const Staircase::Point& point : staircase_.points()) {
@@ -84,6 +85,7 @@ class FrontSearch {
     std::vector<FrontPoint> points;
     std::vector<Key> keys;
     std::int64_t labels = 0;
+    std::int64_t spent = 0;  // of the budget
     std::int64_t states = 0;
     bool looked_into = false;
     bool complete = true;
@@ -93,19 +95,21 @@ class FrontSearch {
   bool is_balanced() const { return space_.constraints().factors.balanced; }
 
   // Points join in the order of the batch, whichever thread found them.
-  void search_batch(std::span<const std::size_t> batch, std::int64_t labels) {
+  void search_batch(std::span<const std::size_t> batch, std::int64_t labels, std::int64_t budget) {
     const auto count = static_cast<std::int64_t>(batch.size());
     std::vector<Part> parts(batch.size());
-    const std::int64_t share = std::max<std::int64_t>(1, labels / count);
+    exact::Quest quest;
+    quest.labels = std::max<std::int64_t>(1, labels / count);
+    quest.budget = std::max<std::int64_t>(1, budget / count);
     for_each_on_threads(batch.size(), options_.threads,
-                        [&](std::size_t i) { parts[i] = search(batch[i], share); });
+                        [&](std::size_t i) { parts[i] = search(batch[i], quest); });
     for (Part& part : parts) {
       add(part);
     }
     report(batch.size());
   }
 
-  Part search(std::size_t group, std::int64_t labels) const {
+  Part search(std::size_t group, exact::Quest quest) const {
     Part part;
     if (is_covered(groups_.floor(group))) {
       return part;
@@ -115,7 +119,7 @@ class FrontSearch {
       return part;
     }
     if (is_balanced()) {
-      search_balanced(group, labels, part);
+      search_balanced(group, quest, part);
       return part;
     }
     const auto instance = groups_.build(group);
@@ -123,9 +127,7 @@ class FrontSearch {
     if (!(instance->root().first < exact::kInfinity)) {
       return part;
     }
-    exact::Quest quest;
     quest.covered = staircase_;
-    quest.labels = labels;
     if (room_) {
       quest.measured_room = index_of_room(instance->skeleton);
     }
@@ -134,7 +136,7 @@ class FrontSearch {
       add_point(part, ending.key, groups_.mapping(*instance, group, ending.steps));
     }
     part.looked_into = true;
-    part.labels = found.expanded;
+    part.labels = part.spent = found.expanded;
     part.complete = !found.stopped;
     return part;
   }
@@ -177,18 +179,22 @@ class FrontSearch {
   }
 
   // Coarse lattices first: they are cheap, and most groups need no other.
-  void search_balanced(std::size_t group, std::int64_t labels, Part& part) const {
+  void search_balanced(std::size_t group, exact::Quest quest, Part& part) const {
     const exact::Skeleton& skeleton = groups_.skeleton(group);
     const UnrollingGroup& unrollings = space_.group_by_factors()[group];
     for (const std::size_t most : balanced::kCoarseTiles) {
+      const std::int64_t bounding = balanced::labels_of_bound(skeleton, most);
+      if (bounding > quest.budget) {
+        break;
+      }
+      quest.budget -= bounding;
+      part.spent += bounding;
       if (is_covered(
               balanced::coarse_bound(skeleton, unrollings, options_.objective, most, patience_))) {
         return;
       }
     }
-    exact::Quest quest;
     quest.covered = staircase_;
-    quest.labels = labels;
     if (room_) {
       quest.measured_room = index_of_room(skeleton);
     }
@@ -200,6 +206,7 @@ class FrontSearch {
     part.states = found.states;
     part.looked_into = found.searched;
     part.labels = found.labels;
+    part.spent += found.labels + found.spent;
     part.complete = found.complete;
     part.but_for_bare = found.bare.has_value();
   }
@@ -208,6 +215,7 @@ class FrontSearch {
     Statistics& statistics = front_.statistics;
     statistics.evaluations += static_cast<std::int64_t>(part.points.size());
     statistics.labels += part.labels;
+    spent_ += part.spent;
     statistics.states += part.states;
     statistics.unrollings += part.looked_into ? 1 : 0;
     front_.complete = front_.complete && part.complete;
@@ -253,10 +261,11 @@ class FrontSearch {
   const SearchOptions& options_;
   std::optional<CurveRoom> room_;
   Measure measure_;
-  Patience patience_;
+  const Patience& patience_;
   exact::Groups groups_;
-  std::int64_t labels_;  // to be expanded, at most
-  Staircase staircase_;  // tags: indices of found_
+  std::int64_t most_labels_;  // to be expanded
+  std::int64_t spent_ = 0;    // of the budget
+  Staircase staircase_;       // tags: indices of found_
   std::vector<FrontPoint> found_;
   std::int64_t done_ = 0;
   Front front_;
@@ -265,14 +274,15 @@ class FrontSearch {
 // With balanced factors the front of perfect ones, which is found at once, is what to go below.
 Front search_for_front(const Mapspace& space, const SearchOptions& options,
                        const std::optional<CurveRoom>& room, const FrontSearch::Measure& measure) {
-  FrontSearch search(space, options, room, measure);
+  const Patience patience(options);
+  FrontSearch search(space, options, room, measure, patience);
   if (space.constraints().factors.balanced) {
     Constraints constraints = space.constraints();
     constraints.factors = {};
     const Mapspace perfect(space.problem(), constraints);
     SearchOptions quietly = options;
     quietly.progress = nullptr;
-    search.start_from(FrontSearch(perfect, quietly, room, measure).run().points);
+    search.start_from(FrontSearch(perfect, quietly, room, measure, patience).run().points);
   }
   return search.run();
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mapper/group_search.hpp"
+
 #include <omp.h>
 
 #include <algorithm>
@@ -13,7 +15,7 @@
 #include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/labels.hpp"
-#include "mapper/group_search.hpp"
+#include "mapper/group_record.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/shared_bounds.hpp"
 #include "mapper/turns.hpp"
@@ -24,208 +26,21 @@ namespace {
 
 using exact::Key;
 
-// What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
-// threads; which of equal mappings is the best does not depend on who comes first.
-class Record {
- public:
-  Record(const Problem& problem, const SearchOptions& options, const exact::Groups& groups)
-      : problem_{problem},
-        options_{options},
-        bounds_(groups.size()),
-        arguments_(groups.size(), Argument::kFloor),
-        done_(groups.size(), false) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      bounds_[g] = groups.floor(g);
-    }
-  }
-
-  // The best so far is known from elsewhere.
-  void start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
-    best_ = mapping;
-    best_cost_ = cost;
-    task_ = bounds_.size();
-    start_ = key;
-  }
-  const Key& start() const { return start_; }
-  void rule_out(std::size_t group) { bounds_[group] = Key{}; }
-
-  Key bound(std::size_t group) {
-    const std::lock_guard lock(mutex_);
-    return bounds_[group];
-  }
-  bool has_best() {
-    const std::lock_guard lock(mutex_);
-    return best_.has_value();
-  }
-
-  void relax(std::size_t group, const Key& bound, std::size_t states) {
-    const std::lock_guard lock(mutex_);
-    bounds_[group] = std::max(bounds_[group], bound);
-    arguments_[group] = Argument::kRelaxation;
-    statistics_.states += static_cast<std::int64_t>(states);
-  }
-  void tick(std::size_t group, const Key& bound, std::int64_t labels, const Patience& patience) {
-    const std::lock_guard lock(mutex_);
-    bounds_[group] = std::max(bounds_[group], bound);
-    ticked_ += labels;
-    report(patience);
-  }
-  void searched(std::size_t group, const exact::LabelResult& found) {
-    const std::lock_guard lock(mutex_);
-    bounds_[group] = std::max(bounds_[group], found.bound);
-    arguments_[group] = Argument::kSearch;
-    statistics_.labels += found.expanded;
-    ++statistics_.unrollings;
-    incomplete_ = incomplete_ || found.stopped;
-  }
-  void finish(std::size_t group, const Patience& patience) {
-    const std::lock_guard lock(mutex_);
-    done_[group] = true;
-    report(patience);
-  }
-  // Groups that are like another one wait for what is found out of that.
-  void skip_twins(const std::vector<std::size_t>& first_alike) {
-    for (std::size_t g = 0; g < bounds_.size(); ++g) {
-      if (first_alike[g] != g) {
-        done_[g] = true;
-        bounds_[g] = Key{};
-      }
-    }
-  }
-  void repeat_for_twins(const std::vector<std::size_t>& first_alike) {
-    for (std::size_t g = 0; g < bounds_.size(); ++g) {
-      bounds_[g] = bounds_[first_alike[g]];
-      arguments_[g] = arguments_[first_alike[g]];
-    }
-  }
-  // Not all mappings with an extent at which nothing stands were looked at.
-  void leave_bare(const Key& bound) {
-    const std::lock_guard lock(mutex_);
-    bare_ = std::min(bare_.value_or(bound), bound);
-  }
-  void leave_open() {
-    const std::lock_guard lock(mutex_);
-    incomplete_ = true;
-  }
-
-  void offer(const Mapping& mapping, std::size_t task) {
-    const Evaluation evaluation = evaluate(problem_, mapping);
-    const std::lock_guard lock(mutex_);
-    ++statistics_.evaluations;
-    const Cost* cost = std::get_if<Cost>(&evaluation);
-    if (cost == nullptr) {
-      return;
-    }
-    const Objective& objective = options_.objective;
-    if (!best_ || better(objective, *cost, *best_cost_) ||
-        (!better(objective, *best_cost_, *cost) && task < task_)) {
-      best_ = mapping;
-      best_cost_ = *cost;
-      task_ = task;
-    }
-  }
-
-  SearchResult result() {
-    SearchResult result;
-    result.best = best_;
-    result.cost = best_cost_;
-    result.statistics = statistics_;
-    result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
-    for (std::size_t g = 0; g < bounds_.size(); ++g) {
-      result.groups.push_back({bounds_[g].first, arguments_[g]});
-    }
-    const double value =
-        result.cost ? objective_value(options_.objective, *result.cost) : exact::kInfinity;
-    const double bound = std::min(value, least_bound());
-    result.interrupted = incomplete_ && bound < value * (1 - kRounding);
-    if (result.interrupted) {
-      result.certificate.status = bound > 0 ? Proof::kBounded : Proof::kNone;
-    } else {
-      result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
-    }
-    Certificate& proof = result.certificate;
-    proof.lower_bound = result.interrupted ? bound : value;
-    if (result.cost && bare_ && bare_->first < proof.lower_bound * (1 - kRounding)) {
-      proof.bound_but_for_bare = proof.lower_bound;
-      proof.lower_bound = bare_->first;
-      proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
-    } else if (leaves_ties_open(value) || has_open_ties(value)) {
-      proof.bound_but_for_bare = proof.lower_bound;
-    }
-    if (proof.status == Proof::kBounded && result.cost) {
-      proof.gap = value / proof.lower_bound - 1;
-    }
-    return result;
-  }
-
- private:
-  // Might one of those not looked at be as fast as the best, and need less energy?
-  bool leaves_ties_open(double value) const {
-    return best_cost_ && bare_ && options_.objective.energy_power == 0 &&
-           !exact::beyond(*bare_, {value}) &&
-           bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
-  }
-  // The same of groups that a budget has kept from being searched to their end.
-  bool has_open_ties(double value) const {
-    const auto is_open = [&](const Key& bound) {
-      return !exact::beyond({bound.first}, {value}) &&
-             bound.second < best_cost_->energy.total.count() * (1 - kRounding);
-    };
-    return best_cost_ && incomplete_ && options_.objective.energy_power == 0 &&
-           std::any_of(bounds_.begin(), bounds_.end(), is_open);
-  }
-  double least_bound() const {
-    double least = exact::kInfinity;
-    for (const Key& bound : bounds_) {
-      least = std::min(least, bound.first);
-    }
-    return least;
-  }
-  void report(const Patience& patience) const {
-    if (!options_.progress) {
-      return;
-    }
-    Progress progress;
-    progress.lower_bound = least_bound();
-    if (best_cost_) {
-      progress.best = objective_value(options_.objective, *best_cost_);
-      progress.lower_bound = std::min(progress.lower_bound, *progress.best);
-    }
-    progress.unrollings = std::count(done_.begin(), done_.end(), true);
-    progress.unrollings_total = static_cast<std::int64_t>(done_.size());
-    progress.labels = std::max(ticked_, statistics_.labels);
-    progress.seconds = patience.seconds();
-    options_.progress(progress);
-  }
-
-  const Problem& problem_;
-  const SearchOptions& options_;
-  std::mutex mutex_;
-  std::vector<Key> bounds_;          // per group: nothing of it is better
-  std::vector<Argument> arguments_;  // per group: why
-  std::vector<bool> done_;
-  bool incomplete_ = false;
-  std::optional<Key> bare_;
-  std::optional<Mapping> best_;
-  std::optional<Cost> best_cost_;
-  std::size_t task_ = 0;
-  Key start_;                // of the best known from elsewhere
-  std::int64_t ticked_ = 0;  // labels, as far as searches have told
-  Statistics statistics_;
-};
-
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,
-              const std::vector<SharedBounds*>& shared = {})
+              const GroupSearch& more = {})
       : space_{space},
         options_{options},
         patience_{patience},
-        shared_{shared},
-        groups_(space, options.objective),
+        shared_{more.shared},
+        most_labels_{more.labels},
+        groups_(space, options.objective, &patience),
         record_{space.problem(), options, groups_} {}
 
-  Record& record() { return record_; }
+  GroupRecord& record() { return record_; }
+  // Of the budget, so much is spent.
+  void charge(std::int64_t labels) { charged_ += labels; }
 
   // The search is over when the team of threads that calls this is.
   void start() {
@@ -233,10 +48,13 @@ class ExactSearch {
     order_ = groups_.by_floor();
     std::erase_if(order_,
                   [this](std::size_t group) { return groups_.first_alike()[group] != group; });
-    for (std::size_t i = 0; is_balanced() && i < balanced::kCoarseTiles.size(); ++i) {
-      bound_coarsely(order_, balanced::kCoarseTiles[i]);
+    for (const std::size_t most : balanced::kCoarseTiles) {
+      if (is_balanced() && !patience_.over()) {
+        bound_coarsely(order_, most);
+      }
     }
-    turns_.emplace(order_.size(), record_.start(), options_.budget.labels);
+    turns_.emplace(order_.size(), record_.start(),
+                   Turns::Labels{most_labels_, options_.budget.labels - charged_});
     find_waiting();
     take_turns();
   }
@@ -250,7 +68,7 @@ class ExactSearch {
   // What the search of a group tells those that come later.
   struct Turned {
     Key found;  // of the best, if it is within the limit
-    std::int64_t labels = 0;
+    Turns::Labels taken;
   };
 
   bool is_balanced() const { return space_.constraints().factors.balanced; }
@@ -258,14 +76,12 @@ class ExactSearch {
   // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
   void bound_coarsely(std::vector<std::size_t>& order, std::size_t most) {
-    const Key limit = record_.start();
-    const auto count = static_cast<std::int64_t>(order.size());
-#pragma omp taskloop grainsize(1) shared(order, limit)
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::size_t group = order[static_cast<std::size_t>(i)];
+    const std::vector<std::size_t> open = to_bound(order, most);
+#pragma omp taskloop grainsize(1) shared(open)
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const std::size_t group = open[i];
       caught_.run([&] {
-        if (!patience_.over() && !groups_.is_idle(group) &&
-            !exact::beyond(record_.bound(group), limit)) {
+        if (!patience_.over()) {
           record_.relax(
               group,
               balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
@@ -277,6 +93,25 @@ class ExactSearch {
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
       return record_.bound(a) < record_.bound(b);
     });
+  }
+
+  // Those that may hold something better, as far as half of a budget of labels goes.
+  std::vector<std::size_t> to_bound(const std::vector<std::size_t>& order, std::size_t most) {
+    const bool is_limited = options_.budget.labels < Budget{}.labels;
+    std::vector<std::size_t> open;
+    for (const std::size_t group : order) {
+      if (groups_.is_idle(group) || exact::beyond(record_.bound(group), record_.start())) {
+        continue;
+      }
+      const std::int64_t labels =
+          is_limited ? balanced::labels_of_bound(groups_.skeleton(group), most) : 0;
+      if (labels > options_.budget.labels / 2 - charged_) {
+        break;
+      }
+      charge(labels);
+      open.push_back(group);
+    }
+    return open;
   }
 
   // A thread takes one turn after the other, and lets others take what may begin beside.
@@ -300,7 +135,7 @@ class ExactSearch {
     std::size_t more = 0;
     {
       const std::lock_guard lock(mutex_);
-      turns_->end(turn, turned.found, turned.labels);
+      turns_->end(turn, turned.found, turned.taken);
       more = find_waiting();
     }
     for (std::size_t i = 1; i < more && omp_get_num_threads() > 1; ++i) {
@@ -321,7 +156,7 @@ class ExactSearch {
           ++joined;
         } else {
           record_.finish(group, patience_);
-          turns_->end(turn, {}, 0);
+          turns_->end(turn, {}, {});
         }
       }
     }
@@ -330,7 +165,7 @@ class ExactSearch {
 
   Turned search(const Turns::Turn& turn) {
     const std::size_t group = order_[turn.index];
-    const bool is_stopped = turn.index > 0 ? turn.labels == 0 || patience_.over()
+    const bool is_stopped = turn.index > 0 ? turn.labels.expanded == 0 || patience_.over()
                                            : patience_.over() && record_.has_best();
     if (is_stopped) {
       record_.leave_open();
@@ -338,7 +173,8 @@ class ExactSearch {
     }
     exact::Quest quest;
     quest.limit = turn.limit;
-    quest.labels = std::max<std::int64_t>(1, turn.labels);
+    quest.labels = std::max<std::int64_t>(1, turn.labels.expanded);
+    quest.budget = std::max<std::int64_t>(1, turn.labels.budget);
     const Turned turned = search(group, quest);
     record_.finish(group, patience_);
     return turned;
@@ -362,7 +198,8 @@ class ExactSearch {
     } else if (!found.complete) {
       record_.leave_open();
     }
-    return {found.best ? found.key : Key{}, found.searched ? found.labels : 0};
+    const std::int64_t labels = found.searched ? found.labels : 0;
+    return {found.best ? found.key : Key{}, {labels, labels + found.spent}};
   }
 
   // As another design shows.
@@ -402,7 +239,7 @@ class ExactSearch {
       record_.tick(group, bound, labels, patience_);
     };
     const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
-    Turned turned{{}, found.expanded};
+    Turned turned{{}, {found.expanded, found.expanded}};
     for (const exact::Ending& ending : found.endings) {
       record_.offer(groups_.mapping(*instance, group, ending.steps), group);
       turned.found = std::min(turned.found, ending.key);
@@ -415,8 +252,10 @@ class ExactSearch {
   const SearchOptions& options_;
   const Patience& patience_;
   std::vector<SharedBounds*> shared_;
+  std::int64_t most_labels_;
+  std::int64_t charged_ = 0;  // to the budget, before any group is searched
   exact::Groups groups_;
-  Record record_;
+  GroupRecord record_;
   std::vector<std::size_t> order_;
   std::mutex mutex_;
   std::optional<Turns> turns_;       // of the groups in this order
@@ -426,12 +265,14 @@ class ExactSearch {
 
 // The best mapping with perfect factors is one of the balanced space too, and known at once.
 SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
-                                  const Patience& patience) {
+                                  const Patience& patience, std::int64_t labels) {
   Constraints constraints = space.constraints();
   constraints.factors = {};
   const Mapspace perfect{space.problem(), constraints};
   options.progress = nullptr;
-  return search_groups(perfect, options, patience);
+  GroupSearch more;
+  more.labels = labels;
+  return search_groups(perfect, options, patience, more);
 }
 
 // As tasks, each of which makes those that come after it: they queue behind what the search makes
@@ -454,7 +295,7 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
   std::optional<GroupSearch::Known> best = more.best;
   SearchResult perfect;
   if (space.constraints().factors.balanced && !best) {
-    perfect = with_perfect_factors(space, options, patience);
+    perfect = with_perfect_factors(space, options, patience, more.labels);
     if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
       best = {&*perfect.best, &*perfect.cost,
               balanced::key_of_cost(options.objective, *perfect.cost)};
@@ -467,7 +308,8 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
 #pragma omp single
   {
     caught.run([&] {
-      search.emplace(space, options, patience, more.shared);
+      search.emplace(space, options, patience, more);
+      search->charge(perfect.statistics.labels);
       if (best) {
         search->record().start_from(*best->mapping, *best->cost, best->key);
       }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -15,6 +17,8 @@ namespace mapsim {
 // What a search of groups may be given beside its space. All of it outlives the search.
 struct GroupSearch {
   std::vector<SharedBounds*> shared{};
+  // To be expanded at most, whatever the budget.
+  std::int64_t labels = std::numeric_limits<std::int64_t>::max();
   // A step of what is done meanwhile by threads that are free; false: there was none left. Called
   // by several threads at once when it has returned for the first time.
   std::function<bool()> beside{};

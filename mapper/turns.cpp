@@ -13,13 +13,24 @@ constexpr std::size_t kOneOf = 4;  // of so many that have begun, one is not kno
 // No task takes more than this part of the labels that are left, unless there are fewer tasks.
 constexpr std::size_t kLeastShares = 4;
 
+std::int64_t share_of(std::int64_t labels, std::size_t shares) {
+  return labels > 0 ? std::max<std::int64_t>(1, labels / static_cast<std::int64_t>(shares)) : 0;
+}
+
+Turns::Labels operator+(const Turns::Labels& a, const Turns::Labels& b) {
+  return {a.expanded + b.expanded, a.budget + b.budget};
+}
+Turns::Labels operator-(const Turns::Labels& a, const Turns::Labels& b) {
+  return {a.expanded - b.expanded, a.budget - b.budget};
+}
+
 std::size_t beside(std::size_t index) {
   return std::clamp(index / kOneOf, kFewestBeside, kMostBeside);
 }
 
 }  // namespace
 
-Turns::Turns(std::size_t count, const exact::Key& limit, std::int64_t labels)
+Turns::Turns(std::size_t count, const exact::Key& limit, const Labels& labels)
     : tasks_(count), limit_{limit}, left_{labels} {}
 
 std::size_t Turns::known(std::size_t index) {
@@ -38,22 +49,23 @@ Turns::Turn Turns::begin() {
   for (; known_ < known(begun_); ++known_) {
     const Task& task = tasks_[known_];
     limit_ = std::min(limit_, task.found);
-    left_ -= task.taken;
-    granted_ -= task.granted;
+    left_ = left_ - task.taken;
+    granted_ = granted_ - task.granted;
   }
-  const std::int64_t left = left_ - granted_;
+  const Labels left = left_ - granted_;
   const std::size_t shares =
       std::min(std::max(beside(begun_), kLeastShares), tasks_.size() - begun_);
   Task& task = tasks_[begun_];
-  task.granted = left > 0 ? std::max<std::int64_t>(1, left / static_cast<std::int64_t>(shares)) : 0;
-  granted_ += task.granted;
+  task.granted = {share_of(std::min(left.expanded, left.budget), shares),
+                  share_of(left.budget, shares)};
+  granted_ = granted_ + task.granted;
   return {begun_++, limit_, task.granted};
 }
 
-void Turns::end(const Turn& turn, const exact::Key& found, std::int64_t labels) {
+void Turns::end(const Turn& turn, const exact::Key& found, const Labels& taken) {
   Task& task = tasks_[turn.index];
   task.found = found;
-  task.taken = labels;
+  task.taken = taken;
   task.ended = true;
   while (ended_ < tasks_.size() && tasks_[ended_].ended) {
     ++ended_;

@@ -14,28 +14,32 @@ namespace mapsim {
 // batches, no thread waits for the last of many. docs/decisions/0041-turns.md.
 class Turns {
  public:
+  struct Labels {
+    std::int64_t expanded = 0;
+    std::int64_t budget = 0;  // these and what else counts for labels
+  };
   // What a task may know and do when its turn comes.
   struct Turn {
     std::size_t index = 0;
     exact::Key limit;
-    std::int64_t labels = 0;  // that it may expand; none are left: 0
+    Labels labels;  // that it may take; none are left: 0
   };
 
   // Of so many tasks: what is known before the first one, and labels for all of them.
-  Turns(std::size_t count, const exact::Key& limit, std::int64_t labels);
+  Turns(std::size_t count, const exact::Key& limit, const Labels& labels);
   // So many of the first tasks have ended when one begins. The first one is searched alone, then
   // there are two side by side, a quarter of those that have begun, at last 64.
   static std::size_t known(std::size_t index);
   // Those that may begin now, each of which is named once.
   std::vector<Turn> next();
   // A task has ended: it has found this, with so many labels.
-  void end(const Turn& turn, const exact::Key& found, std::int64_t labels);
+  void end(const Turn& turn, const exact::Key& found, const Labels& taken);
 
  private:
   struct Task {
     exact::Key found;
-    std::int64_t granted = 0;  // labels
-    std::int64_t taken = 0;
+    Labels granted;
+    Labels taken;
     bool ended = false;
   };
   Turn begin();
@@ -45,8 +49,8 @@ class Turns {
   std::size_t ended_ = 0;  // all of the first ones so far
   std::size_t known_ = 0;  // those of them that `limit_` and `left_` are after
   exact::Key limit_;
-  std::int64_t left_;         // labels
-  std::int64_t granted_ = 0;  // to those that have begun and are not known
+  Labels left_;
+  Labels granted_;  // to those that have begun and are not known
 };
 
 }  // namespace mapsim

@@ -394,6 +394,24 @@ std::vector<UnrollingGroup> one_by_one(const Problem& problem, const UnrollingLi
 
 }  // namespace
 
+std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (const UnrollingGroup& group : groups) {
+    std::int64_t instances = 1;
+    for (const Factors& factors : group.factors) {
+      instances *= product(factors);
+    }
+    order.emplace_back(instances, order.size());
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<UnrollingGroup> sorted;
+  sorted.reserve(groups.size());
+  for (const auto& [count, index] : order) {
+    sorted.push_back(std::move(groups[index]));
+  }
+  return sorted;
+}
+
 std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
                                              const UnrollingLimits& limits) {
   std::vector<UnrollingGroup> groups{UnrollingGroup{{}, 1, {}}};

@@ -46,6 +46,10 @@ struct UnrollingGroup {
 // Every admissible unrolling, grouped, in a fixed order that begins with the fewest instances.
 std::vector<UnrollingGroup> group_by_factors(const Problem& problem, const UnrollingLimits& limits);
 
+// Those with the fewest instances first, of equally many in the order that they have. Groups are
+// large, so that each is moved once.
+std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups);
+
 // The members of a group, `group.first` first.
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingGroup& group);

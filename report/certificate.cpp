@@ -263,7 +263,8 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
 }  // namespace
 
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
-                             const Objective& objective, const SearchResult& result, int threads) {
+                             const Objective& objective, const SearchResult& result, int threads,
+                             check::Stop stop) {
   const bool balanced = space.constraints().factors.balanced;
   const bool tied = !balanced && objective.exact_ties &&
                     result.certificate.status == Proof::kOptimal &&
@@ -277,8 +278,12 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   if (result.interrupted) {
     options.effort = {3'000, 0};
   }
+  options.effort.stop = stop;
   const check::Certificate draft = check::parse_certificate(text, "the certificate");
   const std::vector<double> bounds = check::provable_bounds(draft, options);
+  if (stop.is_set()) {
+    return {};
+  }
   SearchResult proven = result;
   proven.certificate.lower_bound = draft.value;
   for (std::size_t g = 0; g < bounds.size(); ++g) {
@@ -288,8 +293,12 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   const bool optimal = result.cost && !(proven.certificate.lower_bound < draft.value);
   if (objective.exact_ties && optimal && !result.interrupted) {
     const std::string with_ties = proof_text(origin, space, objective, proven, true);
-    if (!(check::provable_share(check::parse_certificate(with_ties, "the certificate"), options) <
-          1)) {
+    const double share =
+        check::provable_share(check::parse_certificate(with_ties, "the certificate"), options);
+    if (stop.is_set()) {
+      return {};
+    }
+    if (!(share < 1)) {
       return with_ties;
     }
   }
@@ -323,7 +332,8 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
 }
 
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
-                                   const FrontSubject& subject, const Front& front, int threads) {
+                                   const FrontSubject& subject, const Front& front, int threads,
+                                   check::Stop stop) {
   const Arch& arch = space.problem().arch();
   Objective objective = subject.objective;
   std::string also = "front: latency";
@@ -359,9 +369,10 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   if (!front.complete) {
     options.effort = {30'000, 0};
   }
+  options.effort.stop = stop;
   const double share = check::provable_share(
       check::parse_certificate(text + check::seal(text), "the certificate"), options);
-  if (!(share > 0)) {
+  if (!(share > 0) || stop.is_set()) {
     return {};
   }
   text += share < 1 ? fmt::format("gap: {}\n", 1 / share - 1) : "";

@@ -108,6 +108,7 @@ class Search {
   std::vector<double> scratch_;
   std::priority_queue<Queued> queue_;
   exact::Key limit_;
+  std::int64_t most_labels_ = 0;
   Loops loops_ = Loops::kAtPoints;
   bool to_improve_ = false;  // what is as good as the limit is of no use
   std::optional<Mapping> best_;

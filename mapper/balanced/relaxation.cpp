@@ -28,9 +28,9 @@ Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles, const Gates
       }
     }
   }
-  for (std::size_t component = 0; component < components; ++component) {
+  for (std::size_t component = 0; component < components && complete_; ++component) {
     to_go_[component].assign(nodes_, kInfinity);
-    complete_ = complete_ && fill(component, patience);
+    complete_ = fill(component, patience);
   }
   costs_.clear();
   flows_.clear();
@@ -39,23 +39,22 @@ Relaxation::Relaxation(const Skeleton& skeleton, const Tiles& tiles, const Gates
 // Inside out: later phases first, and within one the pointers that moves lead to.
 // False: patience is over.
 bool Relaxation::fill(std::size_t component, const Patience& patience) {
-  double* to_go = to_go_[component].data();
   for (std::size_t phase = skeleton_.phases(); phase-- > 0;) {
     for (std::size_t pointers = skeleton_.pointers(); pointers-- > 0;) {
-      if (patience.over()) {
+      if (skeleton_.reachable(phase, pointers) && !fill_row(component, phase, pointers, patience)) {
         return false;
-      }
-      if (skeleton_.reachable(phase, pointers)) {
-        fill_row(component, phase, pointers, to_go + row(phase, pointers));
       }
     }
   }
   return true;
 }
 
-void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t pointers,
-                          double* row) {
-  const double* to_go = to_go_[component].data();
+// False: patience is over, which is asked after each pass over the tiles: of a large lattice one
+// takes a good part of a second.
+bool Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t pointers,
+                          const Patience& patience) {
+  double* to_go = to_go_[component].data();
+  double* row = to_go + this->row(phase, pointers);
   const std::size_t tiles = tiles_.size();
   if (phase + 1 < skeleton_.phases()) {
     relax_event(component, phase, pointers, row);
@@ -63,6 +62,9 @@ void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t 
     relax_end(component, pointers, row);
   }
   for (const Skeleton::Place& place : skeleton_.places(phase, pointers)) {
+    if (patience.over()) {
+      return false;
+    }
     const double* below = to_go + this->row(phase, place.target);
     const double* cost = &costs(place.placing, Run::kNone)[component * tiles];
     const double* taken = bits(place.placing).data();
@@ -74,10 +76,14 @@ void Relaxation::fill_row(std::size_t component, std::size_t phase, std::size_t 
     }
   }
   for (const Skeleton::Jump& jump : skeleton_.jumps(phase, pointers)) {
+    if (patience.over()) {
+      return false;
+    }
     const auto target = skeleton_.after_loop(phase, jump.target, jump.dim, 1);
     relax_jump(component, jump, to_go + this->row(phase, *target), row);
   }
   relax_loops(component, phase, pointers, row);
+  return !patience.over();
 }
 
 void Relaxation::relax_event(std::size_t component, std::size_t phase, std::size_t pointers,

@@ -44,7 +44,8 @@ class Relaxation {
     return rows_[phase * skeleton_.pointers() + pointers];
   }
   bool fill(std::size_t component, const Patience& patience);
-  void fill_row(std::size_t component, std::size_t phase, std::size_t pointers, double* row);
+  bool fill_row(std::size_t component, std::size_t phase, std::size_t pointers,
+                const Patience& patience);
   void relax_event(std::size_t component, std::size_t phase, std::size_t pointers,
                    double* row) const;
   void relax_end(std::size_t component, std::size_t pointers, double* row);

@@ -69,10 +69,12 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
   scratch_.resize(components_ + 1);
 }
 
-// False: too large, or no patience.
+// False: too large, beyond the budget, or no patience.
 bool Search::relax() {
   const std::size_t rows = skeleton_.phases() * skeleton_.pointers();
-  if (tiles_.size() * rows <= kMostNodes / components_) {
+  const std::int64_t left = quest_.budget - labels_of_bound(skeleton_, tiles_.size());
+  most_labels_ = std::min(quest_.labels, left);
+  if (tiles_.size() * rows <= kMostNodes / components_ && left >= 0) {
     relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_, patience_);
   }
   return relaxation_ && relaxation_->is_complete();
@@ -102,8 +104,10 @@ Outcome Search::run() {
   if (!relax()) {
     outcome.complete = false;
     outcome.bound = {0, 0};
+    outcome.spent = most_labels_ < 0 ? quest_.budget : 0;
     return outcome;
   }
+  outcome.spent = labels_of_bound(skeleton_, tiles_.size());
   outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
   start();
   outcome.root = queue_.empty() ? Key{} : queue_.top().key;
@@ -116,7 +120,7 @@ Outcome Search::run() {
   }
   outcome.root = std::max(outcome.root, forgotten);
   restart(Loops::kAtPoints, false);
-  explore(quest_.labels, outcome);
+  explore(most_labels_, outcome);
   if (!outcome.complete) {
     outcome.bound = outcome.root;
     return outcome;
@@ -185,7 +189,7 @@ Key Search::forget_loops(Loops loops, Outcome& outcome) {
     care_ = dims_that_matter(skeleton_, tiles_);
   }
   restart(loops, to_improve_);
-  const std::int64_t left = (quest_.labels - outcome.labels) / 2;
+  const std::int64_t left = (most_labels_ - outcome.labels) / 2;
   const Key reached = explore(outcome.labels + std::min(left, kChainlessLabels), outcome);
   outcome.complete = true;
   return reached;
@@ -207,7 +211,7 @@ void Search::prove(Key forgotten, Outcome& outcome) {
     forgotten = std::max(forgotten, key);
   }
   restart(Loops::kAnywhere, true);
-  explore(std::min(quest_.labels, outcome.labels + labels + kBareLabels), outcome);
+  explore(std::min(most_labels_, outcome.labels + labels + kBareLabels), outcome);
   outcome.bound = std::max(outcome.bound, forgotten);
 }
 
@@ -391,6 +395,16 @@ Key coarse_bound(const Skeleton& skeleton, const UnrollingGroup& group, const Ob
                  std::size_t most, const Patience& patience) {
   const exact::Quest quest;
   return Search(skeleton, group, objective, quest, patience, most).root();
+}
+
+std::int64_t labels_of_bound(const Skeleton& skeleton, std::size_t tiles) {
+  std::size_t rows = 0;
+  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+    for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
+      rows += skeleton.reachable(phase, pointers) ? 1 : 0;
+    }
+  }
+  return static_cast<std::int64_t>(rows * tiles) / kStatesPerLabel + 1;
 }
 
 }  // namespace mapsim::balanced

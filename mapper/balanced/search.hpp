@@ -16,6 +16,9 @@ namespace mapsim::balanced {
 // Tiles of the lattices on which groups are bounded before any is searched.
 inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
 
+// So many states bounded count as one label of a budget: no less work than most labels are.
+inline constexpr std::int64_t kStatesPerLabel = 1'000;
+
 // What the label search orders whole mappings by.
 exact::Key key_of_cost(const Objective& objective, const Cost& cost);
 
@@ -33,6 +36,7 @@ struct Outcome {
   exact::Key bound;             // nothing of this unrolling is better
   std::int64_t states = 0;      // bounded
   std::int64_t labels = 0;      // expanded
+  std::int64_t spent = 0;       // of the quest's budget; all of it, if that is too small to begin
   bool searched = false;        // labels were needed
   bool complete = true;         // false: stopped, or too large
   // What bounds the mappings with an extent at which nothing stands, where not all were looked at.
@@ -56,5 +60,8 @@ exact::Key chainless_bound(const exact::Skeleton& skeleton, const UnrollingGroup
 // about `most` tiles; nothing if it has no patience.
 exact::Key coarse_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
                         const Objective& objective, std::size_t most, const Patience& patience);
+
+// Labels of a budget that a bound on a lattice of so many tiles counts for.
+std::int64_t labels_of_bound(const exact::Skeleton& skeleton, std::size_t tiles);
 
 }  // namespace mapsim::balanced

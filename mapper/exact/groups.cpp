@@ -61,8 +61,8 @@ std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGr
   return may_stay(problem, *timing, use);
 }
 
-Groups::Groups(const Mapspace& space, const Objective& objective)
-    : space_{space}, objective_{objective} {
+Groups::Groups(const Mapspace& space, const Objective& objective, const Patience* patience)
+    : space_{space}, objective_{objective}, least_energy_{energy_floor(space)} {
   refuse_what_is_not_proven(space, objective);
   Caught caught;
 #pragma omp taskgroup
@@ -77,7 +77,7 @@ Groups::Groups(const Mapspace& space, const Objective& objective)
 #pragma omp taskloop grainsize(kFloors) shared(caught)
   for (std::size_t g = 0; g < kind_.size(); ++g) {
     if (first_alike_[g] == g) {
-      caught.run([&] { find_floor(g); });
+      caught.run([&] { find_floor(g, patience); });
     }
   }
   caught.rethrow();
@@ -120,10 +120,12 @@ void Groups::find_kinds() {
   caught.rethrow();
 }
 
-void Groups::find_floor(std::size_t group) {
+void Groups::find_floor(std::size_t group, const Patience* patience) {
   const Kind& kind = kinds_[kind_[group]];
   std::vector<double> components(2 + kind.port_bits.size(), 0.0);
-  components[0] = kind.floor->of(space_.group_by_factors()[group]);
+  components[0] = patience != nullptr && patience->over()
+                      ? least_energy_
+                      : kind.floor->of(space_.group_by_factors()[group]);
   std::copy(kind.port_bits.begin(), kind.port_bits.end(), components.begin() + 1);
   cycles_[group] = least_cycles(group);
   if (cycles_[group] < kInfinity) {

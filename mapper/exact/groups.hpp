@@ -12,6 +12,7 @@
 #include "mapper/exact/instance.hpp"
 #include "mapper/exact/label_store.hpp"
 #include "mapper/mapspace.hpp"
+#include "mapper/patience.hpp"
 
 namespace mapsim::exact {
 
@@ -24,8 +25,9 @@ void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective
 // The groups of spatial unrollings of a space, as tasks of a search.
 class Groups {
  public:
-  // Both outlive the groups. Idle threads of the caller's team take part.
-  Groups(const Mapspace& space, const Objective& objective);
+  // All outlive the groups. Idle threads of the caller's team take part. Without patience, floors
+  // are that of the whole space.
+  Groups(const Mapspace& space, const Objective& objective, const Patience* patience = nullptr);
 
   std::size_t size() const { return floors_.size(); }
   // By group: the first one that is like it (mapper/twins.hpp), whose floor it has.
@@ -61,7 +63,7 @@ class Groups {
     std::optional<Valuation> valuation;
   };
   void find_kinds();
-  void find_floor(std::size_t group);
+  void find_floor(std::size_t group, const Patience* patience);
   double least_cycles(std::size_t group) const;  // of the compute units
 
   const Mapspace& space_;
@@ -71,6 +73,7 @@ class Groups {
   std::vector<Kind> kinds_;
   std::vector<std::size_t> kind_;  // by group
   std::vector<double> cycles_;     // by group
+  double least_energy_ = 0;        // of the whole space [pJ]
   std::vector<Key> floors_;
 };
 

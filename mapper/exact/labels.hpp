@@ -22,6 +22,8 @@ struct Quest {
   // Valuation's.
   std::optional<std::size_t> measured_room;
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // expand no more than these
+  // Balanced factors: no more than these and what bounding takes (kStatesPerLabel) together.
+  std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   std::optional<std::int64_t> price_after;  // price the rooms after these; none: when it pays
   // Is told, now and then, a bound of the instance and how many labels were expanded since.
   std::function<void(const Key& bound, std::int64_t labels)> tick;

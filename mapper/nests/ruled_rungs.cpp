@@ -13,8 +13,6 @@ namespace {
 
 // Asked whether to stop once in so many states.
 constexpr std::size_t kPause = 1024;
-// Of one unrolling: some 600 MB.
-constexpr std::size_t kMostStates = 3'000'000;
 
 bool is_unrolled(const UnrollingGroup& group, DimId dim) {
   return std::any_of(group.first.begin(), group.first.end(),
@@ -180,8 +178,7 @@ const RuledRungs::Ways& RuledRungs::solve(const At& at) {
   if (found != known_.end()) {
     return found->second;
   }
-  stopped_ =
-      stopped_ || known_.size() >= kMostStates || (known_.size() % kPause == 0 && (*stop_)());
+  stopped_ = stopped_ || known_.size() >= most_ || (known_.size() % kPause == 0 && (*stop_)());
   Ways ways;
   for (const Axis& axis : axes_) {
     if (const auto next = stopped_ ? std::nullopt : after_rung(at, axis)) {
@@ -205,8 +202,9 @@ RuledRungs::At RuledRungs::start() const {
   return at;
 }
 
-std::optional<mpz_class> RuledRungs::count(const std::function<bool()>& stop) {
+std::optional<mpz_class> RuledRungs::count(const std::function<bool()>& stop, std::size_t most) {
   stop_ = &stop;
+  most_ = most;
   const Ways& ways = solve(start());
   const mpz_class number = copies_ * (ways.rungs + ways.rest);
   stop_ = nullptr;
@@ -240,18 +238,20 @@ std::shared_ptr<RuledRungs> RuledRungTables::of(const UnrollingGroup& group) {
   return table;
 }
 
-std::optional<mpz_class> count_ruled_rungs(const Mapspace& space,
-                                           const std::function<bool()>& stop) {
+std::optional<mpz_class> count_ruled_rungs(const Mapspace& space, const std::function<bool()>& stop,
+                                           std::size_t most) {
   std::map<std::vector<std::int64_t>, std::pair<const UnrollingGroup*, unsigned long>> times;
   for (const UnrollingGroup& group : space.group_by_factors()) {
     ++times.try_emplace(key_of(group), &group, 0).first->second.second;
   }
   mpz_class sum;
   for (const auto& [key, group] : times) {
-    const auto nests = RuledRungs{space, *group.first}.count(stop);
+    RuledRungs table{space, *group.first};
+    const auto nests = table.count(stop, most);
     if (!nests) {
       return std::nullopt;
     }
+    most -= std::min(most, table.states());
     sum += *nests * group.second;
   }
   return sum;

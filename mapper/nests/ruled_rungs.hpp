@@ -27,8 +27,12 @@ class RuledRungs {
  public:
   RuledRungs(const Mapspace& space, const UnrollingGroup& group);  // both outlive it
 
-  // Nothing if `stop`, which is asked now and then, says so, or if it takes too many states.
-  std::optional<mpz_class> count(const std::function<bool()>& stop);
+  // Of one unrolling: some 600 MB.
+  static constexpr std::size_t kMostStates = 3'000'000;
+
+  // Nothing if `stop`, which is asked now and then, says so, or if it takes more states than that.
+  std::optional<mpz_class> count(const std::function<bool()>& stop, std::size_t most = kMostStates);
+  std::size_t states() const { return known_.size(); }  // that count() has looked at
   // Uniform; count() has been called and is not 0.
   Mapping sample(const UnrollingGroup& group, Rng& rng) const;
 
@@ -82,6 +86,7 @@ class RuledRungs {
   std::unordered_map<At, Ways, Hash> known_;
   mpz_class copies_ = 1;  // ways to tell apart the dims of classes
   const std::function<bool()>* stop_ = nullptr;
+  std::size_t most_ = kMostStates;
   bool stopped_ = false;
 };
 
@@ -96,8 +101,10 @@ class RuledRungTables {
   std::map<std::vector<std::int64_t>, std::shared_ptr<RuledRungs>> tables_;
 };
 
-// The mappings of all unrollings; nothing if `stop` says so, or if one takes too many states.
-std::optional<mpz_class> count_ruled_rungs(const Mapspace& space,
-                                           const std::function<bool()>& stop);
+// The mappings of all unrollings; nothing if `stop` says so, or if they take more states than that
+// together: a few seconds, and the same answer on any machine.
+inline constexpr std::size_t kMostCounted = 1'000'000;
+std::optional<mpz_class> count_ruled_rungs(const Mapspace& space, const std::function<bool()>& stop,
+                                           std::size_t most = kMostCounted);
 
 }  // namespace mapsim::nests

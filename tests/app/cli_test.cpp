@@ -241,6 +241,25 @@ TEST_F(CommandLine, StopsWhenInterruptedWithTheBestSoFar) {
   EXPECT_EQ(Json::parse(contents(folder() / "best.json"))["interrupted"], true);
 }
 
+// The certificate of a stopped search of some thousand unrollings takes a while.
+TEST_F(CommandLine, SaysTheResultBeforeItsCertificateWhichMayBeInterrupted) {
+  for (const std::string of : {"", "--json", "--pareto"}) {
+    std::ofstream{folder() / "proof.yaml"} << "of another search\n";
+    const Outcome result =
+        run(fmt::format("search {0}/configs/arch/eyeriss.yaml "
+                        "{0}/configs/workloads/resnet50/conv2_3x3.yaml --imperfect {1} "
+                        "--budget-labels 1 --certificate proof.yaml",
+                        kRoot, of),
+            "sh -c '\"$0\" \"$@\" >result & while [ ! -s result ]; do sleep 0.01; done; "
+            "kill -INT $!; wait $!'");
+    EXPECT_EQ(result.code, 130);
+    EXPECT_EQ(result.err, "mapsim: interrupted: no certificate in proof.yaml\n");
+    EXPECT_THAT(contents(folder() / "result"), HasSubstr(of == "--json" ? "gap" : "searched in"));
+    fs::remove(folder() / "result");
+    EXPECT_TRUE(is_empty()) << "neither a part of a file nor that of another search";
+  }
+}
+
 struct Fact {
   const char* arch;
   const char* workload;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <string>
@@ -257,6 +258,47 @@ nodes:
       certificate_file({"search", {}}, space, options.objective, search_exact(space, options));
   EXPECT_EQ(faults_of(proof), "");
   EXPECT_LE(check::parse_certificate(proof, "proof").lower_bound, best.cost->energy.total.count());
+}
+
+// Whatever is left out of the others: as high as if each were looked at alone.
+TEST(BalancedProof, ClaimsTheLeastBoundOfAllUnrollings) {
+  int open = 0;
+  for (std::uint64_t seed = 50'000; seed < 50'030; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 3'000);
+    check::Certificate draft = check::parse_certificate(
+        proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
+    draft.value *= 1.5;  // more than can be shown of any
+    const std::vector<check::Claim> claims = draft.claims;
+    check::CheckOptions options;
+    options.effort = {3'000, 0};
+    options.threads = 2;
+    const std::vector<double> together = check::provable_bounds(draft, options);
+    double least = HUGE_VAL;
+    for (std::size_t c = 0; c < claims.size(); ++c) {
+      draft.claims = {claims[c]};
+      const double alone = check::provable_bounds(draft, options).front();
+      EXPECT_LE(together[c], alone) << "seed " << seed;
+      open += together[c] < alone ? 1 : 0;
+      least = std::min(least, alone);
+    }
+    EXPECT_EQ(*std::min_element(together.begin(), together.end()), least) << "seed " << seed;
+  }
+  EXPECT_GT(open, 0);
+}
+
+TEST(BalancedProof, IsNoneIfItIsStopped) {
+  const Problem problem{small_machine(), gemm("gemm", {7, 6, 5, {}, false}, {})};
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  const Mapspace space{problem, constraints};
+  const SearchResult found = search_exact(space, {});
+  const std::atomic<bool> stop{true};
+  EXPECT_EQ(certificate_file({"search", {}}, space, Objective::kEnergy, found, 1, {&stop}), "");
+  EXPECT_NE(certificate_file({"search", {}}, space, Objective::kEnergy, found), "");
+  FrontSubject subject{Objective::kEnergy, std::nullopt};
+  EXPECT_EQ(
+      front_certificate_file({"search", {}}, space, subject, search_front(space, {}), 1, {&stop}),
+      "");
 }
 
 TEST(BalancedProof, HoldsUntilItIsTamperedWith) {

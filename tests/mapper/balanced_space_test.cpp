@@ -13,6 +13,7 @@
 #include "brute_space.hpp"
 #include "mapper/constraints.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/nests/ruled_rungs.hpp"
 #include "mapper/nests/rung_count.hpp"
 #include "mapper/nests/rungs.hpp"
 #include "mapper/sampler.hpp"
@@ -108,6 +109,32 @@ TEST(BalancedSpace, IsNotCountedFurtherThanAsked) {
   Constraints ruled = balanced();
   ruled.extents.push_back({LevelId{1}, TensorId{0}, DimId{0}, {}, false});
   EXPECT_FALSE((Mapspace{space.problem(), ruled}.size_unless([] { return true; })));
+}
+
+// Of several unrollings, none of which takes many states.
+TEST(BalancedSpace, UnderRulesIsNotCountedBeyondStatesOfAllUnrollingsTogether) {
+  const auto counted = [](std::uint64_t seed, std::size_t most) {
+    const SearchCase random = random_balanced_space(seed, 1'000);
+    Constraints ruled = random.constraints;
+    ruled.extents.push_back({LevelId{1}, TensorId{0}, DimId{0}, {}, false});
+    const Mapspace space{random.problem, ruled};
+    EXPECT_EQ(nests::count_ruled_rungs(space, [] { return false; })->get_str(), space.size());
+    std::size_t largest = 0;
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      nests::RuledRungs table{space, group};
+      table.count([] { return false; });
+      largest = std::max(largest, table.states());
+    }
+    return std::pair{
+        largest, nests::count_ruled_rungs(space, [] { return false; }, most == 0 ? largest : most)};
+  };
+  int left = 0;
+  for (std::uint64_t seed = 50'000; seed < 50'020; ++seed) {
+    const auto [largest, number] = counted(seed, 0);
+    left += number ? 0 : 1;
+    EXPECT_FALSE(counted(seed, 1).second) << "seed " << seed;
+  }
+  EXPECT_GT(left, 5);
 }
 
 TEST(BalancedSpace, EnumeratesCanonicalMembersOnceEach) {

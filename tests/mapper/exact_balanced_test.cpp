@@ -19,6 +19,7 @@
 #include "mapper/constraints.hpp"
 #include "mapper/exact/groups.hpp"
 #include "random_space.hpp"
+#include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -308,7 +309,12 @@ PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mappi
 }
 
 // Whatever the tiles, the last of which are partial, and however many instances idle.
+// Also when nobody waits for them.
 TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
+  const std::atomic<bool> stop{true};
+  SearchOptions hasty;
+  hasty.stop = &stop;
+  const Patience none{hasty};
   int groups_met = 0;
   int near = 0;
   for (std::uint64_t seed = 50'000; seed < 50'040; ++seed) {
@@ -316,6 +322,7 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
       const exact::Groups groups{space, objective};
+      const exact::Groups at_once{space, objective, &none};
       std::vector<double> best(groups.size(), exact::kInfinity);
       space.enumerate([&](const Mapping& mapping) {
         const Evaluation evaluation = evaluate(random.problem, mapping);
@@ -332,6 +339,8 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
       for (std::size_t g = 0; g < groups.size(); ++g) {
         const double floor = groups.floor(g).first;
         EXPECT_LE(floor, best[g] * (1 + kRounding)) << "seed " << seed << " group " << g;
+        EXPECT_LE(at_once.floor(g).first, best[g] * (1 + kRounding)) << "seed " << seed;
+        EXPECT_GT(at_once.floor(g).first, 0);
         groups_met += best[g] < exact::kInfinity ? 1 : 0;
         near += best[g] < exact::kInfinity && floor >= 0.9 * best[g] ? 1 : 0;
       }
@@ -381,6 +390,67 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
 
 // Tiles of up to 13 cut any way there is: what is known of them, at each extent and of each number
 // that may be told from others, is no more than the truth, and sometimes all of it.
+// By labels or at once: no bound is above the optimum, and threads make no difference.
+TEST(BalancedBudget, IsReproducibleAndSound) {
+  const std::atomic<bool> stop{true};
+  int cut = 0;
+  for (std::uint64_t seed = 50'000; seed < 50'040; ++seed) {
+    const SearchCase random = random_balanced_space(seed, 3'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
+      SearchOptions options;
+      options.objective = objective;
+      const SearchResult whole = search_exact(space, options);
+      const auto expect_sound = [&](const SearchResult& found) {
+        EXPECT_LE(found.certificate.lower_bound, whole.certificate.lower_bound * (1 + kRounding))
+            << "seed " << seed;
+        EXPECT_FALSE(found.best && !whole.best);
+        cut += found.interrupted ? 1 : 0;
+      };
+      for (const std::int64_t labels : {1, 20, 200}) {
+        options.budget.labels = labels;
+        options.threads = 1;
+        const SearchResult one = search_exact(space, options);
+        options.threads = 2;
+        EXPECT_EQ(result_difference(one, search_exact(space, options)), "") << "seed " << seed;
+        expect_sound(one);
+      }
+      options.budget = {};
+      options.stop = &stop;
+      expect_sound(search_exact(space, options));
+    }
+  }
+  EXPECT_GT(cut, 60);
+}
+
+// Bounds of GEMM 512^3 on 16 x 16 units alone are hundreds of millions of states.
+TEST(BalancedBudget, CountsTheStatesThatAreBounded) {
+  const Problem problem{parse_arch(R"(name: array
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 16 pJ/b, write: 16 pJ/b}}
+  - {storage: Buffer, capacity: 64 KiB, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {fanout: PEs, x: 16, y: 16}
+  - {storage: RF, capacity: 64 B, energy: {read: 0.1 pJ/b, write: 0.1 pJ/b}}
+  - {compute: MAC, energy: 1 pJ}
+)",
+                                   "arch"),
+                        gemm("gemm", {512, 512, 512, {}, false}, {})};
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  const Mapspace space{problem, constraints};
+  for (const std::int64_t labels : {1, 2'000, 20'000}) {
+    SearchOptions options;
+    options.budget.labels = labels;
+    const SearchResult one = search_exact(space, options);
+    EXPECT_LE(one.statistics.labels + one.statistics.states / balanced::kStatesPerLabel, labels);
+    EXPECT_TRUE(one.interrupted);
+    EXPECT_TRUE(one.best.has_value());
+    EXPECT_GT(one.certificate.gap, 0);
+    options.threads = 2;
+    EXPECT_EQ(result_difference(one, search_exact(space, options)), "");
+  }
+}
+
 TEST(Counts, AreNoMoreThanAnyLoopsMake) {
   int told = 0;
   for (const int bound : {13, 29, 40}) {

@@ -17,14 +17,15 @@ using exact::Key;
 Key found(const Turns::Turn& turn) {
   return {static_cast<double>((turn.index * 7919 + 13) % 101), 0};
 }
-std::int64_t taken(const Turns::Turn& turn) {
-  return std::min<std::int64_t>(turn.labels, static_cast<std::int64_t>(turn.index % 5));
+Turns::Labels taken(const Turns::Turn& turn) {
+  const auto some = static_cast<std::int64_t>(turn.index % 5);
+  return {std::min(turn.labels.expanded, some), std::min(turn.labels.budget, 2 * some)};
 }
 
 // All turns in the order of their tasks; of those that have begun, `choose` says which ends next.
 template <class Choose>
 std::vector<Turns::Turn> run(std::size_t count, std::int64_t labels, const Choose& choose) {
-  Turns turns(count, Key{1000, 0}, labels);
+  Turns turns(count, Key{1000, 0}, {labels, 2 * labels});
   std::vector<Turns::Turn> begun = turns.next();
   std::vector<Turns::Turn> open = begun;
   while (!open.empty()) {
@@ -53,7 +54,8 @@ TEST(Turns, DependOnNoOrderOfEnding) {
         for (std::size_t i = 0; i < count; ++i) {
           EXPECT_EQ(other[i].index, i);
           EXPECT_EQ(other[i].limit, in_order[i].limit);
-          EXPECT_EQ(other[i].labels, in_order[i].labels);
+          EXPECT_EQ(other[i].labels.expanded, in_order[i].labels.expanded);
+          EXPECT_EQ(other[i].labels.budget, in_order[i].labels.budget);
         }
       }
     }
@@ -78,22 +80,28 @@ TEST(Turns, KnowWhatAllButTheLastFewHaveFound) {
 
 TEST(Turns, GrantNoMoreLabelsThanThereAre) {
   for (const std::int64_t labels : {1, 7, 64, 5000}) {
-    Turns turns(400, Key{}, labels);
+    Turns turns(400, Key{}, {labels, 3 * labels});
     std::vector<Turns::Turn> open = turns.next();
-    EXPECT_EQ(open.front().labels, std::max<std::int64_t>(1, labels / 4));
-    std::int64_t sum = 0;
+    EXPECT_EQ(open.front().labels.expanded, std::max<std::int64_t>(1, labels / 4));
+    EXPECT_EQ(open.front().labels.budget, std::max<std::int64_t>(1, 3 * labels / 4));
+    std::int64_t expanded = 0;
+    std::int64_t budget = 0;
     while (!open.empty()) {
       const Turns::Turn turn = open.back();
       open.pop_back();
-      sum += turn.labels;
+      expanded += turn.labels.expanded;
+      budget += turn.labels.budget;
       turns.end(turn, Key{}, turn.labels);
       const auto next = turns.next();
       open.insert(open.end(), next.begin(), next.end());
     }
-    EXPECT_EQ(sum, labels);
+    EXPECT_EQ(expanded, labels);
+    EXPECT_EQ(budget, 3 * labels);
   }
-  Turns one(1, Key{}, 1000);
-  EXPECT_EQ(one.next().front().labels, 1000);
+  Turns one(1, Key{}, {1000, 700});
+  const Turns::Turn turn = one.next().front();
+  EXPECT_EQ(turn.labels.expanded, 700);
+  EXPECT_EQ(turn.labels.budget, 700);
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/group_record.hpp"
+
+#include <algorithm>
+#include <variant>
+
+namespace mapsim {
+
+using exact::Key;
+
+GroupRecord::GroupRecord(const Problem& problem, const SearchOptions& options,
+                         const exact::Groups& groups)
+    : problem_{problem},
+      options_{options},
+      bounds_(groups.size()),
+      arguments_(groups.size(), Argument::kFloor),
+      done_(groups.size(), false) {
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    bounds_[g] = groups.floor(g);
+  }
+}
+
+void GroupRecord::start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
+  best_ = mapping;
+  best_cost_ = cost;
+  task_ = bounds_.size();
+  start_ = key;
+}
+
+void GroupRecord::relax(std::size_t group, const Key& bound, std::size_t states) {
+  const std::lock_guard lock(mutex_);
+  bounds_[group] = std::max(bounds_[group], bound);
+  arguments_[group] = Argument::kRelaxation;
+  statistics_.states += static_cast<std::int64_t>(states);
+}
+
+void GroupRecord::tick(std::size_t group, const Key& bound, std::int64_t labels,
+                       const Patience& patience) {
+  const std::lock_guard lock(mutex_);
+  bounds_[group] = std::max(bounds_[group], bound);
+  ticked_ += labels;
+  report(patience);
+}
+
+void GroupRecord::searched(std::size_t group, const exact::LabelResult& found) {
+  const std::lock_guard lock(mutex_);
+  bounds_[group] = std::max(bounds_[group], found.bound);
+  arguments_[group] = Argument::kSearch;
+  statistics_.labels += found.expanded;
+  ++statistics_.unrollings;
+  incomplete_ = incomplete_ || found.stopped;
+}
+
+void GroupRecord::finish(std::size_t group, const Patience& patience) {
+  const std::lock_guard lock(mutex_);
+  done_[group] = true;
+  report(patience);
+}
+
+void GroupRecord::skip_twins(const std::vector<std::size_t>& first_alike) {
+  for (std::size_t g = 0; g < bounds_.size(); ++g) {
+    if (first_alike[g] != g) {
+      done_[g] = true;
+      bounds_[g] = Key{};
+    }
+  }
+}
+
+void GroupRecord::repeat_for_twins(const std::vector<std::size_t>& first_alike) {
+  for (std::size_t g = 0; g < bounds_.size(); ++g) {
+    bounds_[g] = bounds_[first_alike[g]];
+    arguments_[g] = arguments_[first_alike[g]];
+  }
+}
+
+void GroupRecord::leave_bare(const Key& bound) {
+  const std::lock_guard lock(mutex_);
+  bare_ = std::min(bare_.value_or(bound), bound);
+}
+
+void GroupRecord::leave_open() {
+  const std::lock_guard lock(mutex_);
+  incomplete_ = true;
+}
+
+void GroupRecord::offer(const Mapping& mapping, std::size_t task) {
+  const Evaluation evaluation = evaluate(problem_, mapping);
+  const std::lock_guard lock(mutex_);
+  ++statistics_.evaluations;
+  const Cost* cost = std::get_if<Cost>(&evaluation);
+  if (cost == nullptr) {
+    return;
+  }
+  const Objective& objective = options_.objective;
+  if (!best_ || better(objective, *cost, *best_cost_) ||
+      (!better(objective, *best_cost_, *cost) && task < task_)) {
+    best_ = mapping;
+    best_cost_ = *cost;
+    task_ = task;
+  }
+}
+
+SearchResult GroupRecord::result() {
+  SearchResult result;
+  result.best = best_;
+  result.cost = best_cost_;
+  result.statistics = statistics_;
+  result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
+  for (std::size_t g = 0; g < bounds_.size(); ++g) {
+    result.groups.push_back({bounds_[g].first, arguments_[g]});
+  }
+  const double value =
+      result.cost ? objective_value(options_.objective, *result.cost) : exact::kInfinity;
+  const double bound = std::min(value, least_bound());
+  result.interrupted = incomplete_ && bound < value * (1 - kRounding);
+  if (result.interrupted) {
+    result.certificate.status = bound > 0 ? Proof::kBounded : Proof::kNone;
+  } else {
+    result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
+  }
+  Certificate& proof = result.certificate;
+  proof.lower_bound = result.interrupted ? bound : value;
+  if (result.cost && bare_ && bare_->first < proof.lower_bound * (1 - kRounding)) {
+    proof.bound_but_for_bare = proof.lower_bound;
+    proof.lower_bound = bare_->first;
+    proof.status = proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
+  } else if (leaves_ties_open(value) || has_open_ties(value)) {
+    proof.bound_but_for_bare = proof.lower_bound;
+  }
+  if (proof.status == Proof::kBounded && result.cost) {
+    proof.gap = value / proof.lower_bound - 1;
+  }
+  return result;
+}
+
+bool GroupRecord::leaves_ties_open(double value) const {
+  return best_cost_ && bare_ && options_.objective.energy_power == 0 &&
+         !exact::beyond(*bare_, {value}) &&
+         bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
+}
+
+bool GroupRecord::has_open_ties(double value) const {
+  const auto is_open = [&](const Key& bound) {
+    return !exact::beyond({bound.first}, {value}) &&
+           bound.second < best_cost_->energy.total.count() * (1 - kRounding);
+  };
+  return best_cost_ && incomplete_ && options_.objective.energy_power == 0 &&
+         std::any_of(bounds_.begin(), bounds_.end(), is_open);
+}
+
+double GroupRecord::least_bound() const {
+  double least = exact::kInfinity;
+  for (const Key& bound : bounds_) {
+    least = std::min(least, bound.first);
+  }
+  return least;
+}
+
+void GroupRecord::report(const Patience& patience) const {
+  if (!options_.progress) {
+    return;
+  }
+  Progress progress;
+  progress.lower_bound = least_bound();
+  if (best_cost_) {
+    progress.best = objective_value(options_.objective, *best_cost_);
+    progress.lower_bound = std::min(progress.lower_bound, *progress.best);
+  }
+  progress.unrollings = std::count(done_.begin(), done_.end(), true);
+  progress.unrollings_total = static_cast<std::int64_t>(done_.size());
+  progress.labels = std::max(ticked_, statistics_.labels);
+  progress.seconds = patience.seconds();
+  options_.progress(progress);
+}
+
+Key GroupRecord::bound(std::size_t group) {
+  const std::lock_guard lock(mutex_);
+  return bounds_[group];
+}
+
+bool GroupRecord::has_best() {
+  const std::lock_guard lock(mutex_);
+  return best_.has_value();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "mapper/exact/groups.hpp"
+#include "mapper/exact/labels.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/patience.hpp"
+
+namespace mapsim {
+
+// What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
+// threads; which of equal mappings is the best does not depend on who comes first.
+class GroupRecord {
+ public:
+  // All of them outlive the record.
+  GroupRecord(const Problem& problem, const SearchOptions& options, const exact::Groups& groups);
+
+  // The best so far is known from elsewhere.
+  void start_from(const Mapping& mapping, const Cost& cost, const exact::Key& key);
+  const exact::Key& start() const { return start_; }  // its key
+  // Nothing of the group is of interest.
+  void rule_out(std::size_t group) { bounds_[group] = exact::Key{}; }
+
+  // Nothing of the group is better.
+  exact::Key bound(std::size_t group);
+  bool has_best();
+
+  // A relaxation of so many states bounds the group.
+  void relax(std::size_t group, const exact::Key& bound, std::size_t states);
+  // A search of the group goes on, and has expanded so many labels since it told last.
+  void tick(std::size_t group, const exact::Key& bound, std::int64_t labels,
+            const Patience& patience);
+  void searched(std::size_t group, const exact::LabelResult& found);
+  void finish(std::size_t group, const Patience& patience);
+  // Groups that are like another one wait for what is found out of that.
+  void skip_twins(const std::vector<std::size_t>& first_alike);
+  void repeat_for_twins(const std::vector<std::size_t>& first_alike);
+  // Not all mappings with an extent at which nothing stands were looked at.
+  void leave_bare(const exact::Key& bound);
+  // Something was not looked at.
+  void leave_open();
+  // A mapping of a task: the best so far, if it is. Of equal ones the first task's is.
+  void offer(const Mapping& mapping, std::size_t task);
+
+  SearchResult result();
+
+ private:
+  // Might one of those not looked at be as fast as the best, and need less energy?
+  bool leaves_ties_open(double value) const;
+  // The same of groups that a budget has kept from being searched to their end.
+  bool has_open_ties(double value) const;
+  double least_bound() const;
+  void report(const Patience& patience) const;
+
+  const Problem& problem_;
+  const SearchOptions& options_;
+  std::mutex mutex_;
+  std::vector<exact::Key> bounds_;   // per group: nothing of it is better
+  std::vector<Argument> arguments_;  // per group: why
+  std::vector<bool> done_;
+  bool incomplete_ = false;
+  std::optional<exact::Key> bare_;
+  std::optional<Mapping> best_;
+  std::optional<Cost> best_cost_;
+  std::size_t task_ = 0;
+  exact::Key start_;         // of the best known from elsewhere
+  std::int64_t ticked_ = 0;  // labels, as far as searches have told
+  Statistics statistics_;
+};
+
+}  // namespace mapsim
