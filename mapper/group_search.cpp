@@ -325,7 +325,9 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
     }
   }
   caught.rethrow();
-  return search->result();
+  SearchResult result = search->result();
+  result.statistics.evaluations += perfect.statistics.evaluations;
+  return result;
 }
 
 }  // namespace mapsim
