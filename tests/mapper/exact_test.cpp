@@ -42,6 +42,14 @@ TEST_P(ExactOnRandomSpaces, FindsTheOptimumUnderRules) {
   }
 }
 
+TEST_P(ExactOnRandomSpaces, FindsTheOptimumOnFourAndFiveLevels) {
+  constexpr std::uint64_t kTallSpacesPerShard = 10;
+  for (std::uint64_t i = 0; i < kTallSpacesPerShard; ++i) {
+    const std::uint64_t seed = seed_of(GetParam(), i);
+    EXPECT_EQ(exact_mismatch(random_tall_space(seed, 5 * kMaxSize)), "") << "seed " << seed;
+  }
+}
+
 std::size_t fanouts_used(const Unrolling& unrolling) {
   std::set<FanoutId> used;
   for (const Unroll& unroll : unrolling) {

@@ -200,10 +200,13 @@ Fanout random_fanout(Rng& rng, std::size_t index) {
   return fanout;
 }
 
-Arch random_arch(Rng& rng) {
+constexpr std::size_t kFewestLevels = 2;
+
+// Of so many levels or one more.
+Arch random_arch(Rng& rng, std::size_t fewest_levels = kFewestLevels) {
   Arch arch;
   arch.name = "random";
-  const std::size_t levels = 2 + rng.below(2);
+  const std::size_t levels = fewest_levels + rng.below(2);
   for (std::size_t level = 0; level < levels; ++level) {
     arch.levels.push_back(random_storage(rng, level));
   }
@@ -300,10 +303,11 @@ void add_links(Arch& arch, std::uint64_t seed) {
   }
 }
 
-SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
+SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled,
+                       std::size_t fewest_levels = kFewestLevels) {
   Rng rng{seed};
   while (true) {
-    Arch arch = random_arch(rng);
+    Arch arch = random_arch(rng, fewest_levels);
     Workload workload = random_workload(rng);
     add_links(arch, seed);
     if (one_in(rng, 4)) {
@@ -361,6 +365,10 @@ SearchCase balanced_case(std::uint64_t seed, std::int64_t max_size, bool ruled) 
 
 SearchCase random_space(std::uint64_t seed, std::int64_t max_size) {
   return random_case(seed, max_size, false);
+}
+
+SearchCase random_tall_space(std::uint64_t seed, std::int64_t max_size) {
+  return random_case(seed, max_size, seed % 4 == 0, 4);
 }
 
 SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size) {

@@ -18,6 +18,9 @@ struct SearchCase {
 // same seed.
 SearchCase random_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 
+// The same on machines of 4 or 5 levels, a quarter with rules.
+SearchCase random_tall_space(std::uint64_t seed, std::int64_t max_size = 200'000);
+
 // The same with balanced factors, restricted or with extents of its own now and then, and bounds
 // such as 7 and 13: GEMMs, convolutions in one dim, a window in the output, three operands.
 SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size = 200'000);
