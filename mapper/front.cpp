@@ -44,8 +44,10 @@ class FrontSearch {
         most_labels_{labels_worth(count_if_few(space))} {}
 
   // Points that are known to be of the space: what they cover is not looked at.
-  void start_from(const std::vector<FrontPoint>& points) {
-    for (const FrontPoint& point : points) {
+  void start_from(const Front& known) {
+    spent_ = known.statistics.labels;
+    front_.statistics.evaluations = known.statistics.evaluations;
+    for (const FrontPoint& point : known.points) {
       staircase_.insert(key_of(point), static_cast<std::int64_t>(found_.size()));
       found_.push_back(point);
     }
@@ -282,7 +284,7 @@ Front search_for_front(const Mapspace& space, const SearchOptions& options,
     const Mapspace perfect(space.problem(), constraints);
     SearchOptions quietly = options;
     quietly.progress = nullptr;
-    search.start_from(FrontSearch(perfect, quietly, room, measure, patience).run().points);
+    search.start_from(FrontSearch(perfect, quietly, room, measure, patience).run());
   }
   return search.run();
 }

@@ -55,8 +55,7 @@ class ExactSearch {
     }
     turns_.emplace(order_.size(), record_.start(),
                    Turns::Labels{most_labels_, options_.budget.labels - charged_});
-    find_waiting();
-    take_turns();
+    take_turns(find_waiting());
   }
   SearchResult result() {
     caught_.rethrow();
@@ -114,12 +113,20 @@ class ExactSearch {
     return open;
   }
 
-  // A thread takes one turn after the other, and lets others take what may begin beside.
-  void take_turns() {
+  // A thread takes one turn after the other. So many have joined those that wait: others may take
+  // what it does not.
+  void take_turns(std::size_t joined) {
+    share(joined);
     while (const std::optional<Turns::Turn> turn = take()) {
       Turned turned;
       caught_.run([&] { turned = search(*turn); });
-      end(*turn, turned);
+      share(end(*turn, turned));
+    }
+  }
+  void share(std::size_t joined) {
+    for (std::size_t i = 1; i < joined && omp_get_num_threads() > 1; ++i) {
+#pragma omp task
+      take_turns(0);
     }
   }
   std::optional<Turns::Turn> take() {
@@ -131,17 +138,11 @@ class ExactSearch {
     waiting_.pop_front();
     return turn;
   }
-  void end(const Turns::Turn& turn, const Turned& turned) {
-    std::size_t more = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      turns_->end(turn, turned.found, turned.taken);
-      more = find_waiting();
-    }
-    for (std::size_t i = 1; i < more && omp_get_num_threads() > 1; ++i) {
-#pragma omp task
-      take_turns();
-    }
+  // How many may begin now.
+  std::size_t end(const Turns::Turn& turn, const Turned& turned) {
+    const std::lock_guard lock(mutex_);
+    turns_->end(turn, turned.found, turned.taken);
+    return find_waiting();
   }
 
   // Those whose turn has come and that are not ruled out by what they know. How many have joined.
@@ -226,8 +227,8 @@ class ExactSearch {
       return {};
     }
     const auto instance = groups_.build(group, quest.limit, true);
-    if (!instance->dived.empty()) {  // the best so far, in case that labels are stopped
-      record_.offer(groups_.mapping(*instance, group, instance->dived), group);
+    if (!instance->dived.steps.empty()) {  // the best so far, in case that labels are stopped
+      record_.offer(groups_.mapping(*instance, group, instance->dived.steps), group);
     }
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
@@ -239,7 +240,7 @@ class ExactSearch {
       record_.tick(group, bound, labels, patience_);
     };
     const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
-    Turned turned{{}, {found.expanded, found.expanded}};
+    Turned turned{instance->dived.key, {found.expanded, found.expanded}};
     for (const exact::Ending& ending : found.endings) {
       record_.offer(groups_.mapping(*instance, group, ending.steps), group);
       turned.found = std::min(turned.found, ending.key);

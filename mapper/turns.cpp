@@ -10,8 +10,6 @@ namespace {
 constexpr std::size_t kFewestBeside = 2;
 constexpr std::size_t kMostBeside = 64;
 constexpr std::size_t kOneOf = 4;  // of so many that have begun, one is not known yet
-// No task takes more than this part of the labels that are left, unless there are fewer tasks.
-constexpr std::size_t kLeastShares = 4;
 
 std::int64_t share_of(std::int64_t labels, std::size_t shares) {
   return labels > 0 ? std::max<std::int64_t>(1, labels / static_cast<std::int64_t>(shares)) : 0;
@@ -53,8 +51,7 @@ Turns::Turn Turns::begin() {
     granted_ = granted_ - task.granted;
   }
   const Labels left = left_ - granted_;
-  const std::size_t shares =
-      std::min(std::max(beside(begun_), kLeastShares), tasks_.size() - begun_);
+  const std::size_t shares = std::min(beside(begun_), tasks_.size() - begun_);
   Task& task = tasks_[begun_];
   task.granted = {share_of(std::min(left.expanded, left.budget), shares),
                   share_of(left.budget, shares)};

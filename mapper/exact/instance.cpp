@@ -79,7 +79,7 @@ Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Cost
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                  const Valuation& valuation, Key limit, bool may_dive, const PlacingsBeyond& beyond,
-                 std::vector<Step>& dived) {
+                 Dive& dived) {
   const bool is_limited = limit.first < kInfinity;
   if (!is_limited && !may_dive) {
     costs.prepare();
@@ -97,9 +97,8 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
   }
   Alone alone(skeleton, unrolled, costs);
   if (!is_limited) {
-    Dive found = dive_and_find_paid(skeleton, unrolled, costs, valuation, alone);
-    dived = std::move(found.steps);
-    most = found.key.first < kInfinity ? most_energy(valuation, costs.components(), found.key)
+    dived = dive_and_find_paid(skeleton, unrolled, costs, valuation, alone);
+    most = dived.key.first < kInfinity ? most_energy(valuation, costs.components(), dived.key)
                                        : kInfinity;
   } else if (alone.root() <= most) {
     alone.find_paid(costs);

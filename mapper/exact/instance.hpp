@@ -7,6 +7,7 @@
 #include "mapper/exact/array_time.hpp"
 #include "mapper/exact/bound.hpp"
 #include "mapper/exact/costs.hpp"
+#include "mapper/exact/dive.hpp"
 #include "mapper/exact/moves.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/valuation.hpp"
@@ -40,7 +41,7 @@ struct Instance {
   Costs costs;
   std::optional<ArrayTime> array;  // where time counts
   Valuation valuation;
-  std::vector<Step> dived;  // a nest that fits, if one was enough and has been looked for
+  Dive dived;  // a nest that fits, if one was enough and has been looked for
   Bound bound;
   std::optional<ArrayBound> array_bound;
 };

@@ -82,8 +82,8 @@ TEST(Turns, GrantNoMoreLabelsThanThereAre) {
   for (const std::int64_t labels : {1, 7, 64, 5000}) {
     Turns turns(400, Key{}, {labels, 3 * labels});
     std::vector<Turns::Turn> open = turns.next();
-    EXPECT_EQ(open.front().labels.expanded, std::max<std::int64_t>(1, labels / 4));
-    EXPECT_EQ(open.front().labels.budget, std::max<std::int64_t>(1, 3 * labels / 4));
+    EXPECT_EQ(open.front().labels.expanded, std::max<std::int64_t>(1, labels / 2));
+    EXPECT_EQ(open.front().labels.budget, std::max<std::int64_t>(1, 3 * labels / 2));
     std::int64_t expanded = 0;
     std::int64_t budget = 0;
     while (!open.empty()) {
