@@ -5,8 +5,17 @@
 
 #include "costmodel/evaluate.hpp"
 #include "mapper/mapspace.hpp"
+#include "mapper/objective.hpp"
 
 namespace mapsim::bench {
+
+// What is searched for, by the name that it has in benchmarks.
+struct Goal {
+  const char* name;
+  Objective objective;
+};
+inline constexpr Goal kGoals[]{
+    {"energy", Objective::kEnergy}, {"edp", Objective::kEdp}, {"latency", Objective::kLatency}};
 
 // Every distinct layer of ResNet-50, by name, in alphabetical order.
 std::vector<std::string> resnet50_layers();

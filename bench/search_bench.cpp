@@ -15,13 +15,9 @@
 namespace {
 
 using mapsim::Objective;
+using mapsim::bench::Goal;
+using mapsim::bench::kGoals;
 
-struct Goal {
-  const char* name;
-  Objective objective;
-};
-constexpr Goal kGoals[]{
-    {"energy", Objective::kEnergy}, {"edp", Objective::kEdp}, {"latency", Objective::kLatency}};
 struct Machine {
   const char* name;
   bool given;     // with an unrolling given

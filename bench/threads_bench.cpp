@@ -18,12 +18,6 @@ namespace {
 
 using mapsim::Objective;
 
-struct Goal {
-  const char* name;
-  Objective objective;
-};
-constexpr Goal kGoals[]{
-    {"energy", Objective::kEnergy}, {"edp", Objective::kEdp}, {"latency", Objective::kLatency}};
 constexpr const char* kMachines[]{"eyeriss", "nvdla_like_1024", "square_3_levels",
                                   "square_5_levels"};
 
@@ -91,7 +85,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const char* machine : kMachines) {
-    for (const Goal& goal : kGoals) {
+    for (const mapsim::bench::Goal& goal : mapsim::bench::kGoals) {
       for (const std::string& layer : mapsim::bench::resnet50_layers()) {
         benchmark::RegisterBenchmark((std::string{machine} + "/" + goal.name + ":" + layer).c_str(),
                                      [=, objective = goal.objective](benchmark::State& state) {
