@@ -176,15 +176,6 @@ std::size_t Costs::row_size(const Lattice& lattice) const {
   return size;
 }
 
-bool Costs::has_windows(TensorId t) const {
-  const Workload& workload = skeleton_.problem().workload();
-  bool has = false;
-  for (const DimId d : workload.dims.ids()) {
-    has = has || slides_along(workload, workload.tensors[t], d);
-  }
-  return has;
-}
-
 const Costs::Table& Costs::table(std::size_t index) {
   if (!tables_[index]) {
     tables_[index].emplace(Table{terms(index), *terms(index).trips, bits(index), limit(index)});
@@ -299,7 +290,7 @@ const std::vector<double>& Costs::plain(std::size_t index) {
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);
     const Table& of = table(index);
-    const bool windows = has_windows(skeleton_.placings()[index].tensor);
+    const bool windows = !skeleton_.moves(skeleton_.placings()[index].tensor).slides.empty();
     const std::size_t row = windows ? row_size(lattice) : lattice.size();
     costs.resize(components_ * lattice.size());
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {

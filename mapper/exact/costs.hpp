@@ -100,7 +100,6 @@ class Costs {
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                     double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;
-  bool has_windows(TensorId t) const;
   void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                        std::size_t step) const;
   void add_edge(const Placing& placing, Terms& terms);
