@@ -47,6 +47,7 @@ class GroupRecord {
   // A mapping of a task: the best so far, if it is. Of equal ones the first task's is.
   void offer(const Mapping& mapping, std::size_t task);
 
+  // What all of it says together, when no group is searched any more.
   SearchResult result();
 
  private:

@@ -26,6 +26,7 @@ namespace {
 
 using exact::Key;
 
+// One search: groups take turns (Turns), what is known of them is in a record.
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,

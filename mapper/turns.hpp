@@ -12,6 +12,7 @@ namespace mapsim {
 // task begins when all before it but the last few have ended, and knows what those have found and
 // nothing else, so that neither results nor statistics depend on the number of threads; unlike in
 // batches, no thread waits for the last of many. docs/decisions/0041-turns.md.
+// Not for threads at once: whoever shares it locks it.
 class Turns {
  public:
   struct Labels {
