@@ -52,20 +52,6 @@ std::optional<CsvCell> take_cell(std::string_view line, std::size_t& at) {
   return cell;
 }
 
-std::optional<CsvRow> take_row(std::string_view line, int number) {
-  CsvRow row{number, {}};
-  for (std::size_t at = 0;; ++at) {  // past the comma
-    std::optional<CsvCell> cell = take_cell(line, at);
-    if (!cell) {
-      return std::nullopt;
-    }
-    row.cells.push_back(std::move(*cell));
-    if (at >= line.size()) {
-      return row;
-    }
-  }
-}
-
 [[noreturn]] void fail(const CsvTable& table, int line, int column, const std::string& message) {
   const std::string source = line > 0 ? table.lines[static_cast<std::size_t>(line) - 1] : "";
   throw ConfigError{{{table.file, line, column, "", message, source}}};
@@ -88,6 +74,20 @@ void check_header(const CsvTable& table) {
 
 }  // namespace
 
+std::optional<CsvRow> parse_csv_row(std::string_view line, int number) {
+  CsvRow row{number, {}};
+  for (std::size_t at = 0;; ++at) {  // past the comma
+    std::optional<CsvCell> cell = take_cell(line, at);
+    if (!cell) {
+      return std::nullopt;
+    }
+    row.cells.push_back(std::move(*cell));
+    if (at >= line.size()) {
+      return row;
+    }
+  }
+}
+
 CsvTable parse_csv(const std::string& text, const std::string& filename) {
   CsvTable table{filename, lines_of(text), {}, {}, {}};
   for (std::size_t i = 0; i < table.lines.size(); ++i) {
@@ -102,7 +102,7 @@ CsvTable parse_csv(const std::string& text, const std::string& filename) {
       }
       continue;
     }
-    std::optional<CsvRow> row = take_row(line, number);
+    std::optional<CsvRow> row = parse_csv_row(line, number);
     if (!row) {
       fail(table, number, 1, "a quote is not closed on this line");
     }
@@ -159,7 +159,7 @@ void CsvReader::refuse_others(const Words& names) {
 
 const std::string& CsvReader::text(const CsvRow& row, Column column) const {
   static const std::string kNothing;
-  return column ? row.cells[*column].text : kNothing;
+  return column && *column < row.cells.size() ? row.cells[*column].text : kNothing;
 }
 
 std::optional<std::int64_t> CsvReader::integer(const CsvRow& row, Column column, std::int64_t least,
@@ -214,8 +214,9 @@ void CsvReader::error(const CsvRow& row, Column column, const std::string& messa
     ++unlisted_;
     return;
   }
-  const std::string path = column ? table_->header.cells[*column].text : "";
-  diagnostics_.push_back({table_->file, row.line, column ? row.cells[*column].column : 1,
+  const std::string path = text(table_->header, column);
+  const bool stands = column && *column < row.cells.size();
+  diagnostics_.push_back({table_->file, row.line, stands ? row.cells[*column].column : 1,
                           &row == &table_->header ? "" : path, message,
                           table_->lines[static_cast<std::size_t>(row.line) - 1]});
 }

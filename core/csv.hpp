@@ -32,9 +32,11 @@ struct CsvTable {
 };
 // Throws ConfigError: no header, columns of one name, rows of another length, quotes left open.
 CsvTable parse_csv(const std::string& text, const std::string& filename);
+// The cells of one line; nothing: a quote is not closed.
+std::optional<CsvRow> parse_csv_row(std::string_view line, int number);
 
-// Reads typed cells and collects everything that is wrong; a read of an empty cell, or of a column
-// that the table does not have, is nothing.
+// Reads typed cells and collects everything that is wrong; a read of an empty cell, of a column
+// that the table does not have or of one behind the end of the row is nothing.
 class CsvReader {
  public:
   using Column = std::optional<std::size_t>;

@@ -12,6 +12,11 @@
 
 namespace mapsim {
 
+namespace {
+// Of extents and counts: grids and threads multiply two of them.
+constexpr std::int64_t kMost = std::int64_t{1} << 31;
+}  // namespace
+
 bool equal_but_for_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -33,7 +38,7 @@ std::string GpuTableReader::any(const std::vector<std::string_view>& names) cons
 
 std::int64_t GpuTableReader::extent(const CsvRow& row, std::string_view column) {
   const CsvReader::Column at = column_of(column);
-  return cells_.need(row, at, cells_.integer(row, at, 1, std::int64_t{1} << 31), std::int64_t{1});
+  return cells_.need(row, at, cells_.integer(row, at, 1, kMost), std::int64_t{1});
 }
 
 double GpuTableReader::positive(const CsvRow& row, std::string_view column) {
@@ -42,7 +47,7 @@ double GpuTableReader::positive(const CsvRow& row, std::string_view column) {
 }
 
 std::optional<std::int64_t> GpuTableReader::count(const CsvRow& row, std::string_view column) {
-  return cells_.integer(row, column_of(column), 0, kMaxInteger);
+  return cells_.integer(row, column_of(column), 0, kMost);
 }
 
 void GpuTableReader::need_gpu() {

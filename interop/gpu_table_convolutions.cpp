@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/reader.hpp"
 #include "interop/gpu_table_row.hpp"
 
 namespace mapsim {
@@ -21,11 +22,19 @@ struct ConvTableRow {
 
 // The implicit GEMM of a planar (NCHW) convolution: M = images x outputs, N = filters, K = channels
 // x window. Pixels lie together in the input, but a window begins anywhere in them: element by
-// element. Weights lie together along K. Nothing: there is no output.
+// element. Weights lie together along K. Nothing: there is no output, or a GEMM of more than 2^53
+// MACs or elements.
 std::optional<GemmProblem> implicit_gemm(GpuPrecision precision, const ConvTableRow& row) {
   const Window& r = row.rows;
   const Window& c = row.columns;
   if (r.size + 2 * r.padding < r.filter || c.size + 2 * c.padding < c.filter) {
+    return std::nullopt;
+  }
+  const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+  const double pixels = real(row.images) * real(r.outputs()) * real(c.outputs());
+  const double taps = real(row.channels) * real(r.filter) * real(c.filter);
+  const double inputs = real(row.images) * real(row.channels) * real(r.size) * real(c.size);
+  if (pixels * taps > real(kMaxInteger) || inputs > real(kMaxInteger)) {
     return std::nullopt;
   }
   GemmProblem problem = gemm_of(precision, row.images * r.outputs() * c.outputs(), row.filters,
@@ -72,7 +81,7 @@ void read_neusight_conv(GpuTableReader& reader) {
     GpuMeasurement m;
     m.kernel = simt_kernel(block, reader.extent(row, "block"));
     if (!problem || !m.kernel) {
-      reader.leave_out("no output, or threads that do not share the tile evenly");
+      reader.leave_out("no output, too many MACs, or threads that do not share the tile evenly");
       continue;
     }
     m.gpu = reader.text(row, "gpu");
@@ -114,7 +123,7 @@ void read_deepbench_conv(GpuTableReader& reader) {
         GpuPrecision::kF32,
         {reader.extent(row, "N"), reader.extent(row, "C"), reader.extent(row, "K"), rows, columns});
     if (!problem) {
-      reader.leave_out("no output");
+      reader.leave_out("no output, or too many MACs");
       continue;
     }
     GpuMeasurement m;

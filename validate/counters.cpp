@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/counters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
+#include "core/csv.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/gpu/shared_memory.hpp"
 #include "validate/kernels/source.hpp"
@@ -19,32 +23,15 @@
 namespace mapsim {
 namespace {
 
-using Cells = std::vector<std::string>;
-
 constexpr double kSector = 32;  // bytes, of L2
-
-// ncu puts every cell between quotes, commas within numbers too.
-Cells cells_of(const std::string& line) {
-  Cells cells{""};
-  bool is_quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      is_quoted = !is_quoted;
-    } else if (c == ',' && !is_quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
 
 std::optional<double> number(std::string text) {
   std::erase(text, ',');
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && stop == end && !text.empty() ? std::optional{value} : std::nullopt;
+  const bool whole = error == std::errc{} && stop == end && !text.empty() && std::isfinite(value);
+  return whole ? std::optional{value} : std::nullopt;
 }
 
 // Of a unit to its base unit, by its prefix: "Gbyte", "usecond", "msecond".
@@ -61,58 +48,86 @@ double scale_of(const std::string& unit) {
   return 1;
 }
 
-std::size_t column(const Cells& header, std::string_view name) {
-  return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
-}
-
-std::string joined(const Cells& cells) {
+std::string joined(const CsvRow& row) {
   std::string text;
-  for (const std::string& cell : cells) {
-    text += cell + "\n";
+  for (const CsvCell& cell : row.cells) {
+    text += cell.text + "\n";
   }
   return text;
 }
 
+// The table within ncu's own lines and those of the program that it profiles. ncu puts every cell
+// between quotes, so that other lines are none of its rows. Columns need not differ.
+CsvTable read_table(const std::string& text, const std::string& filename) {
+  CsvTable table{filename, {}, {}, {}, {}};
+  const auto fail = [&](int line, const std::string& message) {
+    throw ConfigError{{{filename, line, 1, "", message, table.lines.back()}}};
+  };
+  bool is_quoted = false;
+  std::istringstream stream{text};
+  for (std::string line; std::getline(stream, line);) {
+    table.lines.push_back(line);
+    const int number = static_cast<int>(table.lines.size());
+    const bool is_row =
+        is_quoted ? line.starts_with('"') : !line.empty() && !line.starts_with("==");
+    const std::optional<CsvRow> row = is_row ? parse_csv_row(line, number) : std::nullopt;
+    if (table.header.line == 0) {
+      table.header = row.value_or(CsvRow{});
+      const CsvReader cells{table};
+      table.header.line = cells.find("ID") && cells.find("Kernel Name") ? number : 0;
+      is_quoted = table.header.line > 0 && line.starts_with('"');
+    } else if (is_row && !row) {
+      fail(number, "a quote is not closed on this line");
+    } else if (row && row->cells.size() != table.header.cells.size()) {
+      fail(number, fmt::format("{} cells; the header has {}", row->cells.size(),
+                               table.header.cells.size()));
+    } else if (row) {
+      table.rows.push_back(*row);
+    }
+  }
+  if (table.header.line == 0) {
+    throw ConfigError{{{filename, 1, 1, "",
+                        "no table of ncu: its header has ID and Kernel Name; write it with 'ncu "
+                        "--csv --page raw'",
+                        text.substr(0, text.find('\n'))}}};
+  }
+  return table;
+}
+
 // One row per metric: rows of one ID are one kernel.
-std::vector<ProfiledKernel> read_details(const std::vector<Cells>& rows) {
-  const Cells& header = rows.front();
-  const std::size_t id = column(header, "ID");
-  const std::size_t name = column(header, "Metric Name");
-  const std::size_t unit = column(header, "Metric Unit");
-  const std::size_t value = column(header, "Metric Value");
+std::vector<ProfiledKernel> read_details(const CsvTable& table) {
+  CsvReader cells{table};
+  const CsvReader::Column id = cells.require({"ID"});
+  const CsvReader::Column name = cells.require({"Metric Name"});
+  const CsvReader::Column value = cells.require({"Metric Value"});
+  const CsvReader::Column unit = cells.find("Metric Unit");
+  cells.finish();
   std::vector<ProfiledKernel> kernels;
   std::map<std::string, std::size_t> numbers;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const Cells& row = rows[i];
-    if (row.size() != header.size()) {
-      continue;  // ncu's last words
-    }
-    const auto [place, is_new] = numbers.try_emplace(row[id], kernels.size());
+  for (const CsvRow& row : table.rows) {
+    const auto [place, is_new] = numbers.try_emplace(cells.text(row, id), kernels.size());
     if (is_new) {
       kernels.push_back({joined(row), {}});
     }
-    if (const auto figure = number(row[value])) {
-      kernels[place->second].metrics[row[name]] =
-          *figure * (unit < row.size() ? scale_of(row[unit]) : 1);
+    if (const auto figure = number(cells.text(row, value))) {
+      kernels[place->second].metrics[cells.text(row, name)] =
+          *figure * scale_of(cells.text(row, unit));
     }
   }
   return kernels;
 }
 
 // One row per kernel, units in the row below the header.
-std::vector<ProfiledKernel> read_raw(const std::vector<Cells>& rows) {
-  const Cells& header = rows.front();
+std::vector<ProfiledKernel> read_raw(const CsvTable& table) {
+  const CsvReader cells{table};
   std::vector<ProfiledKernel> kernels;
-  for (std::size_t i = 2; i < rows.size(); ++i) {
-    const Cells& row = rows[i];
-    if (row.size() != header.size() || rows[1].size() != header.size()) {
-      continue;
-    }
-    ProfiledKernel kernel{joined(row), {}};
-    for (std::size_t j = 0; j < row.size(); ++j) {
-      const auto figure = number(row[j]);
-      if (figure && header[j].find("__") != std::string::npos) {  // unit__what
-        kernel.metrics[header[j]] = *figure * scale_of(rows[1][j]);
+  for (std::size_t i = 1; i < table.rows.size(); ++i) {
+    ProfiledKernel kernel{joined(table.rows[i]), {}};
+    for (std::size_t j = 0; j < table.header.cells.size(); ++j) {
+      const std::string& metric = cells.text(table.header, j);
+      const auto figure = number(cells.text(table.rows[i], j));
+      if (figure && metric.find("__") != std::string::npos) {  // unit__what
+        kernel.metrics[metric] = *figure * scale_of(cells.text(table.rows[0], j));
       }
     }
     kernels.push_back(std::move(kernel));
@@ -170,24 +185,8 @@ bool attach(const std::vector<ProfiledKernel>& profiled, const std::string& name
 }  // namespace
 
 std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::string& filename) {
-  std::istringstream stream{text};
-  std::vector<Cells> rows;
-  for (std::string line; std::getline(stream, line);) {
-    Cells cells = cells_of(line);
-    const bool is_header =
-        column(cells, "ID") < cells.size() && column(cells, "Kernel Name") < cells.size();
-    if (is_header || (!rows.empty() && !line.empty() && !line.starts_with("=="))) {
-      rows.push_back(std::move(cells));
-    }
-  }
-  if (rows.empty()) {
-    throw ConfigError{{{filename, 1, 1, "",
-                        "no table of ncu: its header has ID and Kernel Name; write it with 'ncu "
-                        "--csv --page raw'",
-                        text.substr(0, text.find('\n'))}}};
-  }
-  return column(rows.front(), "Metric Name") < rows.front().size() ? read_details(rows)
-                                                                   : read_raw(rows);
+  const CsvTable table = read_table(text, filename);
+  return CsvReader{table}.find("Metric Name") ? read_details(table) : read_raw(table);
 }
 
 std::int64_t attach_counters(const std::vector<ProfiledKernel>& profiled, Verdict& verdict) {

@@ -16,7 +16,8 @@ struct ProfiledKernel {
 };
 
 // What `ncu --csv` prints, details (one row per metric) or `--page raw` (one row per kernel);
-// lines of ncu's own before the table are skipped. Throws ConfigError.
+// lines without quotes, ncu's own and the program's, are skipped. Throws ConfigError: no table, no
+// column that a page must have, a row that is not whole.
 std::vector<ProfiledKernel> parse_counters(const std::string& text, const std::string& filename);
 
 // Gives each kernel of the verdict the metrics of the profiled kernel whose names contain its

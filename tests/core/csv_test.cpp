@@ -53,6 +53,28 @@ TEST(Csv, ReadsTypedCellsAndCollectsErrors) {
             "t.csv:4:1: n: a value is missing\n,,\n^");
 }
 
+// Tables of other makers may have rows that end early: what is not there is nothing.
+TEST(Csv, ReadsNothingBehindTheEndOfARow) {
+  CsvTable table = parse_csv("n,t\n3,4\n", "t.csv");
+  table.rows[0].cells.pop_back();
+  CsvReader reader{table};
+  const auto t = reader.find("t");
+  EXPECT_EQ(reader.text(table.rows[0], t), "");
+  EXPECT_EQ(reader.need(table.rows[0], t, reader.integer(table.rows[0], t, 1, 9), {7}), 7);
+  EXPECT_EQ(error_text([&] { reader.finish(); }), "t.csv:2:1: t: a value is missing\n3,4\n^");
+}
+
+TEST(Csv, SurvivesCuts) {
+  expect_survival_of_cuts("a,b,c\n1,2,3\n4,5,6\n", [](const std::string& csv) {
+    const CsvTable table = parse_csv(csv, "t.csv");
+    CsvReader reader{table};
+    for (const CsvRow& row : table.rows) {
+      reader.integer(row, reader.find("c"), 1, 9);
+    }
+    reader.finish();
+  });
+}
+
 TEST(Csv, WritesCellsThatReadBack) {
   for (const std::string text : {"plain", "a,b", "say \"x\"", " blank ", "# no comment"}) {
     const CsvTable table = parse_csv("a,b\n" + csv_cell(text) + ",1\n", "t.csv");

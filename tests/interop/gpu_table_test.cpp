@@ -322,6 +322,42 @@ TEST(GpuTable, SurvivesDamage) {
   expect_survival(text, [](const std::string& csv) { import(csv, kCube); });
 }
 
+// One row of every kind of table, cut in every way.
+TEST(GpuTable, SurvivesCuts) {
+  const GpuTableContext all{"h200", GpuPrecision::kF16, GemmTile{512, 512, 512}, ""};
+  for (const char* const table :
+       {"gpu,m,n,k,batch,dtype,latency_ms\nA,8,8,8,1,float16,2\n",
+        "device,sm,M,N,K,kernel,ms,tflops,max_abs_err\nH,90,512,512,512,wmma,1,1,0\n",
+        "gpu,m,n,k,latency_ms,tile_m,tile_n,tile_k,stages,grid_x,grid_y,grid_z,block,n_kernels,"
+        "kernel\nA,58,13,141,0.054,32,128,,,5,1,1,256,1,ampere_sgemm_32x128_tn\n",
+        "gpu,b,input_channel,output_channel,kernel_szie,input_size,stride,padding,latency_ms,"
+        "tile_m,tile_n,tile_k,stages,grid_x,grid_y,grid_z,block,n_kernels,kernel\n"
+        "T4,2,64,96,3,56,2,1,0.5,128,64,,,13,2,1,128,2,cudnn_infer_volta_scudnn_128x64\n",
+        "gpu,mode,precision,pass,W,H,C,N,K,S,R,pad_w,pad_h,stride_w,stride_h,time_ms,tflops,algo\n"
+        "V100,train,FP32,fwd,700,161,1,4,32,20,5,0,0,2,2,0.078,8.842,IMPLICIT_GEMM\n",
+        "gpu,date,M,N,K,label,family,warps,warp_frag_m,warp_frag_n,BM,BN,BK,stages,dyn_smem,"
+        "grid_swizzle_cols,time_ms,tflops_f16acc\n"
+        "L20,d,8192,4096,2048,s3,wmma,8,2,4,128,128,16,3,0,1024,0.7,99\n",
+        "MWG,NWG,MDIMC,NDIMC,SA,SB,time_ms\n64,64,16,8,1,1,2.5\n",
+        "gpu,sm_clock_mhz,mem_clock_mhz,M,N,K,dtype,util_of_peak_at_clock\n"
+        "A100,1350,1215,4096,4096,4096,float16,0.81\n",
+        "gpu,mode,precision,M,N,K,transA,transB,time_ms,tflops\nV100,train,FP32,8,8,8,N,N,1,2\n",
+        "Operation,Disposition,Status,m,n,k,A,B,C,accum,split_k_slices,batch_count,op_class,cta_m,"
+        "cta_n,cta_k,stages,warps_m,warps_n,inst_m,inst_n,inst_k,Runtime\nold,passed,success,1024,"
+        "512,256,f16:row,f16:column,f16:column,f32,2,1,tensorop,256,128,32,3,4,2,16,8,16,0.05\n"}) {
+    EXPECT_EQ(import(table, all).measurements.size(), 1U) << table;
+    expect_survival_of_cuts(table, [&all](const std::string& csv) { import(csv, all); });
+  }
+}
+
+TEST(GpuTable, LeavesOutConvolutionsOfTooManyMacs) {
+  const GpuTableImport read = import(
+      "gpu,mode,precision,pass,W,H,C,N,K,S,R,pad_w,pad_h,stride_w,stride_h,time_ms,tflops,algo\n"
+      "V100,train,FP32,fwd,2147483648,2147483648,2147483648,4,32,1,1,0,0,1,1,1,1,IMPLICIT_GEMM\n");
+  EXPECT_TRUE(read.measurements.empty());
+  EXPECT_EQ(read.notes.at(0), "left out 1 rows: no output, or too many MACs");
+}
+
 // Every table of the reference data, and how many rows come over.
 TEST(GpuTable, ReadsTheRecordedTables) {
   if (goldens().empty()) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,49 @@ void expect_survival(const std::string& text, const Parse& parse) {
       damaged[rng.below(damaged.size())] = alphabet[rng.below(alphabet.size())];
     }
     error_text([&] { parse(damaged); });
+  }
+}
+
+// A table of lines of cells without quoted commas, cut in every way: no lines, the first ones only,
+// a row that ends early or goes on, a column less everywhere. As above.
+template <class Parse>
+void expect_survival_of_cuts(const std::string& table, const Parse& parse) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines{table};
+  for (std::string line; std::getline(lines, line);) {
+    rows.emplace_back();
+    std::istringstream cells{line};
+    for (std::string cell; std::getline(cells, cell, ',');) {
+      rows.back().push_back(cell);
+    }
+  }
+  const auto survive = [&parse](const std::vector<std::vector<std::string>>& cut) {
+    std::string text;
+    for (const auto& row : cut) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        text += (i == 0 ? "" : ",") + row[i];
+      }
+      text += '\n';
+    }
+    error_text([&] { parse(text); });
+  };
+  error_text([&] { parse(std::string{}); });
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    survive({rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(i)});
+    for (std::size_t cells = 0; cells <= rows[i].size() + 1; ++cells) {
+      auto cut = rows;
+      cut[i].resize(cells);
+      survive(cut);
+    }
+  }
+  for (std::size_t column = 0; !rows.empty() && column < rows.back().size(); ++column) {
+    auto cut = rows;
+    for (auto& row : cut) {
+      if (column < row.size()) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+      }
+    }
+    survive(cut);
   }
 }
 

@@ -96,7 +96,9 @@ TEST(Measurements, SurviveDamage) {
   Rng rng{9};
   const std::string text =
       measurements_header() + measurement_rows({random_measurement(rng), random_measurement(rng)});
-  expect_survival(text, [](const std::string& csv) { parse_measurements(csv, "m.csv"); });
+  const auto parse = [](const std::string& csv) { parse_measurements(csv, "m.csv"); };
+  expect_survival(text, parse);
+  expect_survival_of_cuts(text, parse);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "arch/gpu_load.hpp"
 #include "core/diagnostic.hpp"
+#include "tests/support/bad_inputs.hpp"
 #include "validate/candidates.hpp"
 #include "validate/measurements.hpp"
 
@@ -50,6 +51,34 @@ TEST(ParseCounters, RefusesWhatIsNoTable) {
   } catch (const ConfigError& error) {
     EXPECT_EQ(std::string{error.what()}.substr(0, 66),
               "ncu.csv:1:1: no table of ncu: its header has ID and Kernel Name; w");
+  }
+}
+
+// Whatever a page lacks, nothing is read beside its rows.
+TEST(ParseCounters, SaysWhichColumnIsMissingAndWhichRowIsCut) {
+  const std::string header =
+      "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+  const std::string row = "\"0\",\"a\",\"dram__bytes_read.sum\",\"byte\",\"7\"\n";
+  const auto text = [](const std::string& csv) {
+    return error_text([&] { parse_counters(csv, "ncu.csv"); });
+  };
+  std::string renamed = header;
+  renamed.replace(renamed.find("Metric Value"), 12, "M%tric Value");
+  EXPECT_EQ(text(renamed + row), "ncu.csv:1:1: no column 'Metric Value'\n" + renamed + "^");
+  EXPECT_EQ(text("==PROF== Connected\n" + header + row + "\"0\",\"a\"\n"),
+            "ncu.csv:4:1: 2 cells; the header has 5\n\"0\",\"a\"\n^");
+  EXPECT_EQ(text(header + "\"0\",\"a\n"),
+            "ncu.csv:2:1: a quote is not closed on this line\n\"0\",\"a\n^");
+  EXPECT_EQ(text(header + row + "a word of the program, or two\n"), "");
+  EXPECT_THAT(text(""), testing::HasSubstr("no table of ncu"));
+  EXPECT_TRUE(parse_counters(header, "ncu.csv").empty());
+  EXPECT_EQ(parse_counters("ID,Kernel Name,a__b\n,,byte\n0,k,3\n", "t").at(0).metrics.at("a__b"),
+            3);
+  for (const std::string& page :
+       {header + row + row, std::string{"\"ID\",\"Kernel Name\",\"a__b\"\n\"\",\"\",\"byte\"\n"
+                                        "\"0\",\"k\",\"3\"\n"}}) {
+    expect_survival_of_cuts(page, [](const std::string& csv) { parse_counters(csv, "t"); });
+    expect_survival(page, [](const std::string& csv) { parse_counters(csv, "t"); });
   }
 }
 
