@@ -161,6 +161,9 @@ void Relaxation::relax_crossing(std::size_t fanout, double* row) const {
   }
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
+    if (tiles_.factor(fanout, d) == 1) {
+      continue;
+    }
     const std::size_t stride = tiles_.stride(d);
     tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
       const Tiles::Behind& range = tiles_.behind(fanout, d, rung);

@@ -63,6 +63,8 @@ class Relaxation {
   void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow) const;
   double window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                 const std::array<std::size_t, 2>& rungs) const;
+  template <class Value>
+  void multiply(const Rank& rank, Row& row, const Value& value) const;
   void multiply_window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                        Row& flow) const;
   double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
@@ -71,6 +73,7 @@ class Relaxation {
     double parent = 0, child = 0, busy_parent = 0, busy_child = 0;
   };
   Met met(const Terms& terms) const;
+  static double least_reduction_energy(const Terms& terms, const Met& met, const Flow& flow);
   static Flow bound(const Terms& terms, const Met& met, Flow flow);
   double constant(TensorId t, const exact::Sharing& sharing) const;
   double met(TensorId t, const exact::Sharing& sharing) const;

@@ -90,16 +90,13 @@ const Relaxation::Row& Relaxation::bits(std::size_t placing) {
       });
       continue;
     }
-    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    multiply(rank, bits, [&](std::size_t first, std::size_t second) {
       PerDim<std::int64_t> extents(tiles_.dims(), 1);
-      bool crosses = true;
-      for (const Term& term : rank.terms) {
-        extents[term.dim] = extent(term.dim, tiles_.digit(term.dim, tile));
-        crosses = crosses && extents[term.dim] > 0;
-      }
-      bits[tile] =
-          crosses ? bits[tile] * static_cast<double>(rank_points(rank, extents)) : kInfinity;
-    }
+      extents[rank.terms[0].dim] = extent(rank.terms[0].dim, first);
+      extents[rank.terms[1].dim] = extent(rank.terms[1].dim, second);
+      const bool crosses = extents[rank.terms[0].dim] > 0 && extents[rank.terms[1].dim] > 0;
+      return crosses ? static_cast<double>(rank_points(rank, extents)) : kInfinity;
+    });
   }
   return bits;
 }
@@ -176,8 +173,12 @@ void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) 
     if (relevant.contains(d) || tiles_.ladder(d).size() == 1) {
       continue;
     }
+    std::vector<double> times_of;  // by extent
+    for (const std::int64_t extent : tiles_.ladder(d)) {
+      times_of.push_back(static_cast<double>(visits(d, extent, sharing)));
+    }
     tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
-      const auto times = static_cast<double>(visits(d, tiles_.ladder(d)[rung], sharing));
+      const double times = times_of[rung];
       for (std::size_t tile = first; tile < last; ++tile) {
         flow[tile] *= times;
       }
@@ -214,16 +215,31 @@ double Relaxation::window(const Rank& rank, const Sharing& sharing, std::size_t 
 
 void Relaxation::multiply_window(const Rank& rank, const Sharing& sharing, std::size_t run,
                                  Row& flow) const {
-  const DimId first = rank.terms[0].dim;
-  const DimId second = rank.terms[1].dim;
-  const std::size_t width = tiles_.ladder(second).size();
-  std::vector<double> known(tiles_.ladder(first).size() * width);
+  multiply(rank, flow, [&](std::size_t first, std::size_t second) {
+    return window(rank, sharing, run, {first, second});
+  });
+}
+
+// Multiplies each tile's entry by a value of its extents (by index) of a window's two dims.
+template <class Value>
+void Relaxation::multiply(const Rank& rank, Row& row, const Value& value) const {
+  const bool in_order = tiles_.stride(rank.terms[0].dim) > tiles_.stride(rank.terms[1].dim);
+  const DimId outer = rank.terms[in_order ? 0 : 1].dim;
+  const DimId inner = rank.terms[in_order ? 1 : 0].dim;
+  std::vector<double> known(tiles_.ladder(outer).size() * tiles_.ladder(inner).size());
+  const std::size_t width = tiles_.ladder(inner).size();
   for (std::size_t k = 0; k < known.size(); ++k) {
-    known[k] = window(rank, sharing, run, {k / width, k % width});
+    known[k] = in_order ? value(k / width, k % width) : value(k % width, k / width);
   }
-  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-    flow[tile] *= known[tiles_.digit(first, tile) * width + tiles_.digit(second, tile)];
-  }
+  tiles_.sweep(outer, [&](std::size_t index, std::size_t first, std::size_t last) {
+    for (std::size_t tile = first; tile < last;) {
+      for (std::size_t i = 0; i < width; ++i) {
+        for (const std::size_t end = tile + tiles_.stride(inner); tile < end; ++tile) {
+          row[tile] *= known[index * width + i];
+        }
+      }
+    }
+  });
 }
 
 // At one tile.
@@ -275,6 +291,21 @@ Relaxation::Met Relaxation::met(const Terms& terms) const {
           met(terms.tensor, terms.met_busy_parent), met(terms.tensor, terms.met_busy_child)};
 }
 
+// What enters the networks and does not leave them is added. A sum that is not added there is one
+// update more above; at the lesser of the two prices the cost falls neither in what enters nor in
+// what leaves, so that lower bounds of both may stand in it. Sums with a window: nothing is known
+// of how many are met.
+double Relaxation::least_reduction_energy(const Terms& terms, const Met& met, const Flow& flow) {
+  if (terms.reductions.empty() || !(met.parent < kInfinity)) {
+    return 0;
+  }
+  double price = std::min(terms.bits, terms.partial_bits) * terms.parent_energy.update.count();
+  for (const auto& [per_addition, sharing] : terms.reductions) {
+    price = std::min(price, per_addition);
+  }
+  return price * std::max(0.0, flow.child - flow.parent);
+}
+
 Flow Relaxation::bound(const Terms& terms, const Met& met, Flow flow) {
   flow.is_bound = true;
   if (terms.output) {
@@ -282,6 +313,7 @@ Flow Relaxation::bound(const Terms& terms, const Met& met, Flow flow) {
     flow.child_again = std::max(0.0, flow.child - met.child);
     flow.busy_parent_again = std::max(0.0, flow.busy_parent - met.busy_parent);
     flow.busy_child_again = std::max(0.0, flow.busy_child - met.busy_child);
+    flow.reduction_energy = least_reduction_energy(terms, met, flow);
   }
   return flow;
 }

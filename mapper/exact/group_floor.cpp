@@ -77,6 +77,9 @@ void GroupFloor::find_sides(TensorId t) {
     }
   }
   std::fill_n(sides.shared.begin(), node, most_shared(use, below));
+  for (std::size_t n = 0; n <= latch_; ++n) {
+    sides.busy[n] = balanced_ ? busy_copies(use, n) : sides.copies[n];
+  }
   for (const RouteLeg& each : routes_[t].legs) {  // by where they begin
     sides.paid[each.to] = std::min(
         sides.paid[each.to], sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
@@ -150,10 +153,31 @@ double GroupFloor::accesses_of_sums(std::size_t node) const {
   return least;
 }
 
-// Elements that come to a node, all instances together. With balanced factors some instances may
-// have no work.
+// Elements that come to a node, all instances together.
 double GroupFloor::fills_at_least(TensorId t, std::size_t node) const {
-  return routes_[t].use.elements * (balanced_ ? 1.0 : sides_[t].copies[node]);
+  return routes_[t].use.elements * sides_[t].busy[node];
+}
+
+// Imperfect factors: instances of a node that work on one and the same element at least. The first
+// tile of every loop is full, whatever the element. So of nested parallel loops over one irrelevant
+// dim, every instance of the outer one but the last has all instances of the inner ones at work,
+// and the last one has one at least: b = (s - 1) * (b of the inner loops) + 1.
+double GroupFloor::busy_copies(const TensorUse& use, std::size_t node) const {
+  double copies = 1;
+  for (const DimId d : problem_.workload().dims.ids()) {
+    if (use.dims.contains(d)) {
+      continue;
+    }
+    double busy = 1;
+    for (std::size_t u = group_.first.size(); u-- > 0;) {
+      const Unroll& unroll = group_.first[u];
+      if (unroll.dim == d && problem_.arch().levels_above[unroll.fanout] <= node) {
+        busy = real(unroll.factor - 1) * busy + 1;
+      }
+    }
+    copies *= busy;
+  }
+  return copies;
 }
 
 // What it costs at least that so many elements, all instances together, come to where the leg ends
@@ -172,6 +196,25 @@ double GroupFloor::leg(TensorId t, const RouteLeg& leg, double fills) const {
       leg.to == latch_ ? 0 : arch.levels[static_cast<LevelId>(leg.to)].energy.write.count();
   return problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
          (reads * arch.levels[static_cast<LevelId>(leg.from)].energy.read.count() + fills * write);
+}
+
+// Energy of one addition in a network on the way, at least [pJ]. With imperfect factors an instance
+// without work leaves a sum unmet, so that fewer sums are added than `served` says; each of them
+// arrives above as an update more. The lesser of the two prices bounds both.
+double GroupFloor::addition(const RouteLeg& leg, FanoutId fanout) const {
+  double price = problem_.addition_energy(fanout).count();
+  if (!balanced_) {
+    return price;
+  }
+  for (const FanoutId f : group_.factors.ids()) {
+    if (is_between(leg, f) && problem_.is_merged(f, output_)) {
+      price = std::min(price, problem_.addition_energy(f).count());
+    }
+  }
+  const Tensor& tensor = problem_.workload().tensors[output_];
+  return std::min(price,
+                  problem_.arch().levels[static_cast<LevelId>(leg.from)].energy.update.count() *
+                      problem_.moved_bits(output_, std::min(tensor.bits, tensor.partial_bits)));
 }
 
 // Sums of a place come back but for the first one, are added up where networks merge, and are final
@@ -199,8 +242,7 @@ double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) co
     const FanoutId f{static_cast<std::uint8_t>(i)};
     if (is_between(leg, f)) {
       const double leaving = sums / sides_[t].served[f][leg.to];
-      energy +=
-          balanced_ || use.slides ? 0 : problem_.addition_energy(f).count() * (sums - leaving);
+      energy += use.slides ? 0 : addition(leg, f) * (sums - leaving);
       sums = leaving;
     }
   }

@@ -54,7 +54,8 @@ class GroupFloor {
   // What the group makes of a route.
   struct Sides {
     PerFanout<PerNode> served;  // instances that one transfer to a node serves at most
-    PerNode copies{};           // instances that each need all elements of theirs
+    PerNode copies{};           // instances that each need all elements of theirs, at most
+    PerNode busy{};             // ... at least: partial tiles leave some without work
     PerNode shared{};           // instances that one access of the compute units serves at most
     PerNode paid{};             // the way there [pJ]; infinite: none
   };
@@ -65,6 +66,8 @@ class GroupFloor {
   double accesses(TensorId t, std::size_t node) const;
   double accesses_of_sums(std::size_t node) const;
   double fills_at_least(TensorId t, std::size_t node) const;
+  double busy_copies(const TensorUse& use, std::size_t node) const;
+  double addition(const RouteLeg& leg, FanoutId fanout) const;
   double leg(TensorId t, const RouteLeg& leg, double fills) const;
   double leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const;
   double way(TensorId t, std::size_t node, double fills) const;

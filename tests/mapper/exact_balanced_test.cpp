@@ -347,7 +347,7 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
     }
   }
   EXPECT_GT(groups_met, 100);
-  EXPECT_GT(near, groups_met / 4);
+  EXPECT_GT(near, groups_met / 2);  // additions and copies are charged
 }
 
 // On a coarse lattice the relaxation says no more than on the fine one, and something; where rooms
