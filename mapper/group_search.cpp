@@ -17,6 +17,7 @@
 #include "mapper/exact/labels.hpp"
 #include "mapper/group_record.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/padded.hpp"
 #include "mapper/shared_bounds.hpp"
 #include "mapper/turns.hpp"
 
@@ -25,6 +26,9 @@ namespace mapsim {
 namespace {
 
 using exact::Key;
+
+constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
+constexpr std::size_t kMostInVain = 30;        // padded problems that lead to nothing better
 
 // One search: groups take turns (Turns), what is known of them is in a record.
 class ExactSearch {
@@ -36,6 +40,7 @@ class ExactSearch {
         patience_{patience},
         shared_{more.shared},
         most_labels_{more.labels},
+        find_incumbents_{!more.best},
         groups_(space, options.objective, &patience),
         record_{space.problem(), options, groups_} {}
 
@@ -49,6 +54,9 @@ class ExactSearch {
     order_ = groups_.by_floor();
     std::erase_if(order_,
                   [this](std::size_t group) { return groups_.first_alike()[group] != group; });
+    if (is_balanced() && find_incumbents_) {
+      find_incumbents();
+    }
     for (const std::size_t most : balanced::kCoarseTiles) {
       if (is_balanced() && !patience_.over()) {
         bound_coarsely(order_, most);
@@ -72,6 +80,48 @@ class ExactSearch {
   };
 
   bool is_balanced() const { return space_.constraints().factors.balanced; }
+
+  // Good answers before proofs: padded problems of the classes with the best bounds, until none of
+  // many has led to anything better. All of a batch know the same, so that the result does not
+  // depend on the number of threads.
+  void find_incumbents() {
+    std::size_t in_vain = 0;
+    exact::Groups::for_batches(order_, [&](std::span<const std::size_t> batch) {
+      std::vector<std::size_t> open;
+      for (const std::size_t group : batch) {
+        if (!groups_.is_idle(group) &&
+            record_.bound(group).first < record_.start().first * (1 - kRounding)) {
+          open.push_back(group);
+        }
+      }
+      const std::int64_t left = (options_.budget.labels - charged_) / 2;
+      const std::int64_t labels = std::min(
+          kPaddedLabels, left / static_cast<std::int64_t>(std::max<std::size_t>(1, open.size())));
+      if (open.empty() || labels < 1) {
+        return false;
+      }
+      std::vector<PaddedSearch> found(open.size());
+#pragma omp taskloop grainsize(1) shared(open, found)
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        caught_.run([&] {
+          if (!patience_.over()) {
+            found[i] = search_padded(space_, space_.group_by_factors()[open[i]], options_, labels,
+                                     patience_);
+          }
+        });
+      }
+      in_vain += found.size();
+      for (const PaddedSearch& one : found) {
+        charge(one.labels);
+        record_.count(one.evaluations);
+        if (one.best && one.best->key < record_.start()) {
+          record_.start_from(one.best->mapping, one.best->cost, one.best->key);
+          in_vain = 0;
+        }
+      }
+      return in_vain < kMostInVain && !patience_.over();
+    });
+  }
 
   // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
@@ -255,6 +305,7 @@ class ExactSearch {
   const Patience& patience_;
   std::vector<SharedBounds*> shared_;
   std::int64_t most_labels_;
+  bool find_incumbents_;
   std::int64_t charged_ = 0;  // to the budget, before any group is searched
   exact::Groups groups_;
   GroupRecord record_;

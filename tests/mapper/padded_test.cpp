@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/padded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "arch/load.hpp"
+#include "mapper/mapper.hpp"
+#include "membership.hpp"
+#include "random_space.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+const std::string kConfigs = std::string(MAPSIM_SOURCE_DIR) + "/configs/";
+
+Constraints imperfect() {
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  return constraints;
+}
+
+SearchResult search_a_little(const Mapspace& space, const Objective& objective) {
+  SearchOptions options;
+  options.objective = objective;
+  options.budget.labels = 20'000;
+  return search_exact(space, options);
+}
+
+// Whatever is found lies in the space and costs what it is said to.
+TEST(PaddedSearch, FindsMappingsOfTheSpace) {
+  int found = 0;
+  for (std::uint64_t seed = 90'000; seed < 90'200; ++seed) {
+    const SearchCase random = seed % 3 == 0 ? random_ruled_balanced_space(seed, 20'000)
+                                            : random_balanced_space(seed, 20'000);
+    const Mapspace space{random.problem, random.constraints};
+    SearchOptions options;
+    options.objective = seed % 2 == 0 ? Objective::kEnergy : Objective::kEdp;
+    const Patience patience{options};
+    for (const UnrollingGroup& group : space.group_by_factors()) {
+      const PaddedSearch padded = search_padded(space, group, options, 3'000, patience);
+      if (!padded.best) {
+        continue;
+      }
+      ++found;
+      EXPECT_EQ(why_outside(space, padded.best->mapping), "") << "seed " << seed;
+      const Evaluation evaluation = evaluate(random.problem, padded.best->mapping);
+      const Cost* cost = std::get_if<Cost>(&evaluation);
+      ASSERT_NE(cost, nullptr) << "seed " << seed;
+      EXPECT_EQ(cost->energy.total, padded.best->cost.energy.total) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(found, 400);
+}
+
+// A dim of 997 has no divisors. The optimum of 1000 x 1024 x 1024 is 1.764 mJ.
+TEST(ImperfectSearch, AnswersLargePrimesAsWellAsTheirNeighbours) {
+  const Problem problem{load_arch(kConfigs + "arch/nvdla_like_1024.yaml"),
+                        gemm("primes", {997, 1009, 1013, {}, false})};
+  const Mapspace space{problem, imperfect()};
+  const SearchResult energy = search_a_little(space, Objective::kEnergy);
+  ASSERT_TRUE(energy.cost);
+  EXPECT_LT(energy.cost->energy.total.count(), 1.764e9);
+  const SearchResult latency = search_a_little(space, Objective::kLatency);
+  ASSERT_TRUE(latency.cost);
+  EXPECT_LT(latency.cost->latency.steady.count(), 1'048'576);
+}
+
+// An unrolling that does not divide the image: 7 x 7 of 13 x 13 takes as few steps as any.
+TEST(ImperfectSearch, FindsTheMappingOfAnUnrollingThatDoesNotDivide) {
+  const Problem problem{load_arch(kConfigs + "arch/shidiannao_like.yaml"),
+                        load_workload(kConfigs + "workloads/alexnet/conv3.yaml")};
+  const auto dim = [&](const char* name) {
+    for (const DimId d : problem.workload().dims.ids()) {
+      if (problem.workload().dims[d].name == name) {
+        return d;
+      }
+    }
+    return DimId{};
+  };
+  Constraints constraints = imperfect();
+  constraints.spatial =
+      Unrolling{{dim("Q"), FanoutId{0}, Axis::kX, 7}, {dim("P"), FanoutId{0}, Axis::kY, 7}};
+  const Mapspace space{problem, constraints};
+  const SearchResult found = search_a_little(space, Objective::kLatency);
+  ASSERT_TRUE(found.cost);
+  EXPECT_EQ(found.cost->latency.steady.count(), 3'538'944);
+  EXPECT_EQ(found.certificate.status, Proof::kOptimal);
+}
+
+}  // namespace
+}  // namespace mapsim
