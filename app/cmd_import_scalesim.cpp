@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -36,23 +37,49 @@ class LayerNames {
   std::map<std::string, int> seen_;
 };
 
-constexpr const char* kHeading =
-    "layer,copies,folds,"
-    "scalesim_cycles,scalesim_cycles_with_prefetch,scalesim_overall_utilization_percent,"
-    "scalesim_mapping_efficiency_percent,scalesim_compute_utilization_percent,"
-    "scalesim_sram_ifmap_reads,scalesim_sram_filter_reads,scalesim_sram_ofmap_writes,"
-    "scalesim_dram_ifmap_reads,scalesim_dram_filter_reads,scalesim_dram_ofmap_writes,"
-    "scalesim_dram_ifmap_start,scalesim_dram_filter_start,scalesim_dram_ofmap_start,"
-    "cycles,array_cycles,sram_ifmap_reads,sram_filter_reads,sram_ofmap_writes,sram_ofmap_readbacks,"
-    "dram_ifmap_reads,dram_ifmap_reads_unfolded,dram_filter_reads,dram_ofmap_writes,"
-    "dram_ofmap_readbacks\n";
+// Columns of the tool's figures: `prefix` and these.
+constexpr std::array kTheirs{"cycles",
+                             "stall_cycles",
+                             "cycles_with_prefetch",
+                             "overall_utilization_percent",
+                             "mapping_efficiency_percent",
+                             "compute_utilization_percent",
+                             "sram_ifmap_reads",
+                             "sram_filter_reads",
+                             "sram_ofmap_writes",
+                             "dram_ifmap_reads",
+                             "dram_filter_reads",
+                             "dram_ofmap_writes",
+                             "dram_ifmap_start",
+                             "dram_filter_start",
+                             "dram_ofmap_start"};
 
-// The tool's figures of one copy.
-std::string their_figures(const ScaleSimFigures& f) {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}", f.cycles, f.cycles_with_prefetch,
-                     f.overall_utilization, f.mapping_efficiency, f.compute_utilization,
-                     f.ifmap.sram, f.filter.sram, f.ofmap.sram, f.ifmap.dram, f.filter.dram,
-                     f.ofmap.dram, f.ifmap.dram_start, f.filter.dram_start, f.ofmap.dram_start);
+std::string heading(const ScaleSimConfig& config) {
+  const char* prefix = config.not_modelled.empty() ? "scalesim_" : "scalesim_calc_";
+  std::string text = "layer,copies,folds";
+  for (const char* column : kTheirs) {
+    text += fmt::format(",{}{}", prefix, column);
+  }
+  return text +
+         ",cycles,array_cycles,sram_ifmap_reads,sram_filter_reads,sram_ofmap_writes,"
+         "sram_ofmap_readbacks,dram_ifmap_reads,dram_ifmap_reads_unfolded,dram_filter_reads,"
+         "dram_ofmap_writes,dram_ofmap_readbacks\n";
+}
+
+// The tool's figures of one copy. Empty: not known.
+std::string their_figures(const ScaleSimConfig& config, const ScaleSimFigures& f) {
+  const std::string fixed =
+      fmt::format("{},{},{},{},{}", f.mapping_efficiency, f.compute_utilization, f.ifmap.sram,
+                  f.filter.sram, f.ofmap.sram);
+  if (f.walked) {
+    return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", f.cycles, f.stall_cycles,
+                       f.cycles_with_prefetch, f.overall_utilization, fixed, f.ifmap.dram,
+                       f.filter.dram, f.ofmap.dram, f.ifmap.dram_start, f.filter.dram_start,
+                       f.ofmap.dram_start);
+  }
+  const bool stalls = config.bandwidth && config.not_modelled.empty();
+  return stalls ? fmt::format(",,,,{},,,,,,", fixed)
+                : fmt::format("{},0,,{},{},,,,,,", f.cycles, f.overall_utilization, fixed);
 }
 
 // Ours of one copy, of the tool's dataflow on the machine that it describes: of the layer, whose
@@ -63,22 +90,61 @@ std::string our_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer
     return cost.counts.levels[static_cast<LevelId>(level)][static_cast<TensorId>(tensor)].total;
   };
   const std::size_t output = index_of(problem.workload().output());
-  const std::int64_t pixels = ifmap_pixel_reads(config, layer, whole_gemm(layer));
+  const auto pixels = ifmap_pixel_reads(config, layer, whole_gemm(layer));
   const Resource& array = cost.latency.resources.front();
   std::int64_t cycles = array.time.count();
-  if (config.bandwidth) {  // a port each, also for what goes past its SRAM
+  if (config.bandwidth && pixels) {  // a port each, also for what goes past its SRAM
     const auto passing = [](std::int64_t words, std::int64_t each) {
       return (words + each - 1) / each;
     };
     cycles = std::max(
-        {cycles, passing(pixels, config.bandwidth->ifmap),
+        {cycles, passing(*pixels, config.bandwidth->ifmap),
          passing(at(0, 1).reads, config.bandwidth->filter),
          passing(at(0, output).updates + at(0, output).readbacks, config.bandwidth->ofmap)});
   }
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", cycles, array.time.count(), at(1, 0).reads,
-                     at(2, 1).reads, at(3, output).updates, at(3, output).readbacks, pixels,
-                     at(0, 0).reads, at(0, 1).reads, at(0, output).updates,
-                     at(0, output).readbacks);
+  const std::string time = config.bandwidth && !pixels ? "" : fmt::format("{}", cycles);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", time, array.time.count(), at(1, 0).reads,
+                     at(2, 1).reads, at(3, output).updates, at(3, output).readbacks,
+                     pixels ? fmt::format("{}", *pixels) : "", at(0, 0).reads, at(0, 1).reads,
+                     at(0, output).updates, at(0, output).readbacks);
+}
+
+void add_layer_notes(const ScaleSimLayer& layer, const std::string& name,
+                     const ScaleSimFigures& figures, std::vector<std::string>& notes) {
+  if (scalesim_gemm(layer) != whole_gemm(layer)) {
+    notes.push_back(
+        fmt::format("{}: SCALE-Sim rounds the output up to {} pixels; {} have a whole window", name,
+                    scalesim_gemm(layer).m, whole_gemm(layer).m));
+  }
+  if (!figures.walked) {
+    notes.push_back(
+        fmt::format("{}: too large to walk through SCALE-Sim's buffers; the figures that need "
+                    "it are empty",
+                    name));
+  }
+}
+
+void add_notes(const ScaleSimConfig& config, const std::vector<ScaleSimLayer>& layers,
+               std::vector<std::string>& notes) {
+  if (config.bandwidth) {
+    notes.push_back(fmt::format(
+        "each SRAM has a port of its own to DRAM (bandwidth: link), as in the tool: {}, {} and {} "
+        "B/cycle of ifmap, filter and ofmap",
+        config.bandwidth->ifmap, config.bandwidth->filter, config.bandwidth->ofmap));
+  }
+  if (!config.not_modelled.empty()) {
+    notes.push_back(
+        fmt::format("not modelled: {}. The columns scalesim_calc_* are what SCALE-Sim prints where "
+                    "it computes the bandwidth (InterfaceBandwidth: CALC)",
+                    config.not_modelled));
+  }
+  if (std::any_of(layers.begin(), layers.end(), [](const auto& layer) { return !layer.gemm; })) {
+    notes.push_back(
+        "convolutions have three figures: scalesim.csv has the tool's folds with an ifmap of "
+        "pixels; NAME.mapping.yaml evaluates with an unfolded ifmap (dram_ifmap_reads_unfolded), "
+        "slower where its port is; a search of NAME.workload.yaml has no folds that run on from "
+        "line to line");
+  }
 }
 
 }  // namespace
@@ -97,7 +163,7 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
     return text;
   };
   const Arch arch = parse_arch(add("arch.yaml", scalesim_arch_text(config)), "arch.yaml");
-  std::string table = kHeading;
+  std::string table = heading(config);
   LayerNames names;
   for (const ScaleSimLayer& layer : layers) {
     const std::string name = names.of(layer.name);
@@ -113,29 +179,13 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
     const std::string one = scalesim_gemm_text(whole_gemm(layer), 1, name);
     const Problem copy{arch, parse_workload(one, name)};
     const Cost cost = std::get<Cost>(evaluate(copy, scalesim_mapping(copy, config)));
+    const ScaleSimFigures figures = scalesim_figures(config, layer);
     table += fmt::format("{},{},{},{},{}\n", name, layer.copies,
                          scalesim_folding(config, scalesim_gemm(layer)).folds(),
-                         their_figures(scalesim_figures(config, layer)),
-                         our_figures(config, layer, copy, cost));
-    if (scalesim_gemm(layer) != whole_gemm(layer)) {
-      imported.notes.push_back(
-          fmt::format("{}: SCALE-Sim rounds the output up to {} pixels; {} have a whole window",
-                      name, scalesim_gemm(layer).m, whole_gemm(layer).m));
-    }
+                         their_figures(config, figures), our_figures(config, layer, copy, cost));
+    add_layer_notes(layer, name, figures, imported.notes);
   }
-  if (config.bandwidth) {
-    imported.notes.push_back(fmt::format(
-        "each SRAM has a port of its own to DRAM (bandwidth: link), as in the tool: {}, {} and {} "
-        "B/cycle of ifmap, filter and ofmap",
-        config.bandwidth->ifmap, config.bandwidth->filter, config.bandwidth->ofmap));
-  }
-  if (std::any_of(layers.begin(), layers.end(), [](const auto& layer) { return !layer.gemm; })) {
-    imported.notes.push_back(
-        "convolutions have three figures: scalesim.csv has the tool's folds with an ifmap of "
-        "pixels; NAME.mapping.yaml evaluates with an unfolded ifmap (dram_ifmap_reads_unfolded), "
-        "slower where its port is; a search of NAME.workload.yaml has no folds that run on from "
-        "line to line");
-  }
+  add_notes(config, layers, imported.notes);
   imported.files.push_back({"scalesim.csv", table});
   return imported;
 }

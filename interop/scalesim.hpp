@@ -25,6 +25,7 @@ struct ScaleSimConfig {
     friend bool operator==(const Ports&, const Ports&) = default;
   };
   std::optional<Ports> bandwidth{};
+  std::string not_modelled{};  // what the tool does with the ports beside, in words; "" nothing
   friend bool operator==(const ScaleSimConfig&, const ScaleSimConfig&) = default;
 };
 

@@ -4,233 +4,16 @@
 #include "interop/scalesim_compat.hpp"
 
 #include <algorithm>
-#include <vector>
 
-#include "costmodel/timing/systolic.hpp"
+#include "interop/scalesim_drain.hpp"
+#include "interop/scalesim_flush.hpp"
+#include "interop/scalesim_prefetch.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kPrefetchBandwidth = 10;  // words/cycle, whatever the machine has
-
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-// Slip: the tool rounds up where a window that does not fit has no place: pixels of the last row
-// and column may reach beyond the ifmap. It drops those requests, but counts them.
-std::int64_t outputs(std::int64_t ifmap, std::int64_t filter, std::int64_t stride) {
-  return divide_up(ifmap - filter + stride, stride);
-}
-
-// Slip: a read buffer is a hundred sets of words, the half that is read fifty of them. A word that
-// is in none of them is fetched and joins; when all are full, all are emptied.
-class FlushSet {
- public:
-  FlushSet(std::int64_t kilobytes, std::int64_t addresses)
-      : words_{1024 * kilobytes / 100},
-        capacity_{50 * words_},
-        seen_(static_cast<std::size_t>(addresses), 0) {}
-
-  void read(std::int64_t address) {
-    std::uint32_t& seen = seen_[static_cast<std::size_t>(address)];
-    if (seen == generation_) {
-      return;
-    }
-    seen = generation_;
-    ++misses_;
-    if (++held_ == capacity_) {
-      held_ = 0;
-      ++generation_;
-    }
-  }
-  std::int64_t misses() const { return misses_; }
-  // Slip: prefetched at a bandwidth of its own, from so many cycles before the first request (or
-  // before cycle 0, if it never gets full).
-  std::int64_t start(std::int64_t first_request) const {
-    return generation_ > 1 ? first_request - divide_up(capacity_, kPrefetchBandwidth)
-                           : -divide_up(divide_up(misses_, words_) * words_, kPrefetchBandwidth);
-  }
-
- private:
-  std::int64_t words_;  // of a set
-  std::int64_t capacity_;
-  std::vector<std::uint32_t> seen_;  // generation in which an address was read last
-  std::uint32_t generation_ = 1;
-  std::int64_t held_ = 0;
-  std::int64_t misses_ = 0;
-};
-
-// Slip: the write buffer drains half of itself, line by line of as many words as the array has
-// columns, when it is half full, and pads the line that it breaks off.
-class DrainBuffer {
- public:
-  DrainBuffer(std::int64_t kilobytes, std::int64_t line)
-      : half_{1024 * kilobytes / 2}, line_{line}, batch_{divide_up(half_, line)} {}
-
-  void write(std::int64_t cycle, std::int64_t words) {
-    while (words > 0) {
-      const std::int64_t until_full = std::max<std::int64_t>(half_ + 1 - held_, 1);
-      if (cycle < drained_at_ || words < until_full) {
-        fill(words);
-        return;
-      }
-      fill(until_full);
-      words -= until_full;
-      break_line();
-      drain(cycle);
-    }
-  }
-  void finish(std::int64_t cycle) {
-    break_line();
-    while (next_ < lines_.size()) {
-      drain(cycle);
-      cycle = drained_at_ + 1;
-    }
-  }
-  std::int64_t written() const { return written_; }
-  std::int64_t start() const { return start_; }
-  std::int64_t stop() const { return stop_; }
-
- private:
-  void fill(std::int64_t words) {
-    held_ += words;
-    open_ += words;
-    for (; open_ >= line_; open_ -= line_) {
-      lines_.push_back(line_);
-    }
-  }
-  void break_line() {
-    if (open_ > 0) {
-      lines_.push_back(open_);
-      open_ = 0;
-    }
-  }
-  void drain(std::int64_t cycle) {
-    const auto lines = std::min(batch_, static_cast<std::int64_t>(lines_.size() - next_));
-    next_ += static_cast<std::size_t>(lines);
-    const std::int64_t words = (lines - 1) * line_ + lines_[next_ - 1];
-    start_ = written_ == 0 ? cycle : start_;
-    written_ += words;
-    held_ -= words;
-    drained_at_ = cycle + lines - 1;
-    stop_ = std::max(stop_, drained_at_);
-  }
-
-  std::int64_t half_;
-  std::int64_t line_;
-  std::int64_t batch_;               // lines of half a buffer
-  std::vector<std::int64_t> lines_;  // words of each; the padding of the last one is not drained
-  std::size_t next_ = 0;             // to drain
-  std::int64_t open_ = 0;            // words of the line that is being filled
-  std::int64_t held_ = 0;
-  std::int64_t written_ = 0;
-  std::int64_t start_ = 0;
-  std::int64_t drained_at_ = 0;
-  std::int64_t stop_ = 0;
-};
-
-// Addresses of the unfolded ifmap: height, width, channel; -1: beyond the ifmap.
-class IfmapAddresses {
- public:
-  IfmapAddresses(const ScaleSimLayer& layer, const ScaleSimGemm& gemm) : layer_{layer} {
-    const std::int64_t width = outputs(layer.ifmap_width, layer.filter_width, layer.stride);
-    for (std::int64_t m = 0; m < gemm.m; ++m) {
-      pixels_.push_back(at(m / width * layer.stride, m % width * layer.stride, 0));
-    }
-    for (std::int64_t k = 0; k < gemm.k; ++k) {
-      const std::int64_t pixel = k / layer.channels;
-      taps_.push_back(
-          at(pixel / layer.filter_width, pixel % layer.filter_width, k % layer.channels));
-    }
-  }
-  std::int64_t operator()(std::int64_t m, std::int64_t k) const {
-    const Place& pixel = pixels_[static_cast<std::size_t>(m)];
-    const Place& tap = taps_[static_cast<std::size_t>(k)];
-    const bool inside =
-        pixel.row + tap.row < layer_.ifmap_height && pixel.column + tap.column < layer_.ifmap_width;
-    return inside ? pixel.address + tap.address : -1;
-  }
-
- private:
-  struct Place {
-    std::int64_t row, column, address;
-  };
-  Place at(std::int64_t row, std::int64_t column, std::int64_t channel) const {
-    return {row, column, (row * layer_.ifmap_width + column) * layer_.channels + channel};
-  }
-  const ScaleSimLayer& layer_;
-  std::vector<Place> pixels_, taps_;
-};
-
-struct Range {
-  std::int64_t first = 0;
-  std::int64_t size = 0;
-};
-
-// Folds in the order of the tool, columns outside: use(rows, columns) for each.
-template <class Use>
-void for_each_fold(const ScaleSimConfig& config, const ScaleSimFolding& folding, const Use& use) {
-  for (std::int64_t column = 0; column < folding.columns; column += config.columns) {
-    for (std::int64_t row = 0; row < folding.rows; row += config.rows) {
-      use(Range{row, std::min(config.rows, folding.rows - row)},
-          Range{column, std::min(config.columns, folding.columns - column)});
-    }
-  }
-}
-
-template <class Address>
-void request(FlushSet& buffer, const Address& address, std::int64_t i, std::int64_t j) {
-  if (const std::int64_t word = address(i, j); word >= 0) {
-    buffer.read(word);
-  }
-}
-
-// A moving operand: port i takes its word of time t at cycle t + i. address(port, time).
-template <class Address>
-void stream(FlushSet& buffer, Range ports, std::int64_t time, const Address& address) {
-  for (std::int64_t cycle = 0; cycle < time + ports.size - 1; ++cycle) {
-    const std::int64_t last = std::min(cycle, ports.size - 1);
-    for (std::int64_t i = std::max<std::int64_t>(0, cycle - time + 1); i <= last; ++i) {
-      request(buffer, address, ports.first + i, cycle - i);
-    }
-  }
-}
-
-// What stays, shifted in from the last row to the first. address(row, column).
-template <class Address>
-void shift_in(FlushSet& buffer, Range rows, Range columns, const Address& address) {
-  for (std::int64_t i = rows.size; i-- > 0;) {
-    for (std::int64_t j = 0; j < columns.size; ++j) {
-      request(buffer, address, rows.first + i, columns.first + j);
-    }
-  }
-}
-
-// Reads of both operands, in the order in which the array asks for them.
-void read_operands(const ScaleSimConfig& config, const ScaleSimFolding& folding,
-                   const ScaleSimGemm& gemm, const IfmapAddresses& ifmap, FlushSet& ifmap_buffer,
-                   FlushSet& filter_buffer) {
-  const auto filter = [&gemm](std::int64_t k, std::int64_t n) { return n * gemm.k + k; };
-  const auto transposed = [](const auto& address) {
-    return [&address](std::int64_t i, std::int64_t j) { return address(j, i); };
-  };
-  for_each_fold(config, folding, [&](Range rows, Range columns) {
-    switch (config.dataflow) {
-      case ScaleSimDataflow::kOutput:
-        stream(ifmap_buffer, rows, folding.time, ifmap);
-        stream(filter_buffer, columns, folding.time, transposed(filter));
-        break;
-      case ScaleSimDataflow::kWeight:
-        stream(ifmap_buffer, rows, folding.time, transposed(ifmap));
-        shift_in(filter_buffer, rows, columns, filter);
-        break;
-      case ScaleSimDataflow::kInput:
-        shift_in(ifmap_buffer, rows, columns, transposed(ifmap));
-        stream(filter_buffer, rows, folding.time, filter);
-        break;
-    }
-  });
-}
 
 // Slip: every fold takes as long as one that fills the array.
 std::int64_t fold_cycles(const ScaleSimConfig& config, const ScaleSimFolding& folding) {
@@ -238,21 +21,21 @@ std::int64_t fold_cycles(const ScaleSimConfig& config, const ScaleSimFolding& fo
   return folding.time + config.rows + config.columns - 2 + (loads ? config.rows : 0);
 }
 
-// Sums leave column after column, a cycle apart: a wave per fold.
-void write_sums(const ScaleSimConfig& config, const ScaleSimFolding& folding, DrainBuffer& buffer) {
+// Words of the ofmap that leave the array in cycle `x` of a fold: column after column, a cycle
+// apart.
+std::int64_t sums_of(const ScaleSimConfig& config, const ScaleSimFolding& folding,
+                     std::int64_t row_fold, std::int64_t column_fold, std::int64_t x) {
   const bool stays = config.dataflow == ScaleSimDataflow::kOutput;
-  std::int64_t begin = 0;
-  for_each_fold(config, folding, [&](Range rows, Range columns) {
-    const std::int64_t first =
-        begin + (stays ? folding.time - 1 + config.rows - rows.size : 2 * config.rows - 1);
-    const std::int64_t length = stays ? rows.size : folding.time;
-    for (std::int64_t x = 0; x < length + columns.size - 1; ++x) {
-      buffer.write(first + x,
-                   std::min(x, columns.size - 1) - std::max<std::int64_t>(0, x - length + 1) + 1);
-    }
-    begin += fold_cycles(config, folding);
-  });
-  buffer.finish(begin - 1);
+  const std::int64_t rows = std::min(config.rows, folding.rows - row_fold * config.rows);
+  const std::int64_t columns =
+      std::min(config.columns, folding.columns - column_fold * config.columns);
+  const std::int64_t wait = stays ? folding.time - 1 + config.rows - rows : 2 * config.rows - 1;
+  const std::int64_t length = stays ? rows : folding.time;
+  const std::int64_t at = x - wait;
+  if (at < 0 || at >= length + columns - 1) {
+    return 0;
+  }
+  return std::min(at, columns - 1) - std::max<std::int64_t>(0, at - length + 1) + 1;
 }
 
 void add_sram(const ScaleSimConfig& config, const ScaleSimFolding& folding,
@@ -294,34 +77,93 @@ void add_utilizations(const ScaleSimConfig& config, const ScaleSimFolding& foldi
                                 (static_cast<double>(figures.cycles) * units);
 }
 
-void add_dram(const ScaleSimConfig& config, const ScaleSimFolding& folding,
-              const ScaleSimGemm& gemm, const ScaleSimLayer& layer, ScaleSimFigures& figures) {
-  FlushSet ifmap(config.ifmap_kb, layer.ifmap_height * layer.ifmap_width * layer.channels);
-  FlushSet filter(config.filter_kb, gemm.k * gemm.n);
-  read_operands(config, folding, gemm, IfmapAddresses{layer, gemm}, ifmap, filter);
-  DrainBuffer ofmap(config.ofmap_kb, config.columns);
-  write_sums(config, folding, ofmap);
-  const std::int64_t shifted = config.rows - std::min(config.rows, folding.rows);
-  const auto first_request = [&](ScaleSimDataflow stays) {
-    return config.dataflow == ScaleSimDataflow::kOutput ? 0
-           : config.dataflow == stays                   ? shifted
-                                                        : config.rows;
-  };
-  figures.ifmap.dram = ifmap.misses();
-  figures.ifmap.dram_start = ifmap.start(first_request(ScaleSimDataflow::kInput));
-  figures.filter.dram = filter.misses();
-  figures.filter.dram_start = filter.start(first_request(ScaleSimDataflow::kWeight));
+// Every cycle of the array, with `late`(cycle, row fold, column fold, cycle of the fold): by how
+// many cycles its words come late. Returns the cycles of all stalls.
+template <class Late>
+void run_folds(const ScaleSimConfig& config, const ScaleSimFolding& folding, const Late& late,
+               ScaleSimFigures& figures) {
+  ScaleSimDrain ofmap(config.ofmap_kb, config.bandwidth ? config.bandwidth->ofmap : config.columns);
+  const std::int64_t cycles = fold_cycles(config, folding);
+  std::int64_t begin = 0;
+  std::int64_t last = 0;
+  for (std::int64_t column = 0; column < folding.column_folds; ++column) {
+    for (std::int64_t row = 0; row < folding.row_folds; ++row) {
+      for (std::int64_t x = 0; x < cycles; ++x) {
+        const std::int64_t cycle = begin + x + figures.stall_cycles;
+        last = ofmap.write(cycle, sums_of(config, folding, row, column, x));
+        // Slip: the largest stall of a cycle counts, though each buffer has its own.
+        figures.stall_cycles += std::max(late(cycle, row, column, x), last - cycle);
+      }
+      begin += cycles;
+    }
+  }
+  ofmap.finish(last);
+  // Slip: the number of the last cycle, not how many there are.
+  figures.cycles = last;
   figures.ofmap.dram = ofmap.written();
   figures.ofmap.dram_start = ofmap.start();
   figures.cycles_with_prefetch =
       ofmap.stop() - std::min(figures.ifmap.dram_start, figures.filter.dram_start);
 }
 
+// Bandwidths are what the tool computes: nothing is late.
+bool add_computed(const ScaleSimConfig& config, const ScaleSimFolding& folding,
+                  const ScaleSimLayer& layer, std::int64_t& steps, ScaleSimFigures& figures) {
+  const auto ifmap = ifmap_reads(config, folding, layer, steps);
+  if (!ifmap) {
+    return false;
+  }
+  const ScaleSimReads filter = filter_reads(config, folding);
+  figures.ifmap.dram = ifmap->words;
+  figures.ifmap.dram_start = ifmap->start;
+  figures.filter.dram = filter.words;
+  figures.filter.dram_start = filter.start;
+  run_folds(config, folding, [](auto...) { return std::int64_t{0}; }, figures);
+  return true;
+}
+
+bool add_given(const ScaleSimConfig& config, const ScaleSimFolding& folding,
+               const ScaleSimLayer& layer, std::int64_t& steps, ScaleSimFigures& figures) {
+  ScaleSimIfmap words{config, layer};
+  const bool plain = !words.overlaps() && !words.has_nulls();
+  if (!plain && !words.make_tables()) {
+    return false;
+  }
+  const ScaleSimStream ifmap_asks = ifmap_stream(config, folding);
+  const ScaleSimStream filter_asks = filter_stream(config, folding);
+  auto ifmap = ScaleSimPrefetch::make(ifmap_asks, config.ifmap_kb, config.bandwidth->ifmap,
+                                      plain ? nullptr : &words, steps);
+  auto filter = ScaleSimPrefetch::make(filter_asks, config.filter_kb, config.bandwidth->filter,
+                                       nullptr, steps);
+  if (!ifmap || !filter) {
+    return false;
+  }
+  figures.ifmap.dram_start = ifmap->start();
+  figures.filter.dram_start = filter->start();
+  run_folds(
+      config, folding,
+      [&](std::int64_t cycle, std::int64_t row, std::int64_t column, std::int64_t x) {
+        const auto late = [&](const ScaleSimStream& asks, ScaleSimPrefetch& buffer) {
+          const auto run = steps > 0 ? asks.run(row, column, x) : std::nullopt;
+          return run ? buffer.ask(cycle, *run, steps) : 0;
+        };
+        return std::max(late(ifmap_asks, *ifmap), late(filter_asks, *filter));
+      },
+      figures);
+  figures.ifmap.dram = ifmap->words();
+  figures.filter.dram = filter->words();
+  return steps > 0;
+}
+
 }  // namespace
 
+std::int64_t scalesim_outputs(std::int64_t ifmap, std::int64_t filter, std::int64_t stride) {
+  return divide_up(ifmap - filter + stride, stride);
+}
+
 ScaleSimGemm scalesim_gemm(const ScaleSimLayer& layer) {
-  return {outputs(layer.ifmap_height, layer.filter_height, layer.stride) *
-              outputs(layer.ifmap_width, layer.filter_width, layer.stride),
+  return {scalesim_outputs(layer.ifmap_height, layer.filter_height, layer.stride) *
+              scalesim_outputs(layer.ifmap_width, layer.filter_width, layer.stride),
           layer.filters, layer.filter_height * layer.filter_width * layer.channels};
 }
 
@@ -337,16 +179,21 @@ ScaleSimFolding scalesim_folding(const ScaleSimConfig& config, const ScaleSimGem
 }
 
 ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer) {
+  constexpr std::int64_t kMostSteps = std::int64_t{1} << 30;  // some seconds
   const ScaleSimGemm gemm = scalesim_gemm(layer);
   const ScaleSimFolding folding = scalesim_folding(config, gemm);
   ScaleSimFigures figures;
-  // Slip: the number of the last cycle, not how many there are.
-  SystolicTiming compat;
-  compat.scalesim = true;
-  figures.cycles = folding.folds() * fold_cycles(config, folding) - slip(compat);
+  std::int64_t steps = kMostSteps - folding.folds() * fold_cycles(config, folding);
+  const bool given = config.bandwidth && config.not_modelled.empty();
+  figures.walked = steps > 0 && (given ? add_given(config, folding, layer, steps, figures)
+                                       : add_computed(config, folding, layer, steps, figures));
+  if (!figures.walked) {
+    figures = {};
+    figures.walked = false;
+    figures.cycles = folding.folds() * fold_cycles(config, folding) - 1;
+  }
   add_sram(config, folding, gemm, figures);
   add_utilizations(config, folding, gemm, figures);
-  add_dram(config, folding, gemm, layer, figures);
   return figures;
 }
 

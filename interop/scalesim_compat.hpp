@@ -31,9 +31,14 @@ struct ScaleSimTraffic {
   friend bool operator==(const ScaleSimTraffic&, const ScaleSimTraffic&) = default;
 };
 
-// What SCALE-Sim v3 prints for one layer when it computes the bandwidth (InterfaceBandwidth: CALC).
+// What SCALE-Sim v3 prints for one layer, at the bandwidths that the configuration gives or, where
+// it gives none or asks for more than is modelled, at those that the tool computes.
 struct ScaleSimFigures {
+  // false: the walk through the requests would take too long. Not known are then the cycles of
+  // stalls (`cycles` has none), cycles_with_prefetch and what concerns DRAM.
+  bool walked = true;
   std::int64_t cycles = 0;
+  std::int64_t stall_cycles = 0;
   std::int64_t cycles_with_prefetch = 0;
   double overall_utilization = 0;  // percent, like the next two
   double mapping_efficiency = 0;
@@ -41,6 +46,9 @@ struct ScaleSimFigures {
   ScaleSimTraffic ifmap, filter, ofmap;
 };
 
+// Slip: the tool rounds up where a window that does not fit has no place: pixels of the last row
+// and column may reach beyond the ifmap. It drops those requests, but counts them.
+std::int64_t scalesim_outputs(std::int64_t ifmap, std::int64_t filter, std::int64_t stride);
 ScaleSimGemm scalesim_gemm(const ScaleSimLayer& layer);
 ScaleSimFolding scalesim_folding(const ScaleSimConfig& config, const ScaleSimGemm& gemm);
 ScaleSimFigures scalesim_figures(const ScaleSimConfig& config, const ScaleSimLayer& layer);

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "interop/scalesim_stream.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -14,30 +16,30 @@ struct Span {
   std::int64_t size = 0;
 };
 
-// Consecutive parts of `size` each, the last one what is left.
-std::vector<Span> cut(std::int64_t whole, std::int64_t size) {
-  std::vector<Span> parts;
-  for (std::int64_t first = 0; first < whole; first += size) {
-    parts.push_back({first, std::min(size, whole - first)});
-  }
-  return parts;
-}
-
-// Distinct pixels (all channels apart) of blocks of the unfolded ifmap.
+// Distinct pixels (all channels apart) of blocks of the unfolded ifmap: of all of it, or of windows
+// that do not overlap, in closed form; others are walked.
 class Pixels {
  public:
-  Pixels(const ScaleSimLayer& layer, const ScaleSimGemm& gemm)
-      : layer_{layer},
-        width_{std::max<std::int64_t>(
-            (layer.ifmap_width - layer.filter_width + layer.stride - 1) / layer.stride + 1, 1)},
-        seen_(static_cast<std::size_t>(layer.ifmap_height * layer.ifmap_width * layer.channels),
-              0) {
-    const std::int64_t whole = (layer.ifmap_width - layer.filter_width) / layer.stride + 1;
-    const std::int64_t lines = (layer.ifmap_height - layer.filter_height) / layer.stride + 1;
-    width_ = gemm.m == whole * lines ? whole : width_;
+  Pixels(const ScaleSimLayer& layer, const ScaleSimGemm& gemm) : layer_{layer}, gemm_{gemm} {
+    const std::int64_t whole_width = (layer.ifmap_width - layer.filter_width) / layer.stride + 1;
+    const std::int64_t whole_lines = (layer.ifmap_height - layer.filter_height) / layer.stride + 1;
+    whole_ = gemm.m == whole_width * whole_lines;
+    width_ = whole_ ? whole_width
+                    : scalesim_outputs(layer.ifmap_width, layer.filter_width, layer.stride);
+    const std::int64_t lines = gemm.m / width_;
+    all_ = scalesim_touched(layer.ifmap_height, layer.filter_height, layer.stride, lines) *
+           scalesim_touched(layer.ifmap_width, layer.filter_width, layer.stride, width_) *
+           layer.channels;
+    apart_ = (lines == 1 || layer.stride >= layer.filter_height) &&
+             (width_ == 1 || layer.stride >= layer.filter_width);
   }
 
+  // No word comes twice, and none lies beyond the ifmap.
+  bool apart() const { return apart_ && whole_; }
   std::int64_t distinct(Span m, Span k) {
+    if (m.size == gemm_.m && k.size == gemm_.k) {
+      return all_;
+    }
     ++block_;
     return visit(m, k, [this](std::uint32_t& seen) {
       const bool fresh = seen != block_;
@@ -48,11 +50,27 @@ class Pixels {
   std::int64_t uses(Span m, Span k) {
     return visit(m, k, [](std::uint32_t&) { return true; });
   }
+  bool too_many() const { return steps_ < 0; }
 
  private:
   // The words of a block for which count() holds.
   template <class Count>
   std::int64_t visit(Span m, Span k, const Count& count) {
+    if (apart()) {
+      return m.size * k.size;
+    }
+    constexpr std::int64_t kMostAddresses = std::int64_t{1} << 28;
+    const std::int64_t addresses = layer_.ifmap_height * layer_.ifmap_width * layer_.channels;
+    steps_ -= m.size * k.size;
+    if (addresses > kMostAddresses || steps_ < 0) {
+      steps_ = -1;
+      return 0;
+    }
+    seen_.resize(static_cast<std::size_t>(addresses), 0);
+    return walk(m, k, count);
+  }
+  template <class Count>
+  std::int64_t walk(Span m, Span k, const Count& count) {
     std::int64_t found = 0;
     for (std::int64_t i = m.first; i < m.first + m.size; ++i) {
       const std::int64_t row = i / width_ * layer_.stride;
@@ -71,25 +89,36 @@ class Pixels {
   }
 
   const ScaleSimLayer& layer_;
-  std::int64_t width_;               // of a line of outputs
-  std::vector<std::uint32_t> seen_;  // the block in which a word was seen last
+  ScaleSimGemm gemm_;
+  bool whole_ = true;                           // no window reaches beyond the ifmap
+  bool apart_ = true;                           // no two windows share a pixel
+  std::int64_t width_ = 1;                      // of a line of outputs
+  std::int64_t all_ = 0;                        // words of all windows
+  std::int64_t steps_ = std::int64_t{1} << 30;  // some seconds
+  std::vector<std::uint32_t> seen_;             // the block in which a word was seen last
   std::uint32_t block_ = 0;
 };
 
-// The blocks of the unfolded ifmap that an SRAM holds one after the other, and how often all of
-// them come.
+// The blocks of the unfolded ifmap that an SRAM holds one after the other, `m` x `k` but for the
+// last ones, and how often all of them come.
 struct Tiles {
-  std::vector<Span> m, k;
+  std::int64_t m = 1, k = 1;
   std::int64_t rounds = 1;
 };
 
 // Distinct pixels of all tiles; nothing if the first, which is the largest, does not fit.
-std::optional<std::int64_t> pixels_of(Pixels& pixels, const Tiles& tiles, std::int64_t room) {
+std::optional<std::int64_t> pixels_of(Pixels& pixels, const ScaleSimGemm& gemm, const Tiles& tiles,
+                                      std::int64_t room) {
+  if (pixels.apart()) {
+    const bool fits = std::min(tiles.m, gemm.m) * std::min(tiles.k, gemm.k) <= room;
+    return fits ? std::optional{tiles.rounds * gemm.m * gemm.k} : std::nullopt;
+  }
   std::int64_t sum = 0;
-  for (const Span m : tiles.m) {
-    for (const Span k : tiles.k) {
-      const std::int64_t points = pixels.distinct(m, k);
-      if (points > room) {
+  for (std::int64_t m = 0; m < gemm.m; m += tiles.m) {
+    for (std::int64_t k = 0; k < gemm.k; k += tiles.k) {
+      const std::int64_t points =
+          pixels.distinct({m, std::min(tiles.m, gemm.m - m)}, {k, std::min(tiles.k, gemm.k - k)});
+      if (points > room || pixels.too_many()) {
         return std::nullopt;
       }
       sum += points;
@@ -101,27 +130,25 @@ std::optional<std::int64_t> pixels_of(Pixels& pixels, const Tiles& tiles, std::i
 // From the outside in. Columns of outputs, or of weights, want the whole ifmap again.
 std::vector<Tiles> tilings(const ScaleSimConfig& config, const ScaleSimGemm& gemm,
                            std::int64_t room) {
-  const std::vector<Span> whole_m{{0, gemm.m}};
-  const std::vector<Span> whole_k{{0, gemm.k}};
   const std::int64_t column_folds = scalesim_folding(config, gemm).column_folds;
-  std::vector<Tiles> found{{whole_m, whole_k}};
+  std::vector<Tiles> found{{gemm.m, gemm.k, 1}};
   const std::int64_t moments = room / config.rows;  // of a row fold
   switch (config.dataflow) {
     case ScaleSimDataflow::kOutput:
-      found.push_back({cut(gemm.m, config.rows), whole_k, column_folds});
+      found.push_back({config.rows, gemm.k, column_folds});
       if (moments > 0) {
-        found.push_back({cut(gemm.m, config.rows), cut(gemm.k, moments), column_folds});
+        found.push_back({config.rows, moments, column_folds});
       }
       break;
     case ScaleSimDataflow::kWeight:
-      found.push_back({whole_m, cut(gemm.k, config.rows), column_folds});
+      found.push_back({gemm.m, config.rows, column_folds});
       if (moments > 0) {
-        found.push_back({cut(gemm.m, moments), cut(gemm.k, config.rows), column_folds});
+        found.push_back({moments, config.rows, column_folds});
       }
       break;
     case ScaleSimDataflow::kInput:
-      found.push_back({cut(gemm.m, config.columns), whole_k});
-      found.push_back({cut(gemm.m, config.columns), cut(gemm.k, config.rows)});
+      found.push_back({config.columns, gemm.k, 1});
+      found.push_back({config.columns, config.rows, 1});
       break;
   }
   return found;
@@ -129,19 +156,22 @@ std::vector<Tiles> tilings(const ScaleSimConfig& config, const ScaleSimGemm& gem
 
 }  // namespace
 
-std::int64_t ifmap_pixel_reads(const ScaleSimConfig& config, const ScaleSimLayer& layer,
-                               const ScaleSimGemm& gemm) {
+std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
+                                              const ScaleSimLayer& layer,
+                                              const ScaleSimGemm& gemm) {
   constexpr std::int64_t kHalf = 512;  // words of a KiB that hold the tile in use
   const std::int64_t room = kHalf * config.ifmap_kb;
   Pixels pixels(layer, gemm);
   for (const Tiles& tiles : tilings(config, gemm, room)) {
-    if (const auto words = pixels_of(pixels, tiles, room)) {
-      return *words;
+    const auto words = pixels_of(pixels, gemm, tiles, room);
+    if (words || pixels.too_many()) {
+      return words;
     }
   }
   const bool stays = config.dataflow == ScaleSimDataflow::kInput;
   const std::int64_t rounds = stays ? 1 : scalesim_folding(config, gemm).column_folds;
-  return rounds * pixels.uses({0, gemm.m}, {0, gemm.k});
+  const std::int64_t uses = pixels.uses({0, gemm.m}, {0, gemm.k});
+  return pixels.too_many() ? std::nullopt : std::optional{rounds * uses};
 }
 
 }  // namespace mapsim

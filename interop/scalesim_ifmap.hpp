@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "interop/scalesim_compat.hpp"
 
@@ -12,7 +13,8 @@ namespace mapsim {
 // fold, a part of its time; where not even that fits, every word comes when it is used. The tiles
 // are those of scalesim_mapping(), whose counts these are where a pixel is used once (a GEMM).
 // `gemm`: scalesim_gemm(layer) or whole_gemm(layer); what lies beyond the ifmap is not read.
-std::int64_t ifmap_pixel_reads(const ScaleSimConfig& config, const ScaleSimLayer& layer,
-                               const ScaleSimGemm& gemm);
+// nullopt: windows that overlap, of so large a layer that a walk through them would take too long.
+std::optional<std::int64_t> ifmap_pixel_reads(const ScaleSimConfig& config,
+                                              const ScaleSimLayer& layer, const ScaleSimGemm& gemm);
 
 }  // namespace mapsim

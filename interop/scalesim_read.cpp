@@ -17,10 +17,8 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kLargest = 1'000'000;  // of any extent
-constexpr std::int64_t kMostMacs = std::int64_t{1} << 53;
-constexpr std::int64_t kMostWords = std::int64_t{1}
-                                    << 28;  // of an operand: all addresses are walked
+constexpr std::int64_t kLargest = std::int64_t{1} << 30;   // of any extent, as in our workloads
+constexpr std::int64_t kMostMacs = std::int64_t{1} << 53;  // and words of an operand
 
 // A part of a line, and where it stands.
 struct Cell {
@@ -134,6 +132,7 @@ class ConfigReader {
     const Cell* mode = find({"InterfaceBandwidth"});
     if (mode != nullptr && one_of(*mode, {"calc", "user"}) == 1) {
       read_bandwidth(config);
+      read_beside(config);
     }
     if (const Cell* sparse = find({"SparsitySupport"});
         sparse != nullptr && lowered(sparse->text) != "false") {
@@ -195,10 +194,36 @@ class ConfigReader {
                         words.front()};
   }
 
+  // What the tool does at a given bandwidth that its figures here leave out.
+  void read_beside(ScaleSimConfig& config) {
+    const auto on = [&](const char* name) {
+      const Cell* found = find({name});
+      const Words yes{"true", "yes", "on", "1"};  // of Python's configparser
+      return found != nullptr &&
+             std::find(yes.begin(), yes.end(), lowered(found->text)) != yes.end();
+    };
+    if (on("IfmapCustomLayout") || on("FilterCustomLayout")) {
+      config.not_modelled = "a layout of operands in banks (IfmapCustomLayout, FilterCustomLayout)";
+    } else if (on("UseRamulatorTrace")) {
+      config.not_modelled = "latencies from a file (UseRamulatorTrace)";
+    }
+  }
+
   LineReader& reader_;
   std::map<std::string, Cell> keys_;
 };
 
+const Words kConvColumns{"IFMAP height", "IFMAP width",       "filter height", "filter width",
+                         "channels",     "number of filters", "stride"};
+const Words kGemmColumns{"M", "N", "K"};
+
+bool is_ratio(const std::string& text) {
+  return text.find(':') != std::string::npos &&
+         text.find_first_not_of("0123456789: ") == std::string::npos;
+}
+
+// The tool drops what stands behind the last comma of a row: nothing, or a comment. A row that
+// ends in its last number is taken as it is, and so is a ratio, which somebody meant.
 std::vector<Cell> cells_of(const std::string& line, int number) {
   std::vector<Cell> cells;
   for (std::size_t begin = 0; begin <= line.size();) {
@@ -206,28 +231,30 @@ std::vector<Cell> cells_of(const std::string& line, int number) {
     cells.push_back(LineReader::cell(line, number, begin, end));
     begin = end + 1;
   }
+  if (cells.size() > kGemmColumns.size() + 1 && cells.size() != kConvColumns.size() + 1 &&
+      !is_ratio(cells.back().text)) {
+    cells.pop_back();
+  }
   while (!cells.empty() && cells.back().text.empty()) {
-    cells.pop_back();  // rows end in a comma
+    cells.pop_back();
   }
   return cells;
 }
-
-const Words kConvColumns{"IFMAP height", "IFMAP width",       "filter height", "filter width",
-                         "channels",     "number of filters", "stride"};
-const Words kGemmColumns{"M", "N", "K"};
 
 void check_size(LineReader& reader, const Cell& at, const ScaleSimLayer& layer) {
   if (layer.filter_height > layer.ifmap_height || layer.filter_width > layer.ifmap_width) {
     reader.error(at, "the filter is larger than the ifmap");
     return;
   }
-  const std::int64_t pixels = layer.ifmap_height * layer.ifmap_width;
+  // Windows at most, and words of each.
+  const std::int64_t windows =
+      layer.gemm ? layer.ifmap_height : layer.ifmap_height * layer.ifmap_width;
   const std::int64_t taps = layer.filter_height * layer.filter_width;
-  const bool small = pixels <= kMostWords / layer.channels && taps <= kMostWords / layer.channels &&
-                     taps * layer.channels <= kMostWords / layer.filters &&
-                     taps * layer.channels * layer.filters <= kMostMacs / pixels;
+  const bool small = windows <= kLargest && taps <= kLargest / layer.channels &&
+                     windows <= kMostMacs / (taps * layer.channels) / layer.filters;
   if (!small) {
-    reader.error(at, "the layer is too large: 2^28 words an operand and 2^53 MACs at most");
+    reader.error(at,
+                 "the layer is too large: 2^30 pixels, 2^30 words a window and 2^53 MACs at most");
   }
 }
 

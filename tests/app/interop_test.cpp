@@ -146,6 +146,62 @@ TEST_F(Interop, ImportsScaleSimReadyToEvaluateAndToSearch) {
   EXPECT_NE(table.find(",820,820,"), std::string::npos) << table;
 }
 
+constexpr const char* kGivenBandwidth =
+    "[general]\nrun_name = small\n[architecture_presets]\nArrayHeight: 8\nArrayWidth: 4\n"
+    "IfmapSramSzkB: 1\nFilterSramSzkB: 1\nOfmapSramSzkB: 1\nDataflow: ws\nBandwidth: 4\n"
+    "[run_presets]\nInterfaceBandwidth: USER\n";
+
+// 16 x 16 folds of 16 + 2 * 8 + 4 - 2 cycles, and the filter comes at 4 words a cycle for 4 x 8 of
+// them each.
+TEST_F(Interop, ImportsScaleSimsStallsAtAGivenBandwidth) {
+  std::ofstream{folder() / "user.cfg"} << kGivenBandwidth;
+  std::ofstream{folder() / "net.csv"} << "Layer, M, N, K,\ng, 16, 64, 128,\n";
+  ASSERT_EQ(run("import scalesim user.cfg net.csv -o net"), 0) << contents(folder() / "stderr");
+  const std::string table = contents(folder() / "net/scalesim.csv");
+  EXPECT_EQ(table.find("layer,copies,folds,scalesim_cycles,scalesim_stall_cycles,"), 0U) << table;
+  const std::string row = table.substr(table.find("\ng,1,256,") + 9);
+  const std::int64_t cycles = std::stoll(row);
+  const std::int64_t stalls = std::stoll(row.substr(row.find(',') + 1));
+  EXPECT_GT(stalls, 0) << table;
+  EXPECT_EQ(cycles - stalls, 256 * 34 - 1) << table;
+}
+
+TEST_F(Interop, NamesWhatOfScaleSimItDoesNotModel) {
+  std::ofstream{folder() / "user.cfg"} << kGivenBandwidth << "[layout]\nIfmapCustomLayout: True\n";
+  std::ofstream{folder() / "net.csv"} << "Layer, M, N, K,\ng, 16, 64, 128,\n";
+  ASSERT_EQ(run("import scalesim user.cfg net.csv -o net"), 0) << contents(folder() / "stderr");
+  EXPECT_NE(contents(folder() / "stdout").find("note: not modelled: a layout of operands in banks"),
+            std::string::npos);
+  const std::string table = contents(folder() / "net/scalesim.csv");
+  EXPECT_EQ(table.find("layer,copies,folds,scalesim_calc_cycles,scalesim_calc_stall_cycles,"), 0U)
+      << table;
+  EXPECT_NE(table.find("\ng,1,256,8703,0,"), std::string::npos) << table;
+}
+
+// What the tool reads: text behind the last comma, more than 10^6 rows, more than 2^28 words. What
+// cannot be walked is empty, and said.
+TEST_F(Interop, ImportsScaleSimsLargeLayersAndCommentedRows) {
+  std::ofstream{folder() / "user.cfg"} << kGivenBandwidth;
+  std::ofstream{folder() / "gemms.csv"}
+      << "Layer, M, N, K,\ntall, 2000000, 4, 8, # a comment\nhuge, 100000000, 4096, 4096,\n";
+  ASSERT_EQ(run("import scalesim user.cfg gemms.csv -o gemms"), 0) << contents(folder() / "stderr");
+  EXPECT_NE(contents(folder() / "stdout").find("note: huge: too large to walk through"),
+            std::string::npos);
+  const std::string gemms = contents(folder() / "gemms/scalesim.csv");
+  EXPECT_NE(gemms.find("\ntall,1,1,"), std::string::npos) << gemms;
+  EXPECT_NE(gemms.find("\nhuge,1,524288,,,,,100,"), std::string::npos) << gemms;
+  std::ofstream{folder() / "convs.csv"}
+      << "Layer, IFMAP H, IFMAP W, Filter H, Filter W, Channels, Filters, Strides,\n"
+         "first, 10, 10, 3, 3, 4, 8, 1, the 9th cell\nratio, 10, 10, 3, 3, 4, 8, 1, 1:1,\n";
+  ASSERT_EQ(run("import scalesim user.cfg convs.csv -o convs"), 0) << contents(folder() / "stderr");
+  const std::string convs = contents(folder() / "convs/scalesim.csv");
+  const std::string first = convs.substr(convs.find("\nfirst,") + 6);
+  EXPECT_EQ(first.substr(0, first.find('\n')),
+            convs.substr(convs.find("\nratio,") + 6, first.find('\n')));
+  std::ofstream{folder() / "sparse.csv"} << "Layer, M, N, K,\ng, 16, 64, 128, 2:4\n";
+  EXPECT_EQ(run("import scalesim user.cfg sparse.csv -o sparse"), 2);
+}
+
 TEST_F(Interop, TellsWhatIsWrongWithScaleSimsFiles) {
   std::ofstream{folder() / "bad.cfg"} << "[architecture_presets]\nArrayHeight: 0\nArrayWidth: 4\n"
                                          "IfmapSramSzkB: 4\nFilterSramSzkB: 4\nDataflow: rs\n";
@@ -153,7 +209,7 @@ TEST_F(Interop, TellsWhatIsWrongWithScaleSimsFiles) {
   EXPECT_EQ(run("import scalesim bad.cfg bad.csv -o out"), 2);
   EXPECT_EQ(contents(folder() / "stderr"),
             "bad.cfg: 'OfmapSramSzkB' is missing\n"
-            "bad.cfg:2:14: ArrayHeight is '0', not a whole number from 1 to 1000000\n"
+            "bad.cfg:2:14: ArrayHeight is '0', not a whole number from 1 to 1073741824\n"
             "ArrayHeight: 0\n             ^\n"
             "bad.cfg:6:11: unknown word 'rs'; did you mean 'os'?\nDataflow: rs\n          ^\n");
   std::ofstream{folder() / "good.cfg"}
@@ -161,7 +217,7 @@ TEST_F(Interop, TellsWhatIsWrongWithScaleSimsFiles) {
          "OfmapSramSzkB: 4\nDataflow: os\n";
   EXPECT_EQ(run("import scalesim good.cfg bad.csv -o out"), 2);
   EXPECT_EQ(contents(folder() / "stderr"),
-            "bad.csv:2:7: N is 'x', not a whole number from 1 to 1000000\na, 1, x, 3,\n      ^\n"
+            "bad.csv:2:7: N is 'x', not a whole number from 1 to 1073741824\na, 1, x, 3,\n      ^\n"
             "bad.csv:3:1: a row is a name, then M, N, K, or 7 numbers of a convolution; this one "
             "has 3 cells\nb, 1, 2,\n^\n");
 }

@@ -4,15 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -21,201 +16,11 @@
 #include "costmodel/evaluate.hpp"
 #include "interop/scalesim_ifmap.hpp"
 #include "interop/scalesim_import.hpp"
-#include "tests/interop/scalesim_walk.hpp"
+#include "tests/interop/scalesim_runs.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
-
-using Json = nlohmann::json;
-
-// A run of the tool: what went in, and what it printed.
-struct ToolRun {
-  std::string text;
-  ScaleSimConfig config;
-  ScaleSimLayer layer;
-  ScaleSimFigures printed;
-  double seconds = 0;
-};
-
-ScaleSimTraffic traffic_of(const Json& access, const std::string& operand, const char* count) {
-  const Json& sram = access.at("sram_" + operand);
-  const Json& dram = access.at("dram_" + operand);
-  const auto whole = [](const Json& number) {
-    return static_cast<std::int64_t>(std::llround(number.get<double>()));
-  };
-  return {whole(sram.at(count)), whole(dram.at(count)), whole(dram.at("start_cycle"))};
-}
-
-ToolRun run_of(const Json& json) {
-  const Json& job = json.at("job");
-  const Json& layer = job.at("layer");
-  ToolRun run;
-  run.text = job.dump();
-  const std::map<std::string, ScaleSimDataflow> dataflows{{"os", ScaleSimDataflow::kOutput},
-                                                          {"ws", ScaleSimDataflow::kWeight},
-                                                          {"is", ScaleSimDataflow::kInput}};
-  run.config = {"scalesim",
-                job.at("rows"),
-                job.at("cols"),
-                job.at("sram_kb")[0],
-                job.at("sram_kb")[1],
-                job.at("sram_kb")[2],
-                dataflows.at(job.at("df")),
-                {}};
-  run.layer.name = layer.at("name");
-  if (layer.contains("M")) {
-    run.layer.gemm = true;
-    run.layer.ifmap_height = layer.at("M");
-    run.layer.ifmap_width = run.layer.filter_width = layer.at("K");
-    run.layer.filters = layer.at("N");
-  } else {
-    run.layer = {layer.at("name"),
-                 layer.at("H"),
-                 layer.at("W"),
-                 layer.at("R"),
-                 layer.at("S"),
-                 layer.at("C"),
-                 layer.at("K"),
-                 layer.at("stride"),
-                 1,
-                 false};
-  }
-  run.printed.cycles = std::llround(json.at("total_cycles").get<double>());
-  run.printed.cycles_with_prefetch =
-      std::llround(json.at("total_cycles_incl_prefetch").get<double>());
-  run.printed.overall_utilization = json.at("overall_util_pct");
-  run.printed.mapping_efficiency = json.at("mapping_eff_pct");
-  run.printed.compute_utilization = json.at("compute_util_pct");
-  run.printed.ifmap = traffic_of(json.at("access"), "ifmap", "reads");
-  run.printed.filter = traffic_of(json.at("access"), "filter", "reads");
-  run.printed.ofmap = traffic_of(json.at("access"), "ofmap", "writes");
-  run.seconds = json.at("wall_s");
-  return run;
-}
-
-// Runs in which the tool computes the bandwidth; of the collection that MAPSIM_GOLDENS names.
-std::vector<ToolRun> collected_runs() {
-  std::vector<ToolRun> runs;
-  const char* folder = std::getenv("MAPSIM_GOLDENS");
-  if (folder == nullptr) {
-    return runs;
-  }
-  std::ifstream file{std::string{folder} + "/systolic/scalesim_runs.jsonl"};
-  for (std::string line; std::getline(file, line);) {
-    const Json json = Json::parse(line);
-    if (!json.at("job").contains("bw")) {
-      runs.push_back(run_of(json));
-    }
-  }
-  return runs;
-}
-
-void expect_equal(const ScaleSimFigures& ours, const ScaleSimFigures& theirs,
-                  const std::string& what) {
-  EXPECT_EQ(ours.cycles, theirs.cycles) << what;
-  EXPECT_EQ(ours.cycles_with_prefetch, theirs.cycles_with_prefetch) << what;
-  EXPECT_EQ(ours.ifmap, theirs.ifmap) << what;
-  EXPECT_EQ(ours.filter, theirs.filter) << what;
-  EXPECT_EQ(ours.ofmap, theirs.ofmap) << what;
-}
-
-void expect_equal_utilizations(const ScaleSimFigures& ours, const ScaleSimFigures& theirs,
-                               const std::string& what) {
-  const auto near = [&](double a, double b) { EXPECT_NEAR(a, b, 1e-12 * b) << what; };
-  near(ours.overall_utilization, theirs.overall_utilization);
-  near(ours.mapping_efficiency, theirs.mapping_efficiency);
-  near(ours.compute_utilization, theirs.compute_utilization);
-}
-
-TEST(ScaleSimFigures, AreThoseOfTheCollectedRuns) {
-  const std::vector<ToolRun> runs = collected_runs();
-  if (runs.empty()) {
-    GTEST_SKIP() << "MAPSIM_GOLDENS names no folder with systolic/scalesim_runs.jsonl; 0 runs "
-                    "compared; small ones are walked elsewhere";
-  }
-  double theirs = 0;
-  const auto start = std::chrono::steady_clock::now();
-  for (const ToolRun& run : runs) {
-    const ScaleSimFigures figures = scalesim_figures(run.config, run.layer);
-    expect_equal(figures, run.printed, run.text);
-    expect_equal_utilizations(figures, run.printed, run.text);
-    theirs += run.seconds;
-  }
-  const std::chrono::duration<double> ours = std::chrono::steady_clock::now() - start;
-  std::cout << fmt::format("{} runs: SCALE-Sim {:.0f} s, here {:.2f} s, {:.0f} times faster\n",
-                           runs.size(), theirs, ours.count(), theirs / ours.count());
-}
-
-// A small layer and machine of a seed; buffers of 1 and 2 KiB, so that they fill and drain.
-ToolRun random_run(std::uint64_t seed) {
-  Rng rng{seed};
-  ToolRun run;
-  run.config = {"random",
-                rng.between(1, 9),
-                rng.between(1, 9),
-                rng.between(1, 2),
-                rng.between(1, 2),
-                rng.between(1, 2),
-                static_cast<ScaleSimDataflow>(seed % 3),
-                {}};
-  const std::int64_t height = rng.between(1, 16);
-  const std::int64_t width = rng.between(1, 16);
-  run.layer = {"random",
-               height,
-               width,
-               rng.between(1, std::min<std::int64_t>(height, 4)),
-               rng.between(1, std::min<std::int64_t>(width, 4)),
-               rng.between(1, 6),
-               rng.between(1, 20),
-               rng.between(1, 3),
-               1,
-               false};
-  run.text = fmt::format("seed {}", seed);
-  return run;
-}
-
-TEST(ScaleSimFigures, AreThoseOfAWalkThroughTheRequests) {
-  int rounded = 0;
-  int flushed = 0;
-  int drained = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
-    const ToolRun run = random_run(seed);
-    ScaleSimFigures walked = walk_scalesim(run.config, run.layer);
-    ScaleSimFigures figures = scalesim_figures(run.config, run.layer);
-    const ScaleSimGemm gemm = scalesim_gemm(run.layer);
-    const bool whole = gemm == whole_gemm(run.layer);
-    const std::int64_t folds = scalesim_folding(run.config, gemm).folds();
-    rounded += whole ? 0 : 1;
-    flushed += figures.ifmap.dram_start > -103 && figures.ifmap.dram > 500 ? 1 : 0;
-    drained += figures.ofmap.dram_start < figures.cycles ? 1 : 0;
-    if (run.config.dataflow == ScaleSimDataflow::kOutput) {
-      walked.ofmap.sram += folds * (run.config.rows + run.config.columns);
-    }
-    if (!whole) {  // requests beyond the ifmap are counted, but not made
-      EXPECT_GT(figures.ifmap.sram, walked.ifmap.sram - 1) << run.text;
-      walked.ifmap.sram = figures.ifmap.sram;
-    }
-    expect_equal(figures, walked, run.text);
-  }
-  EXPECT_GT(rounded, 50);
-  EXPECT_GT(flushed, 50);
-  EXPECT_GT(drained, 50);
-}
-
-// By hand, from the closed forms: M 17, N 33, K 65 on 16 x 64, sums stay: 2 folds of 65 + 16 + 64
-// - 2.
-TEST(ScaleSimFigures, AreTheClosedFormsOfAGemm) {
-  const ScaleSimConfig config{"c", 16, 64, 64, 64, 64, ScaleSimDataflow::kOutput, {}};
-  const ScaleSimLayer layer{"g", 17, 65, 1, 65, 1, 33, 1, 1, true};
-  const ScaleSimFigures figures = scalesim_figures(config, layer);
-  EXPECT_EQ(figures.cycles, 2 * 143 - 1);
-  EXPECT_EQ(figures.ifmap, (ScaleSimTraffic{17 * 65, 17 * 65, -131}));
-  EXPECT_EQ(figures.filter, (ScaleSimTraffic{2 * 65 * 33, 65 * 33, -262}));
-  EXPECT_EQ(figures.ofmap.sram, 17 * 33 + 2 * (16 + 64));
-  EXPECT_EQ(figures.ofmap.dram, 17 * 33);
-  EXPECT_DOUBLE_EQ(figures.mapping_efficiency, 100.0 * 17 * 33 / (2 * 16 * 64));
-}
 
 // Our own figures of a run, on the machine that the import writes.
 struct Own {
@@ -323,7 +128,7 @@ void compare_dram(const ToolRun& run, Slips& slips) {
               {{"pixels rounded up", own_grown - own}, {"flushed sets", flushed}}, run.text);
   };
   const auto pixels = [&](const ScaleSimGemm& gemm) {
-    return ifmap_pixel_reads(run.config, run.layer, gemm);
+    return ifmap_pixel_reads(run.config, run.layer, gemm).value();
   };
   dram("DRAM reads of the ifmap", printed.ifmap.dram, compat.ifmap.dram,
        pixels(whole_gemm(run.layer)), pixels(rounded), run.config.ifmap_kb,
@@ -348,7 +153,7 @@ void compare_dram(const ToolRun& run, Slips& slips) {
 }
 
 TEST(ScaleSimImport, DiffersFromTheToolByItsSlips) {
-  const std::vector<ToolRun> runs = collected_runs();
+  const std::vector<ToolRun> runs = collected_scalesim_runs();
   if (runs.empty()) {
     GTEST_SKIP() << "MAPSIM_GOLDENS names no folder with systolic/scalesim_runs.jsonl; 0 runs "
                     "compared";
@@ -367,26 +172,22 @@ TEST(ScaleSimImport, DiffersFromTheToolByItsSlips) {
   }
 }
 
-// Runs at a given bandwidth. Its stalls are not reproduced: docs/validation.md.
+// Our own time, of ports that never wait for one another, beside the tool's with its stalls.
 TEST(ScaleSimImport, IsComparedWithRunsAtAGivenBandwidth) {
-  const char* folder = std::getenv("MAPSIM_GOLDENS");
-  if (folder == nullptr) {
+  const std::vector<ToolRun> runs = collected_scalesim_runs(true);
+  if (runs.empty()) {
     GTEST_SKIP() << "MAPSIM_GOLDENS names no folder with systolic/scalesim_runs.jsonl; 0 runs "
                     "compared";
   }
   std::vector<std::pair<double, std::string>> ratios;
-  std::ifstream file{std::string{folder} + "/systolic/scalesim_runs.jsonl"};
-  for (std::string line; std::getline(file, line);) {
-    const Json json = Json::parse(line);
-    if (!json.at("job").contains("bw")) {
-      continue;
-    }
-    ToolRun run = run_of(json);
-    const std::int64_t bandwidth = json.at("job").at("bw");
+  for (const ToolRun& run : runs) {
+    const std::int64_t bandwidth = run.config.bandwidth->ofmap;
     const ScaleSimGemm gemm = whole_gemm(run.layer);
-    const Own own = own_figures(run.config, gemm);
+    ScaleSimConfig unlimited = run.config;
+    unlimited.bandwidth.reset();
+    const Own own = own_figures(unlimited, gemm);
     const std::int64_t most =
-        std::max({ifmap_pixel_reads(run.config, run.layer, gemm), own.at(0, 1).reads,
+        std::max({*ifmap_pixel_reads(run.config, run.layer, gemm), own.at(0, 1).reads,
                   own.at(0, 2).updates + own.at(0, 2).readbacks});
     const std::int64_t array = own.cost.latency.resources.front().time.count();
     const std::int64_t ours = std::max(array, (most + bandwidth - 1) / bandwidth);
@@ -416,7 +217,7 @@ TEST(ScaleSimImport, IsComparedWithRunsAtAGivenBandwidth) {
 TEST(ScaleSimImport, DiffersFromSmallRunsByTheirSlips) {
   Slips slips;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    ToolRun run = random_run(seed);
+    ToolRun run = random_scalesim_run(seed);
     run.printed = scalesim_figures(run.config, run.layer);
     compare_with_ours(run, slips);
     compare_dram(run, slips);
@@ -439,7 +240,7 @@ TEST(ScaleSimImport, CountsPixelsOfAConvolutionAndNotTheUnfoldedOnes) {
 
 TEST(ScaleSimImport, CountsAGemmAsItsMappingDoes) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    ToolRun run = random_run(seed);
+    ToolRun run = random_scalesim_run(seed);
     Rng rng{seed};
     const auto m = 1 + static_cast<std::int64_t>(rng.below(60));
     const auto k = 1 + static_cast<std::int64_t>(rng.below(200));

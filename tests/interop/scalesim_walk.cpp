@@ -199,57 +199,189 @@ void read_all(const Matrix& demand, std::int64_t kilobytes, ScaleSimTraffic& tra
   traffic.dram_start = flushed ? first_request - tenth(50 * set_size) : -tenth(sets * set_size);
 }
 
-std::int64_t write_all(const Matrix& demand, std::int64_t kilobytes, std::int64_t width,
-                       ScaleSimTraffic& traffic) {
-  const std::int64_t half = 1024 * kilobytes / 2;
-  std::vector<std::int64_t> lines;  // words in each
-  std::size_t drained = 0;
-  std::int64_t open = 0;
-  std::int64_t free = 2 * half;
-  std::int64_t busy_until = 0;
-  std::int64_t start = std::numeric_limits<std::int64_t>::max();
-  std::int64_t stop = 0;
-  const auto drain = [&](std::int64_t cycle) {
-    std::int64_t moved = 0;
-    std::int64_t last = cycle;
-    for (std::int64_t n = 0; n < (half + width - 1) / width && drained < lines.size(); ++n) {
-      const bool is_last = n + 1 == (half + width - 1) / width || drained + 1 == lines.size();
-      moved += is_last ? lines[drained] : width;
-      ++drained;
-      last = cycle + n;
-    }
-    free += moved;
-    traffic.dram += moved;
-    start = std::min(start, cycle);
-    stop = std::max(stop, last);
-    busy_until = last;
-  };
-  for (std::size_t cycle = 0; cycle < demand.size(); ++cycle) {
-    for (const std::int64_t word : demand[cycle]) {
+// Takes words one by one; those that find it full wait.
+class WriteBuffer {
+ public:
+  WriteBuffer(std::int64_t kilobytes, std::int64_t width)
+      : half_{1024 * kilobytes / 2}, width_{width}, free_{2 * half_} {}
+
+  std::int64_t write(std::int64_t cycle, const Line& words) {
+    for (const std::int64_t word : words) {
       if (word == kNull) {
         continue;
       }
-      --free;
-      if (++open == width) {
-        lines.push_back(std::exchange(open, 0));
+      --free_;
+      if (++open_ == width_) {
+        lines_.push_back(std::exchange(open_, 0));
       }
-      if (static_cast<std::int64_t>(cycle) >= busy_until && free < half) {
-        if (open > 0) {
-          lines.push_back(std::exchange(open, 0));
+      if (cycle < busy_until_) {
+        cycle = free_ > 0 ? cycle : busy_until_;
+      } else if (free_ < half_) {
+        if (open_ > 0) {
+          lines_.push_back(std::exchange(open_, 0));
         }
-        drain(static_cast<std::int64_t>(cycle));
+        drain(cycle);
+      }
+    }
+    return cycle;
+  }
+  void finish(std::int64_t cycle) {
+    if (open_ > 0) {
+      lines_.push_back(open_);
+    }
+    while (drained_ < lines_.size()) {
+      drain(cycle);
+      cycle = busy_until_ + 1;
+    }
+  }
+  std::int64_t start = std::numeric_limits<std::int64_t>::max();
+  std::int64_t stop = 0;
+  std::int64_t written = 0;
+
+ private:
+  void drain(std::int64_t cycle) {
+    std::int64_t moved = 0;
+    const std::int64_t batch = (half_ + width_ - 1) / width_;
+    for (std::int64_t n = 0; n < batch && drained_ < lines_.size(); ++n) {
+      const bool is_last = n + 1 == batch || drained_ + 1 == lines_.size();
+      moved += is_last ? lines_[drained_] : width_;
+      ++drained_;
+      busy_until_ = cycle + n;
+    }
+    free_ += moved;
+    written += moved;
+    start = std::min(start, cycle);
+    stop = std::max(stop, busy_until_);
+  }
+  std::int64_t half_;
+  std::int64_t width_;
+  std::int64_t free_;
+  std::vector<std::int64_t> lines_;  // words in each
+  std::size_t drained_ = 0;
+  std::int64_t open_ = 0;
+  std::int64_t busy_until_ = 0;
+};
+
+// At a given bandwidth: what `order` fetches, word for word, in sets of which a window is there.
+class ReadBuffer {
+ public:
+  ReadBuffer(const Line& order, std::int64_t kilobytes, std::int64_t port)
+      : half_{512 * kilobytes}, port_{port} {
+    const auto set_size = static_cast<std::size_t>((1024 * kilobytes + 99) / 100);
+    sets_.emplace_back();
+    std::size_t words = 0;
+    for (const std::int64_t word : order) {
+      if (word == kNull) {
+        continue;
+      }
+      sets_.back().insert(word);
+      if (++words % set_size == 0) {
+        sets_.emplace_back();
+      }
+    }
+    const auto most = (static_cast<std::size_t>(half_) + set_size - 1) / set_size;
+    const std::size_t active = std::min(most, sets_.size());
+    for (std::size_t set = 0; set < active; ++set) {
+      window_.push_back(set);
+    }
+    step_ = std::min(most, sets_.size() - active);
+    const auto all = (static_cast<std::int64_t>(order.size()) + port - 1) / port;
+    const std::int64_t first = std::min((half_ + port - 1) / port, all);
+    start = -first;
+    words_read = first * port;
+  }
+
+  // By how many cycles the words of a line are late.
+  std::int64_t read(std::int64_t cycle, const Line& words) {
+    std::int64_t late = 0;
+    for (const std::int64_t word : words) {
+      while (word != kNull && !holds(word)) {
+        for (std::size_t& set : window_) {
+          set = (set + step_) % sets_.size();
+        }
+        const std::int64_t lines = (half_ + port_ - 1) / port_;
+        words_read += lines * port_;
+        last_fetch_ += lines + 1;
+        const std::int64_t wait = last_fetch_ - (cycle + 1 + late);
+        late += wait;
+        late += std::max<std::int64_t>(wait, 0);
+      }
+    }
+    return late;
+  }
+  std::int64_t start = 0;
+  std::int64_t words_read = 0;
+
+ private:
+  bool holds(std::int64_t word) const {
+    return std::any_of(window_.begin(), window_.end(),
+                       [&](std::size_t set) { return sets_[set].count(word) > 0; });
+  }
+  std::int64_t half_;
+  std::int64_t port_;
+  std::vector<std::set<std::int64_t>> sets_;
+  std::vector<std::size_t> window_;
+  std::size_t step_ = 0;
+  std::int64_t last_fetch_ = -1;
+};
+
+// Parts of `of` of `width` columns, one below the other.
+Matrix stacked(const Matrix& of, std::int64_t width) {
+  Matrix result;
+  for (std::int64_t c = 0; c < static_cast<std::int64_t>(of.front().size()); c += width) {
+    append(result, part(of, 0, static_cast<std::int64_t>(of.size()), c, width));
+  }
+  return result;
+}
+
+// Line after line, or diagonal after diagonal with what lies highest in it last.
+Line in_order(const Matrix& of, bool diagonals) {
+  Line result;
+  const std::size_t width = of.front().size();
+  for (std::size_t d = 0; d < of.size() + width; ++d) {
+    for (std::size_t c = 0; c < width; ++c) {
+      if (!diagonals && d < of.size()) {
+        result.push_back(of[d][c]);
+      } else if (diagonals && c <= d && d - c < of.size()) {
+        result.push_back(of[d - c][c]);
       }
     }
   }
-  if (open > 0) {
-    lines.push_back(open);
+  return result;
+}
+
+// What is fetched ahead of each operand.
+std::pair<Line, Line> fetch_orders(const ScaleSimConfig& config, const Operands& of) {
+  switch (config.dataflow) {
+    case ScaleSimDataflow::kOutput:
+      return {in_order(stacked(transposed(of.ifmap), config.rows), true),
+              in_order(stacked(of.filter, config.columns), true)};
+    case ScaleSimDataflow::kWeight:
+      return {in_order(stacked(of.ifmap, config.rows), true),
+              in_order(stacked(of.filter, config.columns), false)};
+    default:
+      return {in_order(stacked(transposed(of.ifmap), config.columns), false),
+              in_order(stacked(transposed(of.filter), config.rows), true)};
   }
-  for (auto cycle = static_cast<std::int64_t>(demand.size()) - 1; drained < lines.size();) {
-    drain(cycle);
-    cycle = busy_until + 1;
+}
+
+// Cycle by cycle.
+void run_given(const ScaleSimConfig& config, const Operands& of, const Demands& demands,
+               WriteBuffer& ofmap, ScaleSimFigures& figures) {
+  const auto [ifmap_order, filter_order] = fetch_orders(config, of);
+  ReadBuffer ifmap{ifmap_order, config.ifmap_kb, config.bandwidth->ifmap};
+  ReadBuffer filter{filter_order, config.filter_kb, config.bandwidth->filter};
+  for (std::size_t i = 0; i < demands.ofmap.size(); ++i) {
+    const std::int64_t cycle = static_cast<std::int64_t>(i) + figures.stall_cycles;
+    const std::int64_t ifmap_late = ifmap.read(cycle, demands.ifmap[i]);
+    const std::int64_t filter_late = filter.read(cycle, demands.filter[i]);
+    figures.cycles = ofmap.write(cycle, demands.ofmap[i]);
+    figures.stall_cycles += std::max({ifmap_late, filter_late, figures.cycles - cycle});
   }
-  traffic.dram_start = start;
-  return stop;
+  figures.ifmap.dram = ifmap.words_read;
+  figures.ifmap.dram_start = ifmap.start;
+  figures.filter.dram = filter.words_read;
+  figures.filter.dram_start = filter.start;
 }
 
 }  // namespace
@@ -258,17 +390,25 @@ ScaleSimFigures walk_scalesim(const ScaleSimConfig& config, const ScaleSimLayer&
   const Operands of = operands(layer);
   const Demands demands = demands_of(config, of);
   ScaleSimFigures figures;
-  figures.cycles = static_cast<std::int64_t>(demands.ofmap.size()) - 1;
   // Nulls beyond the ifmap are counted as reads by the tool; what is asked for is less.
   figures.ifmap.sram = requests(demands.ifmap);
   figures.filter.sram = requests(demands.filter);
   figures.ofmap.sram = requests(demands.ofmap);
-  read_all(demands.ifmap, config.ifmap_kb, figures.ifmap);
-  read_all(demands.filter, config.filter_kb, figures.filter);
-  const std::int64_t stop =
-      write_all(demands.ofmap, config.ofmap_kb, config.columns, figures.ofmap);
+  WriteBuffer ofmap{config.ofmap_kb, config.bandwidth ? config.bandwidth->ofmap : config.columns};
+  if (config.bandwidth) {
+    run_given(config, of, demands, ofmap, figures);
+  } else {
+    read_all(demands.ifmap, config.ifmap_kb, figures.ifmap);
+    read_all(demands.filter, config.filter_kb, figures.filter);
+    for (std::size_t i = 0; i < demands.ofmap.size(); ++i) {
+      figures.cycles = ofmap.write(static_cast<std::int64_t>(i), demands.ofmap[i]);
+    }
+  }
+  ofmap.finish(figures.cycles);
+  figures.ofmap.dram = ofmap.written;
+  figures.ofmap.dram_start = ofmap.start;
   figures.cycles_with_prefetch =
-      stop - std::min(figures.ifmap.dram_start, figures.filter.dram_start);
+      ofmap.stop - std::min(figures.ifmap.dram_start, figures.filter.dram_start);
   return figures;
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <deque>
+
+namespace mapsim {
+
+// SCALE-Sim's write buffer. Slip: it drains half of itself, line by line of as many words as its
+// port has, when it is half full, and pads the line that it breaks off. While it drains, it takes
+// words until it is full; the next ones wait for the end of the drain.
+class ScaleSimDrain {
+ public:
+  // `line`: words/cycle of its port to DRAM.
+  ScaleSimDrain(std::int64_t kilobytes, std::int64_t line)
+      : size_{1024 * kilobytes}, line_{line}, batch_{(half() + line - 1) / line} {}
+
+  // Returns the cycle in which the last of the words, which come in `cycle`, is in the buffer.
+  std::int64_t write(std::int64_t cycle, std::int64_t words);
+  // Drains what is left.
+  void finish(std::int64_t cycle);
+  std::int64_t written() const { return written_; }
+  std::int64_t start() const { return start_; }  // cycle of the first word to DRAM
+  std::int64_t stop() const { return stop_; }    // ... of the last
+
+ private:
+  std::int64_t half() const { return size_ / 2; }
+  void fill(std::int64_t words);
+  void break_line();
+  void drain(std::int64_t cycle);
+
+  struct Lines {
+    std::int64_t count, words;  // words of each
+  };
+  std::int64_t size_;
+  std::int64_t line_;
+  std::int64_t batch_;       // lines of half a buffer
+  std::deque<Lines> lines_;  // to drain
+  std::int64_t open_ = 0;    // words of the line that is being filled
+  std::int64_t held_ = 0;    // the padding of a line counts as drained unless it is a batch's last
+  std::int64_t written_ = 0;
+  std::int64_t start_ = 0;
+  std::int64_t drained_at_ = 0;
+  std::int64_t stop_ = 0;
+};
+
+}  // namespace mapsim

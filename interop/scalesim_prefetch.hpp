@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "interop/scalesim_stream.hpp"
+
+namespace mapsim {
+
+// SCALE-Sim's read buffer at a given bandwidth (InterfaceBandwidth: USER).
+//
+// The words of a stream, line after line, are cut into sets of a hundredth of the buffer. Half of
+// the sets that fit are in use, a window on all of them; the other half is fetched meanwhile. A
+// word that is not in the window moves it on by the half that was fetched, round and round, until
+// the word is in it, and each move fetches a next half, whichever words that is.
+class ScaleSimPrefetch {
+ public:
+  // `port`: words/cycle. `ifmap`: of the ifmap's stream if its windows overlap or if it has nulls
+  // (its tables made), else null. nullopt: more than `steps` of work.
+  static std::optional<ScaleSimPrefetch> make(const ScaleSimStream& stream, std::int64_t kilobytes,
+                                              std::int64_t port, const ScaleSimIfmap* ifmap,
+                                              std::int64_t& steps);
+
+  // The array asks for the words of a run in `cycle`. Returns by how many cycles they are late;
+  // less than 0 where they were there early (slip: no other stall is made up for by that).
+  std::int64_t ask(std::int64_t cycle, const ScaleSimStream::Run& run, std::int64_t& steps);
+  std::int64_t words() const { return fetches_; }  // from DRAM
+  std::int64_t start() const { return start_; }    // cycle of the first of them
+
+ private:
+  struct Key {  // of the first word of a set
+    std::int64_t line, port;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  explicit ScaleSimPrefetch(const ScaleSimStream& stream) : stream_{stream} {}
+  bool lay_out(std::int64_t set_words, std::int64_t& steps);
+  std::size_t set_of(const Key& key) const;
+  bool in_window(std::size_t set) const;
+  bool in_window_somewhere(const Key& key);
+  void move(std::int64_t cycle, std::int64_t& offset);
+
+  ScaleSimStream stream_;
+  const ScaleSimIfmap* ifmap_ = nullptr;
+  std::vector<Key> sets_;
+  std::size_t count_ = 0;   // of sets; the last one may be empty
+  std::size_t active_ = 0;  // of these, the window
+  std::size_t next_ = 0;    // by which it moves
+  std::size_t begin_ = 0, end_ = 0;
+  std::int64_t batch_ = 0;        // cycles of a fetch
+  std::int64_t batch_words_ = 0;  // whole lines of the port
+  std::int64_t fetches_ = 0;
+  std::int64_t start_ = 0;
+  std::int64_t fetched_at_ = -1;  // cycle of the last fetch's last line
+  mutable std::size_t hint_ = 0;
+  std::vector<ScaleSimStream::Place> twins_;
+  std::vector<std::size_t> twin_sets_;
+};
+
+}  // namespace mapsim
