@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -31,11 +32,16 @@ std::string not_an_integer(const std::string& word) {
 
 }  // namespace
 
+// Words that YAML takes for nothing, or for truth values.
+constexpr std::array<std::string_view, 9> kNoNames{"null", "Null",  "NULL",  "true", "True",
+                                                   "TRUE", "false", "False", "FALSE"};
+
 bool is_name(std::string_view text) {
   const auto letter = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
   };
-  return !text.empty() && letter(text[0]) && text != "null" && text != "Null" && text != "NULL" &&
+  return !text.empty() && letter(text[0]) &&
+         std::find(kNoNames.begin(), kNoNames.end(), text) == kNoNames.end() &&
          std::all_of(text.begin(), text.end(),
                      [letter](char c) { return letter(c) || is_digit(c) || c == '.' || c == '-'; });
 }

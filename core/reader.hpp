@@ -101,7 +101,7 @@ class Fields {
   std::vector<const Entry*> entries_;
 };
 
-// May a thing be called so? YAML's words for nothing may not.
+// May a thing be called so? YAML's words for nothing and for truth values may not.
 bool is_name(std::string_view text);
 
 }  // namespace mapsim

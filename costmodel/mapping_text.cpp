@@ -77,6 +77,9 @@ class MappingReader {
       reader_.error(node, "a node has one entry; begin each with '-'");
       return std::nullopt;
     }
+    if (node.kind == Node::Kind::kMap && node.entries.empty()) {
+      reader_.error(node, "a node has one entry, like 'for DIM: EXTENT', not none");
+    }
     if (entries.empty()) {
       return std::nullopt;
     }

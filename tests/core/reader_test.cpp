@@ -73,7 +73,8 @@ TEST(IsName, TakesWordsThatYamlReadsAsText) {
   for (const char* name : {"a", "_", "A1", "conv2_3x3.b-1"}) {
     EXPECT_TRUE(is_name(name)) << name;
   }
-  for (const char* name : {"", "1a", "a b", "-a", "null", "Null", "NULL", "~", "a:", "\xC3\xA4"}) {
+  for (const char* name :
+       {"", "1a", "a b", "-a", "null", "Null", "NULL", "true", "False", "~", "a:", "\xC3\xA4"}) {
     EXPECT_FALSE(is_name(name)) << name;
   }
 }
