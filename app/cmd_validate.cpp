@@ -16,6 +16,7 @@
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
+#include "report/chart.hpp"
 #include "validate/counters.hpp"
 #include "validate/device/flush.hpp"
 #include "validate/measurements.hpp"
@@ -339,7 +340,7 @@ Answer run(const ValidateArguments& arguments) {
                                       verdict.kernels));
   }
   if (!arguments.svg.empty()) {
-    OutputFile{arguments.svg}.write(verdict_svg(gpu, verdict));
+    OutputFile{arguments.svg}.write(standalone(verdict_svg(gpu, verdict)));
   }
   const std::string text = verdict_text(gpu, verdict, notes);
   if (!arguments.report.empty()) {

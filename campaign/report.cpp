@@ -25,7 +25,8 @@ std::string joined(const std::vector<std::string>& words, const char* separator)
   return fmt::format("{}", fmt::join(words, separator));
 }
 
-// A name for links and files: small letters, digits, hyphens; unlike all before it.
+// A name for links and files: small letters, digits, hyphens; unlike all before it, and
+// short enough for a file with a suffix.
 class Names {
  public:
   std::string of(const std::string& words) {
@@ -39,6 +40,7 @@ class Names {
         name += '-';
       }
     }
+    name.resize(std::min(name.size(), kMostLetters));
     while (name.ends_with('-')) {
       name.pop_back();
     }
@@ -51,6 +53,7 @@ class Names {
   }
 
  private:
+  static constexpr std::size_t kMostLetters = 120;
   std::set<std::string> used_;
 };
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "campaign/report_data.hpp"
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
+#include "core/reader.hpp"
 #include "report/json.hpp"
 
 namespace mapsim {
@@ -16,15 +19,76 @@ using Json = nlohmann::ordered_json;
   throw ConfigError{{{filename, 0, 0, "", message, ""}}};
 }
 
+// Figures beyond these are of no machine, and their sums and products no numbers.
+constexpr double kMostFigure = 1e100;
+constexpr double kMostWhole = 9007199254740992.0;  // 2^53: whole numbers are exact up to it
+
+// An entry that no run of mapsim can have written.
+struct Unreadable {
+  std::string problem;
+};
+
+double figure(const Json& entry, const std::string& what, double most = kMostFigure) {
+  const auto value = entry.get<double>();
+  if (!(value >= 0 && value <= most)) {
+    throw Unreadable{fmt::format("{} is {:g}; it must be from 0 to {:g}", what, value, most)};
+  }
+  return value;
+}
+double figure_at(const Json& json, const char* key) { return figure(json.at(key), key); }
+
 std::optional<double> number(const Json& json, const char* key) {
   const auto found = json.find(key);
   return found == json.end() || found->is_null() ? std::nullopt
-                                                 : std::optional{found->get<double>()};
+                                                 : std::optional{figure(*found, key)};
+}
+
+std::int64_t whole(const Json& entry, const char* what) {
+  return static_cast<std::int64_t>(figure(entry, what, kMostWhole));
+}
+std::int64_t whole_at(const Json& json, const char* key) { return whole(json.at(key), key); }
+
+// Seconds as whole picoseconds.
+std::int64_t picoseconds_at(const Json& json, const char* key) {
+  return whole(number(json, key).value_or(0) * kPicoseconds, key);
+}
+
+double clock_of(const Json& json) {
+  const double clock = figure_at(json, "clock_hz");
+  if (clock < 1) {
+    throw Unreadable{fmt::format("clock_hz is {:g}; it must be at least 1", clock)};
+  }
+  return clock;
+}
+
+// Machines and GPUs have names, as their files give them.
+std::string machine_name(const Json& json, const char* key) {
+  const auto name = json.at(key).get<std::string>();
+  if (!is_name(name)) {
+    throw Unreadable{fmt::format(
+        "{} is not the name of a machine: letters, digits, '_', '.' and '-', with a letter or '_' "
+        "in front",
+        key)};
+  }
+  return name;
+}
+
+// A layer whose figures can be added up, as often as it occurs.
+LayerResult checked(LayerResult layer) {
+  const double cycles = static_cast<double>(layer.count) * static_cast<double>(layer.cycles);
+  if (cycles > kMostWhole) {
+    throw Unreadable{fmt::format("{} times the {} cycles of {} are more than can be added up",
+                                 layer.count, layer.cycles, layer.layer)};
+  }
+  for (const EnergyPart& part : layer.energy) {
+    figure(part.pj, "the energy of " + part.node);
+  }
+  return layer;
 }
 
 void read_roofline(const Json& json, LayerResult& layer) {
-  layer.ops = json.at("ops").get<double>();
-  layer.bytes = json.at("bytes").get<double>();
+  layer.ops = figure_at(json, "ops");
+  layer.bytes = figure_at(json, "bytes");
   layer.peak_ops = number(json, "peak_ops_per_second");
   layer.peak_bytes = number(json, "peak_bytes_per_second");
 }
@@ -34,21 +98,21 @@ std::vector<EnergyPart> search_energy(const Json& json) {
   std::vector<EnergyPart> parts;
   for (const Json& level : json.at("levels")) {
     for (const auto& [tensor, counts] : level.at("tensors").items()) {
-      parts.push_back({level.at("name"), tensor, counts.at("energy_pj").get<double>()});
+      parts.push_back({level.at("name"), tensor, figure_at(counts, "energy_pj")});
     }
   }
   for (const Json& fanout : json.at("fanouts")) {
-    double sum = fanout.at("energy_pj").get<double>();
+    double sum = figure_at(fanout, "energy_pj");
     if (const auto network = fanout.find("network");
         network != fanout.end() && !network->is_null()) {
       for (const auto& [tensor, hops] : network->at("tensors").items()) {
-        sum += hops.at("energy_pj").get<double>();
+        sum += figure_at(hops, "energy_pj");
       }
     }
     parts.push_back({fanout.at("name"), "", sum});
   }
   const Json& compute = json.at("compute");
-  parts.push_back({compute.at("name"), "", compute.at("energy_pj").get<double>()});
+  parts.push_back({compute.at("name"), "", figure_at(compute, "energy_pj")});
   parts.push_back({"leakage", "", number(json.at("cost"), "leakage_pj").value_or(0)});
   return parts;
 }
@@ -60,20 +124,21 @@ Study study_of_layer(const Json& json) {
   study.latency = json.value("latency_mode", "steady");
   study.strategy = json.value("strategy", "");
   DesignResult design;
-  design.arch = json.at("arch");
+  design.arch = machine_name(json, "arch");
   LayerResult layer;
   layer.layer = json.at("workload");
   layer.status =
       json.contains("certificate") ? json.at("certificate").value("status", "none") : "none";
   if (json.at("feasible").get<bool>()) {
     const Json& cost = json.at("cost");
-    design.clock_hz = cost.at("clock_hz").get<double>();
-    design.mac_units = cost.at("mac_units").get<std::int64_t>();
+    design.clock_hz = clock_of(cost);
+    design.mac_units = whole_at(cost, "mac_units");
     design.area_mm2 = number(cost, "area_mm2");
-    layer.energy_pj = cost.at("energy_pj").get<double>();
-    layer.cycles = cost.at(study.latency == "ramped" ? "latency_cycles_ramped" : "latency_cycles");
-    layer.macs = cost.at("macs");
-    layer.utilization = cost.at("utilization");
+    layer.energy_pj = figure_at(cost, "energy_pj");
+    layer.cycles =
+        whole_at(cost, study.latency == "ramped" ? "latency_cycles_ramped" : "latency_cycles");
+    layer.macs = whole_at(cost, "macs");
+    layer.utilization = figure_at(cost, "utilization");
     layer.bottleneck = cost.at("bottleneck");
     layer.energy = search_energy(json);
     layer.mapping = json.at("mapping");
@@ -81,7 +146,7 @@ Study study_of_layer(const Json& json) {
   } else {
     layer.reason = json.value("reason", "nothing fits");
   }
-  design.layers.push_back(layer);
+  design.layers.push_back(checked(layer));
   study.designs.push_back(design);
   return study;
 }
@@ -90,10 +155,10 @@ Study study_of_layer(const Json& json) {
 LayerResult stream_layer(const Json& json) {
   LayerResult layer;
   layer.layer = json.at("name");
-  layer.count = json.at("count");
+  layer.count = whole_at(json, "count");
   layer.status = "priced";
-  layer.energy_pj = json.at("energy_pj").get<double>();
-  layer.cycles = json.at("latency_cycles");
+  layer.energy_pj = figure_at(json, "energy_pj");
+  layer.cycles = whole_at(json, "latency_cycles");
   layer.bottleneck = json.value("bottleneck", json.at("kind").get<std::string>());
   layer.energy = {{"operators without MACs", "", *layer.energy_pj}};
   return layer;
@@ -111,7 +176,7 @@ void share(std::int64_t frames, LayerResult& layer) {
 LayerResult network_layer(const Json& json, bool ramped) {
   LayerResult layer;
   layer.layer = json.at("name");
-  layer.count = json.at("count");
+  layer.count = whole_at(json, "count");
   layer.macs = json.at("macs");
   layer.status = json.at("status");
   layer.energy_pj = number(json, "energy_pj");
@@ -119,13 +184,13 @@ LayerResult network_layer(const Json& json, bool ramped) {
     layer.reason = json.value("problem", "nothing fits");
     return layer;
   }
-  layer.cycles = json.at(ramped ? "latency_cycles_ramped" : "latency_cycles");
-  layer.utilization = json.at("utilization");
+  layer.cycles = whole_at(json, ramped ? "latency_cycles_ramped" : "latency_cycles");
+  layer.utilization = figure_at(json, "utilization");
   layer.bottleneck = json.at("bottleneck");
   layer.energy = energy_parts(json.at("breakdown"));
   layer.mapping = json.at("mapping");
   read_roofline(json.at("roofline"), layer);
-  share(json.value("frames", std::int64_t{1}), layer);
+  share(std::max<std::int64_t>(1, json.value("frames", std::int64_t{1})), layer);
   return layer;
 }
 
@@ -139,15 +204,15 @@ Study study_of_network(const Json& json) {
   study.latency = json.at("latency_mode");
   study.strategy = json.at("strategy");
   DesignResult design;
-  design.arch = json.at("arch");
-  design.clock_hz = json.at("clock_hz").get<double>();
-  design.mac_units = json.at("mac_units").get<std::int64_t>();
+  design.arch = machine_name(json, "arch");
+  design.clock_hz = clock_of(json);
+  design.mac_units = whole_at(json, "mac_units");
   design.area_mm2 = number(json, "area_mm2");
   for (const Json& layer : json.at("layers")) {
-    design.layers.push_back(network_layer(layer, study.latency == "ramped"));
+    design.layers.push_back(checked(network_layer(layer, study.latency == "ramped")));
   }
   for (const Json& stream : json.at("streams")) {
-    design.layers.push_back(stream_layer(stream));
+    design.layers.push_back(checked(stream_layer(stream)));
   }
   study.designs.push_back(std::move(design));
   return study;
@@ -157,11 +222,11 @@ Study study_of_network(const Json& json) {
 LayerResult kernel_layer(const Json& json) {
   LayerResult layer;
   layer.layer = json.at("name");
-  layer.count = json.at("count");
-  layer.macs = json.value("macs", std::int64_t{0});
+  layer.count = whole_at(json, "count");
+  layer.macs = json.contains("macs") ? whole_at(json, "macs") : 0;
   layer.reason = json.value("problem", "");
   layer.energy_pj = number(json, "energy_pj");
-  layer.cycles = picoseconds(number(json, "latency_seconds").value_or(0));
+  layer.cycles = picoseconds_at(json, "latency_seconds");
   layer.utilization = number(json, "share_of_peak").value_or(0);
   layer.bottleneck = json.value("bound", json.value("bottleneck", json.value("kind", "")));
   layer.mapping = json.value("kernel", "");
@@ -184,11 +249,11 @@ Study study_of_gpu_network(const Json& json) {
   study.objective = "latency";
   study.latency = "steady";
   DesignResult design;
-  design.arch = json.at("gpu");
+  design.arch = machine_name(json, "gpu");
   design.clock_hz = kPicoseconds;
   for (const char* list : {"layers", "streams"}) {
     for (const Json& entry : json.at(list)) {
-      design.layers.push_back(kernel_layer(entry));
+      design.layers.push_back(checked(kernel_layer(entry)));
     }
   }
   study.designs.push_back(std::move(design));
@@ -207,29 +272,29 @@ std::vector<std::string> unpriced_of(const Json& json) {
 
 HistogramResult histogram_of(const Json& json) {
   HistogramResult histogram;
-  histogram.arch = json.at("arch");
+  histogram.arch = machine_name(json, "arch");
   histogram.workload = json.at("workload");
   histogram.mapspace_size =
       json.at("mapspace_size").is_string() ? json.at("mapspace_size").get<std::string>() : "";
-  histogram.mappings = json.at("mappings");
+  histogram.mappings = whole_at(json, "mappings");
   histogram.optimum_pj = number(json, "optimum_pj");
   for (const Json& bin : json.value("bins", Json::array())) {
     if (histogram.edges_pj.empty()) {
-      histogram.edges_pj.push_back(bin.at("from_pj"));
+      histogram.edges_pj.push_back(figure_at(bin, "from_pj"));
     }
-    histogram.edges_pj.push_back(bin.at("to_pj"));
-    histogram.counts.push_back(bin.at("mappings"));
+    histogram.edges_pj.push_back(figure_at(bin, "to_pj"));
+    histogram.counts.push_back(figure_at(bin, "mappings"));
   }
   return histogram;
 }
 
 FrontResult front_of(const Json& json) {
-  FrontResult front{json.at("arch"), json.at("workload"), json.at("complete"), {}};
+  FrontResult front{machine_name(json, "arch"), json.at("workload"), json.at("complete"), {}};
   const bool ramped = json.value("latency_mode", "steady") == "ramped";
-  const double clock = json.at("clock_hz");
+  const double clock = clock_of(json);
   for (const Json& point : json.at("points")) {
-    const double cycles = point.at(ramped ? "latency_cycles_ramped" : "latency_cycles");
-    front.points.push_back({point.at("energy_pj"), cycles / clock});
+    const double cycles = figure_at(point, ramped ? "latency_cycles_ramped" : "latency_cycles");
+    front.points.push_back({figure_at(point, "energy_pj"), cycles / clock});
   }
   return front;
 }
@@ -306,6 +371,8 @@ std::vector<EnergyPart> energy_parts(const Json& breakdown) {
 void read_json_results(const std::string& text, const std::string& filename, JsonResults& into) {
   try {
     add(Json::parse(text), filename, into);
+  } catch (const Unreadable& error) {
+    refuse(filename, error.problem);
   } catch (const Json::parse_error& error) {
     refuse(filename, fmt::format("is not JSON: at byte {}", error.byte));
   } catch (const Json::exception& error) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -133,6 +134,16 @@ std::string short_text(const Shown& column, const Json& value) {
   return text.substr(0, text.find('\n'));
 }
 
+// Over values with units of their own the quantity alone: CSV and JSON are in the unit of the key.
+std::string head_of(const Shown& column) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kHeads{
+      {{"energy_pj", "energy"}, {"latency", "latency_mode"}, {"latency_seconds", "latency"}}};
+  const auto* const head = std::find_if(kHeads.begin(), kHeads.end(), [&column](const auto& entry) {
+    return !column.is_setting && entry.first == column.name;
+  });
+  return head == kHeads.end() ? column.name : std::string{head->second};
+}
+
 // The column itself; of latencies the one that was asked for.
 Shown asked(const std::vector<Shown>& all, const Shown& column, const Record& row) {
   const auto named = [&all](const char* name) {
@@ -159,7 +170,7 @@ std::string text_table(const std::vector<Shown>& all,
   }
   std::vector<Row> rows(1);
   for (const Shown& column : shown) {
-    rows.front().push_back(column.name);
+    rows.front().push_back(head_of(column));
   }
   read([&](const Record& record) {
     rows.emplace_back();

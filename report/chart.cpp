@@ -29,6 +29,19 @@ constexpr std::array kPrefixes{Prefix{1e15, "P"},  Prefix{1e12, "T"}, Prefix{1e9
                                Prefix{1e6, "M"},   Prefix{1e3, "k"},  Prefix{1, ""},
                                Prefix{1e-3, "m"},  Prefix{1e-6, "µ"}, Prefix{1e-9, "n"},
                                Prefix{1e-12, "p"}, Prefix{1e-15, "f"}};
+constexpr std::array kBinaryPrefixes{Prefix{1ULL << 50U, "Pi"}, Prefix{1ULL << 40U, "Ti"},
+                                     Prefix{1U << 30U, "Gi"},   Prefix{1U << 20U, "Mi"},
+                                     Prefix{1U << 10U, "Ki"},   Prefix{1, ""}};
+
+// Ends of scales: within these nothing overflows on the way to a tick, and they are so far apart
+// that the words of ticks, of six digits, differ.
+constexpr double kLeastEnd = 1e-290;
+constexpr double kMostEnd = 1e290;
+constexpr double kLeastSpan = 0.02;   // of the larger end; of a linear scale
+constexpr double kLeastRatio = 1.04;  // of the ends of a logarithmic one
+constexpr std::size_t kMostTicks = 50;
+constexpr double kTickPitch = 60;    // px between ticks, about
+constexpr double kTickPitchUp = 40;  // ... of a vertical scale
 
 const Prefix& prefix_of(double value) {
   const auto* const found =
@@ -37,8 +50,10 @@ const Prefix& prefix_of(double value) {
   return value == 0 ? kPrefixes[5] : found == kPrefixes.end() ? kPrefixes.back() : *found;
 }
 
-// What has a prefix: areas and counts without a unit do not.
-bool takes_prefixes(const std::string& unit) { return unit != "mm²" && !unit.empty(); }
+// What has a prefix: areas, powers and counts without a unit do not.
+bool takes_prefixes(const std::string& unit) {
+  return unit != "mm²" && !unit.empty() && unit.find('^') == std::string::npos;
+}
 
 std::string tick_text(double value) {
   std::string text = fmt::format("{:.6g}", value);
@@ -53,10 +68,6 @@ double step_of(double span, std::size_t about) {
   return power * (rest < 1.5 ? 1 : rest < 3.5 ? 2 : rest < 7.5 ? 5 : 10);
 }
 
-bool overlap(const Box& a, const Box& b) {
-  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
-}
-
 }  // namespace
 
 std::vector<Paint> paints() {
@@ -66,6 +77,20 @@ std::vector<Paint> paints() {
   all.insert(all.end(), kNodePaints.begin(), kNodePaints.end());
   all.insert(all.end(), kTensorPaints.begin(), kTensorPaints.end());
   return all;
+}
+
+std::string dark_rules() {
+  std::string rules = "@media screen and (prefers-color-scheme: dark) {\n";
+  for (const Paint& paint : paints()) {
+    rules += fmt::format("svg [fill=\"{0}\"]{{fill:{1}}}svg [stroke=\"{0}\"]{{stroke:{1}}}\n",
+                         paint.light, paint.dark);
+  }
+  return rules + "}\n";
+}
+
+std::string standalone(const std::string& svg) {
+  const std::size_t head = svg.find(">\n") + 2;
+  return svg.substr(0, head) + "<style>\n" + dark_rules() + "</style>\n" + svg.substr(head);
 }
 
 std::string Colours::of(const std::string& name) {
@@ -102,9 +127,21 @@ ChartAxis::ChartAxis(std::string quantity, std::string unit, double low, double 
       low_{low},
       high_{high},
       logarithmic_{logarithmic} {
+  const double least = logarithmic ? kLeastEnd : 0;
+  const auto bounded = [least](double end) {
+    return std::isnan(end) ? least : std::clamp(end, least, kMostEnd);
+  };
+  low_ = bounded(std::min(low, high));
+  high_ = std::max(bounded(std::max(low, high)), low_);
+  if (logarithmic && high_ < low_ * kLeastRatio) {
+    low_ /= std::sqrt(kLeastRatio);
+    high_ = low_ * kLeastRatio * kLeastRatio;
+  } else if (!logarithmic) {
+    high_ = std::max({high_, low_ * (1 + kLeastSpan), kLeastEnd});
+  }
   if (takes_prefixes(unit_)) {
     // Of a logarithmic one what suits its middle.
-    const Prefix& prefix = prefix_of(logarithmic ? std::sqrt(low * high) : high);
+    const Prefix& prefix = prefix_of(logarithmic ? std::sqrt(low_) * std::sqrt(high_) : high_);
     factor_ = prefix.factor;
     prefix_ = prefix.name;
   }
@@ -116,16 +153,37 @@ ChartAxis ChartAxis::from_zero(std::string quantity, std::string unit, double hi
 
 ChartAxis ChartAxis::around(std::string quantity, std::string unit,
                             const std::vector<double>& values) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (values.empty() || *least <= 0) {
-    return from_zero(std::move(quantity), std::move(unit), values.empty() ? 1 : *most * 1.05);
+  double least = kMostEnd;
+  double most = 0;
+  for (const double value : values) {
+    if (!std::isnan(value)) {
+      least = std::min(least, value);
+      most = std::max(most, std::min(value, kMostEnd));
+    }
   }
-  if (*most > 4 * *least) {
-    const double room = std::pow(*most / *least, 0.06);
-    return {std::move(quantity), std::move(unit), *least / room, *most * room, true};
+  if (least <= 0 || most == 0) {
+    return from_zero(std::move(quantity), std::move(unit), most * 1.05);
   }
-  const double room = std::max((*most - *least) * 0.08, *most * 0.02);
-  return {std::move(quantity), std::move(unit), std::max(0.0, *least - room), *most + room, false};
+  if (most > 4 * least) {
+    const double room = std::exp((std::log(most) - std::log(least)) * 0.06);
+    return {std::move(quantity), std::move(unit), least / room, most * room, true};
+  }
+  const double room = std::max((most - least) * 0.08, most * 0.02);
+  return {std::move(quantity), std::move(unit), std::max(0.0, least - room), most + room, false};
+}
+
+ChartAxis ChartAxis::of_bytes(std::string quantity, const std::vector<double>& values) {
+  ChartAxis axis = around(quantity, "B", values);
+  if (!axis.logarithmic_) {
+    axis = decades(std::move(quantity), "B", axis.low_ / 2, axis.high_ * 2);
+  }
+  const double typical = std::sqrt(axis.low_) * std::sqrt(axis.high_);
+  const auto* const prefix = std::find_if(kBinaryPrefixes.begin(), kBinaryPrefixes.end() - 1,
+                                          [&](const Prefix& one) { return typical >= one.factor; });
+  axis.binary_ = true;
+  axis.factor_ = prefix->factor;
+  axis.prefix_ = prefix->name;
+  return axis;
 }
 
 ChartAxis ChartAxis::decades(std::string quantity, std::string unit, double low, double high) {
@@ -133,8 +191,10 @@ ChartAxis ChartAxis::decades(std::string quantity, std::string unit, double low,
 }
 
 double ChartAxis::place(double value) const {
-  return logarithmic_ ? std::log(value / low_) / std::log(high_ / low_)
-                      : (value - low_) / (high_ - low_);
+  const double share = logarithmic_
+                           ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
+                           : (value - low_) / (high_ - low_);
+  return std::isnan(share) ? 0 : std::clamp(share, 0.0, 1.0);
 }
 
 std::string ChartAxis::title() const {
@@ -142,52 +202,82 @@ std::string ChartAxis::title() const {
   return unit.empty() ? quantity_ : fmt::format("{} ({})", quantity_, unit);
 }
 
-std::vector<ChartAxis::Tick> ChartAxis::ticks(std::size_t about) const {
-  std::vector<Tick> ticks;
-  const auto add = [&](double scaled) {
-    if (scaled * factor_ >= low_ * (1 - 1e-9) && scaled * factor_ <= high_ * (1 + 1e-9)) {
-      ticks.push_back({scaled * factor_, tick_text(scaled)});
-    }
-  };
+std::vector<double> ChartAxis::even_ticks(std::size_t about) const {
+  std::vector<double> ticks;
   const double low = low_ / factor_;
-  const double high = high_ / factor_;
-  if (!logarithmic_ || high < 5 * low) {
-    const double step = step_of(high - low, about);
-    for (auto i = static_cast<std::int64_t>(std::ceil(low / step - 1e-9));
-         static_cast<double>(i) * step <= high * (1 + 1e-9); ++i) {
-      add(static_cast<double>(i) * step);
-    }
-    return ticks;
+  const double step = step_of(high_ / factor_ - low, about);
+  const double first = std::ceil(low / step - 1e-9);
+  // Counted, so that no range of whatever ends takes more.
+  for (std::size_t i = 0; i <= 2 * about + 2; ++i) {
+    ticks.push_back((first + static_cast<double>(i)) * step);
   }
-  const int first = static_cast<int>(std::floor(std::log10(low)));
-  const int last = static_cast<int>(std::ceil(std::log10(high)));
-  const double decades = std::log10(high / low);
+  return ticks;
+}
+
+std::vector<double> ChartAxis::logarithmic_ticks(std::size_t about) const {
+  std::vector<double> ticks;
+  const double base = binary_ ? 2 : 10;
+  const double low = std::log(low_ / factor_) / std::log(base);
+  const double high = std::log(high_ / factor_) / std::log(base);
   const auto wanted = static_cast<double>(about);
-  const int stride = std::max(1, static_cast<int>(std::ceil(decades / wanted)));
-  for (int power = first; power <= last; power += stride) {
-    for (const double times : {1.0, 2.0, 5.0}) {
-      if (times == 1 || (times == 5 && decades < wanted / 3) || decades < wanted / 4) {
-        add(times * std::pow(10.0, power));
-      }
+  const double stride = std::max(1.0, std::ceil((high - low) / wanted));
+  const double first = std::floor(low / stride);
+  for (std::size_t i = 0; i <= about + 1; ++i) {
+    const double power = (first + static_cast<double>(i)) * stride;
+    ticks.push_back(std::pow(base, power));
+    if (!binary_ && high - low < std::max(1.0, wanted / 4)) {
+      ticks.push_back(2 * ticks.back());
+    }
+    if (!binary_ && high - low < std::max(1.0, wanted / 3)) {
+      ticks.push_back(5 * std::pow(base, power));
     }
   }
   return ticks;
 }
 
+std::vector<ChartAxis::Tick> ChartAxis::ticks(std::size_t about) const {
+  about = std::clamp<std::size_t>(about, 2, kMostTicks);
+  const bool even = !logarithmic_ || high_ < 5 * low_;
+  std::vector<Tick> ticks;
+  for (const double scaled : even ? even_ticks(about) : logarithmic_ticks(about)) {
+    if (scaled * factor_ >= low_ * (1 - 1e-9) && scaled * factor_ <= high_ * (1 + 1e-9)) {
+      ticks.push_back({scaled * factor_, tick_text(scaled)});
+    }
+  }
+  return ticks;
+}
+
+std::vector<ChartAxis::Tick> ChartAxis::ticks_along(double length, double pitch) const {
+  const double wanted = length / pitch;
+  return ticks(wanted >= 2 ? static_cast<std::size_t>(std::min(wanted, 1.0 * kMostTicks)) : 2);
+}
+
+double axis_room(const ChartAxis& y, double height) {
+  constexpr double kTitle = 26;  // letters that are turned, and what parts them from the ticks
+  double widest = 0;
+  for (const ChartAxis::Tick& tick : y.ticks_along(height, kTickPitchUp)) {
+    widest = std::max(widest, text_width(tick.text, 10));
+  }
+  return widest + kTitle;
+}
+
+Box plot_box(const ChartAxis& y, double top, double height) {
+  const double left = std::max(62.0, axis_room(y, height));
+  return {left, top, kFigureWidth - left - 10, height};
+}
+
 void draw_axes(Canvas& canvas, const Plot& plot, bool words_below, bool words_left) {
   const Box& box = plot.box;
-  const auto across = static_cast<std::size_t>(std::max(2.0, box.width / 60));
-  const auto up = static_cast<std::size_t>(std::max(2.0, box.height / 40));
   const LineStyle grid{kGrid, 0.7, ""};
   double widest = 0;
-  for (const ChartAxis::Tick& tick : plot.x.ticks(across)) {
+  for (const ChartAxis::Tick& tick : plot.x.ticks_along(box.width, kTickPitch)) {
     const double x = plot.px(tick.value);
     canvas.polyline(std::array{Point{x, box.y}, Point{x, box.bottom()}}, grid);
     if (words_below) {
       canvas.words({x, box.bottom() + 14}, tick.text, {Anchor::kMiddle, 10, kMuted});
     }
   }
-  for (const ChartAxis::Tick& tick : plot.y.ticks(up)) {
+  for (const ChartAxis::Tick& tick : plot.y.ticks_along(box.height, kTickPitchUp)) {
     const double y = plot.py(tick.value);
     canvas.polyline(std::array{Point{box.x, y}, Point{box.right(), y}}, grid);
     if (words_left) {
@@ -202,24 +292,64 @@ void draw_axes(Canvas& canvas, const Plot& plot, bool words_below, bool words_le
     return axis.title() + (axis.is_logarithmic() ? ", logarithmic" : "");
   };
   if (words_below) {
-    canvas.words({box.x + box.width / 2, box.bottom() + 30}, title(plot.x), {Anchor::kMiddle});
+    canvas.words({box.x + box.width / 2, box.bottom() + 30}, title(plot.x),
+                 {Anchor::kMiddle, 11, kInk, false, 0, box.width});
   }
   if (words_left) {
     canvas.words({box.x - widest - 14, box.y + box.height / 2}, title(plot.y),
-                 {Anchor::kMiddle, 11, kInk, false, -90});
+                 {Anchor::kMiddle, 11, kInk, false, -90, box.height});
+  }
+}
+
+double draw_head(Canvas& canvas, const FigureHead& head) {
+  constexpr double kLeft = 4;
+  constexpr double kTitle = 13;
+  double y = 0;
+  if (!head.title.empty()) {
+    y += 18;
+    canvas.words({kLeft, y}, head.title,
+                 {Anchor::kStart, kTitle, kInk, true, 0, kFigureWidth - kLeft});
+  }
+  if (!head.remark.empty()) {
+    y += 17;
+    canvas.words({kLeft, y}, head.remark,
+                 {Anchor::kStart, 11, kMuted, false, 0, kFigureWidth - kLeft});
+  }
+  return y > 0 ? y + 8 : 0;
+}
+
+bool overlap(const Box& a, const Box& b) {
+  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+Box box_around(Point at, double radius) {
+  return {at.x - radius, at.y - radius, 2 * radius, 2 * radius};
+}
+
+void add_label(const Label& label, std::vector<Label>& labels) {
+  const auto same = std::find_if(labels.begin(), labels.end(), [&label](const Label& other) {
+    return std::hypot(other.at.x - label.at.x, other.at.y - label.at.y) < 0.5;
+  });
+  if (same == labels.end()) {
+    labels.push_back(label);
+    return;
+  }
+  same->radius = std::max(same->radius, label.radius);
+  if (std::count(same->text.begin(), same->text.end(), ',') < 5) {
+    same->text += ", " + label.text;
+  } else if (!same->text.ends_with("\u2026")) {
+    same->text += ", \u2026";
   }
 }
 
 void draw_labels(Canvas& canvas, const Box& within, const std::vector<Label>& labels,
-                 const std::vector<Point>& obstacles) {
+                 std::vector<Box> taken) {
   constexpr double kSize = 10;
   constexpr double kHeight = 10;
-  std::vector<Box> taken;
-  for (const Point& point : obstacles) {
-    taken.push_back({point.x - 2.5, point.y - 2.5, 5, 5});
-  }
+  constexpr double kMost = 150;  // px of a label
   for (const Label& label : labels) {
-    const double width = text_width(label.text, kSize);
+    const std::string text = clipped(label.text, kSize, kMost);
+    const double width = text_width(text, kSize);
     const double away = label.radius + 3;
     const std::array places{Point{away, -kHeight / 2},
                             Point{-away - width, -kHeight / 2},
@@ -237,38 +367,89 @@ void draw_labels(Canvas& canvas, const Box& within, const std::vector<Label>& la
                                  [&](const Box& other) { return overlap(box, other); })) {
         continue;
       }
-      canvas.halo({box.x, box.bottom() - 1.5}, label.text, kSize);
-      canvas.words({box.x, box.bottom() - 1.5}, label.text, {Anchor::kStart, kSize, label.fill});
+      const Point at{box.x, box.bottom() - 1.5};
+      canvas.halo(at, text, kSize);
+      canvas.words(at, label.text, {Anchor::kStart, kSize, label.fill, false, 0, kMost});
       taken.push_back(box);
       break;
     }
   }
 }
 
+namespace {
+
+constexpr double kSegmentSize = 10;  // letters of the names of segments
+constexpr double kApart = 8;         // px between them
+constexpr double kLegendLine = 15;   // px from one line of a legend to the next
+constexpr double kMostSegmentName = 170;
+
+double name_width(const std::string& name) {
+  return std::min(kMostSegmentName, text_width(name, kSegmentSize));
+}
+
+// Where each name begins, and in which line, if they are set like words.
+struct Places {
+  std::vector<Point> at;  // y: the line, from 0
+  double lines = 1;
+};
+Places flow(const std::vector<std::string>& names, double width) {
+  Places places;
+  double x = 0;
+  for (const std::string& name : names) {
+    if (x > 0 && x + name_width(name) > width) {
+      x = 0;
+      ++places.lines;
+    }
+    places.at.push_back({x, places.lines - 1});
+    x += name_width(name) + kApart;
+  }
+  return places;
+}
+
+void draw_segment_name(Canvas& canvas, const SegmentName& name, double x, double bottom) {
+  canvas.words({x, bottom - 10}, name.text,
+               {Anchor::kStart, kSegmentSize, kInk, false, 0, kMostSegmentName});
+  canvas.polyline(std::array{Point{x, bottom - 7}, Point{x + name_width(name.text), bottom - 7}},
+                  {name.fill, 2, ""});
+}
+
+}  // namespace
+
+double segment_names_height(const std::vector<std::string>& names, double width) {
+  return 18 + kLegendLine * (flow(names, width).lines - 1);
+}
+
 void draw_segment_names(Canvas& canvas, std::vector<SegmentName> names, double left, double right,
                         double bottom) {
-  constexpr double kSize = 10;
-  constexpr double kApart = 8;
+  std::vector<std::string> words;
+  for (const SegmentName& name : names) {
+    words.push_back(name.text);
+  }
+  if (const Places places = flow(words, right - left); places.lines > 1) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const double above = kLegendLine * (places.lines - 1 - places.at[i].y);
+      draw_segment_name(canvas, names[i], left + places.at[i].x, bottom - above);
+    }
+    return;
+  }
   std::vector<double> starts;
   double next = left;
   for (const SegmentName& name : names) {
-    starts.push_back(std::max(next, name.x - text_width(name.text, kSize) / 2));
-    next = starts.back() + text_width(name.text, kSize) + kApart;
+    starts.push_back(std::max(next, name.x - name_width(name.text) / 2));
+    next = starts.back() + name_width(name.text) + kApart;
   }
   double limit = right;
   for (std::size_t i = names.size(); i-- > 0;) {
-    starts[i] = std::min(starts[i], limit - text_width(names[i].text, kSize));
+    starts[i] = std::min(starts[i], limit - name_width(names[i].text));
     limit = starts[i] - kApart;
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const double width = text_width(names[i].text, kSize);
-    canvas.words({starts[i], bottom - 10}, names[i].text, {Anchor::kStart, kSize, kInk});
-    const double inset = std::min(2.0, width / 2);  // a narrow name is left from its middle
-    const double from =
-        std::max(starts[i] + inset, std::min(names[i].x, starts[i] + width - inset));
-    canvas.polyline(std::array{Point{starts[i], bottom - 7}, Point{starts[i] + width, bottom - 7}},
-                    {names[i].fill, 2, ""});
+    const double width = name_width(names[i].text);
+    draw_segment_name(canvas, names[i], starts[i], bottom);
     if (names[i].there) {
+      const double inset = std::min(2.0, width / 2);  // a narrow name is left from its middle
+      const double from =
+          std::max(starts[i] + inset, std::min(names[i].x, starts[i] + width - inset));
       canvas.polyline(std::array{Point{from, bottom - 6}, Point{names[i].x, bottom}},
                       {kShade, 0.7, ""});
     }

@@ -21,6 +21,13 @@ inline constexpr const char* kShade = "#b8b8b8";   // data that is beaten by oth
 inline constexpr const char* kAccent = "#0077bb";  // the data
 inline constexpr const char* kSignal = "#cc3311";  // what it is compared with
 std::vector<Paint> paints();                       // all of them, and those below
+// Rules of a style sheet that put the dark colours in the place of the light ones on a dark screen.
+std::string dark_rules();
+// A figure that stands alone, in a file: with these rules in it. A page has them once for all.
+std::string standalone(const std::string& svg);
+
+inline constexpr double kFigureWidth = 720;
+inline constexpr const char* kMarks = "class=\"marks\"";  // attribute of groups of data
 
 // The colour of each name in the order in which names first come up, so that a node or a tensor
 // looks the same in all figures of a report. From the schemes of Paul Tol (SRON/EPS/TN/09-002),
@@ -39,7 +46,8 @@ class Colours {
 // A number with an SI prefix: "12.3 mJ"; digits count, not decimals.
 std::string si_text(double value, const std::string& unit, int digits = 3);
 
-// A scale of a figure. It is in the unit with the prefix that suits its end: "energy (mJ)".
+// A scale of a figure. It is in the unit with the prefix that suits its end: "energy (mJ)". Its
+// ends are finite and apart whatever the data are; data beyond an end have their place at it.
 class ChartAxis {
  public:
   // From 0 on, linear.
@@ -49,6 +57,8 @@ class ChartAxis {
                           const std::vector<double>& values);
   // Logarithmic from edge to edge.
   static ChartAxis decades(std::string quantity, std::string unit, double low, double high);
+  // As around(), of sizes in bytes: ticks at powers of two, prefixes Ki, Mi, Gi.
+  static ChartAxis of_bytes(std::string quantity, const std::vector<double>& values);
 
   double place(double value) const;  // 0 at the low end, 1 at the high end
   double low() const { return low_; }
@@ -60,13 +70,18 @@ class ChartAxis {
     double value = 0;
     std::string text;
   };
-  std::vector<Tick> ticks(std::size_t about = 5) const;
+  std::vector<Tick> ticks(std::size_t about = 5) const;  // at most 3 * about + 6, at least one
+  // With one tick for so many pixels.
+  std::vector<Tick> ticks_along(double length, double pitch) const;
 
  private:
   ChartAxis(std::string quantity, std::string unit, double low, double high, bool logarithmic);
+  std::vector<double> even_ticks(std::size_t about) const;         // in the unit of the title
+  std::vector<double> logarithmic_ticks(std::size_t about) const;  // the same
   std::string quantity_, unit_;
   double low_, high_;
   bool logarithmic_;
+  bool binary_ = false;
   double factor_ = 1;
   std::string prefix_;
 };
@@ -80,20 +95,36 @@ struct Plot {
   Point at(double x_value, double y_value) const { return {px(x_value), py(y_value)}; }
 };
 
+// What the words on the left of a plot of this height need.
+double axis_room(const ChartAxis& y, double height);
+// The box of a plot that is alone in its row.
+Box plot_box(const ChartAxis& y, double top, double height);
 // Grid, ticks and titles; either side may go without its words where a neighbour has them.
 void draw_axes(Canvas& canvas, const Plot& plot, bool words_below = true, bool words_left = true);
 
-// Words beside points, each where it hides no other and no point; those without room are left out.
+// Over a figure that has no caption beside it; empty: nothing. Returns where it ends.
+struct FigureHead {
+  std::string title, remark;
+};
+double draw_head(Canvas& canvas, const FigureHead& head);
+
+// Words beside points, each where it hides no other and no obstacle; those without room are left
+// out. Long ones are clipped.
 struct Label {
   Point at;
   double radius = 3;  // of what is there
   std::string text;
   std::string fill = kInk;
 };
+// Adds one to a list; labels of one place are joined.
+void add_label(const Label& label, std::vector<Label>& labels);
 void draw_labels(Canvas& canvas, const Box& within, const std::vector<Label>& labels,
-                 const std::vector<Point>& obstacles);
+                 std::vector<Box> obstacles);
+Box box_around(Point at, double radius);
+bool overlap(const Box& a, const Box& b);
 
-// Names over the segments of a bar: where they are, moved apart, with a line to each.
+// Names over the segments of a bar. On one line they stand where the segments are, moved apart,
+// with a line to each; those that need more lines are a legend.
 struct SegmentName {
   double x = 0;  // middle of the segment
   std::string text, fill;
@@ -101,5 +132,6 @@ struct SegmentName {
 };
 void draw_segment_names(Canvas& canvas, std::vector<SegmentName> names, double left, double right,
                         double bottom);
+double segment_names_height(const std::vector<std::string>& names, double width);
 
 }  // namespace mapsim

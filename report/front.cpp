@@ -9,7 +9,7 @@
 
 #include "report/figures.hpp"
 #include "report/names.hpp"
-#include "report/svg.hpp"
+#include "report/plots.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 #include "workloads/form.hpp"
@@ -18,12 +18,9 @@ namespace mapsim {
 
 namespace {
 
-// Of an axis of capacity 0 is shown where this is: a logarithm needs something.
-constexpr double kLeastBits = 8;
-
-std::string measure_text(const FrontSubject& subject, std::int64_t measure) {
-  return subject.room ? bytes_text(Bits{measure}) : grouped(measure) + " cycles";
-}
+// Capacities below this are shown where this is: a logarithm needs something.
+constexpr double kLeastBytes = 1;
+constexpr double kPicojoule = 1e-12;
 
 // In words: what the rows are.
 std::string title(const Mapspace& space, const FrontSubject& subject) {
@@ -81,6 +78,53 @@ std::string now_text(const Arch& arch, const FrontSubject& subject) {
                          : "");
 }
 
+// ----- as a picture -----
+
+double bytes_shown(const FrontPoint& point) {
+  return std::max(static_cast<double>(point.measure) / 8, kLeastBytes);
+}
+
+double seconds_of(const Arch& arch, Cycles cycles) {
+  return static_cast<double>(cycles.count()) / arch.clock.count();
+}
+
+// "J", "s", "J*s", "J^2*s": of an objective's value in these units.
+std::string si_unit(const Objective& objective) {
+  const auto power = [](const char* unit, double of) {
+    return of == 0 ? std::string{} : of == 1 ? unit : fmt::format("{}^{}", unit, of);
+  };
+  const std::string energy = power("J", objective.energy_power);
+  const std::string latency = power("s", objective.latency_power);
+  return energy + (energy.empty() || latency.empty() ? "" : "\u00b7") + latency;
+}
+
+double si_value(const Objective& objective, const Arch& arch, double value) {
+  return value * std::pow(kPicojoule, objective.energy_power) /
+         std::pow(arch.clock.count(), objective.latency_power);
+}
+
+std::string objective_name(Objective objective) {
+  objective.exact_ties = false;
+  return to_string(objective);
+}
+
+std::string point_title(const FrontSubject& subject, const FrontPoint& point) {
+  const Cycles cycles = latency_of(subject.objective.mode, point.cost.latency);
+  return subject.room ? fmt::format("{}: {}", capacity_text(point.measure),
+                                    objective_text(subject.objective, point.value))
+                      : fmt::format("{}, {} cycles", energy_text(point.cost.energy.total),
+                                    grouped(cycles.count()));
+}
+
+std::string remark(const Front& front) {
+  if (front.points.empty()) {
+    return "no mapping fits";
+  }
+  return fmt::format("{} point{}, {}", front.points.size(), front.points.size() == 1 ? "" : "s",
+                     front.complete && !front.but_for_bare ? "proven: no mapping lies below them"
+                                                           : "the best met, without a whole proof");
+}
+
 }  // namespace
 
 std::string room_name(const Arch& arch, const CurveRoom& room) {
@@ -95,9 +139,7 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
     return text + fmt::format("no feasible mapping among {}\n", space_text(space, front)) +
            infeasible_text(front.infeasible, true) + statistics_text(front.statistics);
   }
-  Objective untied = subject.objective;
-  untied.exact_ties = false;
-  const std::string name = to_string(untied);
+  const std::string name = objective_name(subject.objective);
   const bool composed = subject.room && name != "energy" && name != "latency";
   Row head{""};
   if (subject.room) {
@@ -141,52 +183,31 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
 }
 
 std::string front_svg(const Mapspace& space, const FrontSubject& subject, const Front& front) {
-  constexpr Box kPlot{90, 50, 600, 310};
-  Canvas canvas;
-  canvas.text(kPlot.x, 20,
-              fmt::format("{} on {}: {}", space.problem().workload().name,
-                          space.problem().arch().name, title(space, subject)),
-              Anchor::kStart, kTitleStyle);
-  if (front.points.empty()) {
-    return canvas.finish();
-  }
-  const auto log_x = [](const FrontPoint& point) {
-    return std::log(std::max(static_cast<double>(point.measure), kLeastBits));
-  };
-  const FrontPoint& first = front.points.front();  // right and low
-  const FrontPoint& last = front.points.back();    // left and high
-  const double wide = std::max(log_x(first) - log_x(last), 1e-9);
-  const double high = std::max(std::log(last.value / first.value), 1e-9);
-  const auto x = [&](const FrontPoint& point) {
-    return kPlot.x + kPlot.width * (log_x(point) - log_x(last)) / wide;
-  };
-  const auto y = [&](const FrontPoint& point) {
-    return kPlot.y + kPlot.height * (1 - std::log(point.value / first.value) / high);
-  };
-  // Between two points the one with the smaller measure holds.
-  for (std::size_t i = front.points.size() - 1; i-- > 0;) {
-    const FrontPoint& left = front.points[i + 1];
-    const FrontPoint& right = front.points[i];
-    canvas.line(x(left), y(left), x(right), y(left), kBlue);
-    canvas.line(x(right), y(left), x(right), y(right), kBlue);
-  }
+  const Arch& arch = space.problem().arch();
+  std::vector<FrontDot> dots;
+  std::vector<double> across;
+  std::vector<double> up;
   for (const FrontPoint& point : front.points) {
-    canvas.dot(x(point), y(point), kBlue);
+    const Latency& latency = point.cost.latency;
+    const Cycles cycles = latency_of(subject.objective.mode, latency);
+    dots.push_back({subject.room ? bytes_shown(point) : seconds_of(arch, cycles),
+                    subject.room ? si_value(subject.objective, arch, point.value)
+                                 : si_value(Objective::kEnergy, arch, point.value),
+                    point_title(subject, point)});
+    across.push_back(dots.back().x);
+    up.push_back(dots.back().y);
   }
-  const Objective shown = subject.room ? subject.objective : Objective::kEnergy;
-  const bool one = front.points.size() == 1;
-  for (const FrontPoint* point : {&first, &last}) {
-    canvas.text(kPlot.x - 8, y(*point) + 4, objective_text(shown, point->value), Anchor::kEnd);
-    canvas.text(x(*point), kPlot.bottom() + 20, measure_text(subject, point->measure),
-                Anchor::kMiddle);
-    if (one) {
-      break;
-    }
-  }
-  canvas.text(kPlot.x + kPlot.width / 2, kPlot.bottom() + 42,
-              fmt::format("{} (logarithmic)", subject.room ? "capacity" : "latency"),
-              Anchor::kMiddle);
-  return canvas.finish();
+  const std::string what = title(space, subject);
+  const FrontChart chart{
+      {fmt::format("{} on {}: {}", space.problem().workload().name, arch.name, what),
+       remark(front)},
+      subject.room ? ChartAxis::of_bytes("capacity of " + room_name(arch, *subject.room), across)
+                   : ChartAxis::around("latency", "s", across),
+      subject.room
+          ? ChartAxis::around(objective_name(subject.objective), si_unit(subject.objective), up)
+          : ChartAxis::around("energy", "J", up),
+      dots};
+  return standalone(front_svg(chart.head.title, chart));
 }
 
 }  // namespace mapsim

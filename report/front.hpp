@@ -19,7 +19,7 @@ std::string room_name(const Arch& arch, const CurveRoom& room);
 // A table of the points, and what is proven: for people.
 std::string front_text(const Mapspace& space, const FrontSubject& subject, const Front& front);
 
-// The same as a picture: a staircase, both axes logarithmic. A whole SVG file.
+// The same as a picture: steps over latency, or over capacity. A whole SVG file.
 std::string front_svg(const Mapspace& space, const FrontSubject& subject, const Front& front);
 
 }  // namespace mapsim

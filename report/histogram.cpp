@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "report/figures.hpp"
-#include "report/svg.hpp"
+#include "report/plots.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 
 namespace mapsim {
 
 namespace {
+
+constexpr double kPicojoule = 1e-12;
 
 std::string title(const Mapspace& space) {
   return space.problem().workload().name + " on " + space.problem().arch().name;
@@ -86,37 +88,23 @@ std::string histogram_text(const Mapspace& space, const HistogramOptions& option
 
 std::string histogram_svg(const Mapspace& space, const HistogramOptions& options,
                           const Histogram& histogram) {
-  constexpr Box kPlot{60, 50, 640, 250};
-  Canvas canvas;
-  canvas.text(kPlot.x, 20, title(space), Anchor::kStart, kTitleStyle);
-  canvas.text(
-      kPlot.x, 38,
-      fmt::format("{} mappings {}", grouped(std::ssize(histogram.points)), selection(options)));
-  if (histogram.points.empty()) {
-    return canvas.finish();
+  EnergyBins bins;
+  bins.head = {title(space) + ": mappings by energy",
+               histogram.points.empty()
+                   ? "no mapping met is " + selection(options)
+                   : fmt::format("{} mappings {}", grouped(std::ssize(histogram.points)),
+                                 selection(options))};
+  if (!histogram.points.empty()) {
+    const HistogramBins made = make_bins(histogram, kHistogramBins);
+    for (std::size_t i = 0; i <= made.counts.size(); ++i) {
+      bins.edges.push_back(made.edge(i) * kPicojoule);
+    }
+    bins.counts.assign(made.counts.begin(), made.counts.end());
   }
-  const HistogramBins bins = make_bins(histogram, kHistogramBins);
-  const std::int64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
-  const double bar = kPlot.width / static_cast<double>(bins.counts.size());
-  const auto place = [&](std::size_t i) { return kPlot.x + bar * static_cast<double>(i); };
-  for (std::size_t i = 0; i < bins.counts.size(); ++i) {
-    const double height =
-        kPlot.height * static_cast<double>(bins.counts[i]) / static_cast<double>(most);
-    canvas.rectangle({place(i), kPlot.bottom() - height, bar - 1, height}, kBlue, "none");
-  }
-  canvas.line(kPlot.x, kPlot.bottom(), kPlot.right(), kPlot.bottom());
-  for (std::size_t i = 0; i <= bins.counts.size(); i += 15) {
-    canvas.text(place(i), kPlot.bottom() + 18, energy_text(Picojoules{bins.edge(i)}),
-                Anchor::kMiddle);
-  }
-  canvas.text(kPlot.x + kPlot.width / 2, kPlot.bottom() + 40, "energy (logarithmic)",
-              Anchor::kMiddle);
-  canvas.text(kPlot.x - 6, kPlot.y + 10, grouped(most), Anchor::kEnd);
   if (histogram.optimum) {
-    canvas.text(kPlot.right(), 38, "proven optimum " + energy_text(histogram.optimum->energy.total),
-                Anchor::kEnd, "fill=\"#b03030\"");
+    bins.optimum = histogram.optimum->energy.total.count() * kPicojoule;
   }
-  return canvas.finish();
+  return standalone(energies_svg(bins.head.title, bins));
 }
 
 }  // namespace mapsim

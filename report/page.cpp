@@ -7,7 +7,9 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "core/utf8.hpp"
 #include "report/chart.hpp"
+#include "report/markup.hpp"
 #include "report/page_assets.hpp"
 
 namespace mapsim {
@@ -15,39 +17,27 @@ namespace mapsim {
 namespace {
 
 constexpr std::size_t kRowsWithoutScript = 25;
+constexpr std::size_t kLong = 30;  // bytes, from which a cell may be cut short
 
-std::string escaped(const std::string& words) {
-  std::string text;
-  for (const char c : words) {
-    switch (c) {
-      case '&':
-        text += "&amp;";
-        break;
-      case '<':
-        text += "&lt;";
-        break;
-      case '"':
-        text += "&quot;";
-        break;
-      default:
-        text += c;
-    }
-  }
-  return text;
-}
-
-// A string of JSON that cannot end the script element around it.
+// A string of JSON that cannot end the script element around it. Bytes that are no text become
+// U+FFFD.
 std::string json_text(const std::string& words) {
   std::string text = "\"";
-  for (const char c : words) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      text += '\\';
-      text += c;
-    } else if (byte < ' ' || c == '<') {
-      text += fmt::format("\\u{:04x}", byte);
-    } else {
-      text += c;
+  std::string_view rest = words;
+  while (!rest.empty()) {
+    const std::size_t good = first_non_text_byte(rest).value_or(rest.size());
+    for (const char c : rest.substr(0, good)) {
+      if (c == '"' || c == '\\') {
+        text += '\\';
+      }
+      const auto byte = static_cast<unsigned char>(c);
+      text += byte < ' ' || c == '<' ? fmt::format("\\u{:04x}", byte) : std::string{c};
+    }
+    rest.remove_prefix(good);
+    if (!rest.empty()) {
+      const auto byte = static_cast<unsigned char>(rest.front());
+      text += fmt::format("\\u{:04x}", byte < 0x80 ? byte : 0xFFFDU);
+      rest.remove_prefix(1);
     }
   }
   return text + '"';
@@ -57,6 +47,10 @@ std::string json_text(const std::string& words) {
 std::string number_text(double value) {
   if (!std::isfinite(value)) {
     return "";
+  }
+  constexpr double kMostRounded = 1e300;  // beyond, five digits may be too large for a number
+  if (std::abs(value) > kMostRounded) {
+    return fmt::format("{}", value);
   }
   return value == std::round(value) && std::abs(value) < 1e12 ? fmt::format("{:.0f}", value)
                                                               : fmt::format("{:.5g}", value);
@@ -125,21 +119,23 @@ std::string table_html(const PageTable& table, Numbers& numbers) {
       "<figure class=\"table\" id=\"{0}\">\n<figcaption><b>Table {1}.</b> {2}</figcaption>\n"
       "<div class=\"tools\"><label>filter <input type=\"search\" aria-controls=\"{0}\"></label>"
       "<span role=\"status\">{3} rows</span><button type=\"button\">more</button>"
-      "<button type=\"button\">all</button></div>\n"
+      "<button type=\"button\">all</button>"
+      "<span class=\"wide\">wider than the page: scroll sideways \u2194</span></div>\n"
       "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>",
-      table.name, ++numbers.tables, escaped(table.caption), table.rows.size());
+      table.name, ++numbers.tables, markup(table.caption), table.rows.size());
   for (const TableColumn& column : table.columns) {
     html += fmt::format(
         "<th scope=\"col\" aria-sort=\"none\" data-title=\"{1}\"{0}><button type=\"button\">{1}"
         "</button></th>",
-        column.is_text ? " class=\"t\"" : "", escaped(column.title));
+        column.is_text ? " class=\"t\"" : "", markup(column.title));
   }
   html += "</tr></thead>\n<tbody>\n";
   for (std::size_t row = 0; row < std::min(kRowsWithoutScript, table.rows.size()); ++row) {
     html += "<tr>";
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      html += fmt::format("<td{}>{}</td>", table.columns[i].is_text ? " class=\"t\"" : "",
-                          escaped(cell_text(table.rows[row][i])));
+      const std::string text = markup(cell_text(table.rows[row][i]));
+      html += fmt::format("<td{}{}>{}</td>", table.columns[i].is_text ? " class=\"t\"" : "",
+                          text.size() > kLong ? fmt::format(" title=\"{}\"", text) : "", text);
     }
     html += "</tr>\n";
   }
@@ -155,7 +151,7 @@ std::string part_html(const PageFigure& figure, Numbers& numbers) {
       "<a href=\"#{0}\" download=\"{0}.svg\" data-of=\"{0}\">SVG</a>"
       "<a href=\"#{0}\" download=\"{0}.csv\" data-of=\"{0}\">CSV</a></span></figcaption>\n"
       "<script type=\"application/json\" id=\"{0}-csv\">{4}</script>\n</figure>\n",
-      figure.name, figure.svg, ++numbers.figures, escaped(figure.caption), json_text(figure.csv));
+      figure.name, figure.svg, ++numbers.figures, markup(figure.caption), json_text(figure.csv));
 }
 
 std::string part_html(const PageTable& table, Numbers& numbers) {
@@ -164,25 +160,15 @@ std::string part_html(const PageTable& table, Numbers& numbers) {
 
 std::string part_html(const Listing& listing, Numbers& /*numbers*/) {
   return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n",
-                     escaped(listing.title), escaped(listing.text));
+                     markup(listing.title), markup(listing.text));
 }
 
 std::string paragraphs_html(const std::vector<std::string>& paragraphs) {
   std::string html;
   for (const std::string& paragraph : paragraphs) {
-    html += fmt::format("<p>{}</p>\n", escaped(paragraph));
+    html += fmt::format("<p>{}</p>\n", markup(paragraph));
   }
   return html;
-}
-
-// Figures are drawn for paper; on a dark screen each colour has another.
-std::string dark_style() {
-  std::string rules = "@media screen and (prefers-color-scheme: dark) {\n";
-  for (const Paint& paint : paints()) {
-    rules += fmt::format("svg [fill=\"{0}\"]{{fill:{1}}}svg [stroke=\"{0}\"]{{stroke:{1}}}\n",
-                         paint.light, paint.dark);
-  }
-  return rules + "}\n";
 }
 
 }  // namespace
@@ -203,20 +189,19 @@ std::string page_html(const Page& page) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<header>\n<h1>{0}</h1>\n{3}",
-      escaped(page.title), kPageStyle, dark_style(), paragraphs_html(page.paragraphs));
+      markup(page.title), kPageStyle, dark_rules(), paragraphs_html(page.paragraphs));
   if (page.sections.size() > 1) {
     html += "<nav aria-label=\"Contents\"><ul>\n";
     for (const Section& section : page.sections) {
-      html +=
-          fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.name, escaped(section.title));
+      html += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", section.name, markup(section.title));
     }
     html += "</ul></nav>\n";
   }
   html += "</header>\n<main>\n";
   Numbers numbers;
   for (const Section& section : page.sections) {
-    html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}", section.name,
-                        escaped(section.title), paragraphs_html(section.paragraphs));
+    html += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}", section.name, markup(section.title),
+                        paragraphs_html(section.paragraphs));
     for (const auto& part : section.parts) {
       html += std::visit([&numbers](const auto& it) { return part_html(it, numbers); }, part);
     }
@@ -224,7 +209,7 @@ std::string page_html(const Page& page) {
   }
   return html +
          fmt::format("</main>\n<footer>{}</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
-                     escaped(page.footer), kPageScript);
+                     markup(page.footer), kPageScript);
 }
 
 }  // namespace mapsim

@@ -4,6 +4,7 @@
 "use strict";
 (() => {
   const kPage = 100;
+  const kLong = 30;  // letters, from which a cell may be cut short
   document.documentElement.classList.add("js");
 
   // Columns are numbers, texts, or indices into a dictionary of texts.
@@ -41,6 +42,8 @@
       this.body = figure.querySelector("tbody");
       this.status = figure.querySelector("[role=status]");
       this.input = figure.querySelector("input");
+      this.box = figure.querySelector(".scroll");
+      this.wide = figure.querySelector(".wide");
       this.more = [...figure.querySelectorAll(".tools button")];
       this.column = -1;
       this.sign = 1;
@@ -73,6 +76,9 @@
       if (this.column >= 0) this.rows.sort(order(this.columns[this.column], this.sign));
       this.show(kPage);
     }
+    measure() {
+      this.wide.classList.toggle("scrolls", this.box.scrollWidth > this.box.clientWidth);
+    }
     show(count) {
       this.shown = Math.min(count, this.rows.length);
       const lines = document.createDocumentFragment();
@@ -80,8 +86,10 @@
         const line = document.createElement("tr");
         for (const column of this.columns) {
           const field = document.createElement("td");
+          const words = text(cell(column, row));
           if (column.text) field.className = "t";
-          field.textContent = text(cell(column, row));
+          if (words.length > kLong) field.title = words;
+          field.textContent = words;
           line.append(field);
         }
         lines.append(line);
@@ -91,9 +99,12 @@
         `${this.rows.length} found of ${this.size}`;
       this.status.textContent = `${this.shown} of ${of} rows`;
       this.more.forEach((button) => { button.hidden = this.shown === this.rows.length; });
+      this.measure();
     }
   }
 
+  // Whether a table is wider than the page changes with both.
+  addEventListener("resize", () => tables.forEach((table) => table.measure()));
   const tables = new Map();
   for (const figure of document.querySelectorAll("figure.table")) {
     tables.set(figure.id, new Table(figure));

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/plots_steps.hpp"
+
 namespace mapsim {
 
 namespace {
-
-const std::string kMarks = "class=\"marks\"";
 
 double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -27,9 +27,11 @@ RowLayout layout_of(std::size_t rows) {
   return rows > 40 ? RowLayout{12, 8, 8.5} : RowLayout{17, 11, 10.5};
 }
 
+constexpr double kOverhang = 60;  // px that names of parts may reach beyond the bars
+
 void draw_bar_axis(Canvas& canvas, const BarPanel& panel, const ChartAxis& axis, const Box& box) {
   const auto x = [&](double value) { return box.x + box.width * axis.place(value); };
-  for (const ChartAxis::Tick& tick : axis.ticks(static_cast<std::size_t>(box.width / 55))) {
+  for (const ChartAxis::Tick& tick : axis.ticks_along(box.width, 55)) {
     canvas.polyline(std::array{Point{x(tick.value), box.y}, Point{x(tick.value), box.bottom()}},
                     {kGrid, 0.7, ""});
     canvas.words({x(tick.value), box.bottom() + 13}, tick.text, {Anchor::kMiddle, 10, kMuted});
@@ -49,18 +51,35 @@ void draw_bar_axis(Canvas& canvas, const BarPanel& panel, const ChartAxis& axis,
                      (*first)[part] > 0});
     from += (*first)[part];
   }
-  draw_segment_names(canvas, names, box.x, box.x + box.width + 60, box.y);
+  draw_segment_names(canvas, names, box.x, box.right() + kOverhang, box.y);
+}
+
+std::vector<std::string> part_names(const BarPanel& panel) {
+  std::vector<std::string> names;
+  for (const BarPart& part : panel.parts) {
+    names.push_back(part.name);
+  }
+  return names;
+}
+
+// Words behind bars take at most so much of a panel; bars have the rest.
+constexpr double kMostEnds = 0.45;
+double ends_width(const BarPanel& panel, double letters, double width) {
+  double words = 0;
+  for (const std::string& end : panel.ends) {
+    words = std::max(words, text_width(end, letters));
+  }
+  return std::min(words, kMostEnds * width);
 }
 
 void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const BarPanel& panel,
                 const Box& box) {
   const RowLayout layout = layout_of(rows.size());
   double most = 0;
-  double words = 0;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    most = std::max(most, sum(panel.values[row]));
-    words = std::max(words, text_width(panel.ends[row], layout.letters - 1));
+  for (const std::vector<double>& values : panel.values) {
+    most = std::max(most, sum(values));
   }
+  const double words = ends_width(panel, layout.letters - 1, box.width);
   const Box bars{box.x, box.y, box.width - words - 8, box.height};
   const ChartAxis axis = ChartAxis::from_zero(panel.quantity, panel.unit, most);
   draw_bar_axis(canvas, panel, axis, bars);
@@ -90,7 +109,7 @@ void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const BarP
           {kInk, 1.4, ""});
     }
     canvas.words({x(sum(panel.values[row])) + 5, y + layout.letters * 0.35}, panel.ends[row],
-                 {Anchor::kStart, layout.letters - 1, kMuted});
+                 {Anchor::kStart, layout.letters - 1, kMuted, false, 0, words});
   }
 }
 
@@ -118,88 +137,6 @@ std::vector<double> all_of(const std::vector<DesignPoint>& points, Measure measu
   return values;
 }
 
-// What is best in these two figures alone, as steps; where they run, for labels to keep off.
-std::vector<Point> draw_steps(Canvas& canvas, const Plot& plot,
-                              const std::vector<DesignPoint>& points, Measure x, Measure y) {
-  std::vector<Point> sorted;
-  for (const DesignPoint& point : points) {
-    sorted.push_back({x(point), y(point)});
-  }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Point& a, const Point& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
-  std::vector<Point> steps;
-  double least = 0;
-  for (const Point& point : sorted) {
-    if (steps.empty() || point.y < least) {
-      if (steps.empty()) {
-        steps.push_back({plot.px(point.x), plot.box.y});
-      } else {
-        steps.push_back({plot.px(point.x), plot.py(least)});
-      }
-      steps.push_back(plot.at(point.x, point.y));
-      least = point.y;
-    }
-  }
-  steps.push_back({plot.box.right(), plot.py(least)});
-  canvas.polyline(steps, {kAccent, 0.9, ""});
-  constexpr double kEvery = 4;  // px
-  std::vector<Point> along;
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    const double dx = steps[i].x - steps[i - 1].x;
-    const double dy = steps[i].y - steps[i - 1].y;
-    const double length = std::hypot(dx, dy);
-    for (double at = 0; at < length; at += kEvery) {
-      along.push_back({steps[i - 1].x + dx * at / length, steps[i - 1].y + dy * at / length});
-    }
-  }
-  return along;
-}
-
-void draw_designs(Canvas& canvas, const Plot& plot, const std::vector<DesignPoint>& points,
-                  Measure x, Measure y) {
-  constexpr double kRing = 6;                // px, around the chosen design
-  constexpr std::size_t kMostTitles = 1500;  // beyond, the file would be all titles
-  std::vector<Point> obstacles = draw_steps(canvas, plot, points, x, y);
-  std::vector<Label> labels;
-  for (const bool front : {false, true}) {
-    canvas.open_group(fmt::format("{} fill=\"{}\"", kMarks, front ? kAccent : kShade));
-    for (const DesignPoint& point : points) {
-      if (point.on_front != front) {
-        continue;
-      }
-      const Point at = plot.at(x(point), y(point));
-      const bool titled = front || points.size() <= kMostTitles;
-      canvas.mark_dot(at, front ? 3 : 2.4, "", titled ? point.title : "");
-      if (front) {
-        // Designs at one place share a label.
-        const auto same = std::find_if(labels.begin(), labels.end(), [&](const Label& label) {
-          return std::hypot(label.at.x - at.x, label.at.y - at.y) < 0.5;
-        });
-        if (same != labels.end() && point.chosen) {
-          same->radius = kRing;
-        }
-        if (same == labels.end()) {
-          labels.push_back({at, point.chosen ? kRing : 3, point.name});
-          obstacles.push_back(at);
-        } else if (std::count(same->text.begin(), same->text.end(), ',') < 5) {
-          same->text += ", " + point.name;
-        } else if (!same->text.ends_with("\u2026")) {
-          same->text += ", \u2026";
-        }
-      }
-    }
-    canvas.close_group();
-  }
-  for (const DesignPoint& point : points) {
-    if (point.chosen) {
-      canvas.ring(plot.at(x(point), y(point)), kRing, kSignal);
-    }
-  }
-  std::stable_sort(labels.begin(), labels.end(),
-                   [](const Label& a, const Label& b) { return a.at.x < b.at.x; });
-  draw_labels(canvas, plot.box, labels, obstacles);
-}
-
 }  // namespace
 
 std::string bars_svg(const std::string& label, const std::vector<std::string>& rows,
@@ -212,15 +149,20 @@ std::string bars_svg(const std::string& label, const std::vector<std::string>& r
   for (const std::string& row : rows) {
     names = std::max(names, std::min(kMostName, text_width(row, layout.letters)));
   }
-  const bool parts = std::any_of(panels.begin(), panels.end(),
-                                 [](const BarPanel& panel) { return panel.parts.size() > 1; });
-  const double top = parts ? 26 : 8;
+  const double room = kFigureWidth - names - 8 - kGap * static_cast<double>(panels.size() - 1);
+  double top = 8;
+  for (const BarPanel& panel : panels) {
+    const double width = room * panel.share;
+    const double bars = width - ends_width(panel, layout.letters - 1, width) - 8;
+    if (panel.parts.size() > 1) {
+      top = std::max(top, 8 + segment_names_height(part_names(panel), bars + kOverhang));
+    }
+  }
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const double y = top + layout.pitch * (static_cast<double>(row) + 0.5);
-    canvas.words({names, y + layout.letters * 0.35}, clipped(rows[row], layout.letters, kMostName),
-                 {Anchor::kEnd, layout.letters});
+    canvas.words({names, y + layout.letters * 0.35}, rows[row],
+                 {Anchor::kEnd, layout.letters, kInk, false, 0, names});
   }
-  const double room = kFigureWidth - names - 8 - kGap * static_cast<double>(panels.size() - 1);
   double x = names + 8;
   for (const BarPanel& panel : panels) {
     const Box box{x, top, room * panel.share, layout.pitch * static_cast<double>(rows.size())};
@@ -243,24 +185,34 @@ std::string designs_svg(const std::string& label, const std::vector<DesignPoint>
   Canvas canvas;
   const ChartAxis energy = ChartAxis::around("energy", "J", all_of(points, energy_of));
   const ChartAxis latency = ChartAxis::around("latency", "s", all_of(points, seconds_of));
+  const auto draw = [&](const Plot& plot, Measure x, Measure y) {
+    std::vector<StepMark> marks;
+    for (const DesignPoint& point : points) {
+      marks.push_back(
+          {{x(point), y(point)}, point.name, point.title, point.on_front, point.chosen});
+    }
+    draw_steps_and_marks(canvas, plot, marks);
+  };
   if (!have_areas(points)) {
-    const Plot plot{{62, 8, kFigureWidth - 72, 330}, latency, energy};
+    const Plot plot{plot_box(energy, 8, 330), latency, energy};
     draw_axes(canvas, plot);
-    draw_designs(canvas, plot, points, seconds_of, energy_of);
+    draw(plot, seconds_of, energy_of);
     return canvas.finish(label);
   }
   const ChartAxis area = ChartAxis::around("area", "mm²", all_of(points, area_of));
-  constexpr double kSide = (kFigureWidth - 62 - 28 - 10) / 2;
+  constexpr double kGap = 28;
   constexpr double kHigh = 235;
-  const Plot first{{62, 8, kSide, kHigh}, latency, energy};
-  const Plot second{{first.box.right() + 28, 8, kSide, kHigh}, area, energy};
-  const Plot third{{second.box.x, first.box.bottom() + 22, kSide, kHigh}, area, latency};
+  const Box row = plot_box(energy, 8, kHigh);
+  const double side = (row.width - kGap) / 2;
+  const Plot first{{row.x, row.y, side, kHigh}, latency, energy};
+  const Plot second{{first.box.right() + kGap, row.y, side, kHigh}, area, energy};
+  const Plot third{{second.box.x, first.box.bottom() + 22, side, kHigh}, area, latency};
   draw_axes(canvas, first);
-  draw_designs(canvas, first, points, seconds_of, energy_of);
+  draw(first, seconds_of, energy_of);
   draw_axes(canvas, second, false, false);
-  draw_designs(canvas, second, points, area_of, energy_of);
+  draw(second, area_of, energy_of);
   draw_axes(canvas, third);
-  draw_designs(canvas, third, points, area_of, seconds_of);
+  draw(third, area_of, seconds_of);
   return canvas.finish(label);
 }
 

@@ -11,8 +11,6 @@ namespace mapsim {
 // The figures of a report as SVG files: as they are in the page, and as they go into a paper. Data
 // are shapes in groups of class "marks".
 
-inline constexpr double kFigureWidth = 720;
-
 // Horizontal bars beside common row names, one panel or several.
 struct BarPart {
   std::string name, fill;
@@ -56,11 +54,24 @@ std::string designs_svg(const std::string& label, const std::vector<DesignPoint>
 // Sets on_front; where one point has no area, areas count for nothing.
 void mark_front(std::vector<DesignPoint>& points);
 
-// How many mappings need how much energy; edges in J, one more than counts.
+// A front: steps that nothing lies below. Points in the order of their numbers, from 1.
+struct FrontDot {
+  double x = 0, y = 0;
+  std::string title;  // its figures; the number comes before it
+};
+struct FrontChart {
+  FigureHead head;
+  ChartAxis x, y;
+  std::vector<FrontDot> points;
+};
+std::string front_svg(const std::string& label, const FrontChart& chart);
+
+// How many mappings need how much energy; edges in J, one more than counts; no counts: no mapping.
 struct EnergyBins {
   std::vector<double> edges;
   std::vector<double> counts;
   std::optional<double> optimum;  // J
+  FigureHead head{};
 };
 std::string energies_svg(const std::string& label, const EnergyBins& bins);
 

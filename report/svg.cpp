@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "report/markup.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -17,24 +19,6 @@ constexpr double kFigureLetters = 11;
 constexpr double kEdge = 4;  // around figures
 constexpr double kTitleScale = 15.0 / 12;
 constexpr std::array kAnchors{"start", "middle", "end"};
-
-std::string escaped(const std::string& words) {
-  std::string text;
-  for (const char c : words) {
-    const bool printable = static_cast<unsigned char>(c) >= ' ';  // XML has no others
-    text += c == '&' ? "&amp;" : c == '<' ? "&lt;" : printable ? std::string{c} : " ";
-  }
-  return text;
-}
-
-// The same within quotes.
-std::string attribute(const std::string& words) {
-  std::string text;
-  for (const char c : escaped(words)) {
-    text += c == '"' ? "&quot;" : std::string{c};
-  }
-  return text;
-}
 
 // A coordinate to a tenth of a pixel, as short as it can be.
 std::string px(double value) {
@@ -48,7 +32,7 @@ std::string px(double value) {
 std::string titled(const std::string& element, const std::string& shape, const std::string& title) {
   return title.empty()
              ? fmt::format("<{} {}/>\n", element, shape)
-             : fmt::format("<{0} {1}><title>{2}</title></{0}>\n", element, shape, escaped(title));
+             : fmt::format("<{0} {1}><title>{2}</title></{0}>\n", element, shape, markup(title));
 }
 
 // Widths of the letters from blank to ~ in thousandths of their size: Adobe's metrics of Helvetica.
@@ -60,35 +44,46 @@ constexpr std::array kLetterWidths{
     333,  556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,  // ` to o
     556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584};      // p to ~
 constexpr double kOtherWidth = 600;
+constexpr double kFullWidth = 1000;  // of Chinese, Japanese and Korean, of the ellipsis
 // Where there is no Helvetica its place is taken by letters up to this much wider (DejaVu Sans).
 constexpr double kWiderLetters = 1.17;
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+// Of the character that begins with this byte, in thousandths of its size.
+double letter_width(char byte) {
+  const bool known = byte >= ' ' && byte <= '~';
+  return known                   ? kLetterWidths[static_cast<std::size_t>(byte - ' ')]
+         : is_continuation(byte) ? 0
+         : static_cast<unsigned char>(byte) >= 0xE3 ? kFullWidth
+                                                    : kOtherWidth;
+}
 
 }  // namespace
 
 double text_width(const std::string& words, double size) {
   double sum = 0;
   for (const char c : words) {
-    const bool known = c >= ' ' && c <= '~';
-    sum += known ? kLetterWidths[static_cast<std::size_t>(c - ' ')]
-                 : (is_continuation(c) ? 0 : kOtherWidth);
+    sum += letter_width(c);
   }
   return sum * size / 1000 * kWiderLetters;
 }
 
 std::string clipped(const std::string& words, double size, double width) {
-  if (text_width(words, size) <= width) {
-    return words;
-  }
-  std::string kept = words;
-  while (!kept.empty() && text_width(kept + "...", size) > width) {
-    while (is_continuation(kept.back())) {
-      kept.pop_back();
+  // What is as wide as the room, but for rounding, fits.
+  const double most = width / (size / 1000 * kWiderLetters) * (1 + 1e-9);
+  double sum = 0;
+  std::size_t kept = 0;  // bytes that leave room for the ellipsis
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!is_continuation(words[i]) && sum + kFullWidth <= most) {
+      kept = i;
     }
-    kept.pop_back();
+    sum += letter_width(words[i]);
+    if (sum > most) {
+      return words.substr(0, kept) + "\u2026";
+    }
   }
-  return kept + "\u2026";
+  return words;
 }
 
 void Canvas::grow(double x, double y) {
@@ -109,7 +104,7 @@ void Canvas::text(double x, double y, const std::string& words, Anchor anchor,
   body_ += fmt::format(
       "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}{} xml:space=\"preserve\">{}</text>\n",
       x, y, kAnchors[static_cast<std::size_t>(anchor)], style.empty() ? "" : " ", style,
-      escaped(words));
+      markup(words));
   const double width =
       kLetter * static_cast<double>(words.size()) * (style == kTitleStyle ? kTitleScale : 1);
   grow(x + (anchor == Anchor::kStart ? width : anchor == Anchor::kMiddle ? width / 2 : 0), y + 4);
@@ -118,7 +113,7 @@ void Canvas::text(double x, double y, const std::string& words, Anchor anchor,
 void Canvas::upright(double x, double y, const std::string& words) {
   body_ += fmt::format(
       "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-      x, y, escaped(words));
+      x, y, markup(words));
   grow(x, y);
 }
 
@@ -127,13 +122,6 @@ void Canvas::line(double x1, double y1, double x2, double y2, const std::string&
       fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n",
                   x1, y1, x2, y2, stroke);
   grow(std::max(x1, x2), std::max(y1, y2));
-}
-
-void Canvas::dot(double x, double y, const std::string& fill) {
-  constexpr double kRadius = 3;
-  body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x, y,
-                       kRadius, fill);
-  grow(x + kRadius, y + kRadius);
 }
 
 void Canvas::arrow(double x1, double y1, double x2, double y2, const std::string& stroke) {
@@ -146,8 +134,10 @@ void Canvas::arrow(double x1, double y1, double x2, double y2, const std::string
   }
 }
 
-void Canvas::words(Point at, const std::string& text, const TextStyle& style) {
-  const double width = text_width(text, style.size);
+void Canvas::words(Point at, const std::string& given, const TextStyle& style) {
+  const std::string text = repaired(given);  // before it is measured
+  const std::string shown = style.room > 0 ? clipped(text, style.size, style.room) : text;
+  const double width = text_width(shown, style.size);
   std::string more;
   if (style.anchor != Anchor::kStart) {
     more += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(style.anchor)]);
@@ -162,8 +152,10 @@ void Canvas::words(Point at, const std::string& text, const TextStyle& style) {
                                 ? fmt::format("x=\"{}\" y=\"{}\"", px(at.x), px(at.y))
                                 : fmt::format("transform=\"translate({} {}) rotate({})\"", px(at.x),
                                               px(at.y), px(style.angle));
-  body_ +=
-      fmt::format("<text {}{} fill=\"{}\">{}</text>\n", place, more, style.fill, escaped(text));
+  const std::string title =
+      shown == text ? "" : fmt::format("<title>{}</title>", markup(text));  // all of it
+  body_ += fmt::format("<text {}{} fill=\"{}\">{}{}</text>\n", place, more, style.fill,
+                       markup(shown), title);
   const bool turned = style.angle != 0;
   const double part = style.anchor == Anchor::kStart    ? 1
                       : style.anchor == Anchor::kMiddle ? 0.5
@@ -175,7 +167,7 @@ void Canvas::halo(Point at, const std::string& text, double size) {
   body_ += fmt::format(
       "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#ffffff\" stroke=\"#ffffff\" "
       "stroke-width=\"2.5\" aria-hidden=\"true\">{}</text>\n",
-      px(at.x), px(at.y), px(size), escaped(text));
+      px(at.x), px(at.y), px(size), markup(text));
 }
 
 void Canvas::polyline(std::span<const Point> points, const LineStyle& style) {
@@ -224,7 +216,7 @@ std::string Canvas::finish(const std::string& label) const {
              "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" "
              "font-size=\"{2}\" role=\"img\" aria-label=\"{3}\">\n"
              "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-             width, height, kFigureLetters, attribute(label)) +
+             width, height, kFigureLetters, markup(label)) +
          body_ + "</svg>\n";
 }
 

@@ -19,7 +19,6 @@ struct Point {
   double y = 0;
 };
 
-inline constexpr const char* kBlue = "#4878a8";  // of what is measured
 inline constexpr const char* kTitleStyle = "font-size=\"15\"";
 
 enum class Anchor : unsigned char { kStart, kMiddle, kEnd };
@@ -31,9 +30,10 @@ struct TextStyle {
   std::string fill = "#222222";
   bool bold = false;
   double angle = 0;  // degrees, clockwise around the anchor
+  double room = 0;   // px; longer words are clipped, and whole in their title; 0: any length
 };
 double text_width(const std::string& words, double size);
-// Cut to a width, with three dots in place of its end.
+// Cut to a width, with an ellipsis in place of its end.
 std::string clipped(const std::string& words, double size, double width);
 
 struct LineStyle {
@@ -50,7 +50,6 @@ class Canvas {
             const std::string& style = "");
   void upright(double x, double y, const std::string& words);  // read from below
   void line(double x1, double y1, double x2, double y2, const std::string& stroke = "#404040");
-  void dot(double x, double y, const std::string& fill);
   void arrow(double x1, double y1, double x2, double y2, const std::string& stroke);
 
   // For figures of papers: thinner, titled, in groups.

@@ -464,7 +464,11 @@ TEST_F(CommandLine, WritesAFrontWithAMappingPerPoint) {
   const Json json = Json::parse(front.out);
   EXPECT_EQ(json["front"], "energy_latency");
   EXPECT_TRUE(json["complete"]);
-  EXPECT_THAT(contents(folder() / "front.svg"), HasSubstr("</svg>"));
+  const std::string front_svg = contents(folder() / "front.svg");
+  EXPECT_THAT(front_svg, HasSubstr(": energy against steady latency</text>"));
+  EXPECT_THAT(front_svg, HasSubstr(">energy (nJ)"));
+  EXPECT_THAT(front_svg, HasSubstr(">latency ("));
+  EXPECT_THAT(front_svg, HasSubstr("prefers-color-scheme: dark"));
   std::size_t i = 0;
   for (const Json& point : json["points"]) {
     const std::string file = fmt::format("points/point_{:03}.yaml", ++i);
@@ -473,6 +477,14 @@ TEST_F(CommandLine, WritesAFrontWithAMappingPerPoint) {
     EXPECT_EQ(Json::parse(again.out)["cost"]["latency_cycles"], point["latency_cycles"]);
   }
   EXPECT_GE(i, 1U);
+  ASSERT_EQ(run(fmt::format("search {} {} --curve Buffer --objective edp --svg curve.svg",
+                            kTeaching, kLayer))
+                .code,
+            0);
+  const std::string curve = contents(folder() / "curve.svg");
+  EXPECT_THAT(curve, HasSubstr(": least edp with a capacity of Buffer</text>"));
+  EXPECT_THAT(curve, HasSubstr(">capacity of Buffer ("));
+  EXPECT_THAT(curve, HasSubstr("J\u00b7s)"));
   EXPECT_EQ(run(fmt::format("search {} {} --curve GLB", kTeaching, kLayer)).err,
             "mapsim: --curve: no level 'GLB'; one of DRAM, Buffer, Registers\n");
 }

@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs/";
@@ -70,6 +71,48 @@ TEST_F(ReportCommand, OfWhatJsonPrints) {
       << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("<h1>Own</h1>"));
   EXPECT_THAT(file("stdout"), HasSubstr("<b>Figure 6.</b>"));
+}
+
+// Figures of a layer on a machine whose level has a long name: in bounded memory, and a picture of
+// the histogram that has the optimum on its axis.
+TEST_F(ReportCommand, EndsWhateverLevelsAreCalled) {
+  std::string machine = contents(kConfigs + "arch/teaching.yaml");
+  for (std::size_t at = 0; (at = machine.find("DRAM", at)) != std::string::npos; at += 64) {
+    machine.replace(at, 4, "DRAM" + std::string(60, 'x'));
+  }
+  write("long.yaml", machine);
+  write("net.yaml",
+        "name: pair\nlayers:\n  - {name: a, workload: gemm.yaml, count: 2}\n"
+        "  - {name: b, workload: gemm.yaml}\n");
+  ASSERT_EQ(run("network long.yaml net.yaml --json --out network.json"), 0) << file("stderr");
+  EXPECT_EQ(shell(fmt::format("ulimit -v 3000000; timeout 60 '{}' report network.json -o r.html",
+                              MAPSIM_PROGRAM)),
+            0)
+      << file("stderr");
+  EXPECT_THAT(file("r.html"), HasSubstr("<b>Figure 3.</b>"));
+}
+
+TEST_F(ReportCommand, DrawsAHistogramWithItsOptimum) {
+  ASSERT_EQ(run("histogram " + kConfigs + "arch/teaching.yaml " + kConfigs +
+                "workloads/teaching/conv.yaml --mappings 50 --svg histogram.svg"),
+            0)
+      << file("stderr");
+  const std::string svg = file("histogram.svg");
+  for (const char* words : {">energy (", ">mappings</text>", ">proven optimum ",
+                            "stroke=\"#cc3311\"", ": mappings by energy</text>"}) {
+    EXPECT_THAT(svg, HasSubstr(words));
+  }
+}
+
+// CSV has the unit in the key, the table in each value.
+TEST_F(ReportCommand, ResultsForPeopleNameQuantitiesNotUnits) {
+  ASSERT_EQ(run("sweep campaign.yaml --db r.sqlite --threads 1"), 0) << file("stderr");
+  ASSERT_EQ(run("results r.sqlite"), 0);
+  const std::string head = file("stdout").substr(0, file("stdout").find('\n'));
+  EXPECT_THAT(head, HasSubstr(" energy "));
+  EXPECT_THAT(head, Not(HasSubstr("energy_pj")));
+  ASSERT_EQ(run("results r.sqlite --csv"), 0) << file("stderr");
+  EXPECT_THAT(file("stdout"), HasSubstr(",energy_pj,"));
 }
 
 TEST_F(ReportCommand, OfMeasurementsNeedsTheGpu) {

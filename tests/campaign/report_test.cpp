@@ -18,7 +18,7 @@
 #include "campaign/store.hpp"
 #include "campaign/sweep.hpp"
 #include "core/diagnostic.hpp"
-#include "core/rng.hpp"
+#include "tests/campaign/made_up.hpp"
 
 namespace mapsim {
 namespace {
@@ -29,63 +29,6 @@ using ::testing::HasSubstr;
 std::string contents(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
-}
-
-// A study with the shape of a real one; figures by a seed.
-Study made_up(std::size_t designs, std::size_t layers, std::uint64_t seed = 1) {
-  Rng rng{seed};
-  Study study{"made_up", "net", "energy", "steady", "", "none", "exact", {}};
-  for (std::size_t d = 0; d < designs; ++d) {
-    DesignResult design;
-    design.number = d + 1;
-    design.arch = "machine";
-    design.settings = {{"nodes.GLB.capacity", fmt::format("{} KiB", 1U << (d % 9))},
-                       {"nodes.PEs.x", fmt::format("{}", 1 + d / 9)}};
-    design.clock_hz = 1e9;
-    design.mac_units = 64;
-    design.area_mm2 = 0.5 + static_cast<double>(rng.below(100)) / 10;
-    for (std::size_t i = 0; i < layers; ++i) {
-      LayerResult layer;
-      layer.layer = fmt::format("conv{}", i + 1);
-      layer.count = 1 + static_cast<std::int64_t>(rng.below(3));
-      layer.status = "optimal";
-      const double pj = 1e6 + static_cast<double>(rng.below(9'000'000));
-      layer.energy = {{"DRAM", "I", pj / 2}, {"GLB", "W", pj / 4}, {"MAC", "", pj / 4}};
-      layer.energy_pj = pj;
-      layer.cycles = 10'000 + static_cast<std::int64_t>(rng.below(90'000));
-      layer.macs = 500'000;
-      layer.utilization = 500'000.0 / 64 / static_cast<double>(layer.cycles);
-      layer.bottleneck = "DRAM";
-      layer.ops = 1e6;
-      layer.bytes = 1e3 + static_cast<double>(rng.below(100'000));
-      layer.peak_ops = 128e9;
-      layer.peak_bytes = 8e9;
-      layer.gap = 0;
-      layer.mapping = "DRAM: M4\n";
-      design.layers.push_back(layer);
-    }
-    study.designs.push_back(design);
-  }
-  return study;
-}
-
-Page page_of(std::vector<Study> studies) {
-  ReportInput input;
-  input.sources = {"made_up.sqlite"};
-  input.results.studies = std::move(studies);
-  return report_page(input);
-}
-
-std::vector<const PageFigure*> figures_of(const Page& page) {
-  std::vector<const PageFigure*> figures;
-  for (const Section& section : page.sections) {
-    for (const auto& part : section.parts) {
-      if (const auto* figure = std::get_if<PageFigure>(&part)) {
-        figures.push_back(figure);
-      }
-    }
-  }
-  return figures;
 }
 
 // Shapes in groups of class "marks", in a figure or in what a browser made of a page.
@@ -428,6 +371,23 @@ TEST_F(InChromium, IsLightOrDarkAndPrints) {
   const std::string words = contents(folder() / "page.txt");
   const std::regex head{"use of MACs"};
   EXPECT_GE(std::distance(std::sregex_iterator{words.begin(), words.end(), head}, {}), 3) << words;
+}
+
+// A table that fits says nothing; one that does not says so, and shades its edge.
+TEST_F(InChromium, SaysThatATableIsWiderThanThePage) {
+  const auto table = [](const std::string& name, std::size_t columns) {
+    PageTable made{name, name, {}, {{}}};
+    for (std::size_t i = 0; i < columns; ++i) {
+      made.columns.push_back({fmt::format("c{}", i), fmt::format("column {}", i)});
+      made.rows[0].emplace_back(1e-9 * static_cast<double>(i + 1));
+    }
+    return made;
+  };
+  write(page_html({"p", {}, {{"s", "s", {}, {table("narrow", 3), table("wide", 30)}}}, ""}));
+  const std::string dom = open("--dump-dom");
+  const std::string hint = "<span class=\"wide scrolls\">wider than the page";
+  EXPECT_GT(dom.find(hint), dom.find("id=\"wide\""));
+  EXPECT_NE(dom.find(hint), std::string::npos);
 }
 
 // 10,000 rows: in less than two seconds to the end of loading, the table sorted and laid out.

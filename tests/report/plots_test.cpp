@@ -128,7 +128,7 @@ TEST(Figures, UseNoColourWithoutADarkOne) {
 
 TEST(Figures, EscapeWhatNamesContain) {
   const std::string figure = one_of_each()[2];
-  EXPECT_NE(figure.find("2: b &lt;c> &amp; \"d\""), std::string::npos);
+  EXPECT_NE(figure.find("2: b &lt;c> &amp; &quot;d&quot;"), std::string::npos);
 }
 
 TEST(TextWidth, CountsLettersNotBytes) {

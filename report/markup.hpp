@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace mapsim {
+
+// Bytes that are no text become U+FFFD: in a file of XML they would be an error.
+std::string repaired(std::string_view words);
+// Words as they stand in HTML and in SVG, between tags or in quotes; repaired.
+std::string markup(std::string_view words);
+
+}  // namespace mapsim
