@@ -51,6 +51,7 @@ ImportedFiles import_onnx(const ImportArguments& arguments) {
     imported.files.push_back({layer.name + ".yaml", heading + print_layer(layer.workload)});
     parse_workload(imported.files.back().text, imported.files.back().name);  // it can be read
   }
+  imported.notes = network.warnings;
   for (const auto& [kind, count] : network.unpriced) {
     imported.notes.push_back(fmt::format("{}, {} x: not known, not priced", kind, count));
   }

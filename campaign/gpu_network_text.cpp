@@ -106,8 +106,11 @@ Json streams_json(const Network& network, const GpuNetworkResult& result) {
 
 std::string gpu_network_text(const Gpu& gpu, const Network& network,
                              const GpuNetworkResult& result) {
-  std::string text =
-      fmt::format("{} on {}: each layer's fastest kernel\n\n", network.name, gpu.name);
+  std::string text = fmt::format("{} on {}: each layer's fastest kernel\n", network.name, gpu.name);
+  for (const std::string& warning : network.warnings) {
+    text += fmt::format("warning: {}\n", warning);
+  }
+  text += '\n';
   text += layers_text(network, result) + streams_text(network, result);
   const std::string rate =
       fmt::format(" ({} inferences/s)", ratio(part(times(network.batch), result.latency.count())));
@@ -135,6 +138,7 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
   json["network"] = network.name;
   json["interrupted"] = result.interrupted;
   json["batch"] = network.batch;
+  json["warnings"] = network.warnings;
   const double seconds = result.latency.count();
   json["total"] = {
       {"energy_pj", result.energy.count()},

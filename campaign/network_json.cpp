@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/physical.hpp"
 #include "campaign/network.hpp"
+#include "campaign/network_widths.hpp"
 #include "campaign/report_energy.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
@@ -55,6 +56,22 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
   return json;
 }
 
+Json bits_json(const std::set<Bits>& widths) {
+  Json json = Json::array();
+  for (const Bits bits : widths) {
+    json.push_back(bits.count());
+  }
+  return json;
+}
+
+Json widths_json(const Arch& arch, const Network& network) {
+  const NetworkWidths widths = network_widths(arch, network);
+  return {{"operands_bits", bits_json(widths.operands)},
+          {"outputs_bits", bits_json(widths.outputs)},
+          {"sums_bits", bits_json(widths.sums)},
+          {"word_bits", widths.word ? Json(widths.word->count()) : Json()}};
+}
+
 }  // namespace
 
 std::string network_json(const Provenance& origin, const Arch& arch, const Network& network,
@@ -74,6 +91,8 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
   const auto inferences = static_cast<double>(network.batch);
   json["batch"] = network.batch;
+  json["widths"] = widths_json(arch, network);
+  json["warnings"] = network_warnings(arch, network);
   json["total"] = {
       {"energy_pj", sums.energy.count()},
       {"latency_cycles", sums.latency.count()},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "campaign/network.hpp"
+#include "campaign/network_widths.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"
@@ -209,8 +210,12 @@ std::string network_text(const Arch& arch, const Network& network, const Network
   const NetworkTotals sums = totals(arch, network, result, mode);
   const std::vector<Share> found = shares(network, result, mode);
   const std::vector<StreamKind> streams = stream_kinds(arch, network);
-  std::string text = fmt::format("{} on {}: layer by layer, least {}\n\n", network.name, arch.name,
-                                 to_string(options.search.objective));
+  std::string text = fmt::format("{} on {}: layer by layer, least {}\n{}", network.name, arch.name,
+                                 to_string(options.search.objective), widths_text(arch, network));
+  for (const std::string& warning : network_warnings(arch, network)) {
+    text += fmt::format("warning: {}\n", warning);
+  }
+  text += '\n';
   std::vector<Row> rows{{"layer", "times", "MACs", "latency", "share", "energy", "share",
                          "utilised", "limited by", "proof"}};
   for (const Share& share : found) {

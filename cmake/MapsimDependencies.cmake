@@ -15,20 +15,6 @@ find_path(GMP_INCLUDE_DIR gmpxx.h REQUIRED)
 find_library(GMP_LIBRARY gmp REQUIRED)
 find_library(GMPXX_LIBRARY gmpxx REQUIRED)
 
-# Debian's ONNX forgets to look for protobuf itself, and has no archive.
-if(MAPSIM_ONNX STREQUAL AUTO)
-  find_package(Protobuf QUIET)
-  find_package(ONNX CONFIG QUIET)
-  set(MAPSIM_ONNX OFF)
-  if(ONNX_FOUND AND Protobuf_FOUND AND NOT MAPSIM_STATIC)
-    set(MAPSIM_ONNX ON)
-  endif()
-elseif(MAPSIM_ONNX)
-  find_package(Protobuf REQUIRED)
-  find_package(ONNX CONFIG REQUIRED)
-endif()
-message(STATUS "ONNX models: ${MAPSIM_ONNX}")
-
 # yaml-cpp 0.7 (Debian 12) exports the plain target name only, and never its archive.
 if(MAPSIM_STATIC)
   find_library(YAML_CPP_ARCHIVE yaml-cpp REQUIRED)

@@ -36,6 +36,7 @@ struct OnnxGraph {
   std::vector<OnnxNode> nodes;
   std::int64_t batch = 1;  // the symbolic first dim of the inputs, if they have one
   bool stretched = false;  // the first dims were 1 and not symbolic, and are `batch` now
+  std::vector<std::string> warnings{};  // what may have been misread
   friend bool operator==(const OnnxGraph&, const OnnxGraph&) = default;
 };
 
@@ -47,15 +48,12 @@ struct OnnxOptions {
   std::optional<Bits> operand_bits;
 };
 
-// Whether this build reads ONNX files.
-bool has_onnx();
-
 // Reads a model and infers shapes; where an operator tells inference nothing, the shapes that the
 // file itself gives. A symbolic first dim is the batch unless its name says that it counts tokens
 // or steps. An unnamed dim is called INPUT[AXIS]. The model's own functions are inlined. Throws
-// ConfigError: not readable, not ONNX, an opset that is not known, symbolic dims without a value,
+// ConfigError: not readable, not ONNX, an opset below 1, symbolic dims without a value,
 // `dims` that no input has, a tensor that nothing makes or that is made twice, an attribute of a
-// wrong type, inference that fails; or without ONNX in this build.
+// wrong type. Operators that are not known make tensors of unknown shape.
 OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options);
 
 // Conv, ConvTranspose, Gemm, MatMul and Einsum as layers, each shape once; operators that only move

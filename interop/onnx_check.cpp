@@ -2,101 +2,106 @@
 #include "interop/onnx_check.hpp"
 
 #include <fmt/format.h>
-#include <onnx/defs/schema.h>
-#include <onnx/defs/tensor_proto_util.h>
-#include <onnx/onnx_pb.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <set>
-#include <vector>
 
 #include "core/diagnostic.hpp"
 #include "interop/onnx.hpp"
+#include "interop/onnx_rules.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kNewestOpset = 25;  // onnx 1.20; fit_library() knows what changed
-
 [[noreturn]] void fail(const std::string& file, const std::string& message) {
   throw ConfigError({Diagnostic{file, 0, 0, "", as_text(message), ""}});
 }
 
-bool is_own(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-
-// Of ONNX's own operators; 1: none is given.
-std::int64_t opset_of(const onnx::ModelProto& model) {
-  for (const auto& import : model.opset_import()) {
-    if (is_own(import.domain())) {
-      return import.version();
-    }
-  }
-  return 1;
-}
-
-// As the library knows the operator; nullptr: not at all.
-const onnx::OpSchema* schema_of(const onnx::NodeProto& node, std::int64_t opset) {
-  return is_own(node.domain())
-             ? onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(opset), "")
-             : nullptr;
-}
-
 // Every tensor that a node reads is there when the node runs, and made once.
-void check_order(const onnx::GraphProto& graph, const std::string& file) {
+void check_order(const ModelGraph& graph, const std::string& file) {
   std::set<std::string> made{""};
-  for (const auto& input : graph.input()) {
-    made.insert(input.name());
+  for (const ModelValue& input : graph.inputs) {
+    made.insert(input.name);
   }
-  for (const auto& weight : graph.initializer()) {
-    made.insert(weight.name());
+  for (const ModelTensor& constant : graph.constants) {
+    made.insert(constant.name);
   }
-  for (const auto& weight : graph.sparse_initializer()) {
-    made.insert(weight.values().name());
-  }
-  for (const auto& node : graph.node()) {
-    for (const std::string& name : node.input()) {
+  for (const ModelNode& node : graph.nodes) {
+    for (const std::string& name : node.inputs) {
       if (!made.contains(name)) {
-        fail(file, fmt::format("{} {} reads {}, which nothing before it makes", node.op_type(),
-                               quoted(node.name()), quoted(name)));
+        fail(file, fmt::format("{} {} reads {}, which nothing before it makes", node.op,
+                               quoted(node.name), quoted(name)));
       }
     }
-    for (const std::string& name : node.output()) {
+    for (const std::string& name : node.outputs) {
       if (!made.insert(name).second && !name.empty()) {
-        fail(file, fmt::format("{} {} makes {}, which is there already", node.op_type(),
-                               quoted(node.name()), quoted(name)));
+        fail(file, fmt::format("{} {} makes {}, which is there already", node.op, quoted(node.name),
+                               quoted(name)));
       }
     }
   }
 }
 
-void check_attributes(const onnx::NodeProto& node, const onnx::OpSchema& schema,
-                      const std::string& file) {
-  for (const auto& attribute : node.attribute()) {
-    const auto known = schema.attributes().find(attribute.name());
-    if (known != schema.attributes().end() && known->second.type != attribute.type()) {
-      fail(file,
-           fmt::format("{} {}: '{}' is of type {}, not {}", node.op_type(), quoted(node.name()),
-                       attribute.name(), onnx::AttributeProto::AttributeType_Name(attribute.type()),
-                       onnx::AttributeProto::AttributeType_Name(known->second.type)));
+// Attributes that shapes depend on have one type, whatever the operator.
+int type_of(std::string_view attribute) {
+  constexpr std::array kIntegers{"axis",        "batch_dims",  "blocksize", "ceil_mode",
+                                 "group",       "hidden_size", "keepdims",  "layout",
+                                 "num_outputs", "transA",      "transB"};
+  constexpr std::array kLists{"axes",           "dilations",    "ends",   "kernel_shape",
+                              "output_padding", "output_shape", "pads",   "perm",
+                              "pooled_shape",   "split",        "starts", "strides"};
+  constexpr std::array kTexts{"auto_pad", "direction", "equation"};
+  const auto has = [attribute](const auto& names) {
+    return std::find(names.begin(), names.end(), attribute) != names.end();
+  };
+  return has(kIntegers) ? int{kOnnxIntegerAttribute}
+         : has(kLists)  ? int{kOnnxIntegersAttribute}
+         : has(kTexts)  ? int{kOnnxTextAttribute}
+                        : 0;
+}
+
+void check_attributes(const ModelNode& node, const std::string& file) {
+  for (const ModelAttribute& attribute : node.attributes) {
+    const int type = type_of(attribute.name);
+    if (type != 0 && attribute.type != type) {
+      fail(file, fmt::format("{} {}: '{}' is of type {}, not {}", node.op, quoted(node.name),
+                             attribute.name, onnx_attribute_type(attribute.type),
+                             onnx_attribute_type(type)));
     }
   }
+}
+
+std::vector<std::string> warnings(const Model& model, std::int64_t opset) {
+  if (opset <= kNewestOpset) {
+    return {};
+  }
+  std::set<std::string> operators;
+  for (const ModelNode& node : model.graph.nodes) {
+    if (node.is_own()) {
+      operators.insert(as_text(node.op));
+    }
+  }
+  return {
+      fmt::format("opset {} is newer than {}, the newest known here: an operator that changed "
+                  "since is read in its older form; the model has {}",
+                  opset, kNewestOpset, fmt::join(operators, ", "))};
 }
 
 // Whole numbers that the model has as constants.
 class Constants {
  public:
-  explicit Constants(const onnx::GraphProto& graph) {
-    for (const auto& tensor : graph.initializer()) {
-      tensors_[tensor.name()] = &tensor;
+  explicit Constants(const ModelGraph& graph) {
+    for (const ModelTensor& tensor : graph.constants) {
+      tensors_[tensor.name] = &tensor;
     }
-    for (const auto& node : graph.node()) {
-      if (node.op_type() == "Constant" && node.output_size() == 1 && node.attribute_size() == 1 &&
-          node.attribute(0).has_t()) {
-        tensors_[node.output(0)] = &node.attribute(0).t();
+    for (const ModelNode& node : graph.nodes) {
+      if (node.op == "Constant" && node.outputs.size() == 1 && node.attributes.size() == 1 &&
+          node.attributes[0].tensors.size() == 1) {
+        tensors_[node.outputs[0]] = &node.attributes[0].tensors[0];
       }
     }
   }
@@ -104,137 +109,74 @@ class Constants {
   bool has(const std::string& name) const { return tensors_.contains(name); }
 
   // Empty: none, or not known.
-  std::vector<std::int64_t> list(const std::string& name) const {
+  OnnxNumbers list(const std::string& name) const {
     const auto at = tensors_.find(name);
-    if (at == tensors_.end() || at->second->data_type() != onnx::TensorProto::INT64) {
-      return {};
-    }
-    try {
-      return onnx::ParseData<std::int64_t>(at->second);
-    } catch (const std::exception&) {
-      return {};  // in another file, or broken: inference says so
-    }
+    return at == tensors_.end() || at->second->type != kOnnxInt64
+               ? OnnxNumbers{}
+               : values_of(*at->second).value_or(OnnxNumbers{});
   }
 
  private:
-  std::map<std::string, const onnx::TensorProto*> tensors_;
+  std::map<std::string, const ModelTensor*> tensors_;
 };
 
-void drop_attribute(onnx::NodeProto& node, const std::string& name) {
-  auto& all = *node.mutable_attribute();
-  all.erase(std::remove_if(all.begin(), all.end(),
-                           [&](const auto& attribute) { return attribute.name() == name; }),
-            all.end());
-}
-
-// From opset 18 on every reduction reads its axes, as ReduceSum does from 13 on.
-void give_axes(onnx::NodeProto& node, const Constants& constants) {
-  const std::vector<std::int64_t> axes =
-      node.input_size() == 2 ? constants.list(node.input(1)) : std::vector<std::int64_t>{};
-  if (!axes.empty()) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name("axes");
-    attribute.set_type(onnx::AttributeProto::INTS);
-    attribute.mutable_ints()->Assign(axes.begin(), axes.end());
-    node.mutable_input()->RemoveLast();
-  }
-}
-
-// What newer opsets added that changes no shape.
-void drop_news(onnx::NodeProto& node) {
-  for (const char* name : {"saturate", "round_mode", "antialias", "noop_with_empty_axes"}) {
-    drop_attribute(node, name);
-  }
-  if (node.op_type() == "Split") {
-    drop_attribute(node, "num_outputs");  // the results are there to be counted
-  }
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.name() == "keep_aspect_ratio_policy" && attribute.s() == "stretch") {
-      drop_attribute(node, "keep_aspect_ratio_policy");
-      break;
+// Eight bytes a number, as raw data has them.
+std::string raw(const OnnxNumbers& numbers) {
+  std::string bytes;
+  for (const OnnxNumber number : numbers) {
+    const auto bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+      bytes += static_cast<char>(bits >> shift & 0xFF);
     }
   }
-}
-
-bool fits(const onnx::NodeProto& node, const onnx::OpSchema& schema) {
-  return node.input_size() <= schema.max_input() &&
-         std::all_of(node.attribute().begin(), node.attribute().end(), [&](const auto& attribute) {
-           return schema.attributes().contains(attribute.name());
-         });
-}
-
-bool overflows(const onnx::NodeProto& node, const Constants& constants) {
-  if ((node.op_type() != "Tile" && node.op_type() != "Pad") || node.input_size() < 2) {
-    return false;
-  }
-  const std::vector<std::int64_t> numbers = constants.list(node.input(1));
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  return std::any_of(numbers.begin(), numbers.end(),
-                     [](std::int64_t number) { return number > kMost || number < -kMost; });
+  return bytes;
 }
 
 }  // namespace
 
-void check_onnx(const onnx::ModelProto& model, const std::string& file) {
-  const std::int64_t opset = opset_of(model);
-  if (opset < 1 || opset > kNewestOpset) {
-    fail(file, fmt::format("opset {}: 1 to {} are known here", opset, kNewestOpset));
-  }
-  check_order(model.graph(), file);
-  for (const auto& node : model.graph().node()) {
-    if (const onnx::OpSchema* schema = schema_of(node, opset)) {
-      check_attributes(node, *schema, file);
-    }
-  }
+std::int64_t opset_of(const Model& model) {
+  const auto own = model.opsets.find("");
+  return own == model.opsets.end() ? 1 : own->second;
 }
 
-void fit_library(onnx::ModelProto& model) {
+std::vector<std::string> check_onnx(const Model& model, const std::string& file) {
   const std::int64_t opset = opset_of(model);
-  const int newest = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().at("").second;
-  const Constants constants{model.graph()};
-  std::vector<onnx::NodeProto> nodes{model.graph().node().begin(), model.graph().node().end()};
-  for (onnx::NodeProto& node : nodes) {
-    const onnx::OpSchema* schema = schema_of(node, opset);
-    if (schema == nullptr) {
-      continue;
+  if (opset < 1) {
+    fail(file, fmt::format("opset {}: the first one is 1", opset));
+  }
+  check_order(model.graph, file);
+  for (const ModelNode& node : model.graph.nodes) {
+    if (node.is_own()) {
+      check_attributes(node, file);
     }
-    if (opset > newest) {
-      drop_news(node);
-      if (node.op_type().starts_with("Reduce") && node.op_type() != "ReduceSum") {
-        give_axes(node, constants);
+  }
+  return warnings(model, opset);
+}
+
+void stretch_shapes(Model& model, std::int64_t batch) {
+  std::vector<ModelTensor> made;
+  {
+    const Constants constants{model.graph};
+    for (ModelNode& node : model.graph.nodes) {
+      const bool fills = node.op == "Expand";
+      if ((node.op != "Reshape" && !fills) || node.inputs.size() != 2 || node.outputs.size() != 1 ||
+          (!fills && constants.has(node.inputs[0]))) {
+        continue;
       }
-    }
-    if ((opset > newest && !fits(node, *schema)) || overflows(node, constants)) {
-      node.set_op_type("of no known shape: " + node.op_type());
+      OnnxNumbers shape = constants.list(node.inputs[1]);
+      if (shape.size() < 2 || shape[0] != 1) {
+        continue;
+      }
+      shape[0] = static_cast<OnnxNumber>(batch);
+      const std::string& bytes = model.made.emplace_back(raw(shape));
+      ModelTensor tensor{node.outputs[0] + " of more inputs", kOnnxInt64, {}, {}, false};
+      tensor.dims = {static_cast<std::int64_t>(shape.size())};
+      tensor.data.emplace_back(9U, WireField::Kind::kBytes, std::uint64_t{0}, bytes);
+      node.inputs[1] = tensor.name;
+      made.push_back(std::move(tensor));
     }
   }
-  model.mutable_graph()->mutable_node()->Assign(nodes.begin(), nodes.end());
-}
-
-void stretch_shapes(onnx::GraphProto& graph, std::int64_t batch) {
-  const Constants constants{graph};
-  std::vector<onnx::TensorProto> made;
-  for (auto& node : *graph.mutable_node()) {
-    const bool fills = node.op_type() == "Expand";
-    if ((node.op_type() != "Reshape" && !fills) || node.input_size() != 2 ||
-        node.output_size() != 1 || (!fills && constants.has(node.input(0)))) {
-      continue;
-    }
-    std::vector<std::int64_t> shape = constants.list(node.input(1));
-    if (shape.size() < 2 || shape[0] != 1) {
-      continue;
-    }
-    shape[0] = batch;
-    onnx::TensorProto& tensor = made.emplace_back();
-    tensor.set_name(node.output(0) + " of more inputs");
-    tensor.set_data_type(onnx::TensorProto::INT64);
-    tensor.add_dims(static_cast<std::int64_t>(shape.size()));
-    tensor.mutable_int64_data()->Assign(shape.begin(), shape.end());
-    node.set_input(1, tensor.name());
-  }
-  for (onnx::TensorProto& tensor : made) {
-    *graph.add_initializer() = std::move(tensor);
-  }
+  std::move(made.begin(), made.end(), std::back_inserter(model.graph.constants));
 }
 
 }  // namespace mapsim

@@ -2,26 +2,26 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
-namespace onnx {
-class GraphProto;
-class ModelProto;
-}  // namespace onnx
+#include "interop/onnx_model.hpp"
 
 namespace mapsim {
 
-// Throws ConfigError about `file`: an opset below 1 or newer than any known here, a tensor that is
-// read before it is made or made twice, an attribute of another type than its operator's.
-void check_onnx(const onnx::ModelProto& model, const std::string& file);
+// The newest opset whose operators are known here: ONNX 1.22. Of 26 and 27 no operator that was
+// there before reads or makes anything of another shape.
+inline constexpr std::int64_t kNewestOpset = 27;
 
-// Prepares a model for libonnx's inference: operators of opsets that are newer than the library and
-// have another form there are put in the form that it knows (axes of reductions), or else under a
-// name that it does not know, so that it tells nothing of them; likewise Tile and Pad by numbers
-// beyond 2^31, which overflow there.
-void fit_library(onnx::ModelProto& model);
+// Of ONNX's own operators; 1: none is given.
+std::int64_t opset_of(const Model& model);
+
+// Throws ConfigError about `file`: an opset below 1, a tensor that is read before it is made or
+// made twice, an attribute of another type than its operator's. Returns warnings: an opset beyond
+// those known here, with the model's operators, which may have changed.
+std::vector<std::string> check_onnx(const Model& model, const std::string& file);
 
 // The model's constants with leading 1 as a Reshape's or Expand's shape get a leading `batch`:
 // models of one input at a time, run with more.
-void stretch_shapes(onnx::GraphProto& graph, std::int64_t batch);
+void stretch_shapes(Model& model, std::int64_t batch);
 
 }  // namespace mapsim

@@ -1,467 +1,358 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interop/onnx_fold.hpp"
-
-#include <onnx/defs/tensor_proto_util.h>
-#include <onnx/onnx_pb.h>
-
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdlib>
+#include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
+#include <unordered_map>
+
+#include "interop/onnx_rules.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr std::size_t kMostNumbers = 256;  // shapes, axes and the like are short
+// Values that operators compute of known values: what models compute of shapes. Values that are not
+// known are no numbers, and make none.
 
-// A scalar or a list of whole numbers.
-struct Numbers {
-  std::vector<std::int64_t> values;
-  bool scalar = false;
-};
-using Known = std::optional<Numbers>;
+constexpr OnnxNumber kNotKnown = std::numeric_limits<OnnxNumber>::quiet_NaN();
+using Folded = std::optional<OnnxNumbers>;
 
-class Folder {
- public:
-  explicit Folder(onnx::GraphProto& graph) : graph_{graph} {
-    for (const auto& tensor : graph.initializer()) {
-      learn(tensor.name(), tensor);
-    }
-    for (const auto* list : {&graph.input(), &graph.value_info(), &graph.output()}) {
-      for (const auto& value : *list) {
-        types_[value.name()] = &value.type().tensor_type();
-      }
-    }
-    for (const auto& output : graph.output()) {
-      kept_.insert(output.name());
-    }
+OnnxNumber truth(bool value) { return value ? 1 : 0; }
+
+// As a tensor of this type holds it.
+OnnxNumber rounded(int type, OnnxNumber value) {
+  if (type == kOnnxBool) {
+    return std::isnan(value) ? value : truth(value != 0);
   }
-
-  std::size_t fold() {
-    std::vector<onnx::NodeProto> left;
-    std::vector<onnx::TensorProto> made;
-    for (const onnx::NodeProto& node : graph_.node()) {
-      if (node.op_type() == "Constant") {
-        know_constant(node);
-      }
-      Known known = node.output_size() == 1 && node.domain().empty() && node.op_type() != "Constant"
-                        ? result(node)
-                        : std::nullopt;
-      if (known && known->values.size() <= kMostNumbers) {
-        if (!kept_.contains(node.output(0))) {
-          made.push_back(tensor_of(node.output(0), *known));
-        }
-        known_[node.output(0)] = std::move(*known);
-      }
-      if (made.empty() || made.back().name() != (node.output_size() > 0 ? node.output(0) : "")) {
-        left.push_back(node);
-      }
-    }
-    if (!made.empty()) {
-      graph_.mutable_node()->Assign(left.begin(), left.end());
-      for (onnx::TensorProto& tensor : made) {
-        *graph_.add_initializer() = std::move(tensor);
-      }
-    }
-    return made.size();
+  if (type == kOnnxDouble) {
+    return static_cast<double>(value);
   }
-
- private:
-  // What libonnx cannot parse is not known.
-  void learn(const std::string& name, const onnx::TensorProto& tensor) {
-    try {
-      know(name, tensor);
-    } catch (const std::exception&) {
-      known_.erase(name);
-    }
+  if (is_real_type(type)) {
+    return static_cast<float>(value);
   }
+  value = std::trunc(value);
+  return value >= -0x1p63L && value < 0x1p64L ? value : kNotKnown;
+}
 
-  void know(const std::string& name, const onnx::TensorProto& tensor) {
-    std::int64_t count = 1;
-    for (const std::int64_t dim : tensor.dims()) {
-      count = dim < 0 || dim > static_cast<std::int64_t>(kMostNumbers) ? 0 : count * dim;
-    }
-    if (tensor.dims_size() > 1 || count > static_cast<std::int64_t>(kMostNumbers)) {
-      return;
-    }
-    Numbers numbers{{}, tensor.dims_size() == 0};
-    if (tensor.data_type() == onnx::TensorProto::INT64) {
-      numbers.values = onnx::ParseData<std::int64_t>(&tensor);
-    } else if (tensor.data_type() == onnx::TensorProto::INT32) {
-      for (const std::int32_t value : onnx::ParseData<std::int32_t>(&tensor)) {
-        numbers.values.push_back(value);
-      }
-    } else {
-      return;
-    }
-    if (numbers.values.size() == static_cast<std::size_t>(count)) {
-      known_[name] = std::move(numbers);
-    }
+// How far apart neighbours along each axis lie in row-major order.
+std::vector<std::int64_t> strides_of(const OnnxShape& shape) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t i = shape.size(); i-- > 1;) {
+    strides[i - 1] = strides[i] * shape[i];
   }
+  return strides;
+}
 
-  void know_constant(const onnx::NodeProto& node) {
-    for (const auto& attribute : node.attribute()) {
-      if (node.output_size() == 1 && attribute.has_t()) {
-        learn(node.output(0), attribute.t());
-      } else if (node.output_size() == 1 && attribute.name() == "value_int") {
-        known_[node.output(0)] = {{attribute.i()}, true};
-      } else if (node.output_size() == 1 && attribute.name() == "value_ints") {
-        known_[node.output(0)] = {{attribute.ints().begin(), attribute.ints().end()}, false};
+// For each axis of a result, where each of its coordinates leads to in the operand.
+using Offsets = std::vector<std::vector<std::int64_t>>;
+
+std::vector<std::int64_t> offsets_along(std::int64_t count, std::int64_t start, std::int64_t step) {
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i < count; ++i) {
+    offsets.push_back(start + i * step);
+  }
+  return offsets;
+}
+
+// The elements whose places are sums of one offset of each axis, in row-major order.
+OnnxNumbers take(const OnnxNumbers& values, const Offsets& offsets) {
+  std::vector<std::int64_t> places{0};
+  for (const auto& along : offsets) {
+    std::vector<std::int64_t> longer;
+    longer.reserve(places.size() * along.size());
+    for (const std::int64_t at : places) {
+      for (const std::int64_t offset : along) {
+        longer.push_back(at + offset);
       }
     }
+    places = std::move(longer);
   }
-
-  onnx::TensorProto tensor_of(const std::string& name, const Numbers& numbers) const {
-    onnx::TensorProto tensor;
-    tensor.set_name(name);
-    const auto type = types_.find(name);
-    const int wanted = type == types_.end() ? 0 : type->second->elem_type();
-    const bool narrow = wanted == onnx::TensorProto::INT32 || wanted == onnx::TensorProto::BOOL;
-    tensor.set_data_type(narrow ? wanted : static_cast<int>(onnx::TensorProto::INT64));
-    if (!numbers.scalar) {
-      tensor.add_dims(static_cast<std::int64_t>(numbers.values.size()));
-    }
-    for (const std::int64_t value : numbers.values) {
-      if (narrow) {
-        tensor.add_int32_data(static_cast<std::int32_t>(value));
-      } else {
-        tensor.add_int64_data(value);
-      }
-    }
-    return tensor;
+  OnnxNumbers taken;
+  for (const std::int64_t at : places) {
+    taken.push_back(values[static_cast<std::size_t>(at)]);
   }
+  return taken;
+}
 
-  static std::optional<std::int64_t> integer(const onnx::NodeProto& node, const char* name) {
-    for (const auto& attribute : node.attribute()) {
-      if (attribute.name() == name && attribute.type() == onnx::AttributeProto::INT) {
-        return attribute.i();
-      }
-    }
+// Operands with all their values, known or not.
+const OnnxNumbers* values_of(const Operation& operation, std::size_t i) {
+  const auto& values = operation.input(i).values;
+  return values ? &*values : nullptr;
+}
+
+// An operand as large as the result.
+Folded spread(const Operation& operation, std::size_t i, const OnnxShape& shape) {
+  const OnnxNumbers* values = values_of(operation, i);
+  if (values == nullptr) {
     return std::nullopt;
   }
+  const OnnxShape& own = *operation.shape(i);
+  const std::vector<std::int64_t> strides = strides_of(own);
+  Offsets offsets;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::size_t behind = shape.size() - axis;
+    const bool repeats = behind > own.size() || own[own.size() - behind] == 1;
+    if (!repeats && own[own.size() - behind] != shape[axis]) {
+      return std::nullopt;
+    }
+    offsets.push_back(offsets_along(shape[axis], 0, repeats ? 0 : strides[own.size() - behind]));
+  }
+  return own.size() > shape.size() ? std::nullopt : Folded{take(*values, offsets)};
+}
 
-  // An input, or before some opset an attribute, with a list.
-  Known list(const onnx::NodeProto& node, int input, const char* name) const {
-    if (input < node.input_size() && !node.input(input).empty()) {
-      return operand(node, input);
+using Binary = OnnxNumber (*)(OnnxNumber, OnnxNumber);
+Binary find_binary(std::string_view op) {
+  static const std::unordered_map<std::string_view, Binary> kBinaries{
+      {"Add", [](OnnxNumber a, OnnxNumber b) { return a + b; }},
+      {"Sub", [](OnnxNumber a, OnnxNumber b) { return a - b; }},
+      {"Mul", [](OnnxNumber a, OnnxNumber b) { return a * b; }},
+      {"Div", [](OnnxNumber a, OnnxNumber b) { return b == 0 ? kNotKnown : a / b; }},
+      {"Pow", [](OnnxNumber a, OnnxNumber b) { return std::pow(a, b); }},
+      {"Max", [](OnnxNumber a, OnnxNumber b) { return a > b ? a : b; }},
+      {"Min", [](OnnxNumber a, OnnxNumber b) { return a < b ? a : b; }},
+      {"Equal", [](OnnxNumber a, OnnxNumber b) { return truth(a == b); }},
+      {"Less", [](OnnxNumber a, OnnxNumber b) { return truth(a < b); }},
+      {"Greater", [](OnnxNumber a, OnnxNumber b) { return truth(a > b); }},
+      {"LessOrEqual", [](OnnxNumber a, OnnxNumber b) { return truth(a <= b); }},
+      {"GreaterOrEqual", [](OnnxNumber a, OnnxNumber b) { return truth(a >= b); }},
+      {"And", [](OnnxNumber a, OnnxNumber b) { return truth(a != 0 && b != 0); }},
+      {"Or", [](OnnxNumber a, OnnxNumber b) { return truth(a != 0 || b != 0); }},
+      {"Xor", [](OnnxNumber a, OnnxNumber b) { return truth((a != 0) != (b != 0)); }}};
+  const auto at = kBinaries.find(op);
+  return at == kBinaries.end() ? nullptr : at->second;
+}
+
+// With the sign of the divisor; with `fmod`, of the dividend.
+OnnxNumber remainder(OnnxNumber a, OnnxNumber b, bool fmod) {
+  const OnnxNumber rest = b == 0 ? kNotKnown : std::fmod(a, b);
+  return fmod || rest == 0 || (rest < 0) == (b < 0) ? rest : rest + b;
+}
+
+Folded binary(const Operation& operation, const TensorFacts& result, const auto& combine) {
+  Folded sum = spread(operation, 0, *result.shape);
+  for (std::size_t i = 1; sum && i < operation.inputs(); ++i) {
+    const Folded other = spread(operation, i, *result.shape);
+    if (!other) {
+      return std::nullopt;
     }
-    for (const auto& attribute : node.attribute()) {
-      if (attribute.name() == name) {
-        return Numbers{{attribute.ints().begin(), attribute.ints().end()}, false};
-      }
+    for (std::size_t at = 0; at < sum->size(); ++at) {
+      OnnxNumber& value = (*sum)[at];
+      const bool known = !std::isnan(value) && !std::isnan((*other)[at]);
+      value = known ? rounded(result.type, combine(value, (*other)[at])) : kNotKnown;
     }
+  }
+  return sum;
+}
+
+using Unary = OnnxNumber (*)(OnnxNumber);
+Unary find_unary(std::string_view op) {
+  static const std::unordered_map<std::string_view, Unary> kUnaries{
+      {"Abs", [](OnnxNumber a) { return std::abs(a); }},
+      {"Cast", [](OnnxNumber a) { return a; }},
+      {"CastLike", [](OnnxNumber a) { return a; }},
+      {"Ceil", [](OnnxNumber a) { return std::ceil(a); }},
+      {"Flatten", [](OnnxNumber a) { return a; }},
+      {"Floor", [](OnnxNumber a) { return std::floor(a); }},
+      {"Identity", [](OnnxNumber a) { return a; }},
+      {"Neg", [](OnnxNumber a) { return -a; }},
+      {"Not", [](OnnxNumber a) { return std::isnan(a) ? a : truth(a == 0); }},
+      {"Reciprocal", [](OnnxNumber a) { return a == 0 ? kNotKnown : 1 / a; }},
+      {"Reshape", [](OnnxNumber a) { return a; }},
+      {"Round", [](OnnxNumber a) { return std::nearbyint(a); }},  // halves to even
+      {"Sqrt", [](OnnxNumber a) { return std::sqrt(a); }},
+      {"Squeeze", [](OnnxNumber a) { return a; }},
+      {"Unsqueeze", [](OnnxNumber a) { return a; }}};
+  const auto at = kUnaries.find(op);
+  return at == kUnaries.end() ? nullptr : at->second;
+}
+
+Folded unary(const Operation& operation, const TensorFacts& result, Unary change) {
+  const OnnxNumbers* values = values_of(operation, 0);
+  if (values == nullptr ||
+      elements_of(*result.shape) != static_cast<std::int64_t>(values->size())) {
     return std::nullopt;
   }
-
-  Known operand(const onnx::NodeProto& node, int input) const {
-    const auto at = input < node.input_size() ? known_.find(node.input(input)) : known_.end();
-    return at == known_.end() ? std::nullopt : Known{at->second};
+  OnnxNumbers changed;
+  for (const OnnxNumber value : *values) {
+    changed.push_back(rounded(result.type, change(value)));
   }
+  return changed;
+}
 
-  Known shape(const onnx::NodeProto& node) const {
-    const auto at = node.input_size() > 0 ? types_.find(node.input(0)) : types_.end();
-    if (at == types_.end() || !at->second->has_shape()) {
-      const Known numbers = operand(node, 0);
-      return numbers && !numbers->scalar
-                 ? Known{Numbers{{static_cast<std::int64_t>(numbers->values.size())}, false}}
-                 : std::nullopt;
+Folded where(const Operation& operation, const TensorFacts& result) {
+  const Folded condition = spread(operation, 0, *result.shape);
+  const Folded yes = spread(operation, 1, *result.shape), no = spread(operation, 2, *result.shape);
+  if (!condition || !yes || !no) {
+    return std::nullopt;
+  }
+  OnnxNumbers chosen;
+  for (std::size_t i = 0; i < condition->size(); ++i) {
+    const OnnxNumber which = (*condition)[i];
+    const bool equal = (*yes)[i] == (*no)[i];
+    chosen.push_back(std::isnan(which) && !equal ? kNotKnown : which != 0 ? (*yes)[i] : (*no)[i]);
+  }
+  return chosen;
+}
+
+Folded transpose(const Operation& operation, const TensorFacts& result) {
+  const OnnxNumbers* values = values_of(operation, 0);
+  if (values == nullptr) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t> strides = strides_of(*operation.shape(0));
+  const auto order = operation.integers("perm");
+  Offsets offsets;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    const std::size_t from = order ? *place((*order)[i], strides.size()) : strides.size() - 1 - i;
+    offsets.push_back(offsets_along((*result.shape)[i], 0, strides[from]));
+  }
+  return take(*values, offsets);
+}
+
+Folded slice(const Operation& operation, const TensorFacts&) {
+  const OnnxNumbers* values = values_of(operation, 0);
+  const auto cuts = values == nullptr ? std::nullopt : slice_cuts(operation);
+  if (!cuts) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t> strides = strides_of(*operation.shape(0));
+  Offsets offsets;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    const Cut& cut = (*cuts)[i];
+    offsets.push_back(offsets_along(cut.count, cut.start * strides[i], cut.step * strides[i]));
+  }
+  return take(*values, offsets);
+}
+
+Folded gather(const Operation& operation, const TensorFacts&) {
+  const OnnxNumbers* values = values_of(operation, 0);
+  const auto indices = operation.wholes(1);
+  if (values == nullptr || !indices) {
+    return std::nullopt;
+  }
+  const OnnxShape& shape = *operation.shape(0);
+  const std::vector<std::int64_t> strides = strides_of(shape);
+  const std::size_t along = *place(operation.integer("axis", 0), shape.size());
+  Offsets offsets;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    offsets.push_back(offsets_along(shape[i], 0, strides[i]));
+  }
+  offsets[along].clear();
+  for (const std::int64_t index : *indices) {
+    if (index < -shape[along] || index >= shape[along]) {
+      return std::nullopt;
     }
-    Numbers dims;
-    for (const auto& dim : at->second->shape().dim()) {
-      if (!dim.has_dim_value() || dim.dim_value() < 0) {
+    offsets[along].push_back((index < 0 ? index + shape[along] : index) * strides[along]);
+  }
+  return take(*values, offsets);
+}
+
+Folded expand(const Operation& operation, const TensorFacts& result) {
+  return spread(operation, 0, *result.shape);
+}
+
+Folded tile(const Operation& operation, const TensorFacts& result) {
+  const OnnxNumbers* values = values_of(operation, 0);
+  if (values == nullptr) {
+    return std::nullopt;
+  }
+  const OnnxShape& shape = *operation.shape(0);
+  const std::vector<std::int64_t> strides = strides_of(shape);
+  Offsets offsets(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    for (std::int64_t at = 0; at < (*result.shape)[i]; ++at) {
+      offsets[i].push_back(at % shape[i] * strides[i]);
+    }
+  }
+  return take(*values, offsets);
+}
+
+// Operand by operand behind each place in front of the axis.
+Folded concat(const Operation& operation, const TensorFacts& result) {
+  const std::size_t axis = *place(operation.integer("axis", 1), result.shape->size());
+  const std::int64_t rows = elements_of(std::span{*result.shape}.first(axis));
+  OnnxNumbers all;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < operation.inputs(); ++i) {
+      const OnnxNumbers* values = values_of(operation, i);
+      if (values == nullptr) {
         return std::nullopt;
       }
-      dims.values.push_back(dim.dim_value());
+      const auto part = static_cast<std::ptrdiff_t>(values->size()) / rows;
+      all.insert(all.end(), values->begin() + row * part, values->begin() + (row + 1) * part);
     }
-    return dims;
-  }
-
-  Known result(const onnx::NodeProto& node) const;
-  Known part_of_shape(const onnx::NodeProto& node) const;
-  Known size(const onnx::NodeProto& node) const;
-  Known range(const onnx::NodeProto& node) const;
-  Known gather(const onnx::NodeProto& node) const;
-  Known slice(const onnx::NodeProto& node) const;
-  Known concat(const onnx::NodeProto& node) const;
-  Known arithmetic(const onnx::NodeProto& node) const;
-  Known where(const onnx::NodeProto& node) const;
-  Known filled(const onnx::NodeProto& node) const;
-
-  onnx::GraphProto& graph_;
-  std::map<std::string, Numbers> known_;
-  std::map<std::string, const onnx::TypeProto_Tensor*> types_;
-  std::set<std::string> kept_;  // results of the model stay where they are made
-};
-
-std::int64_t clamped(std::int64_t value, std::int64_t least, std::int64_t most) {
-  return std::max(least, std::min(value, most));
-}
-
-// From opset 15 on from `start` to `end`, counted from the back where negative.
-Known Folder::part_of_shape(const onnx::NodeProto& node) const {
-  Known dims = shape(node);
-  if (dims) {
-    const auto rank = static_cast<std::int64_t>(dims->values.size());
-    const auto place = [&](const char* name, std::int64_t otherwise) {
-      const std::int64_t at = integer(node, name).value_or(otherwise);
-      return clamped(at < 0 ? clamped(at, -rank, 0) + rank : at, 0, rank);
-    };
-    const std::int64_t start = place("start", 0);
-    const std::int64_t end = std::max(start, place("end", rank));
-    dims->values = {dims->values.begin() + start, dims->values.begin() + end};
-  }
-  return dims;
-}
-
-Known Folder::size(const onnx::NodeProto& node) const {
-  const Known dims = shape(node);
-  if (!dims) {
-    return std::nullopt;
-  }
-  std::int64_t product = 1;
-  for (const std::int64_t extent : dims->values) {
-    if (__builtin_mul_overflow(product, extent, &product)) {
-      return std::nullopt;
-    }
-  }
-  return Numbers{{product}, true};
-}
-
-Known Folder::range(const onnx::NodeProto& node) const {
-  const Known first = operand(node, 0);
-  const Known limit = operand(node, 1);
-  const Known step = operand(node, 2);
-  const auto is_small = [](const Known& known) {
-    return known && known->values.size() == 1 && std::abs(known->values[0]) < (1 << 30);
-  };
-  if (!is_small(first) || !is_small(limit) || !is_small(step) || step->values[0] == 0) {
-    return std::nullopt;
-  }
-  const std::int64_t by = step->values[0];
-  Numbers numbers;
-  for (std::int64_t at = first->values[0];
-       (by > 0 ? at < limit->values[0] : at > limit->values[0]) &&
-       numbers.values.size() <= kMostNumbers;
-       at += by) {
-    numbers.values.push_back(at);
-  }
-  return numbers;  // too many are not kept
-}
-
-// Axis 0 of a list.
-Known Folder::gather(const onnx::NodeProto& node) const {
-  const Known data = operand(node, 0);
-  const Known indices = operand(node, 1);
-  if (!data || !indices || data->scalar || integer(node, "axis").value_or(0) != 0) {
-    return std::nullopt;
-  }
-  const auto size = static_cast<std::int64_t>(data->values.size());
-  Numbers taken{{}, indices->scalar};
-  for (const std::int64_t index : indices->values) {
-    if (index < -size || index >= size) {
-      return std::nullopt;
-    }
-    taken.values.push_back(
-        data->values[static_cast<std::size_t>(index < 0 ? index + size : index)]);
-  }
-  return taken;
-}
-
-Known Folder::slice(const onnx::NodeProto& node) const {
-  const Known data = operand(node, 0);
-  const Known starts = list(node, 1, "starts");
-  const Known ends = list(node, 2, "ends");
-  const Known steps = node.input_size() > 4 ? operand(node, 4) : Known{Numbers{{1}, false}};
-  const auto is_one = [](const Known& known) { return known && known->values.size() == 1; };
-  if (!data || data->scalar || !is_one(starts) || !is_one(ends) || !is_one(steps) ||
-      steps->values[0] == 0) {
-    return std::nullopt;
-  }
-  const auto size = static_cast<std::int64_t>(data->values.size());
-  const std::int64_t step = clamped(steps->values[0], -size - 1, size + 1);
-  const auto place = [size](std::int64_t at, std::int64_t least, std::int64_t most) {
-    return clamped(at < 0 ? clamped(at, -size - 1, 0) + size : at, least, most);
-  };
-  const bool forward = step > 0;
-  std::int64_t at =
-      forward ? place(starts->values[0], 0, size) : place(starts->values[0], 0, size - 1);
-  const std::int64_t end = forward                   ? place(ends->values[0], 0, size)
-                           : ends->values[0] < -size ? -1
-                                                     : place(ends->values[0], -1, size - 1);
-  Numbers taken;
-  for (; forward ? at < end : at > end; at += step) {
-    taken.values.push_back(data->values[static_cast<std::size_t>(at)]);
-  }
-  return taken;
-}
-
-Known Folder::concat(const onnx::NodeProto& node) const {
-  Numbers all;
-  for (int i = 0; i < node.input_size(); ++i) {
-    const Known part = operand(node, i);
-    if (!part || part->scalar || all.values.size() > kMostNumbers) {
-      return std::nullopt;
-    }
-    all.values.insert(all.values.end(), part->values.begin(), part->values.end());
   }
   return all;
 }
 
-// One value, or as many as the other operand has.
-std::optional<std::size_t> common_size(std::initializer_list<const Numbers*> operands) {
-  std::size_t size = 1;
-  for (const Numbers* numbers : operands) {
-    const std::size_t own = numbers->values.size();
-    if (own == 0 || (own != 1 && size != 1 && own != size)) {
+Folded filled(const Operation& operation, const TensorFacts& result) {
+  const ModelAttribute* given = operation.node().find("value");
+  OnnxNumber value = 0;
+  if (given != nullptr) {
+    const auto values = given->tensors.empty() ? std::nullopt : values_of(given->tensors[0]);
+    if (!values || values->size() != 1) {
       return std::nullopt;
     }
-    size = std::max(size, own);
+    value = values->front();
   }
-  return size;
-}
-std::int64_t value_at(const Numbers& numbers, std::size_t i) {
-  return numbers.values[numbers.values.size() == 1 ? 0 : i];
+  return OnnxNumbers(static_cast<std::size_t>(elements_of(*result.shape)), value);
 }
 
-// Absent: not whole, or beyond 64 bits.
-std::optional<std::int64_t> combined(const std::string& op, std::int64_t a, std::int64_t b) {
-  std::int64_t value = 0;
-  if (op == "Equal") {
-    return a == b ? 1 : 0;
-  }
-  if (op == "Max" || op == "Min") {
-    return op == "Max" ? std::max(a, b) : std::min(a, b);
-  }
-  if (op == "Div") {
-    return b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())
-               ? std::nullopt
-               : std::optional{a / b};
-  }
-  const bool over = op == "Add"   ? __builtin_add_overflow(a, b, &value)
-                    : op == "Sub" ? __builtin_sub_overflow(a, b, &value)
-                                  : __builtin_mul_overflow(a, b, &value);
-  return over ? std::nullopt : std::optional{value};
-}
-
-Known Folder::arithmetic(const onnx::NodeProto& node) const {
-  const Known a = operand(node, 0);
-  const Known b = operand(node, 1);
-  const auto size = a && b && node.input_size() == 2 ? common_size({&*a, &*b}) : std::nullopt;
-  if (!size) {
+// Of all elements together only.
+Folded reduce(const Operation& operation, const TensorFacts& result) {
+  const OnnxNumbers* values = values_of(operation, 0);
+  if (values == nullptr || values->empty() || elements_of(*result.shape) != 1) {
     return std::nullopt;
   }
-  Numbers numbers{{}, a->scalar && b->scalar};
-  for (std::size_t i = 0; i < *size; ++i) {
-    const auto value = combined(node.op_type(), value_at(*a, i), value_at(*b, i));
-    if (!value) {
-      return std::nullopt;
-    }
-    numbers.values.push_back(*value);
+  const std::string& op = operation.node().op;
+  OnnxNumber sum = values->front();
+  for (std::size_t i = 1; i < values->size(); ++i) {
+    const OnnxNumber value = (*values)[i];
+    const bool known = !std::isnan(sum) && !std::isnan(value);
+    sum = !known               ? kNotKnown
+          : op == "ReduceProd" ? sum * value
+          : op == "ReduceMax"  ? std::max(sum, value)
+          : op == "ReduceMin"  ? std::min(sum, value)
+                               : sum + value;
   }
-  return numbers;
+  sum = op == "ReduceMean" ? sum / static_cast<OnnxNumber>(values->size()) : sum;
+  return OnnxNumbers{rounded(result.type, sum)};
 }
 
-Known Folder::where(const onnx::NodeProto& node) const {
-  const Known condition = operand(node, 0);
-  const Known yes = operand(node, 1);
-  const Known no = operand(node, 2);
-  const auto size = condition && yes && no ? common_size({&*condition, &*yes, &*no}) : std::nullopt;
-  if (!size) {
-    return std::nullopt;
-  }
-  Numbers numbers{{}, condition->scalar && yes->scalar && no->scalar};
-  for (std::size_t i = 0; i < *size; ++i) {
-    numbers.values.push_back(value_at(value_at(*condition, i) != 0 ? *yes : *no, i));
-  }
-  return numbers;
-}
-
-// ConstantOfShape of a list.
-Known Folder::filled(const onnx::NodeProto& node) const {
-  const Known size = operand(node, 0);
-  if (!size || size->values.size() != 1 || size->values[0] < 0 ||
-      size->values[0] > static_cast<std::int64_t>(kMostNumbers)) {
-    return std::nullopt;
-  }
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.has_t() && attribute.t().data_type() == onnx::TensorProto::INT64 &&
-        attribute.t().data_location() != onnx::TensorProto::EXTERNAL) {
-      const std::vector<std::int64_t> value = onnx::ParseData<std::int64_t>(&attribute.t());
-      return value.size() != 1
-                 ? std::nullopt
-                 : Known{Numbers{std::vector<std::int64_t>(
-                                     static_cast<std::size_t>(size->values[0]), value[0]),
-                                 false}};
-    }
-  }
-  return std::nullopt;  // zeros of floats
-}
-
-Known Folder::result(const onnx::NodeProto& node) const {
-  const std::string& op = node.op_type();
-  if (op == "Shape") {
-    return part_of_shape(node);
-  }
-  if (op == "Size") {
-    return size(node);
-  }
-  if (op == "Range") {
-    return range(node);
-  }
-  if (op == "Gather") {
-    return gather(node);
-  }
-  if (op == "Slice") {
-    return slice(node);
-  }
-  if (op == "Concat") {
-    return concat(node);
-  }
-  if (op == "Where") {
-    return where(node);
-  }
-  if (op == "ConstantOfShape") {
-    return filled(node);
-  }
-  constexpr std::array kBinary{"Add", "Sub", "Mul", "Div", "Equal", "Max", "Min"};
-  if (std::find(kBinary.begin(), kBinary.end(), op) != kBinary.end()) {
-    return arithmetic(node);
-  }
-  Known value = operand(node, 0);
-  if (!value) {
-    return std::nullopt;
-  }
-  const std::int64_t to = integer(node, "to").value_or(0);
-  const bool whole = to == onnx::TensorProto::INT64 || to == onnx::TensorProto::INT32;
-  if (op == "Identity" || (op == "Cast" && whole)) {
-    return value;
-  }
-  const Known axes = list(node, 1, "axes");
-  if (op == "Unsqueeze" && value->scalar && axes && axes->values.size() == 1) {
-    value->scalar = false;
-    return value;
-  }
-  if (op == "Squeeze" && !value->scalar && value->values.size() == 1) {
-    value->scalar = true;
-    return value;
-  }
-  const Known target = operand(node, 1);
-  if (op == "Reshape" && target && target->values.size() == 1) {
-    value->scalar = false;
-    return value;
-  }
-  return std::nullopt;
+using Fold = Folded (*)(const Operation&, const TensorFacts&);
+Fold find_fold(std::string_view op) {
+  static const std::unordered_map<std::string_view, Fold> kFolds{
+      {"Concat", concat},    {"ConstantOfShape", filled},
+      {"Expand", expand},    {"Gather", gather},
+      {"ReduceMax", reduce}, {"ReduceMean", reduce},
+      {"ReduceMin", reduce}, {"ReduceProd", reduce},
+      {"ReduceSum", reduce}, {"Slice", slice},
+      {"Tile", tile},        {"Transpose", transpose},
+      {"Where", where}};
+  const auto at = kFolds.find(op);
+  return at == kFolds.end() ? nullptr : at->second;
 }
 
 }  // namespace
 
-std::size_t fold_integers(onnx::GraphProto& graph) { return Folder{graph}.fold(); }
+std::optional<OnnxNumbers> fold_values(const Operation& operation, const TensorFacts& result) {
+  if (elements_of(*result.shape) == 0) {
+    return OnnxNumbers{};
+  }
+  const std::string& op = operation.node().op;
+  if (const Fold fold = find_fold(op)) {
+    return fold(operation, result);
+  }
+  if (const Unary change = find_unary(op)) {
+    return unary(operation, result, change);
+  }
+  if (op == "Mod") {
+    const bool fmod = operation.integer("fmod", 0) != 0;
+    return binary(operation, result,
+                  [fmod](OnnxNumber a, OnnxNumber b) { return remainder(a, b, fmod); });
+  }
+  const Binary combine = find_binary(op);
+  return combine == nullptr || operation.inputs() == 0 ? std::nullopt
+                                                       : binary(operation, result, combine);
+}
 
 }  // namespace mapsim

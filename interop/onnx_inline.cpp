@@ -2,13 +2,11 @@
 #include "interop/onnx_inline.hpp"
 
 #include <fmt/format.h>
-#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "core/diagnostic.hpp"
 
@@ -16,198 +14,196 @@ namespace mapsim {
 
 namespace {
 
-constexpr int kDeepest = 64;  // calls within calls
-constexpr std::size_t kMostNodes = 1'000'000;
+constexpr int kDeepest = 64;                             // calls within calls
+constexpr std::size_t kMostNodes = 1'000'000;            // as inlined
+constexpr std::size_t kMostText = std::size_t{1} << 28;  // bytes of names that inlining makes
 
-using Names = std::map<std::string, std::string>;  // inside the function: outside
+// Names inside a function or branch, and what they are called outside.
+class Names {
+ public:
+  // What only the inside knows gets `prefix` in front.
+  explicit Names(std::string prefix) : prefix_{std::move(prefix)} {}
 
-// The name outside; what only the function knows gets a name of its own.
-const std::string& outside(Names& names, const std::string& prefix, const std::string& name) {
-  return names.try_emplace(name, name.empty() ? name : prefix + name).first->second;
-}
+  void bind(const std::string& inside, const std::string& outside) { names_[inside] = outside; }
+  void make(const std::string& inside) { names_[inside] = inside.empty() ? "" : prefix_ + inside; }
 
-void rename(onnx::NodeProto& node, Names& names, const std::string& prefix);
-
-void rename(onnx::GraphProto& graph, Names& names, const std::string& prefix) {
-  for (auto& weight : *graph.mutable_initializer()) {
-    weight.set_name(outside(names, prefix, weight.name()));
+  // A name that is not known yet is made, or with `bound_only` that of something outside.
+  std::string outside(const std::string& inside, bool bound_only) {
+    const auto at = names_.find(inside);
+    if (at != names_.end()) {
+      return at->second;
+    }
+    if (bound_only) {
+      return inside;
+    }
+    make(inside);
+    return names_[inside];
   }
-  for (auto* values : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()}) {
-    for (auto& value : *values) {
-      value.set_name(outside(names, prefix, value.name()));
+
+ private:
+  std::string prefix_;
+  std::map<std::string, std::string> names_;
+};
+
+void rename(ModelNode& node, Names& names, bool bound_only);
+
+void rename(ModelGraph& graph, Names& names, bool bound_only) {
+  for (ModelTensor& constant : graph.constants) {
+    constant.name = names.outside(constant.name, bound_only);
+  }
+  for (auto* values : {&graph.inputs, &graph.outputs, &graph.values}) {
+    for (ModelValue& value : *values) {
+      value.name = names.outside(value.name, bound_only);
     }
   }
-  for (auto& node : *graph.mutable_node()) {
-    rename(node, names, prefix);
+  for (ModelNode& node : graph.nodes) {
+    rename(node, names, bound_only);
   }
 }
 
-void rename(onnx::NodeProto& node, Names& names, const std::string& prefix) {
-  for (auto* list : {node.mutable_input(), node.mutable_output()}) {
+void rename(ModelNode& node, Names& names, bool bound_only) {
+  for (auto* list : {&node.inputs, &node.outputs}) {
     for (std::string& name : *list) {
-      name = outside(names, prefix, name);
+      name = names.outside(name, bound_only);
     }
   }
-  for (auto& attribute : *node.mutable_attribute()) {
-    if (attribute.has_g()) {
-      rename(*attribute.mutable_g(), names, prefix);
+  for (ModelAttribute& attribute : node.attributes) {
+    for (ModelGraph& body : attribute.graphs) {
+      rename(body, names, bound_only);
     }
   }
 }
 
-// Attributes that are those of the call.
-void give_attributes(onnx::NodeProto& node, const onnx::NodeProto& call) {
-  std::vector<onnx::AttributeProto> given;
-  for (const auto& attribute : node.attribute()) {
-    if (attribute.ref_attr_name().empty()) {
-      given.push_back(attribute);
+using Attributes = std::map<std::string, ModelAttribute>;
+
+// Attributes that are those of the call, in bodies as well; one that the call lacks is left out. A
+// copy of one costs as much as the whole call, `parts`.
+void give_attributes(ModelNode& node, const Attributes& actual, std::size_t parts) {
+  std::vector<ModelAttribute> given;
+  for (ModelAttribute& attribute : node.attributes) {
+    const auto at = actual.find(attribute.reference);
+    if (!attribute.reference.empty() && at == actual.end()) {
       continue;
     }
-    for (const auto& actual : call.attribute()) {
-      if (actual.name() == attribute.ref_attr_name()) {
-        given.push_back(actual);
-        given.back().set_name(attribute.name());
+    if (!attribute.reference.empty()) {
+      std::string name = attribute.name;
+      attribute = at->second;
+      node.parts += parts;
+      attribute.name = std::move(name);
+    }
+    for (ModelGraph& body : attribute.graphs) {
+      for (ModelNode& inner : body.nodes) {
+        give_attributes(inner, actual, parts);
+        node.parts += inner.parts;
       }
     }
+    given.push_back(std::move(attribute));
   }
-  node.mutable_attribute()->Assign(given.begin(), given.end());
+  node.attributes = std::move(given);
+}
+
+std::string result_or_name(const ModelNode& node) {
+  return node.outputs.empty() ? node.name : node.outputs[0];
 }
 
 class Inliner {
  public:
-  Inliner(const onnx::ModelProto& model, const std::string& file) : file_{file} {
-    for (const auto& function : model.functions()) {
-      functions_[{function.domain(), function.name()}] = &function;
+  Inliner(const Model& model, const std::string& file) : file_{file} {
+    for (const ModelFunction& function : model.functions) {
+      functions_[{function.domain, function.name, function.overload}] = &function;
     }
   }
 
-  void expand(const onnx::NodeProto& node, int depth) {
-    if (depth > kDeepest || ++expanded_ > kMostNodes) {
+  void expand(ModelNode node, int depth) {
+    parts_ += node.parts;
+    text_ += result_or_name(node).size() + node.name.size();
+    if (depth > kDeepest || nodes.size() >= kMostNodes || parts_ > kMostOnnxParts ||
+        ++calls_ > kMostNodes || text_ > kMostText) {
       throw ConfigError(
           {Diagnostic{file_, 0, 0, "",
                       "the model's functions call themselves, or far too many operators", ""}});
     }
-    const auto at = functions_.find({node.domain(), node.op_type()});
+    const auto at = functions_.find({node.domain, node.op, node.overload});
     if (at == functions_.end()) {
-      nodes.push_back(node);
+      nodes.push_back(std::move(node));
     } else {
       call(node, *at->second, depth);
     }
   }
 
-  std::vector<onnx::NodeProto> nodes;
+  std::vector<ModelNode> nodes;
 
  private:
-  void call(const onnx::NodeProto& node, const onnx::FunctionProto& function, int depth) {
-    Names names;
+  void call(const ModelNode& node, const ModelFunction& function, int depth) {
+    // A call inside may make the same result.
+    Names names{result_or_name(node) + (depth > 0 ? fmt::format("/inner{}/", depth) : "/")};
+    for (std::size_t i = node.inputs.size(); i < function.inputs.size(); ++i) {
+      names.bind(function.inputs[i], "");
+    }
     const auto bind = [&names](const auto& formal, const auto& actual) {
-      for (int i = 0; i < formal.size(); ++i) {
-        if (i < actual.size() && !actual.Get(i).empty()) {
-          names[formal.Get(i)] = actual.Get(i);
+      for (std::size_t i = 0; i < std::min(formal.size(), actual.size()); ++i) {
+        if (!actual[i].empty()) {
+          names.bind(formal[i], actual[i]);
         }
       }
     };
-    for (int i = node.input_size(); i < function.input_size(); ++i) {
-      names[function.input(i)] = "";
-    }
-    bind(function.output(), node.output());
-    bind(function.input(), node.input());
-    // A call inside may make the same result.
-    const std::string prefix = (node.output_size() > 0 ? node.output(0) : node.name()) +
-                               (depth > 0 ? fmt::format("/inner{}/", depth) : "/");
-    for (onnx::NodeProto inner : function.node()) {
-      give_attributes(inner, node);
-      rename(inner, names, prefix);
-      if (!node.name().empty()) {
-        inner.set_name(node.name() + '/' + (inner.name().empty() ? inner.op_type() : inner.name()));
+    bind(function.outputs, node.outputs);
+    bind(function.inputs, node.inputs);
+    Attributes actual;
+    for (const auto* attributes : {&node.attributes, &function.defaults}) {
+      for (const ModelAttribute& attribute : *attributes) {
+        actual.emplace(attribute.name, attribute);
       }
-      expand(inner, depth + 1);
+    }
+    for (ModelNode inner : function.nodes) {
+      give_attributes(inner, actual, node.parts);
+      rename(inner, names, false);
+      if (!node.name.empty()) {
+        inner.name = node.name + '/' + (inner.name.empty() ? inner.op : inner.name);
+      }
+      expand(std::move(inner), depth + 1);
     }
   }
 
   const std::string& file_;
-  std::size_t expanded_ = 0;
-  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> functions_;
+  std::size_t parts_ = 0, calls_ = 0, text_ = 0;
+  std::map<std::tuple<std::string, std::string, std::string>, const ModelFunction*> functions_;
 };
-
-// The operators of a branch in place of the `If`; what is made inside gets the result's name in
-// front.
-void put_branch(onnx::GraphProto branch, const onnx::NodeProto& node, onnx::GraphProto& graph,
-                std::vector<onnx::NodeProto>& nodes) {
-  const std::string prefix = (node.output_size() > 0 ? node.output(0) : node.name()) + '/';
-  Names names;
-  for (const auto& weight : branch.initializer()) {
-    names[weight.name()] = prefix + weight.name();
-  }
-  for (const auto& inner : branch.node()) {
-    for (const std::string& name : inner.output()) {
-      names[name] = name.empty() ? name : prefix + name;
-    }
-  }
-  rename(branch, names, "");
-  for (const auto& weight : branch.initializer()) {
-    *graph.add_initializer() = weight;
-  }
-  nodes.insert(nodes.end(), branch.node().begin(), branch.node().end());
-  for (int i = 0; i < node.output_size(); ++i) {
-    onnx::NodeProto& same = nodes.emplace_back();
-    same.set_op_type("Identity");
-    same.add_input(branch.output(i).name());
-    same.add_output(node.output(i));
-  }
-}
 
 }  // namespace
 
-void inline_functions(onnx::ModelProto& model, const std::string& file) {
-  if (model.functions_size() == 0) {
+void inline_functions(Model& model, const std::string& file) {
+  if (model.functions.empty()) {
     return;
   }
   Inliner inliner{model, file};
-  for (const auto& node : model.graph().node()) {
-    inliner.expand(node, 0);
+  for (ModelNode& node : model.graph.nodes) {
+    inliner.expand(std::move(node), 0);
   }
-  model.mutable_graph()->mutable_node()->Assign(inliner.nodes.begin(), inliner.nodes.end());
-  std::set<std::string> domains;
-  for (const auto& import : model.opset_import()) {
-    domains.insert(import.domain());
+  model.graph.nodes = std::move(inliner.nodes);
+  for (const ModelFunction& function : model.functions) {
+    model.opsets.insert(function.opsets.begin(), function.opsets.end());
   }
-  for (const auto& function : model.functions()) {
-    for (const auto& import : function.opset_import()) {
-      if (domains.insert(import.domain()).second) {
-        *model.add_opset_import() = import;
-      }
-    }
-  }
-  model.clear_functions();
 }
 
-bool take_branches(onnx::GraphProto& graph, const onnx::GraphProto& known) {
-  std::map<std::string, bool> conditions;
-  for (const auto& tensor : known.initializer()) {
-    if (tensor.data_type() == onnx::TensorProto::BOOL && tensor.int32_data_size() == 1) {
-      conditions[tensor.name()] = tensor.int32_data(0) != 0;
+TakenBranch taken_branch(const ModelNode& node, ModelGraph branch) {
+  Names names{result_or_name(node) + '/'};
+  for (const ModelTensor& constant : branch.constants) {
+    names.make(constant.name);
+  }
+  for (const ModelNode& inner : branch.nodes) {
+    for (const std::string& name : inner.outputs) {
+      names.make(name);
     }
   }
-  std::vector<onnx::NodeProto> nodes;
-  bool taken = false;
-  for (const auto& node : std::vector<onnx::NodeProto>{graph.node().begin(), graph.node().end()}) {
-    const auto condition = node.op_type() == "If" && node.input_size() == 1
-                               ? conditions.find(node.input(0))
-                               : conditions.end();
-    const auto body =
-        std::find_if(node.attribute().begin(), node.attribute().end(), [&](const auto& attribute) {
-          return condition != conditions.end() && attribute.has_g() &&
-                 attribute.name() == (condition->second ? "then_branch" : "else_branch");
-        });
-    if (body == node.attribute().end() || body->g().output_size() != node.output_size()) {
-      nodes.push_back(node);
-    } else {
-      put_branch(body->g(), node, graph, nodes);
-      taken = true;
-    }
+  rename(branch, names, true);
+  TakenBranch taken{std::move(branch.nodes), std::move(branch.constants)};
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    ModelNode& same = taken.nodes.emplace_back();
+    same.op = "Identity";
+    same.inputs = {branch.outputs[i].name};
+    same.outputs = {node.outputs[i]};
   }
-  graph.mutable_node()->Assign(nodes.begin(), nodes.end());
   return taken;
 }
 

@@ -36,6 +36,7 @@ class Translation {
       : graph_{graph}, options_{options} {
     network_.name = title_of(graph);
     network_.batch = graph.batch;
+    network_.warnings = graph.warnings;
   }
 
   Network network() {
@@ -53,9 +54,9 @@ class Translation {
   }
 
  private:
-  // Its own name, else that of what it makes.
-  static std::string title(const OnnxNode& node) {
-    return node.name.empty() && !node.outputs.empty() ? node.outputs[0].name : node.name;
+  // Its own name, else the operator and where it stands: Conv_3.
+  std::string title(const OnnxNode& node) const {
+    return node.name.empty() ? fmt::format("{}_{}", node.op, position_) : node.name;
   }
 
   bool is_constant(const OnnxTensor& tensor) const {
@@ -269,9 +270,18 @@ class Translation {
     return name.erase(0, name.find_first_not_of('_'));
   }
 
+  // Where functions are nested, names are long; the ends of them differ most. A file's name has at
+  // most 255 bytes.
+  static std::string shortened(const std::string& name) {
+    constexpr std::size_t kFront = 60, kBack = 138;
+    return name.size() <= kFront + 2 + kBack
+               ? name
+               : name.substr(0, kFront) + "__" + name.substr(name.size() - kBack);
+  }
+
   // A name for results, each once; files may not tell capitals from small letters.
   std::string unused(const std::string& text) {
-    const std::string name = name_of(text);
+    const std::string name = shortened(name_of(text));
     std::string tried = is_name(name) ? name : fmt::format("node_{}", position_);
     const std::string first = tried;
     for (std::size_t i = position_; !names_.insert(lowered(tried)).second; ++i) {

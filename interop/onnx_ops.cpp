@@ -20,39 +20,51 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-const std::map<std::string, OnnxOp> kLayerOps{{"Conv", {OnnxKind::kConv}},
-                                              {"ConvInteger", {OnnxKind::kConv}},
-                                              {"QLinearConv", {OnnxKind::kConv, 0, 3}},
-                                              {"ConvTranspose", {OnnxKind::kConvTranspose}},
-                                              {"Gemm", {OnnxKind::kGemm}},
-                                              {"MatMul", {OnnxKind::kMatMul}},
-                                              {"MatMulInteger", {OnnxKind::kMatMul}},
-                                              {"QLinearMatMul", {OnnxKind::kMatMul, 0, 3}},
-                                              {"Einsum", {OnnxKind::kEinsum}}};
+// Tables are made when the first model is read: most runs read none.
+const std::map<std::string, OnnxOp>& layer_ops() {
+  static const std::map<std::string, OnnxOp> kAll{{"Conv", {OnnxKind::kConv}},
+                                                  {"ConvInteger", {OnnxKind::kConv}},
+                                                  {"QLinearConv", {OnnxKind::kConv, 0, 3}},
+                                                  {"ConvTranspose", {OnnxKind::kConvTranspose}},
+                                                  {"Gemm", {OnnxKind::kGemm}},
+                                                  {"MatMul", {OnnxKind::kMatMul}},
+                                                  {"MatMulInteger", {OnnxKind::kMatMul}},
+                                                  {"QLinearMatMul", {OnnxKind::kMatMul, 0, 3}},
+                                                  {"Einsum", {OnnxKind::kEinsum}}};
+  return kAll;
+}
 
 std::set<std::string> words(const char* text) {
   std::istringstream stream{text};
   return {std::istream_iterator<std::string>{stream}, {}};
 }
 
-const std::set<std::string> kStreams = words(
-    "Abs Add And ArgMax ArgMin AveragePool BatchNormalization Cast "
-    "Ceil Clip Concat Cos CumSum DepthToSpace DequantizeLinear Div "
-    "DynamicQuantizeLinear Elu Equal Erf Exp Expand Floor Gather "
-    "GatherElements GatherND Gelu GlobalAveragePool GlobalMaxPool Greater "
-    "GreaterOrEqual HardSigmoid HardSwish InstanceNormalization LRN "
-    "LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax "
-    "LpNormalization LpPool Max MaxPool Mean MeanVarianceNormalization Min "
-    "Mish Mod Mul Neg Not OneHot Or PRelu Pad Pow QLinearAdd "
-    "QuantizeLinear Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean "
-    "ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Resize Round "
-    "ScatterElements ScatterND Selu Sigmoid Sign Sin Slice Softmax "
-    "Softplus Softsign SpaceToDepth Split Sqrt Sub Sum Tanh "
-    "ThresholdedRelu Tile TopK Transpose Trilu Upsample Where Xor");
-const std::set<std::string> kViews = words(
-    "Constant ConstantOfShape Dropout Flatten Identity Range Reshape Shape Size Squeeze "
-    "Unsqueeze");
-const std::set<std::string> kPickers = words("Gather GatherElements GatherND Slice");
+const std::set<std::string>& streams() {
+  static const std::set<std::string> kAll = words(
+      "Abs Add And ArgMax ArgMin AveragePool BatchNormalization Cast "
+      "Ceil Clip Concat Cos CumSum DepthToSpace DequantizeLinear Div "
+      "DynamicQuantizeLinear Elu Equal Erf Exp Expand Floor Gather "
+      "GatherElements GatherND Gelu GlobalAveragePool GlobalMaxPool Greater "
+      "GreaterOrEqual HardSigmoid HardSwish InstanceNormalization LRN "
+      "LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax "
+      "LpNormalization LpPool Max MaxPool Mean MeanVarianceNormalization Min "
+      "Mish Mod Mul Neg Not OneHot Or PRelu Pad Pow QLinearAdd "
+      "QuantizeLinear Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean "
+      "ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Resize Round "
+      "ScatterElements ScatterND Selu Sigmoid Sign Sin Slice Softmax "
+      "Softplus Softsign SpaceToDepth Split Sqrt Sub Sum Tanh "
+      "BitCast BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastLike Celu CumProd GroupNormalization "
+      "Hardmax IsInf IsNaN RMSNormalization ReduceLogSum ReduceLogSumExp RotaryEmbedding Shrink "
+      "Swish Tan "
+      "ThresholdedRelu Tile TopK Transpose Trilu Upsample Where Xor");
+  return kAll;
+}
+const std::set<std::string>& views() {
+  static const std::set<std::string> kAll = words(
+      "Constant ConstantOfShape Dropout Flatten Identity Range Reshape Shape Size Squeeze "
+      "Unsqueeze");
+  return kAll;
+}
 
 // Axes that only one operand has are rows or columns of one product; an axis that both have counts
 // products.
@@ -133,16 +145,18 @@ std::string as_text(std::string bytes) {
 }
 
 OnnxOp find_onnx_op(const std::string& op) {
-  if (const auto layer = kLayerOps.find(op); layer != kLayerOps.end()) {
+  if (const auto layer = layer_ops().find(op); layer != layer_ops().end()) {
     return layer->second;
   }
-  if (kStreams.contains(op)) {
+  if (streams().contains(op)) {
     return {OnnxKind::kStream};
   }
-  return {kViews.contains(op) ? OnnxKind::kView : OnnxKind::kUnknown};
+  return {views().contains(op) ? OnnxKind::kView : OnnxKind::kUnknown};
 }
 
-bool reads_what_it_writes(const std::string& op) { return kPickers.contains(op); }
+bool reads_what_it_writes(const std::string& op) {
+  return op == "Gather" || op == "GatherElements" || op == "GatherND" || op == "Slice";
+}
 
 bool has_too_many_axes(const OnnxNode& node, const OnnxOp& op) {
   const bool slides = op.kind == OnnxKind::kConv || op.kind == OnnxKind::kConvTranspose;

@@ -30,8 +30,6 @@ HOMES = [
     (r"#include <omp\.h>|#pragma omp", ("core/threads.hpp", "mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),
-    (r"#include <(onnx|google/protobuf)/", ("interop/onnx_check.cpp", "interop/onnx_fold.cpp",
-                                              "interop/onnx_graph.cpp", "interop/onnx_inline.cpp")),
     (r"#include <sqlite3", ("campaign/sqlite.cpp",)),
     (r"#include <mpi", ("campaign/mpi.cpp",)),
 ]

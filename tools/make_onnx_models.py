@@ -258,8 +258,7 @@ def branches(folder):
 
 
 def newer(folder):
-    """Forms of opset 18, which libonnx 1.12 does not know: axes of a mean, parts of a Split; a pad
-    with axes is of unknown shape."""
+    """Forms of opset 18: axes of a mean, parts of a Split, a pad with axes."""
     g = Graph("newer")
     x = g.op("Conv", "image", g.weight("w0", 8, 4, 3, 3), name="conv", pads=[1] * 4)
     y = g.op("ReduceMean", x, g.numbers("axes", [2, 3]), name="mean", keepdims=0)
@@ -279,12 +278,84 @@ def one_input(folder):
                g.op("Softmax", g.op("Reshape", x, g.numbers("shape", shape), name="split")))
 
 
+def custom(folder):
+    """An operator of the user's own, whose result's shape is asked for; names longer than a file's
+    may be; layers without names."""
+    g = Graph("custom")
+    x = g.op("Gemm", "x", g.weight("w0", 8, 16), name="product")
+    y = g.op("Fancy", "x", name="fancy", domain="com.example")
+    size = g.op("Shape", y, name="size")
+    z = g.op("Reshape", y, g.op("Concat", g.op("Gather", size, g.numbers("first", [0])),
+                                g.numbers("rest", [-1]), axis=0), name="view")
+    g.op("MatMul", z, g.weight("w1", 16, 4), name="behind")
+    g.save(folder, [("x", FLOAT, [4, 8])], x, opset=13)
+    g = Graph("long_names")
+    x = "x"
+    for i in range(3):
+        x = g.op("MatMul", x, g.weight(f"w{i}", 8 + i, 9 + i))
+        g.nodes[-1].name = "/layer" * 80 + f"/{i % 2}"
+    g.save(folder, [("x", FLOAT, [4, 8])], x)
+    g = Graph("unnamed")
+    x = "x"
+    for i, op in enumerate(["Conv", "Relu", "MaxPool", "Conv"]):
+        weights = [g.weight(f"w{i}", 4 + i, 3 if i == 0 else 4, 3, 3)] if op == "Conv" else []
+        x = g.op(op, x, *weights, **({"kernel_shape": [2, 2]} if op == "MaxPool" else {}))
+    for node in g.nodes:
+        node.name = ""
+    g.save(folder, [("x", FLOAT, [1, 3, 12, 12])], x)
+
+
+def bodies(folder):
+    """If, Loop and Scan whose bodies' shapes are those of their results."""
+    g = Graph("bodies")
+    none = helper.make_empty_tensor_value_info
+
+    def body(name, nodes, inputs, outputs):
+        return helper.make_graph(nodes, name, [none(i) for i in inputs], [none(o) for o in outputs])
+
+    half = [helper.make_node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], strides=[2, 2])]
+    mean = [helper.make_node("AveragePool", ["x"], ["a"], kernel_shape=[2, 2], strides=[2, 2])]
+    x = g.op("If", "yes", name="either", then_branch=body("t", half, [], ["p"]),
+             else_branch=body("e", mean, [], ["a"]))
+    g.op("Conv", x, g.weight("w0", 8, 4, 1, 1), name="after_if")
+    step = [helper.make_node("Relu", ["s"], ["t"]), helper.make_node("Identity", ["c"], ["d"])]
+    y = g.op("Loop", "often", "yes", "state", name="loop",
+             body=body("l", step, ["i", "c", "s"], ["d", "t"]))
+    g.op("MatMul", y, g.weight("w1", 16, 4), name="after_loop")
+    grow = [helper.make_node("Concat", ["s", "s"], ["t"], axis=0),
+            helper.make_node("Identity", ["c"], ["d"])]
+    z = g.op("Loop", "often", "yes", "state", name="growing",
+             body=body("m", grow, ["i", "c", "s"], ["d", "t"]))
+    g.op("MatMul", z, g.weight("w2", 16, 4), name="after_growing")
+    add = [helper.make_node("Add", ["s", "row"], ["t"]), helper.make_node("Relu", ["t"], ["out"])]
+    g.nodes.append(helper.make_node("Scan", ["sum", "state"], ["last", "rows"], name="scan",
+                                    num_scan_inputs=1, body=body("n", add, ["s", "row"], ["t", "out"])))
+    g.op("MatMul", "rows", g.weight("w3", 16, 5), name="after_scan")
+    g.save(folder, [("x", FLOAT, [1, 4, 8, 8]), ("yes", TensorProto.BOOL, []),
+                    ("often", TensorProto.INT64, []), ("state", FLOAT, [3, 16]),
+                    ("sum", FLOAT, [16])], "last")
+
+
 def broken(folder):
-    for name, opset, attributes in (("opset_0", 0, {}), ("opset_99", 99, {}),
+    for name, opset, attributes in (("opset_0", 0, {}), ("opset_26", 26, {}), ("opset_99", 99, {}),
                                     ("word", 15, {"strides": "abc"})):
         g = Graph(name)
         g.save(folder, [("x", FLOAT, [1, 4, 6, 6])],
                g.op("Conv", "x", g.weight("w", 4, 4, 3, 3), name="conv", **attributes), opset)
+    # A function that calls itself; and 40, each of which calls the next one twice.
+    opsets = [helper.make_opsetid("", 15), helper.make_opsetid("local", 1)]
+    for name, count in ("endless", 1), ("doubling", 40):
+        g = Graph(name)
+        g.save(folder, [("x", FLOAT, [4])], g.op("F0", "x", name="call", domain="local"))
+        path = folder / f"{name}.onnx"
+        model = onnx.load(str(path))
+        for i in range(count):
+            inner, domain = (f"F{(i + 1) % count}", "local") if i < 39 else ("Relu", "")
+            nodes = [helper.make_node(inner, ["X"], ["t"], domain=domain),
+                     helper.make_node(inner, ["t"], ["Y"], domain=domain)]
+            model.functions.append(helper.make_function("local", f"F{i}", ["X"], ["Y"], nodes, opsets))
+        model.opset_import.append(opsets[1])
+        onnx.save(model, str(path))
     g = Graph("twice")
     x = g.op("Relu", "x", name="same")
     g.op("Relu", "x", name="same")
@@ -303,5 +374,6 @@ if __name__ == "__main__":
     target = Path(sys.argv[1])
     target.mkdir(parents=True, exist_ok=True)
     for make in (resnet50, attention, corners, quantised, contradiction, strange,
-                 without_layers, views, products, branches, newer, one_input, broken, symbols):
+                 without_layers, views, products, branches, newer, one_input, custom, bodies, broken,
+                 symbols):
         make(target)

@@ -52,6 +52,7 @@ struct Network {
   std::vector<Stream> streams{};
   std::map<std::string, std::int64_t> unpriced{};  // operators that nothing is known of: how many
   std::int64_t batch = 1;                          // inferences that run together
+  std::vector<std::string> warnings{};             // what may have been misread, of a model
   std::int64_t macs() const;
   friend bool operator==(const Network&, const Network&) = default;
 };

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/support/in_folder.hpp"
@@ -238,9 +239,6 @@ TEST_F(Interop, RefusesToExportAnUnevenMapping) {
 // What is written is the model: the same totals.
 TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
   const std::string model = MAPSIM_BINARY_DIR "/models/strange.onnx";
-  if (!fs::exists(model)) {
-    GTEST_SKIP() << "built without ONNX";
-  }
   const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
   const auto totals = [&](const std::string& network) {
     EXPECT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, network)), 1)
@@ -262,6 +260,45 @@ TEST_F(Interop, ImportsModelsAsTheNetworksThatTheyAre) {
   EXPECT_EQ(run(fmt::format("network {} {}", arch, recurrent)), 2);
   EXPECT_EQ(contents(folder() / "stderr"),
             recurrent + ": nothing in the model has a price; it has LSTM, 1 x\n");
+}
+
+// A model in single precision on a machine of 16-bit words: how wide it is stands in the head, with
+// the option that changes it.
+TEST_F(Interop, WarnsOfModelsWiderThanTheMachine) {
+  const std::string model = MAPSIM_BINARY_DIR "/models/unnamed.onnx";
+  const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml";
+  ASSERT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, model)), 0);
+  const std::string text = contents(folder() / "stdout");
+  EXPECT_EQ(text.substr(0, text.find("\n\n")),
+            "unnamed on eyeriss: layer by layer, least energy\n"
+            "operands 32 b, outputs 32 b, sums 32 b; words of 16 b in eyeriss\n"
+            "warning: operands of 32 b are wider than the words of 16 b in eyeriss; --operand-bits "
+            "16 takes the model as quantised to them");
+  ASSERT_EQ(run(fmt::format("network {} {} --budget-labels 100 --json", arch, model)), 0);
+  nlohmann::json json = nlohmann::json::parse(contents(folder() / "stdout"));
+  EXPECT_EQ(json["widths"]["operands_bits"], nlohmann::json({32}));
+  EXPECT_EQ(json["widths"]["word_bits"], 16);
+  EXPECT_EQ(json["warnings"].size(), 1);
+  EXPECT_EQ(json["layers"][1]["name"], "Conv_3");
+  ASSERT_EQ(
+      run(fmt::format("network {} {} --budget-labels 100 --json --operand-bits 16", arch, model)),
+      0);
+  json = nlohmann::json::parse(contents(folder() / "stdout"));
+  EXPECT_EQ(json["widths"]["operands_bits"], nlohmann::json({16}));
+  EXPECT_TRUE(json["warnings"].empty());
+}
+
+TEST_F(Interop, PricesWhatIsBesideACustomOperator) {
+  const std::string model = MAPSIM_BINARY_DIR "/models/custom.onnx";
+  const std::string arch = MAPSIM_SOURCE_DIR "/configs/arch/teaching.yaml";
+  EXPECT_EQ(run(fmt::format("network {} {} --budget-labels 100", arch, model)), 1);
+  const std::string text = contents(folder() / "stdout");
+  EXPECT_NE(text.find("Not priced: com.example.Fancy, 1 x\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nPart of the total: "), std::string::npos) << text;
+  const std::string names = MAPSIM_BINARY_DIR "/models/long_names.onnx";
+  EXPECT_EQ(run("import onnx " + names + " -o in"), 0) << contents(folder() / "stderr");
+  EXPECT_EQ(run(fmt::format("network {} in/network.yaml --budget-labels 100", arch)), 0)
+      << contents(folder() / "stderr");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "campaign/gpu_network.hpp"
+#include "campaign/network_widths.hpp"
 #include "campaign/point.hpp"
 #include "workloads/form.hpp"
 #include "workloads/load.hpp"
@@ -51,6 +52,30 @@ TEST(SearchNetwork, AddsUpItsLayersAsOftenAsTheyOccur) {
   EXPECT_EQ(sums.macs, c.network.macs());
   EXPECT_EQ(sums.missing, 0);
   EXPECT_TRUE(sums.proven);
+}
+
+// Operands of 8 b on words of 8 and 16 b, and of 16 b on words of 8 b. Sums in accumulators of 32 b
+// are no words of operands (nv_full).
+TEST(NetworkWidths, WarnWhereOperandsAreWiderThanWords) {
+  Case c;
+  EXPECT_EQ(widths_text(c.arch, c.network),
+            "operands 8 b, outputs 8 b, sums 32 b; words of 8 b in teaching\n");
+  EXPECT_THAT(network_warnings(c.arch, c.network), testing::IsEmpty());
+  EXPECT_THAT(network_warnings(load_arch(kConfigs + "arch/eyeriss.yaml"), c.network),
+              testing::IsEmpty());
+  c.network.layers[1].workload.tensors[TensorId{0}].bits = Bits{16};
+  c.network.warnings = {"read with care"};
+  EXPECT_THAT(network_warnings(c.arch, c.network),
+              testing::ElementsAre("read with care",
+                                   "operands of 16 b are wider than the words of 8 b in teaching"));
+  const Arch nvdla = load_arch(kConfigs + "arch/nv_full.yaml");
+  EXPECT_EQ(network_widths(nvdla, c.network).word, Bits{8});
+  for (NetworkLayer& layer : c.network.layers) {
+    layer.file = "";
+  }
+  EXPECT_EQ(network_warnings(c.arch, c.network)[1],
+            "operands of 16 b are wider than the words of 8 b in teaching; --operand-bits 8 takes "
+            "the model as quantised to them");
 }
 
 // NVIDIA's workbook: Res2a_branch2c takes 99,600 cycles, and 178,000 with the addition behind it.

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arch/arch.hpp"
+#include "workloads/network.hpp"
+
+namespace mapsim {
+
+// Widths of the tensors of a network's layers, each once, and of the words of a machine.
+struct NetworkWidths {
+  std::set<Bits> operands;     // inputs and weights
+  std::set<Bits> outputs;      // as the next layer reads them
+  std::set<Bits> sums;         // while they are summed up
+  std::optional<Bits> word{};  // the least of levels that may keep an operand; absent: not given
+};
+NetworkWidths network_widths(const Arch& arch, const Network& network);
+
+// "operands 32 b, outputs 32 b, sums 32 b; words of 16 b in eyeriss". Empty: no layers.
+std::string widths_text(const Arch& arch, const Network& network);
+
+// What may make the results other than what was wanted: operands that are wider than the machine's
+// words, and what the reader of a model warns of.
+std::vector<std::string> network_warnings(const Arch& arch, const Network& network);
+
+}  // namespace mapsim

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "interop/onnx_rules.hpp"
+
+namespace mapsim {
+
+// What is known of the tensors of a graph, and of those around it that its operators see.
+class OnnxScope {
+ public:
+  explicit OnnxScope(const OnnxScope* outer = nullptr) : outer_{outer} {}
+  void set(const std::string& name, TensorFacts facts) { facts_[name] = std::move(facts); }
+  const TensorFacts& find(const std::string& name) const;  // of an unknown name nothing
+
+ private:
+  const OnnxScope* outer_;
+  std::unordered_map<std::string, TensorFacts> facts_;
+};
+
+TensorFacts facts_of(const ModelValue& value);
+TensorFacts facts_of(const ModelTensor& constant);
+
+// Infers the shapes of a graph's tensors, operator by operator, from those of its inputs; where an
+// operator tells nothing, from `claims`, what the file itself says of them. The operators of the
+// branch that an `If` takes stand in its place. Calls `done` with each operator, and with a scope
+// that knows its tensors and the constants so far.
+class OnnxInference {
+ public:
+  using Done = std::function<void(const ModelNode&, const OnnxScope&)>;
+  OnnxInference(std::int64_t opset, std::unordered_map<std::string, TensorFacts> claims)
+      : opset_{opset}, claims_{std::move(claims)} {}
+
+  void run(const ModelGraph& graph, const Done& done);
+
+ private:
+  void run(const std::vector<ModelNode>& nodes, OnnxScope& scope, const Done& done);
+  const ModelGraph* taken_body(const ModelNode& node, const OnnxScope& scope) const;
+  Facts results(const ModelNode& node, const OnnxScope& scope);
+  Facts of_branches(const ModelNode& node, const OnnxScope& scope);
+  Facts of_loop(const ModelNode& node, const OnnxScope& scope);
+  Facts of_scan(const ModelNode& node, const OnnxScope& scope);
+  Facts body_results(const ModelGraph& body, const OnnxScope& outer, Facts inputs);
+
+  std::int64_t opset_;
+  std::unordered_map<std::string, TensorFacts> claims_;
+  std::size_t budget_ = 8'000'000;  // of values: those of any model's shapes are far fewer
+};
+
+}  // namespace mapsim

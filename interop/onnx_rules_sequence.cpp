@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "interop/onnx_rules.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Lists of tensors, of which the shape that all have is known, and options, which are such lists.
+
+Facts construct(const Operation& operation) {
+  std::optional<OnnxShape> shape = operation.shape(0);
+  for (std::size_t i = 1; i < operation.inputs(); ++i) {
+    shape = common(shape, operation.shape(i));
+  }
+  return results({operation.type(0), shape, {}, true});
+}
+
+Facts empty(const Operation& operation) {
+  return results({static_cast<int>(operation.integer("dtype", kOnnxFloat)), {}, {}, true});
+}
+
+Facts insert(const Operation& operation) {
+  return results({operation.type(0), common(operation.shape(0), operation.shape(1)), {}, true});
+}
+
+Facts unchanged(const Operation& operation) {
+  return results({operation.type(0), operation.shape(0), {}, true});
+}
+
+Facts element(const Operation& operation) {
+  return results({operation.type(0), operation.shape(0)});
+}
+
+Facts length(const Operation&) { return results({kOnnxInt64, OnnxShape{}}); }
+
+Facts truth(const Operation&) { return results({kOnnxBool, OnnxShape{}}); }
+
+// Parts of one size, or of sizes that a list gives.
+Facts split(const Operation& operation) {
+  Facts facts = results({operation.type(0), operation.shape(0), {}, true});
+  auto& shape = facts[0].shape;
+  const auto axis = shape ? place(operation.integer("axis", 0), shape->size()) : std::nullopt;
+  if (!axis) {
+    shape.reset();
+    return facts;
+  }
+  const std::int64_t extent = (*shape)[*axis];
+  const auto sizes = operation.wholes(1);
+  if (!operation.is_given(1)) {
+    if (operation.integer("keepdims", 1) == 0) {
+      shape->erase(shape->begin() + static_cast<std::ptrdiff_t>(*axis));
+    } else {
+      (*shape)[*axis] = 1;
+    }
+    return facts;
+  }
+  const bool equal =
+      sizes && !sizes->empty() &&
+      std::all_of(sizes->begin(), sizes->end(), [&](auto size) { return size == sizes->front(); });
+  const bool is_list = operation.shape(1) && operation.shape(1)->size() == 1;
+  (*shape)[*axis] =
+      equal && sizes->front() > 0 && (is_list || (extent >= 0 && extent % sizes->front() == 0))
+          ? sizes->front()
+          : kUnknown;
+  return facts;
+}
+
+// How many there are is not known.
+Facts concat(const Operation& operation) {
+  Facts facts = results({operation.type(0), operation.shape(0)});
+  auto& shape = facts[0].shape;
+  if (!shape) {
+    return facts;
+  }
+  const bool is_new = operation.integer("new_axis", 0) != 0;
+  const auto axis = place(operation.integer("axis", 0), shape->size() + (is_new ? 1 : 0));
+  if (!axis) {
+    shape.reset();
+  } else if (is_new) {
+    shape->insert(shape->begin() + static_cast<std::ptrdiff_t>(*axis), kUnknown);
+  } else {
+    (*shape)[*axis] = kUnknown;
+  }
+  return facts;
+}
+
+constexpr std::array kRules{
+    OnnxRuleEntry{"ConcatFromSequence", concat},  OnnxRuleEntry{"Optional", unchanged},
+    OnnxRuleEntry{"OptionalGetElement", element}, OnnxRuleEntry{"OptionalHasElement", truth},
+    OnnxRuleEntry{"SequenceAt", element},         OnnxRuleEntry{"SequenceConstruct", construct},
+    OnnxRuleEntry{"SequenceEmpty", empty},        OnnxRuleEntry{"SequenceErase", unchanged},
+    OnnxRuleEntry{"SequenceInsert", insert},      OnnxRuleEntry{"SequenceLength", length},
+    OnnxRuleEntry{"SplitToSequence", split}};
+
+}  // namespace
+
+std::span<const OnnxRuleEntry> sequence_rules() { return kRules; }
+
+}  // namespace mapsim
