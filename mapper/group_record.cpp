@@ -73,6 +73,16 @@ void GroupRecord::repeat_for_twins(const std::vector<std::size_t>& first_alike) 
   }
 }
 
+void GroupRecord::count_evaluations(std::int64_t evaluations) {
+  const std::lock_guard lock(mutex_);
+  statistics_.evaluations += evaluations;
+}
+
+void GroupRecord::count_states(std::size_t states) {
+  const std::lock_guard lock(mutex_);
+  statistics_.states += static_cast<std::int64_t>(states);
+}
+
 void GroupRecord::leave_bare(const Key& bound) {
   const std::lock_guard lock(mutex_);
   bare_ = std::min(bare_.value_or(bound), bound);

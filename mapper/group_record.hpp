@@ -23,8 +23,9 @@ class GroupRecord {
   // The best so far is known from elsewhere.
   void start_from(const Mapping& mapping, const Cost& cost, const exact::Key& key);
   const exact::Key& start() const { return start_; }  // its key
-  // So many mappings were evaluated elsewhere.
-  void count(std::int64_t evaluations) { statistics_.evaluations += evaluations; }
+  // So many mappings were evaluated, or states bounded, elsewhere.
+  void count_evaluations(std::int64_t evaluations);
+  void count_states(std::size_t states);
   // Nothing of the group is of interest.
   void rule_out(std::size_t group) { bounds_[group] = exact::Key{}; }
 

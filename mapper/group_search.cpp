@@ -27,6 +27,7 @@ namespace {
 
 using exact::Key;
 
+constexpr double kWeakPatterns = 1.02;         // bounds of whole classes are as much better
 constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
 constexpr std::size_t kMostInVain = 30;        // padded problems that lead to nothing better
 
@@ -40,6 +41,7 @@ class ExactSearch {
         patience_{patience},
         shared_{more.shared},
         most_labels_{more.labels},
+        trial_labels_{more.trial_labels},
         find_incumbents_{!more.best},
         groups_(space, options.objective, &patience),
         record_{space.problem(), options, groups_} {}
@@ -77,6 +79,7 @@ class ExactSearch {
   struct Turned {
     Key found;  // of the best, if it is within the limit
     Turns::Labels taken;
+    bool is_hard = false;  // it took many labels
   };
 
   bool is_balanced() const { return space_.constraints().factors.balanced; }
@@ -113,7 +116,7 @@ class ExactSearch {
       in_vain += found.size();
       for (const PaddedSearch& one : found) {
         charge(one.labels);
-        record_.count(one.evaluations);
+        record_.count_evaluations(one.evaluations);
         if (one.best && one.best->key < record_.start()) {
           record_.start_from(one.best->mapping, one.best->cost, one.best->key);
           in_vain = 0;
@@ -192,7 +195,7 @@ class ExactSearch {
   // How many may begin now.
   std::size_t end(const Turns::Turn& turn, const Turned& turned) {
     const std::lock_guard lock(mutex_);
-    turns_->end(turn, turned.found, turned.taken);
+    turns_->end(turn, turned.found, turned.taken, turned.is_hard);
     return find_waiting();
   }
 
@@ -227,7 +230,7 @@ class ExactSearch {
     quest.limit = turn.limit;
     quest.labels = std::max<std::int64_t>(1, turn.labels.expanded);
     quest.budget = std::max<std::int64_t>(1, turn.labels.budget);
-    const Turned turned = search(group, quest);
+    const Turned turned = search(group, quest, turn.is_hard);
     record_.finish(group, patience_);
     return turned;
   }
@@ -265,7 +268,7 @@ class ExactSearch {
                });
   }
 
-  Turned search(std::size_t group, exact::Quest quest) {
+  Turned search(std::size_t group, exact::Quest quest, bool is_hard) {
     if (groups_.is_idle(group)) {
       record_.relax(group, Key{}, 0);
       return {};
@@ -277,27 +280,126 @@ class ExactSearch {
       record_.relax(group, quest.limit, 0);
       return {};
     }
-    const auto instance = groups_.build(group, quest.limit, true);
+    Turned turned;
+    exact::LabelResult all;
+    if (has_patterns()) {
+      return search_patterns(group, quest, is_hard);
+    }
+    search_at_once(group, quest, quest.labels, turned, all);
+    return turned;
+  }
+
+  // What labels make of a class of unrollings, or of one of its residency patterns.
+  struct Labelled {
+    Key root;  // what the bound says before any label
+    Key found;
+    exact::LabelResult result;
+    std::size_t states = 0;
+    bool is_open = false;  // labels were needed
+  };
+  Labelled search_labels(std::size_t group, const exact::Quest& quest,
+                         const exact::Pattern* pattern) {
+    const auto instance = groups_.build(group, quest.limit, true, pattern);
     if (!instance->dived.steps.empty()) {  // the best so far, in case that labels are stopped
       record_.offer(groups_.mapping(*instance, group, instance->dived.steps), group);
     }
+    Labelled labelled;
+    labelled.found = instance->dived.key;
+    labelled.states = instance->bound.nodes().size();
     const Key root = instance->root();
     const bool is_beyond = exact::worse(root, quest.limit);
-    record_.relax(group, is_beyond ? quest.limit : root, instance->bound.nodes().size());
+    labelled.root = is_beyond ? quest.limit : root;
+    labelled.result.bound = labelled.root;
     if (is_beyond || !(root.first < exact::kInfinity)) {
-      return {};
+      return labelled;
     }
-    quest.tick = [this, group](const Key& bound, std::int64_t labels) {
+    labelled.is_open = true;
+    labelled.result = exact::search_labels(*instance, quest, patience_);
+    for (const exact::Ending& ending : labelled.result.endings) {
+      record_.offer(groups_.mapping(*instance, group, ending.steps), group);
+      labelled.found = std::min(labelled.found, ending.key);
+    }
+    return labelled;
+  }
+
+  // May the bounds of residency patterns say more than those of whole classes? Only of latency: the
+  // least of each port may be that of another mapping (mapper/exact/group_patterns.cpp).
+  bool has_patterns() const {
+    return options_.objective.latency_power > 0 && !space_.problem().is_timed_by_model();
+  }
+
+  // One residency pattern of the class after the other, best bound first; before that the class as
+  // a whole, with few labels, if that may be enough.
+  Turned search_patterns(std::size_t group, exact::Quest quest, bool is_hard) {
+    Turned turned;
+    exact::LabelResult all;  // of the whole class
+    all.bound = quest.limit;
+    if (is_hard || trial_labels_ == 0) {
+      const std::vector<exact::Pattern> best = groups_.patterns(group, quest.limit, true);
+      if (best.empty()) {
+        record_.relax(group, quest.limit, 0);
+        return {};
+      }
+      is_hard = trial_labels_ == 0 ||
+                best.front().bound.first > kWeakPatterns * groups_.floor(group).first;
+    }
+    if (!is_hard && search_at_once(group, quest, trial_labels_, turned, all)) {
+      return turned;
+    }
+    turned.is_hard = true;
+    const std::vector<exact::Pattern> patterns = groups_.patterns(group, quest.limit, false);
+    for (std::size_t p = 0; p < patterns.size() && !exact::worse(patterns[p].bound, quest.limit);
+         ++p) {
+      if (quest.labels == 0 || patience_.over()) {
+        all.bound = std::min(all.bound, patterns[p].bound);
+        all.stopped = true;
+        break;
+      }
+      const Key next = p + 1 < patterns.size() ? patterns[p + 1].bound : quest.limit;
+      quest.tick = [&](const Key& bound, std::int64_t labels) {
+        record_.tick(group, std::min({bound, next, all.bound}), labels, patience_);
+      };
+      const Labelled one = search_labels(group, quest, &patterns[p]);
+      all.bound = std::min(all.bound, one.result.bound);
+      all.stopped = all.stopped || one.result.stopped;
+      record_.count_states(one.states);
+      add(one, quest, turned, all);
+    }
+    all.bound = std::min(all.bound, quest.limit);
+    record_.searched(group, all);
+    return turned;
+  }
+
+  // The class as a whole. False: so many labels were not enough, and there are more.
+  bool search_at_once(std::size_t group, exact::Quest& quest, std::int64_t most, Turned& turned,
+                      exact::LabelResult& all) {
+    exact::Quest trial = quest;
+    trial.labels = std::min(quest.labels, most);
+    trial.tick = [this, group](const Key& bound, std::int64_t labels) {
       record_.tick(group, bound, labels, patience_);
     };
-    const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
-    Turned turned{instance->dived.key, {found.expanded, found.expanded}};
-    for (const exact::Ending& ending : found.endings) {
-      record_.offer(groups_.mapping(*instance, group, ending.steps), group);
-      turned.found = std::min(turned.found, ending.key);
+    const Labelled whole = search_labels(group, trial, nullptr);
+    record_.relax(group, whole.root, whole.states);
+    add(whole, quest, turned, all);
+    if (whole.result.stopped && quest.labels > 0 && !patience_.over()) {
+      return false;
     }
-    record_.searched(group, found);
-    return turned;
+    all.bound = whole.result.bound;
+    all.stopped = whole.result.stopped;
+    if (whole.is_open) {
+      record_.searched(group, all);
+    }
+    return true;
+  }
+  // Counts what labels took, and goes on with what they found.
+  static void add(const Labelled& labelled, exact::Quest& quest, Turned& turned,
+                  exact::LabelResult& all) {
+    const std::int64_t labels = labelled.result.expanded;
+    all.expanded += labels;
+    quest.labels -= std::min(quest.labels, labels);
+    quest.limit = std::min(quest.limit, labelled.found);
+    turned.found = std::min(turned.found, labelled.found);
+    turned.taken = {turned.taken.expanded + labels, turned.taken.budget + labels};
   }
 
   const Mapspace& space_;
@@ -305,6 +407,7 @@ class ExactSearch {
   const Patience& patience_;
   std::vector<SharedBounds*> shared_;
   std::int64_t most_labels_;
+  std::int64_t trial_labels_;
   bool find_incumbents_;
   std::int64_t charged_ = 0;  // to the budget, before any group is searched
   exact::Groups groups_;

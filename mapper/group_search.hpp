@@ -19,6 +19,9 @@ struct GroupSearch {
   std::vector<SharedBounds*> shared{};
   // To be expanded at most, whatever the budget.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
+  // Objectives with latency: of a class of unrollings, before it is searched by residency patterns.
+  // Once one class has taken more, the others are searched by patterns at once. 0: all are.
+  std::int64_t trial_labels = 2'000;
   // A step of what is done meanwhile by threads that are free; false: there was none left. Called
   // by several threads at once when it has returned for the first time.
   std::function<bool()> beside{};

@@ -47,6 +47,7 @@ Turns::Turn Turns::begin() {
   for (; known_ < known(begun_); ++known_) {
     const Task& task = tasks_[known_];
     limit_ = std::min(limit_, task.found);
+    is_hard_ = is_hard_ || task.is_hard;
     left_ = left_ - task.taken;
     granted_ = granted_ - task.granted;
   }
@@ -56,13 +57,14 @@ Turns::Turn Turns::begin() {
   task.granted = {share_of(std::min(left.expanded, left.budget), shares),
                   share_of(left.budget, shares)};
   granted_ = granted_ + task.granted;
-  return {begun_++, limit_, task.granted};
+  return {begun_++, limit_, task.granted, is_hard_};
 }
 
-void Turns::end(const Turn& turn, const exact::Key& found, const Labels& taken) {
+void Turns::end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard) {
   Task& task = tasks_[turn.index];
   task.found = found;
   task.taken = taken;
+  task.is_hard = is_hard;
   task.ended = true;
   while (ended_ < tasks_.size() && tasks_[ended_].ended) {
     ++ended_;

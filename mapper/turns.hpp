@@ -23,7 +23,8 @@ class Turns {
   struct Turn {
     std::size_t index = 0;
     exact::Key limit;
-    Labels labels;  // that it may take; none are left: 0
+    Labels labels;         // that it may take; none are left: 0
+    bool is_hard = false;  // so says one that has ended
   };
 
   // Of so many tasks: what is known before the first one, and labels for all of them.
@@ -33,14 +34,15 @@ class Turns {
   static std::size_t known(std::size_t index);
   // Those that may begin now, each of which is named once.
   std::vector<Turn> next();
-  // A task has ended: it has found this, with so many labels.
-  void end(const Turn& turn, const exact::Key& found, const Labels& taken);
+  // A task has ended: it has found this, with so many labels, and may say that they are hard.
+  void end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard = false);
 
  private:
   struct Task {
     exact::Key found;
     Labels granted;
     Labels taken;
+    bool is_hard = false;
     bool ended = false;
   };
   Turn begin();
@@ -50,6 +52,7 @@ class Turns {
   std::size_t ended_ = 0;  // all of the first ones so far
   std::size_t known_ = 0;  // those of them that `limit_` and `left_` are after
   exact::Key limit_;
+  bool is_hard_ = false;
   Labels left_;
   Labels granted_;  // to those that have begun and are not known
 };

@@ -94,8 +94,9 @@ template <class CostTables>
 Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
              const Scope& scope)
     : nodes_(skeleton, unrolled),
-      live_(scope.within != nullptr
-                ? scope.within->live_
+      live_(scope.within != nullptr ? scope.within->live_
+            : !scope.reachable.empty()
+                ? scope.reachable
                 : std::vector<char>(skeleton.phases() * skeleton.pointers(), 1)),
       offsets_(skeleton.phases() * skeleton.pointers(), 0),
       to_go_(costs.components()) {

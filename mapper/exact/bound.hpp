@@ -28,6 +28,7 @@ class Bound {
     const Alone* alone = nullptr;
     double most = std::numeric_limits<double>::infinity();
     const Bound* within = nullptr;
+    std::vector<char> reachable{};  // by phase and pointers; none: all rows
   };
   // `CostTables`: Costs, or PricedCosts; Costs have all tables. Idle threads of the team take part.
   template <class CostTables>

@@ -297,6 +297,9 @@ void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, 
 std::vector<double> Costs::mac(const std::vector<std::size_t>& placings, std::size_t tile) {
   std::vector<double> sum(components_, 0.0);
   for (const std::size_t index : placings) {
+    if (is_left_out(index)) {
+      return std::vector<double>(components_, kInfinity);
+    }
     const Terms& of = terms(index);
     std::vector<double> one(components_, 0.0);
     evaluate(of, (*of.trips)[tile], tile, Slide{}, one.data(), 1);

@@ -107,6 +107,55 @@ double EnergyFloor::of(const UnrollingGroup& group) const {
   return GroupFloor(skeleton_->space(), routes_, pairs_, group).least();
 }
 
+// A port's busiest instance moves at least the mean of those that the unrolling uses.
+std::vector<FloorWeights> EnergyFloor::weights_of_figures(const UnrollingGroup& group) const {
+  const Arch& arch = skeleton_->problem().arch();
+  std::vector<FloorWeights> weights(1 + skeleton_->ports().size());
+  weights.front() = energy_weights(skeleton_->problem());
+  for (std::size_t q = 1; q < weights.size(); ++q) {
+    weights[q].operations = 0;
+  }
+  for (const LevelId l : arch.levels.ids()) {
+    double instances = 1;
+    for (const FanoutId f : group.factors.ids()) {
+      for (const std::int64_t factor : group.factors[f]) {
+        instances *= arch.levels_above[f] <= index_of(l) ? static_cast<double>(factor) : 1;
+      }
+    }
+    if (const auto port = skeleton_->port(l, true)) {
+      weights[1 + *port].levels[index_of(l)].read = 1 / instances;
+    }
+    if (const auto port = skeleton_->port(l, false)) {
+      weights[1 + *port].levels[index_of(l)].write = 1 / instances;
+      weights[1 + *port].levels[index_of(l)].update = 1 / instances;
+    }
+  }
+  return weights;
+}
+
+std::vector<Pattern> EnergyFloor::patterns(const UnrollingGroup& group, const KeyOf& key_of,
+                                           const Key& limit, bool first_only) const {
+  return GroupFloor(skeleton_->space(), routes_, pairs_, group)
+      .patterns(weights_of_figures(group), key_of, limit, first_only);
+}
+
+std::vector<bool> EnergyFloor::placings_outside(const Pattern& pattern) const {
+  std::vector<bool> outside;
+  for (const Placing& placing : skeleton_->placings()) {
+    const TensorId t = placing.tensor;
+    if (placing.to == Placing::kMac) {
+      const Stop& stop = skeleton_->stops(t)[placing.from];
+      const std::size_t node =
+          stop.latch ? skeleton_->problem().arch().levels.size() : index_of(stop.level);
+      outside.push_back(node != pattern.serving[t]);
+    } else {
+      const std::vector<RouteLeg>& legs = pattern.legs[t];
+      outside.push_back(std::find(legs.begin(), legs.end(), leg_of(placing)) == legs.end());
+    }
+  }
+  return outside;
+}
+
 std::vector<bool> EnergyFloor::placings_beyond(const UnrollingGroup& group, double most) const {
   const PerTensor<std::vector<bool>> within =
       GroupFloor(skeleton_->space(), routes_, pairs_, group).legs_within(most);

@@ -24,12 +24,18 @@ class EnergyFloor {
   explicit EnergyFloor(const Skeleton& skeleton);  // outlives the floor
   // Infinite: nothing can serve a tensor.
   double of(const UnrollingGroup& group) const;
+  // The residency patterns of the group within the limit, best first, or the best of them alone.
+  std::vector<Pattern> patterns(const UnrollingGroup& group, const KeyOf& key_of, const Key& limit,
+                                bool first_only) const;
+  // Per placing of the skeleton: has no nest of the pattern it?
+  std::vector<bool> placings_outside(const Pattern& pattern) const;
   // Per placing of the skeleton: does every nest of the group with it need more than `most` [pJ]?
   // Not said of accesses of the compute units. docs/decisions/0040.
   std::vector<bool> placings_beyond(const UnrollingGroup& group, double most) const;
 
  private:
   RouteLeg leg_of(const Placing& placing) const;
+  std::vector<FloorWeights> weights_of_figures(const UnrollingGroup& group) const;
 
   const Skeleton* skeleton_;
   PerTensor<Route> routes_;

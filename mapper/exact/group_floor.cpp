@@ -11,6 +11,16 @@
 
 namespace mapsim::exact {
 
+FloorWeights energy_weights(const Problem& problem) {
+  FloorWeights weights;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    const StorageEnergy& energy = problem.arch().levels[l].energy;
+    weights.levels[index_of(l)] = {energy.read.count(), energy.write.count(),
+                                   energy.update.count()};
+  }
+  return weights;
+}
+
 GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
                        const std::vector<TensorPair>& pairs, const UnrollingGroup& group)
     : problem_{space.problem()},
@@ -18,6 +28,7 @@ GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
       routes_{routes},
       pairs_{pairs},
       group_{group},
+      weights_{energy_weights(problem_)},
       balanced_{space.constraints().factors.balanced},
       output_{problem_.workload().output()},
       latch_{problem_.arch().levels.size()},
@@ -31,7 +42,9 @@ GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
   }
 }
 
-double GroupFloor::least() { return macs_ * problem_.mac_energy().count() + combine(0, kInfinity); }
+double GroupFloor::least() {
+  return weights_.operations * macs_ * problem_.mac_energy().count() + combine(0, kInfinity);
+}
 
 void GroupFloor::find_sides(TensorId t) {
   const TensorUse& use = routes_[t].use;
@@ -106,7 +119,7 @@ double GroupFloor::accesses(TensorId t, std::size_t node) const {
   return t == output_ ? accesses_of_sums(node)
                       : macs_ / sides_[t].shared[node] *
                             problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
-                            problem_.arch().levels[static_cast<LevelId>(node)].energy.read.count();
+                            weights_.levels[node].read;
 }
 
 // Sums that the compute units send to a level: what they, the network and what comes back cost.
@@ -115,10 +128,10 @@ double GroupFloor::accesses(TensorId t, std::size_t node) const {
 double GroupFloor::accesses_of_sums(std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[output_];
   const TensorUse& use = routes_[output_].use;
-  const StorageEnergy& energy = problem_.arch().levels[static_cast<LevelId>(node)].energy;
+  const FloorWeights::Level& weight = weights_.levels[node];
   if (use.slides) {
     // How many sums meet in a window is known of whole nests only.
-    return macs_ / sides_[output_].shared[node] * energy.update.count() *
+    return macs_ / sides_[output_].shared[node] * weight.update *
            std::min(problem_.moved_bits(output_, tensor.bits),
                     problem_.moved_bits(output_, tensor.partial_bits));
   }
@@ -131,7 +144,7 @@ double GroupFloor::accesses_of_sums(std::size_t node) const {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     const double served = sides_[output_].served[f][latch_];
     if (is_between({node, latch_}, f) && served > 1) {
-      const double addition = problem_.addition_energy(f).count();
+      const double addition = weights_.operations * problem_.addition_energy(f).count();
       cheapest = std::min(cheapest, addition);
       additions += addition * (sums - sums / served);
       sums /= served;
@@ -140,8 +153,7 @@ double GroupFloor::accesses_of_sums(std::size_t node) const {
   const double bits =
       problem_.moved_bits(output_, sums > use.elements ? tensor.partial_bits : tensor.bits);
   const auto arrival = [&](double arriving) {
-    return bits * (arriving * energy.update.count() +
-                   std::max(0.0, arriving - begun) * energy.read.count());
+    return bits * (arriving * weight.update + std::max(0.0, arriving - begun) * weight.read);
   };
   if (!balanced_ || !(cheapest < kInfinity)) {
     return additions + arrival(sums);
@@ -186,34 +198,32 @@ double GroupFloor::leg(TensorId t, const RouteLeg& leg, double fills) const {
   if (t == output_) {
     return leg_of_sums(t, leg, fills);
   }
-  const Arch& arch = problem_.arch();
   double reads = fills;
   for (const FanoutId f : group_.factors.ids()) {
     reads /= is_between(leg, f) ? sides_[t].served[f][leg.to] : 1.0;
   }
   reads = std::max(reads, fills_at_least(t, leg.from));
-  const double write =
-      leg.to == latch_ ? 0 : arch.levels[static_cast<LevelId>(leg.to)].energy.write.count();
+  const double write = leg.to == latch_ ? 0 : weights_.levels[leg.to].write;
   return problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
-         (reads * arch.levels[static_cast<LevelId>(leg.from)].energy.read.count() + fills * write);
+         (reads * weights_.levels[leg.from].read + fills * write);
 }
 
 // Energy of one addition in a network on the way, at least [pJ]. With imperfect factors an instance
 // without work leaves a sum unmet, so that fewer sums are added than `served` says; each of them
 // arrives above as an update more. The lesser of the two prices bounds both.
 double GroupFloor::addition(const RouteLeg& leg, FanoutId fanout) const {
-  double price = problem_.addition_energy(fanout).count();
+  double price = weights_.operations * problem_.addition_energy(fanout).count();
   if (!balanced_) {
     return price;
   }
   for (const FanoutId f : group_.factors.ids()) {
     if (is_between(leg, f) && problem_.is_merged(f, output_)) {
-      price = std::min(price, problem_.addition_energy(f).count());
+      price = std::min(price, weights_.operations * problem_.addition_energy(f).count());
     }
   }
   const Tensor& tensor = problem_.workload().tensors[output_];
   return std::min(price,
-                  problem_.arch().levels[static_cast<LevelId>(leg.from)].energy.update.count() *
+                  weights_.levels[leg.from].update *
                       problem_.moved_bits(output_, std::min(tensor.bits, tensor.partial_bits)));
 }
 
@@ -221,7 +231,6 @@ double GroupFloor::addition(const RouteLeg& leg, FanoutId fanout) const {
 // only when each moves once.
 double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const {
   const TensorUse& use = routes_[t].use;
-  const Arch& arch = problem_.arch();
   const Tensor& tensor = problem_.workload().tensors[t];
   const double partial = problem_.moved_bits(t, tensor.partial_bits);
   const double least = std::min(partial, problem_.moved_bits(t, tensor.bits));
@@ -233,9 +242,8 @@ double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) co
   };
   double energy = 0;
   if (leg.to != latch_) {
-    const StorageEnergy& below = arch.levels[static_cast<LevelId>(leg.to)].energy;
-    energy +=
-        width(fills) * (fills * below.read.count() + again(fills, leg.to) * below.write.count());
+    const FloorWeights::Level& below = weights_.levels[leg.to];
+    energy += width(fills) * (fills * below.read + again(fills, leg.to) * below.write);
   }
   double sums = fills;
   for (std::size_t i = group_.factors.size(); i-- > 0;) {
@@ -246,9 +254,8 @@ double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) co
       sums = leaving;
     }
   }
-  const StorageEnergy& above = arch.levels[static_cast<LevelId>(leg.from)].energy;
-  return energy +
-         width(sums) * (sums * above.update.count() + again(sums, leg.from) * above.read.count());
+  const FloorWeights::Level& above = weights_.levels[leg.from];
+  return energy + width(sums) * (sums * above.update + again(sums, leg.from) * above.read);
 }
 
 // The cheapest way to a node that so many elements come to.
@@ -370,8 +377,7 @@ double GroupFloor::operations(const Stay& stay, std::size_t dim, double room,
 // Of each pair that one level serves, the tensor that moves further in stays with one tile of the
 // other: it comes at least once for as many operations as an element takes part in meanwhile. Which
 // of them moves how far in is the mapping's choice: calls visit(fills) for each.
-template <class Visit>
-void GroupFloor::for_each_order(const Visit& visit) const {
+void GroupFloor::for_each_order(const std::function<void(const Fills&)>& visit) const {
   constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
   std::vector<TensorId> order;
   PerTensor<PerTensor<double>> if_moves(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));

@@ -3,10 +3,12 @@
 #include <array>
 #include <compare>
 #include <cstddef>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "mapper/exact/tensor_use.hpp"
+#include "mapper/exact/valuation.hpp"
 #include "mapper/mapspace.hpp"
 
 namespace mapsim::exact {
@@ -28,6 +30,30 @@ struct Route {
 };
 using TensorPair = std::pair<TensorId, TensorId>;
 
+// What the bound adds up: nonnegative weights of the bits that levels read, write and update, and
+// of the energies of operations and additions. The energies of an architecture [pJ/b], or what a
+// bit takes of one port.
+struct FloorWeights {
+  struct Level {
+    double read = 0;
+    double write = 0;
+    double update = 0;
+  };
+  std::array<Level, kMaxLevels> levels{};
+  double operations = 1;  // weight of a pJ of operations and additions
+};
+FloorWeights energy_weights(const Problem& problem);
+
+// The levels that keep each tensor of a mapping, and the one that serves the compute units: its
+// residency pattern. Every mapping has exactly one.
+struct Pattern {
+  PerTensor<std::vector<RouteLeg>> legs;  // from level to level, outermost first
+  PerTensor<std::size_t> serving;         // node
+  Key bound;                              // no mapping of this pattern is better
+};
+// The key of lower bounds: energy [pJ], then the busiest instance's bits of each port.
+using KeyOf = std::function<Key(const std::vector<double>&)>;
+
 // Energy [pJ] that no nest of a group of unrollings can do without, whatever its tiles. Each tensor
 // comes to the node that serves the compute units over legs. On each of them every instance gets
 // its own copy of each element at least once, transfers serve no more instances than the unrolling
@@ -41,6 +67,11 @@ class GroupFloor {
   GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
              const std::vector<TensorPair>& pairs, const UnrollingGroup& group);
   double least();  // infinite: nothing can serve a tensor
+  // The residency patterns whose bound is within the limit, best first: of a pattern and an order
+  // of its innermost loops the least of each of `weights` is known at once, which a bound that
+  // takes each port by itself is not. `first_only`: the best of them alone. (group_patterns.cpp)
+  std::vector<Pattern> patterns(const std::vector<FloorWeights>& weights, const KeyOf& key_of,
+                                Key limit, bool first_only);
   // Per tensor and leg of its route: may a nest that needs no more than `most` [pJ] take it? Looks
   // closer than least(): at tensors that stay further out than others move. (group_orders.cpp)
   PerTensor<std::vector<bool>> legs_within(double most);
@@ -79,8 +110,7 @@ class GroupFloor {
   double operations(const Stay& stay, std::size_t dim, double room, Extents& extents) const;
   // Elements that come to the node that serves the compute units at least, all instances together.
   using Fills = PerTensor<double>;
-  template <class Visit>
-  void for_each_order(const Visit& visit) const;
+  void for_each_order(const std::function<void(const Fills&)>& visit) const;
   Fills fills_in(const std::vector<TensorId>& order,
                  const PerTensor<PerTensor<double>>& if_moves) const;
   double sum_of(const Fills& fills) const;
@@ -90,12 +120,14 @@ class GroupFloor {
   using Legs = PerTensor<std::vector<bool>>;
   class Orders;
   void mark(std::size_t tensor, double most, Legs& legs);
+  class Patterns;  // group_patterns.cpp
 
   const Problem& problem_;
   const PerDim<Ladder>& ladders_;
   const PerTensor<Route>& routes_;
   const std::vector<TensorPair>& pairs_;
   const UnrollingGroup& group_;
+  FloorWeights weights_;
   bool balanced_;
   TensorId output_;
   std::size_t latch_;

@@ -147,7 +147,20 @@ double Groups::least_cycles(std::size_t group) const {
   return cycles;
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_is_enough) const {
+std::vector<Pattern> Groups::patterns(std::size_t group, const Key& limit, bool first_only) const {
+  const Kind& kind = kinds_[kind_[group]];
+  std::vector<double> components(2 + kind.port_bits.size(), 0.0);
+  const KeyOf key_of = [&](const std::vector<double>& least) {
+    for (std::size_t k = 0; k < least.size(); ++k) {
+      components[k] = least[k] * (1 - kRounding);
+    }
+    return kind.valuation->key(components.data(), cycles_[group]);
+  };
+  return kind.floor->patterns(space_.group_by_factors()[group], key_of, limit, first_only);
+}
+
+std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_is_enough,
+                                        const Pattern* pattern) const {
   const UnrollingGroup& unrolling = space_.group_by_factors()[group];
   PlacingsBeyond beyond;
   if (has_many_rows(skeleton(group))) {
@@ -156,7 +169,10 @@ std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_i
     };
   }
   return std::make_unique<Instance>(skeleton(group), Unrolled(space_.problem(), unrolling),
-                                    objective_, limit, one_is_enough, beyond);
+                                    objective_, limit, one_is_enough, beyond,
+                                    pattern == nullptr
+                                        ? std::vector<bool>{}
+                                        : kinds_[kind_[group]].floor->placings_outside(*pattern));
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

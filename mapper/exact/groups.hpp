@@ -38,8 +38,11 @@ class Groups {
   // Has the group only nests that a systolic array cannot run?
   bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
   // Perfect factors. As Instance has it.
-  std::unique_ptr<Instance> build(std::size_t group, Key limit = {},
-                                  bool one_is_enough = false) const;
+  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}, bool one_is_enough = false,
+                                  const Pattern* pattern = nullptr) const;
+  // The residency patterns of a group within the limit, best first, or the best of them alone.
+  // Objectives with latency, without a timing model.
+  std::vector<Pattern> patterns(std::size_t group, const Key& limit, bool first_only) const;
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 

@@ -2,6 +2,7 @@
 #include "mapper/exact/instance.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -79,21 +80,31 @@ Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Cost
 // than the one that a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                  const Valuation& valuation, Key limit, bool may_dive, const PlacingsBeyond& beyond,
-                 Dive& dived) {
-  const bool is_limited = limit.first < kInfinity;
-  if (!is_limited && !may_dive) {
-    costs.prepare();
-    return Bound(skeleton, unrolled, costs);
+                 std::vector<bool> left_out, Dive& dived) {
+  Bound::Scope scope;
+  if (!left_out.empty()) {
+    scope.reachable = skeleton.reachable_without(left_out);
   }
+  const bool is_limited = limit.first < kInfinity;
   double most = is_limited ? most_energy(valuation, costs.components(), limit) : kInfinity;
   if (beyond && most < kInfinity) {
-    costs.leave_out(beyond(most));
+    const std::vector<bool> more = beyond(most);
+    left_out.resize(more.size(), false);
+    std::transform(more.begin(), more.end(), left_out.begin(), left_out.begin(), std::logical_or{});
+  }
+  if (!left_out.empty()) {
+    costs.leave_out(std::move(left_out));
+  }
+  if (!is_limited && !may_dive) {
+    costs.prepare();
+    return Bound(skeleton, unrolled, costs, scope);
   }
   if (is_limited && !has_many_rows(skeleton)) {
     if (costs.components() > 1) {
       costs.prepare();  // components are found side by side
     }
-    return Bound(skeleton, unrolled, costs, {nullptr, most, nullptr});
+    scope.most = most;
+    return Bound(skeleton, unrolled, costs, scope);
   }
   Alone alone(skeleton, unrolled, costs);
   if (!is_limited) {
@@ -103,8 +114,11 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
   } else if (alone.root() <= most) {
     alone.find_paid(costs);
   }
-  return most < kInfinity ? Bound(skeleton, unrolled, costs, {&alone, most, nullptr})
-                          : Bound(skeleton, unrolled, costs);
+  if (most < kInfinity) {
+    scope.alone = &alone;
+    scope.most = most;
+  }
+  return Bound(skeleton, unrolled, costs, scope);
 }
 
 }  // namespace
@@ -115,14 +129,15 @@ bool has_many_rows(const Skeleton& skeleton) {
 }
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
-                   Key limit, bool one_is_enough, const PlacingsBeyond& beyond)
+                   Key limit, bool one_is_enough, const PlacingsBeyond& beyond,
+                   std::vector<bool> left_out)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
       bound(make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array, beyond,
-                       dived)) {
+                       std::move(left_out), dived)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

@@ -26,9 +26,10 @@ bool has_many_rows(const Skeleton& skeleton);
 // Everything that the search of one group of unrollings needs.
 struct Instance {
   // Keys beyond `limit` are of no interest. `one_is_enough`: nor are any that are worse than some
-  // nest's.
+  // nest's. `left_out`: per placing, nests with it are not looked at; none: all are.
   Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {},
-           bool one_is_enough = false, const PlacingsBeyond& beyond = {});
+           bool one_is_enough = false, const PlacingsBeyond& beyond = {},
+           std::vector<bool> left_out = {});
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;

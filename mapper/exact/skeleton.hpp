@@ -74,6 +74,8 @@ class Skeleton {
   bool reachable(std::size_t phase, std::size_t pointers) const {
     return reachable_[phase * pointers_ + pointers];
   }
+  // The same of nests without some placings: by phase and pointers.
+  std::vector<char> reachable_without(const std::vector<bool>& left_out) const;
   // The region of a phase, and whether the event that ends the phase ends the region.
   const Region& region(std::size_t phase) const { return regions_[region_[phase]]; }
   bool ends_region(std::size_t phase) const { return region_[phase] != region_[phase + 1]; }
