@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/markup.hpp"
 #include "report/plots.hpp"
 #include "report/table.hpp"
 #include "validate/candidates.hpp"
@@ -131,21 +132,13 @@ std::string summary(const Gpu& gpu, const Verdict& verdict) {
   return text;
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string{c};
-  }
-  return result;
-}
-
 std::string html_table(const std::vector<Row>& rows) {
   std::string text = "<table>\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const char* const cell = i == 0 ? "th" : "td";
     text += "<tr>";
     for (const std::string& word : rows[i]) {
-      text += fmt::format("<{0}>{1}</{0}>", cell, escaped(word));
+      text += fmt::format("<{0}>{1}</{0}>", cell, markup(word));
     }
     text += "</tr>\n";
   }
@@ -179,12 +172,12 @@ std::string verdict_text(const Gpu& gpu, const Verdict& verdict, const Validatio
 }
 
 std::string verdict_html(const Gpu& gpu, const Verdict& verdict, const ValidationNotes& notes) {
-  std::string text = kHead + fmt::format("<h1>{}</h1>\n<p>{}</p>\n", escaped(gpu.name),
-                                         escaped(summary(gpu, verdict)));
+  std::string text = kHead + fmt::format("<h1>{}</h1>\n<p>{}</p>\n", markup(gpu.name),
+                                         markup(summary(gpu, verdict)));
   text += verdict_svg(gpu, verdict) + html_table(predictor_rows(verdict)) +
           html_table(problem_rows(verdict));
   for (const ProblemVerdict& problem : verdict.problems) {
-    text += fmt::format("<details><summary>{}: {} kernels</summary>\n", escaped(problem.name),
+    text += fmt::format("<details><summary>{}: {} kernels</summary>\n", markup(problem.name),
                         problem.kernels.size()) +
             html_table(kernel_rows(problem)) + "</details>\n";
   }
@@ -193,10 +186,10 @@ std::string verdict_html(const Gpu& gpu, const Verdict& verdict, const Validatio
   }
   text += "<ul>\n";
   for (const std::string& note : notes.notes) {
-    text += fmt::format("<li>{}</li>\n", escaped(note));
+    text += fmt::format("<li>{}</li>\n", markup(note));
   }
   for (const std::string& refusal : notes.refusals) {
-    text += fmt::format("<li>refused: {}</li>\n", escaped(refusal));
+    text += fmt::format("<li>refused: {}</li>\n", markup(refusal));
   }
   return text + "</ul>\n</body></html>\n";
 }

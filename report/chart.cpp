@@ -71,9 +71,18 @@ double step_of(double span, std::size_t about) {
 }  // namespace
 
 std::vector<Paint> paints() {
-  std::vector<Paint> all{{"#ffffff", "#16181b"}, {kInk, "#e8e6e3"},      {kMuted, "#a5a29d"},
-                         {kGrid, "#33363b"},     {kShade, "#5d6166"},    {kAccent, "#4fa8e0"},
-                         {kSignal, "#ff8a66"},   {"#777777", "#9a9a9a"}, {"#dddddd", "#4a4d52"}};
+  std::vector<Paint> all{
+      {"#ffffff", "#16181b"},  {kInk, "#e8e6e3"},        {kMuted, "#a5a29d"},
+      {kGrid, "#33363b"},      {kShade, "#5d6166"},      {kAccent, "#4fa8e0"},
+      {kSignal, "#ff8a66"},    {"#777777", "#9a9a9a"},   {"#dddddd", "#4a4d52"},
+      {kLevelFill, "#223449"}, {kFanoutFill, "#453a22"}, {kComputeFill, "#1f3d29"},
+      {kUsedFill, "#55585d"},  {kIdleFill, "#24272b"},   {kEdgeStroke, "#8b8f94"}};
+  constexpr std::array kDarkRoles{"#6fa8e0", "#e09a5a", "#62bd80"};
+  constexpr std::array kDarkTints{"#2c4f75", "#6d4a23", "#27583a"};
+  for (std::size_t i = 0; i < kRoleColours.size(); ++i) {
+    all.push_back({kRoleColours[i], kDarkRoles[i]});
+    all.push_back({kRoleTints[i], kDarkTints[i]});
+  }
   all.insert(all.end(), kNodePaints.begin(), kNodePaints.end());
   all.insert(all.end(), kTensorPaints.begin(), kTensorPaints.end());
   return all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,7 +21,17 @@ inline constexpr const char* kGrid = "#e2e2e2";    // lines behind the data
 inline constexpr const char* kShade = "#b8b8b8";   // data that is beaten by other data
 inline constexpr const char* kAccent = "#0077bb";  // the data
 inline constexpr const char* kSignal = "#cc3311";  // what it is compared with
-std::vector<Paint> paints();                       // all of them, and those below
+// Of pictures of machines: nodes, what is in use, what is not.
+inline constexpr const char* kLevelFill = "#e3edf7";
+inline constexpr const char* kFanoutFill = "#f3e9d2";
+inline constexpr const char* kComputeFill = "#e2f0e4";
+inline constexpr const char* kUsedFill = "#cfcfcf";
+inline constexpr const char* kIdleFill = "#f7f7f7";
+inline constexpr const char* kEdgeStroke = "#404040";
+// In the order of Role: of arrows and legend, and of what is in use where the tensor stays.
+inline constexpr std::array kRoleColours{"#2f6fb0", "#c06a1f", "#2f8a4c"};
+inline constexpr std::array kRoleTints{"#9ec5e8", "#eec79f", "#a8d8b5"};
+std::vector<Paint> paints();  // all of them, and those below
 // Rules of a style sheet that put the dark colours in the place of the light ones on a dark screen.
 std::string dark_rules();
 // A figure that stands alone, in a file: with these rules in it. A page has them once for all.

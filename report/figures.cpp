@@ -38,6 +38,10 @@ std::string grouped(std::int64_t value) {
 }
 
 std::string count_text(double value) {
+  constexpr double kMostWhole = 9e17;  // of tenths
+  if (!(std::abs(value) < kMostWhole)) {
+    return fmt::format("{:.3e}", value);
+  }
   const double tenths = std::round(value * 10);
   const auto whole = static_cast<std::int64_t>(tenths / 10);
   const double rest = tenths - static_cast<double>(whole) * 10;

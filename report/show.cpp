@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/nest.hpp"
 #include "report/svg.hpp"
@@ -22,16 +23,18 @@ namespace {
 constexpr double kLeft = 20;
 constexpr double kTop = 50;
 constexpr double kBoxWidth = 300;
+constexpr double kInset = 8;  // of the words in a box
 constexpr double kLine = 16;
-constexpr double kArray = 240;     // longer side of the picture of an array
-constexpr double kThumbnail = 80;  // ... of one of its occupancies
-constexpr double kFlattest = 2.5;  // longer side to shorter one, at most
+constexpr double kMostWords = 480;  // px of words beside the array
+constexpr double kLegend = 300;     // ... of the legend, up to the pictures beside it
+constexpr double kMostNest = 1400;  // ... of a line of the nest
+constexpr double kArray = 240;      // longer side of the picture of an array
+constexpr double kThumbnail = 80;   // ... of one of its occupancies
+constexpr double kFlattest = 2.5;   // longer side to shorter one, at most
 constexpr std::size_t kMostThumbnails = 6;
-constexpr const char* kBold = "font-weight=\"bold\"";
-constexpr const char* kUsed = "#cfcfcf";  // where nothing stays
-// In the order of Role: of arrows and legend, and of what is in use where the tensor stays.
-constexpr std::array kRoleColours{"#2f6fb0", "#c06a1f", "#2f8a4c"};
-constexpr std::array kRoleTints{"#9ec5e8", "#eec79f", "#a8d8b5"};
+const TextStyle kTitle{Anchor::kStart, 14, kInk, true, 0, kMostNest};
+const TextStyle kBold{Anchor::kStart, 11, kInk, true, 0, kMostWords};
+const TextStyle kPlain{Anchor::kStart, 11, kInk, false, 0, kMostWords};
 
 const char* colour(Role role) { return kRoleColours[static_cast<std::size_t>(role)]; }
 const char* tint(Role role) { return kRoleTints[static_cast<std::size_t>(role)]; }
@@ -120,16 +123,24 @@ std::vector<std::string> lines_of(const Arch& arch, const Compute& compute) {
 
 // One node: a box with its name and what it is. Returns where the next one begins.
 double draw_node(Canvas& canvas, double y, const std::string& name,
-                 const std::vector<std::string>& lines, const char* fill) {
+                 const std::vector<std::string>& facts, const char* fill) {
   constexpr double kGap = 14;
+  constexpr double kRoom = kBoxWidth - 2 * kInset;
+  std::vector<std::string> lines;
+  for (const std::string& fact : facts) {
+    const std::vector<std::string> parts = wrapped(fact, kPlain.size, kRoom);
+    lines.insert(lines.end(), parts.begin(), parts.end());
+  }
   const Box box{kLeft, y, kBoxWidth, kLine * static_cast<double>(lines.size() + 1) + 8};
   if (y > kTop) {
-    canvas.line(box.x + box.width / 2, y - kGap, box.x + box.width / 2, y);
+    const double middle = box.x + box.width / 2;
+    canvas.polyline(std::array{Point{middle, y - kGap}, Point{middle, y}}, {kEdgeStroke, 1, ""});
   }
-  canvas.rectangle(box, fill);
-  canvas.text(box.x + 8, y + kLine, name, Anchor::kStart, kBold);
+  canvas.rectangle(box, fill, kEdgeStroke);
+  canvas.words({box.x + kInset, y + kLine}, name, {Anchor::kStart, 11, kInk, true, 0, kRoom});
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    canvas.text(box.x + 8, y + kLine * static_cast<double>(i + 2), lines[i]);
+    canvas.words({box.x + kInset, y + kLine * static_cast<double>(i + 2)}, lines[i],
+                 {Anchor::kStart, 11, kInk, false, 0, kRoom});
   }
   return box.bottom() + kGap;
 }
@@ -143,14 +154,14 @@ void draw_arch(Canvas& canvas, const Arch& arch) {
       if (arch.levels_above[f] != level) {
         return;
       }
-      y = draw_node(canvas, y, arch.fanouts[f].name, lines_of(arch.fanouts[f]), "#f3e9d2");
+      y = draw_node(canvas, y, arch.fanouts[f].name, lines_of(arch.fanouts[f]), kFanoutFill);
     }
   };
   for (const LevelId l : arch.levels.ids()) {
-    y = draw_node(canvas, y, arch.levels[l].name, lines_of(arch.levels[l]), "#e3edf7");
+    y = draw_node(canvas, y, arch.levels[l].name, lines_of(arch.levels[l]), kLevelFill);
     fanouts(index_of(l) + 1);
   }
-  draw_node(canvas, y, arch.compute.name, lines_of(arch, arch.compute), "#e2f0e4");
+  draw_node(canvas, y, arch.compute.name, lines_of(arch, arch.compute), kComputeFill);
 }
 
 // The dims of an axis, "N 6 x K 2".
@@ -214,10 +225,10 @@ class ArrayPicture {
   }
 
   void draw() {
-    canvas_.text(kX, kTop - 6,
-                 fmt::format("{}: {} column{} x {} row{}", array_.name, array_.x,
-                             array_.x == 1 ? "" : "s", array_.y, array_.y == 1 ? "" : "s"),
-                 Anchor::kStart, kBold);
+    canvas_.words({kX, kTop - 6},
+                  fmt::format("{}: {} column{} x {} row{}", array_.name, array_.x,
+                              array_.x == 1 ? "" : "s", array_.y, array_.y == 1 ? "" : "s"),
+                  kBold);
     draw_array();
     draw_movement();
     draw_occupancies();
@@ -228,33 +239,37 @@ class ArrayPicture {
   static constexpr double kY = kTop + 24;
 
   void fill(const Box& whole, const Occupancy& used) {
-    canvas_.rectangle(whole, "#f7f7f7");
+    canvas_.rectangle(whole, kIdleFill, kEdgeStroke);
     canvas_.rectangle(
         {whole.x, whole.y,
          whole.width * static_cast<double>(used.columns) / static_cast<double>(array_.x),
          whole.height * static_cast<double>(used.rows) / static_cast<double>(array_.y)},
-        used_);
+        used_, kEdgeStroke);
   }
 
   void draw_array() {
     const Box whole{kX, kY, kArray * width_, kArray * height_};
     const Occupancy used{cost_.counts.used_x[fanout_], cost_.counts.used_y[fanout_], 0};
     fill(whole, used);
-    canvas_.text(kX + whole.width / 2, kY - 8,
-                 fmt::format("columns: {}", unrolled_text(problem_, nest_, fanout_, Axis::kX)),
-                 Anchor::kMiddle);
-    canvas_.upright(kX - 10, kY + whole.height / 2,
-                    fmt::format("rows: {}", unrolled_text(problem_, nest_, fanout_, Axis::kY)));
+    canvas_.words({kX + whole.width / 2, kY - 8},
+                  fmt::format("columns: {}", unrolled_text(problem_, nest_, fanout_, Axis::kX)),
+                  {Anchor::kMiddle, 11, kInk, false, 0, kArray + 40});
+    canvas_.words({kX - 10, kY + whole.height / 2},
+                  fmt::format("rows: {}", unrolled_text(problem_, nest_, fanout_, Axis::kY)),
+                  {Anchor::kMiddle, 11, kInk, false, -90, kArray});
     const ComputeTime& time = cost_.latency.compute;
     const std::string stays =
         time.stationary ? problem_.workload().tensors[*time.stationary].name + " stays" : "";
-    canvas_.text(kX + whole.width / 2, kY + whole.height / 2, stays, Anchor::kMiddle, kBold);
+    const Point middle{kX + whole.width / 2, kY + whole.height / 2};
+    if (!stays.empty()) {
+      canvas_.words(middle, stays, {Anchor::kMiddle, 11, kInk, true, 0, whole.width});
+    }
     if (time.stationary) {
       const bool engine = std::holds_alternative<NvdlaTiming>(problem_.arch().compute.timing);
-      canvas_.text(kX + whole.width / 2, kY + whole.height / 2 + kLine,
-                   fmt::format("{} {}{}", grouped(time.folds), engine ? "stripe" : "fold",
-                               time.folds == 1 ? "" : "s"),
-                   Anchor::kMiddle);
+      canvas_.words({middle.x, middle.y + kLine},
+                    fmt::format("{} {}{}", grouped(time.folds), engine ? "stripe" : "fold",
+                                time.folds == 1 ? "" : "s"),
+                    {Anchor::kMiddle});
     }
   }
 
@@ -271,15 +286,17 @@ class ArrayPicture {
       std::string ways;
       if ((dims & dims_along(nest_, fanout_, Axis::kX)).empty() &&
           cost_.counts.used_x[fanout_] > 1) {
-        canvas_.arrow(kX + 8, across, whole.right() - 8, across, stroke);
-        canvas_.text(whole.right() - 14, across - 5, tensors[t].name, Anchor::kEnd);
+        canvas_.arrow({kX + 8, across}, {whole.right() - 8, across}, stroke);
+        canvas_.words({whole.right() - 14, across - 5}, tensors[t].name,
+                      {Anchor::kEnd, 11, kInk, false, 0, whole.width - 30});
         across += whole.height / 8;
         ways = "along the rows";
       }
       if ((dims & dims_along(nest_, fanout_, Axis::kY)).empty() &&
           cost_.counts.used_y[fanout_] > 1) {
-        canvas_.arrow(down, kY + 8, down, whole.bottom() - 8, stroke);
-        canvas_.text(down + 5, whole.bottom() - 14, tensors[t].name);
+        canvas_.arrow({down, kY + 8}, {down, whole.bottom() - 8}, stroke);
+        canvas_.words({down + 5, whole.bottom() - 14}, tensors[t].name,
+                      {Anchor::kStart, 11, kInk, false, 0, whole.right() - down - 12});
         down += whole.width / 8;
         ways += ways.empty() ? "down the columns" : " and down the columns";
       }
@@ -287,12 +304,15 @@ class ArrayPicture {
       ways += ways.empty() || partly.empty() ? partly : ", " + partly;
       const bool stays = cost_.latency.compute.stationary == t;
       canvas_.rectangle({kX, legend - 9, 10, 10}, stroke, stroke);
-      canvas_.text(kX + 16, legend,
-                   fmt::format("{} ({}): {}", tensors[t].name, to_string(tensors[t].role),
-                               stays          ? "stays"
-                               : ways.empty() ? "one of its own in each instance"
-                                              : movement(tensors[t].role) + ways));
-      legend += kLine;
+      const std::string words =
+          fmt::format("{} ({}): {}", tensors[t].name, to_string(tensors[t].role),
+                      stays          ? "stays"
+                      : ways.empty() ? "one of its own in each instance"
+                                     : movement(tensors[t].role) + ways);
+      for (const std::string& line : wrapped(words, kPlain.size, kLegend)) {
+        canvas_.words({kX + 16, legend}, line, {Anchor::kStart, 11, kInk, false, 0, kLegend});
+        legend += kLine;
+      }
     }
   }
 
@@ -328,23 +348,24 @@ class ArrayPicture {
 
   void draw_occupancies() {
     const std::vector<Occupancy> all = occupancies(problem_, nest_, fanout_);
-    const double left = kX + std::max(kArray * width_, kArray / 2) + 60;
+    const double left = kX + std::max(kArray * width_, kArray / 2) + 90;
     const Box each{0, 0, kThumbnail * width_, kThumbnail * height_};
     double x = left;
     double y = kY;
-    canvas_.text(x, kY - 8, "columns x rows in use, and for how long", Anchor::kStart);
+    canvas_.words({x, kY - 8}, "columns x rows in use, and for how long");
     for (std::size_t i = 0; i < std::min(all.size(), kMostThumbnails); ++i) {
       fill({x, y, each.width, each.height}, all[i]);
-      canvas_.text(x, y + each.height + kLine, fmt::format("{} x {}", all[i].columns, all[i].rows));
-      canvas_.text(
-          x, y + each.height + 2 * kLine,
+      canvas_.words({x, y + each.height + kLine},
+                    fmt::format("{} x {}", all[i].columns, all[i].rows));
+      canvas_.words(
+          {x, y + each.height + 2 * kLine},
           percent(static_cast<double>(all[i].steps) / static_cast<double>(cost_.counts.steps)));
       const bool right = i % 3 < 2;
       x = right ? x + kThumbnail + 30 : left;
       y = right ? y : y + each.height + 3 * kLine;
     }
     if (all.size() > kMostThumbnails) {
-      canvas_.text(x, y + kLine, fmt::format("and {} more", all.size() - kMostThumbnails));
+      canvas_.words({x, y + kLine}, fmt::format("and {} more", all.size() - kMostThumbnails));
     }
   }
 
@@ -356,7 +377,7 @@ class ArrayPicture {
   Nest nest_;
   double width_ = 1;  // of the picture, in longer sides
   double height_ = 1;
-  const char* used_ = kUsed;
+  const char* used_ = kUsedFill;
 };
 
 // The array of a timing model, or the innermost fanout that is in use, or the first.
@@ -379,26 +400,27 @@ std::optional<FanoutId> array_of(const Arch& arch, const Counts& counts) {
 
 std::string show_arch(const Arch& arch) {
   Canvas canvas;
-  canvas.text(kLeft, 24, arch.name, Anchor::kStart, kTitleStyle);
+  canvas.words({kLeft, 24}, arch.name, kTitle);
   draw_arch(canvas, arch);
-  return canvas.finish();
+  return standalone(canvas.finish(arch.name));
 }
 
 std::string show_mapping(const Problem& problem, const Mapping& mapping, const Cost& cost) {
   Canvas canvas;
   const Arch& arch = problem.arch();
-  canvas.text(kLeft, 24, fmt::format("{} on {}", problem.workload().name, arch.name),
-              Anchor::kStart, kTitleStyle);
+  const std::string title = fmt::format("{} on {}", problem.workload().name, arch.name);
+  canvas.words({kLeft, 24}, title, kTitle);
   if (const auto fanout = array_of(arch, cost.counts)) {
     ArrayPicture{canvas, problem, mapping, cost, *fanout}.draw();
   }
   double y = std::max(canvas.bottom(), kTop) + 30;
   std::istringstream nest{draw_nest(problem, mapping, cost.counts)};
   for (std::string line; std::getline(nest, line); y += kLine) {
-    canvas.text(ArrayPicture::kX, y, line, Anchor::kStart, "font-family=\"monospace\"");
+    canvas.words({ArrayPicture::kX, y}, line,
+                 {Anchor::kStart, 11, kInk, false, 0, kMostNest, true});
   }
   draw_arch(canvas, arch);
-  return canvas.finish();
+  return standalone(canvas.finish(title));
 }
 
 }  // namespace mapsim

@@ -13,11 +13,8 @@ namespace mapsim {
 
 namespace {
 
-constexpr double kMargin = 20;
-constexpr double kLetter = 7.3;  // a letter of 12 px of fixed width; of others, a wide one
 constexpr double kFigureLetters = 11;
 constexpr double kEdge = 4;  // around figures
-constexpr double kTitleScale = 15.0 / 12;
 constexpr std::array kAnchors{"start", "middle", "end"};
 
 // A coordinate to a tenth of a pixel, as short as it can be.
@@ -44,7 +41,8 @@ constexpr std::array kLetterWidths{
     333,  556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,  // ` to o
     556,  556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584};      // p to ~
 constexpr double kOtherWidth = 600;
-constexpr double kFullWidth = 1000;  // of Chinese, Japanese and Korean, of the ellipsis
+constexpr double kFixedWidth = 0.61;  // of its size, a letter of fixed width
+constexpr double kFullWidth = 1000;   // of Chinese, Japanese and Korean, of the ellipsis
 // Where there is no Helvetica its place is taken by letters up to this much wider (DejaVu Sans).
 constexpr double kWiderLetters = 1.17;
 
@@ -86,6 +84,22 @@ std::string clipped(const std::string& words, double size, double width) {
   return words;
 }
 
+std::vector<std::string> wrapped(const std::string& words, double size, double width) {
+  std::vector<std::string> lines{""};
+  for (std::size_t from = 0; from < words.size();) {
+    const std::size_t end = std::min(words.find(' ', from), words.size());
+    const std::string word = words.substr(from, end - from);
+    const std::string longer = lines.back() + (lines.back().empty() ? "" : " ") + word;
+    if (lines.back().empty() || text_width(longer, size) <= width) {
+      lines.back() = longer;
+    } else {
+      lines.push_back(word);
+    }
+    from = end + 1;
+  }
+  return lines;
+}
+
 void Canvas::grow(double x, double y) {
   right_ = std::max(right_, x);
   bottom_ = std::max(bottom_, y);
@@ -99,46 +113,23 @@ void Canvas::rectangle(const Box& box, const std::string& fill, const std::strin
   grow(box.right(), box.bottom());
 }
 
-void Canvas::text(double x, double y, const std::string& words, Anchor anchor,
-                  const std::string& style) {
-  body_ += fmt::format(
-      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}{} xml:space=\"preserve\">{}</text>\n",
-      x, y, kAnchors[static_cast<std::size_t>(anchor)], style.empty() ? "" : " ", style,
-      markup(words));
-  const double width =
-      kLetter * static_cast<double>(words.size()) * (style == kTitleStyle ? kTitleScale : 1);
-  grow(x + (anchor == Anchor::kStart ? width : anchor == Anchor::kMiddle ? width / 2 : 0), y + 4);
-}
-
-void Canvas::upright(double x, double y, const std::string& words) {
-  body_ += fmt::format(
-      "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-      x, y, markup(words));
-  grow(x, y);
-}
-
-void Canvas::line(double x1, double y1, double x2, double y2, const std::string& stroke) {
-  body_ +=
-      fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n",
-                  x1, y1, x2, y2, stroke);
-  grow(std::max(x1, x2), std::max(y1, y2));
-}
-
-void Canvas::arrow(double x1, double y1, double x2, double y2, const std::string& stroke) {
+void Canvas::arrow(Point from, Point to, const std::string& stroke) {
   constexpr double kHead = 5;
-  line(x1, y1, x2, y2, stroke);
-  const bool across = y1 == y2;
-  const double back = (across ? x2 > x1 : y2 > y1) ? -kHead : kHead;
-  for (const double side : {-kHead, kHead}) {
-    line(x2, y2, x2 + (across ? back : side), y2 + (across ? side : back), stroke);
-  }
+  const LineStyle style{stroke, 1, ""};
+  polyline(std::array{from, to}, style);
+  const double length = std::max(1.0, std::hypot(to.x - from.x, to.y - from.y));
+  const Point back{kHead * (from.x - to.x) / length, kHead * (from.y - to.y) / length};
+  polyline(std::array{Point{to.x + back.x - back.y, to.y + back.y + back.x}, to,
+                      Point{to.x + back.x + back.y, to.y + back.y - back.x}},
+           style);
 }
 
 void Canvas::words(Point at, const std::string& given, const TextStyle& style) {
   const std::string text = repaired(given);  // before it is measured
   const std::string shown = style.room > 0 ? clipped(text, style.size, style.room) : text;
-  const double width = text_width(shown, style.size);
-  std::string more;
+  const double width = style.fixed ? kFixedWidth * style.size * static_cast<double>(shown.size())
+                                   : text_width(shown, style.size);
+  std::string more = style.fixed ? " font-family=\"monospace\" xml:space=\"preserve\"" : "";
   if (style.anchor != Anchor::kStart) {
     more += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(style.anchor)]);
   }
@@ -217,15 +208,6 @@ std::string Canvas::finish(const std::string& label) const {
              "font-size=\"{2}\" role=\"img\" aria-label=\"{3}\">\n"
              "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
              width, height, kFigureLetters, markup(label)) +
-         body_ + "</svg>\n";
-}
-
-std::string Canvas::finish() const {
-  return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" "
-             "font-family=\"sans-serif\" font-size=\"12\">\n"
-             "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-             right_ + kMargin, bottom_ + kMargin) +
          body_ + "</svg>\n";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
 namespace mapsim {
 
@@ -19,8 +20,6 @@ struct Point {
   double y = 0;
 };
 
-inline constexpr const char* kTitleStyle = "font-size=\"15\"";
-
 enum class Anchor : unsigned char { kStart, kMiddle, kEnd };
 
 // Words in the letters of figures (Helvetica or what is like it).
@@ -29,8 +28,9 @@ struct TextStyle {
   double size = 11;
   std::string fill = "#222222";
   bool bold = false;
-  double angle = 0;  // degrees, clockwise around the anchor
-  double room = 0;   // px; longer words are clipped, and whole in their title; 0: any length
+  double angle = 0;    // degrees, clockwise around the anchor
+  double room = 0;     // px; longer words are clipped, and whole in their title; 0: any length
+  bool fixed = false;  // letters of one width, and blanks as they are
 };
 double text_width(const std::string& words, double size);
 // Cut to a width, with an ellipsis in place of its end.
@@ -42,17 +42,12 @@ struct LineStyle {
   std::string dashes = "";  // as SVG says it: "4 3"
 };
 
-// A picture that grows downwards as things are drawn.
+// Lines of words, each as wide as fits; a word alone may be wider.
+std::vector<std::string> wrapped(const std::string& words, double size, double width);
+
+// A picture that grows as things are drawn.
 class Canvas {
  public:
-  void rectangle(const Box& box, const std::string& fill, const std::string& stroke = "#404040");
-  void text(double x, double y, const std::string& words, Anchor anchor = Anchor::kStart,
-            const std::string& style = "");
-  void upright(double x, double y, const std::string& words);  // read from below
-  void line(double x1, double y1, double x2, double y2, const std::string& stroke = "#404040");
-  void arrow(double x1, double y1, double x2, double y2, const std::string& stroke);
-
-  // For figures of papers: thinner, titled, in groups.
   void words(Point at, const std::string& text, const TextStyle& style = {});
   void halo(Point at, const std::string& text, double size);  // white, under words on lines
   void polyline(std::span<const Point> points, const LineStyle& style);
@@ -60,12 +55,14 @@ class Canvas {
   void mark_dot(Point at, double radius, const std::string& fill, const std::string& title = "");
   void mark_bar(const Box& box, const std::string& fill, const std::string& title = "");
   void ring(Point at, double radius, const std::string& stroke);
+  void rectangle(const Box& box, const std::string& fill, const std::string& stroke);
+  // From one point to another beside or below it, with a head.
+  void arrow(Point from, Point to, const std::string& stroke);
   void open_group(const std::string& attributes);  // class="marks"
   void close_group();
   double bottom() const { return bottom_; }  // of all that has been drawn
-  // The whole file, as wide and as high as what has been drawn.
-  std::string finish() const;
-  // The same for a page: says what it shows, to those who cannot see it.
+  // All of it, as wide and as high as what has been drawn. The label says what it shows, to those
+  // who cannot see it.
   std::string finish(const std::string& label) const;
 
  private:

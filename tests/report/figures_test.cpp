@@ -16,6 +16,13 @@ TEST(Grouped, PartsThousands) {
   EXPECT_EQ(grouped(-999), "-999");
 }
 
+TEST(CountText, HasATenthWhereItMustAndTakesAnyNumber) {
+  EXPECT_EQ(count_text(12.5), "12.5");
+  EXPECT_EQ(count_text(1234), "1,234");
+  EXPECT_EQ(count_text(1.7e308), "1.700e+308");
+  EXPECT_EQ(count_text(std::numeric_limits<double>::infinity()), "inf");
+}
+
 TEST(Scaled, ChoosesThePrefix) {
   EXPECT_EQ(scaled(0.00123456, "s"), "1.235 ms");
   EXPECT_EQ(scaled(12.5e9, "B/s"), "12.50 GB/s");

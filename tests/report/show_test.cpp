@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "report/chart.hpp"
 #include "report/svg.hpp"
 #include "tests/report/small_problem.hpp"
+#include "tests/support/svg_reader.hpp"
 
 namespace mapsim {
 namespace {
@@ -25,7 +28,8 @@ int count(const std::string& text, const std::string& part) {
 TEST(ShowArch, DrawsABoxForEachNode) {
   const Problem problem = testing::small_problem();
   const std::string svg = show_arch(problem.arch());
-  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 "));
+  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\""));
+  EXPECT_THAT(svg, HasSubstr("prefers-color-scheme: dark"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_EQ(count(svg, "<rect x="), 4);
   for (const char* words : {">DRAM<", ">GLB<", ">PEs<", ">MAC<", ">64 B<", ">shared 1 B/cycle<",
@@ -102,19 +106,78 @@ TEST(Occupancies, AddUpToTheStepsAndKnowTheEdge) {
   EXPECT_EQ(occupancies(problem, nest, FanoutId{0}), expected);
 }
 
-// Letters of fixed width, and larger ones of a title: no words are cut off at the right.
+bool has_dark_colour(const std::string& colour) {
+  const std::vector<Paint> known = paints();
+  return colour == "none" || std::any_of(known.begin(), known.end(), [&colour](const Paint& paint) {
+           return paint.light == colour;
+         });
+}
+
+// Names in boxes, on arrows and in legends stay within the picture and off what is beside them.
+TEST(ShowMapping, ClipsLongNames) {
+  std::string arch = R"(name: NAME
+nodes:
+  - storage: NAME_memory
+    capacity: unlimited
+    energy: {read: 80 pJ/B, write: 80 pJ/B}
+  - fanout: NAME_array
+    x: 2
+    y: 2
+    spatial_reduction: true
+  - compute: NAME_unit
+    energy: 4 pJ
+)";
+  for (const std::size_t letters : {1U, 60U, 5000U}) {
+    std::string text = arch;
+    for (std::size_t at = 0; (at = text.find("NAME", at)) != std::string::npos; at += letters) {
+      text.replace(at, 4, std::string(letters, 'W'));
+    }
+    const Problem problem{parse_arch(text, "long.yaml"), testing::small_problem().workload()};
+    const Mapping mapping{{Keep{LevelId{0}, TensorSet{TensorId{0}, TensorId{1}, TensorId{2}}},
+                           Parallel{DimId{1}, 2, FanoutId{0}, Axis::kX},
+                           Parallel{DimId{2}, 4, FanoutId{0}, Axis::kY}, Temporal{DimId{0}, 1},
+                           Temporal{DimId{1}, 1}, Temporal{DimId{2}, 1}}};
+    const std::string svg =
+        show_mapping(problem, mapping, std::get<Cost>(evaluate(problem, mapping)));
+    const SvgFile file = read_svg(svg);
+    ASSERT_EQ(file.problem, "");
+    EXPECT_LT(file.elements[0].number("width"), 1900);
+    EXPECT_LT(svg.size(), 300'000U);
+    for (const SvgElement& element : file.elements) {
+      for (const char* paint : {"fill", "stroke"}) {
+        const auto used = element.attributes.find(paint);
+        EXPECT_TRUE(used == element.attributes.end() || has_dark_colour(used->second));
+      }
+      if (element.attributes.contains("xml:space")) {
+        continue;  // the nest, which has its line alone
+      }
+      if (const auto box = words_box(element)) {
+        EXPECT_TRUE(box->x > 320 || box->right() <= 320 || box->y < 30) << element.text;  // boxes
+        EXPECT_LE(box->right(), file.elements[0].number("width"));
+      }
+    }
+  }
+}
+
+TEST(Wrapped, BreaksAtBlanks) {
+  EXPECT_EQ(wrapped("one two three", 10, 45), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("", 10, 40), std::vector<std::string>{""});
+  EXPECT_EQ(wrapped("indivisible", 10, 5), std::vector<std::string>{"indivisible"});
+}
+
+// No words are cut off at the right.
 TEST(Canvas, IsAsWideAsItsWords) {
-  Canvas canvas;
-  canvas.text(10, 20, std::string(100, 'm'));
-  EXPECT_THAT(canvas.finish(), HasSubstr("viewBox=\"0 0 760 44\""));
-  canvas.text(10, 20, std::string(100, 'm'), Anchor::kStart, kTitleStyle);
-  EXPECT_THAT(canvas.finish(), HasSubstr("viewBox=\"0 0 942 44\""));
+  for (const bool fixed : {false, true}) {
+    Canvas canvas;
+    canvas.words({10, 20}, std::string(100, 'm'), {Anchor::kStart, 12, kInk, false, 0, 0, fixed});
+    EXPECT_GT(read_svg(canvas.finish("words")).elements[0].number("width"), 10 + 100 * 12 * 0.6);
+  }
 }
 
 TEST(Canvas, EscapesWhatIsMarkup) {
   Canvas canvas;
-  canvas.text(1, 2, "a < b & c");
-  EXPECT_THAT(canvas.finish(), HasSubstr(">a &lt; b &amp; c</text>"));
+  canvas.words({1, 2}, "a < b & c");
+  EXPECT_THAT(canvas.finish("words"), HasSubstr(">a &lt; b &amp; c</text>"));
 }
 
 }  // namespace
