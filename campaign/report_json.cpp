@@ -65,10 +65,10 @@ double clock_of(const Json& json) {
 std::string machine_name(const Json& json, const char* key) {
   const auto name = json.at(key).get<std::string>();
   if (!is_name(name)) {
-    throw Unreadable{fmt::format(
-        "{} is not the name of a machine: letters, digits, '_', '.' and '-', with a letter or '_' "
-        "in front",
-        key)};
+    throw Unreadable{
+        fmt::format("{} is {}, which is no name of a machine: a letter or _, then letters, digits, "
+                    "_ . or -",
+                    key, quoted(name))};
   }
   return name;
 }
@@ -376,6 +376,10 @@ void read_json_results(const std::string& text, const std::string& filename, Jso
   } catch (const Json::parse_error& error) {
     refuse(filename, fmt::format("is not JSON: at byte {}", error.byte));
   } catch (const Json::exception& error) {
+    constexpr int kNumberOverflow = 406;
+    if (error.id == kNumberOverflow) {
+      refuse(filename, "holds a number that is beyond all figures: at most 1e+100");
+    }
     refuse(filename, fmt::format("is not what this mapsim prints with --json: {}", error.what()));
   }
 }
