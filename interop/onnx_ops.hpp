@@ -12,7 +12,7 @@
 
 namespace mapsim {
 
-// What an operator is to us. The operators of ONNX, opset 17 (onnx.ai/onnx/operators).
+// What an operator is to us. The operators of ONNX, opset 27 (onnx.ai/onnx/operators).
 enum class OnnxKind : std::uint8_t {
   kConv,
   kConvTranspose,

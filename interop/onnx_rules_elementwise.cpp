@@ -87,9 +87,10 @@ Facts layer_normalization(const Operation& operation) {
 }
 
 Facts quantize(const Operation& operation) {
-  const int type = operation.is_given(2)
-                       ? operation.type(2)
-                       : static_cast<int>(operation.integer("output_dtype", kOnnxUint8));
+  const auto wanted = static_cast<int>(operation.integer("output_dtype", 0));  // 0: none
+  const int type = operation.is_given(2) ? operation.type(2)
+                   : wanted != 0         ? wanted
+                                         : int{kOnnxUint8};
   return results({type, operation.shape(0)});
 }
 

@@ -142,6 +142,8 @@ TEST(OnnxShapes, KnowTheFormsOfNewerOpsets) {
             (Shape{1, 5, 96}));
   EXPECT_EQ(answer({"QuantizeLinear", 21, {image, real({})}, {}, {{"output_dtype", 22}}})[0].type,
             22);
+  EXPECT_EQ(answer({"QuantizeLinear", 21, {image, real({})}, {}, {{"output_dtype", 0}}})[0].type,
+            kOnnxUint8);
   for (const char* op : {"RMSNormalization", "Swish", "CumProd", "GroupNormalization", "Gelu"}) {
     EXPECT_EQ(shape_of({op, 26, {image}}), (Shape{2, 8, 7, 9})) << op;
   }
