@@ -19,13 +19,13 @@ namespace {
 
 // Against the optimum of a mapspace, in which the mapping may or may not lie.
 GapReport find_gap(const Problem& problem, const EvalArguments& arguments, const Mapping& mapping,
-                   const Cost& given) {
+                   const Cost& given, std::vector<std::string>& warnings) {
   SearchOptions options;
   options.objective = complete(arguments.objective, problem.arch().clock);
   options.threads = arguments.threads;
   options.budget = arguments.budget;
-  const Mapspace space{problem,
-                       read_space(problem, arguments.constraints, false, arguments.imperfect)};
+  const Mapspace space{
+      problem, read_space(problem, arguments.constraints, false, arguments.imperfect, &warnings)};
   const SearchResult result = search_exact(space, options);
   GapReport gap{options.objective, result.cost, {}};
   gap.outside = why_outside_of(space, mapping);
@@ -63,18 +63,24 @@ Answer run(const EvalArguments& arguments) {
   const Cost* cost = std::get_if<Cost>(&evaluation);
   const ExitCode code = cost != nullptr ? kDone : kNegative;
   std::optional<GapReport> gap;
+  std::vector<std::string> warnings;
   if (cost != nullptr && arguments.why) {
-    gap = find_gap(problem, arguments, mapping, *cost);
+    gap = find_gap(problem, arguments, mapping, *cost, warnings);
   }
+  Answer answer{code, ""};
+  remark_warnings(warnings, answer);
   if (arguments.output.json) {
     Provenance origin{"eval", input_files(arguments.arch, problem.arch(), arguments.workload)};
     origin.inputs.push_back(input_file("mapping", arguments.mapping));
     if (!arguments.constraints.empty()) {
       origin.inputs.push_back(input_file("constraints", arguments.constraints));
     }
-    return {code, evaluation_json(origin, problem, mapping, evaluation, gap)};
+    origin.warnings = warnings;
+    answer.text = evaluation_json(origin, problem, mapping, evaluation, gap);
+    return answer;
   }
-  std::string text = title_text(problem.arch(), problem.workload()) + "\n";
+  std::string& text = answer.text;
+  text = warning_lines(warnings) + title_text(problem.arch(), problem.workload()) + "\n";
   if (cost != nullptr) {
     text += cost_text(problem, mapping, *cost);
     if (gap) {
@@ -88,7 +94,7 @@ Answer run(const EvalArguments& arguments) {
     text += "\ndoes not fit: " + infeasible_text(problem.arch(), std::get<Infeasible>(evaluation)) +
             "\n";
   }
-  return {code, text};
+  return answer;
 }
 
 }  // namespace mapsim

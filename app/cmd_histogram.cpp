@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/space.hpp"
 #include "app/watch.hpp"
 #include "arch/load.hpp"
-#include "mapper/constraints.hpp"
 #include "report/histogram.hpp"
 #include "report/json.hpp"
 #include "workloads/load.hpp"
@@ -12,14 +12,12 @@ namespace mapsim {
 
 Answer run(const HistogramArguments& arguments) {
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
-  Constraints constraints;
-  if (!arguments.constraints.empty()) {
-    constraints = load_constraints(arguments.constraints, problem);
-    if (constraints.factors.balanced) {
-      throw UsageError("histogram: walks perfect factors only; leave out factors: balanced");
-    }
-  }
   Provenance origin{"histogram", input_files(arguments.arch, problem.arch(), arguments.workload)};
+  const Constraints constraints =
+      read_space(problem, arguments.constraints, false, false, &origin.warnings);
+  if (constraints.factors.balanced) {
+    throw UsageError("histogram: walks perfect factors only; leave out factors: balanced");
+  }
   if (!arguments.constraints.empty()) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
@@ -34,8 +32,11 @@ Answer run(const HistogramArguments& arguments) {
   }
   const ExitCode code =
       histogram.interrupted ? kInterrupted : (histogram.points.empty() ? kNegative : kDone);
-  return {code, arguments.output.json ? histogram_json(origin, space, options, histogram)
-                                      : histogram_text(space, options, histogram)};
+  Answer answer{code, arguments.output.json ? histogram_json(origin, space, options, histogram)
+                                            : warning_lines(origin.warnings) +
+                                                  histogram_text(space, options, histogram)};
+  remark_warnings(origin.warnings, answer);
+  return answer;
 }
 
 }  // namespace mapsim

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
@@ -14,6 +20,34 @@
 namespace mapsim {
 
 namespace {
+
+// Rules whose dims some layers lack, each once, with the layers that lack them.
+class LackingLayers {
+ public:
+  void add(const std::vector<LackingRule>& rules, const std::string& layer) {
+    for (const LackingRule& rule : rules) {
+      const auto same = [&](const auto& known) { return known.first == rule; };
+      auto known = std::find_if(layers_.begin(), layers_.end(), same);
+      if (known == layers_.end()) {
+        known = layers_.insert(known, {rule, {}});
+      }
+      known->second.push_back(layer);
+    }
+  }
+
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> result;
+    for (const auto& [rule, layers] : layers_) {
+      const bool one = layers.size() == 1;
+      result.push_back(
+          warning_of(rule, fmt::format("{} {}", fmt::join(layers, ", "), one ? "has" : "have")));
+    }
+    return result;
+  }
+
+ private:
+  std::vector<std::pair<LackingRule, std::vector<std::string>>> layers_;
+};
 
 Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const Network& network) {
   Provenance origin{"network", input_files(arguments.arch, arch, arguments.network)};
@@ -55,10 +89,13 @@ Answer run(const NetworkArguments& arguments) {
   options.search.budget = arguments.budget;
   options.search.edge_folds = true;
   options.search.stop = &watch.stop();
-  options.constraints = [&arguments](const Problem& problem) {
+  LackingLayers lacking;
+  options.constraints = [&](const Problem& problem) {
+    std::vector<LackingRule> rules;
     Constraints constraints = arguments.constraints.empty()
                                   ? Constraints{}
-                                  : load_constraints(arguments.constraints, problem);
+                                  : load_constraints(arguments.constraints, problem, &rules);
+    lacking.add(rules, problem.workload().name);
     constraints.even = constraints.even || arguments.even;
     return constraints;
   };
@@ -69,9 +106,12 @@ Answer run(const NetworkArguments& arguments) {
   const NetworkResult result = search_network(arch, network, options);
 
   Answer answer;
-  answer.text = arguments.output.json ? network_json(origin_of(arguments, arch, network), arch,
-                                                     network, options, result)
-                                      : network_text(arch, network, options, result);
+  Provenance origin = origin_of(arguments, arch, network);
+  origin.warnings = lacking.warnings();
+  answer.text = arguments.output.json
+                    ? network_json(origin, arch, network, options, result)
+                    : warning_lines(origin.warnings) + network_text(arch, network, options, result);
+  remark_warnings(origin.warnings, answer);
   const bool missing = !network.unpriced.empty() ||
                        totals(arch, network, result, options.search.objective.mode).missing > 0;
   answer.code = result.interrupted ? kInterrupted : (missing ? kNegative : kDone);

@@ -157,8 +157,9 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
   save_mappings(arguments.mapping_file, space.problem(), front);
   picture.write(front_svg(space, subject, front));
   Answer answer;
-  answer.text = arguments.output.json ? front_json(origin, space, subject, options, front)
-                                      : front_text(space, subject, front);
+  answer.text = arguments.output.json
+                    ? front_json(origin, space, subject, options, front)
+                    : warning_lines(origin.warnings) + front_text(space, subject, front);
   answer.code = saying.watch.stop() && !front.complete ? kInterrupted
                                                        : (front.points.empty() ? kNegative : kDone);
   const bool shown = front.complete || space.constraints().factors.balanced;  // with a gap
@@ -219,7 +220,8 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   if (arguments.output.json) {
     answer.text = search_json(origin, space, arguments.strategy, options, result, reliefs, forms);
   } else {
-    answer.text = arguments.print_constraints ? constraints_text(space) + '\n' : "";
+    answer.text = warning_lines(origin.warnings);
+    answer.text += arguments.print_constraints ? constraints_text(space) + '\n' : "";
     answer.text += search_text(space, options.objective, result) + forms_text(forms);
     if (!arguments.certificate_file.empty() && exact::has_edge_folds(space, options.objective)) {
       answer.text +=
@@ -282,8 +284,8 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   }
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
   Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
-  const Constraints constraints =
-      read_space(problem, arguments.constraints, arguments.even, arguments.imperfect);
+  const Constraints constraints = read_space(problem, arguments.constraints, arguments.even,
+                                             arguments.imperfect, &origin.warnings);
   if (!arguments.constraints.empty()) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));
   }
@@ -319,16 +321,16 @@ Answer run(const SearchArguments& arguments, const Say& say) {
     return engine_answer(arguments, origin, problem, options, saying);
   }
   const Mapspace space{problem, constraints};
-  if (is_front) {
-    return front_answer(arguments, origin, space, options, saying);
-  }
-  return best_answer(
-      arguments, origin, space, options, saying, {},
-      [&] { return (*find_mapper(arguments.strategy))(space, options); },
-      [&](const SearchResult& result) {
-        return certificate_file(origin, space, options.objective, result, options.threads,
-                                {options.stop});
-      });
+  Answer answer = is_front ? front_answer(arguments, origin, space, options, saying)
+                           : best_answer(
+                                 arguments, origin, space, options, saying, {},
+                                 [&] { return (*find_mapper(arguments.strategy))(space, options); },
+                                 [&](const SearchResult& result) {
+                                   return certificate_file(origin, space, options.objective, result,
+                                                           options.threads, {options.stop});
+                                 });
+  remark_warnings(origin.warnings, answer);
+  return answer;
 }
 
 }  // namespace mapsim

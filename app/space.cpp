@@ -9,12 +9,34 @@
 
 namespace mapsim {
 
-Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect) {
-  Constraints constraints = file.empty() ? Constraints{} : load_constraints(file, problem);
+Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect,
+                       std::vector<std::string>* warnings) {
+  std::vector<LackingRule> lacking;
+  Constraints constraints =
+      file.empty() ? Constraints{} : load_constraints(file, problem, &lacking);
+  for (const LackingRule& rule : lacking) {
+    if (warnings != nullptr) {
+      warnings->push_back(warning_of(rule, problem.workload().name + " has"));
+    }
+  }
   constraints.even = constraints.even || even;
   constraints.factors.balanced = constraints.factors.balanced || imperfect;
   check_supported(problem, constraints, "exact");
   return constraints;
+}
+
+std::string warning_lines(const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const std::string& warning : warnings) {
+    text += "warning: " + warning + "\n";
+  }
+  return text;
+}
+
+void remark_warnings(const std::vector<std::string>& warnings, Answer& answer) {
+  for (const std::string& warning : warnings) {
+    answer.remark += (answer.remark.empty() ? "warning: " : "\nmapsim: warning: ") + warning;
+  }
 }
 
 Frames frames_of(const Arch& arch, bool batches) {

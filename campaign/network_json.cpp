@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "arch/physical.hpp"
 #include "campaign/network.hpp"
 #include "campaign/network_widths.hpp"
@@ -92,7 +96,11 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   const auto inferences = static_cast<double>(network.batch);
   json["batch"] = network.batch;
   json["widths"] = widths_json(arch, network);
-  json["warnings"] = network_warnings(arch, network);
+  std::vector<std::string> warnings = origin.warnings;
+  for (std::string& warning : network_warnings(arch, network)) {
+    warnings.push_back(std::move(warning));
+  }
+  json["warnings"] = warnings;
   json["total"] = {
       {"energy_pj", sums.energy.count()},
       {"latency_cycles", sums.latency.count()},

@@ -2,6 +2,7 @@
 #include "mapper/constraints.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -22,8 +23,9 @@ const Words kKeys{"tiling", "dataflow", "factors", "pieces",  "tiles", "spatial"
 
 class ConstraintsReader {
  public:
-  ConstraintsReader(Reader& reader, const Problem& problem)
+  ConstraintsReader(Reader& reader, const Document& document, const Problem& problem)
       : reader_{reader},
+        document_{document},
         problem_{problem},
         arch_{problem.arch()},
         workload_{problem.workload()},
@@ -36,6 +38,8 @@ class ConstraintsReader {
     read_into(constraints);
     return constraints;
   }
+
+  std::vector<LackingRule> lacking() const { return lacking_; }
 
  private:
   void read_into(Constraints& constraints) {
@@ -59,7 +63,27 @@ class ConstraintsReader {
     if (const Node* dataflow = fields.find("dataflow")) {
       read_dataflow(*dataflow, constraints);
     }
-    read_rules(reader_, problem_, fields, constraints);
+    for (const auto& [at, word] : read_rules(reader_, problem_, fields, constraints)) {
+      note(*at, "", word);
+    }
+  }
+
+  // A word that means no dim, in a rule or in a dataflow of that name.
+  void note(const Node& at, const std::string& preset, const std::string& word) {
+    const std::string place = place_of(at);
+    const auto same = [&](const LackingRule& rule) { return rule.place == place; };
+    auto rule = std::find_if(lacking_.begin(), lacking_.end(), same);
+    if (rule == lacking_.end()) {
+      rule = lacking_.insert(rule, {place, preset, {}});
+    }
+    if (std::find(rule->dims.begin(), rule->dims.end(), word) == rule->dims.end()) {
+      rule->dims.push_back(word);
+    }
+  }
+
+  std::string place_of(const Node& at) const {
+    const Diagnostic place = diagnose(document_, at, 0, "");
+    return fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, place.path);
   }
 
   Factors read_factors(const Fields& fields) {
@@ -121,9 +145,14 @@ class ConstraintsReader {
     }
     const Document document = parse_yaml("mapspace:\n" + *lines, node.text);
     Reader reader{document};
-    ConstraintsReader lines_reader{reader, problem_};
+    ConstraintsReader lines_reader{reader, document, problem_};
     lines_reader.of_preset_ = true;
     lines_reader.read_into(constraints);
+    for (const LackingRule& rule : lines_reader.lacking_) {
+      for (const std::string& word : rule.dims) {
+        note(node, node.text, word);
+      }
+    }
     try {
       reader.finish();
     } catch (const ConfigError& wrong) {
@@ -253,6 +282,7 @@ class ConstraintsReader {
   }
 
   Reader& reader_;
+  const Document& document_;
   const Problem& problem_;
   const Arch& arch_;
   const Workload& workload_;
@@ -261,24 +291,39 @@ class ConstraintsReader {
   bool of_preset_ = false;  // reads lines that a preset stands for: factors are known
   bool balanced_ = false;
   PerDim<std::int64_t> used_;  // product of the factors of a dim so far
+  std::vector<LackingRule> lacking_;
 };
 
-Constraints read_constraints(const Document& document, const Problem& problem) {
+Constraints read_constraints(const Document& document, const Problem& problem,
+                             std::vector<LackingRule>* lacking) {
   Reader reader{document};
-  const Constraints constraints = ConstraintsReader{reader, problem}.read();
+  ConstraintsReader constraints_reader{reader, document, problem};
+  const Constraints constraints = constraints_reader.read();
   reader.finish();
+  if (lacking != nullptr) {
+    *lacking = constraints_reader.lacking();
+  }
   return constraints;
 }
 
 }  // namespace
 
-Constraints load_constraints(const std::string& path, const Problem& problem) {
-  return read_constraints(read_yaml(path), problem);
+std::string warning_of(const LackingRule& rule, const std::string& who) {
+  const std::string dims = fmt::format("{}", fmt::join(rule.dims, ", "));
+  return rule.preset.empty()
+             ? fmt::format("{}: {} no {}: the rule is read without", rule.place, who, dims)
+             : fmt::format("{}: {} no {}: what is left of {} is another dataflow", rule.place, who,
+                           dims, rule.preset);
+}
+
+Constraints load_constraints(const std::string& path, const Problem& problem,
+                             std::vector<LackingRule>* lacking) {
+  return read_constraints(read_yaml(path), problem, lacking);
 }
 
 Constraints parse_constraints(const std::string& text, const std::string& filename,
-                              const Problem& problem) {
-  return read_constraints(parse_yaml(text, filename), problem);
+                              const Problem& problem, std::vector<LackingRule>* lacking) {
+  return read_constraints(parse_yaml(text, filename), problem, lacking);
 }
 
 }  // namespace mapsim

@@ -120,10 +120,24 @@ DimSet RuleValues::read_dims(const Node& list) {
   if (list.kind == Node::Kind::kSequence && list.items.empty()) {
     return set;
   }
+  const auto node_of = [&](const std::string& word) -> const Node& {
+    const auto same = [&](const Node& item) { return item.text == word; };
+    const auto item = std::find_if(list.items.begin(), list.items.end(), same);
+    return item == list.items.end() ? list : *item;
+  };
   for (const std::size_t word : reader_.choice_list(&list, dims_, "dim")) {
-    set = set | dim_sets_[word].second;
+    set = set | dims_of(word, node_of(dims_[word]));
   }
   return set;
+}
+
+DimSet RuleValues::dims_of(std::size_t word, const Node& at) {
+  constexpr std::size_t kAxes = 4;  // of a GEMM: after the names, before the words for windows
+  const auto& [name, dims] = dim_sets_[word];
+  if (dims.empty() && word >= workload_.dims.size() + kAxes) {
+    lacking_.push_back({&at, name});
+  }
+  return dims;
 }
 
 std::vector<std::pair<std::string, DimSet>> dim_words(const Workload& workload) {

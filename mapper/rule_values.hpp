@@ -18,6 +18,13 @@ namespace mapsim {
 // Words for dims: their names, then those for the GEMM axes and for windows, which may mean none.
 std::vector<std::pair<std::string, DimSet>> dim_words(const Workload& workload);
 
+// A word of a rule, here a window's, that means no dim of the workload: the rule says less than it
+// seems to. (A GEMM axis that a workload lacks counts as 1, and rules of it say nothing.)
+struct LackingWord {
+  const Node* at = nullptr;
+  std::string word;
+};
+
 // Words for tensors: their names, then those of roles.
 std::vector<std::pair<std::string, TensorSet>> tensor_words(const Workload& workload);
 
@@ -50,6 +57,8 @@ class RuleValues {
   bool check_extent(const Node& at, DimId dim, const Allowed& allowed);
   bool check_factor(const Node& at, DimId dim, const Allowed& allowed);
   DimSet read_dims(const Node& list);
+  // Of a word, which stands at `at`; notes one that is lacking.
+  DimSet dims_of(std::size_t word, const Node& at);
   std::optional<std::int64_t> read_number(const Node* node, std::int64_t bound);
   const std::string& name(DimId d) const { return workload_.dims[d].name; }
 
@@ -59,8 +68,9 @@ class RuleValues {
     DimSet seen;
     for (const Entry* entry : reader_.entries(node, "a map of dims")) {
       const auto word = reader_.choice(&entry->key, dims_, "dim");
+      const DimSet dims = word ? dims_of(*word, entry->key) : DimSet{};
       for (const DimId d : workload_.dims.ids()) {
-        if (!word || !dim_sets_[*word].second.contains(d)) {
+        if (!dims.contains(d)) {
           continue;
         }
         if (seen.contains(d)) {
@@ -78,6 +88,7 @@ class RuleValues {
   std::vector<std::pair<std::string, TensorSet>> tensor_sets_;
   Words dims_;
   Words tensors_;
+  std::vector<LackingWord> lacking_;
 };
 
 }  // namespace mapsim

@@ -82,6 +82,8 @@ class RulesReader : RuleValues {
     }
   }
 
+  const std::vector<LackingWord>& lacking() const { return lacking_; }
+
  private:
   // ---- unroll
 
@@ -164,7 +166,7 @@ class RulesReader : RuleValues {
       words.insert(words.end(), tensors_.begin(), tensors_.end());
       const auto word = reader_.choice(&entry->key, words, "dim or tensor");
       if (word && is_dim) {
-        read_dim(level, dim_sets_[*word].second, *entry);
+        read_dim(level, dims_of(*word, entry->key), *entry);
       } else if (word) {
         read_tensors(level, tensor_sets_[*word - dims_.size()].second, *entry);
       }
@@ -397,7 +399,7 @@ class RulesReader : RuleValues {
       } else if (item->kind == Node::Kind::kSequence) {
         group = read_dims(*item);
       } else if (const auto word = reader_.choice(item, dims_, "dim")) {
-        group = dim_sets_[*word].second;
+        group = dims_of(*word, *item);
       }
       if (!(group & seen).empty()) {
         reader_.error(*item, "a dim is named twice");
@@ -430,8 +432,8 @@ class RulesReader : RuleValues {
 
 }  // namespace
 
-void read_rules(Reader& reader, const Problem& problem, const Fields& mapspace,
-                Constraints& constraints) {
+std::vector<LackingWord> read_rules(Reader& reader, const Problem& problem, const Fields& mapspace,
+                                    Constraints& constraints) {
   RulesReader rules{reader, problem, constraints};
   if (const Node* unroll = mapspace.find("unroll")) {
     rules.read_unroll(*unroll);
@@ -442,6 +444,7 @@ void read_rules(Reader& reader, const Problem& problem, const Fields& mapspace,
   if (const Node* loops = mapspace.find("loops")) {
     rules.read_loops(*loops);
   }
+  return rules.lacking();
 }
 
 }  // namespace mapsim

@@ -32,6 +32,7 @@ struct InputFile {
 struct Provenance {
   std::string command;  // search, eval, roofline
   std::vector<InputFile> inputs;
+  std::vector<std::string> warnings{};  // of what was asked: rules that do not concern a layer
 };
 
 std::string search_json(const Provenance& origin, const Mapspace& space,

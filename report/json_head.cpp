@@ -15,6 +15,9 @@ nlohmann::ordered_json provenance_json(const Provenance& origin) {
     json["inputs"][input.role] = {{"path", input.path},
                                   {"fnv1a", fmt::format("{:016x}", input.hash)}};
   }
+  if (!origin.warnings.empty()) {
+    json["warnings"] = origin.warnings;
+  }
   return json;
 }
 

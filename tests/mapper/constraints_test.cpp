@@ -165,6 +165,51 @@ TEST(LoadConstraints, WritesDataflowsOut) {
   EXPECT_GT(mappings, 100);
 }
 
+// RF has room for everything.
+std::vector<LackingRule> lacking(const std::string& text) {
+  const Problem problem{
+      parse_arch("name: roomy\n"
+                 "nodes:\n"
+                 "  - {storage: DRAM, capacity: unlimited, energy: {read: 1 pJ/B, write: 1 pJ/B}}\n"
+                 "  - {fanout: PEs, x: 4, y: 2}\n"
+                 "  - {storage: RF, capacity: 96 B, energy: {read: 1 pJ/B, write: 1 pJ/B}}\n"
+                 "  - {compute: MAC, energy: 1 pJ}\n",
+                 "roomy.yaml"),
+      gemm("small", {8, 4, 6, {}, false})};
+  std::vector<LackingRule> rules;
+  parse_constraints(text, "space.yaml", problem, &rules);
+  return rules;
+}
+
+// A GEMM has no windows. Axes of a GEMM count as 1 where they are not there.
+TEST(LoadConstraints, NamesRulesWhoseDimsAreNotThere) {
+  const std::vector<LackingRule> preset =
+      lacking("mapspace:\n  tiling: uneven\n  dataflow: row_stationary\n");
+  ASSERT_EQ(preset.size(), 1U);
+  EXPECT_EQ(preset[0], (LackingRule{"space.yaml:3:13: mapspace.dataflow",
+                                    "row_stationary",
+                                    {"column_out", "row_kernel", "column_kernel"}}));
+  EXPECT_EQ(warning_of(preset[0], "small has"),
+            "space.yaml:3:13: mapspace.dataflow: small has no column_out, row_kernel, "
+            "column_kernel: what is left of row_stationary is another dataflow");
+  const std::vector<LackingRule> rules = lacking(
+      "mapspace:\n"
+      "  unroll: {PEs: {X: {dims: [gemm_m, column_out], factors: {row_kernel: 1}}}}\n"
+      "  extents: {RF: {input: {row_kernel: whole, gemm_batch: done}}}\n"
+      "  loops: {MAC: {order: [[M, row_out], rest]}}\n");
+  std::vector<std::string> places;
+  for (const LackingRule& rule : rules) {
+    EXPECT_EQ(rule.preset, "");
+    EXPECT_EQ(rule.dims.size(), 1U);
+    places.push_back(rule.place);
+  }
+  EXPECT_EQ(places, (std::vector<std::string>{"space.yaml:2:37: mapspace.unroll.PEs.X.dims[1]",
+                                              "space.yaml:2:60: mapspace.unroll.PEs.X.factors",
+                                              "space.yaml:3:26: mapspace.extents.RF.input",
+                                              "space.yaml:4:29: mapspace.loops.MAC.order[0][1]"}));
+  EXPECT_TRUE(lacking("mapspace: {dataflow: output_stationary}\n").empty());
+}
+
 TEST(LoadConstraints, TellsAllThatIsWrongWithRules) {
   expect_errors("mapper/bad_rules.txt", kBadRules, parse);
 }
