@@ -152,12 +152,15 @@ std::string comment_of(const GroupCalibration& group) {
 }
 
 // The file as its author wrote it, with another `calibration:` list under `gpu:`, where one was or
-// at the end. What it says of being uncalibrated goes. Read back to be sure.
+// at the end. What it says of being calibrated or not goes. Read back to be sure.
 std::string with_calibration(const std::string& original, const std::string& path, const Gpu& gpu,
                              const std::vector<GroupCalibration>& groups) {
   std::string kept;
-  bool inside = false;
+  bool inside = false;   // the list
+  bool is_said = false;  // in its head: that, or by what, it is calibrated
   for (const std::string& line : lines_of(original)) {
+    is_said = line.starts_with("# Uncalibrated: no `calibration:` block") ||
+              line.starts_with("# Calibrated by ") || (is_said && line.starts_with("#   "));
     const std::size_t indent = line.find_first_not_of(' ');
     const bool is_key =
         indent != std::string::npos && indent <= 2 && line[indent] != '#' && line[indent] != '-';
@@ -166,7 +169,7 @@ std::string with_calibration(const std::string& original, const std::string& pat
     } else if (is_key) {
       inside = false;
     }
-    if (!inside && !line.starts_with("# Uncalibrated: no `calibration:` block")) {
+    if (!inside && !is_said) {
       kept += line + "\n";
     }
   }

@@ -2,6 +2,8 @@
 #include "arch/gpu.hpp"
 
 #include <algorithm>
+#include <cmath>
+
 namespace mapsim {
 
 const char* to_string(GpuPrecision precision) {
@@ -67,20 +69,44 @@ double Gpu::rate(GpuPrecision precision, GpuPath path) const {
   return 0;
 }
 
+namespace {
+
+// How close a block is to what is asked; the closest one serves. 0: it does not apply.
+int closeness(const Gpu& gpu, const GpuCalibration& block, GpuPrecision precision, GpuPath path) {
+  constexpr int kPath = 1;       // a fit of this path and no other
+  constexpr int kPrecision = 4;  // a fit of some precision, not what is left for all
+  constexpr int kSame = 2;       // of this very precision
+  constexpr int kOwn = 8;        // of this chip
+  const GpuPrecision fitted = block.precision.value_or(precision);
+  const bool is_alike = operand_size(fitted) == operand_size(precision) &&
+                        gpu.rate(fitted, path) == gpu.rate(precision, path);
+  // A library's kernels of a precision that tensor cores have say nothing of others.
+  const bool other_units =
+      !block.path && block.precision && path == GpuPath::kSimt && gpu.rate(precision).chip > 0;
+  if ((fitted != precision && !is_alike) || block.path.value_or(path) != path || other_units) {
+    return 0;
+  }
+  const int named = block.precision ? kPrecision + (fitted == precision ? kSame : 0) +
+                                          (block.fitted_on.empty() ? kOwn : 0)
+                                    : 1;
+  return named + (block.path ? kPath : 0);
+}
+
+}  // namespace
+
 GpuCalibration Gpu::calibration(GpuPrecision precision, GpuPath path) const {
   GpuCalibration best;
-  int particular = -1;
+  int closest = 0;
   for (const GpuCalibration& block : calibrations) {
-    // A library's kernels of a precision that tensor cores have say nothing of others.
-    const bool other_units =
-        !block.path && block.precision && path == GpuPath::kSimt && rate(precision).chip > 0;
-    const bool applies = block.precision.value_or(precision) == precision &&
-                         block.path.value_or(path) == path && !other_units;
-    const int named = (block.precision ? 1 : 0) + (block.path ? 1 : 0);
-    if (applies && named > particular) {
+    const int close = closeness(*this, block, precision, path);
+    if (close > closest) {
       best = block;
-      particular = named;
+      closest = close;
     }
+  }
+  const bool is_shared = !best.fitted_on.empty() || best.precision.value_or(precision) != precision;
+  if (is_shared && !best.fitted_from.empty()) {
+    best.error = std::hypot(best.error, kSharedError);
   }
   return best;
 }

@@ -34,6 +34,10 @@ struct GpuRate {
   friend bool operator==(const GpuRate&, const GpuRate&) = default;
 };
 
+// Half-width by which sharing widens `error`, in quadrature. Measured by leaving chips and formats
+// out: docs/decisions/0045.
+inline constexpr double kSharedError = 0.1;
+
 // What only silicon knows, of one chip and, if given, one precision and path. As it stands here it
 // is uncalibrated: priors from docs/gpu.md. Efficiencies are shares of the chip's figures.
 struct GpuCalibration {
@@ -51,11 +55,13 @@ struct GpuCalibration {
   Seconds block{0.5e-6};      // per round of resident blocks: start, barriers, epilogue
   Seconds ramp{0.5e-6};       // before DRAM streams at its bandwidth
   Seconds reduction{2.5e-6};  // of the slices of a split K: a kernel more
-  double power = 1;           // scales the energies of the chip, DRAM's and the constant one apart
+  double power = 1.5;         // scales the energies of the chip, DRAM's and the constant one apart;
+                              // the median of the fits (docs/decisions/0045)
   Seconds settle{3e-3};       // of a kernel by whose end half of the power limit's effect is there
   double error = 1;           // half-width of the 90 % interval of log(measured / predicted)
   double resolution = 0.03;   // kernels of one problem closer than this are not told apart
   std::string fitted_from{};  // the measurement file; empty: uncalibrated
+  std::string fitted_on{};    // the name of the chip that was measured; empty: this one
   // Of the measured times; outside of them `error` is not known. 0: of none.
   Seconds shortest{0};
   Seconds longest{0};
@@ -111,7 +117,9 @@ struct Gpu {
   }
   // Multiply-adds per cycle and SM on this path; 0: impossible.
   double rate(GpuPrecision precision, GpuPath path) const;
-  // The block of this precision and path, the most particular one, or an uncalibrated one.
+  // What prices this precision on this path: the block that is closest to it, or an uncalibrated
+  // one. A block of another precision serves if operands are as wide and this path as fast in both.
+  // Shared between chips or precisions its `error` is wider; `precision` stays that of the fit.
   GpuCalibration calibration(GpuPrecision precision, GpuPath path) const;
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

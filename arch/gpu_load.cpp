@@ -15,10 +15,11 @@ const Words kPrecisionNames{"f64", "f32", "tf32", "f16", "f16_acc16", "bf16", "s
 const Words kPathNames{"wmma", "mma", "wgmma", "simt"};  // both in the order of their enums
 const Words kGpuKeys{"sm", "sms",  "clock", "registers", "max_warps", "max_blocks", "shared",
                      "l2", "dram", "rates", "power",     "energy",    "calibration"};
-const Words kCalibrationKeys{
-    "precision",   "path",    "mma",   "shared",     "issue",       "dram",     "l2",
-    "stall",       "launch",  "block", "ramp",       "reduction",   "power",    "settle",
-    "l2_capacity", "overlap", "error", "resolution", "fitted_from", "shortest", "longest"};
+const Words kCalibrationKeys{"precision", "path",      "mma",        "shared",      "issue",
+                             "dram",      "l2",        "stall",      "launch",      "block",
+                             "ramp",      "reduction", "power",      "settle",      "l2_capacity",
+                             "overlap",   "error",     "resolution", "fitted_from", "fitted_on",
+                             "shortest",  "longest"};
 constexpr std::int64_t kLargest = 1'000'000;  // of counts and latencies; far beyond any chip
 
 class GpuReader {
@@ -196,11 +197,16 @@ class GpuReader {
         reader_.quantity(fields.find("shortest"), parse_seconds).value_or(block.shortest);
     block.longest = reader_.quantity(fields.find("longest"), parse_seconds).value_or(block.longest);
     block.fitted_from = reader_.text(fields.find("fitted_from"), "a file name").value_or("");
+    block.fitted_on = reader_.name(fields.find("fitted_on")).value_or("");
+    if (block.fitted_on == gpu_.name) {
+      block.fitted_on.clear();
+    }
     const auto same = [&block](const GpuCalibration& other) {
-      return other.precision == block.precision && other.path == block.path;
+      return other.precision == block.precision && other.path == block.path &&
+             other.fitted_on == block.fitted_on;
     };
     if (std::any_of(gpu_.calibrations.begin(), gpu_.calibrations.end(), same)) {
-      reader_.error(fields.node(), "a second block for this precision and path");
+      reader_.error(fields.node(), "a second block for this precision, path and chip");
     }
     gpu_.calibrations.push_back(block);
   }

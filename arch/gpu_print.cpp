@@ -10,6 +10,7 @@
 namespace mapsim {
 
 std::string print_calibration(const GpuCalibration& calibration, int indent) {
+  const GpuCalibration prior;
   std::vector<std::pair<std::string, std::string>> entries;
   if (calibration.precision) {
     entries.emplace_back("precision", to_string(*calibration.precision));
@@ -17,31 +18,45 @@ std::string print_calibration(const GpuCalibration& calibration, int indent) {
   if (calibration.path) {
     entries.emplace_back("path", to_string(*calibration.path));
   }
-  for (const auto& [key, value] : {std::pair{"mma", calibration.mma},
-                                   {"shared", calibration.shared},
-                                   {"issue", calibration.issue},
-                                   {"dram", calibration.dram},
-                                   {"l2", calibration.l2},
-                                   {"l2_capacity", calibration.l2_capacity},
-                                   {"overlap", calibration.overlap},
-                                   {"stall", calibration.stall},
-                                   {"power", calibration.power},
-                                   {"error", calibration.error},
-                                   {"resolution", calibration.resolution}}) {
-    entries.emplace_back(key, fmt::format("{}", value));
-  }
+  // What stands at its prior is not known of this chip: a better prior serves it, too.
+  const auto number = [&](const char* key, double GpuCalibration::* member) {
+    if (calibration.*member != prior.*member) {
+      entries.emplace_back(key, fmt::format("{}", calibration.*member));
+    }
+  };
   // Seconds, so that no digit is lost in a product.
-  entries.emplace_back("launch", fmt::format("{} s", calibration.launch.count()));
-  entries.emplace_back("block", fmt::format("{} s", calibration.block.count()));
-  entries.emplace_back("ramp", fmt::format("{} s", calibration.ramp.count()));
-  entries.emplace_back("reduction", fmt::format("{} s", calibration.reduction.count()));
-  entries.emplace_back("settle", fmt::format("{} s", calibration.settle.count()));
-  if (calibration.longest.count() > 0) {
-    entries.emplace_back("shortest", fmt::format("{} s", calibration.shortest.count()));
-    entries.emplace_back("longest", fmt::format("{} s", calibration.longest.count()));
-  }
+  const auto seconds = [&](const char* key, Seconds GpuCalibration::* member) {
+    if (calibration.*member != prior.*member) {
+      entries.emplace_back(key, fmt::format("{} s", (calibration.*member).count()));
+    }
+  };
+  using C = GpuCalibration;
+  number("mma", &C::mma);
+  number("shared", &C::shared);
+  number("issue", &C::issue);
+  number("dram", &C::dram);
+  number("l2", &C::l2);
+  number("l2_capacity", &C::l2_capacity);
+  number("overlap", &C::overlap);
+  number("stall", &C::stall);
+  number("power", &C::power);
+  number("error", &C::error);
+  number("resolution", &C::resolution);
+  seconds("launch", &C::launch);
+  seconds("block", &C::block);
+  seconds("ramp", &C::ramp);
+  seconds("reduction", &C::reduction);
+  seconds("settle", &C::settle);
+  seconds("shortest", &C::shortest);
+  seconds("longest", &C::longest);
   if (!calibration.fitted_from.empty()) {
     entries.emplace_back("fitted_from", fmt::format("\"{}\"", calibration.fitted_from));
+  }
+  if (!calibration.fitted_on.empty()) {
+    entries.emplace_back("fitted_on", calibration.fitted_on);
+  }
+  if (entries.empty()) {
+    return fmt::format("{:{}}- {{}}\n", "", indent);
   }
   std::string text;
   for (const auto& [key, value] : entries) {

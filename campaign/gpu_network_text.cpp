@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -10,6 +11,7 @@
 #include "campaign/network.hpp"
 #include "report/figures.hpp"
 #include "report/gpu.hpp"
+#include "report/json_calibration.hpp"
 #include "report/table.hpp"
 
 namespace mapsim {
@@ -78,14 +80,27 @@ std::string streams_text(const Network& network, const GpuNetworkResult& result)
   return text;
 }
 
-// Of the layers' calibrations the one that is trusted least.
-std::string trust_text(const GpuNetworkResult& result) {
+// Which calibration priced a layer.
+GpuCalibration calibration_of(const Gpu& gpu, const GpuLayer& layer) {
+  return gpu.calibration(layer.form.problem.precision, layer.kernel->kernel.path);
+}
+
+// The calibrations of the layers, and how far the one that is trusted least is to be trusted.
+std::string trust_text(const Gpu& gpu, const GpuNetworkResult& result) {
   double error = 0;
+  std::map<std::string, std::int64_t> sources;
   for (const GpuLayer& layer : result.layers) {
-    error = std::max(error, layer.kernel ? layer.kernel->estimate.error : 0);
+    if (layer.kernel) {
+      error = std::max(error, layer.kernel->estimate.error);
+      ++sources[calibration_source(calibration_of(gpu, layer), layer.form.problem.precision)];
+    }
   }
-  return fmt::format("9 of 10 measured kernels are expected within a factor of {:.2f}\n",
-                     std::exp(error));
+  std::string text;
+  for (const auto& [source, layers] : sources) {
+    text += fmt::format("{} {} {}; ", layers, layers == 1 ? "layer" : "layers", source);
+  }
+  return text + fmt::format("9 of 10 measured kernels are expected within a factor of {:.2f}\n",
+                            std::exp(error));
 }
 
 Json streams_json(const Network& network, const GpuNetworkResult& result) {
@@ -128,7 +143,7 @@ std::string gpu_network_text(const Gpu& gpu, const Network& network,
   return network.layers.empty()
              ? text
              : text + fmt::format("{} distinct layers searched; ", result.searched) +
-                   trust_text(result);
+                   trust_text(gpu, result);
 }
 
 std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Network& network,
@@ -166,6 +181,8 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
       entry["share_of_peak"] = found.utilization;
       entry["bound"] = to_string(found.kernel->estimate.bound);
       entry["log_error_90"] = found.kernel->estimate.error;
+      entry["calibration"] = calibration_source_json(calibration_of(gpu, found), gpu.name,
+                                                     found.form.problem.precision);
       entry["kernel"] = to_string(found.kernel->kernel);
       entry["notes"] = found.form.notes;
       for (const auto& [part, energy] : found.parts) {

@@ -8,6 +8,7 @@
 
 #include "report/figures.hpp"
 #include "report/gpu.hpp"
+#include "report/json_calibration.hpp"
 #include "report/table.hpp"
 
 namespace mapsim {
@@ -25,8 +26,8 @@ double peak_tflops(const Gpu& gpu, double rate) {
   return 2e-12 * rate * static_cast<double>(gpu.sms) * gpu.clock.count();
 }
 
-// How far measured times may be from the predicted ones.
-std::string trust_text(const GpuSearchResult& result) {
+// How far measured times may be from the predicted ones of `precision`.
+std::string trust_text(const GpuSearchResult& result, GpuPrecision precision) {
   const GpuCalibration& calibration = result.calibration;
   if (calibration.fitted_from.empty()) {
     return fmt::format(
@@ -37,9 +38,12 @@ std::string trust_text(const GpuSearchResult& result) {
   const Seconds first = result.ranked.empty() ? Seconds{0} : result.ranked.front().total;
   const bool is_known = calibration.longest.count() <= 0 ||
                         (first >= calibration.shortest && first <= calibration.longest);
+  const bool is_shared =
+      !calibration.fitted_on.empty() || calibration.precision.value_or(precision) != precision;
   return fmt::format(
-      "  calibrated on {}: 9 of 10 {}measured times are expected within a factor of {:.2f}{}\n",
-      calibration.fitted_from, is_known ? "" : "of its ", std::exp(calibration.error),
+      "  {}: 9 of 10 {}measured times are expected within a factor of {:.2f}{}{}\n",
+      calibration_source(calibration, precision), is_known ? "" : "of its ",
+      std::exp(calibration.error), is_shared ? ", which is wider as the fit is shared" : "",
       is_known
           ? ""
           : fmt::format("; the first is outside of them ({} to {}): how far off it is is not known",
@@ -56,7 +60,7 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
                       peak_tflops(report.gpu, rate.chip),
                       wmma > 0 ? fmt::format("WMMA {:.0f}, ", peak_tflops(report.gpu, wmma)) : "",
                       peak_tflops(report.gpu, report.gpu.rate(problem.precision, GpuPath::kSimt)));
-  return text + trust_text(report.result);
+  return text + trust_text(report.result, problem.precision);
 }
 
 // WMMA alone has a choice of fragments and of padding.

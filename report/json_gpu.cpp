@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "report/gpu.hpp"
+#include "report/json_calibration.hpp"
 #include "report/json_head.hpp"
 
 namespace mapsim {
@@ -107,7 +108,14 @@ Json report_json(const Provenance& origin, const KernelReport& report) {
   json["gpu"] = report.gpu.name;
   json["workload"] = report.workload.name;
   json["equation"] = report.workload.equation();
-  json["calibrated_on"] = report.result.calibration.fitted_from;
+  const GpuSearchResult& result = report.result;
+  json["calibrated_on"] = result.calibration.fitted_from;
+  json["calibration"] = Json();
+  if (!result.ranked.empty()) {
+    json["calibration"] =
+        calibration_source_json(result.calibration, report.gpu.name,
+                                result.forms[result.ranked.front().form].problem.precision);
+  }
   return json;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "validate/observations.hpp"
 
@@ -23,7 +24,10 @@ PredictedGroup predicted(const Gpu& gpu, const ObservationGroup& group,
   PredictedGroup result;
   result.name = fmt::format("{}, {}", to_string(group.precision),
                             group.path ? to_string(*group.path) : "library");
+  result.precision = group.precision;
+  result.calibration = calibration;
   std::vector<Prediction> predictions;
+  std::int64_t within = 0;
   for (Observation row : group.rows) {
     const bool is_library = row.options.empty();
     if (!fill_options(gpu, calibration, options, row)) {
@@ -34,11 +38,13 @@ PredictedGroup predicted(const Gpu& gpu, const ObservationGroup& group,
         {problem_text(row.problem) +
              (is_library ? " library" : fmt::format(" {}", to_string(row.options.front().kernel))),
          row.measured, time});
+    within += std::abs(std::log(time / row.measured)) <= calibration.error ? 1 : 0;
     predictions.push_back({row.problem_number, row.kernel_number, row.measured, time});
   }
   if (!predictions.empty()) {
     result.errors = error_metrics(predictions);
     result.ranks = rank_metrics(predictions);
+    result.covered = static_cast<double>(within) / static_cast<double>(predictions.size());
   }
   return result;
 }

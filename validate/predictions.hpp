@@ -19,9 +19,12 @@ struct PredictedKernel {
 };
 struct PredictedGroup {
   std::string name;  // precision and path: "f16, wmma"
+  GpuPrecision precision = GpuPrecision::kF16;
+  GpuCalibration calibration;  // that predicted
   std::vector<PredictedKernel> kernels;
   ErrorMetrics errors;
   RankMetrics ranks;
+  double covered = 0;  // share of the times within the calibration's interval
 };
 
 // Of rows of this GPU, in groups of precision and path in the order of their first rows.

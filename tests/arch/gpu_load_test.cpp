@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "arch/gpu_print.hpp"
@@ -38,7 +40,92 @@ TEST(LoadGpu, FindsTheMostParticularCalibration) {
   const Gpu gpu = parse_gpu(good(), "chip.yaml");
   EXPECT_EQ(gpu.calibration(GpuPrecision::kBf16, GpuPath::kMma).mma, 0.7);
   EXPECT_EQ(gpu.calibration(GpuPrecision::kBf16, GpuPath::kWmma).mma, 0.8);
-  EXPECT_EQ(gpu.calibration(GpuPrecision::kF16, GpuPath::kMma).mma, GpuCalibration{}.mma);
+  EXPECT_EQ(gpu.calibration(GpuPrecision::kS8, GpuPath::kMma).mma, GpuCalibration{}.mma);
+}
+
+GpuCalibration block_of(double mma, std::optional<GpuPrecision> precision,
+                        const std::string& chip) {
+  GpuCalibration block;
+  block.mma = mma;
+  block.precision = precision;
+  block.fitted_on = chip;
+  block.fitted_from = "table.csv";
+  block.error = 0.15;
+  return block;
+}
+
+// A chip whose f16, bf16 and f16 summed in f16 are equally fast but for the last one's mma.sync.
+Gpu hopper() {
+  Gpu gpu;
+  gpu.compute_capability = 90;
+  for (const GpuPrecision p : {GpuPrecision::kF16, GpuPrecision::kBf16, GpuPrecision::kF16Acc16}) {
+    gpu.rates[static_cast<std::size_t>(p)] = {2048, 1324, 256};
+  }
+  gpu.rates[static_cast<std::size_t>(GpuPrecision::kF16Acc16)].wmma = 1365;
+  gpu.rates[static_cast<std::size_t>(GpuPrecision::kS8)] = {2048, 1324, 256};
+  return gpu;
+}
+
+TEST(SharedCalibration, ServesFormatsAsWideAndAsFast) {
+  Gpu gpu = hopper();
+  gpu.calibrations = {block_of(0.7, GpuPrecision::kBf16, "")};
+  const auto mma = [&](GpuPrecision precision, GpuPath path) {
+    return gpu.calibration(precision, path).mma;
+  };
+  EXPECT_EQ(mma(GpuPrecision::kBf16, GpuPath::kWgmma), 0.7);
+  EXPECT_EQ(mma(GpuPrecision::kF16, GpuPath::kWgmma), 0.7);
+  EXPECT_EQ(mma(GpuPrecision::kF16, GpuPath::kWmma), 0.7);
+  EXPECT_EQ(mma(GpuPrecision::kF16Acc16, GpuPath::kWgmma), 0.7);
+  const double prior = GpuCalibration{}.mma;
+  EXPECT_EQ(mma(GpuPrecision::kF16Acc16, GpuPath::kMma), prior);  // another rate
+  EXPECT_EQ(mma(GpuPrecision::kS8, GpuPath::kWgmma), prior);      // half as wide
+  EXPECT_EQ(mma(GpuPrecision::kF16, GpuPath::kSimt), prior);      // other units
+}
+
+TEST(SharedCalibration, WidensTheIntervalOnceAndSaysWhatWasMeasured) {
+  Gpu gpu = hopper();
+  gpu.calibrations = {block_of(0.7, GpuPrecision::kBf16, "")};
+  const auto bf16 = gpu.calibration(GpuPrecision::kBf16, GpuPath::kWgmma);
+  const auto f16 = gpu.calibration(GpuPrecision::kF16, GpuPath::kWgmma);
+  EXPECT_EQ(bf16.error, 0.15);
+  EXPECT_DOUBLE_EQ(f16.error, std::hypot(0.15, kSharedError));
+  EXPECT_EQ(f16.precision, GpuPrecision::kBf16);
+  gpu.calibrations.front().fitted_on = "sibling";
+  const auto other_chip = gpu.calibration(GpuPrecision::kBf16, GpuPath::kWgmma);
+  EXPECT_EQ(other_chip.fitted_on, "sibling");
+  EXPECT_DOUBLE_EQ(other_chip.error, f16.error);
+  EXPECT_DOUBLE_EQ(gpu.calibration(GpuPrecision::kF16, GpuPath::kWgmma).error, f16.error);
+  EXPECT_EQ(gpu.calibration(GpuPrecision::kS8, GpuPath::kMma).error, GpuCalibration{}.error);
+}
+
+TEST(SharedCalibration, ComesAfterWhatIsCloser) {
+  Gpu gpu = hopper();
+  gpu.calibrations = {block_of(0.5, std::nullopt, ""), block_of(0.6, GpuPrecision::kF16, "sibling"),
+                      block_of(0.7, GpuPrecision::kBf16, "")};
+  const auto mma = [&] { return gpu.calibration(GpuPrecision::kF16, GpuPath::kWgmma).mma; };
+  EXPECT_EQ(mma(), 0.7);  // this chip's, of a like format
+  gpu.calibrations.push_back(block_of(0.8, GpuPrecision::kF16, ""));
+  EXPECT_EQ(mma(), 0.8);  // this chip's, of this format
+  gpu.calibrations.erase(gpu.calibrations.begin() + 2, gpu.calibrations.end());
+  EXPECT_EQ(mma(), 0.6);  // another chip's
+  gpu.calibrations.pop_back();
+  EXPECT_EQ(mma(), 0.5);  // of whatever was not measured
+}
+
+TEST(LoadGpu, TakesItsOwnNameForItsOwnFit) {
+  std::string text = good();
+  text.insert(text.find("fitted_from"), "fitted_on: h200\n      ");
+  EXPECT_EQ(parse_gpu(text, "chip.yaml").calibrations.front().fitted_on, "h200");
+  text.replace(text.find("h200"), 4, parse_gpu(text, "chip.yaml").name);
+  EXPECT_EQ(parse_gpu(text, "chip.yaml").calibrations.front().fitted_on, "");
+}
+
+// What stands at its prior is no finding of a fit: it is not written, so that a better prior holds.
+TEST(LoadGpu, PrintsNoPriors) {
+  GpuCalibration block;
+  block.precision = GpuPrecision::kBf16;
+  block.dram = 0.8;
+  EXPECT_EQ(print_calibration(block, 0), "- precision: bf16\n  dram: 0.8\n");
 }
 
 TEST(LoadGpu, PrintedCalibrationsReadBack) {

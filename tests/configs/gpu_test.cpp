@@ -60,7 +60,7 @@ TEST(ShippedGpus, GiveEveryNumberASourceAndAStatus) {
     std::ifstream file{kArch + published.name + ".yaml"};
     std::string head;
     int numbers = 0;
-    for (std::string line; std::getline(file, line) && line != "  calibration:";) {
+    for (std::string line; std::getline(file, line) && !line.starts_with("  calibration:");) {
       if (line.starts_with("#")) {
         head += line + "\n";
       }
@@ -75,27 +75,54 @@ TEST(ShippedGpus, GiveEveryNumberASourceAndAStatus) {
   }
 }
 
-// Nothing but what a fit wrote sets them apart from the chips that they are of.
-TEST(ShippedGpus, CalibratedOnesAreTheOthersAndSayWhereFrom) {
-  int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator{kArch + "calibrated"}) {
-    Gpu gpu = load_gpu(entry.path().string());
-    EXPECT_FALSE(gpu.calibrations.empty()) << entry.path();
-    for (const GpuCalibration& calibration : gpu.calibrations) {
-      if (!calibration.precision) {  // what was not measured: the launch is the same
+std::string shipped(const std::string& chip) { return kArch + chip + ".yaml"; }
+
+TEST(ShippedGpus, SayWhereTheirCalibrationsAreFrom) {
+  std::vector<std::string> calibrated;
+  for (const Published& published : kGpus) {
+    const Gpu gpu = load_gpu(shipped(published.name));
+    for (const GpuCalibration& block : gpu.calibrations) {
+      if (!block.precision) {  // what was not measured: the launch is the same
         GpuCalibration others;
-        others.launch = calibration.launch;
-        EXPECT_EQ(calibration, others) << entry.path();
+        others.launch = block.launch;
+        others.fitted_on = block.fitted_on;
+        EXPECT_EQ(block, others) << gpu.name;
         continue;
       }
-      EXPECT_FALSE(calibration.fitted_from.empty()) << entry.path();
-      EXPECT_LT(calibration.error, GpuCalibration{}.error) << entry.path();
+      EXPECT_FALSE(block.fitted_from.empty()) << gpu.name;
+      EXPECT_LT(block.error, GpuCalibration{}.error) << gpu.name;
     }
-    gpu.calibrations.clear();
-    EXPECT_EQ(gpu, load_gpu(kArch + entry.path().filename().string())) << entry.path();
-    ++files;
+    if (!gpu.calibrations.empty()) {
+      calibrated.push_back(gpu.name);
+    }
   }
-  EXPECT_EQ(files, 3);
+  EXPECT_THAT(calibrated, testing::ElementsAre("h200", "h100_sxm", "h100_pcie", "a100_40gb",
+                                               "a100_80gb", "l20", "rtx4090"));
+}
+
+// A shared block is its chip's, word for word, and of the same architecture.
+TEST(ShippedGpus, ShareBlocksWithinAnArchitecture) {
+  int shared = 0;
+  for (const Published& published : kGpus) {
+    const Gpu gpu = load_gpu(shipped(published.name));
+    for (GpuCalibration block : gpu.calibrations) {
+      if (block.fitted_on.empty()) {
+        continue;
+      }
+      const Gpu source = load_gpu(shipped(block.fitted_on));
+      EXPECT_EQ(source.compute_capability, gpu.compute_capability) << gpu.name;
+      block.fitted_on.clear();
+      EXPECT_THAT(source.calibrations, testing::Contains(block)) << gpu.name;
+      ++shared;
+    }
+  }
+  EXPECT_EQ(shared, 7);
+}
+
+TEST(ShippedGpus, AreFoundUnderTheirOldPaths) {
+  for (const std::string name : {"h200", "a100_80gb", "l20"}) {
+    EXPECT_EQ(load_gpu(shipped("calibrated/" + name)), load_gpu(shipped(name)));
+  }
 }
 
 }  // namespace

@@ -23,8 +23,11 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
+// As it would be without any fit.
 Gpu chip(const std::string& name) {
-  return load_gpu(fmt::format("{}/configs/arch/{}.yaml", MAPSIM_SOURCE_DIR, name));
+  Gpu gpu = load_gpu(fmt::format("{}/configs/arch/{}.yaml", MAPSIM_SOURCE_DIR, name));
+  gpu.calibrations.clear();
+  return gpu;
 }
 
 // What a GPU that obeys the model would measure of a few kernels of many problems.
@@ -362,19 +365,19 @@ class Recorded : public testing::Test {
 
 TEST_F(Recorded, L20WmmaVariants) {
   std::vector<GpuMeasurement> wmma;
-  for (const GpuMeasurement& m : import("leetcuda_wmma/hgemm_kernels.csv", {})) {
+  for (const GpuMeasurement& m : import("leetcuda_wmma/hgemm_kernels_corrected.csv", {})) {
     if (m.gpu == "L20" && m.kernel && m.kernel->path == GpuPath::kWmma) {
       wmma.push_back(m);
     }
   }
-  ASSERT_GE(wmma.size(), 900U);
+  ASSERT_GE(wmma.size(), 1200U);
   const GroupCalibration group = calibrate(chip("l20"), wmma, {}).at(0);
   print(group);
   EXPECT_EQ(group.refusal, std::nullopt);
   EXPECT_EQ(group.problems, 27);
-  EXPECT_LE(group.scores[0].errors->mape, 0.024);
-  EXPECT_GE(group.scores[0].ranks.tau, 0.727);
-  EXPECT_LE(group.scores[0].ranks.top1, 1.003);
+  EXPECT_LE(group.scores[0].errors->mape, 0.027);
+  EXPECT_GE(group.scores[0].ranks.tau, 0.75);
+  EXPECT_LE(group.scores[0].ranks.top1, 1.002);
   EXPECT_LT(group.scores[0].errors->mape, group.scores[2].errors->mape);  // the roofline
 }
 
@@ -390,17 +393,20 @@ TEST_F(Recorded, A100Library) {
   expect_mape(group, 0.076);
 }
 
-const std::string kLeetCuda = "leetcuda_wmma/hgemm_kernels.csv";
+const std::string kLeetCuda = "leetcuda_wmma/hgemm_kernels_corrected.csv";
 const std::string kLinear = "neusight/linear_fp32_train.csv";
 const std::string kConvolutions = "neusight/conv_train.csv";
 
-TEST_F(Recorded, L20MmaVariants) {
+// 88 kernels are what is left of "mma" where the table calls WMMA kernels by their name.
+TEST_F(Recorded, L20MmaKernelsAreTooFew) {
   const GroupCalibration group = kernels(kLeetCuda, "L20", "l20", GpuPath::kMma, 1);
-  expect_mape(group, 0.034);
+  print(group);
+  EXPECT_EQ(group.rows, 88);
+  EXPECT_EQ(group.refusal.value_or("").substr(0, 28), "10 problems are too few for ");
 }
 
 TEST_F(Recorded, L20Library) {
-  expect_mape(kernels(kLeetCuda, "L20", "l20", std::nullopt, 1), 0.026);
+  expect_mape(kernels(kLeetCuda, "L20", "l20", std::nullopt, 1), 0.0263);
 }
 
 // cuBLAS in FP32, the tile known. A first rough fit reached 9.1 %, 12.1 % and 12.3 %.

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "arch/gpu.hpp"
+
+namespace mapsim {
+
+// Which calibration prices `precision`, as Gpu::calibration() gave it: "uncalibrated"; the file of
+// measurements; and, where it is shared, the chip and the precision that were measured, if they
+// are others.
+std::string calibration_source(const GpuCalibration& calibration, GpuPrecision precision);
+
+// The same for programs (docs/results.md); null: uncalibrated. `gpu` is the name of the chip.
+nlohmann::ordered_json calibration_source_json(const GpuCalibration& calibration,
+                                               const std::string& gpu, GpuPrecision precision);
+
+}  // namespace mapsim
