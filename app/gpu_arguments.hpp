@@ -49,6 +49,7 @@ struct CalibrateArguments {
 struct DeviceArguments {
   std::string cuda, nvml, cublas, nvrtc;  // from MAPSIM_CUDA_LIBRARY, MAPSIM_NVML_LIBRARY, ...
   std::string include;                    // CUDA's headers: MAPSIM_CUDA_INCLUDE
+  std::string toolkit;                    // a CUDA toolkit: CUDA_HOME, as for NVIDIA's tools
   std::string cubins;                     // folder of compiled kernels; empty: none are kept
   std::int64_t ordinal = 0;
 };

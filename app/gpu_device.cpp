@@ -26,6 +26,7 @@ Nvrtc load_compiler(const DeviceArguments& arguments) {
   options.library = arguments.nvrtc;
   options.include = arguments.include;
   options.cache = arguments.cubins;
+  options.toolkit = arguments.toolkit;
   auto loaded = Nvrtc::load(options);
   if (const auto* reason = std::get_if<std::string>(&loaded)) {
     throw UsageError(*reason);

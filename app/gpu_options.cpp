@@ -31,6 +31,7 @@ void add_tools(CLI::App& command, DeviceArguments& a) {
   a.cublas = environment("MAPSIM_CUBLAS_LIBRARY");
   a.nvrtc = environment("MAPSIM_NVRTC_LIBRARY");
   a.include = environment("MAPSIM_CUDA_INCLUDE");
+  a.toolkit = environment("CUDA_HOME");
   command.add_option("--cubins", a.cubins, "Keep compiled kernels in this folder")
       ->type_name("DIR");
   add_number(command, "--gpu", a.ordinal, std::int64_t{0}, std::int64_t{64},

@@ -114,7 +114,7 @@ int run_command(int argc, const char* const* argv) {
 
 }  // namespace mapsim
 
-// The only catch.
+// Every exception that leaves a command becomes an exit code here, and nowhere else.
 int main(int argc, char** argv) {
   try {
     return mapsim::run_command(argc, argv);

@@ -201,16 +201,7 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
   made.outer = volume(0, uses, together);
   made.busy_outer = volume(outer.above, uses, together);
   if (made.output) {
-    const std::vector<Use> sums(above, Use::kSum);
-    const std::vector<Use> firsts(above, Use::kFirst);
-    made.met_outer = make_met(t, placing.crossed, sums, outer.above);
-    made.met_inner = make_met(t, placing.crossed, sums, above);
-    made.met_busy_outer = make_met(t, placing.crossed, firsts, outer.above);
-    made.met_busy_inner = make_met(t, placing.crossed, firsts, above);
-    made.distinct = 1;
-    for (const Rank& rank : tensor.ranks) {
-      made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
-    }
+    add_met(placing, outer.above, above, made);
   }
   made.outer_energy = arch.levels[outer.level].energy;
   made.outer_reads = graph_.port(outer.level, true);
@@ -226,6 +217,22 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
   }
   add_padding(placing, made);
   return made;
+}
+
+// Distinct outputs that parent and child meet, below `outer` and `inner` used fanouts.
+void Tolls::add_met(const Placing& placing, std::size_t outer, std::size_t inner, Terms& made) {
+  const TensorId t = placing.tensor;
+  const std::vector<Use> sums(inner, Use::kSum);
+  const std::vector<Use> firsts(inner, Use::kFirst);
+  made.met_outer = make_met(t, placing.crossed, sums, outer);
+  made.met_inner = make_met(t, placing.crossed, sums, inner);
+  made.met_busy_outer = make_met(t, placing.crossed, firsts, outer);
+  made.met_busy_inner = make_met(t, placing.crossed, firsts, inner);
+  const Workload& workload = graph_.problem().workload();
+  made.distinct = 1;
+  for (const Rank& rank : workload.tensors[t].ranks) {
+    made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
+  }
 }
 
 // Operands that must stay in a systolic array come as tiles of all of it, whatever is in use.

@@ -57,6 +57,7 @@ class Tolls {
   const Terms& terms(std::size_t placing);
   Terms make_terms(std::size_t index);
   void add_edge(std::size_t index, Terms& made);
+  void add_met(const Placing& placing, std::size_t outer, std::size_t inner, Terms& made);
   void add_padding(const Placing& placing, Terms& made) const;
   void add_networks(const Placing& placing, bool together, Terms& made);
   double network_energy(const Terms& of, double trips, std::size_t tile, const Step& step) const;

@@ -78,8 +78,9 @@ struct Aim {
 // Given what the bounds leave at the start: where to aim next; nullopt: it is enough.
 using NextAim = std::function<std::optional<Aim>(const Outlook& root)>;
 
-// Prices of the `rooms` and of all ports, one set after the other, each by a few steps of the
-// subgradient method towards its aim. Only those by which the bound at the start gained.
+// Lagrange multipliers of the `rooms` and of all ports, one set after the other, each by a few
+// cutting planes (Kelley 1960) of the dual function of its aim. Only those by which the bound at
+// the start gained.
 std::vector<Prices> find_prices(Instance& instance, const std::vector<std::size_t>& rooms,
                                 const NextAim& next_aim);
 

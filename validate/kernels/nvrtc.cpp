@@ -7,7 +7,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -44,11 +43,10 @@ namespace fs = std::filesystem;
 constexpr std::array kNames{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 constexpr const char* kMagic = "mapsim cubin 1";
 
-std::vector<fs::path> toolkits() {
+std::vector<fs::path> toolkits(const Nvrtc::Options& options) {
   std::vector<fs::path> folders;
-  // The variable that NVIDIA's and others' tools look at, too.
-  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
-    folders.emplace_back(home);
+  if (!options.toolkit.empty()) {
+    folders.push_back(options.toolkit);
   }
   folders.emplace_back("/usr/local/cuda");
   return folders;
@@ -59,7 +57,7 @@ std::vector<std::string> libraries(const Nvrtc::Options& options) {
     return {options.library.string()};
   }
   std::vector<std::string> names{kNames.begin(), kNames.end()};
-  for (const fs::path& folder : toolkits()) {
+  for (const fs::path& folder : toolkits(options)) {
     for (const char* name : kNames) {
       names.push_back((folder / "lib64" / name).string());
     }
@@ -193,7 +191,7 @@ std::variant<Nvrtc, std::string> Nvrtc::load(const Options& options) {
   std::vector<fs::path> folders{options.include};
   if (options.include.empty()) {
     folders.clear();
-    for (const fs::path& folder : toolkits()) {
+    for (const fs::path& folder : toolkits(options)) {
       folders.push_back(folder / "include");
     }
   }

@@ -28,12 +28,12 @@ struct CompiledKernel {
 class Nvrtc {
  public:
   // Where to look; empty: libnvrtc.so.13, .12, .11.2 and libnvrtc.so by the loader's rules, then in
-  // $CUDA_HOME/lib64 and /usr/local/cuda/lib64; headers in $CUDA_HOME/include and
-  // /usr/local/cuda/include.
+  // lib64 of `toolkit` and of /usr/local/cuda; headers in include of these two.
   struct Options {
     std::filesystem::path library{};
     std::filesystem::path include{};  // the folder of mma.h
     std::filesystem::path cache{};    // of cubins; empty: none
+    std::filesystem::path toolkit{};  // a CUDA toolkit, such as $CUDA_HOME; empty: none
   };
   // The text: why there is none, and where it was looked for.
   static std::variant<Nvrtc, std::string> load(const Options& options);

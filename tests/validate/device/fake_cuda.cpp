@@ -14,6 +14,7 @@
 //   throttle    the clock is a fifth lower in the last quarter of every 10 ms
 //   sms=N       instead of 132
 //   gpus        NVML sees two
+//   options     the compiler adds its options to FAKE_CUDA_LOG, a line each
 // FAKE_CUDA_LOG names a file to which every launch, event and fill is added, a line each.
 #include <algorithm>
 #include <csignal>
@@ -397,7 +398,12 @@ int nvrtcCreateProgram(void** program, const char* source, const char*, int, con
   *program = new Program{source};
   return 0;
 }
-int nvrtcCompileProgram(void*, int, const char* const*) { return 0; }
+int nvrtcCompileProgram(void*, int count, const char* const* options) {
+  for (int i = 0; i < count && !setting("options").empty(); ++i) {
+    log_line(std::string{"compiled with "} + options[i]);
+  }
+  return 0;
+}
 int nvrtcGetCUBINSize(void* program, std::size_t* size) {
   *size = static_cast<Program*>(program)->text.size() + 1;
   return 0;

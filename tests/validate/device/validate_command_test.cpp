@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -82,6 +83,21 @@ TEST_F(ValidateCommand, MeasuresChecksAndReports) {
   // The file in place of the GPU says the same.
   ASSERT_EQ(validate("--device replay=m.csv --json --out replayed.json"), 0) << file("stderr");
   EXPECT_EQ(nlohmann::json::parse(file("replayed.json")), json);
+}
+
+// The command line hands on what CUDA_HOME says; the library does not look.
+TEST_F(ValidateCommand, LooksForHeadersInTheToolkitOfCudaHome) {
+  std::filesystem::create_directories(folder() / "cuda/include");
+  write("cuda/include/mma.h", "\n");
+  ASSERT_EQ(shell(fmt::format("CUDA_HOME='{0}/cuda' FAKE_CUDA=options FAKE_CUDA_LOG=log "
+                              "MAPSIM_CUDA_LIBRARY='{1}' MAPSIM_NVML_LIBRARY='{1}' "
+                              "MAPSIM_NVRTC_LIBRARY='{1}' MAPSIM_CUBLAS_LIBRARY='{1}' '{2}' "
+                              "validate {3} gemm.yaml --top 1 --sample 0 --once",
+                              folder().string(), MAPSIM_FAKE_CUDA, MAPSIM_PROGRAM, kArch)),
+            0)
+      << file("stderr");
+  EXPECT_THAT(file("log"),
+              HasSubstr(fmt::format("compiled with -I{}/cuda/include\n", folder().string())));
 }
 
 TEST_F(ValidateCommand, ReportsWrongKernelsAndWritesNoTimesOfThem) {
