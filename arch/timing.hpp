@@ -51,6 +51,9 @@ struct NvdlaTiming {
   std::int64_t most_batch = 1;       // frames that share the weights of a fully connected layer
   std::int64_t sheet_padding = 128;  // kSheet: kernels are counted in multiples of it
   std::int64_t sheet_batch = 16;     // kSheet: frames of fully connected layers
+  bool sheet_once = false;           // kSheet: every operand passes once, weights once a batch
+  bool sheet_least = false;          // kSheet: an input stays if below the least of the weights
+  double sheet_compression = 0;      // kSheet: share of the weights' bytes that is saved
   friend bool operator==(const NvdlaTiming&, const NvdlaTiming&) = default;
 };
 

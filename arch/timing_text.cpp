@@ -12,6 +12,8 @@ namespace {
 
 const Words kModels{"systolic", "nvdla"};
 const Words kModes{"stripe", "sheet"};  // in the order of NvdlaMode
+const Words kTraffic{"refetched", "once"};
+const Words kStays{"weights", "least_weights"};
 const Words kFoldSizes{"full", "used"};
 const Words kNvdlaKeys{"model",    "mode",         "array",         "buffer",
                        "banks",    "weight_banks", "stripe",        "post_throughput",
@@ -143,10 +145,19 @@ NvdlaTiming read_nvdla(Reader& reader, const Fields& fields, const Arch& arch) {
   timing.wide_operands = reader.boolean(fields.find("wide_operands")).value_or(false);
   timing.most_batch = reader.integer(fields.find("batch"), 1, kMost).value_or(timing.most_batch);
   if (const Node* node = fields.find("sheet")) {
-    const Fields sheet = reader.fields(*node, {"kernel_padding", "batch"});
+    const Fields sheet = reader.fields(
+        *node, {"kernel_padding", "batch", "traffic", "input_stays_below", "weight_compression"});
     timing.sheet_padding =
         reader.integer(sheet.find("kernel_padding"), 1, kMost).value_or(timing.sheet_padding);
     timing.sheet_batch = reader.integer(sheet.find("batch"), 1, kMost).value_or(timing.sheet_batch);
+    timing.sheet_once = reader.choice(sheet.find("traffic"), kTraffic, "traffic").value_or(0) == 1;
+    timing.sheet_least =
+        reader.choice(sheet.find("input_stays_below"), kStays, "operand").value_or(0) == 1;
+    const Node* compression = sheet.find("weight_compression");
+    timing.sheet_compression = reader.number(compression, 0).value_or(0);
+    if (timing.sheet_compression >= 1) {
+      reader.error(*compression, "a share of the weights' bytes, less than 1");
+    }
   }
   if (timing.mode == NvdlaMode::kSheet && !arch.levels[LevelId{0}].bandwidth.shared) {
     reader.error(fields.place("mode"),
@@ -156,11 +167,26 @@ NvdlaTiming read_nvdla(Reader& reader, const Fields& fields, const Arch& arch) {
   return timing;
 }
 
+// Rules of the workbook's sheets, where they are not the default.
+std::string sheet_rules(const NvdlaTiming& timing) {
+  std::string text;
+  if (timing.sheet_once) {
+    text += fmt::format(", traffic: {}", kTraffic[1]);
+  }
+  if (timing.sheet_least) {
+    text += fmt::format(", input_stays_below: {}", kStays[1]);
+  }
+  if (timing.sheet_compression > 0) {
+    text += fmt::format(", weight_compression: {}", timing.sheet_compression);
+  }
+  return text;
+}
+
 std::string print(const NvdlaTiming& timing, const Arch& arch) {
   return fmt::format(
       "{{model: nvdla, mode: {}, array: {}, buffer: {}, banks: {}{}, stripe: {{min: {}, max: {}, "
       "image: {}}}{}, winograd: {}, image_input: {}, wide_operands: {}, batch: {}, sheet: "
-      "{{kernel_padding: {}, batch: {}}}}}",
+      "{{kernel_padding: {}, batch: {}{}}}}}",
       kModes[static_cast<std::size_t>(timing.mode)], arch.fanouts[timing.array].name,
       arch.levels[timing.buffer].name, timing.banks,
       timing.weight_banks ? fmt::format(", weight_banks: {}", *timing.weight_banks) : "",
@@ -168,7 +194,7 @@ std::string print(const NvdlaTiming& timing, const Arch& arch) {
       timing.post_throughput > 0 ? fmt::format(", post_throughput: {}", timing.post_throughput)
                                  : "",
       timing.winograd, timing.image_input, timing.wide_operands, timing.most_batch,
-      timing.sheet_padding, timing.sheet_batch);
+      timing.sheet_padding, timing.sheet_batch, sheet_rules(timing));
 }
 
 std::string print(const SystolicTiming& timing, const Arch& arch) {

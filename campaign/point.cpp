@@ -159,7 +159,19 @@ std::string row_text(const WorkbookRow& row) {
   if (row.dram) {
     text += fmt::format("# dram: {}\n", to_string(*row.dram));
   }
-  return text + (row.reads_memory ? "" : "# reads no memory\n");
+  text += row.reads_memory ? "" : "# reads no memory\n";
+  text += row.writes_memory ? "" : "# writes no memory\n";
+  text += row.winograd_weights ? "" : "# weights of 3 x 3 kernels as they are\n";
+  if (row.extra_lines != 0) {
+    text += fmt::format("# extra lines: {}\n", row.extra_lines);
+  }
+  if (row.dram_weights) {
+    text += fmt::format("# weights from DRAM: 1 in {}\n", *row.dram_weights);
+  }
+  if (row.memory_weights != 0) {
+    text += fmt::format("# weights from memory: 1 in {}\n", row.memory_weights);
+  }
+  return text;
 }
 
 // How kernels are chosen, below the GPU; nothing for most.

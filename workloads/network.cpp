@@ -23,9 +23,16 @@ WorkbookRow read_workbook(Reader& reader, const Node* node) {
   if (node == nullptr) {
     return row;
   }
-  const Fields fields = reader.fields(*node, {"addition", "pooled", "dram", "reads_memory"});
+  const Fields fields =
+      reader.fields(*node, {"addition", "pooled", "extra_lines", "winograd_weights", "dram",
+                            "reads_memory", "writes_memory", "dram_weights", "memory_weights"});
   row.addition = reader.boolean(fields.find("addition")).value_or(false);
+  row.extra_lines = reader.integer(fields.find("extra_lines"), 0, kMaxCount).value_or(0);
+  row.winograd_weights = reader.boolean(fields.find("winograd_weights")).value_or(true);
   row.reads_memory = reader.boolean(fields.find("reads_memory")).value_or(true);
+  row.writes_memory = reader.boolean(fields.find("writes_memory")).value_or(true);
+  row.dram_weights = reader.integer(fields.find("dram_weights"), 0, kMaxCount);
+  row.memory_weights = reader.integer(fields.find("memory_weights"), 0, kMaxCount).value_or(0);
   if (const Node* pooled = fields.find("pooled")) {
     const auto sizes = reader.items(*pooled, "two sizes, [rows, columns]");
     if (sizes.size() != 2) {
@@ -142,11 +149,26 @@ std::string workbook_text(const WorkbookRow& row) {
   if (row.pooled) {
     add(fmt::format("pooled: [{}, {}]", (*row.pooled)[0], (*row.pooled)[1]));
   }
+  if (row.extra_lines != 0) {
+    add(fmt::format("extra_lines: {}", row.extra_lines));
+  }
+  if (!row.winograd_weights) {
+    add("winograd_weights: false");
+  }
   if (row.dram) {
     add(fmt::format("dram: {}", *row.dram == Role::kInput ? "input" : "output"));
   }
+  if (row.dram_weights) {
+    add(fmt::format("dram_weights: {}", *row.dram_weights));
+  }
   if (!row.reads_memory) {
     add("reads_memory: false");
+  }
+  if (row.memory_weights != 0) {
+    add(fmt::format("memory_weights: {}", row.memory_weights));
+  }
+  if (!row.writes_memory) {
+    add("writes_memory: false");
   }
   return text.empty() ? "" : fmt::format(", workbook: {{{}}}", text);
 }

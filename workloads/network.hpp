@@ -16,10 +16,17 @@ namespace mapsim {
 struct WorkbookRow {
   bool addition = false;  // a tensor as large as the output is read and added
   std::optional<std::array<std::int64_t, 2>> pooled{};  // rows, columns behind fused pooling
+  std::int64_t extra_lines = 0;                         // of the least input, beside the kernel's
+  bool winograd_weights = true;                         // 16/9 of the weights of 3 x 3 kernels
   // Beside a second memory, whose inputs are read from it and outputs written to it: which of the
-  // two crosses the DRAM's port as well, and whether the input is there at all.
+  // two crosses the DRAM's port as well, and whether they are in the memory at all.
   std::optional<Role> dram{};
   bool reads_memory = true;
+  bool writes_memory = true;
+  // There, frames that share the weights which cross the DRAM's port (0: none cross it; nullopt:
+  // one, or the batch of fully connected layers), and which are read from the memory (0: none).
+  std::optional<std::int64_t> dram_weights{};
+  std::int64_t memory_weights = 0;
   friend bool operator==(const WorkbookRow&, const WorkbookRow&) = default;
 };
 

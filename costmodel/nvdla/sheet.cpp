@@ -66,8 +66,8 @@ void fill_sizes(const SheetEngine& engine, const SheetLayer& layer, SheetRow& ro
                             engine.feature_bytes);
   const double kernel_kb = kilobytes(flat.channels * flat.kernel[0] * flat.kernel[1],
                                      engine.weight_bytes * (1 - engine.weight_compression));
-  row.weight_kb =
-      kernel_kb * static_cast<double>(layer.kernels) * (row.winograd ? kWinogradWeights : 1);
+  row.weight_kb = kernel_kb * static_cast<double>(layer.kernels) *
+                  (row.winograd && layer.winograd_weights ? kWinogradWeights : 1);
   row.least_weight_kb = kernel_kb * kLeastKernels;
   if (row.least_weight_kb >= engine.buffer_kb) {
     row.least_weight_kb = engine.buffer_kb / 2;
@@ -91,7 +91,9 @@ SheetRow sheet_row(const SheetEngine& engine, const SheetLayer& layer) {
   SheetRow row;
   row.winograd = engine.winograd && layer.kernel[0] == 3 && layer.kernel[1] == 3;
   fill_sizes(engine, layer, row);
-  row.keeps_feature = row.input_kb < row.weight_kb;
+  row.keeps_feature =
+      row.input_kb <
+      (engine.kept == SheetKept::kBelowWeights ? row.weight_kb : row.least_weight_kb);
   const double added = layer.kind == SheetKind::kElementwise ? row.output_kb : 0;
   row.least_traffic_kb = row.input_kb +
                          row.weight_kb / static_cast<double>(batch_of(engine, layer)) +
@@ -108,16 +110,18 @@ double SheetMemoryRow::cycles() const {
 }
 
 SheetMemoryRow sheet_memory_row(const SheetEngine& engine, const SheetMemory& memory,
-                                const SheetLayer& layer, SheetSpill spill, bool reads_memory) {
+                                const SheetLayer& layer, const SheetPlaces& places) {
   const SheetRow plain = sheet_row(engine, layer);
+  const auto weights = [&](std::int64_t frames) {
+    return frames == 0 ? 0 : plain.weight_kb / static_cast<double>(frames);
+  };
   SheetMemoryRow row;
   row.mac_cycles = plain.mac_cycles;
-  row.dram_kb = plain.weight_kb / static_cast<double>(batch_of(engine, layer));
-  row.dram_kb += spill == SheetSpill::kInput    ? plain.input_kb
-                 : spill == SheetSpill::kOutput ? plain.output_kb
-                                                : 0;
-  row.read_kb = reads_memory ? plain.input_kb : 0;
-  row.write_kb = plain.output_kb;
+  row.dram_kb = weights(places.dram_weights.value_or(batch_of(engine, layer))) +
+                (places.dram_input ? plain.input_kb : 0) +
+                (places.dram_output ? plain.output_kb : 0);
+  row.read_kb = (places.reads_input ? plain.input_kb : 0) + weights(places.memory_weights);
+  row.write_kb = places.writes_output ? plain.output_kb : 0;
   row.dram_cycles = transfer_cycles(row.dram_kb, engine.dram_gbps, engine.clock_mhz);
   row.read_cycles = transfer_cycles(row.read_kb, memory.read_gbps, engine.clock_mhz);
   row.write_cycles = transfer_cycles(row.write_kb, memory.write_gbps, engine.clock_mhz);

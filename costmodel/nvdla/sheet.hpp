@@ -23,12 +23,16 @@ struct SheetLayer {
   std::array<std::int64_t, 2> stride{1, 1};
   std::array<std::int64_t, 2> output{1, 1};  // behind fused pooling
   bool padded = false;                       // the input's size is the output's, before the stride
-  std::int64_t extra_lines = 0;  // of the least input; 1 in AlexNet and in ResNet-50's first row
+  std::int64_t extra_lines = 0;  // of the least input; 1 everywhere but in 53 rows of ResNet-50
+  bool winograd_weights = true;  // 16/9 for 3 x 3; false in 8 rows of GoogLeNet
 };
 
 // Where the DRAM-only column takes its traffic from: operands that do not fit are fetched again
 // (ResNet-50), or everything passes once, weights once per batch (AlexNet).
 enum class SheetTraffic : std::uint8_t { kRefetched, kOnce };
+// The input stays in the buffer if it is smaller than all weights (ResNet-50) or than the least
+// that the buffer has to hold of them (GoogLeNet).
+enum class SheetKept : std::uint8_t { kBelowWeights, kBelowLeastWeights };
 
 struct SheetEngine {
   double macs = 2048;  // multipliers
@@ -42,6 +46,7 @@ struct SheetEngine {
   std::int64_t kernel_padding = 128;  // kernels are counted in multiples; 16 but in that column
   bool winograd = true;               // for kernels of 3 x 3
   SheetTraffic traffic = SheetTraffic::kRefetched;
+  SheetKept kept = SheetKept::kBelowWeights;
 };
 
 struct SheetRow {
@@ -49,26 +54,32 @@ struct SheetRow {
   double output_kb = 0;
   double weight_kb = 0, least_weight_kb = 0;  // least: 32 kernels
   bool winograd = false;
-  bool keeps_feature = false;  // the smaller operand stays in the buffer
+  bool keeps_feature = false;  // the input stays in the buffer, not the weights
   double traffic_kb = 0, least_traffic_kb = 0;
   double mac_cycles = 0, dram_cycles = 0;
   double cycles() const { return mac_cycles > dram_cycles ? mac_cycles : dram_cycles; }
 };
 SheetRow sheet_row(const SheetEngine& engine, const SheetLayer& layer);
 
-// With a second memory: inputs are read from it, outputs written to it, and the DRAM carries the
-// weights, and what `spill` says: tensors of a row that lie in DRAM as well.
 struct SheetMemory {
   double read_gbps = 25, write_gbps = 25;
 };
-enum class SheetSpill : std::uint8_t { kNothing, kInput, kOutput };
+// With a second memory: which tensors of a row pass which port. The workbook says so row by row.
+struct SheetPlaces {
+  bool dram_input = false, dram_output = false;  // the DRAM's port, beside the weights
+  bool reads_input = true;                       // from the second memory
+  bool writes_output = true;                     // to it
+  // Frames that share the weights at each port; 0: none pass. nullopt: the batch of fully connected
+  // layers, else 1.
+  std::optional<std::int64_t> dram_weights{};
+  std::int64_t memory_weights = 0;
+};
 struct SheetMemoryRow {
   double dram_kb = 0, read_kb = 0, write_kb = 0;
   double mac_cycles = 0, dram_cycles = 0, read_cycles = 0, write_cycles = 0;
   double cycles() const;
 };
-// `reads_memory`: false where the input comes from DRAM alone (the first row).
 SheetMemoryRow sheet_memory_row(const SheetEngine& engine, const SheetMemory& memory,
-                                const SheetLayer& layer, SheetSpill spill, bool reads_memory);
+                                const SheetLayer& layer, const SheetPlaces& places);
 
 }  // namespace mapsim

@@ -27,11 +27,9 @@ SheetMemory second_memory(const Problem& problem, LevelId level) {
           gigabytes_per_second(problem.arch(), ports.shared ? ports.shared : ports.write)};
 }
 
-SheetSpill spill_of(const WorkbookRow& row) {
-  if (!row.dram) {
-    return SheetSpill::kNothing;
-  }
-  return *row.dram == Role::kInput ? SheetSpill::kInput : SheetSpill::kOutput;
+SheetPlaces places_of(const WorkbookRow& row) {
+  return {row.dram == Role::kInput, row.dram == Role::kOutput, row.reads_memory,
+          row.writes_memory,        row.dram_weights,          row.memory_weights};
 }
 
 }  // namespace
@@ -83,6 +81,9 @@ SheetEngine sheet_engine(const Problem& problem, const NvdlaTiming& timing) {
   engine.batch = timing.sheet_batch;
   engine.kernel_padding = timing.sheet_padding;
   engine.winograd = timing.winograd;
+  engine.weight_compression = timing.sheet_compression;
+  engine.traffic = timing.sheet_once ? SheetTraffic::kOnce : SheetTraffic::kRefetched;
+  engine.kept = timing.sheet_least ? SheetKept::kBelowLeastWeights : SheetKept::kBelowWeights;
   return engine;
 }
 
@@ -98,6 +99,8 @@ std::optional<SheetTimes> sheet_times(const Problem& problem, const WorkbookRow&
   SheetLayer& layer = layers->layer;
   layer.kind = row.addition ? SheetKind::kElementwise : layer.kind;
   layer.output = row.pooled.value_or(layer.output);
+  layer.extra_lines = row.extra_lines;
+  layer.winograd_weights = row.winograd_weights;
   const auto rows = static_cast<double>(layers->rows);
   const SheetEngine engine = sheet_engine(problem, *timing);
   SheetTimes times;
@@ -107,8 +110,8 @@ std::optional<SheetTimes> sheet_times(const Problem& problem, const WorkbookRow&
     return times;
   }
   times.memory = LevelId{1};
-  const SheetMemoryRow found = sheet_memory_row(engine, second_memory(problem, *times.memory),
-                                                layer, spill_of(row), row.reads_memory);
+  const SheetMemoryRow found =
+      sheet_memory_row(engine, second_memory(problem, *times.memory), layer, places_of(row));
   times.dram = whole(found.dram_cycles * rows);
   times.read = whole(found.read_cycles * rows);
   times.write = whole(found.write_cycles * rows);

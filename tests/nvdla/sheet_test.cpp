@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -110,14 +111,15 @@ TEST(NvdlaSheet, IsTheWorkbookRowByRow) {
   std::cout << rows.size() << " rows\n";
 }
 
-// Which tensor a row of ResNet-50 has in DRAM beside the weights: the workbook says so row by row
-// (its formulas differ there), so this is data, not a rule.
-SheetSpill spill_of(std::size_t row, std::size_t rows) {
+// Which tensors a row of ResNet-50 has where: the workbook says so row by row (its formulas differ
+// there), so this is data, not a rule.
+SheetPlaces places_of(std::size_t row, std::size_t rows) {
   constexpr std::size_t kFirstSpill = 6;
-  if (row == 0 || row + 1 == rows) {
-    return SheetSpill::kInput;
-  }
-  return row < kFirstSpill ? SheetSpill::kNothing : SheetSpill::kOutput;
+  SheetPlaces places;
+  places.reads_input = row > 0;
+  places.dram_input = row == 0 || row + 1 == rows;
+  places.dram_output = row >= kFirstSpill && row + 1 < rows;
+  return places;
 }
 
 TEST(NvdlaSheet, IsTheWorkbookWithASecondMemory) {
@@ -134,8 +136,7 @@ TEST(NvdlaSheet, IsTheWorkbookWithASecondMemory) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& [name, layer, json] = rows[i];
     const Json& want = json.at("with_sram");
-    const SheetMemoryRow row =
-        sheet_memory_row(engine, memory, layer, spill_of(i, rows.size()), i > 0);
+    const SheetMemoryRow row = sheet_memory_row(engine, memory, layer, places_of(i, rows.size()));
     EXPECT_EQ(row.dram_kb, want.at("dram_kb").get<double>()) << name;
     EXPECT_EQ(row.dram_cycles, want.at("dram_cycles").get<double>()) << name;
     EXPECT_EQ(row.read_kb, want.at("sram_rd_kb").get<double>()) << name;
@@ -233,45 +234,60 @@ TEST(NvdlaSheet, ShippedNetworkIsTheWorkbookRowByRow) {
   }
 }
 
-// AlexNet in the workbook: grouped convolutions as two rows of half the channels, traffic once;
-// 1116.8 frames/s on 2048 MACs, 512 KB, 10 GB/s.
-TEST(NvdlaSheet, GivesTheFramesPerSecondOfAlexNet) {
-  const auto convolution = [](std::int64_t channels, std::int64_t size, std::int64_t kernels,
-                              std::int64_t kernel, std::int64_t stride, bool padded,
-                              std::int64_t output) {
-    return SheetLayer{SheetKind::kConvolution,
-                      channels,
-                      kernels,
-                      {size, size},
-                      {kernel, kernel},
-                      {stride, stride},
-                      {output, output},
-                      padded,
-                      1};
-  };
-  const auto connected = [](std::int64_t channels, std::int64_t kernels) {
-    return SheetLayer{
-        SheetKind::kFullyConnected, channels, kernels, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, 0};
-  };
-  const std::vector<SheetLayer> layers{convolution(3, 224, 96, 11, 4, false, 27),
-                                       convolution(48, 27, 128, 5, 1, true, 13),
-                                       convolution(48, 27, 128, 5, 1, true, 13),
-                                       convolution(256, 13, 384, 3, 1, true, 13),
-                                       convolution(192, 13, 192, 3, 1, true, 13),
-                                       convolution(192, 13, 192, 3, 1, true, 13),
-                                       convolution(192, 13, 128, 3, 1, true, 6),
-                                       convolution(192, 13, 128, 3, 1, true, 6),
-                                       connected(9216, 4096),
-                                       connected(4096, 4096),
-                                       connected(4096, 1000)};
-  SheetEngine engine;
-  engine.kernel_padding = 16;
-  engine.traffic = SheetTraffic::kOnce;
-  double cycles = 0;
-  for (const SheetLayer& layer : layers) {
-    cycles += sheet_row(engine, layer).cycles();
+std::string grouped(std::int64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), ",");
   }
-  EXPECT_NEAR(1e9 / cycles, 1116.8, 0.05);
+  return text;
+}
+
+// docs/validation_nvdla.md keeps the rows of the two networks; the command prints the same cycles
+// (tests/app/workbook_test.cpp).
+TEST(NvdlaSheet, RowsOfAlexNetAndGoogLeNetStandInTheDocument) {
+  std::ifstream file{MAPSIM_SOURCE_DIR "/docs/validation_nvdla.md"};
+  const std::string kept{std::istreambuf_iterator<char>{file}, {}};
+  for (const std::string name : {"alexnet", "googlenet"}) {
+    const Network network = load_network(kShipped + "networks/" + name + "_workbook.yaml");
+    const ShippedRows alone = shipped_rows(network, "nvdla_" + name);
+    const ShippedRows memory = shipped_rows(network, "nvdla_memory");
+    std::string table;
+    for (std::size_t i = 0; i < network.layers.size(); ++i) {
+      const auto& [row, one] = alone.rows[i];
+      const SheetTimes& two = memory.rows[i].second;
+      table += fmt::format(
+          "| {} | {} | {} | {} | {} | {} | {} | {} |\n", row, grouped(one.mac.count()),
+          grouped(one.dram.count()), grouped(one.total().count()), grouped(two.dram.count()),
+          grouped(two.read.count()), grouped(two.write.count()), grouped(two.total().count()));
+    }
+    std::cout << table;
+    EXPECT_NE(kept.find(table), std::string::npos)
+        << "docs/validation_nvdla.md keeps another table";
+  }
+}
+
+// Each rule of a sheet changes a row of the shipped networks; without it they have other sums.
+TEST(NvdlaSheet, RulesOfAnotherNetworkGiveOtherCycles) {
+  const Network alexnet = load_network(kShipped + "networks/alexnet_workbook.yaml");
+  const Network googlenet = load_network(kShipped + "networks/googlenet_workbook.yaml");
+  EXPECT_EQ(shipped_rows(alexnet, "nvdla_alexnet").cycles, 895444);
+  EXPECT_EQ(shipped_rows(alexnet, "nvdla_googlenet").cycles, 6262444);  // weights once a frame
+  EXPECT_EQ(shipped_rows(googlenet, "nvdla_googlenet").cycles, 1222071);
+  Network plain = googlenet;
+  for (NetworkLayer& layer : plain.layers) {
+    layer.workbook.winograd_weights = true;
+  }
+  EXPECT_EQ(shipped_rows(plain, "nvdla_googlenet").cycles, 1440821);
+}
+
+// Half of the weights' bytes saved, 2,000 KB of a fully connected layer instead of 4,000.
+TEST(NvdlaSheet, CompressesWeights) {
+  const SheetLayer layer{
+      SheetKind::kFullyConnected, 4096, 1000, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, 0};
+  SheetEngine engine;
+  EXPECT_EQ(sheet_row(engine, layer).weight_kb, 4000);
+  engine.weight_compression = 0.5;
+  EXPECT_EQ(sheet_row(engine, layer).weight_kb, 2000);
 }
 
 }  // namespace
