@@ -235,8 +235,7 @@ TEST_F(Sweeps, MergeRefusesContradictionsAndStrangers) {
                              testing::HasSubstr("the same of results (design ")));
   edit("gemm.yaml", "8", "16");
   run(grid(), "c.sqlite");
-  EXPECT_THAT(error("c.sqlite"),
-              testing::HasSubstr("the same of points (campaign small, number 0)"));
+  EXPECT_THAT(error("c.sqlite"), testing::HasSubstr("the same of campaigns (campaign small)"));
   EXPECT_THAT(error("a.sqlite"), testing::HasSubstr("with itself"));
   EXPECT_EQ(error("none.sqlite"), path("none.sqlite") + ": no such file");
   Database{path("other.sqlite")}.execute("CREATE TABLE t (a)");
@@ -252,7 +251,7 @@ TEST_F(Sweeps, PrintTables) {
   // The second question is about ramped latency; the first one says nothing that need be said.
   const std::string both =
       results_table({"results", {}}, {path("a.sqlite"), "", false, ResultsFormat::kText});
-  EXPECT_THAT(both, testing::HasSubstr("  objective  latency   status"));
+  EXPECT_THAT(both, testing::HasSubstr("  objective  latency_mode   status"));
   EXPECT_THAT(both, testing::HasSubstr(grouped(
                         std::get<std::int64_t>(cell("a.sqlite", 1, "latency_cycles_ramped")))));
   EXPECT_THAT(error_text([&] {
