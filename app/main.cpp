@@ -42,6 +42,11 @@ void refuse_overwriting(const Arguments& arguments) {
   if constexpr (requires { arguments.workload; }) {
     check(arguments.workload);
   }
+  if constexpr (requires { arguments.workloads; }) {
+    for (const std::string& workload : arguments.workloads) {
+      check(workload);
+    }
+  }
   if constexpr (requires { arguments.calibrated; }) {
     check(arguments.measurements);
     refuse_same_file(arguments.calibrated, arguments.measurements);

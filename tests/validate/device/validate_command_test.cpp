@@ -199,6 +199,7 @@ TEST_F(ValidateCommand, SaysWhatIsMissing) {
             "and 132: take its own architecture file\n");
   EXPECT_EQ(run("validate " + inputs + " --device replay=none.csv"), 2);
   EXPECT_EQ(run("validate " + inputs + " --device gpu"), 2);
+  EXPECT_EQ(run("validate " + inputs + " --measurements gemm.yaml"), 2);
   EXPECT_EQ(run("validate " + inputs + " -o gemm.yaml"), 2);
   EXPECT_EQ(run("validate " + inputs + " --device replay=m.csv --measurements m.csv"), 2);
 }
