@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The only file that knows CLI11, which takes seconds to compile.
 #include "app/arguments.hpp"
 
 #include <fmt/format.h>
@@ -6,67 +7,137 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
+#include <cctype>
+#include <charconv>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
 
+#include "app/command_list.hpp"
 #include "app/manual.hpp"
-#include "app/options.hpp"
+#include "app/places.hpp"
+#include "app/version.hpp"
 #include "core/edit_distance.hpp"
-#include "report/json.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 a negative answer (nothing fits, counts differ, a proof does not\n"
-    "hold); 2 bad input or usage; 4 an error of mapsim's own; 130 interrupted, the best so far "
-    "written.";
-
-Words option_names(const CLI::App& command) {
+// "-o,--out": -o and --out.
+Words names_in(const std::string& list) {
   Words names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      names.push_back("--" + name);
-    }
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
   }
   return names;
 }
 
-Words command_names(const CLI::App& app) {
-  Words names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
+// What messages call an option: by its first long name, if any.
+std::string name_of(const Option& option) {
+  const Words names = names_in(option.names);
+  const auto named =
+      std::ranges::find_if(names, [](const std::string& name) { return name.starts_with("--"); });
+  return named == names.end() ? names.front() : *named;
 }
 
-// Misspelt commands and options, before CLI11 sees them: it says only that something is missing.
-void check_spelling(const CLI::App& app, const Words& words) {
-  const Words commands = command_names(app);
-  const CLI::App* command = &app;
+// Misspelt options among `words`, before CLI11 sees them: it says only that something is missing.
+void check_spelling(std::span<const std::string> words, const Options& options) {
+  Words known;
+  for (const Option& option : options) {
+    std::ranges::copy_if(names_in(option.names), std::back_inserter(known),
+                         [](const std::string& name) { return name.starts_with("--"); });
+  }
   for (const std::string& word : words) {
-    const std::string name = word.substr(0, word.find('='));
     if (word == "--") {
       return;
     }
-    if (word.starts_with("--")) {
-      const Words known = option_names(*command);
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        throw UsageError(fmt::format("no option '{}'{}", name, suggestion(name, known)));
-      }
-    } else if (command == &app && !word.starts_with("-")) {
-      if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
-        throw UsageError(fmt::format("no command '{}'{}", word, suggestion(word, commands)));
-      }
-      command = app.get_subcommand(word);
+    const std::string name = word.substr(0, word.find('='));
+    if (word.starts_with("--") && std::ranges::find(known, name) == known.end()) {
+      throw UsageError(fmt::format("no option '{}'{}", name, suggestion(name, known)));
     }
   }
-  if (words.empty()) {
-    throw UsageError(fmt::format("a command is missing; one of {}", fmt::join(commands, ", ")));
+}
+
+std::optional<std::string> take_whole(const Whole& kind, const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_whole = error == std::errc{} && end == text.data() + text.size();
+  if (!is_whole || value < kind.least || value > kind.most) {
+    return fmt::format("'{}' is not a whole number from {} to {}", text, kind.least, kind.most);
+  }
+  kind.take(value);
+  return std::nullopt;
+}
+
+// "no layout 'nz'; did you mean 'nn'?": of --layout, FORMAT.
+std::optional<std::string> take_choice(const Choice& kind, const std::string& option,
+                                       const std::string& word) {
+  if (std::ranges::find(kind.words, word) == kind.words.end()) {
+    std::string what = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+    std::ranges::transform(what, what.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return fmt::format("no {} '{}'{}", what, word, suggestion(word, kind.words));
+  }
+  kind.take(word);
+  return std::nullopt;
+}
+
+// What an option whose text is read does with it.
+std::optional<std::string> take(const Option& option, const std::string& text) {
+  if (const auto* whole = std::get_if<Whole>(&option.value)) {
+    return take_whole(*whole, text);
+  }
+  if (const auto* choice = std::get_if<Choice>(&option.value)) {
+    return take_choice(*choice, name_of(option), text);
+  }
+  return std::get<Read>(option.value)(text);
+}
+
+CLI::Option* add(CLI::App& command, const Option& option) {
+  if (auto* const* flag = std::get_if<bool*>(&option.value)) {
+    return command.add_flag(option.names, **flag, option.help);
+  }
+  if (auto* const* text = std::get_if<std::string*>(&option.value)) {
+    return command.add_option(option.names, **text, option.help);
+  }
+  if (auto* const* texts = std::get_if<std::vector<std::string>*>(&option.value)) {
+    return command.add_option(option.names, **texts, option.help);
+  }
+  const auto read = [&option](const std::string& text) {
+    if (const auto problem = take(option, text)) {
+      throw CLI::ValidationError(name_of(option), *problem);
+    }
+  };
+  if (option.repeats) {
+    return command.add_option_function<Words>(
+        option.names, [read](const Words& texts) { std::ranges::for_each(texts, read); },
+        option.help);
+  }
+  return command.add_option_function<std::string>(option.names, read, option.help);
+}
+
+// What CLI11 must know of a command's options, which stay where they are.
+void add(CLI::App& command, const CommandOptions& taken) {
+  for (const Option& option : taken.options) {
+    CLI::Option* added = add(command, option)->required(option.required);
+    if (!std::holds_alternative<bool*>(option.value)) {
+      added->type_name(option.type);
+    }
+  }
+  for (const Option& option : taken.options) {
+    CLI::Option* added = command.get_option(name_of(option));
+    for (const std::string& other : option.excludes) {
+      added->excludes(command.get_option(other));
+    }
+    for (const std::string& other : option.needs) {
+      added->needs(command.get_option(other));
+    }
+  }
+  if (!taken.footer.empty()) {
+    command.footer(taken.footer);
   }
 }
 
@@ -76,63 +147,96 @@ std::optional<Information> read(CLI::App& app, int argc, const char* const* argv
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     return Information{app.help()};
-  } catch (const CLI::CallForVersion&) {
-    return Information{app.version() + "\n"};
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
   return std::nullopt;
 }
 
-// The commands, each with the arguments that CLI11 fills.
-struct Offered {
-  CLI::App& app;
-  std::map<const CLI::App*, std::function<Command()>> commands;
-
-  template <class Arguments>
-  void add(void (*describe)(CLI::App&, Arguments&)) {
-    const auto arguments = std::make_shared<Arguments>();
-    describe(app, *arguments);
-    commands[app.get_subcommands(nullptr).back()] = [arguments] { return Command{*arguments}; };
+// Inputs that are no files here but were installed with the program.
+void find_shipped(const Options& options) {
+  for (const Option& option : options) {
+    if (!option.input) {
+      continue;
+    }
+    if (auto* const* path = std::get_if<std::string*>(&option.value)) {
+      **path = shipped(**path);
+    } else if (auto* const* paths = std::get_if<std::vector<std::string>*>(&option.value)) {
+      std::ranges::transform(**paths, (*paths)->begin(), shipped);
+    }
   }
+}
+
+// The command that a line names, and where; the end where it names none.
+struct Named {
+  const CommandEntry* command = nullptr;
+  std::size_t at = 0;
 };
+Named named_command(const Words& words) {
+  const auto& commands = command_list();
+  if (words.empty()) {
+    throw UsageError(
+        fmt::format("a command is missing; one of {}", fmt::join(names_of(commands), ", ")));
+  }
+  const auto word = std::ranges::find_if(
+      words, [](const std::string& candidate) { return !candidate.starts_with("-"); });
+  const auto at = static_cast<std::size_t>(word - words.begin());
+  if (word == words.end()) {
+    return {nullptr, at};
+  }
+  const auto named = std::ranges::find_if(
+      commands, [&](const CommandEntry& entry) { return entry.name == *word; });
+  if (named == commands.end()) {
+    throw UsageError(
+        fmt::format("no command '{}'{}", *word, suggestion(*word, names_of(commands))));
+  }
+  return {&*named, at};
+}
+
+// The commands as CLI11 wants them; of the options those of one command, since no other is read.
+void add_commands(CLI::App& app, const CommandEntry* named, const CommandOptions& options) {
+  for (const Option& option : information_options()) {
+    app.add_flag(option.names, option.help);  // answered before
+  }
+  for (const CommandEntry& entry : command_list()) {
+    CLI::App* command = app.add_subcommand(entry.name, entry.help);
+    if (&entry == named) {
+      add(*command, options);
+    }
+  }
+}
 
 }  // namespace
 
 std::variant<Command, Information> parse_arguments(int argc, const char* const* argv) {
-  CLI::App app{"Design-space simulator for mapping deep-learning layers onto hardware"};
-  app.name("mapsim");
-  app.set_version_flag("--version", "mapsim " + tool_version());
-  bool man = false;  // asked for below
-  app.add_flag("--man", man, "Print the manual page, for man -l, and exit");
+  const Words words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "--version") {
+    return Information{version_text()};
+  }
+  if (!words.empty() && words.front() == "--man") {
+    return Information{manual()};
+  }
+  const Named named = named_command(words);
+  const ReadableCommand command =
+      named.command == nullptr ? ReadableCommand{} : named.command->make();
+  const std::span all{words};
+  check_spelling(all.first(named.at), joined({{help_option()}, information_options()}));
+  if (named.command != nullptr) {
+    check_spelling(all.subspan(named.at), joined({{help_option()}, command.options.options}));
+  }
+  CLI::App app{kProgramHelp, "mapsim"};
   app.footer(kExitCodes);
   app.require_subcommand(1);
-  Offered offered{app, {}};
-  offered.add(add_search);
-  offered.add(add_network);
-  offered.add(add_sweep);
-  offered.add(add_merge);
-  offered.add(add_results);
-  offered.add(add_report);
-  offered.add(add_check);
-  offered.add(add_eval);
-  offered.add(add_simulate);
-  offered.add(add_roofline);
-  offered.add(add_show);
-  offered.add(add_histogram);
-  offered.add(add_import);
-  offered.add(add_export);
-  offered.add(add_calibrate);
-  offered.add(add_validate);
-  offered.add(add_microbench);
-  check_spelling(app, Words(argv + 1, argv + argc));
-  if (argc == 2 && std::string_view{argv[1]} == "--man") {
-    return Information{manual(app, tool_version())};
-  }
+  add_commands(app, named.command, command.options);
   if (const auto information = read(app, argc, argv)) {
     return *information;
   }
-  return offered.commands.at(app.get_subcommands().front())();
+  if (command.options.check) {
+    const CLI::App& read_command = *app.get_subcommands().front();
+    command.options.check([&](const std::string& name) { return read_command.count(name) > 0; });
+  }
+  find_shipped(command.options.options);
+  return command.arguments();
 }
 
 }  // namespace mapsim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <thread>
+#include <fmt/format.h>
+
+#include <charconv>
 
 #include "app/options.hpp"
 
@@ -24,70 +25,65 @@ std::optional<std::string> read_shard(const std::string& text, SweepArguments& a
   return std::nullopt;
 }
 
-void add_database(CLI::App& command, std::string& database, const std::string& name) {
-  command.add_option(name, database, "Database of results (SQLite)")->required()->type_name("FILE");
+Option database_option(const std::string& name, std::string& database) {
+  return required({name, "FILE", "Database of results (SQLite)", &database});
 }
 
 }  // namespace
 
-void add_sweep(CLI::App& app, SweepArguments& a) {
-  CLI::App& command = *app.add_subcommand(
-      "sweep", "Every point of a campaign that is not in its database yet; docs/formats.md");
-  command.add_option("CAMPAIGN", a.campaign, "Campaign (YAML)")->required()->type_name("");
-  add_database(command, a.database, "--db");
-  a.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  add_text(command, "--shard", "I/N", "Only the I-th of N parts, for a database of its own",
-           [&a](const std::string& text) { return read_shard(text, a); });
-  add_number(command, "--threads", a.threads, 1, kMaxThreads,
-             "Points at a time [all cores; under mpirun one a process]");
+CommandOptions options_of(SweepArguments& a) {
+  Option threads = threads_option(a.threads);
+  threads.help = "Points at a time [all cores; under mpirun one a process]";
+  return {{input(required({"CAMPAIGN", "", "Campaign (YAML)", &a.campaign})),
+           database_option("--db", a.database),
+           {"--shard", "I/N", "Only the I-th of N parts, for a database of its own",
+            Read{[&a](const std::string& text) { return read_shard(text, a); }}},
+           threads}};
 }
 
-void add_merge(CLI::App& app, MergeArguments& a) {
-  CLI::App& command = *app.add_subcommand("merge", "Put databases of results into one");
-  add_database(command, a.database, "INTO");
-  command.add_option("FROM", a.inputs, "Databases to take from; they stay as they are")
-      ->required()
-      ->type_name("FILE");
-  add_threads(command, a.threads);
+CommandOptions options_of(MergeArguments& a) {
+  return {{database_option("INTO", a.database),
+           required({"FROM", "FILE", "Databases to take from; they stay as they are", &a.inputs}),
+           threads_option(a.threads)}};
 }
 
-void add_results(CLI::App& app, ResultsArguments& a) {
-  CLI::App& command = *app.add_subcommand("results", "The rows of a database as a table");
-  add_database(command, a.database, "RESULTS");
-  command.add_option("--campaign", a.campaign, "Only this one")->type_name("NAME");
-  command.add_flag("--networks", a.networks, "Totals of networks in place of points");
-  CLI::Option* csv = command.add_flag("--csv", a.csv, "CSV, every column, all digits");
-  add_threads(command, a.threads);
-  add_output(command, a.output);
-  csv->excludes(command.get_option("--json"));
+CommandOptions options_of(ResultsArguments& a) {
+  return {joined({{database_option("RESULTS", a.database),
+                   {"--campaign", "NAME", "Only this one", &a.campaign},
+                   {"--networks", "", "Totals of networks in place of points", &a.networks},
+                   {.names = "--csv",
+                    .type = "",
+                    .help = "CSV, every column, all digits",
+                    .value = &a.csv,
+                    .excludes = {"--json"}},
+                   threads_option(a.threads)},
+                  output_options(a.output)})};
 }
 
-void add_report(CLI::App& app, ReportArguments& a) {
-  CLI::App& command = *app.add_subcommand("report", "Results as one page of figures (HTML)");
-  command
-      .add_option(
-          "RESULTS", a.results,
-          "Databases of sweep; JSON of network, search, eval, histogram; measurements (CSV)")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("-o,--out", a.output.file, "Write the page to FILE, whole or not at all")
-      ->type_name("FILE");
-  command.add_option("--figures", a.figures, "Write each figure as SVG and CSV to DIR")
-      ->type_name("DIR");
-  command.add_option("--title", a.title, "Title of the page [from the results]")->type_name("TEXT");
-  command.add_option("--campaign", a.campaign_name, "Only this one of the databases")
-      ->type_name("NAME");
-  command
-      .add_option("--design", a.designs,
-                  "Draw this design layer by layer, too: its number in the page [the best]")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  command.add_option("--arch", a.machine, "Of measurements: the GPU (YAML) that predicts them")
-      ->type_name("FILE");
-  command.add_option("--gpu", a.gpu, "Of measurements: the rows of this GPU [the GPU's name]")
-      ->type_name("NAME")
-      ->needs("--arch");
-  add_threads(command, a.threads);
+CommandOptions options_of(ReportArguments& a) {
+  const auto take_design = [&a](std::int64_t design) {
+    a.designs.push_back(static_cast<std::size_t>(design));
+  };
+  return {{required({"RESULTS", "FILE",
+                     "Databases of sweep; JSON of network, search, eval, histogram; measurements "
+                     "(CSV)",
+                     &a.results}),
+           {"-o,--out", "FILE", "Write the page to FILE, whole or not at all", &a.output.file},
+           {"--figures", "DIR", "Write each figure as SVG and CSV to DIR", &a.figures},
+           {"--title", "TEXT", "Title of the page [from the results]", &a.title},
+           {"--campaign", "NAME", "Only this one of the databases", &a.campaign_name},
+           {.names = "--design",
+            .type = "N",
+            .help = "Draw this design layer by layer, too: its number in the page [the best]",
+            .value = Whole{take_design, 1, kMost},
+            .repeats = true},
+           {"--arch", "FILE", "Of measurements: the GPU (YAML) that predicts them", &a.machine},
+           {.names = "--gpu",
+            .type = "NAME",
+            .help = "Of measurements: the rows of this GPU [the GPU's name]",
+            .value = &a.gpu,
+            .needs = {"--arch"}},
+           threads_option(a.threads)}};
 }
 
 }  // namespace mapsim

@@ -8,29 +8,14 @@
 
 #include "app/files.hpp"
 #include "app/import.hpp"
+#include "arch/gpu_words.hpp"
 #include "core/diagnostic.hpp"
-#include "core/edit_distance.hpp"
 #include "interop/gpu_table.hpp"
 #include "validate/measurements.hpp"
 
 namespace mapsim {
 
 namespace {
-
-std::optional<GpuPrecision> precision_of(const std::string& text) {
-  if (text.empty()) {
-    return std::nullopt;
-  }
-  Words known;
-  for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
-    const auto precision = static_cast<GpuPrecision>(i);
-    if (text == to_string(precision)) {
-      return precision;
-    }
-    known.emplace_back(to_string(precision));
-  }
-  throw UsageError(fmt::format("--precision: no {}{}", quoted(text), suggestion(text, known)));
-}
 
 // "4096x4096x4096".
 std::optional<GemmTile> problem_of(const std::string& text) {
@@ -75,7 +60,7 @@ Answer import_gpu_tables(const ImportArguments& arguments) {
   std::string answer;
   for (const std::string& path : arguments.files) {
     refuse_same_file(target, path);
-    const GpuTableContext context{arguments.gpu, precision_of(arguments.precision),
+    const GpuTableContext context{arguments.gpu, precision_named(arguments.precision),
                                   problem_of(arguments.problem),
                                   std::filesystem::path{path}.filename().string()};
     const GpuTableImport imported = import_gpu_table(read_text(path), path, context);

@@ -90,6 +90,7 @@ void write_figures(const Page& page, const std::string& folder) {
 }  // namespace
 
 Answer run(const ReportArguments& arguments) {
+  refuse_terminal(arguments.output.file, "the page is HTML");
   ReportInput input;
   input.title = arguments.title;
   input.designs = arguments.designs;

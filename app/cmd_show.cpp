@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/command.hpp"
+#include "app/files.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "report/names.hpp"
@@ -9,6 +10,7 @@
 namespace mapsim {
 
 Answer run(const ShowArguments& arguments) {
+  refuse_terminal(arguments.output.file, "the picture is SVG");
   const Arch arch = load_arch(arguments.arch);
   if (arguments.workload.empty()) {
     return {kDone, show_arch(arch)};

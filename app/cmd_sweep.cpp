@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/command.hpp"
+#include "app/places.hpp"
 #include "app/watch.hpp"
 #include "campaign/mpi.hpp"
 #include "campaign/sweep.hpp"
@@ -22,6 +23,23 @@ bool is_started_by_mpi() {
   return size != nullptr ? std::atoi(size) > 1 : std::getenv("PMIX_RANK") != nullptr;
 }
 
+void join(std::optional<MpiJob>& job) {
+  const std::string module = mpi_module();
+  if (module.empty()) {
+    throw UsageError(
+        "started by mpirun, but built without MPI; install libopenmpi-dev and openmpi-bin and "
+        "build again, or divide the campaign with --shard");
+  }
+  try {
+    job.emplace(module);
+  } catch (const MpiUnavailable& error) {
+    throw UsageError(
+        fmt::format("started by mpirun, but MPI cannot be loaded: {}; install openmpi-bin, or "
+                    "divide the campaign with --shard",
+                    error.what()));
+  }
+}
+
 ExitCode code_of(const SweepSummary& summary) {
   if (summary.interrupted) {
     return kInterrupted;
@@ -35,16 +53,11 @@ ExitCode code_of(const SweepSummary& summary) {
 }  // namespace
 
 Answer run(const SweepArguments& arguments) {
-  if (is_started_by_mpi() && !has_mpi()) {
-    throw UsageError(
-        "started by mpirun, but built without MPI; install libopenmpi-dev and openmpi-bin and "
-        "build again, or divide the campaign with --shard");
-  }
   // Before MPI, whose threads must not get the signals.
   Watch watch{{"sweeping", "stop; the same command goes on from here"}};
   std::optional<MpiJob> job;
   if (is_started_by_mpi()) {
-    job.emplace();
+    join(job);
   }
   if (job && job->rank() != 0) {
     job->work(arguments.campaign, watch.stop());

@@ -103,7 +103,7 @@ class DeviceRun {
         gpu_{&gpu},
         file_{&file},
         notes_{&notes},
-        open_{open_device(arguments.tools, gpu, arguments.library)} {
+        open_{open_device(arguments.tools, gpu, !arguments.no_library)} {
     notes.notes = open_.notes;
     TimingProtocol& protocol = options_.protocol;
     protocol.rounds = arguments.rounds;
@@ -330,7 +330,8 @@ Answer run(const ValidateArguments& arguments) {
     const bool is_done = on_device.run(subjects);
     rows = rows_of(file.rows(), names);
     answer.code = !is_done ? kInterrupted : on_device.any_wrong() ? kNegative : kDone;
-    answer.remark = is_done ? "" : "not all problems are measured; run it again with the same -o";
+    answer.remark =
+        is_done ? "" : "not all problems are measured; run it again with the same --measurements";
   }
   Verdict verdict = judge(gpu, rows, names);
   if (!arguments.counters.empty()) {

@@ -115,6 +115,12 @@ void refuse_same_file(const std::string& output, const std::string& other) {
   }
 }
 
+void refuse_terminal(const std::string& file, const std::string& what) {
+  if (file.empty() && isatty(STDOUT_FILENO) != 0) {
+    throw UsageError(what + ", which no terminal shows; write it to a file with -o FILE");
+  }
+}
+
 std::string read_text(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{file}, {}};

@@ -31,6 +31,10 @@ class OutputFile {
 // Throws UsageError if `output` is, or names, the same file as `other`; "" is no file.
 void refuse_same_file(const std::string& output, const std::string& other);
 
+// Throws UsageError where `what` ("the page is HTML") would go to a terminal: `file` is empty and
+// standard output is one.
+void refuse_terminal(const std::string& file, const std::string& what);
+
 // All of a file. Throws UsageError if it cannot be read.
 std::string read_text(const std::string& path);
 

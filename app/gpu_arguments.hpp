@@ -67,8 +67,8 @@ struct ValidateArguments {
   Seconds warm_up{20};
   std::optional<Seconds> budget{};
   bool cold = false;
-  bool once = false;  // results only, one launch each
-  bool library = true;
+  bool once = false;         // results only, one launch each
+  bool no_library = false;   // without cuBLAS
   std::string measurements;  // rows are added to this file
   std::string report;        // .html or text
   std::string svg;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "app/options.hpp"
@@ -8,129 +10,111 @@ namespace mapsim {
 
 namespace {
 
-void add_duration(CLI::App& command, const char* name, const std::function<void(Seconds)>& take,
-                  const char* help) {
-  add_text(command, name, "TIME", help, [take](const std::string& text) {
-    const auto parsed = parse_seconds(text);
-    if (const auto* problem = std::get_if<std::string>(&parsed)) {
-      return std::optional{*problem};
-    }
-    take(std::get<Seconds>(parsed));
-    return std::optional<std::string>{};
-  });
-}
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
-void add_tools(CLI::App& command, DeviceArguments& a) {
+Options tool_options(DeviceArguments& a) {
   a.cuda = environment("MAPSIM_CUDA_LIBRARY");
   a.nvml = environment("MAPSIM_NVML_LIBRARY");
   a.cublas = environment("MAPSIM_CUBLAS_LIBRARY");
   a.nvrtc = environment("MAPSIM_NVRTC_LIBRARY");
   a.include = environment("MAPSIM_CUDA_INCLUDE");
   a.toolkit = environment("CUDA_HOME");
-  command.add_option("--cubins", a.cubins, "Keep compiled kernels in this folder")
-      ->type_name("DIR");
-  add_number(command, "--gpu", a.ordinal, std::int64_t{0}, std::int64_t{64},
-             "Which GPU, counted as CUDA does [0]");
+  return {{"--cubins", "DIR", "Keep compiled kernels in this folder", &a.cubins},
+          {"--gpu", "N", "Which GPU, counted as CUDA does [0]", whole(a.ordinal, 0, 64)}};
 }
 
-void add_protocol(CLI::App& command, ValidateArguments& a) {
-  add_number(command, "--rounds", a.rounds, std::int64_t{1}, std::int64_t{1000},
-             "Rounds in which the kernels take turns [9]");
-  add_duration(
-      command, "--per-kernel", [&a](Seconds time) { a.per_kernel = time; },
-      "About how long each kernel is timed, over all rounds [100 ms]");
-  add_duration(
-      command, "--warm-up", [&a](Seconds time) { a.warm_up = time; },
-      "How long the GPU works before anything is timed [20 s]");
-  add_duration(
-      command, "--budget", [&a](Seconds time) { a.budget = time; },
-      "Begin no further problem after this long; run again to go on");
-  command.add_flag("--cold", a.cold, "Before each run something else is read into the L2 cache");
-  command.add_flag("--once", a.once,
-                   "Run and check each kernel once, without timing: for a profiler");
-  command.add_flag_callback(
-      "--no-library", [&a] { a.library = false; }, "Without cuBLAS beside our kernels");
+// What is timed.
+Options subject_options(ValidateArguments& a) {
+  const auto read_device = [&a](const std::string& text) -> std::optional<std::string> {
+    if (text != "cuda" && !(text.starts_with("replay=") && text.size() > 7)) {
+      return fmt::format("'{}' is neither cuda nor replay=FILE", text);
+    }
+    a.device = text;
+    return std::nullopt;
+  };
+  return {arch_argument(a.arch, "Architecture (YAML) of the GPU"),
+          input(required({"WORKLOAD", "", "Workloads (YAML)", &a.workloads})),
+          {"--device", "cuda|replay=FILE",
+           "cuda: the GPU of this machine (default); replay=FILE: measurements in its place",
+           Read{read_device}},
+          {"--top", "N", "Kernels that the model puts first, most of them of different tiles [16]",
+           whole(a.top, 1, 1000)},
+          {"--sample", "N", "Kernels drawn from all others, half from the fast ones [16]",
+           whole(a.sample, 0, 1000)},
+          {"--seed", "N", "Seed of draws and orders [1]", whole(a.seed, 0, kMost)},
+          generated_precision_option(a.precision,
+                                     "Of the operands, whatever their width in the workload"),
+          layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "Of GEMMs [tn]")};
+}
+
+Options protocol_options(ValidateArguments& a) {
+  const auto take = [](auto& into) { return [&into](Seconds time) { into = time; }; };
+  return {{"--rounds", "N", "Rounds in which the kernels take turns [9]", whole(a.rounds, 1, 1000)},
+          {"--per-kernel", "TIME", "About how long each kernel is timed, over all rounds [100 ms]",
+           reads(parse_seconds, take(a.per_kernel))},
+          {"--warm-up", "TIME", "How long the GPU works before anything is timed [20 s]",
+           reads(parse_seconds, take(a.warm_up))},
+          {"--budget", "TIME", "Begin no further problem after this long; run again to go on",
+           reads(parse_seconds, take(a.budget))},
+          {"--cold", "", "Before each run something else is read into the L2 cache", &a.cold},
+          {"--once", "", "Run and check each kernel once, without timing: for a profiler", &a.once},
+          {"--no-library", "", "Without cuBLAS beside our kernels", &a.no_library}};
+}
+
+// -o had another meaning in these commands once: what was written there must not be replaced by the
+// report.
+void refuse_out(const std::string& file, const char* ending, const char* instead) {
+  if (file.ends_with(ending)) {
+    throw UsageError(fmt::format("--out {}: the report goes there; {}", file, instead));
+  }
 }
 
 }  // namespace
 
-void add_validate(CLI::App& app, ValidateArguments& a) {
-  CLI::App& command = *app.add_subcommand(
-      "validate", "Kernels built, checked and timed on a GPU, beside what the model says");
-  command.add_option("ARCH", a.arch, "Architecture (YAML) of the GPU")->required()->type_name("");
-  command.add_option("WORKLOAD", a.workloads, "Workloads (YAML)")->required()->type_name("");
-  add_text(command, "--device", "cuda|replay=FILE",
-           "cuda: the GPU of this machine (default); replay=FILE: measurements in its place",
-           [&a](const std::string& text) {
-             if (text != "cuda" && !(text.starts_with("replay=") && text.size() > 7)) {
-               return std::optional{fmt::format("'{}' is neither cuda nor replay=FILE", text)};
-             }
-             a.device = text;
-             return std::optional<std::string>{};
-           });
-  add_number(command, "--top", a.top, std::int64_t{1}, std::int64_t{1000},
-             "Kernels that the model puts first, most of them of different tiles [16]");
-  add_number(command, "--sample", a.sample, std::int64_t{0}, std::int64_t{1000},
-             "Kernels drawn from all others, half from the fast ones [16]");
-  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of draws and orders [1]");
-  add_choice(
-      command, "precision", {"f64", "tf32", "f16", "f16_acc16", "bf16", "s8"},
-      [&a](const std::string& word) { a.precision = word; },
-      "Of the operands, whatever their width in the workload");
-  add_choice(
-      command, "layout", {"tn", "nn", "nt", "tt"},
-      [&a](const std::string& word) { a.layout = word; }, "Of GEMMs [tn]");
-  add_protocol(command, a);
-  command
-      .add_option("-o", a.measurements,
-                  "Add the measurements to FILE; what is in it is not "
-                  "measured again")
-      ->type_name("FILE");
-  command.add_option("--report", a.report, "Write the report to FILE, as HTML if its name says so")
-      ->type_name("FILE");
-  command.add_option("--svg", a.svg, "Draw measured against predicted times to FILE (SVG)")
-      ->type_name("FILE");
-  command
-      .add_option("--counters", a.counters, "Set these counters of ncu --csv beside the model's")
-      ->type_name("FILE");
-  add_threads(command, a.threads);
-  add_tools(command, a.tools);
-  add_output(command, a.output);
+CommandOptions options_of(ValidateArguments& a) {
+  return {joined({subject_options(a),
+                  protocol_options(a),
+                  {{"--measurements", "FILE",
+                    "Add the measurements to FILE (CSV); what is in it is not measured again",
+                    &a.measurements},
+                   {"--report", "FILE", "Write the report to FILE, as HTML if its name says so",
+                    &a.report},
+                   {"--svg", "FILE", "Draw measured against predicted times to FILE (SVG)", &a.svg},
+                   {"--counters", "FILE", "Set these counters of ncu --csv beside the model's",
+                    &a.counters},
+                   threads_option(a.threads)},
+                  tool_options(a.tools),
+                  output_options(a.output)}),
+          "", [&a](const auto& /*given*/) {
+            refuse_out(a.output.file, ".csv", "measurements are added to --measurements FILE");
+          }};
 }
 
-void add_microbench(CLI::App& app, MicrobenchArguments& a) {
-  CLI::App& command = *app.add_subcommand(
-      "microbench", "Rates and bandwidths of a GPU, measured, beside its file's (CSV)");
-  command.add_option("ARCH", a.arch, "Architecture (YAML) of the GPU")->required()->type_name("");
-  add_tools(command, a.tools);
-  command.add_option("--out", a.output.file, "Write to FILE, whole or not at all")
-      ->type_name("FILE");
+CommandOptions options_of(MicrobenchArguments& a) {
+  return {joined({{arch_argument(a.arch, "Architecture (YAML) of the GPU")},
+                  tool_options(a.tools),
+                  {out_option(a.output.file)}})};
 }
 
-void add_calibrate(CLI::App& app, CalibrateArguments& a) {
-  CLI::App& command =
-      *app.add_subcommand("calibrate", "Fit a GPU's calibration to measured kernels");
-  command.add_option("MEASUREMENTS", a.measurements, "Measurements (CSV)")
-      ->required()
-      ->type_name("");
-  command.add_option("--arch", a.arch, "Architecture (YAML) of a GPU")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("-o", a.calibrated, "Write the architecture with its calibration to FILE")
-      ->type_name("FILE");
-  command.add_option("--gpu", a.gpu, "Use the rows of this GPU [the architecture's name]")
-      ->type_name("NAME");
-  add_number(command, "--folds", a.folds, std::int64_t{2}, std::int64_t{100},
-             "Hold out one problem in N, and judge by it [5]");
-  add_number(command, "--rows", a.fit_rows, std::int64_t{20}, kMost,
-             "Fit to N rows at most, drawn by the seed; all are judged [1500]");
-  add_number(command, "--seed", a.seed, std::int64_t{0}, kMost, "Seed of folds and draws [1]");
-  add_output(command, a.output);
+CommandOptions options_of(CalibrateArguments& a) {
+  return {
+      joined({{required({"MEASUREMENTS", "", "Measurements (CSV)", &a.measurements}),
+               input(required({"--arch", "FILE", "Architecture (YAML) of a GPU", &a.arch})),
+               {"--save-arch", "FILE", "Write the architecture with its calibration to FILE (YAML)",
+                &a.calibrated},
+               {"--gpu", "NAME", "Use the rows of this GPU [the architecture's name]", &a.gpu},
+               {"--folds", "N", "Hold out one problem in N, and judge by it [5]",
+                whole(a.folds, 2, 100)},
+               {"--rows", "N", "Fit to N rows at most, drawn by the seed; all are judged [1500]",
+                whole(a.fit_rows, 20, kMost)},
+               {"--seed", "N", "Seed of folds and draws [1]", whole(a.seed, 0, kMost)}},
+              output_options(a.output)}),
+      "", [&a](const auto& /*given*/) {
+        refuse_out(a.output.file, ".yaml", "the architecture goes to --save-arch FILE");
+      }};
 }
 
 }  // namespace mapsim

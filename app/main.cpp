@@ -7,6 +7,7 @@
 #include "app/arguments.hpp"
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/size_notes.hpp"
 #include "core/diagnostic.hpp"
 
 namespace mapsim {
@@ -40,6 +41,11 @@ void refuse_overwriting(const Arguments& arguments) {
   }
   if constexpr (requires { arguments.workload; }) {
     check(arguments.workload);
+  }
+  if constexpr (requires { arguments.workloads; }) {
+    for (const std::string& workload : arguments.workloads) {
+      check(workload);
+    }
   }
   if constexpr (requires { arguments.calibrated; }) {
     check(arguments.measurements);
@@ -75,6 +81,18 @@ void refuse_overwriting(const Arguments& arguments) {
 }
 
 template <class Arguments>
+void print_size_notes(const Arguments& arguments) {
+  std::string notes;
+  if constexpr (requires { arguments.arch; }) {
+    notes += size_notes(arguments.arch);
+  }
+  if constexpr (requires { arguments.workload; }) {
+    notes += size_notes(arguments.workload);
+  }
+  fmt::print(stderr, "{}", notes);
+}
+
+template <class Arguments>
 Answer answer_to(const Arguments& arguments, const Say& say) {
   if constexpr (requires { run(arguments, say); }) {
     return run(arguments, say);
@@ -102,6 +120,7 @@ int run_command(int argc, const char* const* argv) {
         };
         const Answer answer = answer_to(arguments, say);
         say(answer.text);
+        print_size_notes(arguments);
         if (!answer.remark.empty()) {
           fmt::print(stderr, "mapsim: {}\n", printable(answer.remark));
         }

@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <string_view>
+
+#include "app/command_list.hpp"
+#include "report/json.hpp"
 
 namespace mapsim {
 
 namespace {
 
 // Text as roff: no line begins with a command, hyphens are those of options.
-std::string roff(const std::string& words) {
+std::string roff(std::string_view words) {
   std::string text;
   for (const char c : words) {
     const bool starts = text.empty() || text.back() == '\n';
@@ -22,48 +25,57 @@ std::string roff(const std::string& words) {
   return text;
 }
 
-std::string names(const CLI::Option& option) {
-  if (option.get_positional()) {
-    return fmt::format("\\fI{}\\fR", roff(option.get_name(true)));
+std::string names(const Option& option) {
+  if (!option.names.starts_with("-")) {
+    return fmt::format("\\fI{}\\fR", roff(option.names));
   }
-  std::string all;
-  const auto add = [&all](const char* hyphens, const std::string& name) {
-    all += fmt::format("{}\\fB{}{}\\fR", all.empty() ? "" : ", ", hyphens, roff(name));
-  };
-  for (const std::string& name : option.get_snames()) {
-    add("\\-", name);
+  std::string all = "\\fB";
+  for (const char c : option.names) {
+    all += c == ',' ? "\\fR, \\fB" : roff({&c, 1});
   }
-  for (const std::string& name : option.get_lnames()) {
-    add("\\-\\-", name);
-  }
-  const std::string type = option.get_type_name();
-  const bool is_flag = option.get_items_expected_max() == 0;
-  return all + (is_flag || type.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(type)));
+  return all + "\\fR" + (option.type.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(option.type)));
 }
 
-std::string options(const CLI::App& command) {
+std::string options_text(const Options& options) {
   std::string text;
-  for (const CLI::Option* option : command.get_options()) {
-    text += fmt::format(".TP\n{}\n{}\n", names(*option), roff(option->get_description()));
+  for (const Option& option : options) {
+    text += fmt::format(".TP\n{}\n{}\n", names(option), roff(option.help));
   }
   return text;
 }
 
 }  // namespace
 
-std::string manual(const CLI::App& app, const std::string& version) {
+const char* const kProgramHelp =
+    "Design-space simulator for mapping deep-learning layers onto hardware";
+
+const char* const kExitCodes =
+    "Exit codes: 0 done; 1 a negative answer (nothing fits, counts differ, a proof does not\n"
+    "hold); 2 bad input or usage; 4 an error of mapsim's own; 130 interrupted, the best so far "
+    "written.";
+
+// No value: who asks for information gets it instead of a command.
+Option help_option() { return {"-h,--help", "", "Print this help message and exit", {}}; }
+Options information_options() {
+  return {{"--version", "", "Print the version, its commit and what is built in, and exit", {}},
+          {"--man", "", "Print the manual page, for man -l, and exit", {}}};
+}
+
+std::string manual() {
   std::string text = fmt::format(
       ".TH MAPSIM 1 \"\" \"mapsim {}\" \"User Commands\"\n.SH NAME\nmapsim \\- {}\n"
       ".SH SYNOPSIS\n.B mapsim\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH OPTIONS\n{}.SH COMMANDS\n",
-      version, roff(app.get_description()), options(app));
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    text += fmt::format(".SS mapsim {}\n{}\n{}", roff(command->get_name()),
-                        roff(command->get_description()), options(*command));
-    if (const std::string footer = command->get_footer(); !footer.empty()) {
-      text += fmt::format(".PP\n{}\n", roff(footer));
+      tool_version(), roff(kProgramHelp),
+      options_text(joined({{help_option()}, information_options()})));
+  for (const CommandEntry& command : command_list()) {
+    const CommandOptions taken = command.make().options;
+    text += fmt::format(".SS mapsim {}\n{}\n{}", roff(command.name), roff(command.help),
+                        options_text(joined({{help_option()}, taken.options})));
+    if (!taken.footer.empty()) {
+      text += fmt::format(".PP\n{}\n", roff(taken.footer));
     }
   }
-  return text + fmt::format(".SH EXIT STATUS\n{}\n", roff(app.get_footer()));
+  return text + fmt::format(".SH EXIT STATUS\n{}\n", roff(kExitCodes));
 }
 
 }  // namespace mapsim

@@ -2,13 +2,17 @@
 #pragma once
 #include <string>
 
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "app/option.hpp"
 
 namespace mapsim {
 
+// What --help and the manual page say of the program itself.
+extern const char* const kProgramHelp;
+extern const char* const kExitCodes;
+Option help_option();           // of the program and of every command
+Options information_options();  // --version and --man, of the program
+
 // The manual page mapsim(1), as roff: every command with every option as --help has them.
-std::string manual(const CLI::App& app, const std::string& version);
+std::string manual();
 
 }  // namespace mapsim

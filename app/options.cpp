@@ -1,103 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
+#include "arch/gpu_words.hpp"
+#include "core/diagnostic.hpp"
+#include "mapper/objective.hpp"
+
 namespace mapsim {
 
-void add_output(CLI::App& command, Output& output) {
-  command.add_flag("--json", output.json, "JSON for programs instead of text");
-  command.add_option("--out", output.file, "Write to FILE, whole or not at all")->type_name("FILE");
+Options joined(std::initializer_list<Options> parts) {
+  Options all;
+  for (const Options& part : parts) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
 }
 
-void add_threads(CLI::App& command, int& threads) {
+Option arch_argument(std::string& arch, const std::string& help) {
+  return input(required({"ARCH", "", help, &arch}));
+}
+
+Options input_arguments(std::string& arch, std::string& workload) {
+  return {arch_argument(arch), input(required({"WORKLOAD", "", "Workload (YAML)", &workload}))};
+}
+
+Option out_option(std::string& file) {
+  return {"-o,--out", "FILE", "Write to FILE, whole or not at all", &file};
+}
+
+Options output_options(Output& output) {
+  return {{"--json", "", "JSON for programs instead of text", &output.json},
+          out_option(output.file)};
+}
+
+Option threads_option(int& threads) {
+  constexpr int kMaxThreads = 1024;
   threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  add_number(command, "--threads", threads, 1, kMaxThreads,
-             "Threads; the answer does not depend on it [all]");
+  return {"--threads", "N", "Threads; the answer does not depend on it [all]",
+          whole(threads, 1, kMaxThreads)};
 }
 
-void add_choice(CLI::App& command, const std::string& name, const Words& words,
-                const std::function<void(const std::string&)>& take, const std::string& help) {
-  command.add_option_function<std::string>("--" + name, take, help)
-      ->check([name, words](const std::string& word) {
-        const bool known = std::find(words.begin(), words.end(), word) != words.end();
-        return known ? std::string{}
-                     : fmt::format("no {} '{}'{}", name, word, suggestion(word, words));
-      })
-      ->type_name("NAME");
+Option constraints_option(std::string& file) {
+  return input({"--constraints", "FILE", "What mappings must look like (YAML)", &file});
 }
 
-void add_text(CLI::App& command, const std::string& name, const char* type, const std::string& help,
-              const std::function<std::optional<std::string>(const std::string&)>& read) {
-  command
-      .add_option_function<std::string>(
-          name, [read](const std::string& text) { read(text); }, help)
-      ->check([read](const std::string& text) { return read(text).value_or(""); })
-      ->type_name(type);
-}
-
-void add_inputs(CLI::App& command, std::string& arch, std::string& workload) {
-  command.add_option("ARCH", arch, "Architecture (YAML)")->required()->type_name("");
-  command.add_option("WORKLOAD", workload, "Workload (YAML)")->required()->type_name("");
-}
-
-void add_objective(CLI::App& command, ObjectiveArguments& a) {
-  add_text(command, "--objective", "FORMULA",
+Options objective_options(ObjectiveArguments& a) {
+  const auto take = [&a](const Objective& parsed) {
+    a.chosen = true;
+    a.objective.energy_power = parsed.energy_power;
+    a.objective.latency_power = parsed.latency_power;
+    a.objective.exact_ties = parsed.exact_ties;
+  };
+  const auto take_mode = [&a](const std::string& word) {
+    a.objective.mode = word == "ramped" ? LatencyMode::kRamped : LatencyMode::kSteady;
+  };
+  return {{"--objective", "FORMULA",
            "energy (default), latency, edp, a product like 'energy^2*latency', or "
            "'energy,latency': of the least energy the fastest; 'latency,energy'",
-           [&a](const std::string& text) {
-             return taken(parse_objective(text), [&a](const Objective& parsed) {
-               a.chosen = true;
-               a.objective.energy_power = parsed.energy_power;
-               a.objective.latency_power = parsed.latency_power;
-               a.objective.exact_ties = parsed.exact_ties;
-             });
-           });
-  add_choice(
-      command, "latency", {"steady", "ramped"},
-      [&a](const std::string& word) {
-        a.objective.mode = word == "ramped" ? LatencyMode::kRamped : LatencyMode::kSteady;
-      },
-      "Which latency counts: steady (default), or ramped, with first fills and last drains");
-  add_text(command, "--max-energy", "ENERGY", "Only mappings that need at most this: 800 uJ",
-           [&a](const std::string& text) {
-             return taken(parse_energy(text),
-                          [&a](Picojoules energy) { a.objective.max_energy = energy; });
-           });
-  add_text(command, "--max-latency", "TIME",
-           "Only mappings that take at most this: 1.2e6 cycles, 6 ms",
-           [&a](const std::string& text) {
+           reads(parse_objective, take)},
+          {"--latency", "NAME",
+           "Which latency counts: steady (default), or ramped, with first fills and last drains",
+           Choice{take_mode, {"steady", "ramped"}}},
+          {"--max-energy", "ENERGY", "Only mappings that need at most this: 800 uJ",
+           reads(parse_energy, [&a](Picojoules energy) { a.objective.max_energy = energy; })},
+          {"--max-latency", "TIME", "Only mappings that take at most this: 1.2e6 cycles, 6 ms",
+           Read{[&a](const std::string& text) {
              a.max_latency = text;  // the clock is not known yet
              return taken(parse_duration(text, Hertz{1e9}), [](Cycles) {});
-           });
+           }}}};
 }
 
-void add_budget(CLI::App& command, Budget& budget) {
-  add_text(command, "--budget", "TIME",
-           "Stop after this long (10 s, 2 min) with the best so far; exact: and its true gap",
-           [&budget](const std::string& text) {
-             return taken(parse_seconds(text),
-                          [&budget](Seconds limit) { budget.seconds = limit.count(); });
-           });
-  add_number(command, "--budget-labels", budget.labels, std::int64_t{1}, kMost,
-             "Stop after about N labels: the same result on any machine");
+Objective complete(const ObjectiveArguments& arguments, Hertz clock) {
+  Objective objective = arguments.objective;
+  if (!arguments.max_latency.empty()) {
+    const auto problem = taken(parse_duration(arguments.max_latency, clock),
+                               [&objective](Cycles latency) { objective.max_latency = latency; });
+    if (problem) {
+      throw UsageError("--max-latency: " + *problem);
+    }
+  }
+  return objective;
 }
 
-void add_precision(CLI::App& command, std::string& precision) {
-  add_choice(
-      command, "precision", {"f64", "f32", "tf32", "f16", "f16_acc16", "bf16", "s8", "fp8"},
-      [&precision](const std::string& word) { precision = word; },
-      "GPU: of the operands, whatever their width in the workload");
+Option budget_option(Budget& budget, const std::string& help) {
+  return {"--budget", "TIME", help,
+          reads(parse_seconds, [&budget](Seconds limit) { budget.seconds = limit.count(); })};
 }
 
-void add_onnx(CLI::App& command, OnnxArguments& a) {
-  command.add_option("--dim", a.dims, "ONNX: the value of a symbolic dim of the inputs")
-      ->type_name("NAME=N");
-  add_number(command, "--batch", a.batch, std::int64_t{1}, std::int64_t{1} << 20,
-             "Inputs at a time; ONNX: a symbolic first dim [1]");
-  add_number(command, "--operand-bits", a.operand_bits, std::int64_t{1}, std::int64_t{64},
-             "ONNX: operands of N bits and sums of 32, whatever the model says");
+Option labels_option(Budget& budget, const std::string& help) {
+  return {"--budget-labels", "N", help, whole(budget.labels, 1, kMost)};
+}
+
+Options budget_options(Budget& budget) {
+  return {budget_option(budget,
+                        "Stop after this long (10 s, 2 min) with the best so far; exact: and its "
+                        "true gap"),
+          labels_option(budget, "Stop after about N labels: the same result on any machine")};
+}
+
+Option precision_option(std::string& precision, const std::string& help, const Words& words) {
+  return {"--precision", "NAME", help,
+          Read{[&precision, words](const std::string& text) -> std::optional<std::string> {
+            const auto named = precision_named(text);
+            if (!named || std::find(words.begin(), words.end(), to_string(*named)) == words.end()) {
+              return fmt::format("no precision {}{}", quoted(text), suggestion(text, words));
+            }
+            precision = to_string(*named);
+            return std::nullopt;
+          }}};
+}
+
+Option precision_option(std::string& precision) {
+  return precision_option(precision, "GPU: of the operands, whatever their width in the workload",
+                          precision_names());
+}
+
+Option generated_precision_option(std::string& precision, const std::string& help) {
+  return precision_option(precision, help, {"f64", "tf32", "f16", "f16_acc16", "bf16", "s8"});
+}
+
+Option path_option(std::string& path) {
+  return {"--path", "NAME", "GPU: wmma, mma, wgmma or simt; default the chip's fastest",
+          choice(path, {"wmma", "mma", "wgmma", "simt"})};
+}
+
+Option layout_option(std::string& layout, const Words& words, const std::string& help) {
+  return {"--layout", "NAME", help, choice(layout, words)};
+}
+
+Option any_layout_option(std::string& layout) {
+  return layout_option(
+      layout, {"tn", "nn", "nt", "tt", "nhwc", "nchw"},
+      "GPU: tn (default), nn, nt or tt of a GEMM; nhwc (default) or nchw of a convolution");
+}
+
+Options onnx_options(OnnxArguments& a) {
+  return {
+      {"--dim", "NAME=N", "ONNX: the value of a symbolic dim of the inputs", &a.dims},
+      {"--batch", "N", "Inputs at a time; ONNX: a symbolic first dim [1]",
+       whole(a.batch, 1, std::int64_t{1} << 20)},
+      {"--operand-bits", "N", "ONNX: operands of N bits and sums of 32, whatever the model says",
+       whole(a.operand_bits, 1, 64)}};
 }
 
 }  // namespace mapsim

@@ -1,83 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "app/arguments.hpp"
-#include "core/edit_distance.hpp"
+#include "app/option.hpp"
 
 namespace mapsim {
 
-// Kinds of options, for the functions that describe a command to CLI11.
-
-inline constexpr int kMaxThreads = 1024;
 inline constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-void add_output(CLI::App& command, Output& output);
-void add_threads(CLI::App& command, int& threads);
-// One of a few words; `take` gets it.
-void add_choice(CLI::App& command, const std::string& name, const Words& words,
-                const std::function<void(const std::string&)>& take, const std::string& help);
-// `read` says what is wrong with a text, or takes it.
-void add_text(CLI::App& command, const std::string& name, const char* type, const std::string& help,
-              const std::function<std::optional<std::string>(const std::string&)>& read);
-
-void add_inputs(CLI::App& command, std::string& arch, std::string& workload);
-void add_objective(CLI::App& command, ObjectiveArguments& a);
-void add_budget(CLI::App& command, Budget& budget);
-void add_precision(CLI::App& command, std::string& precision);  // of a GPU's operands
-void add_onnx(CLI::App& command, OnnxArguments& a);
-
-// What is wrong with a text, else nothing; `take` gets what it means.
-template <class T, class Take>
-std::optional<std::string> taken(const Parsed<T>& parsed, const Take& take) {
-  if (const auto* problem = std::get_if<std::string>(&parsed)) {
-    return *problem;
-  }
-  take(std::get<T>(parsed));
-  return std::nullopt;
-}
-
-// A whole number. CLI11 lets what overflows saturate, so the digits are read here first.
-template <class Number>
-void add_number(CLI::App& command, const std::string& name, Number& number, Number least,
-                Number most, const std::string& help) {
-  command.add_option(name, number, help)
-      ->check([least, most](const std::string& text) {
-        Number value{};
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool whole = error == std::errc{} && end == text.data() + text.size();
-        return whole && value >= least && value <= most
-                   ? std::string{}
-                   : fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
-      })
-      ->type_name("N");
-}
+// Options that several commands take. Short ones mean the same everywhere: -h and -o.
+Option arch_argument(std::string& arch, const std::string& help = "Architecture (YAML)");
+Option out_option(std::string& file);
+Option threads_option(int& threads);  // all cores unless given
+Option constraints_option(std::string& file);
+Option budget_option(Budget& budget, const std::string& help);
+Option labels_option(Budget& budget, const std::string& help);
+// Of a GPU's kernels.
+Option precision_option(std::string& precision, const std::string& help, const Words& words);
+Option precision_option(std::string& precision);  // any
+// Those that kernels are generated in.
+Option generated_precision_option(std::string& precision, const std::string& help);
+Option path_option(std::string& path);
+Option layout_option(std::string& layout, const Words& words, const std::string& help);
+Option any_layout_option(std::string& layout);  // of a GEMM or a convolution
+Options output_options(Output& output);
+Options input_arguments(std::string& arch, std::string& workload);
+Options objective_options(ObjectiveArguments& a);
+Options budget_options(Budget& budget);
+Options onnx_options(OnnxArguments& a);
 
 // The commands.
-void add_search(CLI::App& app, SearchArguments& a);
-void add_network(CLI::App& app, NetworkArguments& a);
-void add_sweep(CLI::App& app, SweepArguments& a);
-void add_merge(CLI::App& app, MergeArguments& a);
-void add_results(CLI::App& app, ResultsArguments& a);
-void add_report(CLI::App& app, ReportArguments& a);
-void add_check(CLI::App& app, CheckArguments& a);
-void add_eval(CLI::App& app, EvalArguments& a);
-void add_simulate(CLI::App& app, SimulateArguments& a);
-void add_roofline(CLI::App& app, RooflineArguments& a);
-void add_show(CLI::App& app, ShowArguments& a);
-void add_histogram(CLI::App& app, HistogramArguments& a);
-void add_import(CLI::App& app, ImportArguments& a);
-void add_export(CLI::App& app, ExportArguments& a);
-void add_calibrate(CLI::App& app, CalibrateArguments& a);
-void add_validate(CLI::App& app, ValidateArguments& a);
-void add_microbench(CLI::App& app, MicrobenchArguments& a);
+CommandOptions options_of(SearchArguments& a);
+CommandOptions options_of(NetworkArguments& a);
+CommandOptions options_of(SweepArguments& a);
+CommandOptions options_of(MergeArguments& a);
+CommandOptions options_of(ResultsArguments& a);
+CommandOptions options_of(ReportArguments& a);
+CommandOptions options_of(CheckArguments& a);
+CommandOptions options_of(EvalArguments& a);
+CommandOptions options_of(SimulateArguments& a);
+CommandOptions options_of(RooflineArguments& a);
+CommandOptions options_of(ShowArguments& a);
+CommandOptions options_of(HistogramArguments& a);
+CommandOptions options_of(ImportArguments& a);
+CommandOptions options_of(ExportArguments& a);
+CommandOptions options_of(CalibrateArguments& a);
+CommandOptions options_of(ValidateArguments& a);
+CommandOptions options_of(MicrobenchArguments& a);
 
 }  // namespace mapsim

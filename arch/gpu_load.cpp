@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "arch/gpu_words.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
 namespace {
 
-const Words kPrecisionNames{"f64", "f32", "tf32", "f16", "f16_acc16", "bf16", "s8", "fp8"};
-const Words kPathNames{"wmma", "mma", "wgmma", "simt"};  // both in the order of their enums
+const Words kPathNames{"wmma", "mma", "wgmma", "simt"};  // in the order of the enum
 const Words kGpuKeys{"sm", "sms",  "clock", "registers", "max_warps", "max_blocks", "shared",
                      "l2", "dram", "rates", "power",     "energy",    "calibration"};
 const Words kCalibrationKeys{"precision", "path",      "mma",        "shared",      "issue",
@@ -117,16 +118,23 @@ class GpuReader {
     if (node == nullptr) {
       return;
     }
-    const Fields fields = reader_.fields(*node, kPrecisionNames);
-    for (std::size_t i = 0; i < kPrecisionNames.size(); ++i) {
-      if (const Node* entry = fields.find(kPrecisionNames[i])) {
-        const Fields rate = reader_.fields(*entry, {"chip", "wmma", "simt"});
-        gpu_.rates[i].chip = reader_.number(rate.find("chip"), 0).value_or(0);
-        gpu_.rates[i].wmma = reader_.number(rate.find("wmma"), 0).value_or(gpu_.rates[i].chip);
-        gpu_.rates[i].simt = reader_.number(rate.find("simt"), 0).value_or(0);
-        if (gpu_.rates[i].wmma > gpu_.rates[i].chip) {
-          reader_.error(rate.place("wmma"), "above the chip's own rate");
-        }
+    std::array<bool, kGpuPrecisions> named{};
+    for (const Entry* entry : reader_.entries(*node, "a map of precisions")) {
+      const auto precision = read_precision(reader_, &entry->key);
+      if (!precision) {
+        continue;
+      }
+      const auto i = static_cast<std::size_t>(*precision);
+      if (named[i]) {
+        reader_.error(entry->key, fmt::format("a second rate of {}", precision_names()[i]));
+      }
+      named[i] = true;
+      const Fields rate = reader_.fields(entry->value, {"chip", "wmma", "simt"});
+      gpu_.rates[i].chip = reader_.number(rate.find("chip"), 0).value_or(0);
+      gpu_.rates[i].wmma = reader_.number(rate.find("wmma"), 0).value_or(gpu_.rates[i].chip);
+      gpu_.rates[i].simt = reader_.number(rate.find("simt"), 0).value_or(0);
+      if (gpu_.rates[i].wmma > gpu_.rates[i].chip) {
+        reader_.error(rate.place("wmma"), "above the chip's own rate");
       }
     }
     if (node->entries.empty()) {
@@ -168,9 +176,7 @@ class GpuReader {
 
   void read_calibration(const Fields& fields) {
     GpuCalibration block;
-    if (const auto i = reader_.choice(fields.find("precision"), kPrecisionNames, "precision")) {
-      block.precision = static_cast<GpuPrecision>(*i);
-    }
+    block.precision = read_precision(reader_, fields.find("precision"));
     if (const auto i = reader_.choice(fields.find("path"), kPathNames, "path")) {
       block.path = static_cast<GpuPath>(*i);
     }

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "arch/gpu_load.hpp"
+#include "arch/gpu_words.hpp"
 #include "campaign/network_file.hpp"
 #include "campaign/substitute.hpp"
 #include "core/reader.hpp"
@@ -159,13 +160,10 @@ class CampaignReader {
         reader_.error(fields.place(key), machine.document.file + ": is no GPU, which has kernels");
       }
     }
-    const auto precision = reader_.choice(fields.find("precision"),
-                                          names_of<GpuPrecision>(kGpuPrecisions), "precision");
+    const auto precision = read_precision(reader_, fields.find("precision"));
     const auto path = reader_.choice(fields.find("path"), names_of<GpuPath>(kGpuPaths), "path");
     const auto layout = reader_.choice(fields.find("layout"), {"nhwc", "nchw"}, "layout");
-    if (precision) {
-      machine.kernels.request.precision = static_cast<GpuPrecision>(*precision);
-    }
+    machine.kernels.request.precision = precision;
     if (path) {
       machine.kernels.path = static_cast<GpuPath>(*path);
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/mpi.hpp"
 
-#include <mpi.h>
+#include <dlfcn.h>
 
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -70,47 +71,49 @@ Solved unpacked(const std::vector<std::uint8_t>& bytes) {
 }
 
 // The next message with this tag, if it has come.
-std::optional<std::pair<int, std::vector<std::uint8_t>>> receive(int tag) {
-  int there = 0;
-  MPI_Status status{};
-  MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status);
-  if (there == 0) {
+std::optional<std::pair<int, std::vector<std::uint8_t>>> receive(const MpiTransport& mpi, int tag) {
+  int from = 0;
+  int size = 0;
+  if (!mpi.probe(tag, &from, &size)) {
     return std::nullopt;
   }
-  int size = 0;
-  MPI_Get_count(&status, MPI_BYTE, &size);
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
-  MPI_Recv(bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  return std::pair{status.MPI_SOURCE, std::move(bytes)};
+  mpi.receive(bytes.data(), size, from, tag);
+  return std::pair{from, std::move(bytes)};
 }
 
-void send(const std::vector<std::uint8_t>& bytes, int to, int tag) {
-  MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD);
+void send(const MpiTransport& mpi, const std::vector<std::uint8_t>& bytes, int to, int tag) {
+  mpi.send(bytes.data(), static_cast<int>(bytes.size()), to, tag);
 }
 
 std::vector<std::uint8_t> packed_number(std::int64_t number) { return Json::to_cbor(number); }
 
 // Asks rank 0, with an answer or without one; what it gives.
-std::int64_t ask(const std::vector<std::uint8_t>& answer) {
-  send(answer, 0, kAskTag);
+std::int64_t ask(const MpiTransport& mpi, const std::vector<std::uint8_t>& answer) {
+  send(mpi, answer, 0, kAskTag);
   for (;;) {
-    if (const auto message = receive(kPointTag)) {
+    if (const auto message = receive(mpi, kPointTag)) {
       return Json::from_cbor(message->second).get<std::int64_t>();
     }
     std::this_thread::sleep_for(kPatience);
   }
 }
 
+// Never unloaded: MPI's own threads and handlers outlive MPI_Finalize.
+const MpiTransport& join(const std::string& module) {
+  void* const loaded = dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* const symbol = loaded == nullptr ? nullptr : dlsym(loaded, kJoinMpi);
+  if (symbol == nullptr) {
+    const char* const reason = dlerror();
+    throw MpiUnavailable(reason == nullptr ? module : reason);
+  }
+  return *reinterpret_cast<JoinMpi>(symbol)();
+}
+
 }  // namespace
 
-bool has_mpi() { return true; }
-
-MpiJob::MpiJob() {
-  int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
-}
+MpiJob::MpiJob(const std::string& module)
+    : mpi_{&join(module)}, rank_{mpi_->rank()}, size_{mpi_->size()} {}
 
 MpiJob::~MpiJob() {
   PointQueue nothing{{}};
@@ -118,9 +121,9 @@ MpiJob::~MpiJob() {
     std::this_thread::sleep_for(kPatience);
   }
   if (rank_ != 0 && !finished_) {
-    ask(packed({}));  // as if interrupted: no answer, and nothing more, please
+    ask(*mpi_, packed({}));  // as if interrupted: no answer, and nothing more, please
   }
-  MPI_Finalize();
+  mpi_->finish();
 }
 
 Remote MpiJob::remote() {
@@ -128,7 +131,7 @@ Remote MpiJob::remote() {
 }
 
 bool MpiJob::serve(PointQueue& queue, bool stopping) {
-  while (const auto message = receive(kAskTag)) {
+  while (const auto message = receive(*mpi_, kAskTag)) {
     const auto& [from, answer] = *message;
     bool stopped = stopping;
     if (!answer.empty()) {
@@ -137,7 +140,7 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
       queue.put(std::move(solved));
     }
     const auto number = stopped ? std::nullopt : queue.take();
-    send(packed_number(number ? static_cast<std::int64_t>(*number) : kNothingLeft), from,
+    send(*mpi_, packed_number(number ? static_cast<std::int64_t>(*number) : kNothingLeft), from,
          kPointTag);
     gone_ += number ? 0 : 1;
   }
@@ -145,13 +148,13 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
 }
 
 void MpiJob::work(const std::string& campaign_path, const std::atomic<bool>& stop) {
-  std::int64_t number = ask({});
+  std::int64_t number = ask(*mpi_, {});
   if (number != kNothingLeft) {
     const Campaign campaign = load_campaign(campaign_path);
     Sharing sharing{campaign};
     PointSolver solver{campaign, stop, sharing};
     while (number != kNothingLeft) {
-      number = ask(packed(solver.solve(static_cast<std::size_t>(number))));
+      number = ask(*mpi_, packed(solver.solve(static_cast<std::size_t>(number))));
     }
   }
   finished_ = true;

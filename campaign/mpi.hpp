@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <stdexcept>
 #include <string>
 
+#include "campaign/mpi_transport.hpp"
 #include "campaign/sweep.hpp"
 
 namespace mapsim {
 
-bool has_mpi();  // of this build
+// The module that speaks to MPI is not there, or MPI's libraries are not. what(): why.
+class MpiUnavailable : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // A sweep over the processes ("ranks") that mpirun started together. Rank 0 owns the database and
 // hands out points, one at a time, to whoever asks; the others ask, and send answers. Every rank
@@ -15,7 +20,8 @@ bool has_mpi();  // of this build
 // takes the job with it, by mpirun; what was written stays.
 class MpiJob {
  public:
-  MpiJob();  // joins the others; only where has_mpi()
+  // Joins the others, by the module in this file. Throws MpiUnavailable.
+  explicit MpiJob(const std::string& module);
   // Rank 0 tells everybody who still asks that nothing is left, the others tell rank 0 that they
   // ask no more; also where one of them fails.
   ~MpiJob();
@@ -32,8 +38,9 @@ class MpiJob {
  private:
   bool serve(PointQueue& queue, bool stopping);
 
-  int rank_ = 0;
-  int size_ = 1;
+  const MpiTransport* mpi_;
+  int rank_;
+  int size_;
   int gone_ = 0;           // of rank 0: how many ask no more
   bool finished_ = false;  // of the others: rank 0 knows that this one asks no more
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "campaign/report_data.hpp"
 #include "campaign/report_energy.hpp"

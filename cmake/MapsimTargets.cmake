@@ -6,6 +6,30 @@ function(mapsim_library name)
   target_include_directories(mapsim_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(mapsim_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   mapsim_options(mapsim_${name})
+  mapsim_precompile(mapsim_${name})
+endfunction()
+
+# The headers that most sources take, compiled once without OpenMP and once with it: a compiler takes
+# them only where the flags are the same. The preset ci builds without, so that each source includes
+# what it uses.
+function(mapsim_precompile target)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  if(NOT MAPSIM_PCH OR NOT mapsim_fmt IN_LIST libraries)
+    return()
+  endif()
+  set(kind MAPSIM_PCH_PLAIN)
+  if(OpenMP::OpenMP_CXX IN_LIST libraries)
+    set(kind MAPSIM_PCH_OPENMP)
+  endif()
+  get_property(owner GLOBAL PROPERTY ${kind})
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <numeric> <optional> <set> <span>
+      <string> <string_view> <tuple> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+    set_property(GLOBAL PROPERTY ${kind} ${target})
+  endif()
 endfunction()
 
 # Warnings and sanitizers, the same for every target of ours.
@@ -29,6 +53,7 @@ function(mapsim_program name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS})
   mapsim_options(${name})
+  mapsim_precompile(${name})
   # libc stays shared: it must match the machine, and a static one cannot load the CUDA libraries.
   if(MAPSIM_STATIC)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)

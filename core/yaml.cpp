@@ -289,13 +289,19 @@ Document read_yaml(const std::string& path) {
   if (!stream) {
     fail(path, "cannot be opened: " + std::generic_category().message(errno));
   }
-  // One byte more than allowed, so that parse_yaml() sees the excess of a file without end.
-  std::string text(kMaxFileBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  // Bit by bit: what is read is seldom more than a few KiB. One byte more than allowed at most, so
+  // that parse_yaml() sees the excess of a file without end.
+  constexpr std::size_t kPart = std::size_t{16} << 10;
+  std::string text;
+  while (stream && text.size() <= kMaxFileBytes) {
+    const std::size_t size = text.size();
+    text.resize(std::min(size + kPart, kMaxFileBytes + 1));
+    stream.read(text.data() + size, static_cast<std::streamsize>(text.size() - size));
+    text.resize(size + static_cast<std::size_t>(stream.gcount()));
+  }
   if (stream.bad()) {
     fail(path, "cannot be read: " + std::generic_category().message(errno));
   }
-  text.resize(static_cast<std::size_t>(stream.gcount()));
   return parse_yaml(std::move(text), path);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "arch/gpu_words.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
@@ -11,14 +12,6 @@ namespace {
 // In the order of the enumerations.
 const Words kPaths{"wmma", "mma", "wgmma", "simt"};
 const Words kLayouts{"row", "column"};
-
-Words precisions() {
-  Words words;
-  for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
-    words.emplace_back(to_string(static_cast<GpuPrecision>(i)));
-  }
-  return words;
-}
 
 const Node* value_of(const Node& map, std::string_view key) {
   for (const Entry& entry : map.entries) {
@@ -101,9 +94,7 @@ void read_form(Reader& reader, const Node& root, const Node& entry, KernelWish& 
     return;
   }
   const Node& form = *list[static_cast<std::size_t>(*at)];
-  if (const auto word = reader.choice(value_of(form, "precision"), precisions(), "a precision")) {
-    wish.precision = static_cast<GpuPrecision>(*word);
-  }
+  wish.precision = read_precision(reader, value_of(form, "precision"));
   const auto layout = [&](const char* key) -> std::optional<MatrixLayout> {
     const auto word = reader.choice(value_of(form, key), kLayouts, "a layout");
     return word ? std::optional{static_cast<MatrixLayout>(*word)} : std::nullopt;

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "arch/gpu_words.hpp"
 #include "interop/gpu_table_row.hpp"
 
 namespace mapsim {
@@ -22,35 +23,11 @@ constexpr std::array kTimes{
     TimeColumn{"us", 1e-6},         TimeColumn{"ms", 1e-3},         TimeColumn{"latency_s", 1},
     TimeColumn{"time_s", 1},        TimeColumn{"median_s", 1}};
 
-struct PrecisionWord {
-  const char* word;
-  GpuPrecision precision;
-};
-constexpr std::array kPrecisions{PrecisionWord{"f64", GpuPrecision::kF64},
-                                 PrecisionWord{"fp64", GpuPrecision::kF64},
-                                 PrecisionWord{"f32", GpuPrecision::kF32},
-                                 PrecisionWord{"fp32", GpuPrecision::kF32},
-                                 PrecisionWord{"float32", GpuPrecision::kF32},
-                                 PrecisionWord{"tf32", GpuPrecision::kTf32},
-                                 PrecisionWord{"f16", GpuPrecision::kF16},
-                                 PrecisionWord{"fp16", GpuPrecision::kF16},
-                                 PrecisionWord{"float16", GpuPrecision::kF16},
-                                 PrecisionWord{"half", GpuPrecision::kF16},
-                                 PrecisionWord{"f16_acc16", GpuPrecision::kF16Acc16},
-                                 PrecisionWord{"bf16", GpuPrecision::kBf16},
-                                 PrecisionWord{"bfloat16", GpuPrecision::kBf16},
-                                 PrecisionWord{"s8", GpuPrecision::kS8},
-                                 PrecisionWord{"int8", GpuPrecision::kS8},
-                                 PrecisionWord{"fp8", GpuPrecision::kFp8},
-                                 PrecisionWord{"e4m3", GpuPrecision::kFp8}};
-
-std::optional<GpuPrecision> precision_named(const std::string& text) {
-  for (const PrecisionWord& known : kPrecisions) {
-    if (equal_but_for_case(text, known.word)) {
-      return known.precision;
-    }
-  }
-  return std::nullopt;
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
 }
 
 // A kernel of the ladder by its name, "mma_pipe" or "mma_pipe@s3". Its sources (gemm_mma.cu,
@@ -136,7 +113,7 @@ void read_plain(GpuTableReader& reader) {
   for (const CsvRow& row : reader.rows()) {
     const auto type = precision.empty() || reader.context().precision
                           ? reader.context().precision
-                          : precision_named(reader.text(row, precision));
+                          : precision_named(lower_case(reader.text(row, precision)));
     if (!type && !precision.empty()) {
       reader.leave_out(fmt::format("precision {}", quoted(reader.text(row, precision))));
       continue;

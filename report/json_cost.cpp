@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <variant>
 
 #include "costmodel/explain.hpp"

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 namespace mapsim {
 
 nlohmann::ordered_json provenance_json(const Provenance& origin) {

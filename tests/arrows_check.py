@@ -25,13 +25,13 @@ MAY_INCLUDE = {
 # What comes from outside has a home; nothing else may name it.
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
-    (r"#include <CLI/", ("app/",)),
+    (r"#include <CLI/", ("app/arguments.cpp",)),
     (r"#include <nlohmann/", ("report/json", "validate/", "campaign/")),
     (r"#include <omp\.h>|#pragma omp", ("core/threads.hpp", "mapper/", "check/", "campaign/")),
     (r"#include [<\"](cuda|nvrtc|cublas)", ("validate/",)),
     (r"#include <gmp", ("mapper/", "check/")),
     (r"#include <sqlite3", ("campaign/sqlite.cpp",)),
-    (r"#include <mpi", ("campaign/mpi.cpp",)),
+    (r"#include <mpi", ("campaign/mpi_module.cpp",)),
 ]
 
 

@@ -80,7 +80,7 @@ validate() {
   shift 2
   while ((code == 130 && tries < 20 && $(left) > 20)); do
     run "$log" validate "$arch" "$@" --top "${TOP:-20}" --sample "${SAMPLE:-20}" \
-      --cubins "$out/cubins" -o "$file" --budget "$(left) s"
+      --cubins "$out/cubins" --measurements "$file" --budget "$(left) s"
     code=$?
     tries=$((tries + 1))
     ((code == 2)) && exit 2
@@ -127,7 +127,7 @@ fi
 # What does not need the GPU: a calibration, and the report before and after it.
 name=$(basename "$arch" .yaml)
 calibrated=$out/${name}_calibrated.yaml
-"$mapsim" calibrate "$out/measurements.csv" --arch "$arch" -o "$calibrated" >"$out/calibrate.txt" 2>&1
+"$mapsim" calibrate "$out/measurements.csv" --arch "$arch" --save-arch "$calibrated" >"$out/calibrate.txt" 2>&1
 counters=()
 [[ -s "$out/ncu.csv" ]] && counters=(--counters "$out/ncu.csv")
 report() {

@@ -1,9 +1,18 @@
 #!/bin/bash
-# Installs what mapsim needs on Debian 12, by apt alone, as root or with sudo. Says nothing and needs
-# no rights when everything is there.
+# Installs what it takes to build mapsim on Debian 12, by apt alone, as root or with sudo; with
+# --developer also what its tests, benchmarks and checks need, and MPI. Says nothing and needs no rights
+# when everything is there.
 set -euo pipefail
-list="$(dirname "${BASH_SOURCE[0]}")/debian-packages.txt"
-mapfile -t packages < <(sed 's/#.*//; s/[[:space:]]//g; /^$/d' "$list")
+lists="$(dirname "${BASH_SOURCE[0]}")"
+case "$*" in
+  "") files=("$lists/debian-packages.txt") ;;
+  --developer) files=("$lists/debian-packages.txt" "$lists/debian-packages-developer.txt") ;;
+  *)
+    echo "usage: setup-debian.sh [--developer]" >&2
+    exit 2
+    ;;
+esac
+mapfile -t packages < <(sed 's/#.*//; s/[[:space:]]//g; /^$/d' "${files[@]}")
 
 is_installed() {
   [[ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "arch/gpu_words.hpp"
 #include "core/csv.hpp"
 #include "core/reader.hpp"
 
@@ -64,16 +65,6 @@ const Words& columns() {
   return kColumns;
 }
 
-const Words& precisions() {
-  static const Words kWords = [] {
-    Words words;
-    for (std::size_t i = 0; i < kGpuPrecisions; ++i) {
-      words.emplace_back(to_string(static_cast<GpuPrecision>(i)));
-    }
-    return words;
-  }();
-  return kWords;
-}
 const Words& paths() {
   static const Words kWords{to_string(GpuPath::kWmma), to_string(GpuPath::kMma),
                             to_string(GpuPath::kWgmma), to_string(GpuPath::kSimt)};
@@ -131,7 +122,7 @@ GemmProblem read_problem(RowReader& row) {
   problem.n = row.extent("n");
   problem.k = row.extent("k");
   problem.batch = row.extent("batch");
-  problem.precision = static_cast<GpuPrecision>(row.chosen("precision", precisions()));
+  problem.precision = static_cast<GpuPrecision>(row.chosen("precision", precision_names()));
   problem.output = Bytes{row.extent("output_bytes")};
   problem.a = static_cast<MatrixLayout>(row.chosen("a", kLayouts));
   problem.b = static_cast<MatrixLayout>(row.chosen("b", kLayouts));

@@ -37,7 +37,7 @@ class CalibrateCommand : public InFolder {
 TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
   ASSERT_EQ(run("import gpu-table table.csv --gpu a100_80gb --precision bf16 -o all.csv"), 0);
   EXPECT_EQ(file("stdout"), "table.csv: 16 measurements (plain table) added to all.csv\n");
-  ASSERT_EQ(run(fmt::format("calibrate all.csv --arch {} -o own.yaml", kA100)), 0)
+  ASSERT_EQ(run(fmt::format("calibrate all.csv --arch {} --save-arch own.yaml", kA100)), 0)
       << file("stdout") << file("stderr");
   EXPECT_NE(file("stdout").find("bf16, kernels of a library: 16 rows of 16 problems"),
             std::string::npos);
@@ -57,7 +57,7 @@ TEST_F(CalibrateCommand, TakesATableToACalibratedArchitecture) {
   EXPECT_NE(own.find("    - precision: bf16\n"), std::string::npos);
   EXPECT_NE(own.find("fitted_from: \"all.csv\""), std::string::npos);
   // Again, on what is calibrated already: the block is replaced.
-  ASSERT_EQ(run("calibrate all.csv --arch own.yaml -o twice.yaml") | 1, 1);
+  ASSERT_EQ(run("calibrate all.csv --arch own.yaml --save-arch twice.yaml") | 1, 1);
   if (const std::string twice = file("twice.yaml"); !twice.empty()) {
     EXPECT_EQ(twice.find("calibration:"), twice.rfind("calibration:"));
   }
@@ -120,14 +120,16 @@ TEST_F(CalibrateCommand, SaysWhatIsWrong) {
             "mapsim: all.csv: no measurements of 'a100_80gb'; there are those of 'a100': use "
             "--gpu\n");
   EXPECT_EQ(run("import gpu-table table.csv --gpu a --precision bf61 -o b.csv"), 2);
-  EXPECT_EQ(file("stderr"), "mapsim: --precision: no 'bf61'; did you mean 'bf16'?\n");
+  EXPECT_EQ(file("stderr"), "mapsim: --precision: no precision 'bf61'; did you mean 'bf16'?\n");
   EXPECT_EQ(run("import gpu-table table.csv --gpu a --precision f16 --problem 1x2 -o b.csv"), 2);
-  EXPECT_EQ(run(fmt::format("calibrate all.csv --arch {0} --gpu a100 -o all.csv", kA100)), 2);
+  EXPECT_EQ(run(fmt::format("calibrate all.csv --arch {0} --gpu a100 --save-arch all.csv", kA100)),
+            2);
   EXPECT_FALSE(fs::exists(folder() / "b.csv"));
   // Two problems cannot be held out in five folds: nothing to write, and the exit code says so.
   std::ofstream{folder() / "few.csv"} << "m,n,k,latency_us\n64,64,64,5\n128,64,64,5\n";
   ASSERT_EQ(run("import gpu-table few.csv --gpu a100 --precision bf16 -o two.csv"), 0);
-  EXPECT_EQ(run(fmt::format("calibrate two.csv --arch {} --gpu a100 -o c.yaml", kA100)), 1);
+  EXPECT_EQ(run(fmt::format("calibrate two.csv --arch {} --gpu a100 --save-arch c.yaml", kA100)),
+            1);
   EXPECT_NE(file("stdout").find("refused: 2 problems are too few"), std::string::npos);
   EXPECT_FALSE(fs::exists(folder() / "c.yaml"));
 }

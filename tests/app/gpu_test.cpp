@@ -160,9 +160,9 @@ TEST(SearchOnGpu, RefusesWhatIsNotForIt) {
   const Outcome top = run("search ARCH:teaching.yaml LAYER:teaching/conv.yaml --top 3");
   EXPECT_EQ(top.code, 2);
   EXPECT_THAT(top.text, HasSubstr("only for a GPU"));
-  const Outcome precision = run(kSearch + "--precision fp16");
+  const Outcome precision = run(kSearch + "--precision f15");
   EXPECT_EQ(precision.code, 2);
-  EXPECT_THAT(precision.text, HasSubstr("no precision 'fp16'; did you mean 'f16'?"));
+  EXPECT_THAT(precision.text, HasSubstr("no precision 'f15'; did you mean 'f16'?"));
   const Outcome show = run("show ARCH:h200.yaml");
   EXPECT_EQ(show.code, 2);
   EXPECT_THAT(show.text, HasSubstr("h200.yaml:"));

@@ -36,6 +36,20 @@ TEST(LoadGpu, ReadsEveryNumber) {
   EXPECT_EQ(gpu.power, Milliwatts{400e3});
 }
 
+TEST(LoadGpu, TakesTheUsualNamesOfPrecisions) {
+  std::string text = good();
+  for (const auto& [name, other] : {std::pair{"    f16:", "    half:"}, {"bf16", "bfloat16"}}) {
+    ASSERT_NE(text.find(name), std::string::npos) << name;
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+      text.replace(at, std::string{name}.size(), other);
+      at += std::string{other}.size();
+    }
+  }
+  EXPECT_EQ(parse_gpu(text, "chip.yaml"), parse_gpu(good(), "chip.yaml"));
+  text.insert(text.find("    half:"), "    fp16: {chip: 1}\n");
+  EXPECT_THROW(parse_gpu(text, "chip.yaml"), ConfigError);  // a second rate of f16
+}
+
 TEST(LoadGpu, FindsTheMostParticularCalibration) {
   const Gpu gpu = parse_gpu(good(), "chip.yaml");
   EXPECT_EQ(gpu.calibration(GpuPrecision::kBf16, GpuPath::kMma).mma, 0.7);

@@ -143,6 +143,16 @@ TEST(ReadYaml, TellsWhatCannotBeRead) {
   EXPECT_EQ(error_text([] { read_yaml("/dev/null"); }), "/dev/null: the file is empty");
 }
 
+TEST(ReadYaml, TakesNoMoreMemoryThanTheFile) {
+  const std::string path = ::testing::TempDir() + "small.yaml";
+  std::ofstream{path} << "a: 1\n";
+  EXPECT_LT(read_yaml(path).text.capacity(), kMaxFileBytes / 16);
+  const std::string large = "a: " + std::string(100'000, 'x') + "\n";
+  std::ofstream{path} << large;
+  EXPECT_EQ(read_yaml(path).text, large);
+  std::filesystem::remove(path);
+}
+
 TEST(ReadYaml, ReadsAFile) {
   const std::filesystem::path path = std::filesystem::path{testing::TempDir()} / "read_yaml.yaml";
   std::ofstream{path} << "a: 1\n";

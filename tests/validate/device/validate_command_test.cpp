@@ -55,7 +55,7 @@ class ValidateCommand : public InFolder {
 };
 
 TEST_F(ValidateCommand, MeasuresChecksAndReports) {
-  ASSERT_EQ(validate("-o m.csv --svg plot.svg --report report.html --json"), 0)
+  ASSERT_EQ(validate("--measurements m.csv --svg plot.svg --report report.html --json"), 0)
       << file("stdout") << file("stderr");
   const std::vector<GpuMeasurement> measured = rows("m.csv");
   const auto count = [&](const auto& is) {
@@ -101,7 +101,7 @@ TEST_F(ValidateCommand, LooksForHeadersInTheToolkitOfCudaHome) {
 }
 
 TEST_F(ValidateCommand, ReportsWrongKernelsAndWritesNoTimesOfThem) {
-  EXPECT_EQ(validate("-o m.csv", "wrong=kStages = 4"), 1) << file("stderr");
+  EXPECT_EQ(validate("--measurements m.csv", "wrong=kStages = 4"), 1) << file("stderr");
   for (const GpuMeasurement& row : rows("m.csv")) {
     EXPECT_TRUE(!row.kernel || row.naive || row.kernel->stages != 4);
   }
@@ -111,26 +111,26 @@ TEST_F(ValidateCommand, ReportsWrongKernelsAndWritesNoTimesOfThem) {
 }
 
 TEST_F(ValidateCommand, GoesOnWhereItStopped) {
-  ASSERT_EQ(validate("-o m.csv --no-library"), 0) << file("stderr");
+  ASSERT_EQ(validate("--measurements m.csv --no-library"), 0) << file("stderr");
   const std::string before = file("m.csv");
-  ASSERT_EQ(validate("-o m.csv --no-library"), 0);
+  ASSERT_EQ(validate("--measurements m.csv --no-library"), 0);
   EXPECT_EQ(file("m.csv"), before);  // nothing twice
   // A killed process: half a row at the end, and rows missing.
   const std::size_t cut = before.find_last_of('\n', before.size() - 2);
   write("m.csv", before.substr(0, cut + 20));
-  ASSERT_EQ(validate("-o m.csv --no-library"), 0) << file("stderr");
+  ASSERT_EQ(validate("--measurements m.csv --no-library"), 0) << file("stderr");
   EXPECT_EQ(file("m.csv").substr(0, cut), before.substr(0, cut));
   EXPECT_EQ(rows("m.csv").size(), parse_measurements(before, "").size());
 }
 
 TEST_F(ValidateCommand, DoesNotTryAgainWhatEndedTheContext) {
-  EXPECT_EQ(validate("-o m.csv", "lost=kStages = 3"), 130);
-  EXPECT_THAT(file("stderr"), HasSubstr("run it again with the same -o"));
+  EXPECT_EQ(validate("--measurements m.csv", "lost=kStages = 3"), 130);
+  EXPECT_THAT(file("stderr"), HasSubstr("run it again with the same --measurements"));
   EXPECT_THAT(file("m.csv"), HasSubstr("# lost: h200"));
   int code = 130;
   int tries = 0;
   for (; code == 130 && tries < 20; ++tries) {
-    code = validate("-o m.csv", "lost=kStages = 3");
+    code = validate("--measurements m.csv", "lost=kStages = 3");
   }
   EXPECT_EQ(code, 1) << file("stdout") << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("not tried again"));
@@ -139,7 +139,7 @@ TEST_F(ValidateCommand, DoesNotTryAgainWhatEndedTheContext) {
 
 TEST_F(ValidateCommand, BlamesTheKernelThatTheProcessWasKilledIn) {
   const std::string inputs = "validate " + kArch + " gemm.yaml --top 1 --sample 0 --rounds 1 " +
-                             "--warm-up \"1 us\" --no-library -o m.csv";
+                             "--warm-up \"1 us\" --no-library --measurements m.csv";
   EXPECT_EQ(run(inputs, "hang=kStages = 4"), 128 + 9);
   EXPECT_THAT(file("m.csv"), HasSubstr("\n# trying: h200"));
   EXPECT_EQ(run(inputs, ""), 1) << file("stderr");
@@ -151,7 +151,7 @@ TEST_F(ValidateCommand, BlamesTheKernelThatTheProcessWasKilledIn) {
 // Of the library, one way after the other is left out; what is left is its row.
 TEST_F(ValidateCommand, LeavesOutTheLibrarysWaysThatEndTheContextOrHang) {
   const std::string inputs = "validate " + kArch + " gemm.yaml --top 1 --sample 0 --rounds 1 " +
-                             "--per-kernel \"100 us\" --warm-up \"1 us\" -o m.csv";
+                             "--per-kernel \"100 us\" --warm-up \"1 us\" --measurements m.csv";
   EXPECT_EQ(run(inputs, "lost=cublasLt 1;hang=cublasGemmEx"), 128 + 9);
   EXPECT_THAT(file("m.csv"), HasSubstr(" hot library cublasGemmEx\n"));
   EXPECT_EQ(run(inputs, "lost=cublasLt 1;hang=cublasGemmEx"), 130) << file("stderr");
@@ -169,12 +169,12 @@ TEST_F(ValidateCommand, LeavesOutTheLibrarysWaysThatEndTheContextOrHang) {
 }
 
 TEST_F(ValidateCommand, RefusesKernelsWithMoreRegistersThanThereAre) {
-  EXPECT_EQ(validate("-o m.csv", "spill=kStages = 4"), 0) << file("stderr");
+  EXPECT_EQ(validate("--measurements m.csv", "spill=kStages = 4"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr("cannot run as it was compiled: about 300 registers"));
 }
 
 TEST_F(ValidateCommand, JudgesNothingByTheHostsTimes) {
-  ASSERT_EQ(validate("-o m.csv --json", "slow=0.2"), 0) << file("stderr");
+  ASSERT_EQ(validate("--measurements m.csv --json", "slow=0.2"), 0) << file("stderr");
   const std::vector<GpuMeasurement> measured = rows("m.csv");
   const auto host = std::count_if(measured.begin(), measured.end(),
                                   [](const GpuMeasurement& row) { return row.host_bound; });
@@ -189,15 +189,15 @@ TEST_F(ValidateCommand, JudgesNothingByTheHostsTimes) {
 }
 
 TEST_F(ValidateCommand, KeepsColdTimesApart) {
-  ASSERT_EQ(validate("-o m.csv --no-library"), 0);
+  ASSERT_EQ(validate("--measurements m.csv --no-library"), 0);
   const std::size_t hot = rows("m.csv").size();
-  ASSERT_EQ(validate("-o m.csv --no-library --cold"), 0) << file("stderr");
+  ASSERT_EQ(validate("--measurements m.csv --no-library --cold"), 0) << file("stderr");
   EXPECT_EQ(rows("m.csv").size(), 2 * hot);
   EXPECT_THAT(file("stdout"), HasSubstr("small (cold)"));
 }
 
 TEST_F(ValidateCommand, StopsAtItsBudget) {
-  EXPECT_EQ(validate("-o m.csv --budget \"1 ns\""), 130);
+  EXPECT_EQ(validate("--measurements m.csv --budget \"1 ns\""), 130);
   EXPECT_TRUE(rows("m.csv").empty());
 }
 
@@ -215,8 +215,9 @@ TEST_F(ValidateCommand, SaysWhatIsMissing) {
             "and 132: take its own architecture file\n");
   EXPECT_EQ(run("validate " + inputs + " --device replay=none.csv"), 2);
   EXPECT_EQ(run("validate " + inputs + " --device gpu"), 2);
+  EXPECT_EQ(run("validate " + inputs + " --measurements gemm.yaml"), 2);
   EXPECT_EQ(run("validate " + inputs + " -o gemm.yaml"), 2);
-  EXPECT_EQ(run("validate " + inputs + " --device replay=m.csv -o m.csv"), 2);
+  EXPECT_EQ(run("validate " + inputs + " --device replay=m.csv --measurements m.csv"), 2);
 }
 
 TEST_F(ValidateCommand, SaysWhyThereIsNoKernelAtAll) {
@@ -226,7 +227,7 @@ TEST_F(ValidateCommand, SaysWhyThereIsNoKernelAtAll) {
 }
 
 TEST_F(ValidateCommand, ReadsCounters) {
-  ASSERT_EQ(validate("-o m.csv --no-library"), 0);
+  ASSERT_EQ(validate("--measurements m.csv --no-library"), 0);
   const std::string what = measured_what(rows("m.csv").front());
   write("ncu.csv", "\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n\"\",\"\",\"byte\"\n\"0\",\"" +
                        what + "\",\"40960\"\n");

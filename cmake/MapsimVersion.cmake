@@ -1,0 +1,44 @@
+# What --version says: the commit that is checked out, and what is built in.
+set(MAPSIM_COMMIT "")
+find_program(MAPSIM_GIT git)
+mark_as_advanced(MAPSIM_GIT)
+if(MAPSIM_GIT AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  set(ask OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  execute_process(COMMAND ${MAPSIM_GIT} rev-parse --short=12 HEAD
+                  OUTPUT_VARIABLE MAPSIM_COMMIT ${ask})
+  execute_process(COMMAND ${MAPSIM_GIT} rev-parse --git-path logs/HEAD
+                  OUTPUT_VARIABLE head_log ${ask})
+  # It changes when another commit is checked out or made: then, and only then, this is asked anew.
+  if(head_log)
+    cmake_path(ABSOLUTE_PATH head_log BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+  endif()
+  if(EXISTS "${head_log}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${head_log})
+  endif()
+endif()
+if(NOT MAPSIM_COMMIT)
+  set(MAPSIM_COMMIT unknown)  # of a tarball
+endif()
+
+set(MAPSIM_WITH "")
+set(MAPSIM_WITHOUT "")
+foreach(feature "ONNX models=ON" "MPI=${MAPSIM_HAVE_MPI}"
+                "CUDA kernels compiled ahead of time=${MAPSIM_HAVE_CUDA}"
+                "static linking=${MAPSIM_STATIC}")
+  string(REGEX MATCH "(.*)=(.*)" matched ${feature})
+  if(CMAKE_MATCH_2)
+    list(APPEND MAPSIM_WITH ${CMAKE_MATCH_1})
+  else()
+    list(APPEND MAPSIM_WITHOUT ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+foreach(list MAPSIM_WITH MAPSIM_WITHOUT)
+  list(JOIN ${list} ", " ${list})
+  if(NOT ${list})
+    set(${list} nothing)
+  endif()
+endforeach()
+set(MAPSIM_BUILD "${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+if(MAPSIM_SANITIZE)
+  string(APPEND MAPSIM_BUILD ", sanitizers ${MAPSIM_SANITIZE}")
+endif()

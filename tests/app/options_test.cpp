@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is the same in all commands: short options, words, where output goes, what --version says.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "tests/support/in_folder.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kProgram = MAPSIM_PROGRAM;
+const std::string kConfigs = MAPSIM_SOURCE_DIR "/configs";
+const std::string kGpuSearch =
+    fmt::format("search {0}/arch/h200.yaml {0}/workloads/gemm/4096.yaml --top 2", kConfigs);
+
+class EveryCommand : public InFolder {
+ protected:
+  int run(const std::string& arguments) const {
+    return shell(fmt::format("'{}' {}", kProgram, arguments));
+  }
+  std::string out(const std::string& arguments) const {
+    run(arguments);
+    return file("stdout");
+  }
+  std::string problem(const std::string& arguments) const {
+    EXPECT_EQ(run(arguments), 2);
+    return file("stderr");
+  }
+};
+
+TEST_F(EveryCommand, MeansTheSameByAShortOption) {
+  std::set<std::string> options;
+  const std::string page = out("--man");
+  const std::regex names{R"(\\fB\\-(\w)\\fR, \\fB\\-\\-([\w-]+)\\fR|\\fB\\-(\w)\\fR)"};
+  for (std::sregex_iterator at{page.begin(), page.end(), names}; at != std::sregex_iterator{};
+       ++at) {
+    options.insert((*at)[3].matched ? (*at)[3].str() : (*at)[1].str() + " " + (*at)[2].str());
+  }
+  EXPECT_THAT(options, ::testing::ElementsAre("h help", "o out"));
+}
+
+TEST_F(EveryCommand, KeepsWhatAnotherMeaningOfAnOptionWroteOnce) {
+  write("old.csv", "measurements");
+  EXPECT_THAT(problem("validate a.yaml b.yaml -o old.csv"), HasSubstr("--measurements FILE"));
+  EXPECT_THAT(problem("calibrate m.csv --arch a.yaml -o old.yaml"), HasSubstr("--save-arch FILE"));
+  EXPECT_EQ(file("old.csv"), "measurements");
+}
+
+TEST_F(EveryCommand, SaysWhatWasBuilt) {
+  const std::string version = out("--version");
+  EXPECT_THAT(version, ContainsRegex("^mapsim 0\\.[0-9.]+\ncommit (unknown|[0-9a-f]{12})\nwith "));
+  EXPECT_THAT(version, ContainsRegex("\nwith(out)? .*ONNX models"));
+  EXPECT_THAT(version, ContainsRegex("\nwith(out)? .*static linking"));
+#ifdef MAPSIM_MPIRUN
+  EXPECT_THAT(version, ContainsRegex("\nwith .*MPI"));
+#endif
+  const std::string commit = version.substr(version.find("commit ") + 7, 12);
+  if (std::filesystem::exists(MAPSIM_SOURCE_DIR "/.git") && !commit.starts_with("unknown")) {
+    EXPECT_EQ(shell("git -C " MAPSIM_SOURCE_DIR " cat-file -e " + commit), 0);
+  }
+}
+
+TEST_F(EveryCommand, TakesTheUsualNamesOfPrecisions) {
+  const std::string wanted = out(kGpuSearch + " --precision f16");
+  EXPECT_THAT(wanted, HasSubstr("4096 x 4096 x 4096, f16"));
+  EXPECT_EQ(out(kGpuSearch + " --precision fp16"), wanted);
+  EXPECT_EQ(out(kGpuSearch + " --precision half"), wanted);
+  EXPECT_THAT(problem(kGpuSearch + " --precision halve"),
+              HasSubstr("no precision 'halve'; one of f64, "));
+  // FP8 is no precision that kernels are generated in.
+  EXPECT_THAT(problem(fmt::format("export cuda {0}/arch/h200.yaml {0}/workloads/gemm/4096.yaml "
+                                  "--precision e4m3",
+                                  kConfigs)),
+              HasSubstr("no precision 'e4m3'"));
+}
+
+TEST_F(EveryCommand, NotesSizesInKilobits) {
+  const std::string arch = contents(kConfigs + "/arch/teaching.yaml");
+  const std::string layer = kConfigs + "/workloads/teaching/conv.yaml";
+  std::smatch size;
+  ASSERT_TRUE(std::regex_search(arch, size, std::regex{"capacity: [0-9.]+ KiB"}));
+  write("bits.yaml", size.prefix().str() + "capacity: 320 kb" + size.suffix().str());
+  run("roofline bits.yaml " + layer);
+  EXPECT_THAT(file("stderr"),
+              ContainsRegex("bits.yaml:[0-9]+:[0-9]+: .*capacity: note: b is bits, so '320 kb' is "
+                            "40000 B; bytes are kB or KiB\n"));
+  EXPECT_EQ(run("roofline " + kConfigs + "/arch/teaching.yaml " + layer), 0);
+  EXPECT_EQ(file("stderr"), "");
+}
+
+TEST_F(EveryCommand, WritesNoPictureToATerminal) {
+  const std::string show = fmt::format("'{}' show {}/arch/teaching.yaml", kProgram, kConfigs);
+  const auto at_terminal = [&](const std::string& command) {
+    return shell("script --quiet --return --command \"" + command + "\" /dev/null </dev/null");
+  };
+  EXPECT_EQ(at_terminal(show), 2);
+  EXPECT_THAT(file("stdout"),
+              HasSubstr("SVG, which no terminal shows; write it to a file with -o"));
+  EXPECT_EQ(at_terminal(show + " -o machine.svg"), 0);
+  EXPECT_THAT(file("machine.svg"), HasSubstr("<svg"));
+  EXPECT_EQ(at_terminal(fmt::format("'{}' report missing.json", kProgram)), 2);
+  EXPECT_THAT(file("stdout"), HasSubstr("HTML, which no terminal shows"));
+  EXPECT_EQ(shell(show), 0);
+  EXPECT_THAT(file("stdout"), HasSubstr("<svg"));
+}
+
+TEST_F(EveryCommand, StartsWithoutMpi) {
+  ASSERT_EQ(shell(fmt::format("ldd '{}'", kProgram)), 0);
+  EXPECT_THAT(file("stdout"), Not(HasSubstr("libmpi")));
+}
+
+}  // namespace
+}  // namespace mapsim
