@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "arch/buffering.hpp"
 #include "check/chains.hpp"
 #include "costmodel/nest.hpp"
 
@@ -359,8 +360,8 @@ class Unfolder {
 
   // Bits of the room of a curve for what stands in it so far.
   double capacity_for(const Label& label) const {
-    const bool twice = measured_ && graph_.problem().arch().levels[goal_.level].double_buffered;
-    return measured_ ? label.values[*measured_] * (twice ? 2 : 1) : 0;
+    const Storage& level = graph_.problem().arch().levels[goal_.level];
+    return measured_ ? copies_of(level) * label.values[*measured_] : 0;
   }
 
   bool is_dominated(const Label& label) {
