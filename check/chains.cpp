@@ -61,7 +61,7 @@ Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>&
 }
 
 // Elements of the dims that stand alone in their rank; of the first instance at least its share.
-double ChainCounts::share(const Boundary& of, std::size_t firsts,
+double ChainCounts::share(const BoundaryUse& of, std::size_t firsts,
                           const PerDim<Chain>& chains) const {
   std::vector<Use> uses(rungs_.spreads().size(), Use::kSum);
   std::fill_n(uses.begin(), firsts, Use::kFirst);
@@ -83,7 +83,7 @@ double ChainCounts::share(const Boundary& of, std::size_t firsts,
   return share;
 }
 
-double ChainCounts::window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
+double ChainCounts::window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
                            const PerDim<Chain>& chains, std::optional<DimId> start) const {
   // Per dim: coordinates along it that are together at a time, how often.
   std::array<Leaves, 2> tiles;
@@ -137,7 +137,7 @@ double ChainCounts::window(const Boundary& of, const Rank& rank, const std::vect
   return points / shares;
 }
 
-double ChainCounts::volume(const Boundary& of, const std::vector<Use>& uses,
+double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
                            const PerDim<Chain>& chains, std::optional<DimId> start) const {
   const Workload& workload = graph_.problem().workload();
   const Tensor& tensor = workload.tensors[of.tensor];
@@ -178,7 +178,7 @@ double ChainCounts::volume(const Boundary& of, const std::vector<Use>& uses,
 }
 
 // What enters each fanout that adds up less what leaves it, where all of them have been crossed.
-double ChainCounts::additions(const Boundary& of, const PerDim<Chain>& chains) const {
+double ChainCounts::additions(const BoundaryUse& of, const PerDim<Chain>& chains) const {
   std::vector<Use> uses = of.inner;
   double energy = 0;
   double entering = of.crossed < of.above ? 0 : volume(of, uses, chains, std::nullopt);
@@ -193,31 +193,35 @@ double ChainCounts::additions(const Boundary& of, const PerDim<Chain>& chains) c
   return energy;
 }
 
-Moved ChainCounts::moved(const Boundary& of, const PerDim<Chain>& chains,
-                         std::optional<DimId> start) const {
-  Moved moved;
-  moved.outer = volume(of, of.outer, chains, start);
-  moved.inner = volume(of, of.inner, chains, start);
-  moved.busy_outer = volume(of, of.busy_outer, chains, start);
-  moved.busy_inner = volume(of, of.busy_inner, chains, start);
-  if (of.output && of.windowless) {
+BoundaryFlow ChainCounts::flow(const BoundaryUse& of, const PerDim<Chain>& chains,
+                               std::optional<DimId> start) const {
+  double met_outer = 0;
+  double met_inner = 0;
+  BoundaryFlow flow;
+  flow.is_bound = true;
+  if (of.returns) {
     const DimSet relevant = graph_.problem().workload().tensors[of.tensor].dims();
-    const auto met = [&](std::size_t fanouts) {
-      double instances = 1;
+    const auto instances = [&](std::size_t fanouts) {
+      double product = 1;
       for (std::size_t f = 0; f < fanouts; ++f) {
         for (const auto& [dim, count] : rungs_.spreads()[f].loops) {
-          instances *= relevant.contains(dim) ? 1.0 : static_cast<double>(count);
+          product *= relevant.contains(dim) ? 1.0 : static_cast<double>(count);
         }
       }
-      return instances;
+      return product;
     };
-    moved.met_outer = share(of, 0, chains) * met(of.outer_fanouts);
-    moved.met_inner = share(of, 0, chains) * met(of.above);
-    moved.met_busy_outer = share(of, of.outer_fanouts, chains);
-    moved.met_busy_inner = share(of, of.above, chains);
-    moved.additions = additions(of, chains);
+    met_outer = share(of, 0, chains) * instances(of.outer_fanouts);
+    met_inner = share(of, 0, chains) * instances(of.above);
+    flow.networks_pj = additions(of, chains);
   }
-  return moved;
+  const auto met_busy = [&](std::size_t firsts) {
+    return of.returns ? share(of, firsts, chains) : 0;
+  };
+  flow.parent = of.flow(volume(of, of.outer, chains, start), met_outer);
+  flow.child = of.flow(volume(of, of.inner, chains, start), met_inner);
+  flow.busy_parent = of.flow(volume(of, of.busy_outer, chains, start), met_busy(of.outer_fanouts));
+  flow.busy_child = of.flow(volume(of, of.busy_inner, chains, start), met_busy(of.above));
+  return flow;
 }
 
 double ChainCounts::steps(const PerDim<Chain>& chains, std::size_t crossed) const {

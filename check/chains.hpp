@@ -36,18 +36,18 @@ Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>&
 class ChainCounts {
  public:
   ChainCounts(const Graph& graph, const Rungs& rungs) : graph_{graph}, rungs_{rungs} {}
-  Moved moved(const Boundary& of, const PerDim<Chain>& chains,
-              std::optional<DimId> start = std::nullopt) const;
+  BoundaryFlow flow(const BoundaryUse& of, const PerDim<Chain>& chains,
+                    std::optional<DimId> start = std::nullopt) const;
   // Steps of the first instance, at least.
   double steps(const PerDim<Chain>& chains, std::size_t crossed) const;
 
  private:
-  double volume(const Boundary& of, const std::vector<Use>& uses, const PerDim<Chain>& chains,
+  double volume(const BoundaryUse& of, const std::vector<Use>& uses, const PerDim<Chain>& chains,
                 std::optional<DimId> start) const;
-  double window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
+  double window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
                 const PerDim<Chain>& chains, std::optional<DimId> start) const;
-  double additions(const Boundary& of, const PerDim<Chain>& chains) const;
-  double share(const Boundary& of, std::size_t firsts, const PerDim<Chain>& chains) const;
+  double additions(const BoundaryUse& of, const PerDim<Chain>& chains) const;
+  double share(const BoundaryUse& of, std::size_t firsts, const PerDim<Chain>& chains) const;
 
   const Graph& graph_;
   const Rungs& rungs_;

@@ -8,8 +8,8 @@
 
 #include "check/geometry.hpp"
 #include "check/ways.hpp"
+#include "costmodel/boundary_cost.hpp"
 #include "costmodel/nest.hpp"
-#include "costmodel/ports.hpp"
 
 namespace mapsim::check {
 
@@ -75,23 +75,22 @@ double port_floor(const Problem& problem) {
   }
   const Bandwidth& bandwidth = problem.arch().levels[LevelId{0}].bandwidth;
   const Workload& workload = problem.workload();
-  double out = 0;  // bits
-  double in = 0;
-  for (const TensorId t : workload.tensors.ids()) {
-    const Tensor& tensor = workload.tensors[t];
-    double bits =
-        std::min(problem.moved_bits(t, tensor.bits), problem.moved_bits(t, tensor.partial_bits));
-    for (const Rank& rank : tensor.ranks) {
-      bits *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
+  double cycles = 0;
+  for (const PortKind port : kPorts) {
+    double moved = 0;  // bits
+    for (const TensorId t : workload.tensors.ids()) {
+      double bits = problem.moved_bits(t, workload.tensors[t].bits);
+      for (const Rank& rank : workload.tensors[t].ranks) {
+        bits *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
+      }
+      const Access access = crossing_access(/*at_parent=*/true, t == workload.output());
+      moved += passes(access, port) ? bits : 0;
     }
-    (t == workload.output() ? in : out) += bits;
+    if (const auto& rate = rate_of(bandwidth, port)) {
+      cycles = std::max(cycles, transfer_cycles(moved * (1 - kRounding), *rate));
+    }
   }
-  const auto time = [&](PortKind kind, double bits) {
-    const auto& rate = rate_of(bandwidth, kind);
-    return rate ? std::ceil(bits * (1 - kRounding) / rate->count()) : 0.0;
-  };
-  return std::max(
-      {time(PortKind::kRead, out), time(PortKind::kWrite, in), time(PortKind::kShared, out + in)});
+  return cycles;
 }
 
 }  // namespace

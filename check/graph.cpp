@@ -31,7 +31,7 @@ Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<Fanou
       radix_(problem.workload().tensors.size()) {
   list_stands();
   list_rooms();
-  list_ports();
+  ports_ = ports_of(problem.arch());
   list_moves();
   mark_alive();
 }
@@ -123,39 +123,6 @@ std::optional<std::size_t> Graph::room_of(const Placing& placing) const {
     if (rooms_[r].level == stands_[placing.tensor][placing.inner].level &&
         rooms_[r].tenants.contains(placing.tensor)) {
       return r;
-    }
-  }
-  return std::nullopt;
-}
-
-void Graph::list_ports() {
-  for (const LevelId l : problem_->arch().levels.ids()) {
-    const Bandwidth& bandwidth = problem_->arch().levels[l].bandwidth;
-    const auto add = [&](PortKind kind, bool reads, bool writes) {
-      if (const auto& rate = rate_of(bandwidth, kind)) {
-        ports_.push_back({l, kind, reads, writes, rate->count()});
-      }
-    };
-    add(PortKind::kRead, true, false);
-    add(PortKind::kWrite, false, true);
-    add(PortKind::kShared, true, true);
-    add(PortKind::kLink, false, false);
-  }
-}
-
-std::optional<std::size_t> Graph::link(LevelId level) const {
-  for (std::size_t q = 0; q < ports_.size(); ++q) {
-    if (ports_[q].level == level && ports_[q].kind == PortKind::kLink) {
-      return q;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::size_t> Graph::port(LevelId level, bool reads) const {
-  for (std::size_t q = 0; q < ports_.size(); ++q) {
-    if (ports_[q].level == level && (reads ? ports_[q].reads : ports_[q].writes)) {
-      return q;
     }
   }
   return std::nullopt;

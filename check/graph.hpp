@@ -90,13 +90,10 @@ class Graph {
   const std::vector<Room>& rooms() const { return rooms_; }
   std::optional<std::size_t> room_of(const Placing& placing) const;  // of its tile
   const std::vector<Port>& ports() const { return ports_; }
-  std::optional<std::size_t> port(LevelId level, bool reads) const;
-  std::optional<std::size_t> link(LevelId level) const;
 
  private:
   void list_stands();
   void list_rooms();
-  void list_ports();
   void list_moves();
   void list_moves_to(std::size_t spot);
   void list_loops(std::size_t phase, std::size_t spot);

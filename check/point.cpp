@@ -5,6 +5,7 @@
 
 #include <variant>
 
+#include "arch/buffering.hpp"
 #include "check/engine.hpp"
 #include "costmodel/reference/simulate.hpp"
 
@@ -21,7 +22,7 @@ double capacity_for(const Problem& problem, const Goal& goal, const Cost& cost) 
       bits += static_cast<double>(at.footprint * at.bits.count());
     }
   }
-  return problem.arch().levels[goal.level].double_buffered ? 2 * bits : bits;
+  return copies_of(problem.arch().levels[goal.level]) * bits;
 }
 
 double cycles_of(const Goal& goal, const Cost& cost) {

@@ -6,15 +6,13 @@
 namespace mapsim::check {
 
 std::size_t Relaxed::width(const Graph& graph, Tracked tracked) {
-  const std::size_t components =
-      1 + (tracked.ports ? graph.ports().size() : 0) + (tracked.edges ? 1 : 0);
   std::size_t rows = 0;
   for (std::size_t phase = 0; phase < graph.phases(); ++phase) {
     for (std::size_t spot = 0; spot < graph.spots(); ++spot) {
       rows += graph.alive(phase, spot) ? 1 : 0;
     }
   }
-  return components * (rows + 2 * graph.placings().size());
+  return resources(tracked, graph.ports().size()) * (rows + 2 * graph.placings().size());
 }
 
 Relaxed::Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked, Stop stop)

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "arch/buffering.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
@@ -101,8 +102,7 @@ class Walk {
   // Capacity for so many bits in the room of a curve.
   double needed(double bits) const {
     const auto& levels = graph_.problem().arch().levels;
-    const bool twice = measured_ && levels[graph_.rooms()[*measured_].level].double_buffered;
-    return twice ? 2 * bits : bits;
+    return measured_ ? copies_of(levels[graph_.rooms()[*measured_].level]) * bits : bits;
   }
 
   // A room counts no longer once none of its tenants can still be placed in it further out.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include "check/geometry.hpp"
@@ -31,27 +30,24 @@ double count_points(const Rank& rank, std::int64_t a, std::int64_t b, bool apart
 
 }  // namespace
 
-Boundary boundary_of(const Graph& graph, const Placing& placing) {
+BoundaryUse boundary_of(const Graph& graph, const Placing& placing, Tracked tracked) {
   const Problem& problem = graph.problem();
   const Tensor& tensor = problem.workload().tensors[placing.tensor];
   const Stand& outer = graph.stands(placing.tensor)[placing.outer];
   const bool mac = placing.inner == Placing::kMac;
   const Stand inner = mac ? Stand{} : graph.stands(placing.tensor)[placing.inner];
-  Boundary made;
+  const bool has_child = !mac && !inner.latch;
+  BoundaryUse made;
   made.tensor = placing.tensor;
-  made.output = placing.tensor == problem.workload().output();
-  made.has_child = !mac && !inner.latch;
-  made.slides = inner.latch || (made.has_child && problem.arch().levels[inner.level].sliding);
-  made.final_above = outer.final;
+  made.slides = inner.latch || (has_child && problem.arch().levels[inner.level].sliding);
   made.above = mac ? graph.used().size() : inner.above;
   made.crossed = std::min(placing.crossed, made.above);
   made.outer_fanouts = outer.above;
-  made.bits = problem.moved_bits(placing.tensor, tensor.bits);
-  made.partial_bits = problem.moved_bits(placing.tensor, tensor.partial_bits);
   made.distinct = 1;
+  made.returns = placing.tensor == problem.workload().output();
   for (const Rank& rank : tensor.ranks) {
     made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
-    made.windowless = made.windowless && rank.terms.size() < 2;
+    made.returns = made.returns && rank.terms.size() < 2;
   }
   made.inner.assign(made.above, Use::kSum);
   made.busy_inner.assign(made.above, Use::kFirst);
@@ -61,73 +57,14 @@ Boundary boundary_of(const Graph& graph, const Placing& placing) {
   }
   made.busy_outer = made.outer;
   std::fill_n(made.busy_outer.begin(), outer.above, Use::kFirst);
-  const StorageEnergy& above = problem.arch().levels[outer.level].energy;
-  made.outer_read = above.read.count();
-  made.outer_update = above.update.count();
-  made.outer_reads = graph.port(outer.level, true);
-  made.outer_writes = graph.port(outer.level, false);
-  if (made.has_child) {
-    const StorageEnergy& below = problem.arch().levels[inner.level].energy;
-    made.inner_read = below.read.count();
-    made.inner_write = below.write.count();
-    made.inner_reads = graph.port(inner.level, true);
-    made.inner_writes = graph.port(inner.level, false);
-    made.inner_link = graph.link(inner.level);
-    made.edge_rate = edge_rate(problem, outer.level, inner.level, made.output);
+  Boundary boundary{placing.tensor, outer.level, std::nullopt, outer.final, made.distinct};
+  if (has_child) {
+    boundary.child = inner.level;
     made.tile_width =
         static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
   }
+  made.cost = BoundaryCost{problem, boundary, graph.ports(), tracked};
   return made;
-}
-
-bool pay(const Boundary& of, const Moved& moved, Tracked tracked, double* out, std::size_t stride,
-         std::size_t components) {
-  const auto through = [&](const std::optional<std::size_t>& port, double bits) {
-    if (tracked.ports && port) {
-      out[(1 + *port) * stride] += bits;
-    }
-  };
-  const auto edge = [&](double width) {
-    if (tracked.edges && of.edge_rate) {
-      out[(components - 1) * stride] += std::ceil(moved.tile * width / of.edge_rate->count());
-    }
-  };
-  out[0] += moved.additions;
-  if (!of.output) {
-    out[0] += of.bits * moved.outer * of.outer_read;
-    through(of.outer_reads, of.bits * moved.busy_outer);
-    if (of.has_child) {
-      out[0] += of.bits * moved.inner * of.inner_write;
-      through(of.inner_writes, of.bits * moved.busy_inner);
-      through(of.inner_link, of.bits * moved.busy_inner);
-      edge(of.bits);
-    }
-    return true;
-  }
-  const double most_once = of.distinct * (1 + kRounding);
-  if (of.final_above && moved.outer > most_once) {
-    return false;
-  }
-  const auto again = [&](double all, double met) {
-    return of.windowless ? std::max(0.0, all - met) : 0.0;
-  };
-  const double width = of.final_above ? of.bits : of.partial_bits;
-  out[0] +=
-      width * (moved.outer * of.outer_update + again(moved.outer, moved.met_outer) * of.outer_read);
-  through(of.outer_writes, width * moved.busy_outer);
-  through(of.outer_reads, width * again(moved.busy_outer, moved.met_busy_outer));
-  if (of.has_child) {
-    const double narrow = std::min(of.bits, of.partial_bits);
-    const double child_width = moved.inner > most_once ? of.partial_bits : narrow;
-    const double back = again(moved.busy_inner, moved.met_busy_inner);
-    edge(child_width);
-    out[0] += child_width *
-              (moved.inner * of.inner_read + again(moved.inner, moved.met_inner) * of.inner_write);
-    through(of.inner_reads, child_width * moved.busy_inner);
-    through(of.inner_writes, child_width * back);
-    through(of.inner_link, child_width * (moved.busy_inner + back));
-  }
-  return true;
 }
 
 // A tile of r elements out of up to T that parallel loops split, whose instances all work where it
@@ -165,9 +102,9 @@ Shares::Shares(const Graph& graph, const Rungs& rungs, Tracked tracked)
     : graph_{graph},
       rungs_{rungs},
       tracked_{tracked},
-      components_{1 + (tracked.ports ? graph.ports().size() : 0) + (tracked.edges ? 1 : 0)} {
+      components_{resources(tracked, graph.ports().size())} {
   for (const Placing& placing : graph.placings()) {
-    boundaries_.push_back(boundary_of(graph, placing));
+    boundaries_.push_back(boundary_of(graph, placing, tracked));
   }
   for (const Tensor& tensor : graph.problem().workload().tensors) {
     for (const Rank& rank : tensor.ranks) {
@@ -186,7 +123,7 @@ Shares::Shares(const Graph& graph, const Rungs& rungs, Tracked tracked)
 }
 
 // At most how many distinct sums instances meet, over all or the first one; without windows.
-double Shares::met(const Boundary& of, std::size_t fanouts, bool first) const {
+double Shares::met(const BoundaryUse& of, std::size_t fanouts, bool first) const {
   const DimSet relevant = graph_.problem().workload().tensors[of.tensor].dims();
   double met = of.distinct;
   for (std::size_t f = 0; f < fanouts; ++f) {
@@ -201,7 +138,7 @@ double Shares::met(const Boundary& of, std::size_t fanouts, bool first) const {
 // Every step of the loops over a window's dims moves what instances have together then. Tiles of at
 // most so many elements, all together as many as the dim has, have the fewest coordinates if they
 // are as large as can be: each further element of a tile brings no more than the one before.
-void Shares::multiply_window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
+void Shares::multiply_window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
                              std::optional<DimId> run, std::vector<double>& values) const {
   const std::array<DimId, 2> dims{rank.terms[0].dim, rank.terms[1].dim};
   bool apart = false;
@@ -239,7 +176,7 @@ void Shares::multiply_window(const Boundary& of, const Rank& rank, const std::ve
 }
 
 // At least so many elements pass an end, per tile from the smallest on.
-std::vector<double> Shares::volumes(const Boundary& of, const std::vector<Use>& uses,
+std::vector<double> Shares::volumes(const BoundaryUse& of, const std::vector<Use>& uses,
                                     std::optional<DimId> run, std::size_t tiles) const {
   const Workload& workload = graph_.problem().workload();
   const Tensor& tensor = workload.tensors[of.tensor];
@@ -280,26 +217,27 @@ std::vector<double> Shares::volumes(const Boundary& of, const std::vector<Use>& 
 
 std::vector<double> Shares::costs(std::size_t placing, std::optional<DimId> run,
                                   const std::vector<double>& bits) const {
-  const Boundary& of = boundaries_[placing];
+  const BoundaryUse& of = boundaries_[placing];
   const std::size_t tiles = bits.size();
   const std::vector<double> outer = volumes(of, of.outer, run, tiles);
   const std::vector<double> inner = volumes(of, of.inner, run, tiles);
   const bool ports = tracked_.ports;
   const std::vector<double> busy_outer = ports ? volumes(of, of.busy_outer, run, tiles) : outer;
   const std::vector<double> busy_inner = ports ? volumes(of, of.busy_inner, run, tiles) : inner;
-  Moved moved;
-  moved.met_outer = met(of, of.outer_fanouts, false);
-  moved.met_inner = met(of, of.above, false);
-  moved.met_busy_outer = met(of, of.outer_fanouts, true);
-  moved.met_busy_inner = met(of, of.above, true);
+  const double met_outer = met(of, of.outer_fanouts, false);
+  const double met_inner = met(of, of.above, false);
+  const double met_busy_outer = met(of, of.outer_fanouts, true);
+  const double met_busy_inner = met(of, of.above, true);
   std::vector<double> costs(components_ * tiles, 0.0);
+  BoundaryFlow flow;
+  flow.is_bound = true;
   for (std::size_t tile = 0; tile < tiles; ++tile) {
-    moved.outer = outer[tile];
-    moved.inner = inner[tile];
-    moved.busy_outer = busy_outer[tile];
-    moved.busy_inner = busy_inner[tile];
-    moved.tile = bits[tile] / of.tile_width;
-    if (!pay(of, moved, tracked_, &costs[tile], tiles, components_)) {
+    flow.parent = of.flow(outer[tile], met_outer);
+    flow.child = of.flow(inner[tile], met_inner);
+    flow.busy_parent = of.flow(busy_outer[tile], met_busy_outer);
+    flow.busy_child = of.flow(busy_inner[tile], met_busy_inner);
+    flow.tile = bits[tile] / of.tile_width;
+    if (!of.cost.charge(flow, &costs[tile], tiles)) {
       costs[tile] = kInfinity;
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,41 +15,24 @@ namespace mapsim::check {
 // How the instances of a used fanout above a child count: each, the first one, or as one.
 enum class Use : std::uint8_t { kSum, kFirst, kMerge };
 
-// What a boundary moves: at its outer and inner end, over all instances and the busiest one; and at
-// most how many distinct sums are met there, which come up for the first time.
-struct Moved {
-  double outer = 0, inner = 0, busy_outer = 0, busy_inner = 0;
-  double met_outer = 0, met_inner = 0, met_busy_outer = 0, met_busy_inner = 0;
-  double additions = 0;  // energy of what fanouts on the way add up
-  double tile = 0;       // elements of the child's tile
-};
-
-// Of a placing, what it takes to pay for what it moves.
-struct Boundary {
+// Of a boundary, what it takes to bound its flow, and what that costs.
+struct BoundaryUse {
+  BoundaryCost cost;
   TensorId tensor{};
-  bool output = false;
-  bool has_child = false;    // not the compute units, not a latch
-  bool slides = false;       // below a loop over a window dim only what is new comes
-  bool final_above = false;  // the outer stand's sums are to arrive finished
-  bool windowless = true;
+  bool slides = false;      // below a loop over a window dim only what is new comes
+  bool returns = false;     // sums without a window: those met before come down again
   std::size_t crossed = 0;  // used fanouts crossed when it is made
   std::size_t above = 0;    // used fanouts above the child
-  double bits = 0, partial_bits = 0;
-  double distinct = 0;                                    // elements of the output
+  double distinct = 0;      // elements of the tensor
   std::vector<Use> outer, inner, busy_outer, busy_inner;  // per fanout above the child
   std::size_t outer_fanouts = 0;                          // above the outer stand
-  double outer_read = 0, outer_update = 0, inner_read = 0, inner_write = 0;  // pJ/b
-  std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes,
-      inner_link;                         // ports
-  std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
-  double tile_width = 1;                  // bits of an element in its room
+  double tile_width = 1;                                  // bits of an element in its room
+  // `met`: at most so many distinct sums are met, which cross without coming down first.
+  EndFlow flow(double crossing, double met) const {
+    return {crossing, returns ? std::max(0.0, crossing - met) : 0};
+  }
 };
-Boundary boundary_of(const Graph& graph, const Placing& placing);
-
-// Adds at least what the boundary costs, if it moves at least so much, to the components of Tolls,
-// `stride` apart. False: sums would not be as wide as the stand says.
-bool pay(const Boundary& of, const Moved& moved, Tracked tracked, double* out, std::size_t stride,
-         std::size_t components);
+BoundaryUse boundary_of(const Graph& graph, const Placing& placing, Tracked tracked);
 
 // What placings cost in a balanced space at least, per tile of rungs, whatever loops have led
 // there. docs/certificates.md has why.
@@ -57,8 +41,7 @@ class Shares {
   Shares(const Graph& graph, const Rungs& rungs, Tracked tracked);
 
   std::size_t components() const { return components_; }
-  const Boundary& boundary(std::size_t placing) const { return boundaries_[placing]; }
-  Tracked tracked() const { return tracked_; }
+  const BoundaryUse& boundary(std::size_t placing) const { return boundaries_[placing]; }
   // Component k of tile T at [k * tiles + T]. `bits`: of the tiles, as below.
   std::vector<double> plain(std::size_t placing, const std::vector<double>& bits) const;
   // Of a sliding tile right below a loop over `dim` that starts from T, whichever tile it ends in.
@@ -72,18 +55,18 @@ class Shares {
  private:
   std::vector<double> costs(std::size_t placing, std::optional<DimId> run,
                             const std::vector<double>& bits) const;
-  std::vector<double> volumes(const Boundary& of, const std::vector<Use>& uses,
+  std::vector<double> volumes(const BoundaryUse& of, const std::vector<Use>& uses,
                               std::optional<DimId> run, std::size_t tiles) const;
-  void multiply_window(const Boundary& of, const Rank& rank, const std::vector<Use>& uses,
+  void multiply_window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
                        std::optional<DimId> run, std::vector<double>& values) const;
   std::vector<std::int64_t> tile_extents(const Placing& of, DimId d) const;
-  double met(const Boundary& of, std::size_t fanouts, bool first) const;
+  double met(const BoundaryUse& of, std::size_t fanouts, bool first) const;
 
   const Graph& graph_;
   const Rungs& rungs_;
   Tracked tracked_;
   std::size_t components_;
-  std::vector<Boundary> boundaries_;
+  std::vector<BoundaryUse> boundaries_;
   std::map<const Rank*, std::vector<std::uint32_t>> index_;  // per tile, of the rank's own rungs
 };
 

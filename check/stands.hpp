@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "arch/arch.hpp"
-#include "costmodel/ports.hpp"
+#include "costmodel/resource_vector.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim::check {
@@ -34,14 +34,6 @@ struct Room {
   std::optional<Role> role;  // a partition
   double bits = 0;
   TensorSet tenants;
-};
-
-struct Port {
-  LevelId level{};
-  PortKind kind{};
-  bool reads = false;
-  bool writes = false;
-  double bits_per_cycle = 0;
 };
 
 }  // namespace mapsim::check

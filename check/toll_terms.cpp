@@ -103,17 +103,6 @@ Tolls::Volume Tolls::make_met(TensorId t, std::size_t crossed, const std::vector
   return made;
 }
 
-// At the slowest port that the tile passes, from the parent or, finished sums, to it.
-void Tolls::add_edge(std::size_t index, Terms& made) {
-  const Placing& placing = graph_.placings()[index];
-  const Stand& inner = graph_.stands(placing.tensor)[placing.inner];
-  made.edge_rate = edge_rate(graph_.problem(), graph_.stands(placing.tensor)[placing.outer].level,
-                             inner.level, made.output);
-  made.tile_bits = &bits(index);
-  const Tensor& tensor = graph_.problem().workload().tensors[placing.tensor];
-  made.tile_width = static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
-}
-
 // Every fanout between parent and child, used or idle, from the innermost outwards.
 void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
   const Problem& problem = graph_.problem();
@@ -138,11 +127,10 @@ void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
     network.merges = used && problem.is_merged(f, t);
     if (network.merges) {
       uses[outside] = Use::kMerge;
-      network.leaves = make_volume(t, placing.crossed, uses, together);
+      network.outer.crossing = make_volume(t, placing.crossed, uses, together);
     }
-    network.per_addition = made.output ? problem.addition_energy(f).count() : 0;
-    network.per_hop = arch.fanouts[f].energy_per_hop.value_or(PicojoulesPerBit{0}).count();
-    if (network.per_hop > 0) {
+    network.energy = network_energy(problem, f, made.output);
+    if (network.energy.hop_pj > 0) {
       const DimSet shared = problem.shared_dims(f, t);
       network.route = mean_route(arch.fanouts[f], at_.axes[f], shared);
       for (const DimId d : problem.workload().dims.ids()) {
@@ -150,15 +138,65 @@ void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
         network.group_size *= shared.contains(d) ? static_cast<double>(instances) : 1.0;
       }
       if (made.output) {
-        network.met = make_met(t, placing.crossed, sums, outside);
+        network.outer.met = make_met(t, placing.crossed, sums, outside);
       }
     }
-    costs = costs || network.per_hop > 0 || (network.merges && network.per_addition > 0);
+    costs =
+        costs || network.energy.hop_pj > 0 || (network.merges && network.energy.addition_pj > 0);
     made.networks.push_back(std::move(network));
   }
   if (!costs) {
     made.networks.clear();
   }
+}
+
+BoundaryCost Tolls::cost_of(const Placing& placing, bool has_child) const {
+  const Problem& problem = graph_.problem();
+  const std::vector<Stand>& stands = graph_.stands(placing.tensor);
+  const auto padding = [&](LevelId level) {
+    const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+    return timing != nullptr && problem.arch().is_above(level, timing->array) ? whole_tiles(placing)
+                                                                              : Padding{};
+  };
+  Boundary boundary{placing.tensor, stands[placing.outer].level, std::nullopt,
+                    stands[placing.outer].final, 1};
+  for (const Rank& rank : problem.workload().tensors[placing.tensor].ranks) {
+    boundary.distinct *=
+        static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
+  }
+  boundary.parent_padding = padding(boundary.parent);
+  if (has_child) {
+    boundary.child = stands[placing.inner].level;
+    boundary.child_padding = padding(*boundary.child);
+  }
+  return {problem, boundary, graph_.ports(), tracked_};
+}
+
+// Operands that must stay in a systolic array come as tiles of all of it, whatever is in use.
+Padding Tolls::whole_tiles(const Placing& placing) const {
+  const Problem& problem = graph_.problem();
+  const auto& timing = std::get<SystolicTiming>(problem.arch().compute.timing);
+  const Role role = problem.workload().tensors[placing.tensor].role;
+  if (!timing.whole_tiles || placing.tensor == problem.workload().output() ||
+      !roles_in_array(problem.arch(), timing).contains(role)) {
+    return {};
+  }
+  const Fanout& array = problem.arch().fanouts[timing.array];
+  std::int64_t used = 1;
+  for (const DimId d : problem.workload().dims.ids()) {
+    used *= at_.axes[timing.array][0][d] * at_.axes[timing.array][1][d];
+  }
+  return padding_of(array.x * array.y, used);
+}
+
+// `outer`, `inner`: used fanouts above the ends.
+void Tolls::add_met(const Placing& placing, std::size_t outer, std::size_t inner, Terms& made) {
+  const std::vector<Use> sums(inner, Use::kSum);
+  const std::vector<Use> firsts(inner, Use::kFirst);
+  made.outer.met = make_met(placing.tensor, placing.crossed, sums, outer);
+  made.inner.met = make_met(placing.tensor, placing.crossed, sums, inner);
+  made.busy_outer.met = make_met(placing.tensor, placing.crossed, firsts, outer);
+  made.busy_inner.met = make_met(placing.tensor, placing.crossed, firsts, inner);
 }
 
 Tolls::Terms Tolls::make_terms(std::size_t index) {
@@ -176,19 +214,15 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
   made.output = t == problem.workload().output();
   made.has_child = !mac && !inner.latch;
   made.slides = inner.latch || (made.has_child && arch.levels[inner.level].sliding);
-  made.final_above = outer.final;
-  made.bits = problem.moved_bits(t, tensor.bits);
-  made.partial_bits = problem.moved_bits(t, tensor.partial_bits);
-  made.widths = tensor.bits != tensor.partial_bits;
-
+  made.cost = cost_of(placing, made.has_child);
   std::vector<Use> uses(above, Use::kSum);
   const auto volume = [&](std::size_t firsts, const std::vector<Use>& of, bool together) {
     std::vector<Use> with_first = of;
     std::fill_n(with_first.begin(), firsts, Use::kFirst);
     return make_volume(t, placing.crossed, with_first, together);
   };
-  made.inner = volume(0, uses, true);
-  made.busy_inner = volume(above, uses, true);
+  made.inner.crossing = volume(0, uses, true);
+  made.busy_inner.crossing = volume(above, uses, true);
   bool together = true;
   for (std::size_t f = outer.above; f < above; ++f) {
     together =
@@ -198,61 +232,17 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
   for (std::size_t f = outer.above; f < above; ++f) {
     uses[f] = problem.is_merged(at_.used[f], t) ? Use::kMerge : Use::kSum;
   }
-  made.outer = volume(0, uses, together);
-  made.busy_outer = volume(outer.above, uses, together);
+  made.outer.crossing = volume(0, uses, together);
+  made.busy_outer.crossing = volume(outer.above, uses, together);
   if (made.output) {
     add_met(placing, outer.above, above, made);
   }
-  made.outer_energy = arch.levels[outer.level].energy;
-  made.outer_reads = graph_.port(outer.level, true);
-  made.outer_writes = graph_.port(outer.level, false);
-  if (made.has_child) {
-    made.inner_energy = arch.levels[inner.level].energy;
-    made.inner_reads = graph_.port(inner.level, true);
-    made.inner_writes = graph_.port(inner.level, false);
-    made.inner_link = graph_.link(inner.level);
-    if (tracked_.edges) {
-      add_edge(index, made);
-    }
+  if (made.has_child && tracked_.edges) {
+    made.tile_bits = &bits(index);
+    made.tile_width =
+        static_cast<double>((inner.final ? tensor.bits : tensor.partial_bits).count());
   }
-  add_padding(placing, made);
   return made;
-}
-
-// Distinct outputs that parent and child meet, below `outer` and `inner` used fanouts.
-void Tolls::add_met(const Placing& placing, std::size_t outer, std::size_t inner, Terms& made) {
-  const TensorId t = placing.tensor;
-  const std::vector<Use> sums(inner, Use::kSum);
-  const std::vector<Use> firsts(inner, Use::kFirst);
-  made.met_outer = make_met(t, placing.crossed, sums, outer);
-  made.met_inner = make_met(t, placing.crossed, sums, inner);
-  made.met_busy_outer = make_met(t, placing.crossed, firsts, outer);
-  made.met_busy_inner = make_met(t, placing.crossed, firsts, inner);
-  const Workload& workload = graph_.problem().workload();
-  made.distinct = 1;
-  for (const Rank& rank : workload.tensors[t].ranks) {
-    made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
-  }
-}
-
-// Operands that must stay in a systolic array come as tiles of all of it, whatever is in use.
-void Tolls::add_padding(const Placing& placing, Terms& made) const {
-  const Arch& arch = graph_.problem().arch();
-  const auto* timing = std::get_if<SystolicTiming>(&arch.compute.timing);
-  if (timing == nullptr || !timing->whole_tiles || made.output) {
-    return;
-  }
-  const Role role = graph_.problem().workload().tensors[placing.tensor].role;
-  if (!roles_in_array(arch, *timing).contains(role)) {
-    return;
-  }
-  made.whole = static_cast<double>(arch.fanouts[timing->array].x * arch.fanouts[timing->array].y);
-  for (const DimId d : graph_.problem().workload().dims.ids()) {
-    made.used *= static_cast<double>(at_.axes[timing->array][0][d] * at_.axes[timing->array][1][d]);
-  }
-  const std::vector<Stand>& stands = graph_.stands(placing.tensor);
-  made.pads_outer = arch.is_above(stands[placing.outer].level, timing->array);
-  made.pads_inner = made.has_child && arch.is_above(stands[placing.inner].level, timing->array);
 }
 
 const Tolls::Terms& Tolls::terms(std::size_t placing) {

@@ -22,37 +22,28 @@ struct Tolls::Volume {
   std::vector<Window> windows;
 };
 
-// What a fanout between parent and child adds.
+// The flow at an end of a boundary.
+struct Tolls::End {
+  Volume crossing;
+  Volume met;  // outputs: distinct sums of the whole run, which cross without coming down first
+};
+
+// The network of a fanout between parent and child.
 struct Tolls::Network {
   bool merges = false;
-  double per_addition = 0;  // pJ
-  double per_hop = 0;       // pJ/b
-  double route = 0;         // hops to one group of instances that are served together, on average
+  NetworkEnergy energy;
+  double route = 0;  // hops to one group of instances that are served together, on average
   double group_size = 1;
-  Volume leaves;  // what is left at its outer end, if it merges
-  Volume met;     // distinct elements that a copy of it meets
+  End outer;  // what is left at its outer end, if it merges; what a copy of it meets
 };
 
 struct Tolls::Terms {
+  BoundaryCost cost;
   bool output = false;
   bool has_child = false;  // not the compute units, not a latch
   bool slides = false;
-  bool final_above = false;  // the outer stand's sums are to arrive finished
-  bool widths = false;
-  double bits = 0;
-  double partial_bits = 0;
-  double distinct = 0;  // elements of the output
-  Volume outer, inner, busy_outer, busy_inner;
-  Volume met_outer, met_inner, met_busy_outer, met_busy_inner;  // outputs
+  End outer, inner, busy_outer, busy_inner;
   std::vector<Network> networks;  // innermost first; none if they cost nothing
-  StorageEnergy outer_energy, inner_energy;
-  std::optional<std::size_t> outer_reads, outer_writes, inner_reads, inner_writes,
-      inner_link;                         // ports
-  std::optional<BitsPerCycle> edge_rate;  // of the first fill or last drain
-  double whole = 1;  // elements that pass a port above a systolic array for so many that are
-  double used = 1;   // ... used, where whole tiles come
-  bool pads_outer = false;
-  bool pads_inner = false;
   const std::vector<double>* tile_bits = nullptr;
   double tile_width = 1;  // as its room has it
 };

@@ -2,7 +2,6 @@
 #include "check/tolls.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "check/toll_terms.hpp"
 
@@ -13,7 +12,7 @@ Tolls::Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tra
       at_{at},
       tiles_{tiles},
       tracked_{tracked},
-      components_{1 + (tracked.ports ? graph.ports().size() : 0) + (tracked.edges ? 1 : 0)},
+      components_{resources(tracked, graph.ports().size())},
       terms_(graph.placings().size()),
       plain_(graph.placings().size()),
       bits_(graph.placings().size()),
@@ -43,106 +42,55 @@ double Tolls::volume(const Volume& of, double trips, std::size_t tile, const Ste
   return product;
 }
 
-// Additions, and hops: what several groups want comes in once, and each further group has it from
-// its neighbour. Sums that come down again take the same way.
-double Tolls::network_energy(const Terms& of, double trips, std::size_t tile,
-                             const Step& step) const {
+// Of what the networks between the ends add up and hand on.
+double Tolls::networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
+                          const Step& step) const {
   double energy = 0;
-  double entering = of.networks.empty() ? 0 : volume(of.inner, trips, tile, step);
+  NetworkFlow flow{entering};
   for (const Network& network : of.networks) {
-    const double leaving = network.merges ? volume(network.leaves, trips, tile, step) : entering;
-    energy += network.per_addition * (entering - leaving);
-    if (network.per_hop > 0) {
-      const bool partial = of.output && entering != of.distinct;
-      const double width = partial ? of.partial_bits : of.bits;
-      const double hops = leaving * network.route + (entering / network.group_size - leaving);
-      const double returns = of.output ? leaving - volume(network.met, 1, tile, Step{}) : 0;
-      energy += network.per_hop * width * hops * (leaving + returns) / leaving;
-    }
-    entering = leaving;
+    flow.leaving =
+        network.merges ? volume(network.outer.crossing, trips, tile, step) : flow.entering;
+    flow.returning = of.output && network.energy.hop_pj > 0
+                         ? flow.leaving - volume(network.outer.met, 1, tile, Step{})
+                         : 0;
+    flow.group_size = network.group_size;
+    flow.route = network.route;
+    energy += of.cost.network_pj(network.energy, flow);
+    flow.entering = flow.leaving;
   }
   return energy;
 }
 
-void Tolls::pay_edge(const Terms& of, double width, std::size_t tile, double* out,
-                     std::size_t stride) const {
-  if (of.edge_rate) {
-    const double elements = (*of.tile_bits)[tile] / of.tile_width;
-    const double moved = of.pads_inner ? elements * width * of.whole / of.used : elements * width;
-    out[(components_ - 1) * stride] += std::ceil(moved / of.edge_rate->count());
-  }
-}
-
+// Adds to out[k * stride]. Sums come back but for the first time that an instance meets the
+// element.
 void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, double* out,
                 std::size_t stride) const {
   step = of.slides ? step : Step{};
-  if (of.output) {
-    pay_output(of, trips, tile, step, out, stride);
-    return;
-  }
-  out[0] = volume(of.outer, trips, tile, step) * of.bits * of.outer_energy.read.count() +
-           network_energy(of, trips, tile, step);
-  if (of.has_child) {
-    out[0] += volume(of.inner, trips, tile, step) * of.bits * of.inner_energy.write.count();
-    pay_edge(of, of.bits, tile, out, stride);
-  }
-  const auto padded = [&of](double bits, bool pads) {
-    return pads ? bits * of.whole / of.used : bits;
+  const auto find = [&](const End& end) {
+    EndFlow at{volume(end.crossing, trips, tile, step)};
+    at.returning = of.output ? at.crossing - volume(end.met, 1, tile, Step{}) : 0;
+    return at;
   };
-  if (tracked_.ports && of.outer_reads) {
-    out[(1 + *of.outer_reads) * stride] +=
-        padded(of.bits * volume(of.busy_outer, trips, tile, step), of.pads_outer);
-  }
-  if (tracked_.ports && (of.inner_writes || of.inner_link)) {
-    const double fills = padded(of.bits * volume(of.busy_inner, trips, tile, step), of.pads_inner);
-    for (const auto& port : {of.inner_writes, of.inner_link}) {
-      out[port ? (1 + *port) * stride : 0] += port ? fills : 0;
-    }
-  }
-}
-
-// A sum that crosses an end once is finished. Updates go up, and come back but for the first time
-// that an instance meets the element; drains leave the child, fills come back.
-void Tolls::pay_output(const Terms& of, double trips, std::size_t tile, const Step& step,
-                       double* out, std::size_t stride) const {
-  const double updates = volume(of.outer, trips, tile, step);
-  const bool final_above = updates == of.distinct;
-  if (of.widths && final_above != of.final_above) {
+  BoundaryFlow flow;
+  flow.parent = find(of.outer);
+  if (!of.cost.admits(flow.parent.crossing)) {
     for (std::size_t k = 0; k < components_; ++k) {
       out[k * stride] = kInfinity;
     }
     return;
   }
-  const auto bits = [&](std::optional<std::size_t> port, double moved) {
-    if (tracked_.ports && port) {
-      out[(1 + *port) * stride] += moved;
-    }
-  };
-  const double width = final_above ? of.bits : of.partial_bits;
-  const double readbacks = updates - volume(of.met_outer, 1, tile, Step{});
-  out[0] =
-      width * (updates * of.outer_energy.update.count() + readbacks * of.outer_energy.read.count());
-  if (tracked_.ports) {
-    const double busy = volume(of.busy_outer, trips, tile, step);
-    bits(of.outer_writes, width * busy);
-    bits(of.outer_reads, width * (busy - volume(of.met_busy_outer, 1, tile, Step{})));
+  if (of.has_child || !of.networks.empty()) {
+    flow.child = find(of.inner);
+    flow.networks_pj = networks_pj(of, flow.child.crossing, trips, tile, step);
   }
-  const double drains = volume(of.inner, trips, tile, step);
-  out[0] += network_energy(of, trips, tile, step);
-  if (of.has_child) {
-    const double child_width = drains == of.distinct ? of.bits : of.partial_bits;
-    const double fills = drains - volume(of.met_inner, 1, tile, Step{});
-    out[0] += child_width *
-              (drains * of.inner_energy.read.count() + fills * of.inner_energy.write.count());
-    pay_edge(of, child_width, tile, out, stride);
-    if (tracked_.ports) {
-      const double busy = volume(of.busy_inner, trips, tile, step);
-      const double back = busy - volume(of.met_busy_inner, 1, tile, Step{});
-      bits(of.inner_reads, child_width * busy);
-      bits(of.inner_writes, child_width * back);
-      bits(of.inner_link, child_width * (busy + back));
-    }
+  if (of.cost.tracks_parent()) {
+    flow.busy_parent = find(of.busy_outer);
   }
+  if (of.cost.tracks_child()) {
+    flow.busy_child = find(of.busy_inner);
+  }
+  flow.tile = of.tile_bits != nullptr ? (*of.tile_bits)[tile] / of.tile_width : 0;
+  of.cost.charge(flow, out, stride);
 }
 
 bool Tolls::allows(TensorId t, const Stand& stand, std::size_t tile) const {

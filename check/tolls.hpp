@@ -10,20 +10,13 @@
 
 #include "check/geometry.hpp"
 #include "check/graph.hpp"
+#include "costmodel/boundary_cost.hpp"
 
 namespace mapsim::check {
 
-// What is asked for beside the energy: the bits through each port of the busiest instance, and the
-// cycles of first fills and last drains.
-struct Tracked {
-  bool ports = false;
-  bool edges = false;  // only with the ports
-};
-
-// What the placings of a case cost, per tile. Component 0 is the energy [pJ], 1 + q the bits
-// through port q, the last one the cycles of the edges, as far as they are tracked. Infinite where
-// the tile does not fit its room alone, or where the sums are not as wide as the stand says. From
-// the formulas of docs/model.md for perfect factors.
+// What the boundaries of a case cost, per tile: the components of resource_vector.hpp. Infinite
+// where the tile does not fit its room alone, or where the sums are not as wide as the stand says.
+// Flows are from the formulas of docs/model.md for perfect factors.
 class Tolls {
  public:
   Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked);
@@ -46,6 +39,7 @@ class Tolls {
   struct Volume;
   struct Terms;
   struct Window;
+  struct End;
   struct Network;
 
   // A loop over `dim` from digit `from`, the tile sliding along it; no dim: none.
@@ -56,11 +50,12 @@ class Tolls {
 
   const Terms& terms(std::size_t placing);
   Terms make_terms(std::size_t index);
-  void add_edge(std::size_t index, Terms& made);
+  BoundaryCost cost_of(const Placing& placing, bool has_child) const;
+  Padding whole_tiles(const Placing& placing) const;
   void add_met(const Placing& placing, std::size_t outer, std::size_t inner, Terms& made);
-  void add_padding(const Placing& placing, Terms& made) const;
   void add_networks(const Placing& placing, bool together, Terms& made);
-  double network_energy(const Terms& of, double trips, std::size_t tile, const Step& step) const;
+  double networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
+                     const Step& step) const;
   Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
   Volume make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses, std::size_t above);
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
@@ -69,13 +64,9 @@ class Tolls {
   bool allows(TensorId t, const Stand& stand, std::size_t tile) const;
   void multiply_points(const Placing& placing, std::size_t r, std::size_t above,
                        std::vector<double>& values);
-  void pay_edge(const Terms& of, double width, std::size_t tile, double* out,
-                std::size_t stride) const;
   double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;
   void pay(const Terms& of, double trips, std::size_t tile, Step step, double* out,
            std::size_t stride) const;
-  void pay_output(const Terms& of, double trips, std::size_t tile, const Step& step, double* out,
-                  std::size_t stride) const;
 
   const Graph& graph_;
   const Case& at_;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "arch/buffering.hpp"
 #include "check/chains.hpp"
 #include "costmodel/nest.hpp"
 
@@ -260,7 +261,7 @@ class Unfolder {
     offer(std::move(next));
   }
 
-  const Boundary& boundary(std::size_t placing) const {
+  const BoundaryUse& boundary(std::size_t placing) const {
     return relaxed_.shares().boundary(placing);
   }
 
@@ -278,12 +279,13 @@ class Unfolder {
   // `above`: right above the tile, or above the loop over `run` that it lies right below. False:
   // nothing would be as the stand says.
   bool pay_for(Label& label, std::size_t placing, const Label& above, std::optional<DimId> run) {
-    const Boundary& of = boundary(placing);
+    const BoundaryUse& of = boundary(placing);
     const bool slides = run && of.slides;
     if (knows_loops_) {
-      Moved moved = slides ? counts_.moved(of, above.chains, run) : counts_.moved(of, label.chains);
-      moved.tile = relaxed_.bits(placing)[label.node.tile] / of.tile_width;
-      return pay(of, moved, relaxed_.shares().tracked(), label.values.data(), 1, components_);
+      BoundaryFlow flow =
+          slides ? counts_.flow(of, above.chains, run) : counts_.flow(of, label.chains);
+      flow.tile = relaxed_.bits(placing)[label.node.tile] / of.tile_width;
+      return of.cost.charge(flow, label.values.data(), 1);
     }
     const std::size_t tile = slides ? above.node.tile : label.node.tile;
     const std::vector<double>& costs = prices(placing, slides ? run : std::nullopt);
@@ -322,9 +324,8 @@ class Unfolder {
       return;
     }
     for (const std::size_t placing : placings) {
-      const Boundary& of = boundary(placing);
-      if (!pay(of, counts_.moved(of, label.chains), relaxed_.shares().tracked(), last.values.data(),
-               1, components_)) {
+      const BoundaryUse& of = boundary(placing);
+      if (!of.cost.charge(counts_.flow(of, label.chains), last.values.data(), 1)) {
         return;
       }
     }
@@ -359,8 +360,8 @@ class Unfolder {
 
   // Bits of the room of a curve for what stands in it so far.
   double capacity_for(const Label& label) const {
-    const bool twice = measured_ && graph_.problem().arch().levels[goal_.level].double_buffered;
-    return measured_ ? label.values[*measured_] * (twice ? 2 : 1) : 0;
+    const Storage& level = graph_.problem().arch().levels[goal_.level];
+    return measured_ ? copies_of(level) * label.values[*measured_] : 0;
   }
 
   bool is_dominated(const Label& label) {

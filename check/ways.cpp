@@ -8,6 +8,7 @@
 #include "check/geometry.hpp"
 #include "check/goal.hpp"
 #include "check/stays.hpp"
+#include "costmodel/boundary_cost.hpp"
 #include "costmodel/nest.hpp"
 
 namespace mapsim::check {
@@ -16,12 +17,12 @@ namespace {
 
 // Energy per bit of what a level gives to what is further in, or takes from there.
 double access_energy(const Storage& level, bool output) {
-  return (output ? level.energy.update : level.energy.read).count();
+  return parent_energy(level, output).crossing_pj;
 }
 
 // Energy per bit of what a level takes from further out, or gives back.
 double arrival_energy(const Storage& level, bool output) {
-  return (output ? level.energy.read : level.energy.write).count();
+  return child_energy(level, output).crossing_pj;
 }
 
 double product(const PerDim<std::int64_t>& factors, DimSet without) {
@@ -198,7 +199,6 @@ class Ways {
   // of a partial tile they add less, and more arrives.
   double taking(const Leg& leg, double child) const {
     const Cargo& cargo = *leg.cargo;
-    const StorageEnergy& energy = arch_.levels[leg.from].energy;
     double arriving = child;
     double network = 0;
     for (std::size_t i = factors_.size(); i-- > 0;) {
@@ -217,7 +217,7 @@ class Ways {
     const bool wide = cargo.two_widths ? !leg.from_final : is_more(arriving, cargo.distinct);
     const double again = std::max(0.0, arriving - cargo.distinct * copies(cargo, leg.from));
     return network + (wide ? cargo.wide : cargo.narrow) *
-                         (arriving * energy.update.count() + again * energy.read.count());
+                         parent_energy(arch_.levels[leg.from], true).of({arriving, again});
   }
 
   // The compute units' accesses to a level.
@@ -245,10 +245,10 @@ class Ways {
     const double met = cargo.distinct * copies(cargo, leg.to);
     const double child = std::max(met, operations_ / stay);
     if (cargo.output) {
-      const double again = leg.to ? arch_.levels[*leg.to].energy.write.count() : 0;
+      const EndEnergy energy = leg.to ? child_energy(arch_.levels[*leg.to], true) : EndEnergy{};
       const double width =
           is_more(child, cargo.distinct) ? cargo.wide : std::min(cargo.narrow, cargo.wide);
-      return taking(leg, child) + width * (child * arrival + (child - met) * again);
+      return taking(leg, child) + width * energy.of({child, child - met});
     }
     const PerDim<std::int64_t> served = merged(leg);
     const double lacking = product(served, cargo.tensor->dims());
@@ -257,7 +257,7 @@ class Ways {
             ? stay * lacking
             : most_operations(problem_.workload(), lodging, cargo.id, outer, served);
     const double parent = std::max(met / lacking, operations_ / stays);
-    return cargo.narrow * (parent * from.energy.read.count() + child * arrival);
+    return cargo.narrow * (parent * access_energy(from, false) + child * arrival);
   }
 
   // Of every tensor that moves to a place of the lodging (kNowhere: it does not).

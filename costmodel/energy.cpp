@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "costmodel/accesses.hpp"
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/nvdla/features.hpp"
 
@@ -6,19 +7,23 @@ namespace mapsim {
 
 namespace {
 
-// Reads, read-backs and drains pay `read`; fills pay `write`; updates pay `update`: design
-// section 5. `padding`: of features in an engine's memory.
+// `padding`: of features in an engine's memory.
 TensorEnergy tensor_energy(const Problem& problem, TensorId tensor, const StorageEnergy& per_bit,
                            const TensorCounts& at, const Padding& padding) {
-  const AccessCounts& n = at.total;
-  const auto bits = [&](std::int64_t elements, Bits width) {
-    return padding.of(static_cast<double>(elements) * problem.moved_bits(tensor, width));
+  const auto paid_for = [&](Action action) {
+    double bits = 0;
+    for (const Access access : kAccesses) {
+      const auto elements = static_cast<double>(at.total.*rule_of(access).elements);
+      bits += rule_of(access).action == action
+                  ? padding.of(elements * problem.moved_bits(tensor, width_of(at, access)))
+                  : 0;
+    }
+    return Picojoules{energy_of(per_bit, action).count() * bits};
   };
   TensorEnergy energy;
-  energy.read = Picojoules{per_bit.read.count() * (bits(n.reads + n.readbacks, at.down_bits) +
-                                                   bits(n.drains, at.up_bits))};
-  energy.write = Picojoules{per_bit.write.count() * bits(n.fills, at.up_bits)};
-  energy.update = Picojoules{per_bit.update.count() * bits(n.updates, at.down_bits)};
+  energy.read = paid_for(Action::kRead);
+  energy.write = paid_for(Action::kWrite);
+  energy.update = paid_for(Action::kUpdate);
   energy.total = energy.read + energy.write + energy.update;
   return energy;
 }

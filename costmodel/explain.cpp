@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "costmodel/accesses.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -30,24 +32,24 @@ EnergyTerm plain_term(const std::string& node, const char* action, std::int64_t 
   return term;
 }
 
+const std::string& source_of(const StorageSources& sources, Action action) {
+  return action == Action::kRead    ? sources.read
+         : action == Action::kWrite ? sources.write
+                                    : sources.update;
+}
+
 void add_accesses(const Storage& level, TensorId tensor, double density, const TensorCounts& at,
                   Terms& terms) {
-  const AccessCounts& n = at.total;
-  const StorageEnergy& per_bit = level.energy;
-  const StorageSources& sources = level.sources;
-  const auto add = [&](const char* action, std::int64_t count, Bits width, PicojoulesPerBit energy,
-                       const std::string& source) {
-    EnergyTerm term = plain_term(level.name, action, count, Picojoules{energy.count()}, source);
+  for (const Access access : kAccesses) {
+    const AccessRule& rule = rule_of(access);
+    EnergyTerm term = plain_term(level.name, rule.name, at.total.*rule.elements,
+                                 Picojoules{energy_of(level.energy, rule.action).count()},
+                                 source_of(level.sources, rule.action));
     term.tensor = tensor;
-    term.width = width;
+    term.width = width_of(at, access);
     term.density = density;
     add_term(terms, std::move(term));
-  };
-  add("read", n.reads, at.down_bits, per_bit.read, sources.read);
-  add("read-back", n.readbacks, at.down_bits, per_bit.read, sources.read);
-  add("drain", n.drains, at.up_bits, per_bit.read, sources.read);
-  add("fill", n.fills, at.up_bits, per_bit.write, sources.write);
-  add("update", n.updates, at.down_bits, per_bit.update, sources.update);
+  }
 }
 
 // Additions and hops.

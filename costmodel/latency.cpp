@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
+#include "costmodel/boundary_cost.hpp"
 #include "costmodel/evaluate_into.hpp"
 #include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
@@ -11,9 +11,9 @@ namespace mapsim {
 
 namespace {
 
-// [cycles] = ceil(bits / (bits/cycle)); an absent bandwidth is infinite.
+// An absent bandwidth is infinite.
 Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) {
-  return Cycles{bandwidth ? static_cast<std::int64_t>(std::ceil(bits / bandwidth->count())) : 0};
+  return Cycles{bandwidth ? static_cast<std::int64_t>(transfer_cycles(bits, *bandwidth)) : 0};
 }
 
 // What comes in more than is used: whole tiles of a systolic array, or an engine's features in
@@ -31,25 +31,20 @@ PerTensor<TilePadding> all_paddings(const Problem& problem, const Nest& nest,
 void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
                const PerTensor<TilePadding>& padding, std::vector<Resource>& resources) {
   const Bandwidth& bandwidth = problem.arch().levels[level].bandwidth;
-  const auto add = [&](PortKind port, const auto& bits_of) {
+  for (const PortKind port : kPorts) {
     const std::optional<BitsPerCycle>& rate = rate_of(bandwidth, port);
     if (!rate) {
-      return;
+      continue;
     }
     double bits = 0;
     for (const TensorId t : counts.ids()) {
       const bool pads = !padding.empty() && (is_above_array(problem.arch(), level) ||
                                              holds_padded_features(problem.arch(), level));
-      const double moved = problem.moved_bits(t, bits_of(counts[t]));
+      const double moved = problem.moved_bits(t, bits_through(counts[t], port));
       bits += pads ? padding[t].all.of(moved) : moved;
     }
     resources.push_back({port, level, transfer_time(bits, rate), 0});
-  };
-  add(PortKind::kRead, [](const TensorCounts& at) { return at.read_bits; });
-  add(PortKind::kWrite, [](const TensorCounts& at) { return at.write_bits; });
-  add(PortKind::kShared, [](const TensorCounts& at) { return at.read_bits + at.write_bits; });
-  add(PortKind::kLink,
-      [](const TensorCounts& at) { return (at.busiest.fills + at.busiest.drains) * at.up_bits; });
+  }
 }
 
 // First fill of an operand's tile, or last drain of the output's, of the first instance.
@@ -86,11 +81,9 @@ bool stationary_binds(const Counts& counts, const Latency& latency) {
   std::int64_t all = 0;
   std::int64_t stationary = 0;
   for (const TensorId t : counts.levels[bottleneck.level].ids()) {
-    const TensorCounts& at = counts.levels[bottleneck.level][t];
-    const std::int64_t read = bottleneck.kind == PortKind::kWrite ? 0 : at.read_bits.count();
-    const std::int64_t write = bottleneck.kind == PortKind::kRead ? 0 : at.write_bits.count();
-    all += read + write;
-    stationary += t == latency.compute.stationary ? read + write : 0;
+    const Bits bits = bits_through(counts.levels[bottleneck.level][t], bottleneck.kind);
+    all += bits.count();
+    stationary += t == latency.compute.stationary ? bits.count() : 0;
   }
   return 2 * stationary > all;
 }

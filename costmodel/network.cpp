@@ -13,18 +13,17 @@ bool asks_for_hops(const Arch& arch, FanoutId fanout, LevelId parent,
          !(child && arch.is_above(*child, fanout));
 }
 
-// An element that several groups want (the halo of a window) comes in once, over a route of mean
-// length; each further group gets it from its neighbour.
+double word_hops(double words, double routed, double hops, double returns) {
+  const double one_way = routed == words ? hops : hops * (words / routed) + (routed - words);
+  return returns == 0 ? one_way : one_way * ((words + returns) / words);
+}
+
 double NetworkCounts::word_hops() const {
   if (words == 0) {
     return 0;
   }
-  const auto once = static_cast<double>(words);
-  const double hops = static_cast<double>(half_hops) / 2;
-  const double one_way = routed == words ? hops
-                                         : hops * (once / static_cast<double>(routed)) +
-                                               static_cast<double>(routed - words);
-  return returns == 0 ? one_way : one_way * (static_cast<double>(words + returns) / once);
+  return mapsim::word_hops(static_cast<double>(words), static_cast<double>(routed),
+                           static_cast<double>(half_hops) / 2, static_cast<double>(returns));
 }
 
 Routes::Routes(std::span<const NestLoop> loops, FanoutId fanout, std::int64_t rows, DimSet shared)

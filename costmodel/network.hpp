@@ -14,6 +14,12 @@ namespace mapsim {
 // `fanout`, and does the fanout say what a hop costs?
 bool asks_for_hops(const Arch& arch, FanoutId fanout, LevelId parent, std::optional<LevelId> child);
 
+// Hops that words take which come in at the outer end of a network: so many of them are `routed` to
+// groups, each over the route of its group, `hops` in all. A word that several groups want (the
+// halo of a window) comes in once, over a route of mean length, and each further group gets it from
+// its neighbour. Sums that come down again take the same way.
+double word_hops(double words, double routed, double hops, double returns);
+
 // The ways through the network of one fanout (docs/model.md#networks), a mesh of columns along X
 // and rows along Y, on which the nest's loops place instances, outer loops further apart. Words
 // enter beside the first column in the middle of the rows, go along to the last column that has

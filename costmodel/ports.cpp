@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/ports.hpp"
 
+#include "costmodel/accesses.hpp"
 #include "costmodel/problem.hpp"
 
 namespace mapsim {
@@ -101,22 +102,19 @@ std::optional<BitsPerCycle> edge_rate(const Problem& problem, LevelId parent, Le
   if (is_in_array(arch, child) && !is_in_array(arch, parent)) {
     return std::nullopt;
   }
-  const LevelId from = output ? child : parent;
-  const LevelId to = output ? parent : child;
   std::optional<BitsPerCycle> slowest;
   bool hides = true;
-  const auto pass = [&](LevelId level, PortKind port) {
-    const std::optional<BitsPerCycle>& rate = rate_of(arch.levels[level].bandwidth, port);
-    if (rate && (!slowest || *rate < *slowest)) {
-      slowest = rate;
-      hides = problem.overlap(level).hides(port);
+  for (const bool at_parent : {!output, output}) {  // where the tile comes from, where it goes to
+    const LevelId level = at_parent ? parent : child;
+    for (const PortKind port : kPorts) {
+      const std::optional<BitsPerCycle>& rate = rate_of(arch.levels[level].bandwidth, port);
+      if (rate && passes(crossing_access(at_parent, output), port) &&
+          (!slowest || *rate < *slowest)) {
+        slowest = rate;
+        hides = problem.overlap(level).hides(port);
+      }
     }
-  };
-  pass(from, PortKind::kRead);
-  pass(from, PortKind::kShared);
-  pass(child, PortKind::kLink);
-  pass(to, PortKind::kWrite);
-  pass(to, PortKind::kShared);
+  }
   return hides ? slowest : std::nullopt;
 }
 

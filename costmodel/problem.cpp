@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "arch/buffering.hpp"
 #include "costmodel/technology.hpp"
 
 namespace mapsim {
@@ -56,10 +57,7 @@ std::optional<Bits> Problem::room(LevelId level, Role role) const {
     const auto partition = storage.capacity.per_role.find(role);
     room = partition == storage.capacity.per_role.end() ? Bits{0} : partition->second;
   }
-  if (room && storage.double_buffered) {
-    room = Bits{room->count() / 2};
-  }
-  return room;
+  return room ? std::optional(Bits{room->count() / copies_of(storage)}) : std::nullopt;
 }
 
 bool Problem::may_keep(LevelId level, TensorId tensor) const {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "costmodel/boundary_cost.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/technology.hpp"
@@ -79,26 +80,21 @@ PortLoad busiest_port(const Arch& arch, const Workload& workload, const PerTenso
     if (l != LevelId{0} && (outermost_only || arch.instances(l) > 1)) {
       break;
     }
-    double read = 0;
-    double write = 0;
-    double link = 0;
-    for (const TensorId t : bits.ids()) {
-      const bool passes = l != LevelId{0} && arch.levels[l].keep.contains(workload.tensors[t].role);
-      const bool output = t == workload.output();
-      read += passes || (l == LevelId{0} && !output) ? bits[t] : 0;
-      write += passes || (l == LevelId{0} && output) ? bits[t] : 0;
-      link += passes ? bits[t] : 0;
-    }
-    const auto pass = [&](PortKind port, double moved) {
+    for (const PortKind port : kPorts) {
       const auto& rate = rate_of(arch.levels[l].bandwidth, port);
+      double moved = 0;
+      for (const TensorId t : bits.ids()) {
+        const bool output = t == workload.output();
+        const bool kept = arch.levels[l].keep.contains(workload.tensors[t].role);
+        const bool served = l == LevelId{0} || kept;  // it is the parent of a boundary, ...
+        const bool comes = l != LevelId{0} && kept;   // ... and the child of one
+        moved += served && passes(crossing_access(true, output), port) ? bits[t] : 0;
+        moved += comes && passes(crossing_access(false, output), port) ? bits[t] : 0;
+      }
       if (rate && moved / rate->count() > busiest.cycles) {
         busiest = {l, port, moved, rate->count(), moved / rate->count()};
       }
-    };
-    pass(PortKind::kRead, read);
-    pass(PortKind::kWrite, write);
-    pass(PortKind::kShared, read + write);
-    pass(PortKind::kLink, link);
+    }
   }
   return busiest;
 }
@@ -199,8 +195,8 @@ Least least_cost(const Arch& arch, const Workload& workload) {
   const Problem problem{arch, workload};
   Least least{least_cycles(problem, moved), {}};
   least.energy = Picojoules{static_cast<double>(workload.macs()) * problem.mac_energy().count() +
-                            read_bits * outermost.energy.read.count() +
-                            write_bits * outermost.energy.update.count()} +
+                            read_bits * parent_energy(outermost, false).crossing_pj +
+                            write_bits * parent_energy(outermost, true).crossing_pj} +
                  problem.leakage(least.cycles);
   return least;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/boundary_cost.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -20,8 +22,9 @@ StreamCost stream_cost(const Arch& arch, Bits in, Bits out) {
   StreamCost cost;
   cost.latency = Cycles{static_cast<std::int64_t>(std::ceil(std::max(
       {cycles(in + out, ports.shared), cycles(in, ports.read), cycles(out, ports.write)})))};
-  cost.energy = Picojoules{static_cast<double>(in.count()) * outermost.energy.read.count() +
-                           static_cast<double>(out.count()) * outermost.energy.update.count()};
+  cost.energy =
+      Picojoules{static_cast<double>(in.count()) * parent_energy(outermost, false).crossing_pj +
+                 static_cast<double>(out.count()) * parent_energy(outermost, true).crossing_pj};
   cost.energy += leakage_per_cycle(arch) * static_cast<double>(cost.latency.count());
   return cost;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/widths.hpp"
 
+#include "costmodel/accesses.hpp"
+
 namespace mapsim {
 
 void assign_widths(const Workload& workload, Counts& counts) {
@@ -15,10 +17,11 @@ void assign_widths(const Workload& workload, Counts& counts) {
       if (t == workload.output()) {
         // The outermost level keeps the whole output: its footprint is |O|.
         const std::int64_t distinct = counts.levels[LevelId{0}][t].footprint;
-        at.down_bits = at.total.updates == distinct ? tensor.bits : tensor.partial_bits;
-        at.up_bits = l == LevelId{0}
-                         ? at.down_bits
-                         : (at.total.drains == distinct ? tensor.bits : tensor.partial_bits);
+        const auto width = [&](std::int64_t crossing) {
+          return crosses_once(crossing, distinct) ? tensor.bits : tensor.partial_bits;
+        };
+        at.down_bits = width(at.total.updates);
+        at.up_bits = l == LevelId{0} ? at.down_bits : width(at.total.drains);
         at.bits = at.down_bits;
       }
     }
@@ -31,9 +34,9 @@ void assign_network_widths(const Workload& workload, Counts& counts) {
       NetworkCounts& at = network[t];
       const Tensor& tensor = workload.tensors[t];
       if (at.words > 0) {
-        at.bits = t != workload.output() || at.received == counts.levels[LevelId{0}][t].footprint
-                      ? tensor.bits
-                      : tensor.partial_bits;
+        const bool partial = t == workload.output() &&
+                             !crosses_once(at.received, counts.levels[LevelId{0}][t].footprint);
+        at.bits = partial ? tensor.partial_bits : tensor.bits;
       }
     }
   }
@@ -42,9 +45,8 @@ void assign_network_widths(const Workload& workload, Counts& counts) {
 void assign_ports(Counts& counts) {
   for (auto& level : counts.levels) {
     for (TensorCounts& at : level) {
-      const AccessCounts& n = at.busiest;
-      at.read_bits = (n.reads + n.readbacks) * at.down_bits + n.drains * at.up_bits;
-      at.write_bits = n.fills * at.up_bits + n.updates * at.down_bits;
+      at.read_bits = bits_through(at, PortKind::kRead);
+      at.write_bits = bits_through(at, PortKind::kWrite);
     }
   }
 }

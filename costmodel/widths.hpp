@@ -4,10 +4,9 @@
 
 namespace mapsim {
 
-// Fills the widths of `counts` from its accesses. Operands are as wide as their tensor. A sum that
-// crosses once is final, and as wide as the output; sums that come back are partial. So an end of a
-// boundary is final iff it moves each of the output's distinct elements exactly once. A level
-// stores sums as wide as they arrive from below. Asks for the accesses of the output only.
+// Fills the widths of `counts` from its accesses. Operands are as wide as their tensor, sums as
+// crosses_once() says of each end of a boundary. A level stores sums as wide as they arrive from
+// below. Asks for the accesses of the output only.
 void assign_widths(const Workload& workload, Counts& counts);
 
 // Of networks: sums are as wide as they come in from below.

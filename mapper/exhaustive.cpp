@@ -5,14 +5,12 @@
 
 #include "mapper/mapper.hpp"
 #include "mapper/patience.hpp"
-#include "mapper/side_by_side.hpp"
 #include "mapper/tally.hpp"
 
 namespace mapsim {
 namespace {
 
-// Mappings that are made before they are evaluated together: enough to keep threads busy and for
-// many of one structure to be among them.
+// Mappings that are made before threads evaluate them: enough to keep all of them busy.
 constexpr std::size_t kBatch = 16'384;
 
 }  // namespace
@@ -21,13 +19,10 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   const Patience patience(options);
   Tally tally;
   std::vector<Mapping> batch;
-  const bool in_bulk =
-      !space.constraints().factors.balanced && !space.problem().is_timed_by_model();
   const auto flush = [&] {
     tally.add(options.objective,
-              in_bulk ? consider_side_by_side(space.problem(), options, batch)
-                      : consider_all(space.problem(), options, std::ssize(batch),
-                                     [&](auto i) { return batch[static_cast<std::size_t>(i)]; }));
+              consider_all(space.problem(), options, std::ssize(batch),
+                           [&](auto i) { return batch[static_cast<std::size_t>(i)]; }));
     batch.clear();
   };
   const bool completed = !patience.over() && space.enumerate([&](const Mapping& mapping) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "arch/buffering.hpp"
 #include "core/threads.hpp"
 #include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
@@ -175,9 +176,8 @@ class FrontSearch {
   }
 
   Key key_of(const FrontPoint& point) const {
-    const std::int64_t bits_per_bit =
-        room_ && space_.problem().arch().levels[room_->level].double_buffered ? 2 : 1;
-    return {point.value, static_cast<double>(point.measure / bits_per_bit)};
+    const int copies = room_ ? copies_of(space_.problem().arch().levels[room_->level]) : 1;
+    return {point.value, static_cast<double>(point.measure / copies)};
   }
 
   // Coarse lattices first: they are cheap, and most groups need no other.
@@ -298,7 +298,7 @@ std::int64_t capacity_for(const Problem& problem, const CurveRoom& room, const C
       bits += at.footprint * at.bits.count();
     }
   }
-  return problem.arch().levels[room.level].double_buffered ? 2 * bits : bits;
+  return copies_of(problem.arch().levels[room.level]) * bits;
 }
 
 Problem with_plenty(const Problem& problem, const CurveRoom& room) {

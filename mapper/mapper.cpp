@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "arch/buffering.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -29,11 +31,10 @@ struct Need {
 
 Need need_of(const Problem& problem, const CapacityExceeded& reason) {
   const Storage& level = problem.arch().levels[reason.level];
-  const std::int64_t bits_per_bit = level.double_buffered ? 2 : 1;  // half of it is for tiles
   return {reason.partition
               ? fmt::format("{}: capacity for {}", level.name, to_string(*reason.partition))
               : fmt::format("{}: capacity", level.name),
-          bits_per_bit * reason.need.count()};
+          copies_of(level) * reason.need.count()};
 }
 
 Need need_of(const Problem& problem, const FanoutExceeded& reason) {

@@ -16,7 +16,6 @@ class Tally {
  public:
   // True: it fits and is within the limits; evaluator.cost() is what it costs.
   bool consider(Evaluator& evaluator, const Objective& objective, const Mapping& mapping);
-  void pass() { ++evaluations_; }  // one that fits, is within the limits and not the best
   void add(const Objective& objective, Tally other);
   std::int64_t evaluations() const { return evaluations_; }
   // As far as it goes: best, cost, infeasible, evaluations.

@@ -23,19 +23,17 @@ namespace {
 
 using Factors = PerDim<std::int64_t>;
 
-// One fanout of a problem, with what its unrollings are made of.
+// One fanout of a problem, with what its unrollings must obey. It is made anew for each group whose
+// members are listed, so that nothing in it grows with the bounds of the dims.
 struct Scope {
   FanoutId fanout{};
   std::int64_t x_size = 1;
   std::int64_t y_size = 1;
   DimSet x_dims;
   DimSet y_dims;
-  PerDim<std::vector<std::int64_t>> factors;  // that a dim may have, ascending
-  std::optional<Unrolling> given;             // of this fanout only, sorted, factors > 1
+  std::optional<Unrolling> given;  // of this fanout only, sorted, factors > 1
   UnrollRule rule;
   bool ruled = false;  // what stands along an axis
-  // [dim][index of a factor]: what of it may stand along X, the rest along Y.
-  PerDim<std::vector<std::vector<std::int64_t>>> splits;
 };
 
 DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
@@ -63,11 +61,13 @@ std::vector<std::int64_t> parts(std::int64_t n) {
   return found;
 }
 
-std::vector<std::vector<std::int64_t>> splits(const Scope& scope, DimId dim) {
+// Per factor, what of it may stand along X, the rest along Y.
+std::vector<std::vector<std::int64_t>> splits(const Scope& scope, DimId dim,
+                                              const std::vector<std::int64_t>& factors) {
   std::vector<std::vector<std::int64_t>> of_factor;
-  for (const std::int64_t factor : scope.factors[dim]) {
+  for (const std::int64_t factor : factors) {
     std::vector<std::int64_t>& found = of_factor.emplace_back();
-    for (const std::int64_t x : scope.factors[dim]) {
+    for (const std::int64_t x : factors) {
       if (x > factor || factor > scope.x_size * scope.y_size) {
         break;
       }
@@ -90,18 +90,11 @@ Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& l
               allowed_dims(workload, node.y_dims),
               {},
               {},
-              {},
-              false,
-              {}};
+              false};
   for (const UnrollRule& rule : limits.rules) {
     scope.rule = rule.fanout == fanout ? rule : scope.rule;
   }
   scope.ruled = !(scope.rule.x == AxisRule{} && scope.rule.y == AxisRule{});
-  for (const DimId d : workload.dims.ids()) {
-    const std::int64_t bound = workload.dims[d].bound;
-    scope.factors.push_back(limits.remainders ? parts(bound) : divisors(bound));
-    scope.splits.push_back(splits(scope, d));
-  }
   for (const Unroll& unroll : limits.given.value_or(Unrolling{})) {
     if (unroll.fanout == fanout) {
       scope.given = scope.given.value_or(Unrolling{});
@@ -124,6 +117,7 @@ class AxisSplitter {
     for (const DimId d : factors.ids()) {
       if (factors[d] > 1) {
         unrolled_.push_back(d);
+        x_factors_.push_back(divisors(factors[d]));
       }
     }
   }
@@ -177,14 +171,12 @@ class AxisSplitter {
       return !obeys() || visit();
     }
     const DimId dim = unrolled_[static_cast<DimId>(index)];
-    const std::int64_t factor = factors_[dim];
-    for (const std::int64_t x : scope_.factors[dim]) {
-      if (x > std::min(factor, x_room)) {
+    for (const std::int64_t x : x_factors_[index]) {
+      if (x > x_room) {
         break;
       }
-      const std::int64_t y = factor / x;
-      const bool divides = factor % x == 0 && y <= y_room;
-      if (divides && (x == 1 || scope_.x_dims.contains(dim)) &&
+      const std::int64_t y = factors_[dim] / x;
+      if (y <= y_room && (x == 1 || scope_.x_dims.contains(dim)) &&
           (y == 1 || scope_.y_dims.contains(dim))) {
         along_x_[dim] = x;
         if (!split(index + 1, x_room / x, y_room / y, visit)) {
@@ -197,7 +189,8 @@ class AxisSplitter {
 
   const Scope& scope_;
   const Factors& factors_;
-  PerDim<DimId> unrolled_;  // those with a factor > 1
+  PerDim<DimId> unrolled_;                            // those with a factor > 1
+  std::vector<std::vector<std::int64_t>> x_factors_;  // of those: what may stand along X
   Factors along_x_;
 };
 
@@ -247,8 +240,15 @@ void add_choice(const Scope& scope, const Factors& factors, std::vector<Choice>&
 // goes along: how many leave how much along X.
 class Lister {
  public:
-  explicit Lister(const Scope& scope) : scope_{scope}, factors_(scope.factors.size(), 1) {
+  // `remainders`: also factors that divide no bound.
+  Lister(const Scope& scope, const Workload& workload, bool remainders)
+      : scope_{scope}, factors_(workload.dims.size(), 1) {
     ways_.front().push_back({1, 1});
+    for (const DimId d : workload.dims.ids()) {
+      const std::int64_t bound = workload.dims[d].bound;
+      choices_.push_back(remainders ? parts(bound) : divisors(bound));
+      splits_.push_back(splits(scope, d, choices_[d]));
+    }
   }
 
   std::vector<Choice> run() {
@@ -269,11 +269,11 @@ class Lister {
       return;
     }
     const auto dim = static_cast<DimId>(index);
-    const std::vector<std::int64_t>& choices = scope_.factors[dim];
+    const std::vector<std::int64_t>& choices = choices_[dim];
     const std::int64_t room = scope_.x_size * scope_.y_size / instances;
     list(index + 1, depth, instances);
     for (std::size_t i = 1; i < choices.size() && choices[i] <= room; ++i) {
-      if (extend(depth, scope_.splits[dim][i], instances * choices[i])) {
+      if (extend(depth, splits_[dim][i], instances * choices[i])) {
         factors_[dim] = choices[i];
         list(index + 1, depth + 1, instances * choices[i]);
       }
@@ -324,15 +324,17 @@ class Lister {
 
   const Scope& scope_;
   Factors factors_;
-  std::array<std::vector<Ways>, kMaxDims + 1> ways_;  // by dims with a factor > 1 so far
+  PerDim<std::vector<std::int64_t>> choices_;              // factors that a dim may have, ascending
+  PerDim<std::vector<std::vector<std::int64_t>>> splits_;  // [dim][index of a factor]
+  std::array<std::vector<Ways>, kMaxDims + 1> ways_;       // by dims with a factor > 1 so far
   std::vector<Choice> found_;
 };
 
-std::vector<Choice> choices(const Scope& scope) {
+std::vector<Choice> choices(const Scope& scope, const Workload& workload, bool remainders) {
   if (!scope.given) {
-    return Lister(scope).run();
+    return Lister(scope, workload, remainders).run();
   }
-  Factors factors(scope.factors.size(), 1);
+  Factors factors(workload.dims.size(), 1);
   std::vector<Choice> found;
   for (const Unroll& unroll : *scope.given) {
     factors[unroll.dim] *= unroll.factor;
@@ -418,7 +420,7 @@ std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
   std::vector<Pair> pairs{{}};  // those that the groups are made of
   for (const FanoutId f : problem.arch().fanouts.ids()) {
     const Scope scope = scope_of(problem, f, limits);
-    std::vector<Choice> here = choices(scope);
+    std::vector<Choice> here = choices(scope, problem.workload(), limits.remainders);
     const bool is_first = index_of(f) == 0 && !scope.given;  // whose factors do divide
     std::vector<Pair> extended;
     for (std::size_t g = 0; g < groups.size(); ++g) {

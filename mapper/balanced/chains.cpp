@@ -129,7 +129,7 @@ double ExactFlows::volume(const Terms& terms, const exact::Sharing& sharing, boo
 }
 
 bool ExactFlows::at(const Terms& terms, std::size_t tile, const PerDim<Chains::Id>& ids, Run run,
-                    Flow& flow) {
+                    BoundaryFlow& flow) {
   loops_.clear();
   fanouts_.clear();
   moving_ = kNoLoop;
@@ -149,23 +149,20 @@ bool ExactFlows::at(const Terms& terms, std::size_t tile, const PerDim<Chains::I
     }
   }
   const bool slides = terms.slides && moving_ != kNoLoop;
-  flow = Flow{};
+  flow = BoundaryFlow{};
   flow.is_bound = is_bound_;
-  flow.parent = volume(terms, terms.parent, slides);
-  flow.busy_parent = volume(terms, terms.busy_parent, slides);
-  flow.child = volume(terms, terms.child, slides);
-  flow.busy_child = volume(terms, terms.busy_child, slides);
-  if (!terms.output) {
-    return true;
-  }
-  flow.parent_again = flow.parent - volume(terms, terms.met_parent, false);
-  flow.child_again = flow.child - volume(terms, terms.met_child, false);
-  flow.busy_parent_again = flow.busy_parent - volume(terms, terms.met_busy_parent, false);
-  flow.busy_child_again = flow.busy_child - volume(terms, terms.met_busy_child, false);
-  double entering = flow.child;
+  const auto find = [&](EndFlow& end, const exact::Sharing& sharing, const exact::Sharing& met) {
+    end.crossing = volume(terms, sharing, slides);
+    end.returning = terms.output ? end.crossing - volume(terms, met, false) : 0;
+  };
+  find(flow.parent, terms.parent, terms.met_parent);
+  find(flow.child, terms.child, terms.met_child);
+  find(flow.busy_parent, terms.busy_parent, terms.met_busy_parent);
+  find(flow.busy_child, terms.busy_child, terms.met_busy_child);
+  double entering = flow.child.crossing;
   for (const auto& [per_addition, sharing] : terms.reductions) {
     const double leaving = volume(terms, sharing, slides);
-    flow.reduction_energy += per_addition * (entering - leaving);
+    flow.networks_pj += per_addition * (entering - leaving);
     entering = leaving;
   }
   return true;

@@ -60,7 +60,8 @@ class ExactFlows {
  public:
   ExactFlows(const Workload& workload, const Tiles& tiles, Chains& chains)
       : workload_{workload}, tiles_{tiles}, chains_{chains} {}
-  bool at(const Terms& terms, std::size_t tile, const PerDim<Chains::Id>& ids, Run run, Flow& flow);
+  bool at(const Terms& terms, std::size_t tile, const PerDim<Chains::Id>& ids, Run run,
+          BoundaryFlow& flow);
   // Temporal steps of the first instance over one dim, once its chain goes on to 1: at least.
   std::int64_t steps(DimId d, Chains::Id id);
 

@@ -106,9 +106,9 @@ void Search::end(Labels::Id id, const Label& from) {
   values[0] +=
       skeleton_.problem().mac_energy().count() * static_cast<double>(skeleton_.problem().macs());
   for (const std::size_t placing : *skeleton_.end(from.step.node.pointers)) {
-    Flow flow;
+    BoundaryFlow flow;
     cost(placing, 0, from.chains, {}, flow);
-    if (!account(terms_[placing], flow, components_, values, 1)) {
+    if (!terms_[placing].cost.charge(flow, values, 1)) {
       labels_.retract();
       return;
     }
@@ -207,7 +207,7 @@ void Search::cross(Labels::Id id, const Label& from) {
 
 // False: the tile cannot cross the fanouts that it is placed ahead of.
 bool Search::cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
-                  Flow& flow) {
+                  BoundaryFlow& flow) {
   const Terms& terms = terms_[placing];
   if (has_chains()) {
     return flows_.at(terms, tile, chains, run, flow);
@@ -221,9 +221,9 @@ bool Search::pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>
   double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
   const Terms& terms = terms_[placing];
   const double bits = relaxation_->bits(placing)[tile];
-  Flow flow;
+  BoundaryFlow flow;
   if (!(bits < kInfinity) || bits > terms.limit || !cost(placing, tile, chains, run, flow) ||
-      !account(terms, flow, components_, values, 1)) {
+      !terms.cost.charge(flow, values, 1)) {
     return false;
   }
   if (has_chains() && (flow.is_bound || terms.owes)) {

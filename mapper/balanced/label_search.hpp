@@ -73,7 +73,7 @@ class Search {
   void forget(Label& label);
   void cross(Labels::Id id, const Label& from);
   bool cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
-            Flow& flow);
+            BoundaryFlow& flow);
   bool pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
   // Placings that come together, after a run or without one.
   struct Together {

@@ -33,8 +33,8 @@ class Relaxation {
   std::size_t nodes() const { return nodes_; }
   // What crosses at least when a tensor is placed at a tile, after a run or without one, given what
   // is known of how many tiles there were.
-  Flow least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
-             const PerDim<Counts::Id>& known) const;
+  BoundaryFlow least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
+                     const PerDim<Counts::Id>& known) const;
   // Bits that the tile of a placing takes: [tile].
   const std::vector<double>& bits(std::size_t placing);
 
@@ -73,8 +73,9 @@ class Relaxation {
     double parent = 0, child = 0, busy_parent = 0, busy_child = 0;
   };
   Met met(const Terms& terms) const;
-  static double least_reduction_energy(const Terms& terms, const Met& met, const Flow& flow);
-  static Flow bound(const Terms& terms, const Met& met, Flow flow);
+  static double least_reduction_energy(const Terms& terms, const Met& met,
+                                       const BoundaryFlow& flow);
+  static BoundaryFlow bound(const Terms& terms, const Met& met, BoundaryFlow flow);
   double constant(TensorId t, const exact::Sharing& sharing) const;
   double met(TensorId t, const exact::Sharing& sharing) const;
 

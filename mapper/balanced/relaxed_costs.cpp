@@ -295,39 +295,46 @@ Relaxation::Met Relaxation::met(const Terms& terms) const {
 // update more above; at the lesser of the two prices the cost falls neither in what enters nor in
 // what leaves, so that lower bounds of both may stand in it. Sums with a window: nothing is known
 // of how many are met.
-double Relaxation::least_reduction_energy(const Terms& terms, const Met& met, const Flow& flow) {
+double Relaxation::least_reduction_energy(const Terms& terms, const Met& met,
+                                          const BoundaryFlow& flow) {
   if (terms.reductions.empty() || !(met.parent < kInfinity)) {
     return 0;
   }
-  double price = std::min(terms.bits, terms.partial_bits) * terms.parent_energy.update.count();
+  double price = terms.cost.least_crossing_pj();
   for (const auto& [per_addition, sharing] : terms.reductions) {
     price = std::min(price, per_addition);
   }
-  return price * std::max(0.0, flow.child - flow.parent);
+  return price * std::max(0.0, flow.child.crossing - flow.parent.crossing);
 }
 
-Flow Relaxation::bound(const Terms& terms, const Met& met, Flow flow) {
+BoundaryFlow Relaxation::bound(const Terms& terms, const Met& met, BoundaryFlow flow) {
   flow.is_bound = true;
   if (terms.output) {
-    flow.parent_again = std::max(0.0, flow.parent - met.parent);
-    flow.child_again = std::max(0.0, flow.child - met.child);
-    flow.busy_parent_again = std::max(0.0, flow.busy_parent - met.busy_parent);
-    flow.busy_child_again = std::max(0.0, flow.busy_child - met.busy_child);
-    flow.reduction_energy = least_reduction_energy(terms, met, flow);
+    const auto set = [](EndFlow& end, double once) {
+      end.returning = std::max(0.0, end.crossing - once);
+    };
+    set(flow.parent, met.parent);
+    set(flow.child, met.child);
+    set(flow.busy_parent, met.busy_parent);
+    set(flow.busy_child, met.busy_child);
+    flow.networks_pj = least_reduction_energy(terms, met, flow);
   }
   return flow;
 }
 
-Flow Relaxation::least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
-                       const PerDim<Counts::Id>& known) const {
+BoundaryFlow Relaxation::least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
+                               const PerDim<Counts::Id>& known) const {
   const Terms& terms = terms_[placing];
   const std::size_t at = run.dim == Run::kNone ? tile : run.from;
-  Flow flow;
-  flow.parent = crossing(terms.tensor, terms.parent, run.dim, at, counts, known);
-  flow.child = crossing(terms.tensor, terms.child, run.dim, at, counts, known);
+  const auto flow_at = [&](const Sharing& sharing) {
+    return EndFlow{crossing(terms.tensor, sharing, run.dim, at, counts, known)};
+  };
+  BoundaryFlow flow;
+  flow.parent = flow_at(terms.parent);
+  flow.child = flow_at(terms.child);
   if (components_ > 1) {
-    flow.busy_parent = crossing(terms.tensor, terms.busy_parent, run.dim, at, counts, known);
-    flow.busy_child = crossing(terms.tensor, terms.busy_child, run.dim, at, counts, known);
+    flow.busy_parent = flow_at(terms.busy_parent);
+    flow.busy_child = flow_at(terms.busy_child);
   }
   return bound(terms, met(terms), flow);
 }
@@ -347,9 +354,9 @@ const Relaxation::Row& Relaxation::costs(std::size_t placing, std::size_t run) {
   const Met met = this->met(terms);
   costs.assign(components_ * tiles_.size(), 0.0);
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-    const Flow flow =
-        bound(terms, met, {parent[tile], child[tile], busy_parent[tile], busy_child[tile]});
-    if (!account(terms, flow, components_, &costs[tile], tiles_.size())) {
+    const BoundaryFlow flow =
+        bound(terms, met, {{parent[tile]}, {child[tile]}, {busy_parent[tile]}, {busy_child[tile]}});
+    if (!terms.cost.charge(flow, &costs[tile], tiles_.size())) {
       for (std::size_t k = 0; k < components_; ++k) {
         costs[k * tiles_.size() + tile] = kInfinity;
       }

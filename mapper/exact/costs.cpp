@@ -2,7 +2,6 @@
 #include "mapper/exact/costs.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "costmodel/crossing.hpp"
 #include "costmodel/network.hpp"
@@ -14,7 +13,7 @@ Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked
     : skeleton_{skeleton},
       unrolled_{unrolled},
       tracked_{tracked},
-      components_{1 + (tracked.ports ? skeleton.ports().size() : 0) + (tracked.edges ? 1 : 0)},
+      components_{resources(tracked, skeleton.ports().size())},
       terms_(skeleton.placings().size()),
       tables_(skeleton.placings().size()),
       plain_(skeleton.placings().size()),
@@ -32,10 +31,28 @@ const Lattice& Costs::lattice_of(std::size_t placing) const {
   return unrolled_.lattices[skeleton_.placings()[placing].crossed];
 }
 
+BoundaryCost Costs::boundary_cost(const Placing& placing, bool has_child) const {
+  const Problem& problem = skeleton_.problem();
+  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
+  Boundary boundary{placing.tensor, stops[placing.from].level, std::nullopt,
+                    stops[placing.from].narrow};
+  if (placing.tensor == problem.workload().output()) {
+    boundary.distinct = static_cast<double>(
+        footprint(problem.workload().tensors[placing.tensor], bounds_of(problem.workload())));
+  }
+  boundary.parent_padding =
+      padding_of(problem, unrolled_.unrolling, placing.tensor, boundary.parent);
+  if (has_child) {
+    boundary.child = stops[placing.to].level;
+    boundary.child_padding =
+        padding_of(problem, unrolled_.unrolling, placing.tensor, *boundary.child);
+  }
+  return {problem, boundary, skeleton_.ports(), tracked_};
+}
+
 Costs::Terms Costs::make_terms(const Placing& placing) {
   const Problem& problem = skeleton_.problem();
   const Arch& arch = problem.arch();
-  const Tensor& tensor = problem.workload().tensors[placing.tensor];
   const Stop& from = skeleton_.stops(placing.tensor)[placing.from];
   const bool mac = placing.to == Placing::kMac;
   const std::size_t child_fanouts =
@@ -45,11 +62,7 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
   Terms terms;
   terms.output = placing.tensor == problem.workload().output();
   terms.has_child = !mac && !latch;
-  terms.bits = problem.moved_bits(placing.tensor, tensor.bits);
-  terms.partial_bits = problem.moved_bits(placing.tensor, tensor.partial_bits);
-  terms.widths = tensor.bits != tensor.partial_bits;
-  terms.narrow_parent = from.narrow;
-
+  terms.cost = boundary_cost(placing, terms.has_child);
   Sharing parent{{}, std::min(placing.crossed, child_fanouts), true};
   for (std::size_t f = 0; f < child_fanouts; ++f) {
     const bool merged = f >= from.fanouts && problem.is_merged(unrolled_.used[f], placing.tensor);
@@ -61,63 +74,31 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
     return sharing;
   };
   const Sharing child{std::vector<LoopUse>(child_fanouts, LoopUse::kSum), parent.crossed, true};
-  terms.parent = volume(placing.tensor, parent);
-  terms.busy_parent = volume(placing.tensor, busy(parent, from.fanouts));
-  terms.child = volume(placing.tensor, child);
-  terms.busy_child = volume(placing.tensor, busy(child, child_fanouts));
+  terms.parent.crossing = volume(placing.tensor, parent);
+  terms.busy_parent.crossing = volume(placing.tensor, busy(parent, from.fanouts));
+  terms.child.crossing = volume(placing.tensor, child);
+  terms.busy_child.crossing = volume(placing.tensor, busy(child, child_fanouts));
   terms.slides = latch || (terms.has_child &&
                            arch.levels[skeleton_.stops(placing.tensor)[placing.to].level].sliding);
   if (terms.output) {
-    const auto met = [&](std::size_t instance_fanouts, LoopUse use) {
-      Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), parent.crossed, true,
-                      LoopUse::kMerge};
-      std::fill_n(sharing.uses.begin(), instance_fanouts, use);
-      return volume(placing.tensor, sharing);
-    };
-    terms.met_parent = met(from.fanouts, LoopUse::kSum);
-    terms.met_busy_parent = met(from.fanouts, LoopUse::kFirst);
-    terms.met_child = met(child_fanouts, LoopUse::kSum);
-    terms.met_busy_child = met(child_fanouts, LoopUse::kFirst);
-    terms.distinct = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
+    set_met(placing, from.fanouts, child_fanouts, parent.crossed, terms);
   }
   add_networks(placing, child, parent.together, terms);
-  set_ends(placing, terms);
   return terms;
 }
 
-// Energies, ports and what is padded, at both ends.
-void Costs::set_ends(const Placing& placing, Terms& terms) const {
-  const Problem& problem = skeleton_.problem();
-  const Arch& arch = problem.arch();
-  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
-  const LevelId from = stops[placing.from].level;
-  terms.parent_energy = arch.levels[from].energy;
-  terms.parent_read = skeleton_.port(from, true);
-  terms.parent_write = skeleton_.port(from, false);
-  terms.parent_padding = padding_of(problem, unrolled_.unrolling, placing.tensor, from);
-  if (terms.has_child) {
-    const LevelId level = stops[placing.to].level;
-    terms.child_energy = arch.levels[level].energy;
-    terms.child_read = skeleton_.port(level, true);
-    terms.child_write = skeleton_.port(level, false);
-    terms.child_link = skeleton_.link(level);
-    terms.child_padding = padding_of(problem, unrolled_.unrolling, placing.tensor, level);
-  }
-}
-
-void Costs::add_edge(const Placing& placing, Terms& terms) {
-  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
-  terms.edge_rate = edge_rate(skeleton_.problem(), stops[placing.from].level,
-                              stops[placing.to].level, terms.output);
-  terms.edge_elements = &footprints(placing.tensor, placing.crossed, stops[placing.to].fanouts);
-}
-
-void Costs::evaluate_edge(const Terms& terms, double width, std::size_t tile, double* out,
-                          std::size_t step) const {
-  if (tracked_.edges && terms.edge_rate) {
-    out[(components_ - 1) * step] += std::ceil(
-        terms.child_padding.of((*terms.edge_elements)[tile] * width) / terms.edge_rate->count());
-  }
+void Costs::set_met(const Placing& placing, std::size_t parent_fanouts, std::size_t child_fanouts,
+                    std::size_t crossed, Terms& terms) {
+  const auto met = [&](std::size_t instance_fanouts, LoopUse use) {
+    Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), crossed, true,
+                    LoopUse::kMerge};
+    std::fill_n(sharing.uses.begin(), instance_fanouts, use);
+    return volume(placing.tensor, sharing);
+  };
+  terms.parent.met = met(parent_fanouts, LoopUse::kSum);
+  terms.busy_parent.met = met(parent_fanouts, LoopUse::kFirst);
+  terms.child.met = met(child_fanouts, LoopUse::kSum);
+  terms.busy_child.met = met(child_fanouts, LoopUse::kFirst);
 }
 
 namespace {
@@ -159,23 +140,22 @@ void Costs::add_networks(const Placing& placing, Sharing sharing, bool together,
     outside -= used ? 1 : 0;
     Network network;
     network.merges = used && problem.is_merged(f, placing.tensor);
-    network.per_addition = terms.output ? problem.addition_energy(f).count() : 0;
-    network.per_hop = fanout.energy_per_hop.value_or(PicojoulesPerBit{0}).count();
+    network.energy = network_energy(problem, f, terms.output);
     if (network.merges) {
       sharing.uses[outside] = LoopUse::kMerge;
-      network.after = volume(placing.tensor, sharing);
+      network.outer.crossing = volume(placing.tensor, sharing);
     }
-    if (network.per_hop > 0) {
+    if (network.energy.hop_pj > 0) {
       const Routes routes(loops, f, fanout.y, problem.shared_dims(f, placing.tensor));
       network.route =
           static_cast<double>(routes.half_hops()) / 2 / static_cast<double>(routes.groups());
-      network.shared = static_cast<double>(routes.group_size());
+      network.group_size = static_cast<double>(routes.group_size());
       Sharing met{std::vector<LoopUse>(sharing.uses.size(), LoopUse::kMerge), sharing.crossed, true,
                   LoopUse::kMerge};
       std::fill_n(met.uses.begin(), outside, LoopUse::kSum);
-      network.met = volume(placing.tensor, met);
+      network.outer.met = volume(placing.tensor, met);
     }
-    costs = costs || network.per_hop > 0 || (network.merges && terms.output);
+    costs = costs || network.energy.hop_pj > 0 || (network.merges && terms.output);
     terms.networks.push_back(network);
   }
   if (!costs) {
@@ -183,23 +163,20 @@ void Costs::add_networks(const Placing& placing, Sharing sharing, bool together,
   }
 }
 
-// Additions and hops: docs/model.md#networks. In a perfect nest every group is sent as much.
-double Costs::network_energy(const Terms& terms, double trips, std::size_t tile,
-                             Slide slide) const {
+// In a perfect nest every group is sent as much.
+double Costs::networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
+                          Slide slide) const {
   double energy = 0;
-  double entering = terms.networks.empty() ? 0 : terms.child.at(trips, tile, slide);
+  NetworkFlow flow{entering};
   for (const Network& network : terms.networks) {
-    const double leaving = network.merges ? network.after.at(trips, tile, slide) : entering;
-    energy += network.per_addition * (entering - leaving);
-    if (network.per_hop > 0) {
-      const bool final_sums = entering == terms.distinct;
-      const double width = terms.output && !final_sums ? terms.partial_bits : terms.bits;
-      const double hops = leaving * network.route + entering / network.shared - leaving;
-      const double ways =
-          terms.output ? 2 - network.met.at(1, tile, Slide{}) / leaving : 1;  // up, and back
-      energy += network.per_hop * width * hops * ways;
-    }
-    entering = leaving;
+    flow.leaving = network.merges ? network.outer.crossing.at(trips, tile, slide) : flow.entering;
+    flow.group_size = network.group_size;
+    flow.route = network.route;
+    flow.returning = terms.output && network.energy.hop_pj > 0
+                         ? flow.leaving - network.outer.met.at(1, tile, Slide{})
+                         : 0;
+    energy += terms.cost.network_pj(network.energy, flow);
+    flow.entering = flow.leaving;
   }
   return energy;
 }
@@ -210,88 +187,42 @@ const Costs::Terms& Costs::terms(std::size_t placing) {
     terms_[placing] = make_terms(of);
     terms_[placing]->trips = &trips(of.tensor, of.crossed);
     if (tracked_.edges && terms_[placing]->has_child) {
-      add_edge(skeleton_.placings()[placing], *terms_[placing]);
+      terms_[placing]->tile = &elements(placing);
     }
   }
   return *terms_[placing];
 }
 
+// Adds to out[k * step].
 void Costs::evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                      std::size_t step) const {
   if (!terms.slides) {
     slide = Slide{};
   }
-  if (terms.output) {
-    evaluate_output(terms, trips, tile, slide, out, step);
-    return;
-  }
-  double energy =
-      terms.parent.at(trips, tile, slide) * terms.bits * terms.parent_energy.read.count();
-  if (terms.has_child) {
-    energy += terms.child.at(trips, tile, slide) * terms.bits * terms.child_energy.write.count();
-  }
-  out[0] = energy + network_energy(terms, trips, tile, slide);
-  if (components_ == 1) {
-    return;
-  }
-  const auto add = [&](const std::optional<std::size_t>& port, double bits) {
-    if (port) {
-      out[(1 + *port) * step] += bits;
-    }
+  const auto find = [&](const End& end, EndFlow& at) {
+    at.crossing = end.crossing.at(trips, tile, slide);
+    at.returning = terms.output ? at.crossing - end.met.at(1, tile, Slide{}) : 0;
   };
-  add(terms.parent_read,
-      terms.parent_padding.of(terms.busy_parent.at(trips, tile, slide) * terms.bits));
-  if (terms.child_write || terms.child_link) {
-    const double fills =
-        terms.child_padding.of(terms.busy_child.at(trips, tile, slide) * terms.bits);
-    add(terms.child_write, fills);
-    add(terms.child_link, fills);
-  }
-  evaluate_edge(terms, terms.bits, tile, out, step);
-}
-
-void Costs::evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide,
-                            double* out, std::size_t step) const {
-  const double up = terms.parent.at(trips, tile, slide);
-  const bool narrow = up == terms.distinct;  // what crosses once is final
-  if (terms.widths && narrow != terms.narrow_parent) {
+  BoundaryFlow flow;
+  find(terms.parent, flow.parent);
+  if (!terms.cost.admits(flow.parent.crossing)) {
     for (std::size_t k = 0; k < components_; ++k) {
       out[k * step] = kInfinity;
     }
     return;
   }
-  const double width = narrow ? terms.bits : terms.partial_bits;
-  double energy =
-      width * (up * terms.parent_energy.update.count() +
-               (up - terms.met_parent.at(1, tile, Slide{})) * terms.parent_energy.read.count());
-  double child_width = 0;
-  if (terms.has_child) {
-    const double drains = terms.child.at(trips, tile, slide);
-    child_width = drains == terms.distinct ? terms.bits : terms.partial_bits;
-    energy += child_width *
-              (drains * terms.child_energy.read.count() +
-               (drains - terms.met_child.at(1, tile, Slide{})) * terms.child_energy.write.count());
+  if (terms.has_child || !terms.networks.empty()) {
+    find(terms.child, flow.child);
+    flow.networks_pj = networks_pj(terms, flow.child.crossing, trips, tile, slide);
   }
-  out[0] = energy + network_energy(terms, trips, tile, slide);
-  if (components_ == 1) {
-    return;
+  if (terms.cost.tracks_parent()) {
+    find(terms.busy_parent, flow.busy_parent);
   }
-  const auto add = [&](const std::optional<std::size_t>& port, double bits) {
-    if (port) {
-      out[(1 + *port) * step] += bits;
-    }
-  };
-  const double busy_up = terms.busy_parent.at(trips, tile, slide);
-  add(terms.parent_write, width * busy_up);
-  add(terms.parent_read, width * (busy_up - terms.met_busy_parent.at(1, tile, Slide{})));
-  if (terms.has_child) {
-    const double busy_down = terms.busy_child.at(trips, tile, slide);
-    const double again = busy_down - terms.met_busy_child.at(1, tile, Slide{});
-    add(terms.child_read, child_width * busy_down);
-    add(terms.child_write, child_width * again);
-    add(terms.child_link, child_width * (busy_down + again));
-    evaluate_edge(terms, child_width, tile, out, step);
+  if (terms.cost.tracks_child()) {
+    find(terms.busy_child, flow.busy_child);
   }
+  flow.tile = terms.tile != nullptr ? (*terms.tile)[tile] : 0;
+  terms.cost.charge(flow, out, step);
 }
 
 std::vector<double> Costs::mac(const std::vector<std::size_t>& placings, std::size_t tile) {

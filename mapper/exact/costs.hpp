@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "costmodel/timing/systolic.hpp"
+#include "costmodel/boundary_cost.hpp"
 #include "mapper/exact/lattice.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/valuation.hpp"
@@ -14,10 +14,8 @@
 
 namespace mapsim::exact {
 
-// What placements cost on the lattices of one unrolling: energy [pJ] and, if tracked, for each port
-// the bits that the busiest instance moves through it, and the cycles of the first fill or last
-// drain. Component 0 is the energy, 1 + q the port q, the edges are last. A placing's tables are
-// over the tiles of the lattice behind the fanouts that it has crossed.
+// What boundaries cost on the lattices of one unrolling: the components of resource_vector.hpp. A
+// placing's tables are over the tiles of the lattice behind the fanouts that it has crossed.
 class Costs {
  public:
   Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
@@ -47,45 +45,42 @@ class Costs {
   std::vector<double> mac(const std::vector<std::size_t>& placings, std::size_t tile);
 
  private:
+  // The flow at an end of a boundary, as volumes.
+  struct End {
+    Volume crossing;
+    Volume met;  // outputs: distinct sums of the whole run, which cross without coming down first
+  };
   // The network of a fanout between child and parent.
   struct Network {
     bool merges = false;
-    double per_addition = 0;  // pJ
-    double per_hop = 0;       // pJ per bit
-    double route = 0;         // mean hops of a group of instances that it serves together
-    double shared = 1;        // instances of a group
-    Volume after;             // at its outer end, if it merges; otherwise what is at its inner end
-    Volume met;               // outputs: distinct sums of the whole run
+    NetworkEnergy energy;
+    double route = 0;       // mean hops of a group of instances that it serves together
+    double group_size = 1;  // instances of a group
+    End outer;              // what leaves it at its outer end, if it merges; what was met there
   };
-  // Everything about a placing that does not depend on the tile.
+  // Everything about a boundary that does not depend on the tile.
   struct Terms {
-    Volume parent, child;                    // totals over instances
-    Volume busy_parent, busy_child;          // of the first instance
-    Volume met_parent, met_child;            // distinct sums of the whole run, total
-    Volume met_busy_parent, met_busy_child;  // ... of the first instance
-    std::vector<Network> networks;           // of fanouts between, innermost first
+    BoundaryCost cost;
     bool output = false;
     bool has_child = false;
     bool slides = false;
-    double distinct = 0;  // elements of the output
-    double bits = 0;      // final width
-    double partial_bits = 0;
-    bool widths = false;  // the two differ
-    bool narrow_parent = false;
-    StorageEnergy parent_energy, child_energy;
-    std::optional<std::size_t> parent_read, parent_write, child_read, child_write, child_link;
-    Padding parent_padding, child_padding;               // of what passes their ports
-    std::optional<BitsPerCycle> edge_rate;               // of the first fill or last drain
-    const std::vector<double>* edge_elements = nullptr;  // of the child's tile
-    const std::vector<double>* trips = nullptr;          // per tile
+    End parent, child;                           // totals over instances
+    End busy_parent, busy_child;                 // of the first instance
+    std::vector<Network> networks;               // of fanouts between, innermost first
+    const std::vector<double>* tile = nullptr;   // elements of the child's tile, per tile
+    const std::vector<double>* trips = nullptr;  // per tile
   };
 
   Terms make_terms(const Placing& placing);
   Volume volume(TensorId t, const Sharing& sharing) {
     return volumes_[index_of(t)].make(t, sharing);
   }
+  BoundaryCost boundary_cost(const Placing& placing, bool has_child) const;
+  void set_met(const Placing& placing, std::size_t parent_fanouts, std::size_t child_fanouts,
+               std::size_t crossed, Terms& terms);
   void add_networks(const Placing& placing, Sharing sharing, bool together, Terms& terms);
-  double network_energy(const Terms& terms, double trips, std::size_t tile, Slide slide) const;
+  double networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
+                     Slide slide) const;
   const Terms& terms(std::size_t placing);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;
@@ -100,12 +95,6 @@ class Costs {
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                     double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;
-  void evaluate_output(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
-                       std::size_t step) const;
-  void add_edge(const Placing& placing, Terms& terms);
-  void set_ends(const Placing& placing, Terms& terms) const;
-  void evaluate_edge(const Terms& terms, double width, std::size_t tile, double* out,
-                     std::size_t step) const;
   const std::vector<double>& footprints(TensorId t, std::size_t crossed, std::size_t fanouts_above);
   void multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
                      std::vector<double>& points) const;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "arch/buffering.hpp"
 #include "costmodel/crossing.hpp"
 #include "mapper/balanced/search.hpp"
 #include "mapper/exact/groups.hpp"
@@ -38,7 +39,7 @@ bool fits(const Mapspace& space, const std::vector<FiniteRoom>& rooms) {
   Arch arch = space.problem().arch();
   for (const FiniteRoom& room : rooms) {
     Storage& level = arch.levels[room.level];
-    const Bits bits{room.need.count() * (level.double_buffered ? 2 : 1)};
+    const Bits bits{room.need.count() * copies_of(level)};
     (room.role ? level.capacity.per_role[*room.role] : *level.capacity.shared) = bits;
   }
   const Problem problem{std::move(arch), space.problem().workload()};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "costmodel/boundary_cost.hpp"
 #include "costmodel/crossing.hpp"
 #include "costmodel/nest.hpp"
 #include "mapper/exact/group_floor.hpp"
@@ -17,8 +18,7 @@ double energy_floor(const Mapspace& space) {
   const auto macs = static_cast<double>(problem.workload().macs());
   const PerDim<std::int64_t> whole = bounds_of(problem.workload());
   const auto access = [&](LevelId l, bool output) {
-    const StorageEnergy& energy = arch.levels[l].energy;
-    return (output ? energy.update : energy.read).count();
+    return parent_energy(arch.levels[l], output).crossing_pj;
   };
   double floor = macs * problem.mac_energy().count();
   for (const TensorId t : problem.workload().tensors.ids()) {
@@ -58,13 +58,14 @@ std::vector<double> least_port_bits(const Skeleton& skeleton) {
     return bits;
   }
   for (const TensorId t : workload.tensors.ids()) {
-    const std::optional<std::size_t> port = skeleton.port(LevelId{0}, t != workload.output());
-    if (port) {
-      const Tensor& tensor = workload.tensors[t];
-      bits[*port] +=
-          static_cast<double>(footprint(tensor, bounds_of(workload))) *
-          std::min(problem.moved_bits(t, tensor.bits), problem.moved_bits(t, tensor.partial_bits)) *
-          (1 - kRounding);
+    const Tensor& tensor = workload.tensors[t];
+    const Access access = crossing_access(/*at_parent=*/true, t == workload.output());
+    for (std::size_t q = 0; q < bits.size(); ++q) {
+      const Port& port = skeleton.ports()[q];
+      bits[q] += port.level == LevelId{0} && passes(access, port.kind)
+                     ? static_cast<double>(footprint(tensor, bounds_of(workload))) *
+                           problem.moved_bits(t, tensor.bits) * (1 - kRounding)
+                     : 0;
     }
   }
   return bits;
@@ -112,23 +113,23 @@ std::vector<FloorWeights> EnergyFloor::weights_of_figures(const UnrollingGroup& 
   const Arch& arch = skeleton_->problem().arch();
   std::vector<FloorWeights> weights(1 + skeleton_->ports().size());
   weights.front() = energy_weights(skeleton_->problem());
-  for (std::size_t q = 1; q < weights.size(); ++q) {
-    weights[q].operations = 0;
-  }
-  for (const LevelId l : arch.levels.ids()) {
+  for (std::size_t q = 0; q < skeleton_->ports().size(); ++q) {
+    const Port& port = skeleton_->ports()[q];
     double instances = 1;
     for (const FanoutId f : group.factors.ids()) {
       for (const std::int64_t factor : group.factors[f]) {
-        instances *= arch.levels_above[f] <= index_of(l) ? static_cast<double>(factor) : 1;
+        instances *= arch.levels_above[f] <= index_of(port.level) ? static_cast<double>(factor) : 1;
       }
     }
-    if (const auto port = skeleton_->port(l, true)) {
-      weights[1 + *port].levels[index_of(l)].read = 1 / instances;
-    }
-    if (const auto port = skeleton_->port(l, false)) {
-      weights[1 + *port].levels[index_of(l)].write = 1 / instances;
-      weights[1 + *port].levels[index_of(l)].update = 1 / instances;
-    }
+    const auto weight = [&](Action action) {
+      const bool all_pass = std::all_of(kAccesses.begin(), kAccesses.end(), [&](Access access) {
+        return rule_of(access).action != action || passes(access, port.kind);
+      });
+      return all_pass ? 1 / instances : 0;
+    };
+    weights[1 + q].operations = 0;
+    weights[1 + q].levels[index_of(port.level)] = {weight(Action::kRead), weight(Action::kWrite),
+                                                   weight(Action::kUpdate)};
   }
   return weights;
 }

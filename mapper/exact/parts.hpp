@@ -7,7 +7,7 @@
 
 #include "core/index.hpp"
 #include "core/roles.hpp"
-#include "costmodel/ports.hpp"
+#include "costmodel/resource_vector.hpp"
 
 namespace mapsim::exact {
 
@@ -36,15 +36,6 @@ struct Room {
   double bits = kInfinity;
   bool contended = false;      // two tensors or more may be kept here: labels carry what is used
   std::size_t last_phase = 0;  // the last phase in which a tile can still be placed here
-};
-
-// A port of finite bandwidth. A link neither reads nor writes.
-struct Port {
-  LevelId level{};
-  PortKind kind{};
-  bool reads = false;
-  bool writes = false;
-  double bits_per_cycle = 0;
 };
 
 // Placing a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above the

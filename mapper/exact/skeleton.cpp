@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "costmodel/boundary_cost.hpp"
 #include "mapper/exact/volume.hpp"
 #include "mapper/factor.hpp"
 
@@ -43,7 +44,7 @@ Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used,
   }
   pointers_ *= states;
   make_rooms();
-  make_ports();
+  ports_ = ports_of(problem().arch());
   make_moves();
   make_least_paid();
   for (const TensorId t : stops_.ids()) {
@@ -159,36 +160,6 @@ std::optional<std::size_t> Skeleton::room_of(const Placing& placing) const {
         !rooms_[r].role || *rooms_[r].role == problem().workload().tensors[placing.tensor].role;
     if (rooms_[r].level == stop.level && same_role) {
       return r;
-    }
-  }
-  return std::nullopt;
-}
-
-void Skeleton::make_ports() {
-  for (const LevelId l : problem().arch().levels.ids()) {
-    for (const PortKind kind : kPorts) {
-      if (const auto& rate = rate_of(problem().arch().levels[l].bandwidth, kind)) {
-        const bool both = kind == PortKind::kShared;
-        ports_.push_back({l, kind, both || kind == PortKind::kRead,
-                          both || kind == PortKind::kWrite, rate->count()});
-      }
-    }
-  }
-}
-
-std::optional<std::size_t> Skeleton::link(LevelId level) const {
-  for (std::size_t q = 0; q < ports_.size(); ++q) {
-    if (ports_[q].level == level && ports_[q].kind == PortKind::kLink) {
-      return q;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::size_t> Skeleton::port(LevelId level, bool reads) const {
-  for (std::size_t q = 0; q < ports_.size(); ++q) {
-    if (ports_[q].level == level && (reads ? ports_[q].reads : ports_[q].writes)) {
-      return q;
     }
   }
   return std::nullopt;
@@ -461,11 +432,10 @@ void Skeleton::make_least_paid() {
       least = !stop.latch && stop.level == LevelId{0} ? 0 : kInfinity;
       for (const Placing& placing : placings_) {
         if (placing.tensor == t && placing.to == to) {
-          const StorageEnergy& above = arch.levels[stops_[t][placing.from].level].energy;
-          const double leaves = (output ? above.update : above.read).count();
-          const StorageEnergy* below = stop.latch ? nullptr : &arch.levels[stop.level].energy;
+          const Storage& parent = arch.levels[stops_[t][placing.from].level];
+          const double leaves = parent_energy(parent, output).crossing_pj;
           const double arrives =
-              below == nullptr ? 0 : (output ? below->read : below->write).count();
+              stop.latch ? 0 : child_energy(arch.levels[stop.level], output).crossing_pj;
           least = std::min(least, least_paid_[t][placing.from] + bits * (leaves + arrives));
         }
       }

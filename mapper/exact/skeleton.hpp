@@ -92,15 +92,11 @@ class Skeleton {
   const std::vector<Room>& rooms() const { return rooms_; }
   std::optional<std::size_t> room_of(const Placing& placing) const;
   const std::vector<Port>& ports() const { return ports_; }
-  // Index of the port of `level` that reads (or writes); nullopt: infinitely fast.
-  std::optional<std::size_t> port(LevelId level, bool reads) const;
-  std::optional<std::size_t> link(LevelId level) const;
 
  private:
   void make_events();
   void make_stops(TensorId t);
   void make_rooms();
-  void make_ports();
   void make_ends_of_loops();
   void make_moves();
   void make_least_paid();

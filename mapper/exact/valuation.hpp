@@ -27,14 +27,9 @@ inline bool worse(const Key& key, const Key& limit) {
 }
 
 // What labels carry beside energy.
-struct Tracked {
-  bool ports = false;  // the bits of every port: whatever depends on time, leakage too
-  bool edges = false;  // the cycles of first fills and last drains: ramped latency
-};
 Tracked tracked(const Problem& problem, const Objective& objective);
 
-// Objective of a whole or partial mapping from its components: energy [pJ], bits through each port,
-// cycles of the edges (as far as they are tracked).
+// Objective of a whole or partial mapping from the components of its cost (resource_vector.hpp).
 class Valuation {
  public:
   Valuation(const Skeleton& skeleton, const Objective& objective, double compute_cycles);

@@ -11,7 +11,6 @@
 
 #include "exact_check.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/side_by_side.hpp"
 #include "random_space.hpp"
 #include "workloads/gemm.hpp"
 
@@ -48,33 +47,6 @@ TEST(Better, ComparesTheObjectiveThenTheOtherFigure) {
   EXPECT_TRUE(better(Objective::kEdp, cost_of(2, 6), cost_of(3, 4)));
   for (const Objective objective : kObjectives) {
     EXPECT_FALSE(better(objective, cost_of(2, 3), cost_of(2, 3)));
-  }
-}
-
-// In bulk or one by one: the same best mapping, cost and reasons, with limits and on threads, too.
-TEST(SideBySide, FindsWhatLookingAtEachFinds) {
-  for (std::uint64_t seed = 500; seed < 560; ++seed) {
-    const SearchCase random = random_space(seed, 3'000);
-    const Mapspace space{random.problem, random.constraints};
-    std::vector<Mapping> all;
-    space.enumerate([&](const Mapping& mapping) {
-      all.push_back(mapping);
-      return true;
-    });
-    SearchOptions options;
-    options.threads = 1 + static_cast<int>(seed % 2);
-    for (Objective objective : all_objectives(survey(space))) {
-      options.objective = objective;
-      const SearchResult each =
-          consider_all(random.problem, options, std::ssize(all), [&](std::int64_t i) {
-            return all[static_cast<std::size_t>(i)];
-          }).result(random.problem);
-      EXPECT_EQ(
-          result_difference(
-              each, consider_side_by_side(random.problem, options, all).result(random.problem)),
-          "")
-          << "seed " << seed;
-    }
   }
 }
 

@@ -1,3 +1,4 @@
 #pragma once
 #include "app/anything.hpp"
 #include <yaml-cpp/yaml.h>
+inline int copies(const Storage& level) { return level.double_buffered ? 2 : 1; }

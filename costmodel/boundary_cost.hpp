@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "arch/arch.hpp"
+#include "costmodel/accesses.hpp"
+#include "costmodel/problem.hpp"
+#include "costmodel/resource_vector.hpp"
+#include "costmodel/timing/systolic.hpp"
+
+namespace mapsim {
+
+// The one rule of what the traffic of a boundary costs (docs/model.md#boundary-cost): a tensor
+// between its tile at a level (the child) and the next level out that keeps it (the parent). The
+// flows, how many elements cross, are inputs, and every caller works them out by its own means:
+// counted, tabulated per tile, or bounded from below. The rule says which energy (accesses.hpp) and
+// which width an element is charged for, which ports it passes, what padding adds, and what the
+// first fill or the last drain takes.
+
+inline double transfer_cycles(double bits, BitsPerCycle rate) {
+  return std::ceil(bits / rate.count());
+}
+
+// Elements that cross one end of a boundary; and of sums, those that come down again.
+struct EndFlow {
+  double crossing = 0;
+  double returning = 0;
+};
+
+// Energy [pJ per bit] of an end's flow.
+struct EndEnergy {
+  double crossing_pj = 0;
+  double returning_pj = 0;
+  double of(const EndFlow& flow) const {
+    return flow.crossing * crossing_pj + flow.returning * returning_pj;
+  }
+};
+EndEnergy parent_energy(const Storage& parent, bool output);
+EndEnergy child_energy(const Storage& child, bool output);
+
+struct BoundaryFlow {
+  EndFlow parent, child;            // over all instances
+  EndFlow busy_parent, busy_child;  // of the busiest instance
+  double tile = 0;                  // elements of the child's tile
+  double networks_pj = 0;           // of the networks between: BoundaryCost::network_pj()
+  bool is_bound = false;            // the true flow may be larger
+};
+
+// What crosses the network of one fanout between child and parent. An element that leaves at its
+// outer end reaches groups of instances, each of which is served over one route.
+struct NetworkFlow {
+  double entering = 0;    // elements at the inner end, each instance's by itself
+  double leaving = 0;     // ... at the outer end
+  double returning = 0;   // sums that come down again
+  double group_size = 1;  // instances of a group
+  double route = 0;       // hops to a group, on average
+};
+struct NetworkEnergy {
+  double addition_pj = 0, hop_pj = 0;  // per addition, of sums; per bit and hop
+};
+NetworkEnergy network_energy(const Problem& problem, FanoutId fanout, bool output);
+
+struct Boundary {
+  TensorId tensor{};
+  LevelId parent{};
+  std::optional<LevelId> child;  // none: the compute units, or a register of theirs
+  bool final_at_parent = false;  // sums of two widths: they are to arrive final
+  double distinct = 0;           // elements of the output
+  Padding parent_padding{};      // of what passes the ports
+  Padding child_padding{};
+};
+
+// The cost of one boundary as a function of its flow: coefficients, worked out once.
+class BoundaryCost {
+ public:
+  BoundaryCost() = default;
+  BoundaryCost(const Problem& problem, const Boundary& boundary, std::span<const Port> ports,
+               Tracked tracked);
+
+  // Is any port of that end tracked? Otherwise nobody needs the busiest instance's flow.
+  bool tracks_parent() const { return ports_at_parent_ > 0; }
+  bool tracks_child() const { return ports_at_parent_ < ports_.size(); }
+  // Are sums, if so many elements cross the parent's end, as wide there as the boundary says?
+  bool admits(double crossing, bool is_bound = false) const {
+    return !two_widths_ || (is_bound ? !final_at_parent_ || crossing <= most_once_
+                                     : final_at_parent_ == crosses_once(crossing, distinct_));
+  }
+  // Adds the cost of a flow to out[k * step], component k; a bound of the flow gives a bound of the
+  // cost. False, and adds nothing: the boundary does not admit it.
+  bool charge(const BoundaryFlow& flow, double* out, std::size_t step) const {
+    if (!admits(flow.parent.crossing, flow.is_bound)) {
+      return false;
+    }
+    const double child_bits = bits_at_child(flow);
+    out[0] += parent_bits_ * parent_.of(flow.parent) + child_bits * child_.of(flow.child) +
+              flow.networks_pj;
+    for (std::size_t i = 0; i < ports_.size(); ++i) {
+      const bool at_parent = i < ports_at_parent_;
+      const EndFlow& busy = at_parent ? flow.busy_parent : flow.busy_child;
+      const double moved =
+          ports_[i].crossing * busy.crossing + ports_[i].returning * busy.returning;
+      const Padding& padding = at_parent ? parent_padding_ : child_padding_;
+      out[ports_[i].component * step] +=
+          padding.of(moved * (at_parent ? parent_bits_ : child_bits));
+    }
+    if (edge_rate_) {
+      out[edge_component_ * step] +=
+          transfer_cycles(child_padding_.of(flow.tile * child_bits), *edge_rate_);
+    }
+    return true;
+  }
+  // Energy [pJ] of an element more that crosses the parent's end, at least.
+  double least_crossing_pj() const { return final_bits_ * parent_.crossing_pj; }
+  // Of one network between child and parent. Sums are as wide as they come in from below.
+  double network_pj(const NetworkEnergy& energy, const NetworkFlow& flow) const;
+
+ private:
+  // A port that the flow of an end passes: all that crosses (1) or none of it (0), likewise what
+  // comes down again.
+  struct Passage {
+    std::size_t component = 0;
+    double crossing = 0;
+    double returning = 0;
+  };
+
+  double bits_at_child(const BoundaryFlow& flow) const {
+    const bool once = flow.is_bound ? flow.child.crossing <= most_once_
+                                    : crosses_once(flow.child.crossing, distinct_);
+    return two_widths_ && !once ? partial_bits_ : final_bits_;
+  }
+  void add_passages(LevelId level, bool at_parent, std::span<const Port> ports);
+
+  bool output_ = false;
+  bool two_widths_ = false;  // partial sums are wider
+  bool final_at_parent_ = false;
+  double distinct_ = 0, most_once_ = 0;                         // the latter but for rounding
+  double final_bits_ = 0, partial_bits_ = 0, parent_bits_ = 0;  // that an element moves on average
+  EndEnergy parent_, child_;
+  std::vector<Passage> ports_;  // the parent's, then the child's
+  std::size_t ports_at_parent_ = 0;
+  Padding parent_padding_, child_padding_;
+  std::optional<BitsPerCycle> edge_rate_;
+  std::size_t edge_component_ = 0;
+};
+
+}  // namespace mapsim
