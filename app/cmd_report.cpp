@@ -98,7 +98,7 @@ Answer run(const ReportArguments& arguments) {
     input.sources.push_back(std::filesystem::path{path}.filename().string());
     switch (kind_of(path)) {
       case Kind::kDatabase:
-        for (Study& study : read_studies(path, arguments.campaign_name)) {
+        for (Study& study : read_studies(path, arguments.campaign_name, arguments.designs)) {
           input.results.studies.push_back(std::move(study));
         }
         break;

@@ -17,7 +17,7 @@ Answer run(const ResultsArguments& arguments) {
   options.format = arguments.csv           ? ResultsFormat::kCsv
                    : arguments.output.json ? ResultsFormat::kJson
                                            : ResultsFormat::kText;
-  return {kDone, results_table({"results", {}}, options)};
+  return {kDone, results_table({"results", {}}, options), unlisted_designs(options)};
 }
 
 namespace {
@@ -33,7 +33,7 @@ void merge_all(const MergeArguments& arguments) {
 
 Answer run(const MergeArguments& arguments) {
   for (const std::string& input : arguments.inputs) {
-    Store{input, Store::Open::kExisting};  // before anything is made
+    Store{input, Store::Open::kExisting}.check();  // before anything is made
   }
   const bool is_new = !std::filesystem::exists(arguments.database);
   try {

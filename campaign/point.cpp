@@ -264,26 +264,49 @@ PointIndex point_index(const Campaign& campaign, std::size_t number) {
   return {number / questions / layers, number / questions % layers, number % questions};
 }
 
-Record point_record(const Campaign& campaign, const Design& design, const PointIndex& index,
-                    std::size_t number) {
-  const CampaignLayer& layer = campaign.layers[index.layer];
-  const Question& question = campaign.questions[index.question];
+Record design_record(const Design& design) {
   Json settings = Json::object();
   for (const Setting& setting : design.settings) {
     settings[setting.path] = value_json(setting.value);
   }
-  return {campaign.name,
-          static_cast<std::int64_t>(number),
-          design.machine->name,
-          settings.dump(),
-          layer.network,
-          layer.name,
-          layer.count,
-          to_string(question.objective),
-          to_string(question.objective.mode),
-          limits_text(question),
-          question.constraints,
-          campaign.strategy};
+  return {design.machine->name, settings.dump()};
+}
+
+Record layer_record(const CampaignLayer& layer) { return {layer.network, layer.name, layer.count}; }
+
+Record question_record(const Campaign& campaign, const Question& question) {
+  return {to_string(question.objective), to_string(question.objective.mode), limits_text(question),
+          question.constraints, campaign.strategy};
+}
+
+std::string campaign_id(const Campaign& campaign) {
+  std::string text;
+  const auto add = [&text](const std::string& name, const Node& value) {
+    text += fmt::format("{}: {}\n", name, flow_text(value));
+  };
+  for (const Machine& machine : campaign.machines) {
+    add(machine.name, machine.document.root);
+    text += kernels_text(machine.kernels);
+    for (const Settings& settings : machine.list) {
+      text += "list\n";
+      for (const Setting& setting : settings) {
+        add(setting.path, setting.value);
+      }
+    }
+    for (const auto& [path, values] : machine.grid) {
+      for (const Node& value : values) {
+        add("grid " + path, value);
+      }
+    }
+  }
+  for (const CampaignLayer& layer : campaign.layers) {
+    text += fmt::format("{} {} {} {}\n", layer.network, layer.name, layer.count,
+                        layer_content(layer).id);
+  }
+  for (const Question& question : campaign.questions) {
+    text += fmt::format("{} {}\n", question.constraints, question_content(campaign, question).id);
+  }
+  return content(text).id;
 }
 
 std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design,

@@ -46,9 +46,15 @@ struct PointIndex {
 };
 PointIndex point_index(const Campaign& campaign, std::size_t number);
 
-// A point by its names: the values of kPointColumns.
-Record point_record(const Campaign& campaign, const Design& design, const PointIndex& index,
-                    std::size_t number);
+// What a point is made of, by names: the values of kDesignColumns, kLayerColumns, kQuestionColumns,
+// but for the last of each, the id of its content.
+Record design_record(const Design& design);
+Record layer_record(const CampaignLayer& layer);
+Record question_record(const Campaign& campaign, const Question& question);
+
+// Equal for campaigns whose points of equal number ask the same of designs of the same names: as
+// far as is known without reading every design.
+std::string campaign_id(const Campaign& campaign);
 
 // The values of kFigureColumns where there is nothing but a reason.
 Record without_mapping(std::string status, std::string reason, double seconds);

@@ -65,4 +65,14 @@ inline constexpr std::array kPointColumns{
     Column{"count", "INTEGER"}, Column{"objective", "TEXT"},   Column{"latency", "TEXT"},
     Column{"limits", "TEXT"},   Column{"constraints", "TEXT"}, Column{"strategy", "TEXT"}};
 
+// What a point is made of. A campaign is a grid: the point of design d, layer l and question q has
+// the number (d * layers + l) * questions + q.
+inline constexpr std::array kDesignColumns{Column{"arch", "TEXT"}, Column{"settings", "TEXT"},
+                                           Column{"design", "TEXT"}};
+inline constexpr std::array kLayerColumns{Column{"network", "TEXT"}, Column{"layer", "TEXT"},
+                                          Column{"count", "INTEGER"}, Column{"workload", "TEXT"}};
+inline constexpr std::array kQuestionColumns{
+    Column{"objective", "TEXT"},   Column{"latency", "TEXT"},  Column{"limits", "TEXT"},
+    Column{"constraints", "TEXT"}, Column{"strategy", "TEXT"}, Column{"question", "TEXT"}};
+
 }  // namespace mapsim

@@ -57,12 +57,11 @@ class Names {
   std::set<std::string> used_;
 };
 
-std::string extreme(const Study& study, const char* what,
+std::string extreme(const StudyPoints& points, const char* what,
                     const std::function<double(const DesignPoint&)>& measure,
                     const std::string& unit) {
-  const std::vector<DesignPoint> points = design_points(study);
   const auto least = std::min_element(
-      points.begin(), points.end(),
+      points.points.begin(), points.points.end(),
       [&](const DesignPoint& a, const DesignPoint& b) {  // of equals one that none beats
         return std::tuple{measure(a), a.seconds, a.energy, a.area.value_or(0)} <
                std::tuple{measure(b), b.seconds, b.energy, b.area.value_or(0)};
@@ -71,10 +70,8 @@ std::string extreme(const Study& study, const char* what,
                      least->name);
 }
 
-std::vector<std::string> findings(const Study& study) {
-  const auto complete =
-      std::count_if(study.designs.begin(), study.designs.end(),
-                    [](const DesignResult& design) { return design.is_complete(); });
+std::vector<std::string> findings(const Study& study, const StudyPoints& points) {
+  const std::size_t complete = points.designs.size();
   const DesignResult* const best = study.best();
   if (best == nullptr) {
     return {"No design has a mapping of every layer: nothing to draw."};
@@ -90,15 +87,15 @@ std::vector<std::string> findings(const Study& study) {
           ? fmt::format(": {:.1f} % of the MAC units' time is used", 100 * best->utilization())
           : "");
   if (study.designs.size() > 1) {
-    text +=
-        fmt::format(" Of all designs: {}, {}",
-                    extreme(
-                        study, "energy", [](const DesignPoint& p) { return p.energy; }, "J"),
-                    extreme(study, "latency", [](const DesignPoint& p) { return p.seconds; }, "s"));
-    if (design_points(study).front().area) {
+    text += fmt::format(
+        " Of all designs: {}, {}",
+        extreme(
+            points, "energy", [](const DesignPoint& p) { return p.energy; }, "J"),
+        extreme(points, "latency", [](const DesignPoint& p) { return p.seconds; }, "s"));
+    if (points.points.front().area) {
       text +=
           ", " +
-          extreme(study, "area", [](const DesignPoint& p) { return p.area.value_or(0); }, "mm²");
+          extreme(points, "area", [](const DesignPoint& p) { return p.area.value_or(0); }, "mm²");
     }
     text += ".";
   }
@@ -111,17 +108,9 @@ std::vector<std::string> findings(const Study& study) {
 }
 
 std::string reasons(const Study& study) {
-  std::map<std::string, int> counts;
-  for (const DesignResult& design : study.designs) {
-    for (const LayerResult& layer : design.layers) {
-      if (!layer.energy_pj) {
-        ++counts[layer.status.empty() ? "not computed yet" : layer.reason];
-      }
-    }
-  }
-  std::vector<std::pair<int, std::string>> sorted;
-  for (const auto& [reason, count] : counts) {
-    sorted.emplace_back(-count, reason);
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [reason, count] : study.reasons) {
+    sorted.emplace_back(-static_cast<std::int64_t>(count), reason);
   }
   std::sort(sorted.begin(), sorted.end());
   std::string text;
@@ -154,16 +143,22 @@ void add_design(Section& section, const Study& study, const DesignResult& design
 }
 
 // `several`: campaigns in the report.
-Section study_section(const Study& study, bool several, const std::vector<std::size_t>& wanted,
-                      Names& names, StudyColours& colours) {
+Section study_section(const Study& study, bool several, std::size_t rows,
+                      const std::vector<std::size_t>& wanted, Names& names, StudyColours& colours) {
+  const StudyPoints points = design_points(study);
   const std::string of =
       (several && !study.campaign.empty() ? study.campaign + ", " : std::string{}) +
       layers_name(study);
   const std::string title = fmt::format("{}: {}", of, study.question());
   const std::string prefix = of + study.question().substr(std::string{"least"}.size());
-  Section section{names.of(title), title, findings(study), {}};
+  Section section{names.of(title), title, findings(study, points), {}};
   if (const std::string text = reasons(study); !text.empty()) {
     section.paragraphs.push_back(text);
+  }
+  if (study.unlisted > 0) {
+    section.paragraphs.push_back(
+        fmt::format("{} designs of the campaign are in no shard read here, and in no figure.",
+                    grouped(static_cast<std::int64_t>(study.unlisted))));
   }
   if (!study.fixed.empty()) {
     section.paragraphs.push_back("All designs: " + joined(study.fixed, ", ") + ".");
@@ -172,10 +167,10 @@ Section study_section(const Study& study, bool several, const std::vector<std::s
     section.paragraphs.push_back("In no sum, as nothing is known of them: " +
                                  joined(study.unpriced, ", ") + "; all figures are of the rest.");
   }
-  if (design_points(study).size() > 1) {
-    section.parts.emplace_back(designs_figure(study, names.of(prefix + " designs")));
+  if (points.points.size() > 1) {
+    section.parts.emplace_back(designs_figure(study, points, names.of(prefix + " designs")));
     section.parts.emplace_back(
-        design_energy_figure(study, names.of(prefix + " designs energy"), colours));
+        design_energy_figure(study, points, names.of(prefix + " designs energy"), colours));
   }
   const DesignResult* const best = study.best();
   if (best != nullptr) {
@@ -190,7 +185,8 @@ Section study_section(const Study& study, bool several, const std::vector<std::s
     }
   }
   if (study.designs.size() > 1) {
-    section.parts.emplace_back(designs_table(study, names.of(prefix + " designs table")));
+    section.parts.emplace_back(
+        designs_table(study, points, rows, names.of(prefix + " designs table")));
   }
   return section;
 }
@@ -224,26 +220,21 @@ std::string title_of(const ReportInput& input) {
 }
 
 std::string counts_text(const std::vector<Study>& studies) {
-  std::size_t points = 0;
-  std::size_t mapped = 0;
-  std::size_t proven = 0;
-  std::size_t priced = 0;
-  std::size_t fastest = 0;
-  std::size_t missing = 0;
+  LayerSums all;
   std::set<std::tuple<std::string, std::string, std::size_t>> designs;  // of JSON one a machine
   for (const Study& study : studies) {
     for (const DesignResult& design : study.designs) {
       designs.emplace(study.campaign, study.campaign.empty() ? design.arch : "", design.number);
-      for (const LayerResult& layer : design.layers) {
-        ++points;
-        mapped += layer.energy_pj ? 1U : 0U;
-        proven += layer.status == "optimal" ? 1U : 0U;
-        fastest += layer.status == "fastest" ? 1U : 0U;
-        priced += layer.status == "priced" ? 1U : 0U;
-        missing += layer.status.empty() ? 1U : 0U;
-      }
+      all.layers += design.sums.layers;
+      all.mapped += design.sums.mapped;
+      all.proven += design.sums.proven;
+      all.fastest += design.sums.fastest;
+      all.priced += design.sums.priced;
+      all.missing += design.sums.missing;
     }
   }
+  const auto& [points, mapped, proven, fastest, priced, missing] =
+      std::tie(all.layers, all.mapped, all.proven, all.fastest, all.priced, all.missing);
   return fmt::format(
       "{} point{} of {} design{}: {} with a mapping, {} of them proven optimal{}{}{}{}.",
       grouped(static_cast<std::int64_t>(points)), points == 1 ? "" : "s", designs.size(),
@@ -285,7 +276,8 @@ Page report_page(const ReportInput& input) {
     return !study.campaign.empty() && study.campaign != studies.front().campaign;
   });
   for (std::size_t i = 0; i < std::min(kMostStudiesDrawn, studies.size()); ++i) {
-    page.sections.push_back(study_section(studies[i], several, input.designs, names, colours));
+    page.sections.push_back(study_section(studies[i], several, kMostRows / studies.size(),
+                                          input.designs, names, colours));
   }
   if (!studies.empty()) {
     page.paragraphs.push_back(counts_text(studies));
@@ -328,7 +320,7 @@ Page report_page(const ReportInput& input) {
   }
   if (!studies.empty()) {
     page.sections.push_back(
-        {names.of("points"), "All points", {}, {points_table(studies, names.of("points table"))}});
+        {names.of("points"), "Points", {}, {points_table(studies, names.of("points table"))}});
   }
   page.footer =
       fmt::format("Made by mapsim {} from {}.", tool_version(), joined(input.sources, ", "));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "campaign/report_data.hpp"
+#include "campaign/report_select.hpp"
 #include "report/page.hpp"
 #include "report/plots.hpp"
 
@@ -37,8 +38,9 @@ struct StudyColours {
   Colours nodes{Colours::Scheme::kNodes};
   Colours tensors{Colours::Scheme::kTensors};
 };
-PageFigure designs_figure(const Study& study, const std::string& name);
-PageFigure design_energy_figure(const Study& study, const std::string& name, StudyColours& colours);
+PageFigure designs_figure(const Study& study, const StudyPoints& points, const std::string& name);
+PageFigure design_energy_figure(const Study& study, const StudyPoints& points,
+                                const std::string& name, StudyColours& colours);
 // Of one design of it.
 PageFigure layers_figure(const Study& study, const DesignResult& design, const std::string& name,
                          StudyColours& colours);
@@ -51,16 +53,16 @@ PageFigure histogram_figure(const HistogramResult& histogram, const std::string&
 PageFigure front_figure(const FrontResult& front, const std::string& name);
 PageFigure predictions_figure(const MeasuredResult& measured, const std::string& name);
 
-// campaign/report_tables.cpp: the designs of a study; every row of every study.
-PageTable designs_table(const Study& study, const std::string& name);
+// campaign/report_tables.cpp: the designs of a study, as many as `rows` has room for; the rows of
+// the designs whose layers were read.
+PageTable designs_table(const Study& study, const StudyPoints& points, std::size_t rows,
+                        const std::string& name);
 PageTable points_table(const std::vector<Study>& studies, const std::string& name);
 
 // The paths that set the designs of a study apart; a design's value, or nothing.
 std::vector<std::string> setting_paths(const Study& study);
 std::string setting_value(const DesignResult& design, const std::string& path);
 
-// The points of a study's complete designs; those on the front are marked.
-std::vector<DesignPoint> design_points(const Study& study);
 std::string layers_name(const Study& study);  // "alexnet", "3 layers"
 
 }  // namespace mapsim

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/report_data.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "campaign/report_energy.hpp"
+#include "campaign/report_select.hpp"
 #include "campaign/store.hpp"
 #include "core/diagnostic.hpp"
 
@@ -56,7 +58,32 @@ bool is_on_gpu(const Reader& reader, const Record& row) {
   return reader.number(row, "latency_seconds") && !reader.number(row, "latency_cycles");
 }
 
-LayerResult layer_of(const Reader& reader, const Record& row) {
+// What sums are made of; the rest of a row is ten times as much.
+const std::vector<std::string> kSummed{"campaign",
+                                       "number",
+                                       "arch",
+                                       "settings",
+                                       "network",
+                                       "layer",
+                                       "count",
+                                       "objective",
+                                       "latency",
+                                       "limits",
+                                       "strategy",
+                                       "constraints",
+                                       "status",
+                                       "reason",
+                                       "energy_pj",
+                                       "macs",
+                                       "utilization",
+                                       "latency_cycles",
+                                       "latency_cycles_ramped",
+                                       "latency_seconds",
+                                       "clock_hz",
+                                       "area_mm2",
+                                       "mac_units"};
+
+LayerResult summed_layer(const Reader& reader, const Record& row) {
   LayerResult layer;
   layer.layer = reader.text(row, "layer");
   layer.count = reader.whole(row, "count");
@@ -69,6 +96,11 @@ LayerResult layer_of(const Reader& reader, const Record& row) {
                      : reader.whole(row, ramped ? "latency_cycles_ramped" : "latency_cycles");
   layer.macs = reader.whole(row, "macs");
   layer.utilization = reader.number(row, "utilization").value_or(0);
+  return layer;
+}
+
+LayerResult layer_of(const Reader& reader, const Record& row) {
+  LayerResult layer = summed_layer(reader, row);
   layer.bottleneck = reader.text(row, "bottleneck");
   layer.ops = reader.number(row, "ops").value_or(0);
   layer.bytes = reader.number(row, "bytes").value_or(0);
@@ -80,6 +112,22 @@ LayerResult layer_of(const Reader& reader, const Record& row) {
     layer.energy = energy_parts(Json::parse(breakdown));
   }
   return layer;
+}
+
+// Sums that cannot be made show that a figure was damaged: no campaign lasts so long.
+void check_sums(const std::string& database, const DesignResult& design, const LayerResult& layer) {
+  constexpr double kMostCycles = 9e18;
+  const double added = static_cast<double>(layer.count) * static_cast<double>(layer.cycles);
+  const char* const problem =
+      static_cast<double>(design.sums.cycles) + added > kMostCycles ? "cycles without end"
+      : layer.energy_pj && design.clock_hz <= 0                     ? "an energy without a clock"
+                                                                    : nullptr;
+  if (problem != nullptr) {
+    throw ConfigError{
+        {{database, 0, 0, "",
+          fmt::format("damaged: layer {} of design {} has {}", layer.layer, design.number, problem),
+          ""}}};
+  }
 }
 
 DesignResult design_of(const Reader& reader, const Record& row, std::size_t number) {
@@ -118,34 +166,48 @@ void fix_settings(Study& study) {
   }
 }
 
-}  // namespace
+// Puts the rows of a database into studies, in the order of its points.
+class StudyReader {
+ public:
+  StudyReader(const std::string& database, const std::string& campaign)
+      : path_{database}, campaign_{campaign}, store_{database, Store::Open::kExisting} {}
 
-std::vector<Study> read_studies(const std::string& database, const std::string& campaign) {
-  Store store{database, Store::Open::kExisting};
-  const Reader reader{store.columns("answers")};
-  std::vector<Study> studies;
-  std::map<std::vector<std::string>, std::size_t> places;  // of studies
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> numbers;
-  std::map<std::string, std::size_t> designs;  // of a campaign
-  const auto read = [&](const Record& row) {
+  std::vector<Study> read(const std::vector<std::size_t>& wanted) {
+    const Reader summed{kSummed};
+    store_.read({"answers", campaign_, kSummed, {}}, [&](const Record& row) { add(summed, row); });
+    for (Study& study : studies_) {
+      fix_settings(study);
+      study.unpriced = store_.unpriced(study.campaign, study.network);
+      for (const Store::Listed& listed : store_.campaigns()) {
+        study.unlisted +=
+            listed.campaign == study.campaign ? static_cast<std::size_t>(listed.unlisted) : 0U;
+      }
+    }
+    read_layers(wanted);
+    return std::move(studies_);
+  }
+
+ private:
+  void add(const Reader& reader, const Record& row) {
     std::vector<std::string> key;
     for (const char* column :
          {"campaign", "network", "objective", "latency", "limits", "constraints", "strategy"}) {
       key.push_back(reader.text(row, column));
     }
-    const auto [place, is_new] = places.try_emplace(key, studies.size());
+    const auto [place, is_new] = places_.try_emplace(key, studies_.size());
     if (is_new) {
-      studies.push_back({key[0], key[1], key[2], key[3], key[4], key[5], key[6], {}});
+      studies_.push_back({key[0], key[1], key[2], key[3], key[4], key[5], key[6], {}});
     }
-    Study& study = studies[place->second];
-    const auto [number, is_new_design] = numbers.try_emplace(
-        std::tuple{key[0], reader.text(row, "arch"), reader.text(row, "settings")}, 0);
-    if (is_new_design) {
-      number->second = ++designs[key[0]];
-    }
+    Study& study = studies_[place->second];
     // Points are sorted by design.
-    if (study.designs.empty() || study.designs.back().number != number->second) {
-      study.designs.push_back(design_of(reader, row, number->second));
+    if (std::vector<std::string> names{key[0], reader.text(row, "arch"),
+                                       reader.text(row, "settings")};
+        names != last_) {
+      number_ = last_.empty() || last_[0] != names[0] ? 1 : number_ + 1;
+      last_ = std::move(names);
+    }
+    if (study.designs.empty() || study.designs.back().number != number_) {
+      study.designs.push_back(design_of(reader, row, number_));
     }
     DesignResult& design = study.designs.back();
     if (const auto clock = reader.number(row, "clock_hz")) {
@@ -153,13 +215,48 @@ std::vector<Study> read_studies(const std::string& database, const std::string& 
       design.area_mm2 = reader.number(row, "area_mm2");
       design.mac_units = reader.whole(row, "mac_units");
     }
-    design.layers.push_back(layer_of(reader, row));
-  };
-  store.read("answers", campaign, read);
-  for (Study& study : studies) {
-    fix_settings(study);
-    study.unpriced = store.unpriced(study.campaign, study.network);
+    const LayerResult layer = summed_layer(reader, row);
+    check_sums(path_, design, layer);
+    design.sums.add(layer);
+    design.points.push_back(reader.whole(row, "number"));
+    study.count(layer);
   }
+
+  void read_layers(const std::vector<std::size_t>& wanted) {
+    std::map<std::string, std::map<std::int64_t, DesignResult*>> places;  // campaign, point
+    for (Study& study : studies_) {
+      for (const std::size_t i : designs_to_read(study, studies_.size(), wanted)) {
+        for (const std::int64_t point : study.designs[i].points) {
+          places[study.campaign].emplace(point, &study.designs[i]);
+        }
+      }
+    }
+    const std::vector<std::string> columns = store_.columns("answers");
+    const Reader reader{columns};
+    for (auto& [campaign, points] : places) {
+      std::vector<std::int64_t> numbers;
+      for (const auto& [number, design] : points) {
+        numbers.push_back(number);
+      }
+      store_.read({"answers", campaign, columns, numbers}, [&](const Record& row) {
+        points.at(reader.whole(row, "number"))->layers.push_back(layer_of(reader, row));
+      });
+    }
+  }
+
+  std::string path_, campaign_;
+  Store store_;
+  std::vector<Study> studies_;
+  std::map<std::vector<std::string>, std::size_t> places_;  // of studies
+  std::vector<std::string> last_;                           // campaign, machine, settings
+  std::size_t number_ = 0;                                  // of the design
+};
+
+}  // namespace
+
+std::vector<Study> read_studies(const std::string& database, const std::string& campaign,
+                                const std::vector<std::size_t>& wanted) {
+  std::vector<Study> studies = StudyReader{database, campaign}.read(wanted);
   if (studies.empty()) {
     throw ConfigError{
         {{database, 0, 0, "",
@@ -169,25 +266,41 @@ std::vector<Study> read_studies(const std::string& database, const std::string& 
   return studies;
 }
 
-bool DesignResult::is_complete() const {
-  return std::all_of(layers.begin(), layers.end(),
-                     [](const LayerResult& layer) { return layer.energy_pj.has_value(); });
+void LayerSums::add(const LayerResult& layer) {
+  const auto count = static_cast<double>(layer.count);
+  const auto time = static_cast<double>(layer.cycles);
+  ++layers;
+  mapped += layer.energy_pj ? 1U : 0U;
+  proven += layer.status == "optimal" ? 1U : 0U;
+  fastest += layer.status == "fastest" ? 1U : 0U;
+  priced += layer.status == "priced" ? 1U : 0U;
+  missing += layer.status.empty() ? 1U : 0U;
+  energy_pj += count * layer.energy_pj.value_or(0);
+  cycles += layer.count * layer.cycles;
+  macs += count * static_cast<double>(layer.macs);
+  used += count * layer.utilization * time;
+  if (layer.status == "priced") {
+    streams += layer.count;
+    stream_cycles += count * time;
+    stream_pj += count * layer.energy_pj.value_or(0);
+  }
 }
 
-double DesignResult::energy_pj() const {
-  double sum = 0;
-  for (const LayerResult& layer : layers) {
-    sum += static_cast<double>(layer.count) * layer.energy_pj.value_or(0);
+void Study::count(const LayerResult& layer) {
+  if (!layer.energy_pj) {
+    ++reasons[layer.status.empty() ? "not computed yet" : layer.reason];
   }
-  return sum;
 }
 
-std::int64_t DesignResult::cycles() const {
-  std::int64_t sum = 0;
-  for (const LayerResult& layer : layers) {
-    sum += layer.count * layer.cycles;
+void Study::sum_up() {
+  reasons.clear();
+  for (DesignResult& design : designs) {
+    design.sums = {};
+    for (const LayerResult& layer : design.layers) {
+      design.sums.add(layer);
+      count(layer);
+    }
   }
-  return sum;
 }
 
 double DesignResult::seconds() const {
@@ -195,33 +308,17 @@ double DesignResult::seconds() const {
 }
 
 DesignResult::Streams DesignResult::streams() const {
-  Streams sum;
-  for (const LayerResult& layer : layers) {
-    if (layer.status == "priced") {
-      const auto times = static_cast<double>(layer.count);
-      sum.count += layer.count;
-      sum.time += times * static_cast<double>(layer.cycles);
-      sum.energy += times * layer.energy_pj.value_or(0);
-    }
-  }
-  sum.time /= std::max(1.0, static_cast<double>(cycles()));
-  sum.energy = sum.energy > 0 ? sum.energy / energy_pj() : 0;
-  return sum;
+  const double whole = std::max(1.0, static_cast<double>(cycles()));
+  return {sums.streams, sums.stream_cycles / whole,
+          sums.stream_pj > 0 ? sums.stream_pj / sums.energy_pj : 0};
 }
 
 double DesignResult::utilization() const {
-  double macs = 0;
-  double used = 0;  // time at full use
-  for (const LayerResult& layer : layers) {
-    const auto count = static_cast<double>(layer.count);
-    macs += count * static_cast<double>(layer.macs);
-    used += count * layer.utilization * static_cast<double>(layer.cycles);
-  }
   const auto whole = static_cast<double>(cycles());
   if (whole <= 0) {
     return 0;
   }
-  return mac_units > 0 ? macs / (static_cast<double>(mac_units) * whole) : used / whole;
+  return mac_units > 0 ? sums.macs / (static_cast<double>(mac_units) * whole) : sums.used / whole;
 }
 
 std::string DesignResult::name() const {
@@ -270,7 +367,7 @@ const DesignResult* Study::best() const {
   const DesignResult* best = nullptr;
   double least = 0;
   for (const DesignResult& design : designs) {
-    if (!design.is_complete() || design.layers.empty()) {
+    if (!design.is_complete() || design.sums.layers == 0) {
       continue;
     }
     // In seconds: designs may differ in their clocks.

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +43,17 @@ struct LayerResult {
   std::string mapping;
 };
 
+// What a report needs of all layers of a design, those without a mapping counted only.
+struct LayerSums {
+  std::size_t layers = 0, mapped = 0, proven = 0, fastest = 0, priced = 0, missing = 0;
+  double energy_pj = 0;  // from here on each as often as it occurs
+  std::int64_t cycles = 0;
+  double macs = 0, used = 0;  // used: cycles at full use of the MAC units
+  std::int64_t streams = 0;   // operators that only move data
+  double stream_cycles = 0, stream_pj = 0;
+  void add(const LayerResult& layer);
+};
+
 // A machine with its settings, and every layer on it.
 struct DesignResult {
   std::size_t number = 1;  // in its campaign, from 1
@@ -49,13 +61,15 @@ struct DesignResult {
   std::vector<std::pair<std::string, std::string>> settings;  // path, value
   double clock_hz = 0;  // kPicoseconds on a GPU, whose times are no cycles
   std::optional<double> area_mm2;
-  std::int64_t mac_units = 0;  // 0: not known, or a GPU, where each path has its own rate
-  std::vector<LayerResult> layers;
+  std::int64_t mac_units = 0;          // 0: not known, or a GPU, where each path has its own rate
+  LayerSums sums{};                    // of all layers
+  std::vector<LayerResult> layers{};   // all of them or none: of many designs few are drawn
+  std::vector<std::int64_t> points{};  // of a database, their numbers
 
-  bool is_complete() const;  // every layer has a mapping
+  bool is_complete() const { return sums.mapped == sums.layers; }  // every layer has a mapping
   // Of the layers with a mapping, each as often as it occurs.
-  double energy_pj() const;
-  std::int64_t cycles() const;
+  double energy_pj() const { return sums.energy_pj; }
+  std::int64_t cycles() const { return sums.cycles; }
   double seconds() const;
   // Shares of the operators that only move data, which have a price in place of a mapping.
   struct Streams {
@@ -74,7 +88,11 @@ struct Study {
   std::vector<DesignResult> designs;                              // in order of number
   std::vector<std::string> fixed{};     // settings that set no two designs of a machine apart
   std::vector<std::string> unpriced{};  // operators that are in no sum: "2 x NonMaxSuppression"
+  std::map<std::string, std::size_t> reasons{};  // why layers have no mapping, and how many
+  std::size_t unlisted = 0;  // designs of the campaign that no shard read here computed
 
+  void count(const LayerResult& layer);  // into reasons
+  void sum_up();                         // sums and reasons anew, from the layers
   Objective goal() const;
   // "energy, at most 20 ms": what was asked.
   std::string question() const;
@@ -82,8 +100,11 @@ struct Study {
   const DesignResult* best() const;
 };
 
-// The studies of a database in the order of their first points. Throws ConfigError.
-std::vector<Study> read_studies(const std::string& database, const std::string& campaign);
+// The studies of a database in the order of their first points. Throws ConfigError. Layers are read
+// of the designs that a report draws or lists (campaign/report_select.hpp) and of those numbered
+// `wanted`; of the others there are sums.
+std::vector<Study> read_studies(const std::string& database, const std::string& campaign,
+                                const std::vector<std::size_t>& wanted = {});
 
 // What `network`, `search` and `eval` print with --json, as a study of one design; `histogram`
 // and fronts as what they are. Throws ConfigError where it is none of these, or of another schema.

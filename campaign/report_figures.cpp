@@ -13,8 +13,7 @@ namespace mapsim {
 namespace {
 
 constexpr double kPicojoule = 1e-12;
-constexpr std::size_t kMostBars = 60;     // layers
-constexpr std::size_t kMostDesigns = 24;  // bars of whole designs
+constexpr std::size_t kMostBars = 60;  // layers
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
@@ -175,114 +174,62 @@ std::string short_name(const DesignResult& design, const Differences& found) {
   return text;
 }
 
-// The designs that get a bar: all, or the front from the least energy to the most.
-std::vector<const DesignResult*> drawn_designs(const Study& study) {
-  std::vector<const DesignResult*> complete;
-  for (const DesignResult& design : study.designs) {
-    if (design.is_complete()) {
-      complete.push_back(&design);
-    }
-  }
-  if (complete.size() > kMostDesigns) {
-    const std::vector<DesignPoint> points = design_points(study);
-    std::vector<const DesignResult*> front;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      if (points[i].on_front) {
-        front.push_back(complete[i]);
-      }
-    }
-    std::stable_sort(front.begin(), front.end(),
-                     [](const auto* a, const auto* b) { return a->energy_pj() < b->energy_pj(); });
-    complete = front;
-  }
-  if (complete.size() > kMostDesigns) {
-    // Evenly along the front, both ends included.
-    std::vector<const DesignResult*> some;
-    for (std::size_t i = 0; i < kMostDesigns; ++i) {
-      some.push_back(complete[i * (complete.size() - 1) / (kMostDesigns - 1)]);
-    }
-    complete = some;
-  }
-  return complete;
-}
-
-// The values of a design, each with a comma behind it.
-std::string settings_csv(const Study& study, const std::string& number,
-                         const std::vector<std::string>& paths) {
-  std::string csv;
-  for (const DesignResult& design : study.designs) {
-    for (const std::string& path : paths) {
-      if (fmt::to_string(design.number) == number) {
-        csv += csv_field(setting_value(design, path)) + ",";
-      }
-    }
-  }
-  return csv;
-}
-
 }  // namespace
 
 std::string layers_name(const Study& study) {
   if (!study.network.empty()) {
     return study.network;
   }
-  const auto& layers = study.designs.front().layers;
-  return layers.size() == 1 ? layers.front().layer : fmt::format("{} layers", layers.size());
-}
-
-std::vector<DesignPoint> design_points(const Study& study) {
-  const DesignResult* const best = study.best();
-  std::vector<DesignPoint> points;
   for (const DesignResult& design : study.designs) {
-    if (design.is_complete()) {
-      points.push_back({fmt::format("{}", design.number),
-                        fmt::format("{}: {}", design.number, design.name()),
-                        design.energy_pj() * kPicojoule, design.seconds(), design.area_mm2, false,
-                        &design == best});
+    if (design.layers.size() == 1) {
+      return design.layers.front().layer;
     }
   }
-  // Areas compare designs where all have one.
-  if (!std::all_of(points.begin(), points.end(),
-                   [](const auto& p) { return p.area.has_value(); })) {
-    for (DesignPoint& point : points) {
-      point.area.reset();
-    }
-  }
-  mark_front(points);
-  return points;
+  return fmt::format("{} layers", study.designs.front().sums.layers);
 }
 
-PageFigure designs_figure(const Study& study, const std::string& name) {
-  const std::vector<DesignPoint> points = design_points(study);
-  const auto front = std::count_if(points.begin(), points.end(),
+PageFigure designs_figure(const Study& study, const StudyPoints& all, const std::string& name) {
+  const auto front = std::count_if(all.points.begin(), all.points.end(),
                                    [](const DesignPoint& point) { return point.on_front; });
-  const bool areas = points.front().area.has_value();
+  const bool areas = all.points.front().area.has_value();
   const std::vector<std::string> paths = setting_paths(study);
   std::string csv = "design,name,";
   for (const std::string& path : paths) {
     csv += csv_field(path) + ",";
   }
   csv += "energy_j,latency_s,area_mm2,on_front\n";
-  for (const DesignPoint& point : points) {
-    csv += fmt::format("{},{},{}{},{},{},{}\n", point.name,
-                       csv_field(point.title.substr(point.title.find(' ') + 1)),
-                       settings_csv(study, point.name, paths), point.energy, point.seconds,
+  std::vector<DesignPoint> drawn;
+  for (const std::size_t i : drawn_points(all.points)) {
+    const DesignResult& design = *all.designs[i];
+    DesignPoint point = all.points[i];
+    point.title = fmt::format("{}: {}", design.number, design.name());
+    csv += fmt::format("{},{},", point.name, csv_field(design.name()));
+    for (const std::string& path : paths) {
+      csv += csv_field(setting_value(design, path)) + ",";
+    }
+    csv += fmt::format("{},{},{},{}\n", point.energy, point.seconds,
                        point.area ? fmt::format("{}", *point.area) : "", point.on_front ? 1 : 0);
+    drawn.push_back(std::move(point));
   }
+  const std::string some =
+      drawn.size() == all.points.size()
+          ? ""
+          : fmt::format(" Of {} designs {} are drawn: of dots that would cover each other one.",
+                        all.points.size(), drawn.size());
   const std::string caption = fmt::format(
       "{} designs on {}. In colour, by their numbers, the {} that no other beats in energy{} "
       "and latency{}; the line is the front of each pair of figures alone. Ringed: the best by the "
-      "objective, {}.",
-      points.size(), layers_name(study), front, areas ? ", area" : "", areas ? " together" : "",
-      study.objective);
-  return {name, caption, designs_svg(caption, points), csv};
+      "objective, {}.{}",
+      all.points.size(), layers_name(study), front, areas ? ", area" : "", areas ? " together" : "",
+      study.objective, some);
+  return {name, caption, designs_svg(caption, drawn), csv};
 }
 
-PageFigure design_energy_figure(const Study& study, const std::string& name,
-                                StudyColours& colours) {
+PageFigure design_energy_figure(const Study& study, const StudyPoints& points,
+                                const std::string& name, StudyColours& colours) {
   std::vector<std::string> names;
   std::vector<NamedValues> rows;
-  const std::vector<const DesignResult*> designs = drawn_designs(study);
+  const std::vector<const DesignResult*> designs = drawn_designs(points);
   const Differences found = differences(designs);
   for (const DesignResult* design : designs) {
     names.push_back(short_name(*design, found));

@@ -312,6 +312,7 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
     into.studies.push_back(json.contains("gpu") ? study_of_gpu_network(json)
                                                 : study_of_network(json));
     into.studies.back().unpriced = unpriced_of(json);
+    into.studies.back().sum_up();
   } else if (command == "histogram") {
     into.histograms.push_back(histogram_of(json));
   } else if (json.contains("front")) {
@@ -324,6 +325,7 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
            "kernels of a GPU: network --json and campaigns are drawn, lists of kernels are not");
   } else if (command == "search" || command == "eval") {
     into.studies.push_back(study_of_layer(json));
+    into.studies.back().sum_up();
   } else {
     refuse(filename,
            fmt::format("nothing to draw of the command '{}'; of network, search, eval and "

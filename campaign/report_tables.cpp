@@ -55,16 +55,17 @@ void drop_idle_columns(PageTable& table) {
   }
 }
 
-// Rows, and the most that one takes.
+// Rows, those shown, and the most that one of these takes.
 struct Extent {
-  std::size_t rows = 0;
+  std::size_t rows = 0, shown = 0;
   double energy = 0, seconds = 0;
 };
 Extent extent_of(const std::vector<Study>& studies) {
   Extent most;
   for (const Study& study : studies) {
     for (const DesignResult& design : study.designs) {
-      most.rows += design.layers.size();
+      most.rows += design.sums.layers;
+      most.shown += design.layers.size();
       for (const LayerResult& layer : design.layers) {
         most.energy = std::max(most.energy, layer.energy_pj.value_or(0) * kPicojoule);
         if (design.clock_hz > 0) {
@@ -100,6 +101,30 @@ void say_question_once(const std::vector<Study>& studies, PageTable& table) {
   }
 }
 
+// "The one point.", "All 12 points, one layer each.", or how many of them and which.
+std::string points_caption(const Extent& points) {
+  if (points.rows == 1) {
+    return "The one point.";
+  }
+  return points.shown == points.rows
+             ? fmt::format("All {} points, one layer each.", points.rows)
+             : fmt::format(
+                   "Of {} points, one layer each, the {} of the designs on the fronts and "
+                   "with the least objectives; 'mapsim results --csv' prints all.",
+                   points.rows, points.shown);
+}
+
+std::string designs_caption(const Study& study, std::size_t listed) {
+  const std::string which =
+      listed == study.designs.size()
+          ? fmt::format("The {} designs", listed)
+          : fmt::format("Of {} designs the {} on the front and with the least {},",
+                        study.designs.size(), listed, study.objective);
+  return fmt::format(
+      "{} on {}{}; those without figures have no mapping of some layer.", which, layers_name(study),
+      study.network.empty() ? ", each layer once" : ", each layer as often as it occurs");
+}
+
 }  // namespace
 
 std::vector<std::string> setting_paths(const Study& study) {
@@ -120,12 +145,15 @@ std::string setting_value(const DesignResult& design, const std::string& path) {
   return at == design.settings.end() ? "" : at->second;
 }
 
-PageTable designs_table(const Study& study, const std::string& name) {
+PageTable designs_table(const Study& study, const StudyPoints& points, std::size_t rows,
+                        const std::string& name) {
+  const std::vector<const DesignResult*> listed = listed_designs(study, points, rows, false);
   const std::vector<std::string> paths = setting_paths(study);
   double most_energy = 0;
   double most_seconds = 0;
   double most_edp = 0;
-  for (const DesignResult& design : study.designs) {
+  for (const DesignResult* const shown : listed) {
+    const DesignResult& design = *shown;
     most_energy = std::max(most_energy, design.energy_pj() * kPicojoule);
     most_edp = std::max(most_edp, design.energy_pj() * kPicojoule * design.seconds());
     most_seconds = std::max(most_seconds, design.seconds());
@@ -134,7 +162,7 @@ PageTable designs_table(const Study& study, const std::string& name) {
   const Scale latency = scale_of("latency", "s", most_seconds);
   const Scale edp = scale_of("EDP", "J\u00b7s", most_edp);
   std::set<std::string> front;
-  for (const DesignPoint& point : design_points(study)) {
+  for (const DesignPoint& point : points.points) {
     if (point.on_front) {
       front.insert(point.name);
     }
@@ -152,9 +180,9 @@ PageTable designs_table(const Study& study, const std::string& name) {
     table.columns.push_back({key, title});
   }
   table.columns.push_back({"front", "front", true});
-  for (const DesignResult& design : study.designs) {
-    const auto missing = std::count_if(design.layers.begin(), design.layers.end(),
-                                       [](const LayerResult& layer) { return !layer.energy_pj; });
+  for (const DesignResult* const shown : listed) {
+    const DesignResult& design = *shown;
+    const std::size_t missing = design.sums.layers - design.sums.mapped;
     const auto figure = [&](double value) { return missing == 0 ? TableCell{value} : TableCell{}; };
     std::vector<TableCell> row{static_cast<double>(design.number), design.arch};
     for (const std::string& path : paths) {
@@ -171,36 +199,31 @@ PageTable designs_table(const Study& study, const std::string& name) {
     table.rows.push_back(std::move(row));
   }
   drop_idle_columns(table);
-  table.caption = fmt::format(
-      "The {} designs on {}{}; those without figures have no mapping of some layer.",
-      study.designs.size(), layers_name(study),
-      study.network.empty() ? ", each layer once" : ", each layer as often as it occurs");
+  table.caption = designs_caption(study, listed.size());
   return table;
 }
 
-// Every row of every study.
 PageTable points_table(const std::vector<Study>& studies, const std::string& name) {
   const Extent most = extent_of(studies);
   const Scale energy = scale_of("energy", "J", most.energy);
   const Scale latency = scale_of("latency", "s", most.seconds);
-  PageTable table{
-      name,
-      most.rows == 1 ? "The one point." : fmt::format("All {} points, one layer each.", most.rows),
-      {{"question", "question", true},
-       {"campaign", "campaign", true},
-       {"design", "design"},
-       {"arch", "machine", true},
-       {"network", "network", true},
-       {"layer", "layer", true},
-       {"count", "times"},
-       {"energy", energy.title},
-       {"latency", latency.title},
-       {"utilization", "use of MACs (%)"},
-       {"bottleneck", "limited by", true},
-       {"gap", "gap (%)"},
-       {"status", "status", true},
-       {"reason", "reason", true}},
-      {}};
+  PageTable table{name,
+                  points_caption(most),
+                  {{"question", "question", true},
+                   {"campaign", "campaign", true},
+                   {"design", "design"},
+                   {"arch", "machine", true},
+                   {"network", "network", true},
+                   {"layer", "layer", true},
+                   {"count", "times"},
+                   {"energy", energy.title},
+                   {"latency", latency.title},
+                   {"utilization", "use of MACs (%)"},
+                   {"bottleneck", "limited by", true},
+                   {"gap", "gap (%)"},
+                   {"status", "status", true},
+                   {"reason", "reason", true}},
+                  {}};
   for (const Study& study : studies) {
     for (const DesignResult& design : study.designs) {
       for (const LayerResult& layer : design.layers) {

@@ -42,15 +42,26 @@ Json cell_json(const Cell& cell) {
       cell);
 }
 
-Json value_of(const Shown& shown, const Record& row) {
-  const Cell& cell = row[shown.column];
-  if (!shown.is_setting) {
-    return cell_json(cell);
+// The values of one row after the other; settings are parsed once, not once per path and row.
+class Values {
+ public:
+  Json of(const Shown& shown, const Record& row) {
+    const Cell& cell = row[shown.column];
+    if (!shown.is_setting) {
+      return cell_json(cell);
+    }
+    if (const std::string& text = std::get<std::string>(cell); text != text_) {
+      text_ = text;
+      settings_ = Json::parse(text);
+    }
+    const auto value = settings_.find(shown.name);
+    return value == settings_.end() ? Json{} : *value;
   }
-  const Json settings = Json::parse(std::get<std::string>(cell));
-  const auto value = settings.find(shown.name);
-  return value == settings.end() ? Json{} : *value;
-}
+
+ private:
+  std::string text_;
+  Json settings_;
+};
 
 // Every digit of a number, text as it is.
 std::string plain_text(const Json& value) {
@@ -96,10 +107,11 @@ std::string csv(const std::vector<Shown>& shown,
     fields.push_back(csv_field(column.name));
   }
   std::string text = line();
+  Values values;
   read([&](const Record& row) {
     fields.clear();
     for (const Shown& column : shown) {
-      fields.push_back(csv_field(plain_text(value_of(column, row))));
+      fields.push_back(csv_field(plain_text(values.of(column, row))));
     }
     text += line();
   });
@@ -154,7 +166,7 @@ Shown asked(const std::vector<Shown>& all, const Shown& column, const Record& ro
   const auto mode = named("latency");
   const auto ramped = named("latency_cycles_ramped");
   return !column.is_setting && column.name == "latency_cycles" && mode != all.end() &&
-                 ramped != all.end() && value_of(*mode, row) == "ramped"
+                 ramped != all.end() && row[mode->column] == Cell{"ramped"}
              ? Shown{"latency_cycles", ramped->column, false}
              : column;
 }
@@ -172,10 +184,11 @@ std::string text_table(const std::vector<Shown>& all,
   for (const Shown& column : shown) {
     rows.front().push_back(head_of(column));
   }
+  Values values;
   read([&](const Record& record) {
     rows.emplace_back();
     for (const Shown& column : shown) {
-      rows.back().push_back(short_text(column, value_of(asked(all, column, record), record)));
+      rows.back().push_back(short_text(column, values.of(asked(all, column, record), record)));
     }
   });
   if (rows.size() == 1) {
@@ -195,22 +208,55 @@ std::string text_table(const std::vector<Shown>& all,
   return table(rows);
 }
 
+// One entry after the other: a tree of all of them takes ten times the memory of their text.
+std::string json_text(const Provenance& origin, const char* list, const std::vector<Shown>& shown,
+                      const std::function<void(const std::function<void(const Record&)>&)>& read) {
+  Json head = provenance_json(origin);
+  head[list] = Json::array();
+  std::string text = head.dump(1);
+  const std::string end = "]\n}";
+  text.resize(text.size() - end.size());
+  Values values;
+  bool first = true;
+  read([&](const Record& row) {
+    Json entry = Json::object();
+    for (const Shown& column : shown) {
+      const Json value = values.of(column, row);
+      (column.is_setting ? entry["settings"][column.name] : entry[column.name]) = value;
+    }
+    if (entry.contains("breakdown") && entry["breakdown"].is_string()) {
+      entry["breakdown"] = Json::parse(entry["breakdown"].get<std::string>());
+    }
+    text += first ? "\n  " : ",\n  ";
+    for (const char c : entry.dump(1)) {
+      text += c;
+      text += c == '\n' ? "  " : "";
+    }
+    first = false;
+  });
+  return text + (first ? "" : "\n ") + end + '\n';
+}
+
 }  // namespace
 
 std::string results_table(const Provenance& origin, const ResultsOptions& options) {
   Store store{options.database, Store::Open::kExisting};
   const char* const view = options.networks ? "networks" : "answers";
-  bool any = options.campaign.empty();
-  if (!any) {
-    store.read("answers", options.campaign, [&any](const Record&) { any = true; });
-  }
+  const std::vector<Store::Listed> campaigns = store.campaigns();
+  const bool any = options.campaign.empty() ||
+                   std::any_of(campaigns.begin(), campaigns.end(), [&](const Store::Listed& one) {
+                     return one.campaign == options.campaign;
+                   });
   if (!any) {
     throw ConfigError{{{options.database, 0, 0, "",
                         fmt::format("has no points of a campaign '{}'", options.campaign), ""}}};
   }
   const std::vector<Shown> shown = shown_columns(store, options, view);
+  if (options.networks) {
+    store.read({"answers", options.campaign}, [](const Record&) {});  // sums do not show damage
+  }
   const auto read = [&](const std::function<void(const Record&)>& visit) {
-    store.read(view, options.campaign, visit);
+    store.read({view, options.campaign}, visit);
   };
   switch (options.format) {
     case ResultsFormat::kText:
@@ -220,21 +266,20 @@ std::string results_table(const Provenance& origin, const ResultsOptions& option
     case ResultsFormat::kJson:
       break;
   }
-  Json json = provenance_json(origin);
-  json[options.networks ? "networks" : "points"] = Json::array();
-  Json& list = json.back();
-  read([&](const Record& row) {
-    Json entry = Json::object();
-    for (const Shown& column : shown) {
-      const Json value = value_of(column, row);
-      (column.is_setting ? entry["settings"][column.name] : entry[column.name]) = value;
+  return json_text(origin, options.networks ? "networks" : "points", shown, read);
+}
+
+std::string unlisted_designs(const ResultsOptions& options) {
+  std::string text;
+  Store store{options.database, Store::Open::kExisting};
+  for (const Store::Listed& one : store.campaigns()) {
+    if (one.unlisted > 0 && (options.campaign.empty() || options.campaign == one.campaign)) {
+      text += fmt::format("{}{} of {} designs of campaign '{}' are in no shard of {}",
+                          text.empty() ? "" : "; ", one.unlisted, one.designs, one.campaign,
+                          options.database);
     }
-    if (entry.contains("breakdown") && entry["breakdown"].is_string()) {
-      entry["breakdown"] = Json::parse(entry["breakdown"].get<std::string>());
-    }
-    list.push_back(std::move(entry));
-  });
-  return json.dump(1) + '\n';
+  }
+  return text;
 }
 
 }  // namespace mapsim

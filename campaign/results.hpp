@@ -20,4 +20,7 @@ struct ResultsOptions {
 // 4180; numbers with all their digits; empty where there is no value. Throws ConfigError.
 std::string results_table(const Provenance& origin, const ResultsOptions& options);
 
+// Designs of the campaigns that are in no row, as a shard is missing: in words, or "".
+std::string unlisted_designs(const ResultsOptions& options);
+
 }  // namespace mapsim

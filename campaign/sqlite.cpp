@@ -73,9 +73,25 @@ std::string Database::name_to_attach(const std::string& path) {
   return is_archive(path) ? immutable_uri(path) : path;
 }
 
+// All SQL is ours: what it cannot be asked of a database of ours was damaged, too.
 void Database::fail() const {
-  throw ConfigError{{{path_, 0, 0, "", sqlite3_errmsg(handle_.get()), ""}}};
+  const std::string message = sqlite3_errmsg(handle_.get());
+  switch (sqlite3_errcode(handle_.get())) {
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:
+    case SQLITE_FORMAT:
+    case SQLITE_TOOBIG:
+      refuse_damaged(message);
+    default:
+      refuse(message);
+  }
 }
+
+void Database::refuse(const std::string& message) const {
+  throw ConfigError{{{path_, 0, 0, "", message, ""}}};
+}
+
+void Database::refuse_damaged(const std::string& message) const { refuse("damaged: " + message); }
 
 // SQLite itself waits for others, but not where two of them change over to the log at once.
 void Database::execute(const std::string& sql) {
@@ -147,6 +163,24 @@ Cell Statement::cell(int column) const {
       return bytes == nullptr ? std::string{} : std::string{static_cast<const char*>(bytes), size};
     }
   }
+}
+
+std::int64_t Statement::whole(int column) const {
+  const Cell value = cell(column);
+  const auto* const found = std::get_if<std::int64_t>(&value);
+  if (found == nullptr) {
+    database_->refuse_damaged(name(column) + " is not a whole number");
+  }
+  return *found;
+}
+
+std::string Statement::text(int column) const {
+  const Cell value = cell(column);
+  const auto* const found = std::get_if<std::string>(&value);
+  if (found == nullptr) {
+    database_->refuse_damaged(name(column) + " is not text");
+  }
+  return *found;
 }
 
 Transaction::Transaction(Database& database) : database_{database} {

@@ -18,8 +18,8 @@ struct CloseStatement {
   void operator()(sqlite3_stmt* statement) const;
 };
 
-// A database file. What SQLite refuses (no such file, not a database, no room on the disk) is a
-// ConfigError about the file. One thread at a time.
+// A database file. What SQLite refuses (no such file, not a database, damage, no room on the disk)
+// is a ConfigError about the file. One thread at a time.
 class Database {
  public:
   explicit Database(const std::string& path);  // made if it is not there
@@ -29,6 +29,9 @@ class Database {
   void execute(const std::string& sql);
   sqlite3* handle() const { return handle_.get(); }
   [[noreturn]] void fail() const;  // with SQLite's last error
+  [[noreturn]] void refuse(const std::string& message) const;
+  // What is in the file is not what was written there.
+  [[noreturn]] void refuse_damaged(const std::string& message) const;
 
  private:
   std::string path_;
@@ -50,6 +53,9 @@ class Statement {
   int columns() const;
   std::string name(int column) const;
   Cell cell(int column) const;  // of the row that step() went to
+  // A cell of a row that must be there, of this type; else the file is damaged.
+  std::int64_t whole(int column) const;
+  std::string text(int column) const;
 
  private:
   Database* database_;

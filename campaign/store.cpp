@@ -5,170 +5,59 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <span>
 
-#include "campaign/network.hpp"
 #include "campaign/results_version.hpp"
+#include "campaign/store_schema.hpp"
 #include "core/diagnostic.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kApplication = 0x6D617073;  // "maps": whose file this is, in its header
-constexpr std::int64_t kStoreSchema = 4;
-
-enum Prepared : std::size_t { kAddPoint, kAddInput, kFindInput, kHasResult, kAddResult };
-
-using Columns = std::span<const Column>;
-
-std::vector<std::string> names(Columns columns, const std::string& prefix = "") {
-  std::vector<std::string> all;
-  for (const Column& column : columns) {
-    all.push_back(prefix + std::string{column.name});
-  }
-  return all;
-}
-
-std::string definitions(Columns columns, const char* suffix = "") {
-  std::vector<std::string> all;
-  for (const Column& column : columns) {
-    all.push_back(fmt::format("{} {}{}", column.name, column.type, suffix));
-  }
-  return fmt::format("{}", fmt::join(all, ", "));
-}
+enum Prepared : std::size_t { kAddDesign, kAddInput, kFindInput, kHasResult, kAddResult };
 
 std::string marks(std::size_t count) {
   return fmt::format("{}", fmt::join(std::vector<std::string>(count, "?"), ", "));
-}
-
-std::vector<std::string> answer_columns() {
-  std::vector<std::string> all;
-  for (const Columns columns :
-       {Columns{kPointColumns}, Columns{kFigureColumns}, Columns{kKeyColumns}}) {
-    for (const std::string& name : names(columns)) {
-      all.push_back(name);
-    }
-  }
-  return all;
-}
-
-// How many operators of a network without a price multiply: layers that are in no sum.
-std::string unread_layers_sql() {
-  std::vector<std::string> kinds;
-  for (const char* op : kMultiplyingOps) {
-    kinds.push_back(fmt::format("u.kind GLOB '{}*'", op));
-  }
-  return fmt::format(
-      "(SELECT coalesce(sum(u.count), 0) FROM unpriced AS u WHERE u.campaign = answers.campaign"
-      " AND u.network = answers.network AND ({}))",
-      fmt::join(kinds, " OR "));
-}
-
-const std::string kNetworkColumns =
-    "campaign, arch, settings, network, objective, latency, limits, constraints, strategy";
-
-// A sum where no layer is missing: else what cannot run a network would look small.
-std::string whole(const std::string& sum) {
-  return fmt::format("CASE WHEN unmapped + unread = 0 THEN {0} END AS {0}", sum);
-}
-
-std::string networks_view() {
-  const std::string sums = fmt::format(
-      "SELECT {}, sum(count) AS layers,"
-      " coalesce(sum(count) FILTER (WHERE energy_pj IS NULL), 0) AS unmapped, {} AS unread,"
-      " sum(count * energy_pj) AS energy_pj, sum(count * latency_cycles) AS latency_cycles,"
-      " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
-      " sum(count * latency_seconds) AS latency_seconds, sum(count * macs) AS macs,"
-      " max(area_mm2) AS area_mm2, min(status IN ('optimal', 'fastest', 'priced')) AS all_proven,"
-      " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
-      " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced,"
-      " min(number) AS first FROM answers WHERE network <> '' GROUP BY {}",
-      kNetworkColumns, unread_layers_sql(), kNetworkColumns);
-  return fmt::format(
-      "CREATE VIEW networks AS SELECT {}, layers, unmapped + unread AS layers_missing, {}, {}, {},"
-      " {}, macs, area_mm2, all_proven AND unread = 0 AS proven, unpriced FROM ({})"
-      " ORDER BY campaign, first",
-      kNetworkColumns, whole("energy_pj"), whole("latency_cycles"), whole("latency_cycles_ramped"),
-      whole("latency_seconds"), sums);
-}
-
-void create(Database& database) {
-  const std::string key = fmt::format("{}", fmt::join(names(kKeyColumns), ", "));
-  database.execute(
-      "CREATE TABLE inputs (id TEXT NOT NULL PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL)"
-      " WITHOUT ROWID");
-  database.execute(fmt::format("CREATE TABLE results ({}, {}, PRIMARY KEY ({})) WITHOUT ROWID",
-                               definitions(kKeyColumns, " NOT NULL"), definitions(kFigureColumns),
-                               key));
-  database.execute(
-      fmt::format("CREATE TABLE points ({}, {}, PRIMARY KEY (campaign, number)) WITHOUT ROWID",
-                  definitions(kPointColumns, " NOT NULL"), definitions(kKeyColumns, " NOT NULL")));
-  database.execute(
-      fmt::format("CREATE VIEW answers AS SELECT {} FROM points LEFT JOIN results USING ({})"
-                  " ORDER BY campaign, number",
-                  fmt::join(answer_columns(), ", "), key));
-  database.execute(
-      "CREATE TABLE unpriced (campaign TEXT NOT NULL, network TEXT NOT NULL, kind TEXT NOT NULL,"
-      " count INTEGER NOT NULL, PRIMARY KEY (campaign, network, kind)) WITHOUT ROWID");
-  database.execute(networks_view());
-  database.execute(fmt::format("PRAGMA application_id = {}", kApplication));
-  database.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
-}
-
-std::int64_t number(Database& database, const std::string& sql) {
-  Statement statement{database, sql};
-  statement.step();
-  return std::get<std::int64_t>(statement.cell(0));
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& message) {
   throw ConfigError{{{path, 0, 0, "", message, ""}}};
 }
 
-void check_ours(Database& database) {
-  if (number(database, "PRAGMA application_id") != kApplication) {
-    refuse(database.path(), "is not a database of mapsim");
-  }
-  const std::int64_t version = number(database, "PRAGMA user_version");
-  if (version != kStoreSchema) {
-    refuse(database.path(),
-           fmt::format("has schema {}; this mapsim reads and writes {}", version, kStoreSchema));
-  }
+// "no table" counts as none.
+bool is_empty(Database& database) {
+  Statement count{database, "SELECT count(*) FROM sqlite_schema"};
+  count.step();
+  return count.whole(0) == 0;
 }
 
 // Rows of a table with equal keys that differ in other columns: the first such key.
-void check_conflicts(Database& database, const std::string& table, Columns keys, Columns values,
-                     const std::string& path) {
+void check_conflicts(Database& database, const StoreTable& table, const std::string& path) {
   std::vector<std::string> differences;
-  for (const Column& column : values) {
-    differences.push_back(fmt::format("a.{0} IS NOT b.{0}", column.name));
+  for (const Column& column : table.values) {
+    if (column.name != "seconds") {
+      differences.push_back(fmt::format("a.{0} IS NOT b.{0}", column.name));
+    }
   }
   Statement statement{
-      database, fmt::format("SELECT {} FROM main.{} AS a JOIN other.{} AS b USING ({}) WHERE {}"
-                            " LIMIT 1",
-                            fmt::join(names(keys, "a."), ", "), table, table,
-                            fmt::join(names(keys), ", "), fmt::join(differences, " OR "))};
+      database,
+      fmt::format("SELECT {} FROM main.{} AS a JOIN other.{} AS b USING ({}) WHERE {}"
+                  " LIMIT 1",
+                  fmt::join(column_names(table.keys, "a."), ", "), table.name, table.name,
+                  fmt::join(column_names(table.keys), ", "), fmt::join(differences, " OR "))};
   if (statement.step()) {
     std::vector<std::string> which;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const Cell cell = statement.cell(static_cast<int>(i));
-      const auto* text = std::get_if<std::string>(&cell);
+    for (int i = 0; i < statement.columns(); ++i) {
+      const bool is_text = table.keys[static_cast<std::size_t>(i)].type == "TEXT";
       which.push_back(
-          fmt::format("{} {}", keys[i].name,
-                      text != nullptr ? *text : fmt::to_string(std::get<std::int64_t>(cell))));
+          fmt::format("{} {}", statement.name(i),
+                      is_text ? statement.text(i) : fmt::to_string(statement.whole(i))));
     }
     refuse(path, fmt::format("contradicts {}: the same of {} ({}) in both, but not equal;"
                              " nothing of it was merged",
-                             database.path(), table, fmt::join(which, ", ")));
+                             database.path(), table.name, fmt::join(which, ", ")));
   }
 }
-
-constexpr std::array kInputKey{Column{"id", "TEXT"}};
-constexpr std::array kUnpricedKeys{Column{"campaign", "TEXT"}, Column{"network", "TEXT"},
-                                   Column{"kind", "TEXT"}};
-constexpr std::array kUnpricedValues{Column{"count", "INTEGER"}};
-constexpr std::array kInputValues{Column{"kind", "TEXT"}, Column{"text", "TEXT"}};
 
 }  // namespace
 
@@ -185,18 +74,22 @@ Store::Store(const std::string& path, Open how)
   database_.execute("PRAGMA synchronous = NORMAL");
   if (how == Open::kOrNew) {
     Transaction making{database_};
-    if (number(database_, "SELECT count(*) FROM sqlite_schema") == 0) {
-      create(database_);
+    if (is_empty(database_)) {
+      create_store(database_);
     }
     making.commit();
   }
-  check_ours(database_);
-  if (how == Open::kOrNew) {
-    database_.execute("PRAGMA journal_mode = WAL");
+  schema_ = check_store(database_);
+  if (how == Open::kExisting) {
+    return;
   }
-  statements_.emplace_back(database_,
-                           fmt::format("INSERT INTO points VALUES ({})",
-                                       marks(kPointColumns.size() + kKeyColumns.size())));
+  if (schema_ != kStoreSchema) {
+    refuse(path, fmt::format("has schema {}, which this mapsim reads; it writes {}: sweep into "
+                             "another database, or merge with the mapsim that made it",
+                             schema_, kStoreSchema));
+  }
+  database_.execute("PRAGMA journal_mode = WAL");
+  statements_.emplace_back(database_, "INSERT OR REPLACE INTO designs VALUES (?, ?, ?, ?, ?)");
   statements_.emplace_back(database_, "INSERT OR IGNORE INTO inputs VALUES (?, ?, ?)");
   statements_.emplace_back(database_, "SELECT kind, text FROM inputs WHERE id = ?");
   statements_.emplace_back(
@@ -208,22 +101,55 @@ Store::Store(const std::string& path, Open how)
                                        marks(kKeyColumns.size() + kFigureColumns.size())));
 }
 
-void Store::begin_points(const Campaign& campaign) {
+void Store::begin_points(const Campaign& campaign, const std::vector<Content>& layers,
+                         const std::vector<Content>& questions, const Shard& shard) {
   points_ = std::make_unique<Transaction>(database_);
-  for (const char* table : {"points", "unpriced"}) {
-    Statement{database_, fmt::format("DELETE FROM {} WHERE campaign = ?", table)}.run(
-        {campaign.name});
+  const Record row{campaign.name,
+                   campaign_id(campaign),
+                   static_cast<std::int64_t>(campaign.designs()),
+                   static_cast<std::int64_t>(layers.size()),
+                   static_cast<std::int64_t>(questions.size()),
+                   results_version()};
+  Statement same{database_,
+                 "SELECT 1 FROM campaigns WHERE campaign = ? AND id = ? AND designs = ?"
+                 " AND layers = ? AND questions = ? AND tool = ?"};
+  const bool known = same.bind(row).step();
+  while (known && same.step()) {
   }
-  Statement add{database_, "INSERT INTO unpriced VALUES (?, ?, ?, ?)"};
+  for (const char* table : {"campaigns", "designs", "layers", "questions", "unpriced"}) {
+    if (table != std::string{"designs"} || !known || shard.count == 1) {
+      Statement{database_, fmt::format("DELETE FROM {} WHERE campaign = ?", table)}.run(
+          {campaign.name});
+    }
+  }
+  Statement{database_, "INSERT INTO campaigns VALUES (?, ?, ?, ?, ?, ?)"}.run(row);
+  const auto add = [&](const char* table, std::size_t number, Record record, const Content& input) {
+    record.insert(record.begin(), {campaign.name, static_cast<std::int64_t>(number)});
+    record.emplace_back(input.id);
+    Statement{database_, fmt::format("INSERT INTO {} VALUES ({})", table, marks(record.size()))}
+        .run(record);
+  };
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    add("layers", i, layer_record(campaign.layers[i]), layers[i]);
+    add_input("layer", layers[i]);
+  }
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    add("questions", i, question_record(campaign, campaign.questions[i]), questions[i]);
+    add_input("question", questions[i]);
+  }
+  Statement unpriced{database_, "INSERT INTO unpriced VALUES (?, ?, ?, ?)"};
   for (const auto& [network, kind, count] : campaign.unpriced) {
-    add.run({campaign.name, network, kind, count});
+    unpriced.run({campaign.name, network, kind, count});
   }
 }
 
-void Store::add_point(const Record& point, const PointKey& key) {
-  Record row = point;
-  row.insert(row.end(), {key.design, key.workload, key.question, results_version()});
-  statements_[kAddPoint].run(row);
+void Store::add_design(const Campaign& campaign, std::size_t number, const Design& design,
+                       const Content& content) {
+  Record row = design_record(design);
+  row.insert(row.begin(), {campaign.name, static_cast<std::int64_t>(number)});
+  row.emplace_back(content.id);
+  statements_[kAddDesign].run(row);
+  add_input("design", content);
 }
 
 void Store::end_points() {
@@ -236,6 +162,9 @@ void Store::add_input(const std::string& kind, const Content& input) {
   Statement& find = statements_[kFindInput].bind({input.id});
   find.step();
   if (find.cell(0) != Cell{kind} || find.cell(1) != Cell{input.text}) {
+    if (content(find.text(1)).id != input.id) {
+      database_.refuse_damaged(fmt::format("input {}: its text has another hash", input.id));
+    }
     refuse(database_.path(),
            fmt::format("two inputs have the hash {}; use another database", input.id));
   }
@@ -258,67 +187,122 @@ void Store::add_result(const PointKey& key, const Record& figures) {
 }
 
 Store::Tally Store::tally(const Campaign& campaign, const Shard& shard) {
-  const auto count = [](const Statement& row, int column) {
-    return static_cast<std::size_t>(std::get<std::int64_t>(row.cell(column)));
-  };
   const std::string those =
       " FROM answers WHERE campaign = ?1 AND (number % ?2 + number / ?2) % ?3 = ?4";
   const Record which{campaign.name, static_cast<std::int64_t>(campaign.points_per_design()),
                      static_cast<std::int64_t>(shard.count),
                      static_cast<std::int64_t>(shard.index)};
-  Statement counts{database_,
-                   "SELECT count(energy_pj), count(status) - count(energy_pj),"
-                   " count(*) - count(status)" +
-                       those};
+  Statement counts{database_, "SELECT count(energy_pj), count(status) - count(energy_pj)" + those};
   counts.bind(which).step();
-  Tally tally{count(counts, 0), count(counts, 1), count(counts, 2), {}};
+  Tally tally{
+      static_cast<std::size_t>(counts.whole(0)), static_cast<std::size_t>(counts.whole(1)), 0, {}};
+  std::size_t own = 0;  // some designs may be in no row
+  for (std::size_t i = 0; i < campaign.points(); ++i) {
+    own += shard.has(campaign, i) ? 1U : 0U;
+  }
+  tally.missing = own - tally.mapped - tally.unmapped;
   Statement reasons{database_, "SELECT reason, count(*)" + those +
                                    " AND reason IS NOT NULL"
                                    " GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 5"};
   reasons.bind(which);
   while (reasons.step()) {
-    tally.reasons.emplace_back(std::get<std::string>(reasons.cell(0)), count(reasons, 1));
+    tally.reasons.emplace_back(reasons.text(0), static_cast<std::size_t>(reasons.whole(1)));
   }
   return tally;
+}
+
+std::vector<Store::Listed> Store::campaigns() {
+  Statement statement{
+      database_,
+      schema_ == kStoreSchema
+          ? "SELECT campaign, designs, designs - (SELECT count(*) FROM designs AS d WHERE"
+            " d.campaign = c.campaign) FROM campaigns AS c ORDER BY campaign"
+          : "SELECT campaign, count(DISTINCT design), 0 FROM points GROUP BY campaign"
+            " ORDER BY campaign"};
+  std::vector<Listed> all;
+  while (statement.step()) {
+    all.push_back({statement.text(0), statement.whole(1), statement.whole(2)});
+  }
+  return all;
 }
 
 void Store::merge(const std::string& path) {
   if (std::error_code error; std::filesystem::equivalent(path, database_.path(), error)) {
     refuse(path, "cannot be merged with itself");
   }
-  Store{path, Open::kExisting};  // is it a database of ours?
+  {
+    Store source{path, Open::kExisting};  // is it a database of ours?
+    source.check();
+    if (source.schema_ != kStoreSchema) {
+      refuse(path, fmt::format("has schema {}, which this mapsim reads; it merges {}",
+                               source.schema_, kStoreSchema));
+    }
+  }
   Statement{database_, "ATTACH ? AS other"}.run({Database::name_to_attach(path)});
   {
     Transaction merging{database_};
-    constexpr Columns kFigures{kFigureColumns};
-    constexpr Columns kPoints{kPointColumns};
-    std::vector<Column> asked(kPoints.begin() + 2, kPoints.end());
-    asked.insert(asked.end(), kKeyColumns.begin(), kKeyColumns.end());
-    check_conflicts(database_, "inputs", kInputKey, kInputValues, path);
-    check_conflicts(database_, "results", kKeyColumns, kFigures.first(kFigures.size() - 1), path);
-    check_conflicts(database_, "points", kPoints.first(2), asked, path);
-    check_conflicts(database_, "unpriced", kUnpricedKeys, kUnpricedValues, path);
-    for (const char* table : {"inputs", "results", "points", "unpriced"}) {
+    for (const StoreTable& table : store_tables(kStoreSchema)) {
+      check_conflicts(database_, table, path);
+    }
+    for (const StoreTable& table : store_tables(kStoreSchema)) {
       database_.execute(
-          fmt::format("INSERT OR IGNORE INTO main.{} SELECT * FROM other.{}", table, table));
+          fmt::format("INSERT OR IGNORE INTO main.{0} SELECT * FROM other.{0}", table.name));
     }
     merging.commit();
   }
   database_.execute("DETACH other");
 }
 
-void Store::read(const std::string& view, const std::string& campaign,
+void Store::read(Statement& statement, const std::string& what,
                  const std::function<void(const Record&)>& visit) {
-  Statement statement{database_,
-                      fmt::format("SELECT * FROM {} WHERE ?1 = '' OR campaign = ?1", view)};
-  statement.bind({campaign});
-  Record row(static_cast<std::size_t>(statement.columns()));
+  std::vector<std::string> names;
+  for (int i = 0; i < statement.columns(); ++i) {
+    names.push_back(statement.name(i));
+  }
+  RowCheck check{names};
+  Record row(names.size());
   while (statement.step()) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       row[i] = statement.cell(static_cast<int>(i));
     }
+    if (const std::string problem = check.problem(row); !problem.empty()) {
+      database_.refuse_damaged(fmt::format("{} {}: {}", what, check.name(row), problem));
+    }
     visit(row);
   }
+}
+
+void Store::check() {
+  for (const StoreTable& table : store_tables(schema_)) {
+    const bool has_texts = table.name == "inputs";
+    Statement rows{database_, "SELECT * FROM " + table.name};
+    read(rows, "a row of " + table.name + ":", [&](const Record& row) {
+      if (has_texts && Cell{content(std::get<std::string>(row[2])).id} != row[0]) {
+        database_.refuse_damaged(
+            fmt::format("input {}: its text has another hash", std::get<std::string>(row[0])));
+      }
+    });
+  }
+}
+
+// Points are chosen before their results are looked for, as the view computes numbers from keys.
+void Store::read(const Query& query, const std::function<void(const Record&)>& visit) {
+  std::vector<std::string> terms;
+  if (!query.campaign.empty()) {
+    terms.emplace_back("campaign = ?1");
+  }
+  if (!query.numbers.empty()) {
+    terms.emplace_back("number IN (SELECT value FROM json_each(?2))");
+  }
+  Statement statement{
+      database_,
+      fmt::format("SELECT {} FROM {}{}{}",
+                  query.columns.empty() ? "*" : fmt::format("{}", fmt::join(query.columns, ", ")),
+                  query.view, terms.empty() ? "" : " WHERE ", fmt::join(terms, " AND "))};
+  Record values{query.campaign, fmt::format("[{}]", fmt::join(query.numbers, ","))};
+  values.resize(query.numbers.empty() ? (query.campaign.empty() ? 0 : 1) : 2);
+  statement.bind(values);
+  read(statement, query.view == "answers" ? "point" : "a row of " + query.view + ":", visit);
 }
 
 std::vector<std::string> Store::columns(const std::string& view) {
@@ -337,20 +321,21 @@ std::vector<std::string> Store::unpriced(const std::string& campaign, const std:
   statement.bind({campaign, network});
   std::vector<std::string> all;
   while (statement.step()) {
-    all.push_back(std::get<std::string>(statement.cell(0)));
+    all.push_back(statement.text(0));
   }
   return all;
 }
 
 void Store::read_settings(const std::string& campaign,
                           const std::function<void(const std::string&)>& visit) {
+  const std::string of = schema_ == kStoreSchema ? "design" : "point";
   Statement statement{database_,
-                      "SELECT settings FROM points WHERE ?1 = '' OR campaign = ?1"
-                      " GROUP BY settings ORDER BY min(campaign), min(number)"};
+                      fmt::format("SELECT min(campaign) AS campaign, min(number) AS number,"
+                                  " settings FROM {}s WHERE ?1 = '' OR campaign = ?1"
+                                  " GROUP BY settings ORDER BY 1, 2",
+                                  of)};
   statement.bind({campaign});
-  while (statement.step()) {
-    visit(std::get<std::string>(statement.cell(0)));
-  }
+  read(statement, of, [&visit](const Record& row) { visit(std::get<std::string>(row[2])); });
 }
 
 }  // namespace mapsim

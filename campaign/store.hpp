@@ -20,20 +20,25 @@ struct PointKey {
 };
 
 // The database of campaigns (docs/results.md): `results` by the content of their inputs, written
-// once and never changed; `points` by campaign, which say what people asked and which result
-// answers it; `inputs`, the contents themselves; `unpriced`, operators of networks that nothing is
-// known of. Each result is a transaction of its own in a
-// write-ahead log, so a process that is killed loses only what it had not finished, and whoever
-// opens the file next sees whole rows. Everything that a file refuses is a ConfigError about it.
+// once and never changed; `campaigns`, `designs`, `layers` and `questions`, the grids that people
+// asked, whose product are the points and which say what result answers each; `inputs`, the
+// contents themselves; `unpriced`, operators of networks that nothing is known of. A shard has the
+// designs of its own points only, so that its size is theirs. Each result is a transaction of its
+// own in a write-ahead log, so a process that is killed loses only what it had not finished, and
+// whoever opens the file next sees whole rows. Everything that a file refuses is a ConfigError
+// about it, damage named as such, with the row where one is known.
 class Store {
  public:
   enum class Open { kExisting, kOrNew };
   Store(const std::string& path, Open how);
 
-  // The points of a campaign anew, all of them: whoever merges shards sees what is missing.
-  // With them the operators that have no price, and so no point.
-  void begin_points(const Campaign& campaign);
-  void add_point(const Record& point, const PointKey& key);
+  // The grid of a campaign anew. Of a shard, designs that other shards of the same campaign wrote
+  // down before stay. Layers and questions by their contents, in order; with them the operators
+  // that have no price, and so no point.
+  void begin_points(const Campaign& campaign, const std::vector<Content>& layers,
+                    const std::vector<Content>& questions, const Shard& shard);
+  void add_design(const Campaign& campaign, std::size_t number, const Design& design,
+                  const Content& content);
   void end_points();
 
   // Refuses (ConfigError) a second text with the same id.
@@ -49,13 +54,28 @@ class Store {
   };
   Tally tally(const Campaign& campaign, const Shard& shard = {});
 
-  // Everything of another database that is not here, or nothing: throws ConfigError where the two
-  // contradict each other, a result (but for the seconds it took), a point or an input.
-  void merge(const std::string& path);
+  // Designs of a campaign that no shard in this database has written down.
+  struct Listed {
+    std::string campaign;
+    std::int64_t designs = 0, unlisted = 0;
+  };
+  std::vector<Listed> campaigns();
 
-  // Calls `visit` with the rows of a view, answers or networks, of one campaign (empty: all).
-  void read(const std::string& view, const std::string& campaign,
-            const std::function<void(const Record&)>& visit);
+  // Everything of another database that is not here, or nothing: throws ConfigError where that one
+  // is damaged or the two contradict each other, a result (but for the seconds it took), a
+  // campaign, a design or an input.
+  void merge(const std::string& path);
+  // Reads all rows of all tables; throws ConfigError about the first that is damaged.
+  void check();
+
+  // Rows of a view, answers or networks.
+  struct Query {
+    std::string view;
+    std::string campaign{};               // empty: all
+    std::vector<std::string> columns{};   // empty: all
+    std::vector<std::int64_t> numbers{};  // of these points; empty: all
+  };
+  void read(const Query& query, const std::function<void(const Record&)>& visit);
   std::vector<std::string> columns(const std::string& view);
   // "2 x NonMaxSuppression": operators of the network that are in no sum.
   std::vector<std::string> unpriced(const std::string& campaign, const std::string& network);
@@ -64,7 +84,11 @@ class Store {
                      const std::function<void(const std::string&)>& visit);
 
  private:
+  void read(Statement& statement, const std::string& what,
+            const std::function<void(const Record&)>& visit);
+
   Database database_;
+  std::int64_t schema_;
   std::vector<Statement> statements_;  // of what is done again and again
   std::unique_ptr<Transaction> points_;
 };

@@ -57,7 +57,7 @@ std::vector<std::size_t> firsts(const std::vector<Content>& contents) {
   return first;
 }
 
-// Writes the points down, design by design, so that no more than one is held in memory.
+// Writes the designs down that have points to compute, so that no more than one is held in memory.
 class Planner {
  public:
   Planner(const Campaign& campaign, const SweepOptions& options, Store& store)
@@ -72,13 +72,7 @@ class Planner {
 
   // The numbers of what is to compute.
   std::vector<std::size_t> plan(SweepProgress& progress) {
-    store_.begin_points(campaign_);
-    for (const Content& layer : layers_) {
-      store_.add_input("layer", layer);
-    }
-    for (const Content& question : questions_) {
-      store_.add_input("question", question);
-    }
+    store_.begin_points(campaign_, layers_, questions_, options_.shard);
     for (std::size_t i = 0; i < campaign_.designs() && !*options_.stop; ++i) {
       plan_design(i, progress);
     }
@@ -91,18 +85,23 @@ class Planner {
 
  private:
   void plan_design(std::size_t number, SweepProgress& progress) {
+    const std::size_t each = campaign_.points_per_design();
+    std::vector<std::size_t> own;
+    for (std::size_t i = number * each; i < (number + 1) * each; ++i) {
+      if (options_.shard.has(campaign_, i)) {
+        own.push_back(i);
+      }
+    }
+    if (own.empty()) {
+      return;
+    }
     const Design drawn = design(campaign_, number);
     const Content content = load(drawn).content;
-    store_.add_input("design", content);
+    store_.add_design(campaign_, number, drawn, content);
     const std::size_t first = first_design_.try_emplace(content.id, number).first->second;
-    const std::size_t each = campaign_.points_per_design();
-    for (std::size_t i = number * each; i < (number + 1) * each; ++i) {
+    for (const std::size_t i : own) {
       const PointIndex index = point_index(campaign_, i);
       const PointKey key{content.id, layers_[index.layer].id, questions_[index.question].id};
-      store_.add_point(point_record(campaign_, drawn, index, i), key);
-      if (!options_.shard.has(campaign_, i)) {
-        continue;
-      }
       ++progress.points;
       const std::size_t equal =
           (first * layers_.size() + first_layer_[index.layer]) * questions_.size() +
@@ -262,6 +261,7 @@ Solved PointSolver::solve(std::size_t number) {
 
 SweepSummary sweep(const Campaign& campaign, const SweepOptions& options) {
   Store store{options.database, Store::Open::kOrNew};
+  store.check();  // results that cannot be read are no answers
   SweepSummary summary;
   std::vector<std::size_t> missing = Planner{campaign, options, store}.plan(summary.progress);
   if (!*options.stop) {

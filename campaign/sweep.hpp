@@ -63,9 +63,9 @@ class PointSolver {
   LoadedDesign loaded_;
 };
 
-// Writes down every point of the campaign (or shard), computes those whose result is not in the
-// database yet, and writes each as it comes. Rows do not depend on threads, shards or the order in
-// which answers come, but for their seconds.
+// Writes down the campaign and the designs of its points (or the shard's), computes those whose
+// result is not in the database yet, and writes each as it comes. Rows do not depend on threads,
+// shards or the order in which answers come, but for their seconds.
 SweepSummary sweep(const Campaign& campaign, const SweepOptions& options);
 
 std::string summary_text(const Campaign& campaign, const SweepSummary& summary);

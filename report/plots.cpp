@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <numeric>
 
 #include "report/plots_steps.hpp"
@@ -115,10 +117,6 @@ void draw_panel(Canvas& canvas, const std::vector<std::string>& rows, const BarP
 
 // ----- designs -----
 
-bool as_good(const DesignPoint& a, const DesignPoint& b, bool areas) {
-  return a.energy <= b.energy && a.seconds <= b.seconds && (!areas || *a.area <= *b.area);
-}
-
 bool have_areas(const std::vector<DesignPoint>& points) {
   return std::all_of(points.begin(), points.end(),
                      [](const DesignPoint& point) { return point.area.has_value(); });
@@ -172,12 +170,40 @@ std::string bars_svg(const std::string& label, const std::vector<std::string>& r
   return canvas.finish(label);
 }
 
+// Designs in the order of their energy: one is beaten if one before it is as good in both of the
+// other figures. Of those before it the ones that count are steps, later and smaller.
 void mark_front(std::vector<DesignPoint>& points) {
   const bool areas = have_areas(points);
+  const auto figures = [areas](const DesignPoint& point) {
+    std::array all{point.energy, point.seconds, areas ? *point.area : 0};
+    for (double& figure : all) {  // what is no number has no order
+      figure = std::isnan(figure) ? std::numeric_limits<double>::infinity() : figure;
+    }
+    return all;
+  };
+  std::vector<DesignPoint*> sorted;
   for (DesignPoint& point : points) {
-    point.on_front = std::none_of(points.begin(), points.end(), [&](const DesignPoint& other) {
-      return as_good(other, point, areas) && !as_good(point, other, areas);
-    });
+    sorted.push_back(&point);
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const auto* a, const auto* b) { return figures(*a) < figures(*b); });
+  std::map<double, double> steps;  // seconds, the least area so far
+  const DesignPoint* last = nullptr;
+  for (DesignPoint* const point : sorted) {
+    const auto [energy, seconds, area] = figures(*point);
+    if (last != nullptr && figures(*last) == figures(*point)) {
+      point->on_front = last->on_front;  // equals do not beat each other
+      continue;
+    }
+    last = point;
+    auto next = steps.upper_bound(seconds);
+    point->on_front = next == steps.begin() || std::prev(next)->second > area;
+    if (point->on_front) {
+      while (next != steps.end() && next->second >= area) {
+        next = steps.erase(next);
+      }
+      steps[seconds] = area;
+    }
   }
 }
 

@@ -46,6 +46,7 @@ inline Study made_up(std::size_t designs, std::size_t layers, std::uint64_t seed
     }
     study.designs.push_back(design);
   }
+  study.sum_up();
   return study;
 }
 
@@ -53,6 +54,9 @@ inline Page page_of(std::vector<Study> studies) {
   ReportInput input;
   input.sources = {"made_up.sqlite"};
   input.results.studies = std::move(studies);
+  for (Study& study : input.results.studies) {
+    study.sum_up();  // the caller may have changed layers
+  }
   return report_page(input);
 }
 

@@ -235,8 +235,7 @@ TEST_F(Sweeps, MergeRefusesContradictionsAndStrangers) {
                              testing::HasSubstr("the same of results (design ")));
   edit("gemm.yaml", "8", "16");
   run(grid(), "c.sqlite");
-  EXPECT_THAT(error("c.sqlite"),
-              testing::HasSubstr("the same of points (campaign small, number 0)"));
+  EXPECT_THAT(error("c.sqlite"), testing::HasSubstr("the same of campaigns (campaign small)"));
   EXPECT_THAT(error("a.sqlite"), testing::HasSubstr("with itself"));
   EXPECT_EQ(error("none.sqlite"), path("none.sqlite") + ": no such file");
   Database{path("other.sqlite")}.execute("CREATE TABLE t (a)");

@@ -58,7 +58,7 @@ class Sweeps : public ::testing::Test {
     const std::vector<std::string> columns = store.columns("answers");
     const auto seconds = std::find(columns.begin(), columns.end(), "seconds") - columns.begin();
     std::vector<Record> rows;
-    store.read("answers", "", [&](Record row) {
+    store.read({"answers"}, [&](Record row) {
       row[static_cast<std::size_t>(seconds)] = {};
       rows.push_back(std::move(row));
     });

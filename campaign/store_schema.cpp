@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/store_schema.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <span>
+
+#include "campaign/network.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kApplication = 0x6D617073;  // "maps": whose file this is, in its header
+
+template <std::size_t kCount>
+std::vector<Column> list(const std::array<Column, kCount>& columns) {
+  return {columns.begin(), columns.end()};
+}
+
+constexpr Column kCampaign{"campaign", "TEXT"};
+constexpr Column kNumber{"number", "INTEGER"};
+
+std::vector<StoreTable> shared_tables() {
+  return {{"inputs", {{"id", "TEXT"}}, {{"kind", "TEXT"}, {"text", "TEXT"}}},
+          {"results", list(kKeyColumns), list(kFigureColumns)},
+          {"unpriced", {kCampaign, {"network", "TEXT"}, {"kind", "TEXT"}}, {{"count", "INTEGER"}}}};
+}
+
+std::vector<StoreTable> tables_of_grids() {
+  std::vector<StoreTable> tables = shared_tables();
+  tables.push_back({"campaigns",
+                    {kCampaign},
+                    {{"id", "TEXT"},
+                     {"designs", "INTEGER"},
+                     {"layers", "INTEGER"},
+                     {"questions", "INTEGER"},
+                     {"tool", "TEXT"}}});
+  tables.push_back({"designs", {kCampaign, kNumber}, list(kDesignColumns)});
+  tables.push_back({"layers", {kCampaign, kNumber}, list(kLayerColumns)});
+  tables.push_back({"questions", {kCampaign, kNumber}, list(kQuestionColumns)});
+  return tables;
+}
+
+std::vector<StoreTable> tables_of_points() {
+  std::vector<StoreTable> tables = shared_tables();
+  std::vector<Column> values = list(kPointColumns);
+  values.erase(values.begin(), values.begin() + 2);  // the key
+  values.insert(values.end(), kKeyColumns.begin(), kKeyColumns.end());
+  tables.push_back({"points", {kCampaign, kNumber}, values});
+  return tables;
+}
+
+// Figures are NULL where there is no mapping, all other columns never.
+std::string table_sql(const StoreTable& table) {
+  std::vector<std::string> parts;
+  for (const auto* columns : {&table.keys, &table.values}) {
+    for (const Column& column : *columns) {
+      const bool optional = table.name == "results" && columns == &table.values;
+      parts.push_back(
+          fmt::format("{} {}{}", column.name, column.type, optional ? "" : " NOT NULL"));
+    }
+  }
+  return fmt::format("CREATE TABLE {} ({}, PRIMARY KEY ({})) WITHOUT ROWID", table.name,
+                     fmt::join(parts, ", "), fmt::join(column_names(table.keys), ", "));
+}
+
+// The grid in the order of its numbers, which the loops have by themselves: nothing is sorted.
+const std::string kGrid =
+    " FROM campaigns AS c CROSS JOIN designs AS d ON d.campaign = c.campaign"
+    " CROSS JOIN layers AS l ON l.campaign = c.campaign"
+    " CROSS JOIN questions AS q ON q.campaign = c.campaign";
+
+std::string grid_column(const std::string& name) {
+  if (name == "number") {
+    return "(d.number * c.layers + l.number) * c.questions + q.number AS number";
+  }
+  for (const auto& [prefix, table] :
+       {std::pair{"d", list(kDesignColumns)}, std::pair{"l", list(kLayerColumns)},
+        std::pair{"q", list(kQuestionColumns)}}) {
+    for (const Column& column : table) {
+      if (column.name == name) {
+        return fmt::format("{}.{} AS {}", prefix, name, name);
+      }
+    }
+  }
+  return fmt::format("c.{} AS {}", name, name);
+}
+
+void create_grid_views(Database& database) {
+  std::vector<std::string> points;
+  for (const auto& columns : {list(kPointColumns), list(kKeyColumns)}) {
+    for (const std::string& name : column_names(columns)) {
+      points.push_back(grid_column(name));
+    }
+  }
+  database.execute(
+      fmt::format("CREATE VIEW points AS SELECT {}{}", fmt::join(points, ", "), kGrid));
+  std::vector<std::string> answers = points;
+  const std::vector<std::string> figures = column_names(list(kFigureColumns), "r.");
+  answers.insert(answers.begin() + kPointColumns.size(), figures.begin(), figures.end());
+  database.execute(
+      fmt::format("CREATE VIEW answers AS SELECT {}{} LEFT JOIN results AS r ON r.design = d.design"
+                  " AND r.workload = l.workload AND r.question = q.question AND r.tool = c.tool"
+                  " ORDER BY c.campaign, d.number, l.number, q.number",
+                  fmt::join(answers, ", "), kGrid));
+}
+
+// How many operators of a network without a price multiply: layers that are in no sum.
+std::string unread_layers_sql() {
+  std::vector<std::string> kinds;
+  for (const char* op : kMultiplyingOps) {
+    kinds.push_back(fmt::format("u.kind GLOB '{}*'", op));
+  }
+  return fmt::format(
+      "(SELECT coalesce(sum(u.count), 0) FROM unpriced AS u WHERE u.campaign = answers.campaign"
+      " AND u.network = answers.network AND ({}))",
+      fmt::join(kinds, " OR "));
+}
+
+// A sum where no layer is missing: else what cannot run a network would look small.
+std::string whole(const std::string& sum) {
+  return fmt::format("CASE WHEN unmapped + unread = 0 THEN {0} END AS {0}", sum);
+}
+
+std::string networks_view() {
+  const std::string sums = fmt::format(
+      "SELECT {}, sum(count) AS layers,"
+      " coalesce(sum(count) FILTER (WHERE energy_pj IS NULL), 0) AS unmapped, {} AS unread,"
+      " sum(count * energy_pj) AS energy_pj, sum(count * latency_cycles) AS latency_cycles,"
+      " sum(count * latency_cycles_ramped) AS latency_cycles_ramped,"
+      " sum(count * latency_seconds) AS latency_seconds, sum(count * macs) AS macs,"
+      " max(area_mm2) AS area_mm2, min(status IN ('optimal', 'fastest', 'priced')) AS all_proven,"
+      " (SELECT group_concat(u.count || ' x ' || u.kind, ', ') FROM unpriced AS u"
+      " WHERE u.campaign = answers.campaign AND u.network = answers.network) AS unpriced,"
+      " min(number) AS first FROM answers WHERE network <> '' GROUP BY {}",
+      kNetworkColumns, unread_layers_sql(), kNetworkColumns);
+  return fmt::format(
+      "CREATE VIEW networks AS SELECT {}, layers, unmapped + unread AS layers_missing, {}, {}, {},"
+      " {}, macs, area_mm2, all_proven AND unread = 0 AS proven, unpriced FROM ({})"
+      " ORDER BY campaign, first",
+      kNetworkColumns, whole("energy_pj"), whole("latency_cycles"), whole("latency_cycles_ramped"),
+      whole("latency_seconds"), sums);
+}
+
+std::int64_t pragma(Database& database, const std::string& name) {
+  Statement statement{database, "PRAGMA " + name};
+  statement.step();
+  return statement.whole(0);
+}
+
+}  // namespace
+
+std::vector<std::string> column_names(const std::vector<Column>& columns,
+                                      const std::string& prefix) {
+  std::vector<std::string> all;
+  for (const Column& column : columns) {
+    all.push_back(prefix + std::string{column.name});
+  }
+  return all;
+}
+
+const std::vector<StoreTable>& store_tables(std::int64_t schema) {
+  static const std::vector<StoreTable> kGrids = tables_of_grids();
+  static const std::vector<StoreTable> kPoints = tables_of_points();
+  return schema == kStoreSchema ? kGrids : kPoints;
+}
+
+std::vector<std::string> answer_columns() {
+  std::vector<std::string> all = column_names(list(kPointColumns));
+  for (const auto& columns : {list(kFigureColumns), list(kKeyColumns)}) {
+    const std::vector<std::string> names = column_names(columns);
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  return all;
+}
+
+void create_store(Database& database) {
+  for (const StoreTable& table : store_tables(kStoreSchema)) {
+    database.execute(table_sql(table));
+  }
+  create_grid_views(database);
+  database.execute(networks_view());
+  database.execute(fmt::format("PRAGMA application_id = {}", kApplication));
+  database.execute(fmt::format("PRAGMA user_version = {}", kStoreSchema));
+}
+
+std::int64_t check_store(Database& database) {
+  if (pragma(database, "application_id") != kApplication) {
+    database.refuse("is not a database of mapsim");
+  }
+  const std::int64_t schema = pragma(database, "user_version");
+  if (schema < kOldestReadSchema || schema > kStoreSchema) {
+    database.refuse(fmt::format("has schema {}; this mapsim reads {} and {}, and writes {}", schema,
+                                kOldestReadSchema, kStoreSchema, kStoreSchema));
+  }
+  Statement check{database, "PRAGMA quick_check(1)"};
+  if (!check.step() || check.text(0) != "ok") {
+    const std::string found = check.text(0);  // "*** in database main ***", then what is wrong
+    database.refuse_damaged(found.substr(found.find('\n') + 1));
+  }
+  while (check.step()) {
+  }
+  for (const StoreTable& table : store_tables(schema)) {
+    std::vector<std::string> names = column_names(table.keys);
+    const std::vector<std::string> values = column_names(table.values);
+    names.insert(names.end(), values.begin(), values.end());
+    const Statement columns{database, "SELECT * FROM " + table.name};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const int at = static_cast<int>(i);
+      if (at >= columns.columns() || columns.name(at) != names[i]) {
+        database.refuse_damaged(fmt::format("{} has no column {}", table.name, names[i]));
+      }
+    }
+  }
+  const std::vector<std::string> names = answer_columns();
+  Statement{database, fmt::format("SELECT {} FROM answers", fmt::join(names, ", "))};
+  Statement{database, fmt::format("SELECT {} FROM networks", kNetworkColumns)};
+  return schema;
+}
+
+}  // namespace mapsim
