@@ -251,7 +251,7 @@ TEST_F(Sweeps, PrintTables) {
   // The second question is about ramped latency; the first one says nothing that need be said.
   const std::string both =
       results_table({"results", {}}, {path("a.sqlite"), "", false, ResultsFormat::kText});
-  EXPECT_THAT(both, testing::HasSubstr("  objective  latency   status"));
+  EXPECT_THAT(both, testing::HasSubstr("  objective  latency_mode   status"));
   EXPECT_THAT(both, testing::HasSubstr(grouped(
                         std::get<std::int64_t>(cell("a.sqlite", 1, "latency_cycles_ramped")))));
   EXPECT_THAT(error_text([&] {
