@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
@@ -7,6 +8,7 @@
 #include "arch/load.hpp"
 #include "arch/print.hpp"
 #include "check/check.hpp"
+#include "check/scope.hpp"
 #include "report/certificate.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
@@ -70,22 +72,30 @@ std::string scope_text(const check::Certificate& certificate) {
                      certificate.rules_text);
 }
 
-std::string verdict_text(const check::Certificate& certificate, const check::Verdict& verdict) {
+// What is proven, and what is not: first, so that nobody takes the one for the other.
+std::string headline(const check::Certificate& certificate, const check::Verdict& verdict) {
   const Problem& problem = certificate.problem;
-  std::string text =
-      fmt::format("{} on {}, by {}\nclaimed of {} {}: {}\n{}\n", problem.workload().name,
-                  problem.arch().name, printable(certificate.tool),
-                  certificate.size == check::kNotCounted ? "the" : short_decimal(certificate.size),
-                  certificate.rules.schedules ? "schedules" : "mappings", claim_text(certificate),
-                  scope_text(certificate));
+  const check::Scope scope = check::scope_of(certificate, verdict);
+  return fmt::format(
+      "{} on {}: the proof {}\n"
+      "claimed of all {}: {}\nverified: {}\nnot verified: {}\n",
+      problem.workload().name, problem.arch().name,
+      verdict.problems.empty() ? "holds" : "does not hold",
+      certificate.rules.schedules ? "schedules" : "mappings", claim_text(certificate),
+      scope.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(scope.verified, "; ")),
+      fmt::join(scope.unverified, "; "));
+}
+
+std::string verdict_text(const check::Certificate& certificate, const check::Verdict& verdict) {
+  std::string text = headline(certificate, verdict) + scope_text(certificate) + "\n";
   if (!verdict.problems.empty()) {
-    text += "the proof does not hold:\n";
+    text += "what is wrong:\n";
     for (const std::string& wrong : verdict.problems) {
       text += fmt::format("  {}\n", wrong);
     }
     return text;
   }
-  text += "the proof holds:\n";
+  text += "how it was checked:\n";
   if (!certificate.points.empty()) {
     text += fmt::format("  {} in the mapspace, {}, and {} what is claimed{}\n",
                         certificate.is_front() ? "the mappings lie" : "the mapping lies",
@@ -95,17 +105,17 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
   }
   if (certificate.rules.schedules) {
     return text + fmt::format(
-                      "  the engine has {} schedules in {} forms of the layer, as claimed\n"
+                      "  the engine has {} schedules in {} forms of the layer\n"
                       "  none of them is better: {} forms whatever the schedule, {} by looking at "
                       "every one\nchecked in {}\n",
                       grouped(verdict.schedules), grouped(verdict.forms), grouped(verdict.by_floor),
                       grouped(verdict.forms - verdict.by_floor), scaled(verdict.seconds, "s"));
   }
   text += fmt::format(
-      "  the mapspace {}, in {} spatial unrollings\n"
+      "  the mapspace has {}{} spatial unrollings\n"
       "  none of them has a better mapping: {} whatever the tiles, {} even if every tile had its\n"
       "  room for itself, {} by a search that found nothing\n",
-      verdict.counted ? "has as many mappings as claimed" : "was not counted anew",
+      verdict.counted ? "as many mappings as stated, in " : "",
       grouped(verdict.by_floor + verdict.by_relaxation + verdict.by_replay),
       grouped(verdict.by_floor), grouped(verdict.by_relaxation), grouped(verdict.by_replay));
   return text + fmt::format("checked in {}; states: {}; labels: {}\n", scaled(verdict.seconds, "s"),

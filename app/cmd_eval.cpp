@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/gpu_request.hpp"
 #include "app/space.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
@@ -50,9 +51,7 @@ Answer run(const EvalArguments& arguments) {
   if (describes_gpu(machine)) {
     return run_on_gpu(arguments, machine);
   }
-  if (arguments.kernel.any()) {
-    throw UsageError("--precision, --path, --layout, --block, ...: only for a GPU");
-  }
+  refuse_kernel_options(arguments.kernel);
   if (arguments.mapping.empty()) {
     throw UsageError("MAPPING is required");
   }

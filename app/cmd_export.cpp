@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "app/cmd_export_cuda.hpp"
+#include "app/gpu_request.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/timeloop_import.hpp"
@@ -17,9 +18,12 @@ Answer run(const ExportArguments& arguments) {
   if (arguments.mapping.empty()) {
     throw UsageError("export timeloop: MAPPING is required");
   }
-  if (arguments.any_of_cuda()) {
-    throw UsageError("--precision, --layout, --kernel, --bias and --relu are for export cuda");
-  }
+  refuse({{!arguments.precision.empty(), "--precision"},
+          {!arguments.layout.empty(), "--layout"},
+          {arguments.kernel != 1, "--kernel"},
+          {arguments.bias, "--bias"},
+          {arguments.relu, "--relu"}},
+         "only for export cuda");
   const Arch arch = load_arch(arguments.arch);
   const Workload workload = load_form(arguments.mapping, load_workload(arguments.workload));
   const Mapping mapping = load_mapping(arguments.mapping, arch, workload);

@@ -9,6 +9,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/gpu_request.hpp"
 #include "app/onnx_model.hpp"
 #include "app/space.hpp"
 #include "app/watch.hpp"
@@ -72,9 +73,7 @@ Answer run(const NetworkArguments& arguments) {
   if (describes_gpu(machine)) {
     return run_on_gpu(arguments, machine);
   }
-  if (arguments.kernels.any()) {
-    throw UsageError("--precision, --path, --layout: only for a GPU");
-  }
+  refuse_kernel_options(arguments.kernels);
   const Arch arch = load_arch(arguments.arch);
   const Network network = network_of(arguments.network, arguments.onnx);
 

@@ -37,7 +37,7 @@ Answer run(const RooflineArguments& arguments) {
     return roofline_on_gpu(arguments, machine);
   }
   if (!arguments.precision.empty()) {
-    throw UsageError("--precision: only for a GPU");
+    throw UsageError("--precision: only for a GPU, and ARCH is none");
   }
   const Arch arch = load_arch(arguments.arch);
   const Workload workload = load_workload(arguments.workload);

@@ -10,6 +10,7 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/gpu_request.hpp"
 #include "app/space.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
@@ -279,9 +280,7 @@ Answer run(const SearchArguments& arguments, const Say& say) {
   if (describes_gpu(machine)) {
     return run_on_gpu(arguments, machine);
   }
-  if (arguments.kernels.any()) {
-    throw UsageError("--top, --precision, --path, --layout, --export: only for a GPU");
-  }
+  refuse_kernel_options(arguments.kernels);
   const Problem problem{load_arch(arguments.arch), load_workload(arguments.workload)};
   Provenance origin{"search", input_files(arguments.arch, problem.arch(), arguments.workload)};
   const Constraints constraints = read_space(problem, arguments.constraints, arguments.even,

@@ -15,9 +15,6 @@ struct KernelListArguments {
   std::optional<std::int64_t> top;  // how many to print
   std::string precision, path;      // by their to_string()
   std::string layout, format;       // format: of --export
-  bool any() const {
-    return top || !precision.empty() || !path.empty() || !layout.empty() || !format.empty();
-  }
 };
 
 // mapsim eval on a GPU: one kernel, beside what a file says of it.
@@ -25,11 +22,6 @@ struct OneKernelArguments {
   std::string precision, path, layout;  // by their to_string()
   std::string block, warp, fragment;    // 128x128x32, 64x64, 16x16x16
   std::optional<std::int64_t> stages, split_k, raster, padding, cluster, registers;
-  bool any() const {
-    return !precision.empty() || !path.empty() || !layout.empty() || !block.empty() ||
-           !warp.empty() || !fragment.empty() || stages || split_k || raster || padding ||
-           cluster || registers;
-  }
 };
 
 // mapsim calibrate.
@@ -87,9 +79,6 @@ struct ExportArguments {
   std::int64_t kernel = 1;  // which of the file's
   bool bias = false;
   bool relu = false;
-  bool any_of_cuda() const {
-    return !precision.empty() || !layout.empty() || kernel != 1 || bias || relu;
-  }
   Output output;
 };
 

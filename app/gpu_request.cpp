@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/gpu_request.hpp"
 
+#include <fmt/format.h>
+
 #include <variant>
 
 namespace mapsim {
+
+namespace {
+
+constexpr const char* kOnlyGpu = "only for a GPU, and ARCH is none";
+
+}  // namespace
 
 GpuRequest request_of(const std::string& precision, const std::string& layout) {
   GpuRequest request;
@@ -26,6 +34,39 @@ void refuse_layout(const std::string& layout, const Workload& workload) {
   }
 }
 
+void refuse(const GivenOptions& given, const char* why) {
+  for (const auto& [is_given, option] : given) {
+    if (is_given) {
+      throw UsageError(fmt::format("{}: {}", option, why));
+    }
+  }
+}
+
+void refuse_kernel_options(const KernelListArguments& a) {
+  refuse({{a.top.has_value(), "--top"},
+          {!a.precision.empty(), "--precision"},
+          {!a.path.empty(), "--path"},
+          {!a.layout.empty(), "--layout"},
+          {!a.format.empty(), "--export"}},
+         kOnlyGpu);
+}
+
+void refuse_kernel_options(const OneKernelArguments& a) {
+  refuse({{!a.precision.empty(), "--precision"},
+          {!a.path.empty(), "--path"},
+          {!a.layout.empty(), "--layout"},
+          {!a.block.empty(), "--block"},
+          {!a.warp.empty(), "--warp"},
+          {!a.fragment.empty(), "--fragment"},
+          {a.stages.has_value(), "--stages"},
+          {a.split_k.has_value(), "--split-k"},
+          {a.raster.has_value(), "--raster"},
+          {a.padding.has_value(), "--padding"},
+          {a.cluster.has_value(), "--cluster"},
+          {a.registers.has_value(), "--registers"}},
+         kOnlyGpu);
+}
+
 void refuse_mapspace_options(GivenOptions given, const ObjectiveArguments& arguments,
                              const std::string& strategy) {
   const Objective& objective = arguments.objective;
@@ -35,11 +76,7 @@ void refuse_mapspace_options(GivenOptions given, const ObjectiveArguments& argum
                              {objective.max_energy.has_value(), "--max-energy"},
                              {!arguments.max_latency.empty(), "--max-latency"},
                              {strategy != "exact", "--strategy"}});
-  for (const auto& [is_given, option] : given) {
-    if (is_given) {
-      throw UsageError(std::string{option} + ": not for a GPU, whose kernels are ranked by time");
-    }
-  }
+  refuse(given, "not for a GPU, whose kernels are ranked by time");
 }
 
 GpuRequest request_of(const KernelListArguments& arguments) {

@@ -3,10 +3,13 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "app/arguments.hpp"
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/inputs.hpp"
 #include "app/size_notes.hpp"
 #include "core/diagnostic.hpp"
 
@@ -21,62 +24,39 @@ void print(const std::string& text) {
   }
 }
 
-// A result must not replace what it was made from.
+// The files that a command writes anew.
 template <class Arguments>
-void refuse_overwriting(const Arguments& arguments) {
-  const auto check = [&](const std::string& input) {
-    refuse_same_file(arguments.output.file, input);
-    if constexpr (requires { arguments.mapping_file; }) {
-      refuse_same_file(arguments.mapping_file, input);
-    }
-    if constexpr (requires { arguments.certificate_file; }) {
-      refuse_same_file(arguments.certificate_file, input);
-    }
-    if constexpr (requires { arguments.svg; }) {
-      refuse_same_file(arguments.svg, input);
-    }
-  };
-  if constexpr (requires { arguments.arch; }) {
-    check(arguments.arch);
-  }
-  if constexpr (requires { arguments.workload; }) {
-    check(arguments.workload);
-  }
-  if constexpr (requires { arguments.workloads; }) {
-    for (const std::string& workload : arguments.workloads) {
-      check(workload);
-    }
-  }
-  if constexpr (requires { arguments.calibrated; }) {
-    check(arguments.measurements);
-    refuse_same_file(arguments.calibrated, arguments.measurements);
-    refuse_same_file(arguments.calibrated, arguments.arch);
-    refuse_same_file(arguments.output.file, arguments.calibrated);
-  }
-  if constexpr (requires { arguments.network; }) {
-    check(arguments.network);
-  }
-  if constexpr (requires { arguments.campaign; }) {
-    check(arguments.campaign);
-  }
-  if constexpr (requires { arguments.database; }) {
-    check(arguments.database);
-  }
-  if constexpr (requires { arguments.mapping; }) {
-    check(arguments.mapping);
-  }
-  if constexpr (requires { arguments.constraints; }) {
-    check(arguments.constraints);
-  }
-  if constexpr (requires { arguments.certificate; }) {
-    check(arguments.certificate);
-  }
+std::vector<std::string> outputs_of(const Arguments& arguments) {
+  std::vector<std::string> outputs{arguments.output.file};
   if constexpr (requires { arguments.mapping_file; }) {
-    refuse_same_file(arguments.output.file, arguments.mapping_file);
+    outputs.push_back(arguments.mapping_file);
   }
   if constexpr (requires { arguments.certificate_file; }) {
-    refuse_same_file(arguments.output.file, arguments.certificate_file);
-    refuse_same_file(arguments.mapping_file, arguments.certificate_file);
+    outputs.push_back(arguments.certificate_file);
+  }
+  if constexpr (requires { arguments.svg; }) {
+    outputs.push_back(arguments.svg);
+  }
+  if constexpr (requires { arguments.calibrated; }) {
+    outputs.push_back(arguments.calibrated);
+  }
+  return outputs;
+}
+
+// A result must replace neither what it was made from nor another one.
+template <class Arguments>
+void refuse_overwriting(const Arguments& arguments) {
+  const std::vector<std::string> outputs = outputs_of(arguments);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (const Input& input : inputs_of(arguments)) {
+      refuse_same_file(outputs[i], input.path);
+    }
+    if constexpr (requires { arguments.database; }) {
+      refuse_same_file(outputs[i], arguments.database);
+    }
+    for (std::size_t j = i + 1; j < outputs.size(); ++j) {
+      refuse_same_file(outputs[i], outputs[j]);
+    }
   }
 }
 
@@ -109,6 +89,7 @@ int run_command(int argc, const char* const* argv) {
   }
   return std::visit(
       [](const auto& arguments) -> int {
+        check_inputs(inputs_of(arguments));
         refuse_overwriting(arguments);
         OutputFile file{arguments.output.file};
         const Say say = [&](const std::string& text) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/file_kind.hpp"
+
 namespace mapsim {
 namespace {
 
@@ -153,10 +155,10 @@ AreaReferences parse_art(const std::string& text, const std::string& filename) {
   return read_file(parse_yaml(text, filename), "ART", read_areas);
 }
 EnergyReferences load_ert(const std::string& path) {
-  return read_file(read_yaml(path), "ERT", read_energies);
+  return read_file(read_yaml(checked_file(path, {FileKind::kAccelergy})), "ERT", read_energies);
 }
 AreaReferences load_art(const std::string& path) {
-  return read_file(read_yaml(path), "ART", read_areas);
+  return read_file(read_yaml(checked_file(path, {FileKind::kAccelergy})), "ART", read_areas);
 }
 
 }  // namespace mapsim

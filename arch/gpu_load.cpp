@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arch/gpu_words.hpp"
+#include "core/file_kind.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
@@ -240,7 +241,9 @@ Gpu read_gpu(const Document& document) {
   return gpu;
 }
 
-Gpu load_gpu(const std::string& path) { return read_gpu(read_yaml(path)); }
+Gpu load_gpu(const std::string& path) {
+  return read_gpu(read_yaml(checked_file(path, {FileKind::kArch})));
+}
 
 Gpu parse_gpu(const std::string& text, const std::string& filename) {
   return read_gpu(parse_yaml(text, filename));

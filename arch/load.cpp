@@ -13,6 +13,7 @@
 #include "arch/gpu_load.hpp"
 #include "arch/lookup.hpp"
 #include "arch/timing_text.hpp"
+#include "core/file_kind.hpp"
 #include "core/reader.hpp"
 
 namespace mapsim {
@@ -485,7 +486,9 @@ Arch read_arch(const Document& document) {
   return arch;
 }
 
-Arch load_arch(const std::string& path) { return read_arch(read_yaml(path)); }
+Arch load_arch(const std::string& path) {
+  return read_arch(read_yaml(checked_file(path, {FileKind::kArch})));
+}
 
 Arch parse_arch(const std::string& text, const std::string& filename) {
   return read_arch(parse_yaml(text, filename));

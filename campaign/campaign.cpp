@@ -16,6 +16,7 @@
 #include "arch/gpu_words.hpp"
 #include "campaign/network_file.hpp"
 #include "campaign/substitute.hpp"
+#include "core/file_kind.hpp"
 #include "core/reader.hpp"
 #include "report/figures.hpp"
 #include "workloads/load.hpp"
@@ -139,7 +140,7 @@ class CampaignReader {
           node, fmt::format("a second architecture '{}'; give it a name of its own", machine.name));
     }
     try {
-      machine.document = read_yaml((folder_ / *file).string());
+      machine.document = read_yaml(checked_file((folder_ / *file).string(), {FileKind::kArch}));
     } catch (const ConfigError& error) {
       reader_.error(fields.place("file"),
                     error.diagnostics().front().file + ": " + error.diagnostics().front().message);
@@ -311,7 +312,8 @@ class CampaignReader {
     if (file != "none") {
       question.constraints_file = (folder_ / file).string();
       try {
-        question.constraints_text = read_yaml(question.constraints_file).text;
+        question.constraints_text =
+            read_yaml(checked_file(question.constraints_file, {FileKind::kConstraints})).text;
       } catch (const ConfigError& error) {
         reader_.error(
             node, error.diagnostics().front().file + ": " + error.diagnostics().front().message);
@@ -464,7 +466,9 @@ Document Design::document() const {
   return copy;
 }
 
-Campaign load_campaign(const std::string& path) { return read_campaign(read_yaml(path)); }
+Campaign load_campaign(const std::string& path) {
+  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})));
+}
 
 Campaign parse_campaign(const std::string& text, const std::string& filename) {
   return read_campaign(parse_yaml(text, filename));

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "report/gpu.hpp"
+#include "report/widths.hpp"
 
 namespace mapsim {
 namespace {
@@ -81,9 +82,10 @@ GpuLayerRoofline gpu_layer_roofline(const Gpu& gpu, const Workload& workload,
 std::string kernel_file(const GpuLayer& layer) {
   const GemmProblem& problem = layer.form.problem;
   const KernelChoice& kernel = layer.kernel->kernel;
-  std::string text = fmt::format("# GEMM of {}{} x {} x {}, {}\n",
+  std::string text = fmt::format("# GEMM of {}{} x {} x {}, {}: {}\n",
                                  problem.batch > 1 ? fmt::format("{} times ", problem.batch) : "",
-                                 problem.m, problem.n, problem.k, to_string(problem.precision));
+                                 problem.m, problem.n, problem.k, to_string(problem.precision),
+                                 widths_text(widths_of(problem)));
   for (const std::string& note : layer.form.notes) {
     text += fmt::format("# {}\n", note);
   }

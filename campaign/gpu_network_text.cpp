@@ -12,6 +12,7 @@
 #include "report/figures.hpp"
 #include "report/gpu.hpp"
 #include "report/json_calibration.hpp"
+#include "report/json_head.hpp"
 #include "report/table.hpp"
 
 namespace mapsim {
@@ -117,11 +118,23 @@ Json streams_json(const Network& network, const GpuNetworkResult& result) {
   return list;
 }
 
+// A line, or none without kernels.
+std::string kernels_widths_text(const GpuNetworkResult& result) {
+  std::vector<std::string> widths;
+  for (const GpuLayer& layer : result.layers) {
+    if (layer.kernel) {
+      widths.push_back(widths_text(widths_of(layer.form.problem)));
+    }
+  }
+  return widths.empty() ? "" : counted_widths(widths) + '\n';
+}
+
 }  // namespace
 
 std::string gpu_network_text(const Gpu& gpu, const Network& network,
                              const GpuNetworkResult& result) {
-  std::string text = fmt::format("{} on {}: each layer's fastest kernel\n", network.name, gpu.name);
+  std::string text = fmt::format("{} on {}: each layer's fastest kernel\n{}", network.name,
+                                 gpu.name, kernels_widths_text(result));
   for (const std::string& warning : network.warnings) {
     text += fmt::format("warning: {}\n", warning);
   }
@@ -175,6 +188,7 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
                {"count", layer.count},
                {"macs", layer.workload.macs()}};
     if (found.kernel) {
+      add_widths(entry, widths_of(found.form.problem));
       entry["latency_seconds"] = found.kernel->total.count();
       entry["passes_seconds"] = found.kernel->passes.count();
       entry["energy_pj"] = found.energy.count();

@@ -21,13 +21,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult& found) {
+Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult& found,
+                LatencyMode mode) {
   Json json{{"name", layer.name},
             {"workload", layer.workload.name},
             {"count", layer.count},
             {"macs", layer.workload.macs()},
             {"status", to_string(found.certificate.status)},
-            {"seconds", found.statistics.seconds}};
+            {"search_seconds", found.statistics.seconds},
+            {"seconds", found.statistics.seconds}};  // its name in schema 1
+  add_widths(json, widths_of(layer.workload));
   if (found.certificate.status == Proof::kOptimal && found.certificate.bound_but_for_bare) {
     json["ties_proven"] = false;
   }
@@ -39,8 +42,13 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
   json["energy_pj"] = found.cost->energy.total.count();
   json["latency_cycles"] = latency.steady.count();
   json["latency_cycles_ramped"] = latency.ramped.count();
+  json["latency_seconds"] =
+      static_cast<double>(latency_of(mode, latency).count()) / arch.clock.count();
   json["utilization"] = found.cost->utilization;
   json["bottleneck"] = resource_name(arch, latency.resources[latency.bottleneck]);
+  for (const Resource& resource : latency.resources) {
+    json["resource_cycles"][resource_name(arch, resource)] = resource.time.count();
+  }
   if (const auto& stays = latency.compute.stationary) {
     json["stationary"] = layer.workload.tensors[*stays].name;
   }
@@ -119,19 +127,22 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
       {"search_seconds", sums.seconds}};
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
-    json["layers"].push_back(layer_json(arch, network.layers[i], result.layers[i]));
+    json["layers"].push_back(
+        layer_json(arch, network.layers[i], result.layers[i], options.search.objective.mode));
   }
   json["streams"] = Json::array();
   for (const Stream& stream : network.streams) {
     const StreamCost cost = stream_cost(arch, stream.in, stream.out);
-    json["streams"].push_back({{"name", stream.name},
-                               {"kind", stream.kind},
-                               {"count", stream.count},
-                               {"bits_in", stream.in.count()},
-                               {"bits_out", stream.out.count()},
-                               {"energy_pj", cost.energy.count()},
-                               {"latency_cycles", cost.latency.count()},
-                               {"bottleneck", arch.levels.begin()->name}});
+    json["streams"].push_back(
+        {{"name", stream.name},
+         {"kind", stream.kind},
+         {"count", stream.count},
+         {"bits_in", stream.in.count()},
+         {"bits_out", stream.out.count()},
+         {"energy_pj", cost.energy.count()},
+         {"latency_cycles", cost.latency.count()},
+         {"latency_seconds", static_cast<double>(cost.latency.count()) / arch.clock.count()},
+         {"bottleneck", arch.levels.begin()->name}});
   }
   json["unpriced"] = network.unpriced;
   return json.dump(2) + '\n';

@@ -9,11 +9,13 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
+#include "report/widths.hpp"
 
 namespace mapsim {
 
@@ -142,6 +144,13 @@ void add_design(Section& section, const Study& study, const DesignResult& design
   }
 }
 
+// One, or none where no result says its widths.
+std::vector<std::string> widths_paragraphs(std::vector<std::string> of_layers) {
+  std::erase(of_layers, "");
+  return of_layers.empty() ? std::vector<std::string>{}
+                           : std::vector{"Widths: " + counted_widths(of_layers) + "."};
+}
+
 // `several`: campaigns in the report.
 Section study_section(const Study& study, bool several, std::size_t rows,
                       const std::vector<std::size_t>& wanted, Names& names, StudyColours& colours) {
@@ -153,6 +162,16 @@ Section study_section(const Study& study, bool several, std::size_t rows,
   const std::string prefix = of + study.question().substr(std::string{"least"}.size());
   Section section{names.of(title), title, findings(study, points), {}};
   if (const std::string text = reasons(study); !text.empty()) {
+    section.paragraphs.push_back(text);
+  }
+  std::vector<std::string> widths;  // of one design that is shown: all have the same layers
+  const auto shown =
+      std::find_if(study.designs.begin(), study.designs.end(),
+                   [](const DesignResult& design) { return !design.layers.empty(); });
+  for (std::size_t i = 0; shown != study.designs.end() && i < shown->layers.size(); ++i) {
+    widths.push_back(shown->layers[i].widths);
+  }
+  for (const std::string& text : widths_paragraphs(std::move(widths))) {
     section.paragraphs.push_back(text);
   }
   if (study.unlisted > 0) {
@@ -290,7 +309,7 @@ Page report_page(const ReportInput& input) {
   for (const HistogramResult& histogram : input.results.histograms) {
     const std::string title =
         fmt::format("{} on {}: mappings by energy", histogram.workload, histogram.arch);
-    Section section{names.of(title), title, {}, {}};
+    Section section{names.of(title), title, widths_paragraphs({histogram.widths}), {}};
     if (histogram.counts.empty()) {
       section.paragraphs.emplace_back("No mapping met keeps the machine as busy as was asked.");
     } else {
@@ -302,7 +321,7 @@ Page report_page(const ReportInput& input) {
   for (const FrontResult& front : input.results.fronts) {
     const std::string title =
         fmt::format("{} on {}: energy against latency", front.workload, front.arch);
-    Section section{names.of(title), title, {}, {}};
+    Section section{names.of(title), title, widths_paragraphs({front.widths}), {}};
     if (front.points.empty()) {
       section.paragraphs.emplace_back("No mapping fits.");
     } else {

@@ -41,6 +41,7 @@ struct LayerResult {
   std::optional<double> gap;
   std::vector<EnergyPart> energy;
   std::string mapping;
+  std::string widths{};  // of its elements, in words; empty: the result does not say
 };
 
 // What a report needs of all layers of a design, those without a mapping counted only.
@@ -113,11 +114,13 @@ struct HistogramResult {
   std::int64_t mappings = 0;
   std::vector<double> edges_pj, counts;
   std::optional<double> optimum_pj;
+  std::string widths{};  // as of LayerResult
 };
 struct FrontResult {
   std::string arch, workload;
   bool complete = false;
   std::vector<std::pair<double, double>> points;  // pJ, s
+  std::string widths{};                           // as of LayerResult
 };
 struct JsonResults {
   std::vector<Study> studies;

@@ -9,6 +9,7 @@
 #include "core/diagnostic.hpp"
 #include "core/reader.hpp"
 #include "report/json.hpp"
+#include "report/widths.hpp"
 
 namespace mapsim {
 
@@ -118,6 +119,20 @@ std::vector<EnergyPart> search_energy(const Json& json) {
   return parts;
 }
 
+// In words; empty: a result of a version that did not say.
+std::string widths_in(const Json& json) {
+  if (!json.contains("operand_bits")) {
+    return "";
+  }
+  Widths widths;
+  for (const auto& [name, bits] : json.at("operand_bits").items()) {
+    widths.operands[name] = bits.get<std::int64_t>();
+  }
+  widths.sums = json.at("sum_bits");
+  widths.outputs = json.at("output_bits");
+  return widths.operands.empty() ? "" : widths_text(widths);
+}
+
 Study study_of_layer(const Json& json) {
   Study study;
   study.network = "";
@@ -128,6 +143,7 @@ Study study_of_layer(const Json& json) {
   design.arch = machine_name(json, "arch");
   LayerResult layer;
   layer.layer = json.at("workload");
+  layer.widths = widths_in(json);
   layer.status =
       json.contains("certificate") ? json.at("certificate").value("status", "none") : "none";
   if (json.at("feasible").get<bool>()) {
@@ -179,6 +195,7 @@ LayerResult network_layer(const Json& json, bool ramped) {
   layer.layer = json.at("name");
   layer.count = whole_at(json, "count");
   layer.macs = json.at("macs");
+  layer.widths = widths_in(json);
   layer.status = json.at("status");
   layer.energy_pj = number(json, "energy_pj");
   if (!layer.energy_pj) {
@@ -225,6 +242,7 @@ LayerResult kernel_layer(const Json& json) {
   layer.layer = json.at("name");
   layer.count = whole_at(json, "count");
   layer.macs = json.contains("macs") ? whole_at(json, "macs") : 0;
+  layer.widths = widths_in(json);
   layer.reason = json.value("problem", "");
   layer.energy_pj = number(json, "energy_pj");
   layer.cycles = picoseconds_at(json, "latency_seconds");
@@ -286,11 +304,13 @@ HistogramResult histogram_of(const Json& json) {
     histogram.edges_pj.push_back(figure_at(bin, "to_pj"));
     histogram.counts.push_back(figure_at(bin, "mappings"));
   }
+  histogram.widths = widths_in(json);
   return histogram;
 }
 
 FrontResult front_of(const Json& json) {
-  FrontResult front{machine_name(json, "arch"), json.at("workload"), json.at("complete"), {}};
+  FrontResult front{
+      machine_name(json, "arch"), json.at("workload"), json.at("complete"), {}, widths_in(json)};
   const bool ramped = json.value("latency_mode", "steady") == "ramped";
   const double clock = clock_of(json);
   for (const Json& point : json.at("points")) {
@@ -305,8 +325,9 @@ void add(const Json& json, const std::string& filename, JsonResults& into) {
   if (tool == json.end() || tool->value("name", "") != "mapsim") {
     refuse(filename, "is not a result of mapsim --json");
   }
-  if (json.value("schema", 0) != kResultSchema) {
-    refuse(filename, fmt::format("is not of schema {}, which this mapsim reads", kResultSchema));
+  if (const int schema = json.value("schema", 0); schema < 1 || schema > kResultSchema) {
+    refuse(filename,
+           fmt::format("is of schema {}; this mapsim reads 1 to {}", schema, kResultSchema));
   }
   const std::string command = json.value("command", "");
   if (command == "network") {

@@ -314,6 +314,16 @@ std::vector<std::string> Store::columns(const std::string& view) {
   return all;
 }
 
+std::string Store::input_text(const std::string& id) {
+  Statement& find = statements_[kFindInput].bind({id});
+  std::string text;
+  if (find.step()) {
+    text = std::get<std::string>(find.cell(1));
+    find.step();
+  }
+  return text;
+}
+
 std::vector<std::string> Store::unpriced(const std::string& campaign, const std::string& network) {
   Statement statement{database_,
                       "SELECT count || ' x ' || kind FROM unpriced WHERE campaign = ? AND"

@@ -77,6 +77,8 @@ class Store {
   };
   void read(const Query& query, const std::function<void(const Record&)>& visit);
   std::vector<std::string> columns(const std::string& view);
+  // What an input is, by its `id`; empty: it is not there.
+  std::string input_text(const std::string& id);
   // "2 x NonMaxSuppression": operators of the network that are in no sum.
   std::vector<std::string> unpriced(const std::string& campaign, const std::string& network);
   // ... with each distinct text of settings, in the order of their first points.

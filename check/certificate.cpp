@@ -12,6 +12,7 @@
 #include "arch/load.hpp"
 #include "check/engine.hpp"
 #include "check/graph.hpp"
+#include "core/file_kind.hpp"
 #include "core/hash.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "workloads/load.hpp"
@@ -94,7 +95,8 @@ class CertificateReader {
     Problem problem{std::move(arch), parse_workload(value_of("workload"), document_.file)};
     Certificate read{document_.file, *tool, std::move(problem), goal, {}, {}, {}, 0, 0, {}};
     read.rules_text = lines_of("rules");
-    read.size = reader_.text(fields.find("mapspace"), "a number of mappings").value_or("");
+    read.size = read_size(*fields.find("mapspace"));
+    read.records_inputs = fields.has("inputs");
     read.rules = read_rules(reader_, *fields.find("rules"), read.problem);
     if (read.rules.schedules && !runs_on_engine(read.problem.workload())) {
       reader_.error(*fields.find("workload"), "the engine runs convolutions and matrix products");
@@ -115,6 +117,18 @@ class CertificateReader {
   }
 
  private:
+  // Decimal digits without leading zeros, of any number: exact counts are large.
+  std::string read_size(const Node& node) {
+    const std::string size = reader_.text(&node, "a number of mappings").value_or(kNotCounted);
+    const bool number = size == "0" || (!size.empty() && size.front() != '0' &&
+                                        size.find_first_not_of("0123456789") == std::string::npos);
+    if (!number && size != kNotCounted) {
+      reader_.error(node, fmt::format("{} is neither a number of mappings nor '{}'", quoted(size),
+                                      kNotCounted));
+    }
+    return size;
+  }
+
   // One mapping, and a bound per unrolling.
   void read_best(const Fields& fields, Certificate& read) {
     read.value = read_value(fields.require("value"), read.goal);
@@ -364,7 +378,9 @@ Certificate read_document(const Document& document) {
 
 }  // namespace
 
-Certificate load_certificate(const std::string& path) { return read_document(read_yaml(path)); }
+Certificate load_certificate(const std::string& path) {
+  return read_document(read_yaml(checked_file(path, {FileKind::kCertificate})));
+}
 
 Certificate parse_certificate(const std::string& text, const std::string& filename) {
   return read_document(parse_yaml(text, filename));

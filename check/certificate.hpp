@@ -48,7 +48,8 @@ struct Certificate {
   double lower_bound = 0;     // of the whole space
   std::vector<Claim> claims;  // one per unrolling; of fronts, curves and schedules none
   double gap = 0;  // of a front: what a mapping may be better by, as a share of both figures
-  std::string rules_text{};  // as they stand in the file
+  std::string rules_text{};     // as they stand in the file
+  bool records_inputs = false;  // hashes of files that nobody compares
 
   bool is_front() const { return goal.kind == Goal::Kind::kFront || is_curve(); }
   bool is_curve() const { return goal.kind == Goal::Kind::kCurve; }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/file_kind.hpp"
 #include "core/reader.hpp"
 #include "workloads/form.hpp"
 
@@ -215,7 +216,7 @@ std::string print_mapping(const Arch& arch, const Workload& workload, const Mapp
 }
 
 Workload load_form(const std::string& path, const Workload& workload) {
-  const Document document = read_yaml(path);
+  const Document document = read_yaml(checked_file(path, {FileKind::kMapping}));
   const std::vector<Entry>& entries = document.root.entries;
   if (std::none_of(entries.begin(), entries.end(),
                    [](const Entry& entry) { return entry.key.text == "form"; })) {
@@ -234,7 +235,7 @@ Workload load_form(const std::string& path, const Workload& workload) {
 }
 
 Mapping load_mapping(const std::string& path, const Arch& arch, const Workload& workload) {
-  return read_mapping(read_yaml(path), arch, workload);
+  return read_mapping(read_yaml(checked_file(path, {FileKind::kMapping})), arch, workload);
 }
 
 Mapping parse_mapping(const std::string& text, const std::string& filename, const Arch& arch,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/file_kind.hpp"
 #include "core/reader.hpp"
 #include "mapper/presets.hpp"
 #include "mapper/rule_values.hpp"
@@ -318,7 +319,8 @@ std::string warning_of(const LackingRule& rule, const std::string& who) {
 
 Constraints load_constraints(const std::string& path, const Problem& problem,
                              std::vector<LackingRule>* lacking) {
-  return read_constraints(read_yaml(path), problem, lacking);
+  return read_constraints(read_yaml(checked_file(path, {FileKind::kConstraints})), problem,
+                          lacking);
 }
 
 Constraints parse_constraints(const std::string& text, const std::string& filename,

@@ -7,6 +7,7 @@
 #include "report/figures.hpp"
 #include "report/gpu.hpp"
 #include "report/table.hpp"
+#include "report/widths.hpp"
 
 namespace mapsim {
 namespace {
@@ -53,6 +54,7 @@ std::string gpu_roofline_text(const Gpu& gpu, const Workload& workload,
       bytes_text(Bits{static_cast<std::int64_t>(8 * tensors[1])}),
       bytes_text(Bits{static_cast<std::int64_t>(8 * tensors[2])}),
       scaled(gpu.dram_bandwidth.count(), "B/s"));
+  text.insert(text.size() - 1, fmt::format("  {}\n", widths_text(widths_of(problem))));
   std::vector<Row> rows{{"", "peak", "op/B", "ridge", "math", "memory", "limited by", "at least"}};
   for (const GpuRoofline& line : gpu_rooflines(gpu, problem)) {
     const RooflineBound& bound = line.bound;

@@ -10,6 +10,7 @@
 #include "report/gpu.hpp"
 #include "report/json_calibration.hpp"
 #include "report/table.hpp"
+#include "report/widths.hpp"
 
 namespace mapsim {
 namespace {
@@ -55,6 +56,7 @@ std::string head(const KernelReport& report, const GemmProblem& problem) {
   const GpuRate& rate = report.gpu.rate(problem.precision);
   std::string text = fmt::format("{} on {}: GEMM of {}\n", report.workload.name, report.gpu.name,
                                  shape_text(problem));
+  text += fmt::format("  {}\n", widths_text(widths_of(problem)));
   const double wmma = report.gpu.rate(problem.precision, GpuPath::kWmma);
   text += fmt::format("  ceilings: tensor cores {:.0f}, {}without {:.0f} Tops/s\n",
                       peak_tflops(report.gpu, rate.chip),

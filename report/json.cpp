@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
+#include "check/scope.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/exact/folds.hpp"
 #include "mapper/why_empty.hpp"
@@ -34,6 +35,7 @@ Json head(const Provenance& origin, const Arch& arch, const Workload& workload) 
   for (const Tensor& tensor : workload.tensors) {
     json["density"][tensor.name] = tensor.density;
   }
+  add_widths(json, widths_of(workload));
   return json;
 }
 
@@ -303,7 +305,10 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
                        const check::Verdict& verdict) {
   Json json = head(origin, certificate.problem.arch(), certificate.problem.workload());
   const bool one = !certificate.is_front() && !certificate.points.empty();
+  const check::Scope scope = check::scope_of(certificate, verdict);
   json["check"] = {{"holds", verdict.problems.empty()},
+                   {"verified", scope.verified},
+                   {"unverified", scope.unverified},
                    {"problems", verdict.problems},
                    {"objective", check::goal_text(certificate.goal)},
                    {"rules", certificate.rules_text},

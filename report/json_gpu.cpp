@@ -91,16 +91,18 @@ Json form_json(const GemmForm& form) {
   for (const ExtraPass& pass : form.passes) {
     passes.push_back({{"what", pass.what}, {"bytes", pass.bytes}});
   }
-  return {{"m", problem.m},
-          {"n", problem.n},
-          {"k", problem.k},
-          {"batch", problem.batch},
-          {"precision", to_string(problem.precision)},
-          {"a", problem.a == MatrixLayout::kRow ? "row" : "column"},
-          {"b", problem.b == MatrixLayout::kRow ? "row" : "column"},
-          {"tensor_cores", form.tensor_cores},
-          {"passes", passes},
-          {"notes", form.notes}};
+  Json json{{"m", problem.m},
+            {"n", problem.n},
+            {"k", problem.k},
+            {"batch", problem.batch},
+            {"precision", to_string(problem.precision)}};
+  add_widths(json, widths_of(problem));
+  json.update(Json{{"a", problem.a == MatrixLayout::kRow ? "row" : "column"},
+                   {"b", problem.b == MatrixLayout::kRow ? "row" : "column"},
+                   {"tensor_cores", form.tensor_cores},
+                   {"passes", passes},
+                   {"notes", form.notes}});
+  return json;
 }
 
 // What all results about kernels begin with.
@@ -135,6 +137,7 @@ std::string gpu_roofline_json(const Provenance& origin, const Gpu& gpu, const Wo
                   {"k", problem.k},
                   {"batch", problem.batch},
                   {"precision", to_string(problem.precision)}};
+  add_widths(json["gemm"], widths_of(problem));
   json["rooflines"] = Json::array();
   for (const GpuRoofline& line : gpu_rooflines(gpu, problem)) {
     json["rooflines"].push_back({{"path", line.path},

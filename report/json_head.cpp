@@ -23,4 +23,12 @@ nlohmann::ordered_json provenance_json(const Provenance& origin) {
   return json;
 }
 
+void add_widths(nlohmann::ordered_json& json, const Widths& widths) {
+  for (const auto& [name, bits] : widths.operands) {
+    json["operand_bits"][name] = bits;
+  }
+  json["sum_bits"] = widths.sums;
+  json["output_bits"] = widths.outputs;
+}
+
 }  // namespace mapsim

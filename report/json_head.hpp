@@ -3,10 +3,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "report/json.hpp"
+#include "report/widths.hpp"
 
 namespace mapsim {
 
 // What every result begins with: schema, tool, command, inputs (docs/results.md).
 nlohmann::ordered_json provenance_json(const Provenance& origin);
+
+// `operand_bits`, `sum_bits` and `output_bits`.
+void add_widths(nlohmann::ordered_json& json, const Widths& widths);
 
 }  // namespace mapsim

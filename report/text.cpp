@@ -15,6 +15,7 @@
 #include "report/names.hpp"
 #include "report/nest.hpp"
 #include "report/table.hpp"
+#include "report/widths.hpp"
 
 namespace mapsim {
 
@@ -160,6 +161,7 @@ std::string title_text(const Arch& arch, const Workload& workload) {
     text += fmt::format("; {} {}", dim.name, dim.bound);
   }
   text += density_text(workload);
+  text += "\n  " + widths_text(widths_of(workload));
   return text + "\n" + (workload.note.empty() ? "" : "  " + workload.note + "\n");
 }
 

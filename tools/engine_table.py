@@ -61,7 +61,7 @@ def main():
         layers_in_all = sum(layer["count"] for layer in tpu)
         print(row("**all**", layers_in_all, (total(tpu), total(array), "", total(eyeriss))))
         for name, found in zip(seconds, (tpu, array, eyeriss)):
-            seconds[name] += [layer["seconds"] for layer in found]
+            seconds[name] += [layer["search_seconds"] for layer in found]
             open_[name] += sum(layer["status"] != "optimal" for layer in found)
     print("\n| | layers | with a gap | median s | slowest s |\n|---|---:|---:|---:|---:|")
     for name, taken in seconds.items():

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/file_kind.hpp"
 #include "core/reader.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
@@ -314,7 +315,9 @@ Workload read_workload(const Document& document) {
 
 }  // namespace
 
-Workload load_workload(const std::string& path) { return read_workload(read_yaml(path)); }
+Workload load_workload(const std::string& path) {
+  return read_workload(read_yaml(checked_file(path, {FileKind::kWorkload})));
+}
 
 Workload parse_workload(const std::string& text, const std::string& filename) {
   return read_workload(parse_yaml(text, filename));

@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "core/file_kind.hpp"
 #include "core/reader.hpp"
 #include "workloads/load.hpp"
 
@@ -183,7 +184,9 @@ std::int64_t Network::macs() const {
   return sum;
 }
 
-Network load_network(const std::string& path) { return read_network(read_yaml(path)); }
+Network load_network(const std::string& path) {
+  return read_network(read_yaml(checked_file(path, {FileKind::kNetwork})));
+}
 
 Network parse_network(const std::string& text, const std::string& filename) {
   return read_network(parse_yaml(text, filename));

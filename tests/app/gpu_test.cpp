@@ -159,7 +159,14 @@ TEST(SearchOnGpu, RefusesWhatIsNotForIt) {
               HasSubstr("is a convolution; its tensors are nhwc or nchw"));
   const Outcome top = run("search ARCH:teaching.yaml LAYER:teaching/conv.yaml --top 3");
   EXPECT_EQ(top.code, 2);
-  EXPECT_THAT(top.text, HasSubstr("only for a GPU"));
+  EXPECT_EQ(top.text, "mapsim: --top: only for a GPU, and ARCH is none\n");
+  const std::string on_teaching = " ARCH:teaching.yaml LAYER:teaching/conv.yaml ";
+  for (const std::string command : {"search", "roofline", "eval"}) {
+    EXPECT_EQ(run(command + on_teaching + "--precision f16").text,
+              "mapsim: --precision: only for a GPU, and ARCH is none\n");
+  }
+  EXPECT_EQ(run("eval" + on_teaching + "--stages 3").text,
+            "mapsim: --stages: only for a GPU, and ARCH is none\n");
   const Outcome precision = run(kSearch + "--precision f15");
   EXPECT_EQ(precision.code, 2);
   EXPECT_THAT(precision.text, HasSubstr("no precision 'f15'; did you mean 'f16'?"));
@@ -338,8 +345,8 @@ TEST(ExportCuda, SaysWhatIsWrong) {
   const Outcome illegal = run(kExport + file + " --precision f16");
   EXPECT_EQ(illegal.code, 2);
   EXPECT_THAT(illegal.text, HasSubstr("wmma 128x128x32 warp 64x48 "));
-  EXPECT_THAT(run("export timeloop ARCH:h200.yaml LAYER:gemm/4096.yaml x.yaml --relu").text,
-              HasSubstr("are for export cuda"));
+  EXPECT_EQ(run("export timeloop ARCH:h200.yaml LAYER:gemm/4096.yaml " + file + " --relu").text,
+            "mapsim: --relu: only for export cuda\n");
   std::remove(file.c_str());
 }
 

@@ -136,9 +136,10 @@ TEST_F(ReportCommand, OfMeasurementsNeedsTheGpu) {
 
 TEST_F(ReportCommand, SaysWhatIsWrong) {
   EXPECT_EQ(run("report none.sqlite"), 2);
-  EXPECT_THAT(file("stderr"), HasSubstr("cannot read 'none.sqlite'"));
+  EXPECT_THAT(file("stderr"),
+              HasSubstr("none.sqlite: cannot be opened: No such file or directory"));
   EXPECT_EQ(run("report gemm.yaml"), 2);
-  EXPECT_THAT(file("stderr"), HasSubstr("neither a database of sweep, nor"));
+  EXPECT_THAT(file("stderr"), HasSubstr("this is a workload, not a results database"));
   std::ofstream{folder() / "other.sqlite"} << "SQLite format 3" << '\0' << "not a database";
   EXPECT_EQ(run("report other.sqlite"), 2);
   ASSERT_EQ(run("sweep campaign.yaml --db r.sqlite --threads 1"), 0);

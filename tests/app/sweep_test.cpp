@@ -271,7 +271,7 @@ TEST_F(SweepProgram, SaysWhatIsWrongWithItsArguments) {
   EXPECT_FALSE(fs::exists(folder() / "a.sqlite"));
   EXPECT_EQ(run({MAPSIM_PROGRAM, "merge", "a.sqlite", "b.sqlite"}), 2);
   EXPECT_EQ(run({MAPSIM_PROGRAM, "results", "b.sqlite"}), 2);
-  EXPECT_EQ(output(), "b.sqlite: no such file\n");
+  EXPECT_EQ(output(), "b.sqlite: cannot be opened: No such file or directory\n");
 }
 
 }  // namespace

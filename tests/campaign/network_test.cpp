@@ -78,6 +78,41 @@ TEST(NetworkWidths, WarnWhereOperandsAreWiderThanWords) {
             "the model as quantised to them");
 }
 
+// For programs: the layers' figures add up to the whole, in seconds as in cycles.
+TEST(SearchNetwork, SaysWhatEachLayerTakesOfTimeAndOfEveryResource) {
+  for (const LatencyMode mode : {LatencyMode::kSteady, LatencyMode::kRamped}) {
+    Case c;
+    c.network.layers.resize(3);
+    c.network.layers[1].count = 5;
+    c.network.streams.push_back({"pool", "MaxPool", Bits{800}, Bits{80}, 2});
+    c.options.search.objective.mode = mode;
+    const NetworkResult result = search_network(c.arch, c.network, c.options);
+    const auto json =
+        nlohmann::json::parse(network_json({"network", {}}, c.arch, c.network, c.options, result));
+    EXPECT_EQ(json["schema"], 2);
+    double seconds = 2 * json["streams"][0]["latency_seconds"].get<double>();
+    EXPECT_EQ(json["streams"][0]["latency_seconds"],
+              json["streams"][0]["latency_cycles"].get<double>() / c.arch.clock.count());
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto& layer = json["layers"][i];
+      seconds += layer["count"].get<double>() * layer["latency_seconds"].get<double>();
+      EXPECT_EQ(layer["search_seconds"], result.layers[i].statistics.seconds);
+      EXPECT_EQ(layer["seconds"], layer["search_seconds"]);  // its name in schema 1
+      EXPECT_EQ(layer["operand_bits"].size(), 2);
+      EXPECT_EQ(layer["sum_bits"], 32);
+      const Latency& latency = result.layers[i].cost->latency;
+      EXPECT_EQ(layer["resource_cycles"].size(), latency.resources.size());
+      EXPECT_EQ(layer["resource_cycles"][layer["bottleneck"].get<std::string>()],
+                latency.resources[latency.bottleneck].time.count());
+    }
+    EXPECT_NEAR(seconds, json["total"]["latency_seconds"].get<double>(), 1e-12);
+    EXPECT_THAT(network_text(c.arch, c.network, c.options, result),
+                testing::HasSubstr("layer by layer, least energy\n"
+                                   "operands 8 b, outputs 8 b, sums 32 b; words of 8 b in "
+                                   "teaching\n\n"));
+  }
+}
+
 // NVIDIA's workbook: Res2a_branch2c takes 99,600 cycles, and 178,000 with the addition behind it.
 TEST(SearchNetwork, CountsWhatTheWorkbookFusesWithARow) {
   Case c;

@@ -132,6 +132,24 @@ TEST(Report, SaysWhatHasNoMapping) {
   EXPECT_THAT(html, HasSubstr("2 \u00d7 nothing fits: GLB capacity"));
 }
 
+TEST(Report, SaysTheWidthsOfElements) {
+  Study study = made_up(2, 3);
+  for (DesignResult& design : study.designs) {
+    design.layers[0].widths = "operands 16 b, sums 32 b";
+    design.layers[1].widths = design.layers[2].widths = "operands 8 b, sums 32 b";
+  }
+  EXPECT_THAT(page_html(page_of({study})),
+              HasSubstr("<p>Widths: operands 8 b, sums 32 b (2 layers); operands 16 b, sums "
+                        "32 b (1 layer).</p>"));
+  ReportInput input;
+  read_json_results(R"({"tool": {"name": "mapsim"}, "schema": 2, "command": "search",
+    "operand_bits": {"I": 8, "W": 4}, "sum_bits": 32, "output_bits": 32, "arch": "a",
+    "workload": "w", "front": "energy_latency", "complete": true, "clock_hz": 1e9, "points": []})",
+                    "front.json", input.results);
+  EXPECT_THAT(page_html(report_page(input)),
+              HasSubstr("<p>Widths: I 8 b, W 4 b, outputs 32 b, sums 32 b.</p>"));
+}
+
 TEST(Report, RefusesADesignThatIsNotThere) {
   ReportInput input;
   input.results.studies = {made_up(3, 1)};
@@ -159,7 +177,8 @@ TEST(JsonResults, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of("{}"), HasSubstr("is not a result of mapsim --json"));
   EXPECT_THAT(error_of("[1]"), HasSubstr("r.json: is not"));
   EXPECT_THAT(error_of(R"({"tool": 3})"), HasSubstr("r.json: is not"));
-  EXPECT_THAT(error_of(R"({"tool": {"name": "mapsim"}, "schema": 9})"), HasSubstr("schema 1"));
+  EXPECT_THAT(error_of(R"({"tool": {"name": "mapsim"}, "schema": 9})"),
+              HasSubstr("is of schema 9; this mapsim reads 1 to 2"));
   EXPECT_THAT(error_of("{" + head + R"(, "command": "check"})"), HasSubstr("nothing to draw"));
   EXPECT_THAT(error_of("{" + head + R"(, "command": "network"})"),
               HasSubstr("r.json: is not what"));
@@ -224,6 +243,7 @@ TEST_F(ReportOfADatabase, HasItsRows) {
     EXPECT_EQ(design.is_complete(), readable);
     for (const LayerResult& layer : design.layers) {
       EXPECT_EQ(layer.status, readable ? "optimal" : "error");
+      EXPECT_THAT(layer.widths, testing::StartsWith("operands "));
       double sum = 0;
       for (const EnergyPart& part : layer.energy) {
         sum += part.pj;

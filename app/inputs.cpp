@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace mapsim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Input arch(const std::string& path) { return {"ARCH", path, {FileKind::kArch}}; }
+Input workload(const std::string& path) { return {"WORKLOAD", path, {FileKind::kWorkload}}; }
+// On a GPU a kernel, or a list of kernels as --export json or --json has written it.
+Input mapping(const std::string& path) {
+  return {"MAPPING", path, {FileKind::kMapping, FileKind::kKernel, FileKind::kResult}};
+}
+Input constraints(const std::string& path) {
+  return {"--constraints", path, {FileKind::kConstraints}};
+}
+
+// One that is made where there is none is no input then.
+Input database(const std::string& path) {
+  std::error_code error;
+  return {"--db", fs::exists(path, error) ? path : "", {FileKind::kDatabase}};
+}
+
+// Folders that may have the shipped files of a kind: of the working directory, and at or above the
+// program, as built and as installed.
+std::vector<std::string> shipped_folders(FileKind kind) {
+  const std::string below = folder_of(kind);
+  if (below.empty()) {
+    return {};
+  }
+  std::vector<std::string> folders{(fs::path{"configs"} / below).string()};
+  std::error_code error;
+  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (; !error && at.has_relative_path(); at = at.parent_path()) {
+    for (const char* const configs : {"configs", "share/mapsim/configs"}) {
+      folders.push_back((at / configs / below).string());
+    }
+  }
+  return folders;
+}
+
+// "are ARCH and WORKLOAD swapped?" where the file is what another one should be.
+std::string swapped(const std::vector<Input>& inputs, const Input& input, FileKind kind) {
+  for (const Input& other : inputs) {
+    if (!other.path.empty() && other.name != input.name &&
+        std::find(other.wanted.begin(), other.wanted.end(), kind) != other.wanted.end()) {
+      return fmt::format("are {} and {} swapped?", input.name, other.name);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Input> inputs_of(const SearchArguments& a) {
+  return {arch(a.arch), workload(a.workload), constraints(a.constraints)};
+}
+
+std::vector<Input> inputs_of(const NetworkArguments& a) {
+  return {arch(a.arch),
+          {"NETWORK", a.network, {FileKind::kNetwork, FileKind::kOnnx}},
+          constraints(a.constraints)};
+}
+
+std::vector<Input> inputs_of(const SweepArguments& a) {
+  return {{"CAMPAIGN", a.campaign, {FileKind::kCampaign}}, database(a.database)};
+}
+
+std::vector<Input> inputs_of(const MergeArguments& a) {
+  std::vector<Input> inputs{database(a.database)};
+  for (const std::string& path : a.inputs) {
+    inputs.push_back({"INPUT", path, {FileKind::kDatabase}});
+  }
+  return inputs;
+}
+
+std::vector<Input> inputs_of(const ResultsArguments& a) {
+  return {{"RESULTS", a.database, {FileKind::kDatabase}}};
+}
+
+std::vector<Input> inputs_of(const ReportArguments& a) {
+  std::vector<Input> inputs{{"--arch", a.machine, {FileKind::kArch}}};
+  for (const std::string& path : a.results) {
+    inputs.push_back(
+        {"RESULTS", path, {FileKind::kDatabase, FileKind::kResult, FileKind::kMeasurements}});
+  }
+  return inputs;
+}
+
+std::vector<Input> inputs_of(const CheckArguments& a) {
+  return {{"CERTIFICATE", a.certificate, {FileKind::kCertificate}},
+          {"--arch", a.machine, {FileKind::kArch}},
+          {"--workload", a.layer, {FileKind::kWorkload}},
+          constraints(a.constraints)};
+}
+
+std::vector<Input> inputs_of(const EvalArguments& a) {
+  return {arch(a.arch), workload(a.workload), mapping(a.mapping), constraints(a.constraints)};
+}
+
+std::vector<Input> inputs_of(const SimulateArguments& a) {
+  return {arch(a.arch), workload(a.workload), mapping(a.mapping)};
+}
+
+std::vector<Input> inputs_of(const RooflineArguments& a) {
+  return {arch(a.arch), workload(a.workload)};
+}
+
+std::vector<Input> inputs_of(const ShowArguments& a) {
+  return {arch(a.arch), workload(a.workload), mapping(a.mapping)};
+}
+
+std::vector<Input> inputs_of(const HistogramArguments& a) {
+  return {arch(a.arch), workload(a.workload), constraints(a.constraints)};
+}
+
+// Of several files of a format each may be any of them.
+std::vector<Input> inputs_of(const ImportArguments& a) {
+  const FileKinds wanted =
+      a.format == "timeloop"   ? FileKinds{FileKind::kTimeloop, FileKind::kAccelergy,
+                                         FileKind::kMapping, FileKind::kConstraints}
+      : a.format == "scalesim" ? FileKinds{FileKind::kScaleSim, FileKind::kTopology}
+      : a.format == "onnx"     ? FileKinds{FileKind::kOnnx}
+                               : FileKinds{FileKind::kTable};
+  std::vector<Input> inputs;
+  for (const std::string& path : a.files) {
+    inputs.push_back({"FILE", path, wanted});
+  }
+  return inputs;
+}
+
+std::vector<Input> inputs_of(const ExportArguments& a) {
+  return {arch(a.arch), workload(a.workload), mapping(a.mapping)};
+}
+
+std::vector<Input> inputs_of(const CalibrateArguments& a) {
+  return {{"MEASUREMENTS", a.measurements, {FileKind::kMeasurements}},
+          {"--arch", a.arch, {FileKind::kArch}}};
+}
+
+std::vector<Input> inputs_of(const ValidateArguments& a) {
+  std::vector<Input> inputs{arch(a.arch)};
+  for (const std::string& path : a.workloads) {
+    inputs.push_back(workload(path));
+  }
+  if (a.device.starts_with("replay=")) {
+    inputs.push_back({"--device", a.device.substr(7), {FileKind::kMeasurements}});
+  }
+  inputs.push_back({"--counters", a.counters, {}});
+  return inputs;
+}
+
+std::vector<Input> inputs_of(const MicrobenchArguments& a) { return {arch(a.arch)}; }
+
+void check_inputs(const std::vector<Input>& inputs) {
+  std::vector<Diagnostic> wrong;
+  for (const Input& input : inputs) {
+    if (input.path.empty()) {
+      continue;
+    }
+    std::string beginning;
+    try {
+      beginning =
+          beginning_of(input.path, input.wanted.empty() ? std::vector<std::string>{}
+                                                        : shipped_folders(input.wanted.front()));
+    } catch (const ConfigError& missing) {
+      wrong.insert(wrong.end(), missing.diagnostics().begin(), missing.diagnostics().end());
+      continue;
+    }
+    const std::optional<Recognised> found = recognise(beginning);
+    const std::string advice = found ? swapped(inputs, input, found->kind) : "";
+    if (auto diagnostic = wrong_kind(input.path, beginning, input.wanted, advice)) {
+      wrong.push_back(std::move(*diagnostic));
+    }
+  }
+  if (!wrong.empty()) {
+    throw ConfigError{std::move(wrong)};
+  }
+}
+
+}  // namespace mapsim

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "costmodel/gpu/kernel.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// Widths of elements, for the head of every result: energies, times and capacities depend on them.
+// "operands 8 b, outputs 8 b, sums 32 b"; "I 8 b, W 4 b, outputs ..." where operands differ.
+struct Widths {
+  std::map<std::string, std::int64_t> operands;  // bits, by tensor
+  std::int64_t outputs = 0;                      // finished
+  std::int64_t sums = 0;                         // partial
+};
+Widths widths_of(const Workload& workload);
+// Of a kernel on a GPU, whose precision decides, whatever the workload says.
+Widths widths_of(const GemmProblem& problem);
+
+std::string widths_text(const Widths& widths);
+// The texts of several layers: each once, the most frequent first, "... (20 layers); ... (1
+// layer)".
+std::string counted_widths(const std::vector<std::string>& of_layers);
+
+}  // namespace mapsim

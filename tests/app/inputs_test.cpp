@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of the wrong kind, and files that are not there: what the program says, whole.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/in_folder.hpp"
+
+namespace mapsim {
+namespace {
+
+class WrongInputs : public InFolder {
+ protected:
+  WrongInputs() {
+    const std::filesystem::path configs{MAPSIM_SOURCE_DIR "/configs"};
+    for (const auto& [link, target] : std::vector<std::pair<std::string, std::string>>{
+             {"arch.yaml", "arch/teaching.yaml"},
+             {"layer.yaml", "workloads/gemm/512.yaml"},
+             {"network.yaml", "networks/alexnet.yaml"}}) {
+      std::filesystem::create_symlink(configs / target, folder() / link);
+    }
+    write("proof.yaml", "certificate: 1\nmapping:\n");
+    write("mapping.yaml", "mapping:\n");
+    write("rules.yaml", "mapspace: {tiling: even}\n");
+    write("campaign.yaml", "name: c\narchitectures: [arch.yaml]\n");
+    write("design.yaml", "architecture: {version: 0.4}\n");
+    write("table.yaml", "ERT: {version: 0.4}\n");
+    write("tool.cfg", "[general]\nrun_name = a\n");
+    write("topology.csv", "Layer name, IFMAP Height,\n");
+    write("measured.csv", "# mapsim measurements 1\n");
+    write("kernel.yaml", "kernel: {block: [128, 128, 32]}\n");
+    write("result.json", "{\n  \"schema\": 2,\n  \"tool\": {\n    \"name\": \"mapsim\",\n");
+    write("model.onnx", "\x08\x07\x12\x04onnx");
+    write("results.sqlite", std::string{"SQLite format 3\0", 16});
+  }
+  // What the command says on standard error, with exit code 2 and nothing on standard output.
+  std::string complaint(const std::string& arguments) const {
+    EXPECT_EQ(shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments)), 2) << arguments;
+    EXPECT_EQ(file("stdout"), "") << arguments;
+    return file("stderr");
+  }
+};
+
+TEST_F(WrongInputs, AreNamedAsWhatTheyAre) {
+  const std::vector<std::array<std::string, 3>> files{
+      {"proof.yaml", "a certificate; mapsim check reads it", "certificate: 1"},
+      {"rules.yaml", "a file of constraints; hand it in with --constraints",
+       "mapspace: {tiling: even}"},
+      {"mapping.yaml", "a mapping; mapsim eval and mapsim simulate read it", "mapping:"},
+      {"kernel.yaml", "a kernel; mapsim eval and mapsim export cuda read it",
+       "kernel: {block: [128, 128, 32]}"},
+      {"design.yaml", "a Timeloop design; mapsim import timeloop reads it",
+       "architecture: {version: 0.4}"},
+      {"table.yaml", "an Accelergy table; an architecture names it as ert or art",
+       "ERT: {version: 0.4}"},
+      {"tool.cfg", "a SCALE-Sim configuration; mapsim import scalesim reads it", "[general]"},
+      {"topology.csv", "a SCALE-Sim topology; mapsim import scalesim reads it",
+       "Layer name, IFMAP Height,"},
+      {"measured.csv", "a measurements file; mapsim calibrate reads it", "# mapsim measurements 1"},
+      {"result.json", "a result that --json wrote; mapsim report reads it", "{"}};
+  for (const auto& [name, what, line] : files) {
+    const std::string is = what.substr(0, what.find(';'));
+    const std::string use = what.substr(what.find(';'));
+    const std::string shown = fmt::format("{}\n^\n", line);
+    if (name != "rules.yaml") {  // then both could be swapped
+      EXPECT_EQ(complaint("search arch.yaml " + name),
+                fmt::format("{}:1:1: this is {}, not a workload{}\n{}", name, is, use, shown));
+    }
+    EXPECT_EQ(complaint("roofline " + name + " layer.yaml"),
+              fmt::format("{}:1:1: this is {}, not an architecture{}\n{}", name, is, use, shown));
+  }
+  EXPECT_EQ(complaint("search arch.yaml model.onnx"),
+            "model.onnx: this is an ONNX model, not a workload; mapsim network reads it\n");
+  EXPECT_EQ(complaint("search results.sqlite layer.yaml"),
+            "results.sqlite: this is a results database, not an architecture; mapsim results and "
+            "mapsim report read it\n");
+  EXPECT_EQ(complaint("search arch.yaml campaign.yaml"),
+            "campaign.yaml:2:1: this is a campaign, not a workload; mapsim sweep reads it\n"
+            "architectures: [arch.yaml]\n"
+            "^\n");
+  EXPECT_EQ(complaint("search arch.yaml network.yaml"),
+            "network.yaml:7:1: this is a network, not a workload; mapsim network reads it\n"
+            "layers:\n"
+            "^\n");
+}
+
+TEST_F(WrongInputs, MayBeSwapped) {
+  EXPECT_EQ(complaint("search layer.yaml arch.yaml"),
+            "layer.yaml:6:1: this is a workload, not an architecture; are ARCH and WORKLOAD "
+            "swapped?\n"
+            "gemm: {m: 512, n: 512, k: 512}\n"
+            "^\n"
+            "arch.yaml:13:1: this is an architecture, not a workload; are WORKLOAD and ARCH "
+            "swapped?\n"
+            "nodes:\n"
+            "^\n");
+  EXPECT_EQ(complaint("eval arch.yaml mapping.yaml layer.yaml"),
+            "mapping.yaml:1:1: this is a mapping, not a workload; are WORKLOAD and MAPPING "
+            "swapped?\n"
+            "mapping:\n"
+            "^\n"
+            "layer.yaml:6:1: this is a workload, not a mapping; are MAPPING and WORKLOAD "
+            "swapped?\n"
+            "gemm: {m: 512, n: 512, k: 512}\n"
+            "^\n");
+}
+
+// One command each with an input of its own kind.
+TEST_F(WrongInputs, AreNamedByEveryCommand) {
+  const std::string workload = "layer.yaml:6:1: this is a workload, not ";
+  const std::string shown =
+      "; it is the WORKLOAD of mapsim search and others\n"
+      "gemm: {m: 512, n: 512, k: 512}\n^\n";
+  for (const auto& [arguments, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"network arch.yaml layer.yaml", "a network"},
+           {"sweep layer.yaml --db new.sqlite", "a campaign"},
+           {"sweep campaign.yaml --db layer.yaml", "a results database"},
+           {"merge new.sqlite layer.yaml", "a results database"},
+           {"results layer.yaml", "a results database"},
+           {"report layer.yaml -o page.html", "a results database"},
+           {"check layer.yaml", "a certificate"},
+           {"search arch.yaml arch.yaml --constraints layer.yaml", ""},
+           {"eval arch.yaml layer.yaml layer.yaml", ""},
+           {"show layer.yaml", "an architecture"},
+           {"microbench layer.yaml", "an architecture"},
+           {"calibrate layer.yaml --arch arch.yaml", "a measurements file"},
+           {"validate arch.yaml layer.yaml --device replay=layer.yaml", ""},
+           {"import timeloop layer.yaml -o out", "a Timeloop design"},
+           {"import scalesim layer.yaml topology.csv -o out", "a SCALE-Sim configuration"},
+           {"import onnx layer.yaml -o out", "an ONNX model"},
+           {"import gpu-table layer.yaml -o out", "a table of measured kernels"}}) {
+    if (expected.empty()) {  // another input wants a workload
+      EXPECT_THAT(complaint(arguments), testing::HasSubstr(workload)) << arguments;
+    } else {
+      EXPECT_EQ(complaint(arguments), workload + expected + shown) << arguments;
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder() / "new.sqlite"));
+}
+
+// A file that another one names is looked at in the same way.
+TEST_F(WrongInputs, AreNamedWhereAnotherFileNamesThem) {
+  write("bad.yaml",
+        "name: c\narchitectures: [{file: layer.yaml}]\nworkloads: [layer.yaml]\n"
+        "objectives: [edp]\n");
+  EXPECT_EQ(complaint("sweep bad.yaml --db new.sqlite"),
+            "bad.yaml:2:24: architectures[0].file: layer.yaml: this is a workload, not an "
+            "architecture; it is the WORKLOAD of mapsim search and others\n"
+            "architectures: [{file: layer.yaml}]\n"
+            "                       ^\n");
+  write("worse.yaml",
+        "name: c\narchitectures: [{file: arch.yaml}]\nworkloads: [arch.yaml]\n"
+        "objectives: [edp]\n");
+  EXPECT_EQ(complaint("sweep worse.yaml --db new.sqlite"),
+            "arch.yaml:13:1: this is an architecture, not a workload; it is the ARCH of mapsim "
+            "search and others\n"
+            "nodes:\n"
+            "^\n");
+}
+
+TEST_F(WrongInputs, ThatAreNotThereHaveANearestName) {
+  const std::string missing = "cannot be opened: No such file or directory";
+  EXPECT_EQ(complaint("search arc.yaml layr.yaml"),
+            fmt::format("arc.yaml: {0}; did you mean 'arch.yaml'?\n"
+                        "layr.yaml: {0}; did you mean 'layer.yaml'?\n",
+                        missing));
+  EXPECT_EQ(complaint("search nowhere/arch.yaml layer.yaml"),
+            fmt::format("nowhere/arch.yaml: {}\n", missing));
+  std::filesystem::create_symlink(MAPSIM_SOURCE_DIR "/configs", folder() / "configs");
+  EXPECT_EQ(complaint("search eyeris layer.yaml"),
+            fmt::format("eyeris: {}; did you mean 'configs/arch/eyeriss.yaml'?\n", missing));
+  EXPECT_EQ(
+      complaint("network arch.yaml resnet50.yml"),
+      fmt::format("resnet50.yml: {}; did you mean 'configs/networks/resnet50.yaml'?\n", missing));
+}
+
+}  // namespace
+}  // namespace mapsim
