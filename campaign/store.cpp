@@ -315,13 +315,9 @@ std::vector<std::string> Store::columns(const std::string& view) {
 }
 
 std::string Store::input_text(const std::string& id) {
-  Statement& find = statements_[kFindInput].bind({id});
-  std::string text;
-  if (find.step()) {
-    text = std::get<std::string>(find.cell(1));
-    find.step();
-  }
-  return text;
+  Statement find{database_, "SELECT text FROM inputs WHERE id = ?"};
+  find.bind({id});
+  return find.step() ? find.text(0) : std::string{};
 }
 
 std::vector<std::string> Store::unpriced(const std::string& campaign, const std::string& network) {

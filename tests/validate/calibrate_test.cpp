@@ -413,7 +413,7 @@ TEST_F(Recorded, L20Library) {
 TEST_F(Recorded, Fp32OfCublas) {
   expect_mape(kernels(kLinear, "Tesla V100-PCIE-32GB", "v100", GpuPath::kSimt, 8), 0.0519);
   expect_mape(kernels(kLinear, "NVIDIA A100-PCIE-40GB", "a100_40gb", GpuPath::kSimt, 8), 0.0475);
-  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.1141);
+  expect_mape(kernels(kLinear, "Tesla T4", "t4", GpuPath::kSimt, 8), 0.1157);
 }
 
 // cuDNN's implicit GEMMs in FP32.

@@ -59,6 +59,7 @@ TEST_F(Judging, GivesErrorsByHand) {
 // What `validate` repeats finds its operands in L2 and follows the one before without a launch,
 // whatever its length; what was flushed, or measured by others, does not.
 TEST_F(Judging, KnowsWhatIsInL2) {
+  gpu_.calibrations.clear();  // the launch is the prior's
   std::vector<GpuMeasurement> row = rows(1024, {1});
   const auto judged = [&] { return judge(gpu_, row, {}).problems.at(0).kernels.at(0).estimate; };
   const GpuEstimate once = judged();
