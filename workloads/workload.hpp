@@ -46,9 +46,6 @@ struct Tensor {
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
-// An extended einsum: output[...] += product of operands[...]. Invariants hold for every value that
-// a factory of this folder returns: 1 <= dims <= kMaxDims, 2 <= tensors <= kMaxTensors, each dim
-// indexes at least one tensor, no dim twice in one tensor, product of bounds <= 2^53.
 // How an engine computes a layer: what in_form() (workloads/form.hpp) made of it.
 enum class FormKind : std::uint8_t {
   kDirect,    // as it is
@@ -57,12 +54,16 @@ enum class FormKind : std::uint8_t {
   kMerged,    // `count` groups as one, zeros between them
   kBatch      // `count` frames share the weights
 };
+
 struct Form {
   FormKind kind = FormKind::kDirect;
   std::int64_t count = 1;
   friend bool operator==(const Form&, const Form&) = default;
 };
 
+// An extended einsum: output[...] += product of operands[...]. Invariants hold for every value that
+// a factory of this folder returns: 1 <= dims <= kMaxDims, 2 <= tensors <= kMaxTensors, each dim
+// indexes at least one tensor, no dim twice in one tensor, product of bounds <= 2^53.
 struct Workload {
   std::string name;
   PerDim<Dim> dims;
