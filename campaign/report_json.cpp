@@ -212,6 +212,14 @@ LayerResult network_layer(const Json& json, bool ramped) {
   return layer;
 }
 
+// Figures need something to show.
+DesignResult with_layers(DesignResult design) {
+  if (design.layers.empty()) {
+    throw Unreadable{"neither layers nor streams list anything"};
+  }
+  return design;
+}
+
 Study study_of_network(const Json& json) {
   Study study;
   study.network = json.at("network");
@@ -232,7 +240,7 @@ Study study_of_network(const Json& json) {
   for (const Json& stream : json.at("streams")) {
     design.layers.push_back(checked(stream_layer(stream)));
   }
-  study.designs.push_back(std::move(design));
+  study.designs.push_back(with_layers(std::move(design)));
   return study;
 }
 
@@ -275,7 +283,7 @@ Study study_of_gpu_network(const Json& json) {
       design.layers.push_back(checked(kernel_layer(entry)));
     }
   }
-  study.designs.push_back(std::move(design));
+  study.designs.push_back(with_layers(std::move(design)));
   return study;
 }
 

@@ -43,7 +43,7 @@ constexpr std::array kRows{
         " architecture arch problem mapper compound_components architecture_constraints"
         " mapspace_constraints "},
     Row{"an Accelergy table", "", "an architecture names it as ert or art", " ERT ART "},
-    Row{"an ONNX model", "", "mapsim network reads it", ""},
+    Row{"an ONNX model", "", "mapsim network reads it where its name ends in .onnx", ""},
     Row{"a SCALE-Sim configuration", "", "mapsim import scalesim reads it", ""},
     Row{"a SCALE-Sim topology", "", "mapsim import scalesim reads it", ""},
     Row{"a table of measured kernels", "", "mapsim import gpu-table reads it", ""}};

@@ -72,8 +72,10 @@ TEST_F(WrongInputs, AreNamedAsWhatTheyAre) {
     EXPECT_EQ(complaint("roofline " + name + " layer.yaml"),
               fmt::format("{}:1:1: this is {}, not an architecture{}\n{}", name, is, use, shown));
   }
-  EXPECT_EQ(complaint("search arch.yaml model.onnx"),
-            "model.onnx: this is an ONNX model, not a workload; mapsim network reads it\n");
+  EXPECT_EQ(
+      complaint("search arch.yaml model.onnx"),
+      "model.onnx: this is an ONNX model, not a workload; mapsim network reads it where its name "
+      "ends in .onnx\n");
   EXPECT_EQ(complaint("search results.sqlite layer.yaml"),
             "results.sqlite: this is a results database, not an architecture; mapsim results and "
             "mapsim report read it\n");

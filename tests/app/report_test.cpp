@@ -140,6 +140,12 @@ TEST_F(ReportCommand, SaysWhatIsWrong) {
               HasSubstr("none.sqlite: cannot be opened: No such file or directory"));
   EXPECT_EQ(run("report gemm.yaml"), 2);
   EXPECT_THAT(file("stderr"), HasSubstr("this is a workload, not a results database"));
+  std::ofstream{folder() / "empty.json"}
+      << R"({"tool": {"name": "mapsim"}, "schema": 2, "command": "network", "network": "n",
+             "objective": "energy", "latency_mode": "steady", "strategy": "exact", "arch": "a",
+             "clock_hz": 1e9, "mac_units": 4, "layers": [], "streams": []})";
+  EXPECT_EQ(run("report empty.json"), 2);
+  EXPECT_THAT(file("stderr"), HasSubstr("neither layers nor streams list anything"));
   std::ofstream{folder() / "other.sqlite"} << "SQLite format 3" << '\0' << "not a database";
   EXPECT_EQ(run("report other.sqlite"), 2);
   ASSERT_EQ(run("sweep campaign.yaml --db r.sqlite --threads 1"), 0);

@@ -62,8 +62,10 @@ TEST(WrongKind, NamesWhatTheFileIsAndWhatReadsIt) {
             "a.yaml:3:1: this is a certificate, not an architecture; mapsim check reads it\n"
             "certificate: 1\n"
             "^");
-  EXPECT_EQ(to_string(wrong_kind("m", "\x08\x07\x12", {FileKind::kWorkload}).value()),
-            "m: this is an ONNX model, not a workload; mapsim network reads it");
+  EXPECT_EQ(
+      to_string(wrong_kind("m", "\x08\x07\x12", {FileKind::kWorkload}).value()),
+      "m: this is an ONNX model, not a workload; mapsim network reads it where its name ends in "
+      ".onnx");
 }
 
 // One key of the right kind is enough, whatever stands beside it.
