@@ -13,6 +13,7 @@
 
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
+#include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
 #include "report/widths.hpp"
@@ -20,8 +21,6 @@
 namespace mapsim {
 
 namespace {
-
-constexpr double kPicojoule = 1e-12;
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
   return fmt::format("{}", fmt::join(words, separator));

@@ -7,12 +7,12 @@
 
 #include "campaign/report.hpp"
 #include "campaign/report_energy.hpp"
+#include "report/chart.hpp"
 
 namespace mapsim {
 
 namespace {
 
-constexpr double kPicojoule = 1e-12;
 constexpr std::size_t kMostBars = 60;  // layers
 
 using NamedValues = std::vector<std::pair<std::string, double>>;

@@ -11,11 +11,12 @@
 #include <set>
 #include <unordered_set>
 
+#include "report/chart.hpp"
+
 namespace mapsim {
 
 namespace {
 
-constexpr double kPicojoule = 1e-12;
 constexpr std::size_t kMeasures = 3;
 
 using Values = std::array<double, kMeasures>;

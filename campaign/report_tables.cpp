@@ -6,13 +6,12 @@
 
 #include "campaign/report.hpp"
 #include "campaign/report_energy.hpp"
+#include "report/chart.hpp"
 #include "report/figures.hpp"
 
 namespace mapsim {
 
 namespace {
-
-constexpr double kPicojoule = 1e-12;
 
 // A column of numbers in the unit with the prefix that suits the largest.
 struct Scale {

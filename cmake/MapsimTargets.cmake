@@ -9,6 +9,12 @@ function(mapsim_library name)
   mapsim_precompile(mapsim_${name})
 endfunction()
 
+# mapsim_alone(SOURCES...): files that are compiled alone even where CMAKE_UNITY_BUILD compiles several
+# as one, since names local to them are names of their neighbours, too.
+function(mapsim_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # The headers that most sources take, compiled once without OpenMP and once with it: a compiler takes
 # them only where the flags are the same. The preset ci builds without, so that each source includes
 # what it uses.

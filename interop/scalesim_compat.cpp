@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.hpp"
 #include "interop/scalesim_drain.hpp"
 #include "interop/scalesim_flush.hpp"
 #include "interop/scalesim_prefetch.hpp"
@@ -12,8 +13,6 @@
 namespace mapsim {
 
 namespace {
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Slip: every fold takes as long as one that fills the array.
 std::int64_t fold_cycles(const ScaleSimConfig& config, const ScaleSimFolding& folding) {
@@ -158,7 +157,7 @@ bool add_given(const ScaleSimConfig& config, const ScaleSimFolding& folding,
 }  // namespace
 
 std::int64_t scalesim_outputs(std::int64_t ifmap, std::int64_t filter, std::int64_t stride) {
-  return divide_up(ifmap - filter + stride, stride);
+  return ceil_div(ifmap - filter + stride, stride);
 }
 
 ScaleSimGemm scalesim_gemm(const ScaleSimLayer& layer) {
@@ -173,8 +172,8 @@ ScaleSimFolding scalesim_folding(const ScaleSimConfig& config, const ScaleSimGem
   folding.rows = stays ? gemm.m : gemm.k;
   folding.columns = config.dataflow == ScaleSimDataflow::kInput ? gemm.m : gemm.n;
   folding.time = stays ? gemm.k : config.dataflow == ScaleSimDataflow::kWeight ? gemm.m : gemm.n;
-  folding.row_folds = divide_up(folding.rows, config.rows);
-  folding.column_folds = divide_up(folding.columns, config.columns);
+  folding.row_folds = ceil_div(folding.rows, config.rows);
+  folding.column_folds = ceil_div(folding.columns, config.columns);
   return folding;
 }
 

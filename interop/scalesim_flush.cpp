@@ -5,19 +5,19 @@
 #include <map>
 #include <vector>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim {
 
 namespace {
 
 constexpr std::int64_t kPrefetchBandwidth = 10;  // words/cycle, whatever the machine has
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 struct Sets {
   explicit Sets(std::int64_t kilobytes) : words{1024 * kilobytes / 100}, capacity{50 * words} {}
   std::int64_t start(std::int64_t first_request, std::int64_t misses, bool emptied) const {
-    return emptied ? first_request - divide_up(capacity, kPrefetchBandwidth)
-                   : -divide_up(divide_up(misses, words) * words, kPrefetchBandwidth);
+    return emptied ? first_request - ceil_div(capacity, kPrefetchBandwidth)
+                   : -ceil_div(ceil_div(misses, words) * words, kPrefetchBandwidth);
   }
   std::int64_t words;  // of a set
   std::int64_t capacity;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 
+#include "core/arithmetic.hpp"
+
 namespace mapsim {
 
 namespace {
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 struct Ports {
   std::int64_t first = 0, last = -1;
@@ -39,17 +39,17 @@ std::optional<ScaleSimPrefetch> ScaleSimPrefetch::make(const ScaleSimStream& str
   ScaleSimPrefetch buffer{stream};
   buffer.ifmap_ = ifmap;
   const std::int64_t words = 1024 * kilobytes;
-  const std::int64_t set_words = divide_up(words, 100);
+  const std::int64_t set_words = ceil_div(words, 100);
   if (!buffer.lay_out(set_words, steps)) {
     return std::nullopt;
   }
-  const auto most = static_cast<std::size_t>(divide_up(words / 2, set_words));
+  const auto most = static_cast<std::size_t>(ceil_div(words / 2, set_words));
   buffer.active_ = std::min(most, buffer.count_);
   buffer.next_ = std::min(most, buffer.count_ - buffer.active_);
   buffer.end_ = buffer.active_;
   // Nulls fill the lines of an operand up, and are fetched.
-  const std::int64_t lines = divide_up(stream.groups * stream.length * stream.ports, port);
-  buffer.batch_ = divide_up(words / 2, port);
+  const std::int64_t lines = ceil_div(stream.groups * stream.length * stream.ports, port);
+  buffer.batch_ = ceil_div(words / 2, port);
   buffer.batch_words_ = buffer.batch_ * port;
   const std::int64_t first_lines = std::min(buffer.batch_, lines);
   buffer.fetches_ = first_lines * port;

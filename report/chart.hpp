@@ -55,6 +55,7 @@ class Colours {
 };
 
 // A number with an SI prefix: "12.3 mJ"; digits count, not decimals.
+inline constexpr double kPicojoule = 1e-12;  // J
 std::string si_text(double value, const std::string& unit, int digits = 3);
 
 // A scale of a figure. It is in the unit with the prefix that suits its end: "energy (mJ)". Its

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "report/chart.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -17,7 +19,6 @@ struct Prefix {
 constexpr std::array kPrefixes{
     Prefix{1e15, "P"}, Prefix{1e12, "T"}, Prefix{1e9, "G"},  Prefix{1e6, "M"},  Prefix{1e3, "k"},
     Prefix{1, ""},     Prefix{1e-3, "m"}, Prefix{1e-6, "u"}, Prefix{1e-9, "n"}, Prefix{1e-12, "p"}};
-constexpr double kPicojoule = 1e-12;
 
 // Four significant digits, without an exponent where there need be none.
 std::string four_digits(double value) {

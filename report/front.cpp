@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/plots.hpp"
@@ -20,7 +21,6 @@ namespace {
 
 // Capacities below this are shown where this is: a logarithm needs something.
 constexpr double kLeastBytes = 1;
-constexpr double kPicojoule = 1e-12;
 
 // In words: what the rows are.
 std::string title(const Mapspace& space, const FrontSubject& subject) {

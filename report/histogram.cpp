@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/plots.hpp"
 #include "report/table.hpp"
@@ -15,8 +16,6 @@
 namespace mapsim {
 
 namespace {
-
-constexpr double kPicojoule = 1e-12;
 
 std::string title(const Mapspace& space) {
   return space.problem().workload().name + " on " + space.problem().arch().name;
