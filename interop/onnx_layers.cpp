@@ -66,7 +66,7 @@ class Translation {
   // Operators on constants alone are done before the model runs.
   bool is_folded(const OnnxNode& node) const {
     const bool may_come_from_nothing =
-        node.op == "Constant" || find_onnx_op(node.op).kind != OnnxKind::kUnknown;
+        node.op == "Constant" || find_onnx_op(node.op).kind != OnnxKind::kOther;
     return node.op == "Shape" || node.op == "Size" ||
            (node.inside.empty() && (may_come_from_nothing || !node.inputs.empty()) &&
             std::all_of(node.inputs.begin(), node.inputs.end(), [this](const OnnxTensor& tensor) {
@@ -116,7 +116,7 @@ class Translation {
       for (const OnnxTensor& tensor : node.outputs) {
         constants_.insert(tensor.name);
       }
-    } else if (op.kind == OnnxKind::kUnknown) {
+    } else if (op.kind == OnnxKind::kOther) {
       count_inside(node);
     } else if (op.kind == OnnxKind::kStream) {
       add_stream(node);

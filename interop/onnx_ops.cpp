@@ -151,7 +151,7 @@ OnnxOp find_onnx_op(const std::string& op) {
   if (streams().contains(op)) {
     return {OnnxKind::kStream};
   }
-  return {views().contains(op) ? OnnxKind::kView : OnnxKind::kUnknown};
+  return {views().contains(op) ? OnnxKind::kView : OnnxKind::kOther};
 }
 
 bool reads_what_it_writes(const std::string& op) {
@@ -202,7 +202,7 @@ std::vector<Workload> onnx_layers(const OnnxNode& node, const OnnxOp& op, const 
     }
     case OnnxKind::kStream:
     case OnnxKind::kView:
-    case OnnxKind::kUnknown:
+    case OnnxKind::kOther:
       break;
   }
   return {};

@@ -21,10 +21,10 @@ enum class OnnxKind : std::uint8_t {
   kEinsum,
   kStream,  // moves data and computes next to nothing
   kView,    // moves nothing: another name for the same data, or known when the model is compiled
-  kUnknown
+  kOther
 };
 struct OnnxOp {
-  OnnxKind kind = OnnxKind::kUnknown;
+  OnnxKind kind = OnnxKind::kOther;
   std::size_t data = 0, weight = 1;  // operands of a layer, by position
 };
 OnnxOp find_onnx_op(const std::string& op);

@@ -120,7 +120,7 @@ void add_transposition(const Layer& layer, GemmForm& form) {
   if (form.passes.empty()) {
     return;
   }
-  form.notes.push_back("NCHW; tensor cores want NHWC: input and output are transposed");
+  form.notes.emplace_back("NCHW; tensor cores want NHWC: input and output are transposed");
 }
 
 // K of a form whose channels are padded to `channels`.
