@@ -70,7 +70,7 @@ void refuse_kernel_options(const OneKernelArguments& a) {
 void refuse_mapspace_options(GivenOptions given, const ObjectiveArguments& arguments,
                              const std::string& strategy) {
   const Objective& objective = arguments.objective;
-  const bool by_time = objective.energy_power == 0 && objective.latency_power > 0;
+  const bool by_time = !objective.function.uses_energy();
   given.insert(given.end(), {{arguments.chosen && !by_time, "--objective"},
                              {objective.mode != LatencyMode::kSteady, "--latency"},
                              {objective.max_energy.has_value(), "--max-energy"},

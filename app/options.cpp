@@ -51,16 +51,16 @@ Option constraints_option(std::string& file) {
 Options objective_options(ObjectiveArguments& a) {
   const auto take = [&a](const Objective& parsed) {
     a.chosen = true;
-    a.objective.energy_power = parsed.energy_power;
-    a.objective.latency_power = parsed.latency_power;
+    a.objective.function = parsed.function;
     a.objective.exact_ties = parsed.exact_ties;
   };
   const auto take_mode = [&a](const std::string& word) {
     a.objective.mode = word == "ramped" ? LatencyMode::kRamped : LatencyMode::kSteady;
   };
   return {{"--objective", "FORMULA",
-           "energy (default), latency, edp, a product like 'energy^2*latency', or "
-           "'energy,latency': of the least energy the fastest; 'latency,energy'",
+           "energy (default), latency, edp, a product like 'energy^2*latency', a sum like "
+           "'energy + 12.5*latency' (pJ per cycle), or 'energy,latency': minimise energy, break "
+           "ties by latency; 'latency,energy'",
            reads(parse_objective, take)},
           {"--latency", "NAME",
            "Which latency counts: steady (default), or ramped, with first fills and last drains",

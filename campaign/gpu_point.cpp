@@ -21,8 +21,7 @@ using Clock = std::chrono::steady_clock;
 // What is asked of a mapspace, which a GPU has not; empty: nothing.
 std::string asked_of_mapspaces(const Question& question, const std::string& strategy) {
   const Objective& objective = question.objective;
-  return objective.energy_power != 0 || objective.latency_power <= 0
-             ? fmt::format("objective {}", to_string(objective))
+  return objective.function.uses_energy() ? fmt::format("objective {}", to_string(objective))
          : objective.mode != LatencyMode::kSteady ? "ramped latency"
          : objective.max_energy                   ? "max_energy"
          : !question.constraints_file.empty()     ? "constraints"

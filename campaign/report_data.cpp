@@ -337,6 +337,10 @@ double DesignResult::seconds() const {
   return clock_hz > 0 ? static_cast<double>(cycles()) / clock_hz : 0;
 }
 
+double DesignResult::value(const ObjectiveFunction& function) const {
+  return function.scaled(function.value(energy_pj(), static_cast<double>(cycles())), 1, clock_hz);
+}
+
 DesignResult::Streams DesignResult::streams() const {
   const double whole = std::max(1.0, static_cast<double>(cycles()));
   return {sums.streams, sums.stream_cycles / whole,
@@ -400,9 +404,7 @@ const DesignResult* Study::best() const {
     if (!design.is_complete() || design.sums.layers == 0) {
       continue;
     }
-    // In seconds: designs may differ in their clocks.
-    const double value =
-        objective_value(objective_of_sums, design.energy_pj(), design.seconds() * 1e12);
+    const double value = design.value(objective_of_sums.function);
     // Of equals the faster, then the one that needs less.
     const auto rest = [](const DesignResult& one) {
       return std::pair{one.seconds(), one.energy_pj()};

@@ -72,6 +72,8 @@ struct DesignResult {
   double energy_pj() const { return sums.energy_pj; }
   std::int64_t cycles() const { return sums.cycles; }
   double seconds() const;
+  // Of the sums, for seconds in place of cycles: designs may differ in their clocks.
+  double value(const ObjectiveFunction& function) const;
   // Shares of the operators that only move data, which have a price in place of a mapping.
   struct Streams {
     std::int64_t count = 0;

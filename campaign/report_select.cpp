@@ -185,8 +185,7 @@ std::vector<const DesignResult*> listed_designs(const Study& study, const StudyP
   std::vector<std::tuple<int, double, const DesignResult*>> ranked;
   for (const DesignResult* design : all) {
     const int rank = !design->is_complete() ? 2 : front.contains(design) ? 0 : 1;
-    ranked.emplace_back(rank, objective_value(goal, design->energy_pj(), design->seconds() * 1e12),
-                        design);
+    ranked.emplace_back(rank, design->value(goal.function), design);
   }
   std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {  // places ascend
     return std::get<0>(a) != std::get<0>(b)   ? std::get<0>(a) < std::get<0>(b)

@@ -225,11 +225,15 @@ class CertificateReader {
   // What a new kind of objective would say is refused by name.
   Goal read_goal(const Node& node, Arch& arch) {
     Goal goal;
+    std::pair<double, double>
+        powers;  // what certificates of mapsim 0.1 have in place of a function
     std::optional<std::size_t> tied_by;
-    for (const Entry* entry : reader_.entries(node, "a map of powers and limits")) {
+    for (const Entry* entry : reader_.entries(node, "a function and limits")) {
       const std::string& key = entry->key.text;
-      if (key == "energy" || key == "latency") {
-        (key == "energy" ? goal.energy_power : goal.latency_power) = read_number(entry->value, "");
+      if (key == "function") {
+        goal.function = read_function(entry->value);
+      } else if (key == "energy" || key == "latency") {
+        (key == "energy" ? powers.first : powers.second) = read_number(entry->value, "");
       } else if (key == "mode") {
         goal.ramped = reader_.choice(&entry->value, {"steady", "ramped"}, "latency") == 1;
       } else if (key == "max_energy") {
@@ -252,11 +256,24 @@ class CertificateReader {
                                               quoted(key)));
       }
     }
-    const double other = tied_by == 1U ? goal.energy_power : goal.latency_power;
-    if (goal.kind == Goal::Kind::kTies && other != 0) {
+    if (powers != std::pair{0.0, 0.0}) {
+      goal.function = ObjectiveFunction::product(powers.first, powers.second);
+    }
+    const bool is_tied_by_energy = tied_by == 1U;
+    if (goal.kind == Goal::Kind::kTies &&
+        (is_tied_by_energy ? goal.function.uses_energy() : goal.function.uses_latency())) {
       reader_.error(node, "ties are of energy or latency alone, by the other one");
     }
     return goal;
+  }
+
+  ObjectiveFunction read_function(const Node& node) {
+    const Parsed<ObjectiveFunction> parsed = parse_objective_function(node.text);
+    if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+      reader_.error(node, fmt::format("{} is no objective: {}", quoted(node.text), *wrong));
+      reader_.finish();
+    }
+    return std::get<ObjectiveFunction>(parsed);
   }
 
   // {level: GLB, role: weight}: a curve is about any capacity of it.
@@ -395,14 +412,7 @@ std::string measure_text(double measure, const Goal& goal) {
 }
 
 std::string goal_text(const Goal& goal) {
-  std::string text;
-  for (const auto& [power, name] :
-       {std::pair{goal.energy_power, "energy"}, std::pair{goal.latency_power, "latency"}}) {
-    if (power != 0) {
-      text += fmt::format("{}{}{}", text.empty() ? "" : "*", name,
-                          power == 1 ? std::string{} : fmt::format("^{}", power));
-    }
-  }
+  std::string text = to_string(goal.function);
   if (goal.kind != Goal::Kind::kValue) {
     text += goal.kind == Goal::Kind::kCurve   ? " over a capacity"
             : goal.kind == Goal::Kind::kFront ? " and latency"
@@ -414,17 +424,7 @@ std::string goal_text(const Goal& goal) {
   return text + (goal.max_latency ? fmt::format(", at most {} cycles", *goal.max_latency) : "");
 }
 
-std::string unit_of(const Goal& goal) {
-  std::string unit;
-  for (const auto& [power, name] :
-       {std::pair{goal.energy_power, "pJ"}, std::pair{goal.latency_power, "cycles"}}) {
-    if (power != 0) {
-      unit += fmt::format("{}{}{}", unit.empty() ? "" : "*", name,
-                          power == 1 ? std::string{} : fmt::format("^{}", power));
-    }
-  }
-  return unit;
-}
+std::string unit_of(const Goal& goal) { return goal.function.unit("pJ", "cycles", "*"); }
 
 std::string seal(const std::string& text) {
   return fmt::format("{}{:016x}\n", kDigest, fnv1a(text));

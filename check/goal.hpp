@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "core/index.hpp"
 #include "core/roles.hpp"
+#include "costmodel/objective_function.hpp"
 
 namespace mapsim::check {
 
@@ -29,16 +29,14 @@ struct Figures {
   double second = 0;
 };
 
-// What is claimed of the mappings within the limits. kValue: none has less energy^a * latency^b, in
-// pJ and cycles. kTies: none has less energy, and of those with the least none is faster; or the
-// other way round. kFront:
-// none beats a point in energy and latency. kCurve: none beats a point in the value of kValue and
-// the bits that it needs of a room.
+// What is claimed of the mappings within the limits. kValue: none has a smaller objective. kTies:
+// none has less energy, and of those with the least none is faster; or the other way round. kFront:
+// none beats a point in energy and latency. kCurve: none beats a point in the objective and the
+// bits that it needs of a level's capacity.
 struct Goal {
   enum class Kind : std::uint8_t { kValue, kTies, kFront, kCurve };
   Kind kind = Kind::kValue;
-  double energy_power = 1;
-  double latency_power = 0;
+  ObjectiveFunction function = ObjectiveFunction::product(1, 0);
   bool ramped = false;                // the latency that counts; else the steady one
   std::optional<double> max_energy;   // pJ
   std::optional<double> max_latency;  // cycles
@@ -46,7 +44,7 @@ struct Goal {
   std::optional<Role> role;           // ... if it is a partition, of this role
 
   double value(double picojoules, double cycles) const {
-    return std::pow(picojoules, energy_power) * std::pow(cycles, latency_power);
+    return function.value(picojoules, cycles);
   }
   // Infinite beyond the limits. `bits`: in the room of a curve.
   Figures figures(double picojoules, double cycles, double bits) const {
@@ -64,12 +62,12 @@ struct Goal {
     return !(max_energy && picojoules > *max_energy * (1 + kRounding)) &&
            !(max_latency && cycles > *max_latency);
   }
-  bool ties_by_energy() const { return kind == Kind::kTies && energy_power == 0; }
+  bool ties_by_energy() const { return kind == Kind::kTies && !function.uses_energy(); }
   bool needs_energy() const {
-    return energy_power != 0 || max_energy || kind == Kind::kTies || kind == Kind::kFront;
+    return function.uses_energy() || max_energy || kind == Kind::kTies || kind == Kind::kFront;
   }
   bool needs_time() const {
-    return latency_power != 0 || max_latency || kind == Kind::kTies || kind == Kind::kFront;
+    return function.uses_latency() || max_latency || kind == Kind::kTies || kind == Kind::kFront;
   }
 };
 

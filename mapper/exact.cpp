@@ -42,8 +42,7 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   const Objective asked = options.objective;
   const double energy = least.cost->energy.total.count();
   const auto cycles = static_cast<double>(latency_of(asked.mode, least.cost->latency).count());
-  options.objective.energy_power = 0;
-  options.objective.latency_power = 1;
+  options.objective.function = Objective::kLatency.function;
   options.objective.max_energy = least.cost->energy.total;
   options.budget.labels -= std::min(options.budget.labels, least.statistics.labels);
   GroupSearch more;
@@ -118,7 +117,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
     more.beside = [&count] { return count.step(); };
   }
   SearchResult result = search_groups(space, options, patience, more);
-  if (options.objective.exact_ties && options.objective.latency_power == 0 && result.cost &&
+  if (options.objective.exact_ties && !options.objective.function.uses_latency() && result.cost &&
       !result.interrupted) {
     result = break_ties(space, options, std::move(result), patience, labels);
   }

@@ -323,8 +323,7 @@ Front search_front(const Mapspace& space, const SearchOptions& options) {
     return search_engine_front(space, options);
   }
   SearchOptions asked = options;
-  asked.objective.energy_power = 1;
-  asked.objective.latency_power = 0;
+  asked.objective.function = Objective::kEnergy.function;
   asked.objective.exact_ties = true;  // both figures count
   const LatencyMode mode = asked.objective.mode;
   Front front = search_for_front(space, asked, std::nullopt, [mode](const Cost& cost) {

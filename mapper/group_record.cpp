@@ -144,7 +144,7 @@ SearchResult GroupRecord::result() {
 }
 
 bool GroupRecord::leaves_ties_open(double value) const {
-  return best_cost_ && bare_ && options_.objective.energy_power == 0 &&
+  return best_cost_ && bare_ && !options_.objective.function.uses_energy() &&
          !exact::beyond(*bare_, {value}) &&
          bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
 }
@@ -154,7 +154,7 @@ bool GroupRecord::has_open_ties(double value) const {
     return !exact::beyond({bound.first}, {value}) &&
            bound.second < best_cost_->energy.total.count() * (1 - kRounding);
   };
-  return best_cost_ && incomplete_ && options_.objective.energy_power == 0 &&
+  return best_cost_ && incomplete_ && !options_.objective.function.uses_energy() &&
          std::any_of(bounds_.begin(), bounds_.end(), is_open);
 }
 

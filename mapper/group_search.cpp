@@ -325,7 +325,7 @@ class ExactSearch {
   // May the bounds of residency patterns say more than those of whole classes? Only of latency: the
   // least of each port may be that of another mapping (mapper/exact/group_patterns.cpp).
   bool has_patterns() const {
-    return options_.objective.latency_power > 0 && !space_.problem().is_timed_by_model();
+    return options_.objective.function.uses_latency() && !space_.problem().is_timed_by_model();
   }
 
   // One residency pattern of the class after the other, best bound first; before that the class as

@@ -7,16 +7,16 @@
 
 #include "core/quantity_text.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/objective_function.hpp"
 
 namespace mapsim {
 
 // Which latency counts: docs/model.md. Energy always has the leakage of the steady one.
 enum class LatencyMode : std::uint8_t { kSteady, kRamped };
 
-// What to minimise: energy^a x latency^b [pJ, cycles] of the mappings within the limits.
+// What to minimise of the mappings within the limits.
 struct Objective {
-  double energy_power = 1;  // a, b: 0 to 8, not both 0
-  double latency_power = 0;
+  ObjectiveFunction function = ObjectiveFunction::product(1, 0);
   bool exact_ties = false;  // energy or latency alone: of the least the least other one, proven
   LatencyMode mode = LatencyMode::kSteady;
   std::optional<Picojoules> max_energy = std::nullopt;
@@ -29,15 +29,17 @@ struct Objective {
   static const Objective kEdp;      // then energy
 };
 inline constexpr Objective Objective::kEnergy{};
-inline constexpr Objective Objective::kLatency{0, 1};
-inline constexpr Objective Objective::kEdp{1, 1};
+inline constexpr Objective Objective::kLatency{ObjectiveFunction::product(0, 1)};
+inline constexpr Objective Objective::kEdp{ObjectiveFunction::product(1, 1)};
 
 // Figures of two orders of summation are equal if they differ by no more, relatively.
 inline constexpr double kRounding = 1e-11;
 
 Cycles latency_of(LatencyMode mode, const Latency& latency);
-double objective_value(const Objective& objective, double energy_pj, double cycles);
 double objective_value(const Objective& objective, const Cost& cost);
+// The figure that breaks ties: latency [cycles] where the objective uses energy alone, else energy
+// [pJ].
+double second_figure(const Objective& objective, double picojoules, double cycles);
 // Do the limits hold? That on energy to kRounding.
 bool is_within_limits(const Objective& objective, const Cost& cost);
 // Is `a` better than `b`? A strict weak order without tolerances; what is beyond a limit comes
@@ -46,8 +48,8 @@ bool better(const Objective& objective, const Cost& a, const Cost& b);
 // Does any latency but that of leakage play a part?
 bool asks_for_latency(const Objective& objective);
 
-// "energy", "latency", "edp", "energy^2*latency", "energy,latency" (the least energy, of its ties
-// the fastest), "latency,energy" (the same as latency). Mode and limits have options of their own.
+// What parse_objective_function() reads, or "energy,latency" (minimise energy, break ties by
+// latency) and "latency,energy". Mode and limits have options of their own.
 Parsed<Objective> parse_objective(std::string_view text);
 std::string to_string(const Objective& objective);  // as parse_objective reads it
 const char* to_string(LatencyMode mode);            // steady, ramped

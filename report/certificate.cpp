@@ -31,8 +31,8 @@ std::string indented(const std::string& text) {
 
 // `also`: what else is claimed of it, as an entry; or nothing.
 std::string objective_line(const Objective& objective, const std::string& also) {
-  std::string text = fmt::format("objective: {{energy: {}, latency: {}{}{}", objective.energy_power,
-                                 objective.latency_power, also.empty() ? "" : ", ", also);
+  std::string text = fmt::format("objective: {{function: {}{}{}", to_string(objective.function),
+                                 also.empty() ? "" : ", ", also);
   if (objective.mode != LatencyMode::kSteady) {
     text += fmt::format(", mode: {}", to_string(objective.mode));
   }
@@ -193,8 +193,7 @@ namespace {
 
 check::Goal unit_goal(const Objective& objective) {
   check::Goal goal;  // for its unit
-  goal.energy_power = objective.energy_power;
-  goal.latency_power = objective.latency_power;
+  goal.function = objective.function;
   return goal;
 }
 
@@ -223,12 +222,12 @@ std::string schedule_rules(Frames frames) {
 
 // An objective's `also` and the line that goes with it, where ties count.
 std::string ties_entry(const Objective& objective) {
-  return objective.energy_power == 0 ? "ties: energy" : "ties: latency";
+  return !objective.function.uses_energy() ? "ties: energy" : "ties: latency";
 }
 std::string tie_line(const Objective& objective, const Cost& cost, std::int64_t frames) {
   const auto count = static_cast<double>(frames);
   const auto cycles = static_cast<double>(latency_of(objective.mode, cost.latency).count());
-  return objective.energy_power == 0
+  return !objective.function.uses_energy()
              ? fmt::format("tie: {} pJ\n", cost.energy.total.count() / count)
              : fmt::format("tie: {} cycles\n", cycles / count);
 }
@@ -315,7 +314,7 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
   if (result.cost) {
     const auto cycles =
         static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
-    value = objective_value(objective, result.cost->energy.total.count() / count, cycles / count);
+    value = objective.function.value(result.cost->energy.total.count() / count, cycles / count);
   }
   const bool tied = objective.exact_ties && result.cost && !result.interrupted;
   const check::Goal goal = unit_goal(objective);
@@ -343,8 +342,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
                     subject.room->role ? fmt::format(", role: {}", to_string(*subject.room->role))
                                        : std::string{});
   } else {
-    objective.energy_power = 1;
-    objective.latency_power = 0;
+    objective.function = Objective::kEnergy.function;
   }
   std::string text = head_text(objective, also);
   const Problem& problem = space.problem();

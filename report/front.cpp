@@ -88,19 +88,13 @@ double seconds_of(const Arch& arch, Cycles cycles) {
   return static_cast<double>(cycles.count()) / arch.clock.count();
 }
 
-// "J", "s", "J*s", "J^2*s": of an objective's value in these units.
+// Of an objective's value: "J", "s", "J\u00b7s", "J^2\u00b7s".
 std::string si_unit(const Objective& objective) {
-  const auto power = [](const char* unit, double of) {
-    return of == 0 ? std::string{} : of == 1 ? unit : fmt::format("{}^{}", unit, of);
-  };
-  const std::string energy = power("J", objective.energy_power);
-  const std::string latency = power("s", objective.latency_power);
-  return energy + (energy.empty() || latency.empty() ? "" : "\u00b7") + latency;
+  return objective.function.unit("J", "s", "\u00b7");
 }
 
 double si_value(const Objective& objective, const Arch& arch, double value) {
-  return value * std::pow(kPicojoule, objective.energy_power) /
-         std::pow(arch.clock.count(), objective.latency_power);
+  return objective.function.scaled(value, 1 / kPicojoule, arch.clock.count());
 }
 
 std::string objective_name(Objective objective) {
@@ -173,7 +167,7 @@ std::string front_text(const Mapspace& space, const FrontSubject& subject, const
     rows.push_back(row);
   }
   text += title(space, subject) + "\n" + table(rows) + "\n";
-  if (subject.room && subject.objective.energy_power == 0) {
+  if (subject.room && !subject.objective.function.uses_energy()) {
     text += "(energies of mappings with these capacities, not the least of their latency)\n";
   }
   if (subject.room) {

@@ -50,23 +50,13 @@ std::string bare_text(const Certificate& proof, const Objective& objective) {
 }  // namespace
 
 std::string objective_text(const Objective& objective, double value) {
-  if (objective.energy_power == 1 && objective.latency_power == 0) {
+  if (objective.function.is_energy()) {
     return energy_text(Picojoules{value});
   }
-  if (objective.energy_power == 0 && objective.latency_power == 1) {
+  if (objective.function.is_latency()) {
     return fmt::format("{} cycles", grouped(static_cast<std::int64_t>(value)));
   }
-  const auto unit = [](std::string_view name, double power) {
-    return power == 1 ? std::string{name} : fmt::format("{}^{}", name, power);
-  };
-  std::string text = fmt::format("{:.4g} ", value);
-  if (objective.energy_power > 0) {
-    text += unit("pJ", objective.energy_power);
-  }
-  if (objective.latency_power > 0) {
-    text += (objective.energy_power > 0 ? " x " : "") + unit("cycles", objective.latency_power);
-  }
-  return text;
+  return fmt::format("{:.4g} {}", value, objective.function.unit("pJ", "cycles", " x "));
 }
 
 std::string progress_text(const Objective& objective, const Progress& progress) {

@@ -143,7 +143,7 @@ bool Search::is_hopeless(const Key& key) const {
 
 // Than the best so far, by more than rounding; of equally fast ones those that need less energy.
 bool Search::is_better(const Key& key) const {
-  const bool is_tie = objective_.energy_power == 0 && !exact::beyond(key, limit_) &&
+  const bool is_tie = !objective_.function.uses_energy() && !exact::beyond(key, limit_) &&
                       key.second < limit_.second * (1 - 3 * kRounding);
   return key.first < limit_.first * (1 - 3 * kRounding) || is_tie;
 }
@@ -200,7 +200,7 @@ Key Search::forget_loops(Loops loops, Outcome& outcome) {
 void Search::prove(Key forgotten, Outcome& outcome) {
   const std::int64_t labels = outcome.labels;
   to_improve_ = true;
-  if (!quest_.covered && objective_.energy_power != 0 && !is_better(forgotten)) {
+  if (!quest_.covered && objective_.function.uses_energy() && !is_better(forgotten)) {
     return;
   }
   for (const Loops loops : {Loops::kForgotten, Loops::kCounted}) {
@@ -373,7 +373,7 @@ Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
 Key key_of_cost(const Objective& objective, const Cost& cost) {
   const auto latency = static_cast<double>(latency_of(objective.mode, cost.latency).count());
   return {objective_value(objective, cost),
-          objective.latency_power == 0 ? latency : cost.energy.total.count()};
+          second_figure(objective, cost.energy.total.count(), latency)};
 }
 
 Outcome search_group(const Skeleton& skeleton, const UnrollingGroup& group,

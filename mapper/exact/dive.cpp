@@ -157,7 +157,7 @@ class Beam {
         return;
       }
     }
-    const bool is_timed = valuation_.objective().energy_power == 0;
+    const bool is_timed = !valuation_.objective().function.uses_energy();
     const Estimate estimate{is_timed ? valuation_.key(values.data()).first : 0, energy};
     if (!(estimate < least_)) {
       return;

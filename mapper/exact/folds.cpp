@@ -264,8 +264,8 @@ bool has_edge_folds(const Mapspace& space, const Objective& objective) {
   const Arch& arch = space.problem().arch();
   const Constraints& constraints = space.constraints();
   return std::holds_alternative<SystolicTiming>(arch.compute.timing) && arch.fanouts.size() == 1 &&
-         objective.latency_power > 0 && !constraints.spatial && !constraints.factors.balanced &&
-         !space.is_ruled();
+         objective.function.uses_latency() && !constraints.spatial &&
+         !constraints.factors.balanced && !space.is_ruled();
 }
 
 void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result) {

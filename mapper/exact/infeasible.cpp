@@ -240,13 +240,15 @@ void explain_limit(const char* name, Objective least, const Objective& limit,
 
 InfeasibleReport explain_limits(const Objective& asked, const SearchFor& search) {
   InfeasibleReport report;
+  const ObjectiveFunction energy = Objective::kEnergy.function;
+  const ObjectiveFunction latency = Objective::kLatency.function;
   if (asked.max_energy) {
-    explain_limit("energy limit", {1, 0, false, asked.mode, std::nullopt, asked.max_latency},
-                  {1, 0, false, asked.mode, asked.max_energy, std::nullopt}, search, report);
+    explain_limit("energy limit", {energy, false, asked.mode, std::nullopt, asked.max_latency},
+                  {energy, false, asked.mode, asked.max_energy, std::nullopt}, search, report);
   }
   if (asked.max_latency) {
-    explain_limit("latency limit", {0, 1, false, asked.mode, asked.max_energy, std::nullopt},
-                  {0, 1, false, asked.mode, std::nullopt, asked.max_latency}, search, report);
+    explain_limit("latency limit", {latency, false, asked.mode, asked.max_energy, std::nullopt},
+                  {latency, false, asked.mode, std::nullopt, asked.max_latency}, search, report);
   }
   return report;
 }

@@ -378,20 +378,18 @@ class LabelSearch {
       return std::nullopt;
     }
     Aim aim{kGuess * corner.energy, corner.latency};
-    if (objective.latency_power == 0) {
+    if (!objective.function.uses_latency()) {
       aim.latency =
           objective.max_latency ? static_cast<double>(objective.max_latency->count()) : kInfinity;
     }
     if (!known) {
       return aim;
     }
-    const double a = objective.energy_power;
-    const double b = objective.latency_power;
-    if (a > 0) {
-      aim.energy = std::pow(limit_.first / std::pow(corner.latency, b), 1 / a);
+    if (objective.function.uses_energy()) {
+      aim.energy = objective.function.most_energy(limit_.first, corner.latency);
       return aim;
     }
-    const double least = std::pow(limit_.first, 1 / b);
+    const double least = objective.function.most_latency(limit_.first);
     aim.of_latency = corner.latency < least * (1 - kRounding);
     aim.latency = least;
     aim.energy = limit_.second;

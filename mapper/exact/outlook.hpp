@@ -33,9 +33,9 @@ struct Corner {
   double latency = 0;
 };
 
-// Calls visit(Corner) for the corners of the lower border, latency ascending: of all products
-// energy^a * latency^b, a, b >= 0, the least over the set is at one of them (the logarithm of each
-// is concave along a line).
+// Calls visit(Corner) for the corners of the lower border, latency ascending: every objective has
+// its least over the set at one of them (costmodel/objective_function.hpp; the logarithm of a
+// product of powers is concave along a line, and a weighted sum is linear).
 template <class Visit>
 void for_each_corner(const Outlook& outlook, const Visit& visit) {
   const Line floor{outlook.energy, 0};

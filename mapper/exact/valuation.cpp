@@ -71,9 +71,9 @@ Valuation::Least Valuation::least(const Outlook& outlook) const {
     return least;
   }
   for_each_corner(within, [&](const Corner& corner) {
-    Key key{objective_value(objective_, corner.energy, corner.latency), 0};
+    Key key{objective_.function.value(corner.energy, corner.latency), 0};
     if (tracked_.ports) {
-      key.second = objective_.latency_power == 0 ? corner.latency : corner.energy;
+      key.second = second_figure(objective_, corner.energy, corner.latency);
     }
     if (key < least.key) {
       least = {key, corner};

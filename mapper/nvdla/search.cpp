@@ -30,8 +30,7 @@ Worth worth_of(const Objective& objective, const SearchResult& result, std::int6
   const double energy = result.cost->energy.total.count() / count;
   const double cycles =
       static_cast<double>(latency_of(objective.mode, result.cost->latency).count()) / count;
-  return {objective_value(objective, energy, cycles),
-          objective.latency_power == 0 ? cycles : energy};
+  return {objective.function.value(energy, cycles), second_figure(objective, energy, cycles)};
 }
 
 bool is_better(const Objective& objective, const Worth& a, const Worth& b) {
@@ -44,10 +43,11 @@ bool is_better(const Objective& objective, const Worth& a, const Worth& b) {
 // the least of the first.
 Objective tie_breaker(const Objective& objective, const Cost& best) {
   Objective other = objective;
-  std::swap(other.energy_power, other.latency_power);
-  if (objective.latency_power == 0) {
+  if (!objective.function.uses_latency()) {
+    other.function = Objective::kLatency.function;
     other.max_energy = best.energy.total;
   } else {
+    other.function = Objective::kEnergy.function;
     other.max_latency = latency_of(objective.mode, best.latency);
   }
   return other;

@@ -66,7 +66,7 @@ TEST_F(CommandLine, WritesAProofThatHoldsUntilItIsChanged) {
 
   std::string proof = contents(folder() / "proof.yaml");
   std::ofstream{folder() / "changed.yaml"}
-      << proof.replace(proof.find("energy: 1"), 9, "energy: 2");
+      << proof.replace(proof.find("function: energy"), 16, "function: latency");
   const Outcome changed = run("check changed.yaml");
   EXPECT_EQ(changed.code, 2);
   EXPECT_THAT(changed.err, HasSubstr("digest: the file has been changed"));
@@ -319,7 +319,9 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"search " + kTeaching, "WORKLOAD is required"},
            Misuse{"search " + inputs + "--objective enrgy",
                   "--objective: 'enrgy' is no objective: there is no figure 'enrgy'; write energy, "
-                  "latency, edp, a product like 'energy^2*latency', or 'energy,latency' for the "
+                  "latency, edp, a product like 'energy^2*latency', a sum like 'energy + "
+                  "12.5*latency' (pJ "
+                  "per cycle), or 'energy,latency' for the "
                   "fastest of the least energy"},
            Misuse{"search " + inputs + "--strategy random --budget-labels 5",
                   "--budget-labels: only the strategy exact has labels; of the others --budget and "

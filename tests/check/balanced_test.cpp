@@ -33,7 +33,8 @@ constexpr std::array kBalancedObjectives{
     Objective::kEnergy,
     Objective::kLatency,
     Objective::kEdp,
-    Objective{1, 0.5, false, LatencyMode::kRamped},
+    Objective{ObjectiveFunction::product(1, 0.5), false, LatencyMode::kRamped},
+    Objective{ObjectiveFunction::weighted_sum(3.5)},
 };
 
 // Instances per fanout, axis and dim.

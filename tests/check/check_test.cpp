@@ -17,9 +17,10 @@ constexpr std::array kObjectives{
     Objective::kEnergy,
     Objective::kLatency,
     Objective::kEdp,
-    Objective{2, 1},
-    Objective{0, 1, false, LatencyMode::kRamped},
-    Objective{1, 0.5, false, LatencyMode::kRamped},
+    Objective{ObjectiveFunction::product(2, 1)},
+    Objective{ObjectiveFunction::product(0, 1), false, LatencyMode::kRamped},
+    Objective{ObjectiveFunction::product(1, 0.5), false, LatencyMode::kRamped},
+    Objective{ObjectiveFunction::weighted_sum(3.5)},
 };
 
 class ProofsOfRandomSpaces : public testing::TestWithParam<std::uint64_t> {};

@@ -174,7 +174,7 @@ TEST(FrontProof, HasPointsInsteadOfBounds) {
   const SearchCase random = random_space(1, 5'000);
   const Mapspace space{random.problem, random.constraints};
   const std::string one = proof_of(random.problem, random.constraints, Objective::kEnergy);
-  const std::string key = "latency: 0";
+  const std::string key = "function: energy";
   const auto with = [&](const std::string& more) {
     std::string text = one;
     return sealed(text.replace(text.find(key), key.size(), key + more));

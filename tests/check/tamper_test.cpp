@@ -141,10 +141,19 @@ TEST(Proof, RefusesWhatItDoesNotKnowByName) {
       "proof:50:3: rules: this certificate needs the rule 'moon', which the checker does not know; "
       "one of tiling, factors, pieces, tiles, spatial, unroll, keep, bypass, extents, loops\n  "
       "moon: full\n  ^");
-  EXPECT_THAT(complaint(altered(proof, "latency: 0", "}", "latency: 0, area: 1")),
+  EXPECT_THAT(complaint(altered(proof, "function: energy", "}", "function: energy, area: 1")),
               HasSubstr("needs the objective's 'area', which the checker does not know"));
+  EXPECT_THAT(complaint(altered(proof, "function: energy", "}", "function: enrgy")),
+              HasSubstr("'enrgy' is no objective: there is no figure 'enrgy'"));
   EXPECT_THAT(complaint(altered(proof, "certificate: 1", "\n", "certificate: 2")),
               HasSubstr("proof:1:14: certificate: '2' is too large; at most 1"));
+}
+
+// As mapsim wrote objectives before it had functions: powers of energy and latency.
+TEST(Proof, HoldsWithPowersInPlaceOfAFunction) {
+  const std::string proof = small_proof();
+  EXPECT_EQ(complaint(altered(proof, "function: energy", "}", "energy: 1, latency: 0")), "");
+  EXPECT_NE(complaint(altered(proof, "function: energy", "}", "energy: 0, latency: 1")), "");
 }
 
 TEST(Proof, IsDamagedWhereverItIsCutShort) {

@@ -79,8 +79,8 @@ Objective objective_of(const Json& record) {
 // The best figure as Timeloop printed it.
 double printed_value(const Json& record) {
   const Json& summary = record["best"]["summary"];
-  return objective_value(objective_of(record), summary["energy_total_pJ"].get<double>(),
-                         summary["cycles"].get<double>());
+  return objective_of(record).function.value(summary["energy_total_pJ"].get<double>(),
+                                             summary["cycles"].get<double>());
 }
 
 // What Timeloop charges: not the reads that bring sums up at the end.
@@ -94,8 +94,9 @@ double value_without_drains(const Problem& problem, const Objective& objective,
       at.busiest.drains = 0;
     }
   }
-  return objective_value(objective, energy(problem, counts).total.count(),
-                         static_cast<double>(latency(problem, mapping, counts).steady.count()));
+  return objective.function.value(
+      energy(problem, counts).total.count(),
+      static_cast<double>(latency(problem, mapping, counts).steady.count()));
 }
 
 // Did the run see every mapping? Those that were stopped did not.

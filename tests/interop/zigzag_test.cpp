@@ -60,7 +60,7 @@ Comparison compare(const ZigzagRun& run, const ZigzagBest& best) {
   const double their_value = objective_value(best.objective, theirs);
   const double our_value = objective_value(best.objective, *ours.cost);
   EXPECT_LE(our_value, their_value * (1 + 1e-11)) << run.id;
-  const double printed = objective_value(best.objective, best.energy_pj, best.cycles);
+  const double printed = best.objective.function.value(best.energy_pj, best.cycles);
   return {fmt::format("| {} | {} | {:.5g} | {:.5g} | {:.5g} | {:.3f} | {} | {:.1f} | {:.1f} |\n",
                       run.id, to_string(best.objective), printed, their_value, our_value,
                       their_value / our_value, to_string(ours.certificate.status), run.seconds,

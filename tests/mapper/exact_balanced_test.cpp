@@ -260,7 +260,7 @@ TEST(FewMappings, AreLookedAtWhereLabelsLeaveThemOpen) {
   const SearchCase at = of_few_mappings();
   const Mapspace space{at.problem, at.constraints};
   SearchOptions options;
-  options.objective = {0, 1, false, LatencyMode::kRamped};
+  options.objective = {Objective::kLatency.function, false, LatencyMode::kRamped};
   const SearchResult result = search_exact(space, options);
   ASSERT_TRUE(result.cost.has_value());
   EXPECT_EQ(result.certificate.status, Proof::kOptimal);

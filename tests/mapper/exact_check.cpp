@@ -34,7 +34,7 @@ struct Optimum {
 
 std::optional<Optimum> optimum_of(const Objective& objective, const Survey& seen) {
   const auto value = [&](const Figures& f) {
-    return objective_value(objective, f.energy, f.cycles(objective.mode));
+    return objective.function.value(f.energy, f.cycles(objective.mode));
   };
   Optimum best;
   for (const Figures& figures : seen.fitting) {
@@ -45,7 +45,7 @@ std::optional<Optimum> optimum_of(const Objective& objective, const Survey& seen
   for (const Figures& figures : seen.fitting) {
     if (is_allowed(objective, figures) && value(figures) <= best.value * (1 + kRounding)) {
       const double second =
-          objective.latency_power > 0 ? figures.energy : figures.cycles(objective.mode);
+          objective.function.uses_latency() ? figures.energy : figures.cycles(objective.mode);
       best.second = std::min(best.second, second);
     }
   }
@@ -89,7 +89,7 @@ std::string mapping_mismatch(const Mapspace& space, const SearchResult& result, 
 
 // Are ties of an objective decided by the second figure, with proof?
 bool has_exact_ties(const Objective& objective) {
-  return objective.exact_ties || (objective.energy_power == 0 && objective.latency_power == 1);
+  return objective.exact_ties || objective.function.is_latency();
 }
 
 std::string mismatch(const Mapspace& space, const Objective& objective, const SearchResult& result,
@@ -111,7 +111,7 @@ std::string mismatch(const Mapspace& space, const Objective& objective, const Se
     return "beyond a limit";
   }
   const double second =
-      objective.latency_power > 0
+      objective.function.uses_latency()
           ? result.cost->energy.total.count()
           : static_cast<double>(latency_of(objective.mode, result.cost->latency).count());
   const bool ties_open = result.certificate.status == Proof::kOptimal &&
@@ -192,11 +192,13 @@ std::vector<Objective> all_objectives(const Survey& seen) {
     return objective;
   };
   std::vector<Objective> all(kObjectives.begin(), kObjectives.end());
-  all.push_back({2, 1});
-  all.push_back({1, 2.5});
+  all.push_back({ObjectiveFunction::product(2, 1)});
+  all.push_back({ObjectiveFunction::product(1, 2.5)});
+  all.push_back({ObjectiveFunction::weighted_sum(3.5)});
   for (const LatencyMode mode : {LatencyMode::kSteady, LatencyMode::kRamped}) {
-    all.push_back({1, 0, true, mode});
+    all.push_back({ObjectiveFunction::product(1, 0), true, mode});
   }
+  all.push_back({ObjectiveFunction::weighted_sum(0.25), false, LatencyMode::kRamped});
   all.push_back(with(Objective::kLatency, LatencyMode::kRamped));
   all.push_back(with(Objective::kEdp, LatencyMode::kRamped));
   if (seen.fitting.empty()) {
@@ -205,12 +207,18 @@ std::vector<Objective> all_objectives(const Survey& seen) {
   const Picojoules energy{median(seen.fitting, [](const Figures& f) { return f.energy; })};
   const Cycles steady{median(seen.fitting, [](const Figures& f) { return f.steady; })};
   const Cycles ramped{median(seen.fitting, [](const Figures& f) { return f.ramped; })};
-  all.push_back({1, 0, false, LatencyMode::kSteady, std::nullopt, steady});
-  all.push_back({1, 0, true, LatencyMode::kRamped, std::nullopt, ramped});
-  all.push_back({0, 1, false, LatencyMode::kSteady, energy, std::nullopt});
-  all.push_back({0, 1, false, LatencyMode::kRamped, energy, std::nullopt});
-  all.push_back({1, 1, false, LatencyMode::kSteady, energy, steady});
-  all.push_back({1, 0, false, LatencyMode::kSteady, Picojoules{energy.count() / 1e6}, steady});
+  all.push_back(
+      {ObjectiveFunction::product(1, 0), false, LatencyMode::kSteady, std::nullopt, steady});
+  all.push_back(
+      {ObjectiveFunction::product(1, 0), true, LatencyMode::kRamped, std::nullopt, ramped});
+  all.push_back(
+      {ObjectiveFunction::product(0, 1), false, LatencyMode::kSteady, energy, std::nullopt});
+  all.push_back(
+      {ObjectiveFunction::product(0, 1), false, LatencyMode::kRamped, energy, std::nullopt});
+  all.push_back({ObjectiveFunction::product(1, 1), false, LatencyMode::kSteady, energy, steady});
+  all.push_back({ObjectiveFunction::weighted_sum(2), false, LatencyMode::kSteady, energy, steady});
+  all.push_back({ObjectiveFunction::product(1, 0), false, LatencyMode::kSteady,
+                 Picojoules{energy.count() / 1e6}, steady});
   return all;
 }
 

@@ -189,8 +189,15 @@ TEST(ExactResult, CountsAnUnrollingOnceThoughTiesAreSearchedForAgain) {
 
 TEST(Objectives, AreReadWithSpacesToo) {
   const Objective objective = std::get<Objective>(parse_objective("energy^1.5 * latency ^ 0.5"));
-  EXPECT_EQ(objective.energy_power, 1.5);
-  EXPECT_EQ(objective.latency_power, 0.5);
+  EXPECT_EQ(objective.function, ObjectiveFunction::product(1.5, 0.5));
+  const Objective sum = std::get<Objective>(parse_objective("energy + 12.5 * latency"));
+  EXPECT_EQ(sum.function, ObjectiveFunction::weighted_sum(12.5));
+  EXPECT_EQ(to_string(sum), "energy + 12.5*latency");
+  for (const char* bad : {"energy + latency^2", "energy + 0*latency", "energy + -1*latency",
+                          "energy + edp", "energy +", "energy + 1e999*latency"}) {
+    EXPECT_THAT(std::get<std::string>(parse_objective(bad)), testing::HasSubstr("'W*latency'"))
+        << bad;
+  }
   EXPECT_EQ(std::get<std::string>(parse_duration("-5 ms", Hertz{1e9})), "'-5 ms' is negative");
 }
 

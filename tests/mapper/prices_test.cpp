@@ -92,7 +92,8 @@ TEST(Prices, RaiseTheBoundAndNeverAboveTheOptimum) {
       const exact::Key optimum = best.endings.front().key;
       const auto aim = [&](const exact::Outlook& root) -> std::optional<exact::Aim> {
         const exact::Corner corner = instance.valuation.corner(root);
-        return exact::Aim{1.5 * corner.energy, 1.5 * corner.latency, objective.energy_power == 0};
+        return exact::Aim{1.5 * corner.energy, 1.5 * corner.latency,
+                          !objective.function.uses_energy()};
       };
       for (const exact::Prices& prices : exact::find_prices(instance, rooms, aim)) {
         std::vector<exact::Line> lines;
@@ -107,9 +108,10 @@ TEST(Prices, RaiseTheBoundAndNeverAboveTheOptimum) {
 
 TEST(Prices, ChangeNoOptimum) {
   const LatencyMode ramped = LatencyMode::kRamped;
-  for (const Objective& objective :
-       {Objective::kEnergy, Objective::kEdp, Objective::kLatency, Objective{2, 1},
-        Objective{0, 1, false, ramped}, Objective{1, 1, false, ramped}}) {
+  for (const Objective& objective : {Objective::kEnergy, Objective::kEdp, Objective::kLatency,
+                                     Objective{ObjectiveFunction::product(2, 1)},
+                                     Objective{ObjectiveFunction::product(0, 1), false, ramped},
+                                     Objective{ObjectiveFunction::product(1, 1), false, ramped}}) {
     std::int64_t without = 0;
     std::int64_t with = 0;
     for_each_instance(objective, [&](Instance& instance) {
@@ -138,8 +140,10 @@ TEST(Prices, ChangeNothingWithinLimits) {
     const exact::Key edp = best.endings.front().key;
     const Cycles cycles{static_cast<std::int64_t>(std::round(edp.first / edp.second))};
     for (const Objective& objective :
-         {Objective{1, 0, false, LatencyMode::kSteady, std::nullopt, cycles},
-          Objective{0, 1, false, LatencyMode::kSteady, Picojoules{edp.second}, std::nullopt}}) {
+         {Objective{ObjectiveFunction::product(1, 0), false, LatencyMode::kSteady, std::nullopt,
+                    cycles},
+          Objective{ObjectiveFunction::product(0, 1), false, LatencyMode::kSteady,
+                    Picojoules{edp.second}, std::nullopt}}) {
       Instance limited(instance.skeleton, instance.unrolled, objective);
       const exact::LabelResult plain = search(limited, std::nullopt);
       const exact::LabelResult priced = search(limited, 0);
@@ -158,23 +162,25 @@ TEST(Prices, ChangeNoFront) {
   std::int64_t with = 0;
   std::size_t longest = 0;
   for (const LatencyMode mode : {LatencyMode::kSteady, LatencyMode::kRamped}) {
-    for_each_instance(Objective{1, 0, true, mode}, [&](Instance& instance) {
-      exact::Quest quest;
-      quest.covered.emplace();
-      const SearchOptions options;
-      const exact::LabelResult plain = exact::search_labels(instance, quest, Patience(options));
-      quest.price_after = 4;
-      const exact::LabelResult priced = exact::search_labels(instance, quest, Patience(options));
-      ASSERT_EQ(plain.endings.size(), priced.endings.size());
-      for (std::size_t i = 0; i < plain.endings.size(); ++i) {
-        const exact::Key key = plain.endings[i].key;
-        EXPECT_NEAR(priced.endings[i].key.first, key.first, 1e-9 * key.first);
-        EXPECT_EQ(priced.endings[i].key.second, key.second);
-      }
-      without += plain.expanded;
-      with += priced.expanded;
-      longest = std::max(longest, plain.endings.size());
-    });
+    for_each_instance(
+        Objective{ObjectiveFunction::product(1, 0), true, mode}, [&](Instance& instance) {
+          exact::Quest quest;
+          quest.covered.emplace();
+          const SearchOptions options;
+          const exact::LabelResult plain = exact::search_labels(instance, quest, Patience(options));
+          quest.price_after = 4;
+          const exact::LabelResult priced =
+              exact::search_labels(instance, quest, Patience(options));
+          ASSERT_EQ(plain.endings.size(), priced.endings.size());
+          for (std::size_t i = 0; i < plain.endings.size(); ++i) {
+            const exact::Key key = plain.endings[i].key;
+            EXPECT_NEAR(priced.endings[i].key.first, key.first, 1e-9 * key.first);
+            EXPECT_EQ(priced.endings[i].key.second, key.second);
+          }
+          without += plain.expanded;
+          with += priced.expanded;
+          longest = std::max(longest, plain.endings.size());
+        });
   }
   EXPECT_LE(with, without);
   EXPECT_GE(longest, 3U);
