@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "core/arithmetic.hpp"
 
@@ -46,7 +47,6 @@ std::optional<ScaleSimPrefetch> ScaleSimPrefetch::make(const ScaleSimStream& str
   const auto most = static_cast<std::size_t>(ceil_div(words / 2, set_words));
   buffer.active_ = std::min(most, buffer.count_);
   buffer.next_ = std::min(most, buffer.count_ - buffer.active_);
-  buffer.end_ = buffer.active_;
   // Nulls fill the lines of an operand up, and are fetched.
   const std::int64_t lines = ceil_div(stream.groups * stream.length * stream.ports, port);
   buffer.batch_ = ceil_div(words / 2, port);
@@ -58,6 +58,7 @@ std::optional<ScaleSimPrefetch> ScaleSimPrefetch::make(const ScaleSimStream& str
 }
 
 bool ScaleSimPrefetch::lay_out(std::int64_t set_words, std::int64_t& steps) {
+  constexpr std::int64_t kSet = 16;  // steps: a set takes memory
   const bool nulls = ifmap_ != nullptr && ifmap_->has_nulls();
   std::int64_t left = 0;  // of the set that is being filled
   const auto take = [&](std::int64_t line, const Ports& ports) {
@@ -65,6 +66,7 @@ bool ScaleSimPrefetch::lay_out(std::int64_t set_words, std::int64_t& steps) {
       if (left == 0) {
         sets_.push_back({line, port});
         left = set_words;
+        steps -= kSet;
       }
       const std::int64_t taken = std::min(left, ports.last - port + 1);
       left -= taken;
@@ -104,30 +106,41 @@ std::size_t ScaleSimPrefetch::set_of(const Key& key) const {
   return hint_;
 }
 
-bool ScaleSimPrefetch::in_window(std::size_t set) const {
-  return begin_ < end_ ? begin_ <= set && set < end_ : set >= begin_ || set < end_;
+// How often the window moves until a set is in it. It is a run of sets on a ring, and no set is
+// between it and where it moves to.
+std::size_t ScaleSimPrefetch::moves_to(std::size_t set) const {
+  const std::size_t ahead = set >= begin_ ? set - begin_ : set + count_ - begin_;
+  return ahead < active_ ? 0 : (ahead - active_) / next_ + 1;
 }
 
 // A word that windows share is there if any of its places is.
-bool ScaleSimPrefetch::in_window_somewhere(const Key& key) {
+std::size_t ScaleSimPrefetch::moves_to_twin(const Key& key, std::int64_t& steps) {
+  constexpr std::int64_t kTwin = 4;  // steps: its set is looked for
   twins_.clear();
-  twin_sets_.clear();
   ifmap_->twins_of(stream_.place(key.line, key.port), twins_);
+  steps -= kTwin * std::ssize(twins_);
+  std::size_t least = count_;
   for (const ScaleSimStream::Place& twin : twins_) {
-    twin_sets_.push_back(set_of({stream_.line(twin), twin.across % stream_.ports}));
+    least = std::min(least, moves_to(set_of({stream_.line(twin), twin.across % stream_.ports})));
   }
-  return std::any_of(twin_sets_.begin(), twin_sets_.end(),
-                     [this](std::size_t set) { return in_window(set); });
+  return least;
 }
 
-void ScaleSimPrefetch::move(std::int64_t cycle, std::int64_t& offset) {
-  begin_ = (begin_ + next_) % count_;
-  end_ = (begin_ + active_) % count_;
-  fetches_ += batch_words_;
-  fetched_at_ += batch_ + 1;
-  const std::int64_t late = fetched_at_ - (cycle + offset);
-  // Slip: what is late counts twice, what is early once.
-  offset += late > 0 ? 2 * late : late;
+// Slip: what a fetch is late counts twice, what it is early once. From the second fetch in a cycle
+// on, so two of them cost what they take; the wait for the one is what the other one saves.
+void ScaleSimPrefetch::move(std::size_t times, std::int64_t cycle, std::int64_t& offset) {
+  const std::int64_t fetch = batch_ + 1;
+  const auto moves = static_cast<std::int64_t>(times);
+  const std::int64_t pairs = std::max<std::int64_t>(0, moves - 2) / 2;
+  for (std::int64_t i = 2 * pairs; i < moves; ++i) {
+    fetched_at_ += fetch;
+    const std::int64_t late = fetched_at_ - (cycle + offset);
+    offset += late > 0 ? 2 * late : late;
+  }
+  fetched_at_ += 2 * pairs * fetch;
+  offset += 2 * pairs * fetch;
+  fetches_ += moves * batch_words_;
+  begin_ = (begin_ + times * next_) % count_;
 }
 
 std::int64_t ScaleSimPrefetch::ask(std::int64_t cycle, const ScaleSimStream::Run& run,
@@ -142,19 +155,13 @@ std::int64_t ScaleSimPrefetch::ask(std::int64_t cycle, const ScaleSimStream::Run
   for (std::size_t set = set_of({run.line, port}); set <= last; ++set) {
     const bool whole = set == last || sets_[set + 1].line > run.line;
     const std::int64_t stop = whole ? run.last : sets_[set + 1].port - 1;
-    for (; port <= stop && !in_window(set); ++port) {
+    for (; port <= stop && moves_to(set) > 0; ++port) {
       --steps;
       if (ifmap_ != nullptr && ifmap_->word(stream_.place(run.line, port)) < 0) {
         continue;
       }
-      bool found = ifmap_ != nullptr && in_window_somewhere({run.line, port});
-      while (!found) {
-        --steps;
-        move(cycle, offset);
-        found = in_window(set) ||
-                (ifmap_ != nullptr && std::any_of(twin_sets_.begin(), twin_sets_.end(),
-                                                  [this](std::size_t s) { return in_window(s); }));
-      }
+      move(ifmap_ != nullptr ? moves_to_twin({run.line, port}, steps) : moves_to(set), cycle,
+           offset);
     }
     port = stop + 1;
   }

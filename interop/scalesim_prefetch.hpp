@@ -36,9 +36,9 @@ class ScaleSimPrefetch {
   explicit ScaleSimPrefetch(const ScaleSimStream& stream) : stream_{stream} {}
   bool lay_out(std::int64_t set_words, std::int64_t& steps);
   std::size_t set_of(const Key& key) const;
-  bool in_window(std::size_t set) const;
-  bool in_window_somewhere(const Key& key);
-  void move(std::int64_t cycle, std::int64_t& offset);
+  std::size_t moves_to(std::size_t set) const;
+  std::size_t moves_to_twin(const Key& key, std::int64_t& steps);
+  void move(std::size_t times, std::int64_t cycle, std::int64_t& offset);
 
   ScaleSimStream stream_;
   const ScaleSimIfmap* ifmap_ = nullptr;
@@ -46,7 +46,7 @@ class ScaleSimPrefetch {
   std::size_t count_ = 0;   // of sets; the last one may be empty
   std::size_t active_ = 0;  // of these, the window
   std::size_t next_ = 0;    // by which it moves
-  std::size_t begin_ = 0, end_ = 0;
+  std::size_t begin_ = 0;
   std::int64_t batch_ = 0;        // cycles of a fetch
   std::int64_t batch_words_ = 0;  // whole lines of the port
   std::int64_t fetches_ = 0;
@@ -54,7 +54,6 @@ class ScaleSimPrefetch {
   std::int64_t fetched_at_ = -1;  // cycle of the last fetch's last line
   mutable std::size_t hint_ = 0;
   std::vector<ScaleSimStream::Place> twins_;
-  std::vector<std::size_t> twin_sets_;
 };
 
 }  // namespace mapsim

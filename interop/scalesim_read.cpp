@@ -222,8 +222,14 @@ bool is_ratio(const std::string& text) {
          text.find_first_not_of("0123456789: ") == std::string::npos;
 }
 
-// The tool drops what stands behind the last comma of a row: nothing, or a comment. A row that
-// ends in its last number is taken as it is, and so is a ratio, which somebody meant.
+// Words, no number: where a ratio may stand.
+bool is_comment(const std::string& text) {
+  return text.find_first_not_of("0123456789:. ") != std::string::npos;
+}
+
+// The tool drops what stands behind the last comma of a row: nothing, or a comment, whose own last
+// cell may be empty. A row that ends in its last number is taken as it is, and so is a ratio, which
+// somebody meant.
 std::vector<Cell> cells_of(const std::string& line, int number) {
   std::vector<Cell> cells;
   for (std::size_t begin = 0; begin <= line.size();) {
@@ -236,6 +242,11 @@ std::vector<Cell> cells_of(const std::string& line, int number) {
     cells.pop_back();
   }
   while (!cells.empty() && cells.back().text.empty()) {
+    cells.pop_back();
+  }
+  const bool surplus =
+      cells.size() == kConvColumns.size() + 2 || cells.size() == kGemmColumns.size() + 2;
+  if (surplus && is_comment(cells.back().text)) {
     cells.pop_back();
   }
   return cells;

@@ -193,7 +193,7 @@ TEST_F(Interop, ImportsScaleSimsLargeLayersAndCommentedRows) {
   EXPECT_NE(gemms.find("\nhuge,1,524288,,,,,100,"), std::string::npos) << gemms;
   std::ofstream{folder() / "convs.csv"}
       << "Layer, IFMAP H, IFMAP W, Filter H, Filter W, Channels, Filters, Strides,\n"
-         "first, 10, 10, 3, 3, 4, 8, 1, the 9th cell\nratio, 10, 10, 3, 3, 4, 8, 1, 1:1,\n";
+         "first, 10, 10, 3, 3, 4, 8, 1, the 9th cell,\nratio, 10, 10, 3, 3, 4, 8, 1, 1:1,\n";
   ASSERT_EQ(run("import scalesim user.cfg convs.csv -o convs"), 0) << contents(folder() / "stderr");
   const std::string convs = contents(folder() / "convs/scalesim.csv");
   const std::string first = convs.substr(convs.find("\nfirst,") + 6);

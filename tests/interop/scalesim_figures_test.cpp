@@ -121,6 +121,22 @@ TEST(ScaleSimFigures, AreThoseOfAWalkThroughTheRequestsAtAGivenBandwidth) {
   EXPECT_GT(full, 20);
 }
 
+// A column fold that stays is asked for from its last row on, so that the window goes round all
+// words again and again: thousands of millions of fetches, which are counted and not made.
+TEST(ScaleSimFigures, AreSoonFoundHoweverOftenTheWindowGoesRound) {
+  const ScaleSimConfig config{"c", 32, 32, 64, 1, 64, ScaleSimDataflow::kWeight, {{10, 10, 10}}};
+  const ScaleSimFigures figures =
+      scalesim_figures(config, {"l", 4, 4, 1, 1, 64, 400'000, 1, 1, false});
+  EXPECT_TRUE(figures.walked);
+  EXPECT_GT(figures.filter.dram / 520, std::int64_t{1} << 31);  // words of a fetch
+}
+
+// 51 s of CPU time before steps counted what they take.
+TEST(ScaleSimFigures, AreNotWalkedForMoreThanSomeSeconds) {
+  const ScaleSimConfig config{"c", 32, 32, 64, 64, 64, ScaleSimDataflow::kWeight, {{10, 10, 10}}};
+  EXPECT_FALSE(scalesim_figures(config, {"l", 28, 28, 3, 3, 16, 2'000'000, 1, 1, false}).walked);
+}
+
 // By hand, from the closed forms: M 17, N 33, K 65 on 16 x 64, sums stay: 2 folds of 65 + 16 + 64
 // - 2.
 TEST(ScaleSimFigures, AreTheClosedFormsOfAGemm) {
