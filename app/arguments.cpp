@@ -182,6 +182,13 @@ Named named_command(const Words& words) {
       words, [](const std::string& candidate) { return !candidate.starts_with("-"); });
   const auto at = static_cast<std::size_t>(word - words.begin());
   if (word == words.end()) {
+    for (const std::string& option : words) {
+      if (option.starts_with("-") && !option.starts_with("--") && option != "-h") {
+        throw UsageError(
+            fmt::format("no option '{}'{}", option,
+                        option == "-v" || option == "-V" ? "; did you mean '--version'?" : ""));
+      }
+    }
     return {nullptr, at};
   }
   const auto named = std::ranges::find_if(

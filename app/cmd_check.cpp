@@ -12,6 +12,7 @@
 #include "report/certificate.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
+#include "report/widths.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 
@@ -77,10 +78,11 @@ std::string headline(const check::Certificate& certificate, const check::Verdict
   const Problem& problem = certificate.problem;
   const check::Scope scope = check::scope_of(certificate, verdict);
   return fmt::format(
-      "{} on {}: the proof {}\n"
+      "{} on {}: the proof {}\n{}\n"
       "claimed of all {}: {}\nverified: {}\nnot verified: {}\n",
       problem.workload().name, problem.arch().name,
       verdict.problems.empty() ? "holds" : "does not hold",
+      widths_text(widths_of(problem.workload())),
       certificate.rules.schedules ? "schedules" : "mappings", claim_text(certificate),
       scope.verified.empty() ? "nothing" : fmt::format("{}", fmt::join(scope.verified, "; ")),
       fmt::join(scope.unverified, "; "));

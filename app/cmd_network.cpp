@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/command.hpp"
@@ -16,39 +13,11 @@
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "campaign/network.hpp"
-#include "mapper/constraints.hpp"
+#include "campaign/warnings.hpp"
 
 namespace mapsim {
 
 namespace {
-
-// Rules whose dims some layers lack, each once, with the layers that lack them.
-class LackingLayers {
- public:
-  void add(const std::vector<LackingRule>& rules, const std::string& layer) {
-    for (const LackingRule& rule : rules) {
-      const auto same = [&](const auto& known) { return known.first == rule; };
-      auto known = std::find_if(layers_.begin(), layers_.end(), same);
-      if (known == layers_.end()) {
-        known = layers_.insert(known, {rule, {}});
-      }
-      known->second.push_back(layer);
-    }
-  }
-
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> result;
-    for (const auto& [rule, layers] : layers_) {
-      const bool one = layers.size() == 1;
-      result.push_back(
-          warning_of(rule, fmt::format("{} {}", fmt::join(layers, ", "), one ? "has" : "have")));
-    }
-    return result;
-  }
-
- private:
-  std::vector<std::pair<LackingRule, std::vector<std::string>>> layers_;
-};
 
 Provenance origin_of(const NetworkArguments& arguments, const Arch& arch, const Network& network) {
   Provenance origin{"network", input_files(arguments.arch, arch, arguments.network)};

@@ -6,9 +6,11 @@
 
 #include "app/command.hpp"
 #include "app/places.hpp"
+#include "app/space.hpp"
 #include "app/watch.hpp"
 #include "campaign/mpi.hpp"
 #include "campaign/sweep.hpp"
+#include "campaign/warnings.hpp"
 
 namespace mapsim {
 
@@ -78,8 +80,11 @@ Answer run(const SweepArguments& arguments) {
       fmt::print(stderr, "sweeping{}\n", progress_text(progress));
     }
   };
+  const std::vector<std::string> warnings = campaign_warnings(campaign);
   const SweepSummary summary = sweep(campaign, options);
-  return {code_of(summary), summary_text(campaign, summary)};
+  Answer answer{code_of(summary), summary_text(campaign, summary) + warning_lines(warnings)};
+  remark_warnings(warnings, answer);
+  return answer;
 }
 
 }  // namespace mapsim

@@ -36,6 +36,10 @@ OutputFile::OutputFile(const std::string& path) : path_{path} {
   if (path.empty()) {
     return;
   }
+  if (path == "-") {
+    throw UsageError(
+        "'-' names no file; a result goes to standard output without -o (./- is a file)");
+  }
   if (is_special(path)) {
     descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) {

@@ -13,8 +13,9 @@ namespace mapsim {
 // stands beside the place but while it is written, so that nothing is left by whoever is ended.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);  // "": none; write() does nothing
-  ~OutputFile();                                 // drops what was not written whole
+  // "": none, and write() does nothing; "-", elsewhere a sign for standard output, is refused.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();  // drops what was not written whole
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   void write(const std::string& text);  // throws UsageError

@@ -391,6 +391,9 @@ class CampaignReader {
     for (const auto& [kind, count] : network.unpriced) {
       campaign.unpriced.emplace_back(name, kind, count);
     }
+    for (const std::string& warning : network.warnings) {
+      campaign.warnings.push_back(name + ": " + warning);
+    }
   }
 
   void load_layers(Campaign& campaign, const std::vector<Source>& workloads,

@@ -57,6 +57,7 @@ struct Campaign {
   std::vector<CampaignLayer> layers;
   // Operators of a network that nothing is known of, in no row: network, kind, how many.
   std::vector<std::tuple<std::string, std::string, std::int64_t>> unpriced;
+  std::vector<std::string> warnings;  // of the readers of models
   std::vector<Question> questions;
   std::string strategy = "exact";
   std::int64_t evaluations = 10'000;  // of random, annealing, genetic

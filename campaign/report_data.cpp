@@ -8,12 +8,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "campaign/input_widths.hpp"
 #include "campaign/report_energy.hpp"
 #include "campaign/report_select.hpp"
 #include "campaign/store.hpp"
 #include "core/diagnostic.hpp"
-#include "report/widths.hpp"
-#include "workloads/load.hpp"
 
 namespace mapsim {
 
@@ -132,30 +131,13 @@ void check_sums(const std::string& database, const DesignResult& design, const L
   }
 }
 
-// Of workloads, by their ids; each is read once.
-class WidthsOfInputs {
- public:
-  explicit WidthsOfInputs(Store& store) : store_{store} {}
-  // In words; empty on a GPU, where kernels have a precision of their own, and of operators that
-  // only move data.
-  std::string of(const Reader& reader, const Record& row) {
-    if (is_on_gpu(reader, row) || reader.text(row, "status") == "priced") {
-      return "";
-    }
-    const std::string id = reader.text(row, "workload");
-    const auto [known, is_new] = known_.try_emplace(id);
-    if (is_new) {
-      const std::string text = store_.input_text(id);
-      known->second =
-          text.starts_with("name:") ? widths_text(widths_of(parse_workload(text, id))) : "";
-    }
-    return known->second;
-  }
-
- private:
-  Store& store_;
-  std::map<std::string, std::string> known_;
-};
+// In words; empty on a GPU, where kernels have a precision of their own, and of operators that only
+// move data.
+std::string widths_in(const Reader& reader, const Record& row, InputWidths& widths) {
+  return is_on_gpu(reader, row) || reader.text(row, "status") == "priced"
+             ? ""
+             : widths.of(reader.text(row, "workload"));
+}
 
 DesignResult design_of(const Reader& reader, const Record& row, std::size_t number) {
   DesignResult design;
@@ -268,14 +250,14 @@ class StudyReader {
       store_.read({"answers", campaign, columns, numbers}, [&](const Record& row) {
         std::vector<LayerResult>& layers = points.at(reader.whole(row, "number"))->layers;
         layers.push_back(layer_of(reader, row));
-        layers.back().widths = widths_.of(reader, row);
+        layers.back().widths = widths_in(reader, row, widths_);
       });
     }
   }
 
   std::string path_, campaign_;
   Store store_;
-  WidthsOfInputs widths_{store_};
+  InputWidths widths_{store_};
   std::vector<Study> studies_;
   std::map<std::vector<std::string>, std::size_t> places_;  // of studies
   std::vector<std::string> last_;                           // campaign, machine, settings

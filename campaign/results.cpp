@@ -10,6 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "campaign/input_widths.hpp"
 #include "campaign/store.hpp"
 #include "core/diagnostic.hpp"
 #include "report/figures.hpp"
@@ -260,7 +261,7 @@ std::string results_table(const Provenance& origin, const ResultsOptions& option
   };
   switch (options.format) {
     case ResultsFormat::kText:
-      return text_table(shown, read);
+      return input_widths_text(store, options.campaign) + text_table(shown, read);
     case ResultsFormat::kCsv:
       return csv(shown, read);
     case ResultsFormat::kJson:

@@ -10,39 +10,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/support/in_folder.hpp"
+#include "tests/support/command_line.hpp"
 
 namespace mapsim {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
-const std::string kRoot = MAPSIM_SOURCE_DIR;
-const std::string kData = kRoot + "/tests/app/data";
-const std::string kTeaching = kRoot + "/configs/arch/teaching.yaml";
-const std::string kLayer = kRoot + "/configs/workloads/teaching/conv.yaml";
 const std::string kMapping = kRoot + "/configs/mappings/teaching_weight_stationary.yaml";
-
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-// The program as users start it, in a folder of its own for what it writes.
-class CommandLine : public InFolder {
- protected:
-  Outcome run(const std::string& arguments, const std::string& prefix = "") const {
-    const int code = shell(fmt::format("{} '{}' {}", prefix, MAPSIM_PROGRAM, arguments));
-    Outcome result{code, file("stdout"), file("stderr")};
-    fs::remove(folder() / "stdout");
-    fs::remove(folder() / "stderr");
-    return result;
-  }
-  bool is_empty() const { return fs::is_empty(folder()); }
-};
 
 TEST_F(CommandLine, SearchesAndProves) {
   const Outcome result = run(fmt::format("search {} {} --json", kTeaching, kLayer));
@@ -59,7 +35,9 @@ TEST_F(CommandLine, WritesAProofThatHoldsUntilItIsChanged) {
   const Outcome whole = run(
       fmt::format("check proof.yaml --arch {} --workload {}/small_gemm.yaml", kTeaching, kData));
   EXPECT_EQ(whole.code, 0);
-  EXPECT_THAT(whole.out, HasSubstr("small_gemm on teaching: the proof holds\n"));
+  EXPECT_THAT(
+      whole.out,
+      HasSubstr("small_gemm on teaching: the proof holds\noperands 8 b, outputs 32 b, sums 32 b\n"));
   const Outcome stranger = run(fmt::format("check proof.yaml --workload {} --json", kLayer));
   EXPECT_EQ(stranger.code, 1);
   EXPECT_EQ(Json::parse(stranger.out)["check"]["holds"], false);
@@ -88,6 +66,18 @@ TEST_F(CommandLine, ProvesBalancedFactorsAndSaysUnderWhichRules) {
   const Outcome other = run("check proof.yaml --constraints perfect.yaml");
   EXPECT_EQ(other.code, 1);
   EXPECT_THAT(other.out, HasSubstr("it is not about the mapspace of perfect.yaml"));
+}
+
+TEST_F(CommandLine, RefusesWhatLooksLikeAnotherSign) {
+  const Outcome dash = run(fmt::format("search {} {} -o -", kTeaching, kLayer));
+  EXPECT_EQ(dash.code, 2);
+  EXPECT_THAT(dash.err,
+              HasSubstr("'-' names no file; a result goes to standard output without -o"));
+  EXPECT_TRUE(is_empty());
+  for (const char* version : {"-V", "-v"}) {
+    EXPECT_EQ(run(version).err,
+              fmt::format("mapsim: no option '{}'; did you mean '--version'?\n", version));
+  }
 }
 
 TEST_F(CommandLine, LeavesNoCertificateOfAFrontThatWasStopped) {

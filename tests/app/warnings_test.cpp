@@ -5,32 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/support/in_folder.hpp"
+#include "tests/support/command_line.hpp"
 
 namespace mapsim {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
-
-const std::string kRoot = MAPSIM_SOURCE_DIR;
-const std::string kData = kRoot + "/tests/app/data";
-const std::string kTeaching = kRoot + "/configs/arch/teaching.yaml";
-const std::string kLayer = kRoot + "/configs/workloads/teaching/conv.yaml";
-
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-class Warnings : public InFolder {
- protected:
-  Outcome run(const std::string& arguments) const {
-    const int code = shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments));
-    return {code, file("stdout"), file("stderr")};
-  }
-};
+using Warnings = CommandLine;
 
 TEST_F(Warnings, WarnsOfRulesWhoseDimsALayerLacks) {
   const std::string rules = kRoot + "/configs/constraints/row_stationary.yaml";
@@ -64,6 +45,30 @@ TEST_F(Warnings, WarnsOfARuleOfANetworkOnce) {
   const Json warnings = Json::parse(network.out)["warnings"];
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(network.err, "mapsim: warning: " + warnings[0].get<std::string>() + "\n");
+}
+
+// As search and network say it: once, however many designs and questions there are.
+TEST_F(Warnings, WarnsOfWhatACampaignAsks) {
+  write("campaign.yaml",
+        fmt::format("name: c\narchitectures:\n  - {{file: {0}/configs/arch/eyeriss.yaml, grid: "
+                    "{{clock: [100 MHz, 200 MHz]}}}}\n"
+                    "workloads: [{1}/small_gemm.yaml]\n"
+                    "networks: [{2}/models/opset_99.onnx]\n"
+                    "objectives: [energy, latency]\n"
+                    "constraints: [none, {0}/configs/constraints/row_stationary.yaml]\n",
+                    kRoot, kData, MAPSIM_BINARY_DIR));
+  const Outcome swept = run("sweep campaign.yaml --db c.sqlite");
+  for (const std::string part :
+       {"mapspace.dataflow: small_gemm has no column_out, row_kernel, column_kernel",
+        "opset 99 is newer than", "operands of 32 b are wider than the words of 16 b in eyeriss"}) {
+    for (const std::string& text : {swept.out, swept.err}) {
+      const std::size_t at = text.find(part);
+      ASSERT_NE(at, std::string::npos) << part << "\n" << text;
+      EXPECT_EQ(text.find(part, at + 1), std::string::npos) << text;
+    }
+  }
+  EXPECT_THAT(run("results c.sqlite").out,
+              HasSubstr("operands 8 b, outputs 32 b, sums 32 b (1 layer)"));
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "campaign/campaign.hpp"
+#include "mapper/constraints.hpp"
+
+namespace mapsim {
+
+// Rules whose dims some layers lack, each once, with the layers that lack them.
+class LackingLayers {
+ public:
+  void add(const std::vector<LackingRule>& rules, const std::string& layer);
+  std::vector<std::string> warnings() const;
+
+ private:
+  std::vector<std::pair<LackingRule, std::vector<std::string>>> layers_;
+};
+
+// What may make the results of a campaign other than what was wanted: rules whose dims a layer
+// lacks, operands wider than the words of a machine, what the reader of a model warns of. Of each
+// machine its first design speaks, if it can be read and is no GPU.
+std::vector<std::string> campaign_warnings(const Campaign& campaign);
+
+}  // namespace mapsim
