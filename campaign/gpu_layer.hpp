@@ -24,6 +24,7 @@ struct GpuLayer {
   GemmForm form{};                       // of the kernel
   std::string problem;                   // why there is none
   std::int64_t considered = 0;           // kernels; 0: the layer is no GEMM for this chip
+  double search_seconds = 0;             // wall-clock time
   // Parts in a fixed order: MACs, issue, ..., DRAM, constant power, passes.
   std::vector<std::pair<std::string, Picojoules>> parts;
   Picojoules energy{0};    // kernel and passes

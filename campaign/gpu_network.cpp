@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "campaign/gpu_network.hpp"
 
+#include <chrono>
+
 #include "campaign/network.hpp"
 
 namespace mapsim {
@@ -30,7 +32,11 @@ GpuNetworkResult search_network(const Gpu& gpu, const Network& network,
     if (known < i) {
       result.layers.push_back(result.layers[known]);
     } else {
+      const auto start = std::chrono::steady_clock::now();
       result.layers.push_back(fastest_kernel(gpu, layer.workload, options.layer));
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      result.layers.back().search_seconds = taken.count();
+      result.search_seconds += taken.count();
       ++result.searched;
     }
     const GpuLayer& found = result.layers.back();

@@ -27,6 +27,7 @@ struct GpuNetworkResult {
   Seconds stream_latency{0};  // parts of these
   Picojoules stream_energy{0};
   std::int64_t macs = 0;
+  double search_seconds = 0;  // wall-clock time of all of them
   std::int64_t searched = 0;  // layers that differ in more than their names
   std::int64_t missing = 0;   // without a kernel; in no sum
   bool interrupted = false;

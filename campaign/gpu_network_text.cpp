@@ -28,7 +28,7 @@ Row layer_row(const NetworkLayer& layer, const GpuLayer& found, const GpuNetwork
   const Seconds latency = ranked.total * times(layer.count);
   const Picojoules energy = found.energy * times(layer.count);
   const KernelChoice& kernel = ranked.kernel;
-  return {layer.name,
+  return {table_name(layer.name),
           fmt::format("{} x", layer.count),
           scaled(times(layer.count * layer.workload.macs()), ""),
           scaled(latency.count(), "s"),
@@ -178,7 +178,8 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
       {"streams_energy_pj", result.stream_energy.count()},
       {"streams_latency_seconds", result.stream_latency.count()},
       {"layers_missing", result.missing},
-      {"layers_searched", result.searched}};
+      {"layers_searched", result.searched},
+      {"search_seconds", result.search_seconds}};
   json["layers"] = Json::array();
   for (std::size_t i = 0; i < result.layers.size(); ++i) {
     const NetworkLayer& layer = network.layers[i];
@@ -186,7 +187,8 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
     Json entry{{"name", layer.name},
                {"workload", layer.workload.name},
                {"count", layer.count},
-               {"macs", layer.workload.macs()}};
+               {"macs", layer.workload.macs()},
+               {"search_seconds", found.search_seconds}};
     if (found.kernel) {
       add_widths(entry, widths_of(found.form.problem));
       entry["latency_seconds"] = found.kernel->total.count();
@@ -194,6 +196,7 @@ std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Net
       entry["energy_pj"] = found.energy.count();
       entry["share_of_peak"] = found.utilization;
       entry["bound"] = to_string(found.kernel->estimate.bound);
+      entry["resource_seconds"] = time_json(found.kernel->estimate.time);
       entry["log_error_90"] = found.kernel->estimate.error;
       entry["calibration"] = calibration_source_json(calibration_of(gpu, found), gpu.name,
                                                      found.form.problem.precision);

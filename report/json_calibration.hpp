@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arch/gpu.hpp"
+#include "costmodel/gpu/estimate.hpp"
 
 namespace mapsim {
 
@@ -15,5 +16,8 @@ std::string calibration_source(const GpuCalibration& calibration, GpuPrecision p
 // The same for programs (docs/results.md); null: uncalibrated. `gpu` is the name of the chip.
 nlohmann::ordered_json calibration_source_json(const GpuCalibration& calibration,
                                                const std::string& gpu, GpuPrecision precision);
+
+// Seconds of each resource, and of what a kernel does before and after its main loop.
+nlohmann::ordered_json time_json(const GpuTime& time);
 
 }  // namespace mapsim

@@ -35,20 +35,6 @@ Json resources_json(const GpuWork& work) {
           {"slots", work.waves.slots}};
 }
 
-Json time_json(const GpuTime& time) {
-  return {{"mma", time.mma.count()},
-          {"shared", time.shared.count()},
-          {"issue", time.issue.count()},
-          {"l2", time.l2.count()},
-          {"dram", time.dram.count()},
-          {"stall", time.stall.count()},
-          {"fill", time.fill.count()},
-          {"tail", time.tail.count()},
-          {"reduction", time.reduction.count()},
-          {"launch", time.launch.count()},
-          {"power", time.power.count()}};
-}
-
 Json bytes_json(const RankedKernel& ranked) {
   const GpuTraffic& traffic = ranked.work.traffic;
   return {{"dram", ranked.estimate.dram_bytes},          {"l2", ranked.estimate.l2_bytes},
@@ -123,6 +109,20 @@ Json report_json(const Provenance& origin, const KernelReport& report) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json time_json(const GpuTime& time) {
+  return {{"mma", time.mma.count()},
+          {"shared", time.shared.count()},
+          {"issue", time.issue.count()},
+          {"l2", time.l2.count()},
+          {"dram", time.dram.count()},
+          {"stall", time.stall.count()},
+          {"fill", time.fill.count()},
+          {"tail", time.tail.count()},
+          {"reduction", time.reduction.count()},
+          {"launch", time.launch.count()},
+          {"power", time.power.count()}};
+}
 
 std::string provenance_text(const Provenance& origin) { return provenance_json(origin).dump(); }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "arch/gpu_load.hpp"
 #include "campaign/gpu_network.hpp"
 #include "campaign/network_file.hpp"
@@ -55,6 +57,12 @@ TEST_F(GpuSweeps, PriceLayersAsNetworksDo) {
       EXPECT_DOUBLE_EQ(number(row, "latency_seconds"), layer.kernel->total.count());
       EXPECT_DOUBLE_EQ(number(row, "energy_pj"), layer.energy.count());
       EXPECT_DOUBLE_EQ(number(row, "utilization"), layer.utilization);
+      const auto json =
+          nlohmann::json::parse(gpu_network_json({"network", {}}, gpu, network, alone));
+      EXPECT_GT(json["layers"][0]["search_seconds"], 0);
+      EXPECT_EQ(json["total"]["search_seconds"], json["layers"][0]["search_seconds"]);
+      EXPECT_EQ(json["layers"][0]["resource_seconds"]["dram"],
+                layer.kernel->estimate.time.dram.count());
       EXPECT_EQ(cell("a.sqlite", row + 1, "status"), Cell{"priced"});
       EXPECT_DOUBLE_EQ(number(row + 1, "latency_seconds"), alone.streams[0].latency.count());
       EXPECT_DOUBLE_EQ(3 * number(row, "latency_seconds") + 5 * number(row + 1, "latency_seconds"),
