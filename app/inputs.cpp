@@ -51,7 +51,7 @@ std::vector<std::string> shipped_folders(FileKind kind) {
 // "are ARCH and WORKLOAD swapped?" where the file is what another one should be.
 std::string swapped(const std::vector<Input>& inputs, const Input& input, FileKind kind) {
   for (const Input& other : inputs) {
-    if (!other.path.empty() && other.name != input.name &&
+    if (!other.path.empty() && other.path != input.path && other.name != input.name &&
         std::find(other.wanted.begin(), other.wanted.end(), kind) != other.wanted.end()) {
       return fmt::format("are {} and {} swapped?", input.name, other.name);
     }

@@ -59,7 +59,8 @@ Row layer_row(const Arch& arch, const NetworkLayer& layer, const SearchResult& f
               const Share& share, const NetworkTotals& sums) {
   const Latency& latency = found.cost->latency;
   const bool batch = found.form.kind == FormKind::kBatch;
-  return {batch ? fmt::format("{} ({})", layer.name, to_string(found.form)) : layer.name,
+  const std::string name = table_name(layer.name);
+  return {batch ? fmt::format("{} ({})", name, to_string(found.form)) : name,
           fmt::format("{} x", layer.count),
           scaled(static_cast<double>(layer.count * layer.workload.macs()), ""),
           scaled(seconds(arch, share.latency), "s"),

@@ -412,7 +412,12 @@ void read_json_results(const std::string& text, const std::string& filename, Jso
     if (error.id == kNumberOverflow) {
       refuse(filename, "holds a number that is beyond all figures: at most 1e+100");
     }
-    refuse(filename, fmt::format("is not what this mapsim prints with --json: {}", error.what()));
+    // "[json.exception.type_error.302] type must be number, but is string": the library's words
+    // begin behind the bracket.
+    const std::string words = error.what();
+    const std::size_t bracket = words.find("] ");
+    refuse(filename, fmt::format("is not what this mapsim prints with --json: {}",
+                                 bracket == std::string::npos ? words : words.substr(bracket + 2)));
   }
 }
 

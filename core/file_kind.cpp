@@ -103,6 +103,14 @@ std::optional<FileKind> kind_of_bytes(std::string_view text) {
              : std::nullopt;
 }
 
+// May the line stand in YAML outside of a text? Prose in column 1 may not, and what comes after it
+// is no key, such as an example in a document.
+bool is_yaml(std::string_view line) {
+  constexpr std::string_view kBegins = " \t\r#-%.{}[]\"'&!?";
+  return line.empty() || kBegins.find(line.front()) != std::string_view::npos ||
+         line.find(':') != std::string_view::npos;
+}
+
 // The kinds of a file in the order of its signs.
 std::vector<Recognised> signs_of(std::string_view text) {
   std::vector<Recognised> found;
@@ -116,6 +124,8 @@ std::vector<Recognised> signs_of(std::string_view text) {
     const auto by_key = kind_of_key(key_of(line));
     if (const auto kind = by_key ? by_key : kind_of_line(line, number == 1)) {
       found.push_back({*kind, number});
+    } else if (found.empty() && !is_yaml(line)) {
+      break;
     }
     begin = end + 1;
   }

@@ -21,6 +21,13 @@ namespace {
   throw ConfigError({Diagnostic{file, 0, 0, "", as_text(message), ""}});
 }
 
+// "Gemm 'fc'"; of a node without a name the operator and what it makes.
+std::string who(const ModelNode& node) {
+  return !node.name.empty()     ? fmt::format("{} {}", node.op, quoted(node.name))
+         : node.outputs.empty() ? node.op
+                                : fmt::format("{} that makes {}", node.op, quoted(node.outputs[0]));
+}
+
 // Every tensor that a node reads is there when the node runs, and made once.
 void check_order(const ModelGraph& graph, const std::string& file) {
   std::set<std::string> made{""};
@@ -33,14 +40,13 @@ void check_order(const ModelGraph& graph, const std::string& file) {
   for (const ModelNode& node : graph.nodes) {
     for (const std::string& name : node.inputs) {
       if (!made.contains(name)) {
-        fail(file, fmt::format("{} {} reads {}, which nothing before it makes", node.op,
-                               quoted(node.name), quoted(name)));
+        fail(file,
+             fmt::format("{} reads {}, which nothing before it makes", who(node), quoted(name)));
       }
     }
     for (const std::string& name : node.outputs) {
       if (!made.insert(name).second && !name.empty()) {
-        fail(file, fmt::format("{} {} makes {}, which is there already", node.op, quoted(node.name),
-                               quoted(name)));
+        fail(file, fmt::format("{} makes {}, which is there already", who(node), quoted(name)));
       }
     }
   }
@@ -68,9 +74,8 @@ void check_attributes(const ModelNode& node, const std::string& file) {
   for (const ModelAttribute& attribute : node.attributes) {
     const int type = type_of(attribute.name);
     if (type != 0 && attribute.type != type) {
-      fail(file, fmt::format("{} {}: '{}' is of type {}, not {}", node.op, quoted(node.name),
-                             attribute.name, onnx_attribute_type(attribute.type),
-                             onnx_attribute_type(type)));
+      fail(file, fmt::format("{}: '{}' is of type {}, not {}", who(node), attribute.name,
+                             onnx_attribute_type(attribute.type), onnx_attribute_type(type)));
     }
   }
 }

@@ -26,6 +26,12 @@ std::string selection(const HistogramOptions& options) {
                      options.compute_only ? ", transfers apart" : "");
 }
 
+// "1 distinct mapping", "12 distinct mappings".
+std::string counted_mappings(const char* adjective, const Histogram& histogram) {
+  const std::int64_t count = std::ssize(histogram.points);
+  return fmt::format("{} {}mapping{}", grouped(count), adjective, count == 1 ? "" : "s");
+}
+
 std::string findings(const Histogram& histogram) {
   const HistogramSummary summary = summarise(histogram);
   std::string text = fmt::format(
@@ -76,8 +82,8 @@ std::string histogram_text(const Mapspace& space, const HistogramOptions& option
     text += fmt::format("  {:>9} {:<50} {:>9}\n", energy_text(Picojoules{bins.edge(i)}),
                         std::string(length, '#'), grouped(bins.counts[i]));
   }
-  text += fmt::format("\n{} distinct mappings {}, of {} in the mapspace{}\n",
-                      grouped(std::ssize(histogram.points)), selection(options),
+  text += fmt::format("\n{} {}, of {} in the mapspace{}\n",
+                      counted_mappings("distinct ", histogram), selection(options),
                       short_decimal(space.size()), histogram.interrupted ? " (interrupted)" : "");
   text += fmt::format("random walks over {} of {} spatial unrollings, {} steps\n",
                       grouped(histogram.unrollings), grouped(histogram.unrollings_total),
@@ -91,8 +97,7 @@ std::string histogram_svg(const Mapspace& space, const HistogramOptions& options
   bins.head = {title(space) + ": mappings by energy",
                histogram.points.empty()
                    ? "no mapping met is " + selection(options)
-                   : fmt::format("{} mappings {}", grouped(std::ssize(histogram.points)),
-                                 selection(options))};
+                   : fmt::format("{} {}", counted_mappings("", histogram), selection(options))};
   if (!histogram.points.empty()) {
     const HistogramBins made = make_bins(histogram, kHistogramBins);
     for (std::size_t i = 0; i <= made.counts.size(); ++i) {

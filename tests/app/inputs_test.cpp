@@ -110,6 +110,16 @@ TEST_F(WrongInputs, MayBeSwapped) {
             "^\n");
 }
 
+// Nothing is swapped where there is but one file; an example in a text does not make it a mapping.
+TEST_F(WrongInputs, AreNotGuessedAt) {
+  EXPECT_EQ(complaint("search arch.yaml arch.yaml"),
+            "arch.yaml:13:1: this is an architecture, not a workload; it is the ARCH of mapsim "
+            "search and others\nnodes:\n^\n");
+  write("README.md", "# A tool\n\nWhat comes out\n\nmapping:\n  for N\n");
+  EXPECT_THAT(complaint("search arch.yaml README.md"),
+              testing::Not(testing::HasSubstr("this is a mapping")));
+}
+
 // One command each with an input of its own kind.
 TEST_F(WrongInputs, AreNamedByEveryCommand) {
   const std::string workload = "layer.yaml:6:1: this is a workload, not ";

@@ -180,8 +180,8 @@ TEST(JsonResults, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error_of(R"({"tool": {"name": "mapsim"}, "schema": 9})"),
               HasSubstr("is of schema 9; this mapsim reads 1 to 2"));
   EXPECT_THAT(error_of("{" + head + R"(, "command": "check"})"), HasSubstr("nothing to draw"));
-  EXPECT_THAT(error_of("{" + head + R"(, "command": "network"})"),
-              HasSubstr("r.json: is not what"));
+  EXPECT_EQ(error_of("{" + head + R"(, "command": "network"})"),
+            "r.json: is not what this mapsim prints with --json: key 'network' not found");
 }
 
 // Among the workloads or the networks: layers of a network, each as often as it occurs.

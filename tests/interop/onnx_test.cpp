@@ -13,6 +13,7 @@
 
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
+#include "interop/onnx_check.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
@@ -310,6 +311,19 @@ TEST(Onnx, RefusesBrokenModels) {
   }
   EXPECT_EQ(error_of(kModels + "twice.onnx"),
             kModels + "twice.onnx: Relu 'same' makes 'same_out', which is there already");
+}
+
+TEST(Onnx, CallsOperatorsWithoutNamesByWhatTheyMake) {
+  Model model;
+  model.opsets[""] = 13;
+  model.graph.nodes.push_back({"", "Gemm", "", "", {"x"}, {"y"}, {}});
+  try {
+    check_onnx(model, "m.onnx");
+    ADD_FAILURE() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "m.onnx: Gemm that makes 'y' reads 'x', which nothing before it makes");
+  }
 }
 
 // --dim of the batch is a batch; tokens are not.

@@ -6,6 +6,7 @@
 
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "report/histogram.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
 #include "report/table.hpp"
@@ -24,6 +25,33 @@ TEST(Table, AlignsTheFirstColumnLeftAndOthersRight) {
             "           x    y\n"
             "  longer   1\n"
             "  b       20  300\n");
+}
+
+// Bytes are no columns of a terminal, nor are characters.
+TEST(Table, PadsByWhatATerminalShows) {
+  EXPECT_EQ(table({{"größe", "1"}, {"层", "2"}, {"width", "3"}}),
+            "  größe  1\n  层     2\n  width  3\n");
+}
+
+TEST(TableName, KeepsBothEndsOfALongName) {
+  const std::string wide = "ä" + std::string(300, 'x') + "/Conv_ß";
+  const std::string name = table_name(wide);
+  EXPECT_LE(name.size(), 60U);
+  EXPECT_TRUE(name.starts_with("äx") && name.ends_with("x/Conv_ß")) << name;
+  EXPECT_NE(name.find("x...x"), std::string::npos) << name;
+  EXPECT_EQ(table_name("conv1"), "conv1");
+}
+
+TEST(HistogramText, CountsOneMapping) {
+  const Problem problem = testing::small_problem();
+  const Mapspace space{problem, {}};
+  Histogram one;
+  one.points = {{1000, 10}};
+  EXPECT_NE(histogram_text(space, {}, one).find("\n1 distinct mapping within "), std::string::npos);
+  EXPECT_NE(histogram_svg(space, {}, one).find(">1 mapping within "), std::string::npos);
+  one.points.push_back({2000, 10});
+  EXPECT_NE(histogram_text(space, {}, one).find("\n2 distinct mappings within "),
+            std::string::npos);
 }
 
 TEST(DrawNest, IndentsLoopsAndSizesTiles) {
