@@ -53,6 +53,7 @@ TEST_F(CheckCommand, SaysFirstWhatItHasVerified) {
   prove("mapspace: {tiling: even}\n");
   EXPECT_EQ(run("check proof.yaml"), 0);
   EXPECT_EQ(said(), R"(small_gemm on teaching: the proof holds
+operands 8 b, outputs 32 b, sums 32 b
 claimed of all mappings: none is better than 9664 pJ, and one has that
 verified: the claim; the mapping and its cost; its cost, step by step; that there are 1292179 mappings
 not verified: by which argument the search found each bound; the hashes of the files that the search read; that it is by mapsim 0.1.0
@@ -76,6 +77,7 @@ TEST_F(CheckCommand, SaysThatItHasNotVerifiedACountThatIsBeyondIt) {
   forge_count("12345");
   EXPECT_EQ(run("check proof.yaml --max-steps 1"), 0);
   EXPECT_EQ(said(), R"(small_gemm on teaching: the proof holds
+operands 8 b, outputs 32 b, sums 32 b
 claimed of all mappings: none is better than 9664 pJ, and one has that
 verified: the claim; the mapping and its cost
 not verified: its cost, step by step; that there are 12345 mappings; by which argument the search found each bound; the hashes of the files that the search read; that it is by mapsim 0.1.0
@@ -112,6 +114,7 @@ TEST_F(CheckCommand, RefusesAForgedCountWhereItCounts) {
     EXPECT_THAT(said(),
                 testing::MatchesRegex(
                     "small_gemm on teaching: the proof does not hold\n"
+                    "operands 8 b, outputs 32 b, sums 32 b\n"
                     "claimed of all mappings: none is better than 9664 pJ, and one has that\n"
                     "verified: nothing\n(.|\n)*\nwhat is wrong:\n"
                     "  the mapspace has [0-9]+ mappings, not 12345\n"));
