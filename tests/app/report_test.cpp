@@ -110,7 +110,10 @@ TEST_F(ReportCommand, DrawsAHistogramWithItsOptimum) {
 TEST_F(ReportCommand, ResultsForPeopleNameQuantitiesNotUnits) {
   ASSERT_EQ(run("sweep campaign.yaml --db r.sqlite --threads 1"), 0) << file("stderr");
   ASSERT_EQ(run("results r.sqlite"), 0);
-  const std::string head = file("stdout").substr(0, file("stdout").find('\n'));
+  const std::string widths = file("stdout").substr(0, file("stdout").find('\n') + 1);
+  EXPECT_THAT(widths, testing::StartsWith("operands "));
+  const std::string rest = file("stdout").substr(widths.size());
+  const std::string head = rest.substr(0, rest.find('\n'));
   EXPECT_THAT(head, HasSubstr(" energy "));
   EXPECT_THAT(head, Not(HasSubstr("energy_pj")));
   ASSERT_EQ(run("results r.sqlite --csv"), 0) << file("stderr");
