@@ -25,6 +25,7 @@ const Words kKeys{"certificate", "tool",   "objective", "inputs",      "architec
                   "mapspace",    "rules",  "value",     "lower_bound", "tie",          "form",
                   "mapping",     "points", "bounds",    "gap",         "digest"};
 const Words kArguments{"floor", "relaxation", "search"};  // in the order of Argument
+constexpr const char* kOthers = "others";
 constexpr const char* kNothing = "nothing fits";
 constexpr std::string_view kDigest = "digest: ";
 
@@ -318,7 +319,7 @@ class CertificateReader {
     return read_number(*node, ' ' + unit_of(goal));
   }
 
-  // {search: 756 pJ, spatial: {PEs: {K: 16, C: 2}}}
+  // {search: 756 pJ, spatial: {PEs: {K: 16, C: 2}}} or {others: 756 pJ}
   Claim read_claim(const Node& node, const Certificate& read) {
     const Workload& workload = read.problem.workload();
     const PerDim<std::int64_t> ones(workload.dims.size(), 1);
@@ -328,8 +329,14 @@ class CertificateReader {
       claim.unrolling.axes = PerFanout<Rules::AxisFactors>(fanouts.size(), {ones, ones});
     }
     Words keys = kArguments;
-    keys.emplace_back("spatial");
+    keys.insert(keys.end(), {"spatial", kOthers});
     const Fields fields = reader_.fields(node, keys);
+    const Node* others = read.rules.balanced ? nullptr : fields.find(kOthers);
+    if (others != nullptr && node.entries.size() == 1) {
+      claim.is_of_others = true;
+      claim.bound = read_value(others, read.goal);
+      return claim;
+    }
     int bounds = 0;
     for (std::size_t by = 0; by < kArguments.size(); ++by) {
       if (const Node* bound = fields.find(kArguments[by])) {

@@ -16,12 +16,14 @@ namespace mapsim::check {
 // How a bound is said to follow; the checker may find it another way.
 enum class Argument : std::uint8_t { kFloor, kRelaxation, kSearch };
 
-// No mapping with this spatial unrolling is better than `bound`; infinite: none fits.
+// No mapping with this spatial unrolling is better than `bound`; infinite: none fits. Of
+// others: no mapping with any unrolling that has no claim of its own.
 struct Claim {
   Unrolling unrolling;
   Argument by = Argument::kFloor;
   double bound = 0;
   int line = 0;  // in the file
+  bool is_of_others = false;
 };
 
 // A mapping and what it is claimed to come to.
@@ -46,7 +48,7 @@ struct Certificate {
   std::vector<Point> points;  // the best; of a front or a curve several. None: nothing fits
   double value = 0;           // of the best; infinite without one
   double lower_bound = 0;     // of the whole space
-  std::vector<Claim> claims;  // one per unrolling; of fronts, curves and schedules none
+  std::vector<Claim> claims;  // of each unrolling or all others; of fronts, curves, schedules none
   double gap = 0;  // of a front: what a mapping may be better by, as a share of both figures
   std::string rules_text{};     // as they stand in the file
   bool records_inputs = false;  // hashes of files that nobody compares

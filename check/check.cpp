@@ -27,36 +27,6 @@ namespace mapsim::check {
 
 namespace {
 
-// "K 16, C 2"
-std::string factors_text(const Workload& workload, const PerDim<std::int64_t>& factors) {
-  std::string text;
-  for (const DimId d : factors.ids()) {
-    if (factors[d] > 1) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", workload.dims[d].name, factors[d]);
-    }
-  }
-  return text;
-}
-
-// "PEs: K 16, C 2" or, where the axes matter, "PEs: X K 16, Y C 2"
-std::string unrolling_text(const Problem& problem, const Unrolling& unrolling) {
-  const Workload& workload = problem.workload();
-  std::string text;
-  for (const FanoutId f : unrolling.factors.ids()) {
-    std::string along = factors_text(workload, unrolling.factors[f]);
-    if (along.empty()) {
-      continue;
-    }
-    if (!unrolling.axes.empty()) {
-      along = fmt::format("X {}, Y {}", factors_text(workload, unrolling.axes[f][0]),
-                          factors_text(workload, unrolling.axes[f][1]));
-    }
-    text +=
-        fmt::format("{}{}: {}", text.empty() ? "" : "; ", problem.arch().fanouts[f].name, along);
-  }
-  return text.empty() ? "nothing unrolled" : text;
-}
-
 class Checker {
  public:
   Checker(const Certificate& certificate, const CheckOptions& options)
@@ -68,25 +38,7 @@ class Checker {
 
   Verdict run() {
     check_points();
-    const std::vector<Unrolling> unrollings =
-        is_balanced() ? list_balanced_unrollings(problem_, certificate_.rules)
-                      : list_unrollings(problem_, certificate_.rules);
-    check_size(unrollings);
-    std::vector<Task> tasks;
-    if (certificate_.is_front()) {
-      for (const Unrolling& unrolling : unrollings) {
-        tasks.push_back({&unrolling, points_frontier(), 0});
-      }
-    } else {
-      for (const Claim* claim : match(unrollings)) {
-        tasks.push_back({&claim->unrolling, below(*claim), claim->line});
-      }
-      check_lower_bound();
-    }
-    if (verdict_.problems.empty()) {
-      check_tasks(tasks);
-    }
-    return std::move(verdict_);
+    return is_balanced() ? run_balanced() : run_perfect();
   }
 
   // Of all unrollings: those of which it takes long are looked at more closely if they are few.
@@ -181,6 +133,92 @@ class Checker {
  private:
   bool is_balanced() const { return certificate_.rules.balanced; }
 
+  // Of one unrolling: every mapping is one that the frontier covers.
+  struct Task {
+    Unrolling unrolling;
+    Frontier frontier;
+    int line = 0;
+  };
+  // Claims by what they are about; nothing: the others.
+  using Key = std::vector<std::int64_t>;
+  using Claims = std::map<Key, const Claim*>;
+
+  Verdict run_balanced() {
+    const std::vector<Unrolling> unrollings =
+        list_balanced_unrollings(problem_, certificate_.rules);
+    check_size(count_balanced(problem_, certificate_.rules, unrollings));
+    std::vector<Task> tasks;
+    if (certificate_.is_front()) {
+      for (const Unrolling& unrolling : unrollings) {
+        tasks.push_back({unrolling, points_frontier(), 0});
+      }
+    } else {
+      Claims claims = find_claims();
+      for (const Unrolling& unrolling : unrollings) {
+        take_claim(unrolling, claims, tasks);
+      }
+      refuse_strangers(claims);
+      check_lower_bound();
+    }
+    return finish(tasks);
+  }
+
+  // Unrollings that have no claim of their own are closed by boxes as far as that goes.
+  Verdict run_perfect() {
+    const Rules& rules = certificate_.rules;
+    const std::vector<Bundle> bundles = list_bundles(problem_, rules);
+    check_size(count_mappings(problem_, rules, bundles, options_.threads));
+    Claims claims = find_claims();
+    std::optional<Task> others;
+    if (certificate_.is_front()) {
+      others = Task{{}, points_frontier(), 0};
+    } else if (const auto claim = claims.find({}); claim != claims.end()) {
+      others = Task{{}, below(*claim->second), claim->second->line};
+      claims.erase(claim);
+    }
+    std::vector<Task> tasks;
+    visit_open(
+        problem_, rules,
+        [&](const ChoiceRanges& ranges) { return others && is_closed(ranges, others->frontier); },
+        [&](const Unrolling& unrolling) {
+          if (others && !claims.contains(key_of(unrolling))) {
+            tasks.push_back({unrolling, others->frontier, others->line});
+          } else {
+            take_claim(unrolling, claims, tasks);
+          }
+        });
+    const Claims closed = claims;  // by boxes
+    for (const auto& [key, claim] : closed) {
+      if (others && is_in_space(problem_, rules, claim->unrolling)) {
+        take_claim(claim->unrolling, claims, tasks);
+      }
+    }
+    refuse_strangers(claims);
+    if (!certificate_.is_front()) {
+      check_lower_bound();
+    }
+    for (const Bundle& bundle : bundles) {
+      verdict_.by_floor += bundle.classes;
+    }
+    verdict_.by_floor -= std::ssize(tasks);
+    return finish(tasks);
+  }
+
+  bool is_closed(const ChoiceRanges& ranges, const Frontier& frontier) const {
+    const Goal& goal = certificate_.goal;
+    const auto is_covered = [&](bool together) {
+      return frontier.covers(floor_of(problem_, certificate_.rules, goal, ranges, together));
+    };
+    return is_covered(false) || (goal.needs_energy() && is_covered(true));
+  }
+
+  Verdict finish(const std::vector<Task>& tasks) {
+    if (verdict_.problems.empty()) {
+      check_tasks(tasks);
+    }
+    return std::move(verdict_);
+  }
+
   // Of a balanced space: at least what no mapping of the unrolling is below, up to what is wanted.
   double bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
     const Goal& goal = certificate_.goal;
@@ -212,12 +250,9 @@ class Checker {
     }
   }
 
-  void check_size(const std::vector<Unrolling>& unrollings) {
-    const Rules& rules = certificate_.rules;
-    const std::optional<std::string> size =
-        certificate_.size == kNotCounted ? std::nullopt
-        : is_balanced()                  ? count_balanced(problem_, rules, unrollings)
-                        : count_mappings(problem_, rules, unrollings, options_.threads);
+  // `found`: nullopt if it takes too long.
+  void check_size(const std::optional<std::string>& found) {
+    const std::optional<std::string> size = certificate_.size == kNotCounted ? std::nullopt : found;
     verdict_.counted = size.has_value();
     require(
         !size || size == certificate_.size, 0,
@@ -245,40 +280,46 @@ class Checker {
     }
   }
 
-  // Every unrolling of the space has one claim, and nothing else has.
-  std::vector<const Claim*> match(const std::vector<Unrolling>& unrollings) {
-    std::map<std::vector<std::int64_t>, const Claim*> by_factors;
-    const auto key = [](const Unrolling& unrolling) {
-      std::vector<std::int64_t> flat;
-      for (const PerDim<std::int64_t>& along : unrolling.factors) {
-        flat.insert(flat.end(), along.begin(), along.end());
-      }
-      for (const Rules::AxisFactors& axes : unrolling.axes) {
-        flat.insert(flat.end(), axes[0].begin(), axes[0].end());
-      }
-      return flat;
-    };
+  static Key key_of(const Unrolling& unrolling) {
+    Key flat;
+    for (const PerDim<std::int64_t>& along : unrolling.factors) {
+      flat.insert(flat.end(), along.begin(), along.end());
+    }
+    for (const Rules::AxisFactors& axes : unrolling.axes) {
+      flat.insert(flat.end(), axes[0].begin(), axes[0].end());
+    }
+    return flat;
+  }
+  Claims find_claims() {
+    Claims claims;
     for (const Claim& claim : certificate_.claims) {
-      require(by_factors.emplace(key(claim.unrolling), &claim).second, claim.line,
-              fmt::format("a second bound of {}", unrolling_text(problem_, claim.unrolling)));
+      const bool is_new =
+          claims.emplace(claim.is_of_others ? Key{} : key_of(claim.unrolling), &claim).second;
+      require(is_new, claim.line,
+              fmt::format("a second bound of {}", claim.is_of_others
+                                                      ? "all other unrollings"
+                                                      : unrolling_text(problem_, claim.unrolling)));
     }
-    std::vector<const Claim*> claims;
-    for (const Unrolling& unrolling : unrollings) {
-      const auto found = by_factors.find(key(unrolling));
-      if (found == by_factors.end()) {
-        require(false, 0,
-                fmt::format("no bound of the unrolling {}", unrolling_text(problem_, unrolling)));
-      } else {
-        claims.push_back(found->second);
-        by_factors.erase(found);
-      }
+    return claims;
+  }
+
+  // Every unrolling of the space has a claim, and nothing else has.
+  void take_claim(const Unrolling& unrolling, Claims& claims, std::vector<Task>& tasks) {
+    const auto found = claims.find(key_of(unrolling));
+    if (found == claims.end()) {
+      require(false, 0,
+              fmt::format("no bound of the unrolling {}", unrolling_text(problem_, unrolling)));
+      return;
     }
-    for (const auto& [factors, claim] : by_factors) {
+    tasks.push_back({unrolling, below(*found->second), found->second->line});
+    claims.erase(found);
+  }
+  void refuse_strangers(const Claims& claims) {
+    for (const auto& [key, claim] : claims) {
       require(
           false, claim->line,
           fmt::format("no unrolling of the space: {}", unrolling_text(problem_, claim->unrolling)));
     }
-    return claims;
   }
 
   void check_lower_bound() {
@@ -314,13 +355,6 @@ class Checker {
     }
   }
 
-  // Of one unrolling: every mapping is one that the frontier covers.
-  struct Task {
-    const Unrolling* unrolling = nullptr;
-    Frontier frontier;
-    int line = 0;
-  };
-
   Frontier points_frontier() const {
     Frontier frontier;
     for (const Point& point : certificate_.points) {
@@ -341,7 +375,7 @@ class Checker {
 
   void check_tasks(const std::vector<Task>& tasks) {
     for (const Task& task : tasks) {
-      prepare_graph(*task.unrolling);  // before threads share them
+      prepare_graph(task.unrolling);  // before threads share them
     }
     std::vector<std::string> wrong(tasks.size());
     for_each_on_threads(tasks.size(), options_.threads,
@@ -363,11 +397,11 @@ class Checker {
   std::string why_open(const Task& task) {
     const bool by_share = certificate_.is_front() || task.frontier.first_decides;
     const Target target{task.frontier, by_share, 1 / (1 + certificate_.gap)};
-    const double found = bound_of(*task.unrolling, target, options_.effort);
+    const double found = bound_of(task.unrolling, target, options_.effort);
     if (!exceeds(target.met(), found)) {
       return {};
     }
-    const std::string named = unrolling_text(problem_, *task.unrolling);
+    const std::string named = unrolling_text(problem_, task.unrolling);
     return by_share ? fmt::format("{} the unrolling {} there may be one with less, by {:.4g} %",
                                   claim_text(task), named, 100 * (1 / found - 1))
                     : fmt::format("{} the unrolling {}, of which no more than {} follows",
@@ -383,20 +417,20 @@ class Checker {
     for (const bool together : {false, true}) {
       if ((!together || goal.needs_energy()) &&
           task.frontier.covers(
-              floor_of(problem_, certificate_.rules, goal, *task.unrolling, together))) {
+              floor_of(problem_, certificate_.rules, goal, task.unrolling, together))) {
 #pragma omp atomic
         ++verdict_.by_floor;
         return {};
       }
     }
     bool replayed = false;
-    for (const Case& part : list_cases(problem_, *task.unrolling)) {
-      const Graph& graph = *graphs_.at(kind_of(*task.unrolling));
+    for (const Case& part : list_cases(problem_, task.unrolling)) {
+      const Graph& graph = *graphs_.at(kind_of(task.unrolling));
       const std::optional<Figures> better = find_uncovered(task, graph, part, replayed);
       if (better) {
         const bool two = goal.kind != Goal::Kind::kValue;
         return fmt::format("{} the unrolling {}, where there is a mapping of {}{}",
-                           claim_text(task), unrolling_text(problem_, *task.unrolling),
+                           claim_text(task), unrolling_text(problem_, task.unrolling),
                            value_text(better->first, goal),
                            two ? " and " + measure_text(better->second, goal) : "");
       }

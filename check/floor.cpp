@@ -93,6 +93,28 @@ double port_floor(const Problem& problem) {
   return cycles;
 }
 
+// From the cycles of the compute units.
+Figures floor_from(const Problem& problem, const Rules& rules, const Goal& goal,
+                   const ChoiceRanges& ranges, double cycles, bool together) {
+  if (!(cycles < kInfinity)) {
+    return {kInfinity, kInfinity};
+  }
+  if (goal.needs_time() || problem.leakage(Cycles{1}) > Picojoules{0}) {
+    cycles = std::max(cycles, port_floor(problem));
+  }
+  double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
+                  problem.leakage(Cycles{1}).count() * cycles;
+  if (goal.needs_energy()) {
+    std::vector<TensorId> all;
+    for (const TensorId t : problem.workload().tensors.ids()) {
+      energy += together ? 0 : least_ways(problem, rules, ranges, {t});
+      all.push_back(t);
+    }
+    energy += together ? least_ways(problem, rules, ranges, all) : 0;
+  }
+  return goal.figures(energy, cycles, 0);
+}
+
 }  // namespace
 
 Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
@@ -106,23 +128,22 @@ Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   if (const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing)) {
     cycles = array_floor(problem, *timing, unrolling, bounds, cycles);
   }
-  if (!(cycles < kInfinity)) {
-    return {kInfinity, kInfinity};
+  return floor_from(problem, rules, goal, ranges_of(problem.workload(), factors), cycles, together);
+}
+
+Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
+                 const ChoiceRanges& ranges, bool together) {
+  auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
+  for (const Dim& dim : problem.workload().dims) {
+    cycles *= static_cast<double>(dim.bound);
   }
-  if (goal.needs_time() || problem.leakage(Cycles{1}) > Picojoules{0}) {
-    cycles = std::max(cycles, port_floor(problem));
+  for (const ChoiceRange& range : ranges) {
+    cycles /= range.most_instances;
   }
-  double energy = problem.mac_energy().count() * static_cast<double>(problem.macs()) +
-                  problem.leakage(Cycles{1}).count() * cycles;
-  if (goal.needs_energy()) {
-    std::vector<TensorId> all;
-    for (const TensorId t : problem.workload().tensors.ids()) {
-      energy += together ? 0 : least_ways(problem, rules, factors, {t});
-      all.push_back(t);
-    }
-    energy += together ? least_ways(problem, rules, factors, all) : 0;
-  }
-  return goal.figures(energy, cycles, 0);
+  // A systolic array takes longer than its steps; the number of its last cycle may be one less.
+  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+  cycles -= timing != nullptr && timing->scalesim ? 1 : 0;
+  return floor_from(problem, rules, goal, ranges, cycles, together);
 }
 
 }  // namespace mapsim::check

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "check/boxes.hpp"
 #include "check/goal.hpp"
 #include "check/spatial.hpp"
 
@@ -11,5 +12,9 @@ namespace mapsim::check {
 // where there are too many ways.
 Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
                  const Unrolling& unrolling, bool together);
+
+// The same of all unrollings of a box per fanout. Perfect factors.
+Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
+                 const ChoiceRanges& ranges, bool together);
 
 }  // namespace mapsim::check

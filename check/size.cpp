@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "check/arrangements.hpp"
+#include "check/boxes.hpp"
 #include "check/geometry.hpp"
 #include "core/threads.hpp"
 #include "costmodel/nest.hpp"
@@ -119,16 +120,6 @@ class LoopNests {
   std::vector<std::vector<mpz_class>> powers_;         // s^0, s^1, ...
 };
 
-std::vector<FanoutId> used_fanouts(const SpatialFactors& factors) {
-  std::vector<FanoutId> used;
-  for (const FanoutId f : factors.ids()) {
-    if (std::any_of(factors[f].begin(), factors[f].end(), [](auto n) { return n > 1; })) {
-      used.push_back(f);
-    }
-  }
-  return used;
-}
-
 // Numbers of ways at k occupied points: Q of docs/mapspace.md.
 class PointCounts {
  public:
@@ -227,15 +218,15 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
 }
 
 mpz_class count_free(const Problem& problem, const Rules& rules,
-                     const std::vector<Unrolling>& unrollings) {
+                     const std::vector<Bundle>& bundles) {
   LoopNests loops{bounds_of(problem.workload())};
   std::map<std::vector<FanoutId>, PointCounts> points;
   mpz_class size = 0;
-  for (const Unrolling& unrolling : unrollings) {
-    const std::vector<FanoutId> used = used_fanouts(unrolling.factors);
-    size += count_nests(loops, points.try_emplace(used, problem, rules, used).first->second,
-                        temporal_bounds(problem.workload(), unrolling.factors)) *
-            static_cast<long>(unrolling.assignments);
+  for (const Bundle& bundle : bundles) {
+    size += count_nests(loops,
+                        points.try_emplace(bundle.used, problem, rules, bundle.used).first->second,
+                        bundle.left) *
+            static_cast<long>(bundle.assignments);
   }
   return size;
 }
@@ -258,10 +249,10 @@ mpz_class count_ruled(const Problem& problem, const Rules& rules,
 }  // namespace
 
 std::string count_mappings(const Problem& problem, const Rules& rules,
-                           const std::vector<Unrolling>& unrollings, int threads) {
+                           const std::vector<Bundle>& bundles, int threads) {
   const bool free = rules.extents.empty() && rules.loops.empty();
-  return (free ? count_free(problem, rules, unrollings)
-               : count_ruled(problem, rules, unrollings, threads))
+  return (free ? count_free(problem, rules, bundles)
+               : count_ruled(problem, rules, list_unrollings(problem, rules), threads))
       .get_str();
 }
 

@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "check/boxes.hpp"
 #include "check/spatial.hpp"
 
 namespace mapsim::check {
 
-// Exact number of mappings in the declared mapspace, decimal: docs/certificates.md.
+// Exact number of mappings in the declared mapspace of perfect factors, decimal:
+// docs/certificates.md.
 std::string count_mappings(const Problem& problem, const Rules& rules,
-                           const std::vector<Unrolling>& unrollings, int threads);
+                           const std::vector<Bundle>& bundles, int threads);
 
 // The same with balanced factors; nullopt: too many to be counted in some seconds, or there are
 // rules for extents.

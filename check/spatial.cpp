@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/spatial.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -119,23 +121,6 @@ class FanoutChoices {
   std::vector<Unrolling> found_;
 };
 
-std::vector<Unrolling> choices(const Problem& problem, const Rules& rules, FanoutId fanout) {
-  const auto& given = rules.spatial[fanout];
-  if (!given) {
-    return FanoutChoices{problem, rules, fanout}.list();
-  }
-  Unrolling only;
-  only.assignments = 1;
-  only.factors.push_back((*given)[0]);
-  if (problem.places_matter()) {
-    only.axes.push_back(*given);
-  }
-  for (const DimId d : problem.workload().dims.ids()) {
-    only.factors[FanoutId{0}][d] *= (*given)[1][d];
-  }
-  return {only};
-}
-
 bool divides_bounds(const Workload& workload, const SpatialFactors& factors) {
   for (const DimId d : workload.dims.ids()) {
     std::int64_t product = 1;
@@ -147,6 +132,17 @@ bool divides_bounds(const Workload& workload, const SpatialFactors& factors) {
     }
   }
   return true;
+}
+
+// "K 16, C 2"
+std::string factors_text(const Workload& workload, const PerDim<std::int64_t>& factors) {
+  std::string text;
+  for (const DimId d : factors.ids()) {
+    if (factors[d] > 1) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", workload.dims[d].name, factors[d]);
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -165,10 +161,27 @@ std::vector<std::int64_t> divisors_of(std::int64_t n) {
   return divisors;
 }
 
+std::vector<Unrolling> list_choices(const Problem& problem, const Rules& rules, FanoutId fanout) {
+  const auto& given = rules.spatial[fanout];
+  if (!given) {
+    return FanoutChoices{problem, rules, fanout}.list();
+  }
+  Unrolling only;
+  only.assignments = 1;
+  only.factors.push_back((*given)[0]);
+  if (problem.places_matter()) {
+    only.axes.push_back(*given);
+  }
+  for (const DimId d : problem.workload().dims.ids()) {
+    only.factors[FanoutId{0}][d] *= (*given)[1][d];
+  }
+  return {only};
+}
+
 std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rules) {
   std::vector<Unrolling> all{{{}, {}, 1}};
   for (const FanoutId f : problem.arch().fanouts.ids()) {
-    const std::vector<Unrolling> here = choices(problem, rules, f);
+    const std::vector<Unrolling> here = list_choices(problem, rules, f);
     std::vector<Unrolling> longer;
     for (const Unrolling& above : all) {
       for (const Unrolling& choice : here) {
@@ -234,6 +247,24 @@ PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFact
     bounds.push_back((workload.dims[d].bound + instances - 1) / instances);
   }
   return bounds;
+}
+
+std::string unrolling_text(const Problem& problem, const Unrolling& unrolling) {
+  const Workload& workload = problem.workload();
+  std::string text;
+  for (const FanoutId f : unrolling.factors.ids()) {
+    std::string along = factors_text(workload, unrolling.factors[f]);
+    if (along.empty()) {
+      continue;
+    }
+    if (!unrolling.axes.empty()) {
+      along = fmt::format("X {}, Y {}", factors_text(workload, unrolling.axes[f][0]),
+                          factors_text(workload, unrolling.axes[f][1]));
+    }
+    text +=
+        fmt::format("{}{}: {}", text.empty() ? "" : "; ", problem.arch().fanouts[f].name, along);
+  }
+  return text.empty() ? "nothing unrolled" : text;
 }
 
 }  // namespace mapsim::check

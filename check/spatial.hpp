@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "check/rules.hpp"
@@ -21,12 +22,18 @@ struct Unrolling {
   std::int64_t assignments = 0;  // ways to give the factors to the axes, >= 1
 };
 
+// What one fanout may do, whatever the others do: unrollings of it alone.
+std::vector<Unrolling> list_choices(const Problem& problem, const Rules& rules, FanoutId fanout);
+
 // Every unrolling of the space, each once.
 std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rules);
 
 // Tensors that may stay in a systolic array while the others move, each along an axis of its own
 // (docs/systolic.md); nullopt: there is no such array.
 std::optional<TensorSet> may_stay_in_array(const Problem& problem, const Unrolling& unrolling);
+
+// "PEs: K 16, C 2" or, where the axes matter, "PEs: X K 16, Y C 2"
+std::string unrolling_text(const Problem& problem, const Unrolling& unrolling);
 
 // What is left of each dim for temporal loops; of balanced factors at least.
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors);

@@ -31,11 +31,24 @@ double least_points(const Tensor& tensor, const PerDim<std::int64_t>& extents) {
   return points;
 }
 
-bool is_in_window(const Tensor& tensor, DimId d) {
-  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
-    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
-                                                [d](const Term& term) { return term.dim == d; });
-  });
+// Indices of a window's dims with one coordinate. The last index follows from the others; those of
+// the whole window that have one coordinate lie a/g or b/g apart.
+double ways(const Workload& workload, const Rank& rank, const PerDim<std::int64_t>& extents) {
+  double all = 1;
+  std::int64_t most = 1;
+  for (const Term& term : rank.terms) {
+    const std::int64_t indices = std::min(extents[term.dim], workload.dims[term.dim].bound);
+    all *= static_cast<double>(indices);
+    most = std::max(most, indices);
+  }
+  double least = all / static_cast<double>(most);
+  for (std::size_t i = 0; rank.terms.size() == 2 && i < 2; ++i) {
+    const std::int64_t apart = rank.terms[1 - i].coefficient /
+                               std::gcd(rank.terms[0].coefficient, rank.terms[1].coefficient);
+    const std::int64_t bound = workload.dims[rank.terms[i].dim].bound;
+    least = std::min(least, static_cast<double>((bound + apart - 1) / apart));
+  }
+  return least;
 }
 
 class Stay {
@@ -73,7 +86,7 @@ class Stay {
       if (free_.contains(d) && told.contains(d)) {
         open_.push_back(d);
       } else if (free_.contains(d)) {
-        extents_[d] = lodging.below[d] * (*lodging.tiles)[d].back();
+        extents_[d] = lodging.extents[d].back();
       }
     }
   }
@@ -93,9 +106,9 @@ class Stay {
       return;
     }
     const DimId d = open_[next];
-    const std::vector<std::int64_t>& tiles = (*lodging_.tiles)[d];
-    for (std::size_t i = tiles.size(); i-- > 0;) {
-      extents_[d] = lodging_.below[d] * tiles[i];
+    const std::vector<std::int64_t>& extents = lodging_.extents[d];
+    for (std::size_t i = extents.size(); i-- > 0;) {
+      extents_[d] = extents[i];
       if (at_most(next + 1) <= most_) {
         break;
       }
@@ -109,7 +122,7 @@ class Stay {
   // With the dims from `next` on as large as can be.
   double at_most(std::size_t next) {
     for (std::size_t i = next; i < open_.size(); ++i) {
-      extents_[open_[i]] = lodging_.below[open_[i]] * (*lodging_.tiles)[open_[i]].back();
+      extents_[open_[i]] = lodging_.extents[open_[i]].back();
     }
     const double operations = this->operations();
     for (std::size_t i = next; i < open_.size(); ++i) {
@@ -132,35 +145,16 @@ class Stay {
   }
 
   double operations() const {
+    PerDim<std::int64_t> indices = extents_;
     double product = 1;
-    for (const DimId d : extents_.ids()) {
-      product *= tensor_.dims().contains(d) ? 1 : static_cast<double>(extents_[d] * merged_[d]);
+    for (const DimId d : indices.ids()) {
+      indices[d] *= merged_[d];
+      product *= tensor_.dims().contains(d) ? 1 : static_cast<double>(indices[d]);
     }
     for (const Rank& rank : tensor_.ranks) {
-      product *= rank.terms.size() > 1 ? ways(rank) : 1;
+      product *= rank.terms.size() > 1 ? ways(workload_, rank, indices) : 1;
     }
     return product;
-  }
-
-  // Indices of a window's dims with one coordinate. The last index follows from the others; those
-  // of the whole window that have one coordinate lie a/g or b/g apart.
-  double ways(const Rank& rank) const {
-    double all = 1;
-    std::int64_t most = 1;
-    for (const Term& term : rank.terms) {
-      const std::int64_t indices =
-          std::min(extents_[term.dim] * merged_[term.dim], workload_.dims[term.dim].bound);
-      all *= static_cast<double>(indices);
-      most = std::max(most, indices);
-    }
-    double least = all / static_cast<double>(most);
-    for (std::size_t i = 0; rank.terms.size() == 2 && i < 2; ++i) {
-      const std::int64_t apart = rank.terms[1 - i].coefficient /
-                                 std::gcd(rank.terms[0].coefficient, rank.terms[1].coefficient);
-      const std::int64_t bound = workload_.dims[rank.terms[i].dim].bound;
-      least = std::min(least, static_cast<double>((bound + apart - 1) / apart));
-    }
-    return least;
   }
 
   const Workload& workload_;
@@ -180,6 +174,13 @@ class Stay {
 bool has_window(const Tensor& tensor) {
   return std::any_of(tensor.ranks.begin(), tensor.ranks.end(),
                      [](const Rank& rank) { return rank.terms.size() > 1; });
+}
+
+bool is_in_window(const Tensor& tensor, DimId d) {
+  return std::any_of(tensor.ranks.begin(), tensor.ranks.end(), [d](const Rank& rank) {
+    return rank.terms.size() > 1 && std::any_of(rank.terms.begin(), rank.terms.end(),
+                                                [d](const Term& term) { return term.dim == d; });
+  });
 }
 
 double most_operations(const Workload& workload, const Lodging& lodging, TensorId t,

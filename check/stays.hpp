@@ -17,13 +17,16 @@ struct Lodging {
     double bits = 0;
     std::vector<Tenant> tenants;
   };
-  bool latch = false;                                        // each tensor has one element
-  PerDim<std::int64_t> below;                                // instances per dim further in
-  const PerDim<std::vector<std::int64_t>>* tiles = nullptr;  // per dim: what loops leave, ascending
+  bool latch = false;                         // each tensor has one element
+  PerDim<std::int64_t> below;                 // instances per dim further in, at least
+  PerDim<std::vector<std::int64_t>> extents;  // per dim: what loops leave of it, ascending
   std::vector<Room> rooms;
 };
 
 bool has_window(const Tensor& tensor);
+
+// Is the dim one of several in a rank?
+bool is_in_window(const Tensor& tensor, DimId d);
 
 // The most operations that can take part in one stay of an element of `t` there, in all instances
 // that got it by one transfer: `merged` of them per dim. Zero: not even the smallest tiles fit.

@@ -25,10 +25,10 @@ double arrival_energy(const Storage& level, bool output) {
   return child_energy(level, output).crossing_pj;
 }
 
-double product(const PerDim<std::int64_t>& factors, DimSet without) {
+double product(const PerDim<std::int64_t>& factors) {
   double product = 1;
-  for (const DimId d : factors.ids()) {
-    product *= without.contains(d) ? 1.0 : static_cast<double>(factors[d]);
+  for (const std::int64_t factor : factors) {
+    product *= static_cast<double>(factor);
   }
   return product;
 }
@@ -71,15 +71,16 @@ struct Leg {
 
 class Ways {
  public:
-  Ways(const Problem& problem, const Rules& rules, const SpatialFactors& factors,
+  Ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
        const std::vector<TensorId>& together)
       : problem_{problem},
         arch_{problem.arch()},
         rules_{rules},
-        factors_{factors},
+        ranges_{ranges},
         operations_{static_cast<double>(problem.macs())} {
-    for (const std::int64_t bound : temporal_bounds(problem.workload(), factors)) {
-      tiles_.push_back(divisors_of(bound));
+    for (const Dim& dim : problem.workload().dims) {
+      divisors_.push_back(rules.balanced ? std::vector<std::int64_t>{dim.bound}
+                                         : divisors_of(dim.bound));
     }
     for (const TensorId t : together) {
       radix_.push_back(states_);
@@ -151,22 +152,37 @@ class Ways {
   }
 
   // Instances before a place that differ in dims that the tensor lacks.
-  double copies(const Cargo& cargo, const std::optional<LevelId>& at) const {
+  double fewest_copies(const Cargo& cargo, const std::optional<LevelId>& at) const {
     double copies = 1;
-    for (const FanoutId f : factors_.ids()) {
-      copies *= is_before(f, at) ? product(factors_[f], cargo.tensor->dims()) : 1;
+    for (const FanoutId f : ranges_.ids()) {
+      copies *= is_before(f, at) ? ranges_[f].fewest_lacking[cargo.id] : 1;
+    }
+    return copies;
+  }
+  double most_copies(const Cargo& cargo, const std::optional<LevelId>& at) const {
+    double copies = 1;
+    for (const FanoutId f : ranges_.ids()) {
+      copies *= is_before(f, at) ? ranges_[f].most_lacking[cargo.id] : 1;
     }
     return copies;
   }
 
-  // Instances per dim that one transfer of the leg serves.
-  PerDim<std::int64_t> merged(const Leg& leg) const {
-    PerDim<std::int64_t> merged(problem_.workload().dims.size(), 1);
-    for (const FanoutId f : factors_.ids()) {
-      const bool merges = arch_.is_above(leg.from, f) && is_before(f, leg.to) &&
-                          problem_.is_merged(f, leg.cargo->id);
-      for (const DimId d : merged.ids()) {
-        merged[d] *= merges ? factors_[f][d] : 1;
+  // Instances that one transfer of the leg serves, at most.
+  struct Merged {
+    PerDim<std::int64_t> along;  // per dim
+    double lacking = 1;          // along dims that the tensor lacks
+    double sharing = 1;          // along these and the dims of its windows
+  };
+  Merged merged(const Leg& leg) const {
+    Merged merged{PerDim<std::int64_t>(divisors_.size(), 1)};
+    for (const FanoutId f : ranges_.ids()) {
+      if (arch_.is_above(leg.from, f) && is_before(f, leg.to) &&
+          problem_.is_merged(f, leg.cargo->id)) {
+        merged.lacking *= ranges_[f].most_lacking[leg.cargo->id];
+        merged.sharing *= ranges_[f].most_sharing[leg.cargo->id];
+        for (const DimId d : merged.along.ids()) {
+          merged.along[d] *= ranges_[f].most[d];
+        }
       }
     }
     return merged;
@@ -176,14 +192,14 @@ class Ways {
   // at best. Units side by side along k dims of a window see the sum of them less k - 1
   // coordinates, or more.
   double least_share(const Leg& leg) const {
-    const PerDim<std::int64_t> units = merged(leg);
+    const Merged units = merged(leg);
     double used = 1;
     DimSet counted;
     for (const Rank& rank : leg.cargo->tensor->ranks) {
       std::int64_t coordinates = 1;
       DimSet dims;
       for (const Term& term : rank.terms) {
-        coordinates += units[term.dim] - 1;
+        coordinates += units.along[term.dim] - 1;
         dims.insert(term.dim);
       }
       if ((dims & counted).empty()) {
@@ -191,7 +207,10 @@ class Ways {
       }
       counted = counted | dims;
     }
-    return used / product(units, {});
+    for (const DimId d : units.along.ids()) {
+      used /= leg.cargo->tensor->dims().contains(d) ? static_cast<double>(units.along[d]) : 1;
+    }
+    return used / units.lacking;
   }
 
   // What `child` sums that leave their child cost on the way and at the level that takes them.
@@ -201,21 +220,20 @@ class Ways {
     const Cargo& cargo = *leg.cargo;
     double arriving = child;
     double network = 0;
-    for (std::size_t i = factors_.size(); i-- > 0;) {
+    for (std::size_t i = ranges_.size(); i-- > 0;) {
       const auto f = static_cast<FanoutId>(i);
       if (arch_.is_above(leg.from, f) && is_before(f, leg.to) && problem_.is_merged(f, cargo.id)) {
-        const double added = product(factors_[f], cargo.tensor->dims());
-        network += rules_.balanced
-                       ? 0.0
-                       : (arriving - arriving / added) * problem_.addition_energy(f).count();
-        arriving /= added;
+        network += rules_.balanced ? 0.0
+                                   : (arriving - arriving / ranges_[f].fewest_lacking[cargo.id]) *
+                                         problem_.addition_energy(f).count();
+        arriving /= ranges_[f].most_lacking[cargo.id];
       }
     }
     if (cargo.two_widths && leg.from_final && is_more(arriving, cargo.distinct)) {
       return kInfinity;
     }
     const bool wide = cargo.two_widths ? !leg.from_final : is_more(arriving, cargo.distinct);
-    const double again = std::max(0.0, arriving - cargo.distinct * copies(cargo, leg.from));
+    const double again = std::max(0.0, arriving - cargo.distinct * most_copies(cargo, leg.from));
     return network + (wide ? cargo.wide : cargo.narrow) *
                          parent_energy(arch_.levels[leg.from], true).of({arriving, again});
   }
@@ -242,21 +260,22 @@ class Ways {
     if (stay == 0) {
       return kInfinity;
     }
-    const double met = cargo.distinct * copies(cargo, leg.to);
+    const double met = cargo.distinct * fewest_copies(cargo, leg.to);
     const double child = std::max(met, operations_ / stay);
     if (cargo.output) {
       const EndEnergy energy = leg.to ? child_energy(arch_.levels[*leg.to], true) : EndEnergy{};
       const double width =
           is_more(child, cargo.distinct) ? cargo.wide : std::min(cargo.narrow, cargo.wide);
-      return taking(leg, child) + width * energy.of({child, child - met});
+      const double again = std::max(0.0, child - cargo.distinct * most_copies(cargo, leg.to));
+      return taking(leg, child) + width * energy.of({child, again});
     }
-    const PerDim<std::int64_t> served = merged(leg);
-    const double lacking = product(served, cargo.tensor->dims());
-    const double stays =
-        lacking == product(served, {})
-            ? stay * lacking
-            : most_operations(problem_.workload(), lodging, cargo.id, outer, served);
-    const double parent = std::max(met / lacking, operations_ / stays);
+    const Merged served = merged(leg);
+    const double stays = std::min(
+        stay * served.sharing,
+        served.lacking == product(served.along)
+            ? stay * served.lacking
+            : most_operations(problem_.workload(), lodging, cargo.id, outer, served.along));
+    const double parent = std::max(met / served.lacking, operations_ / stays);
     return cargo.narrow * (parent * access_energy(from, false) + child * arrival);
   }
 
@@ -282,7 +301,7 @@ class Ways {
   // From each place of a tensor.
   std::vector<double> costs_from(const Cargo& cargo, const Lodging& lodging, TensorSet outer,
                                  std::optional<LevelId> to) const {
-    const PerDim<std::int64_t> alone(tiles_.size(), 1);
+    const PerDim<std::int64_t> alone(divisors_.size(), 1);
     const double stay =
         cargo.plain ? 0 : most_operations(problem_.workload(), lodging, cargo.id, outer, alone);
     std::vector<double> costs;
@@ -326,11 +345,23 @@ class Ways {
   Lodging make_lodging(std::optional<LevelId> at) const {
     Lodging lodging;
     lodging.latch = !at;
-    lodging.below = PerDim<std::int64_t>(tiles_.size(), 1);
-    lodging.tiles = &tiles_;
-    for (const FanoutId f : factors_.ids()) {
-      for (const DimId d : lodging.below.ids()) {
-        lodging.below[d] *= is_before(f, at) ? 1 : factors_[f][d];
+    lodging.below = PerDim<std::int64_t>(divisors_.size(), 1);
+    for (const DimId d : divisors_.ids()) {
+      std::int64_t outside = 1;  // divides the instances there
+      std::int64_t inside = 1;
+      for (const FanoutId f : ranges_.ids()) {
+        (is_before(f, at) ? outside : inside) *= ranges_[f].common[d];
+        lodging.below[d] *= is_before(f, at) ? 1 : ranges_[f].least[d];
+      }
+      lodging.extents.push_back({});
+      for (const std::int64_t extent : divisors_[d]) {
+        if (divisors_[d].back() / outside % extent == 0 && extent % inside == 0 &&
+            extent >= lodging.below[d]) {
+          lodging.extents[d].push_back(extent);
+        }
+      }
+      if (lodging.extents[d].empty()) {  // then no unrolling of the box divides the bounds
+        lodging.extents[d].push_back(lodging.below[d]);
       }
     }
     return lodging;
@@ -431,9 +462,9 @@ class Ways {
   const Problem& problem_;
   const Arch& arch_;
   const Rules& rules_;
-  const SpatialFactors& factors_;
+  const ChoiceRanges& ranges_;
   double operations_;
-  PerDim<std::vector<std::int64_t>> tiles_;
+  PerDim<std::vector<std::int64_t>> divisors_;
   std::vector<Cargo> cargos_;
   std::vector<std::size_t> radix_;
   std::size_t states_ = 1;
@@ -441,9 +472,9 @@ class Ways {
 
 }  // namespace
 
-double least_ways(const Problem& problem, const Rules& rules, const SpatialFactors& factors,
+double least_ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
                   const std::vector<TensorId>& together) {
-  return Ways{problem, rules, factors, together}.least();
+  return Ways{problem, rules, ranges, together}.least();
 }
 
 }  // namespace mapsim::check

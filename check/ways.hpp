@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
+#include "check/boxes.hpp"
 #include "check/rules.hpp"
-#include "check/spatial.hpp"
 
 namespace mapsim::check {
 
@@ -23,9 +23,12 @@ namespace mapsim::check {
 //   their number there, and lie as wide in a room as they come to it.
 //
 // Of windows of sums, and of balanced factors, every element crosses once.
+// Of a box of unrollings each figure is taken where it costs least: copies that are needed as few,
+// and those that no sum comes back to, instances that share, and stays, as many as any of them has;
+// tiles that stay are divisors of what the common divisor of their instances leaves.
 // Together: tensors share rooms; else each has all of them for itself. Zero where there are too
 // many ways to look at.
-double least_ways(const Problem& problem, const Rules& rules, const SpatialFactors& factors,
+double least_ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
                   const std::vector<TensorId>& together);
 
 }  // namespace mapsim::check

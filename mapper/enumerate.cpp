@@ -190,7 +190,7 @@ class BalancedEnumerator {
 }  // namespace
 
 bool Mapspace::enumerate(const Visit& visit) const {
-  for (const UnrollingGroup& group : groups_) {
+  for (const UnrollingGroup& group : group_by_factors()) {
     const nests::Placements placements{*this, group};
     if (constraints_.factors.balanced) {
       if (!BalancedEnumerator{*this, placements, group.first, visit}.run()) {

@@ -13,7 +13,6 @@
 #include "mapper/nests/whole_count.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "mapper/shared_bounds.hpp"
-#include "mapper/twins.hpp"
 
 namespace mapsim {
 
@@ -25,15 +24,20 @@ void add(Statistics& sum, const Statistics& other) {
   sum.states += other.states;
 }
 
-std::int64_t count_searched(const Mapspace& space, const std::vector<GroupBound>& one,
+// Groups that one search or the other has looked into; of alike ones one.
+std::int64_t count_searched(const std::vector<GroupBound>& one,
                             const std::vector<GroupBound>& other) {
-  const std::vector<std::size_t> first_alike = twins(space);
-  std::int64_t count = 0;
-  for (std::size_t g = 0; g < one.size(); ++g) {
-    const bool searched = one[g].by == Argument::kSearch || other[g].by == Argument::kSearch;
-    count += searched && first_alike[g] == g ? 1 : 0;
+  std::vector<const Unrolling*> searched;
+  for (const std::vector<GroupBound>* groups : {&one, &other}) {
+    for (const GroupBound& group : *groups) {
+      const auto is_same = [&](const Unrolling* known) { return *known == group.unrollings.first; };
+      if (group.by == Argument::kSearch && !group.is_twin &&
+          std::none_of(searched.begin(), searched.end(), is_same)) {
+        searched.push_back(&group.unrollings.first);
+      }
+    }
   }
-  return count;
+  return std::ssize(searched);
 }
 
 // Of all mappings that need as little energy as `least`, the fastest.
@@ -48,14 +52,14 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
   GroupSearch more;
   more.labels = labels - std::min(labels, least.statistics.labels);
   more.best = {&*least.best, &*least.cost, {cycles, energy}};
-  for (std::size_t g = 0; g < least.groups.size(); ++g) {
-    if (exact::beyond({least.groups[g].bound}, {energy})) {
-      more.ruled_out.push_back(g);
+  for (const GroupBound& group : least.groups) {
+    if (exact::beyond({group.bound}, {energy})) {
+      more.ruled_out.push_back(group.unrollings.first);
     }
   }
   SearchResult fastest = search_groups(space, options, patience, more);
   add(least.statistics, fastest.statistics);
-  least.statistics.unrollings = count_searched(space, least.groups, fastest.groups);
+  least.statistics.unrollings = count_searched(least.groups, fastest.groups);
   least.best = std::move(fastest.best);
   least.cost = std::move(fastest.cost);
   least.interrupted = fastest.interrupted;

@@ -5,6 +5,23 @@
 
 namespace mapsim {
 
+// Calls visit(prime, exponent) for the primes of n >= 1, ascending.
+template <class Visit>
+void for_each_prime(std::int64_t n, Visit visit) {
+  for (std::int64_t p = 2; p * p <= n; ++p) {
+    int exponent = 0;
+    for (; n % p == 0; n /= p) {
+      ++exponent;
+    }
+    if (exponent > 0) {
+      visit(p, exponent);
+    }
+  }
+  if (n > 1) {
+    visit(n, 1);
+  }
+}
+
 // Every divisor of n >= 1, ascending.
 std::vector<std::int64_t> divisors(std::int64_t n);
 

@@ -22,7 +22,7 @@ std::int64_t count_if_few(const Mapspace& space) {
   if (!space.constraints().factors.balanced) {
     return 0;
   }
-  auto tiles = static_cast<double>(space.group_by_factors().size());
+  auto tiles = static_cast<double>(space.class_count());
   for (const Ladder& ladder : space.ladders()) {
     tiles *= static_cast<double>(ladder.size());
   }
@@ -50,10 +50,12 @@ void look_at_all(const Mapspace& space, SearchOptions options, const Patience& p
   seen.statistics.evaluations += result.statistics.evaluations;
   seen.statistics.labels = result.statistics.labels;
   seen.statistics.states = result.statistics.states;
-  seen.statistics.unrollings_total = std::ssize(result.groups);
+  seen.statistics.unrollings_total = space.class_count();
   seen.statistics.unrollings = seen.statistics.unrollings_total;
   for (const GroupBound& group : result.groups) {
-    seen.groups.push_back({std::max(group.bound, seen.certificate.lower_bound), Argument::kSearch});
+    seen.groups.push_back(group);
+    seen.groups.back().bound = std::max(group.bound, seen.certificate.lower_bound);
+    seen.groups.back().by = Argument::kSearch;
   }
   result = std::move(seen);
 }

@@ -8,22 +8,31 @@ namespace mapsim {
 
 using exact::Key;
 
-GroupRecord::GroupRecord(const Problem& problem, const SearchOptions& options,
-                         const exact::Groups& groups)
-    : problem_{problem},
-      options_{options},
-      bounds_(groups.size()),
-      arguments_(groups.size(), Argument::kFloor),
-      done_(groups.size(), false) {
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    bounds_[g] = groups.floor(g);
-  }
+GroupRecord::GroupRecord(const Problem& problem, const SearchOptions& options, std::int64_t total)
+    : problem_{problem}, options_{options}, total_{total} {}
+
+void GroupRecord::add(const Key& floor) {
+  const std::lock_guard lock(mutex_);
+  bounds_.push_back(floor);
+  arguments_.push_back(Argument::kFloor);
+  done_.push_back(false);
+}
+
+void GroupRecord::bound_others(const Key& bound) {
+  const std::lock_guard lock(mutex_);
+  others_ = bound;
+}
+
+void GroupRecord::finish_others(const Patience& patience) {
+  const std::lock_guard lock(mutex_);
+  others_done_ = true;
+  report(patience);
 }
 
 void GroupRecord::start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
   best_ = mapping;
   best_cost_ = cost;
-  task_ = bounds_.size();
+  task_ = static_cast<std::size_t>(total_);
   start_ = key;
 }
 
@@ -115,9 +124,12 @@ SearchResult GroupRecord::result() {
   result.best = best_;
   result.cost = best_cost_;
   result.statistics = statistics_;
-  result.statistics.unrollings_total = static_cast<std::int64_t>(bounds_.size());
+  result.statistics.unrollings_total = total_;
+  if (total_ > std::ssize(bounds_)) {
+    result.others_bound = others_.first;
+  }
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
-    result.groups.push_back({bounds_[g].first, arguments_[g]});
+    result.groups.push_back({bounds_[g].first, arguments_[g], {}, false});
   }
   const double value =
       result.cost ? objective_value(options_.objective, *result.cost) : exact::kInfinity;
@@ -155,11 +167,11 @@ bool GroupRecord::has_open_ties(double value) const {
            bound.second < best_cost_->energy.total.count() * (1 - kRounding);
   };
   return best_cost_ && incomplete_ && !options_.objective.function.uses_energy() &&
-         std::any_of(bounds_.begin(), bounds_.end(), is_open);
+         (is_open(others_) || std::any_of(bounds_.begin(), bounds_.end(), is_open));
 }
 
 double GroupRecord::least_bound() const {
-  double least = exact::kInfinity;
+  double least = others_.first;
   for (const Key& bound : bounds_) {
     least = std::min(least, bound.first);
   }
@@ -176,8 +188,9 @@ void GroupRecord::report(const Patience& patience) const {
     progress.best = objective_value(options_.objective, *best_cost_);
     progress.lower_bound = std::min(progress.lower_bound, *progress.best);
   }
-  progress.unrollings = std::count(done_.begin(), done_.end(), true);
-  progress.unrollings_total = static_cast<std::int64_t>(done_.size());
+  progress.unrollings = others_done_ ? total_ - std::count(done_.begin(), done_.end(), false)
+                                     : std::count(done_.begin(), done_.end(), true);
+  progress.unrollings_total = total_;
   progress.labels = std::max(ticked_, statistics_.labels);
   progress.seconds = patience.seconds();
   options_.progress(progress);

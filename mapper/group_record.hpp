@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/exact/groups.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/patience.hpp"
@@ -17,8 +16,14 @@ namespace mapsim {
 // threads; which of equal mappings is the best does not depend on who comes first.
 class GroupRecord {
  public:
-  // All of them outlive the record.
-  GroupRecord(const Problem& problem, const SearchOptions& options, const exact::Groups& groups);
+  // Of so many groups, of which it knows none yet. All arguments outlive the record.
+  GroupRecord(const Problem& problem, const SearchOptions& options, std::int64_t total);
+  // The next group. Nothing of it is better than its floor.
+  void add(const exact::Key& floor);
+  // Nothing of any group that is still to be added is better.
+  void bound_others(const exact::Key& bound);
+  // No group will be added: the others are worse than what has been found.
+  void finish_others(const Patience& patience);
 
   // The best so far is known from elsewhere.
   void start_from(const Mapping& mapping, const Cost& cost, const exact::Key& key);
@@ -63,10 +68,13 @@ class GroupRecord {
 
   const Problem& problem_;
   const SearchOptions& options_;
+  std::int64_t total_;
   std::mutex mutex_;
   std::vector<exact::Key> bounds_;   // per group: nothing of it is better
   std::vector<Argument> arguments_;  // per group: why
   std::vector<bool> done_;
+  exact::Key others_;  // of groups that are still to be added
+  bool others_done_ = false;
   bool incomplete_ = false;
   std::optional<exact::Key> bare_;
   std::optional<Mapping> best_;

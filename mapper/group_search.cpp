@@ -13,6 +13,7 @@
 
 #include "core/caught.hpp"
 #include "mapper/balanced/search.hpp"
+#include "mapper/branch/group_source.hpp"
 #include "mapper/exact/groups.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/group_record.hpp"
@@ -35,7 +36,7 @@ constexpr std::size_t kMostInVain = 30;        // padded problems that lead to n
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,
-              const GroupSearch& more = {})
+              const GroupSearch& more)
       : space_{space},
         options_{options},
         patience_{patience},
@@ -43,8 +44,8 @@ class ExactSearch {
         most_labels_{more.labels},
         trial_labels_{more.trial_labels},
         find_incumbents_{!more.best},
-        groups_(space, options.objective, &patience),
-        record_{space.problem(), options, groups_} {}
+        record_{space.problem(), options, space.class_count()},
+        source_{space, options.objective, patience, more.ruled_out, record_} {}
 
   GroupRecord& record() { return record_; }
   // Of the budget, so much is spent.
@@ -52,26 +53,21 @@ class ExactSearch {
 
   // The search is over when the team of threads that calls this is.
   void start() {
-    record_.skip_twins(groups_.first_alike());
-    order_ = groups_.by_floor();
-    std::erase_if(order_,
-                  [this](std::size_t group) { return groups_.first_alike()[group] != group; });
     if (is_balanced() && find_incumbents_) {
       find_incumbents();
     }
     for (const std::size_t most : balanced::kCoarseTiles) {
       if (is_balanced() && !patience_.over()) {
-        bound_coarsely(order_, most);
+        bound_coarsely(source_.order(), most);
       }
     }
-    turns_.emplace(order_.size(), record_.start(),
+    turns_.emplace(source_.count(), record_.start(),
                    Turns::Labels{most_labels_, options_.budget.labels - charged_});
     take_turns(find_waiting());
   }
   SearchResult result() {
     caught_.rethrow();
-    record_.repeat_for_twins(groups_.first_alike());
-    return record_.result();
+    return source_.result();
   }
 
  private:
@@ -82,6 +78,7 @@ class ExactSearch {
     bool is_hard = false;  // it took many labels
   };
 
+  const exact::Groups& groups() const { return source_.groups(); }
   bool is_balanced() const { return space_.constraints().factors.balanced; }
 
   // Good answers before proofs: padded problems of the classes with the best bounds, until none of
@@ -89,10 +86,10 @@ class ExactSearch {
   // depend on the number of threads.
   void find_incumbents() {
     std::size_t in_vain = 0;
-    exact::Groups::for_batches(order_, [&](std::span<const std::size_t> batch) {
+    exact::Groups::for_batches(source_.order(), [&](std::span<const std::size_t> batch) {
       std::vector<std::size_t> open;
       for (const std::size_t group : batch) {
-        if (!groups_.is_idle(group) &&
+        if (!groups().is_idle(group) &&
             record_.bound(group).first < record_.start().first * (1 - kRounding)) {
           open.push_back(group);
         }
@@ -108,8 +105,8 @@ class ExactSearch {
       for (std::size_t i = 0; i < open.size(); ++i) {
         caught_.run([&] {
           if (!patience_.over()) {
-            found[i] = search_padded(space_, space_.group_by_factors()[open[i]], options_, labels,
-                                     patience_);
+            found[i] =
+                search_padded(space_, groups().unrolling(open[i]), options_, labels, patience_);
           }
         });
       }
@@ -135,11 +132,10 @@ class ExactSearch {
       const std::size_t group = open[i];
       caught_.run([&] {
         if (!patience_.over()) {
-          record_.relax(
-              group,
-              balanced::coarse_bound(groups_.skeleton(group), space_.group_by_factors()[group],
-                                     options_.objective, most, patience_),
-              0);
+          record_.relax(group,
+                        balanced::coarse_bound(groups().skeleton(group), groups().unrolling(group),
+                                               options_.objective, most, patience_),
+                        0);
         }
       });
     }
@@ -153,11 +149,11 @@ class ExactSearch {
     const bool is_limited = options_.budget.labels < Budget{}.labels;
     std::vector<std::size_t> open;
     for (const std::size_t group : order) {
-      if (groups_.is_idle(group) || exact::beyond(record_.bound(group), record_.start())) {
+      if (groups().is_idle(group) || exact::beyond(record_.bound(group), record_.start())) {
         continue;
       }
       const std::int64_t labels =
-          is_limited ? balanced::labels_of_bound(groups_.skeleton(group), most) : 0;
+          is_limited ? balanced::labels_of_bound(groups().skeleton(group), most) : 0;
       if (labels > options_.budget.labels / 2 - charged_) {
         break;
       }
@@ -202,27 +198,41 @@ class ExactSearch {
   // Those whose turn has come and that are not ruled out by what they know. How many have joined.
   std::size_t find_waiting() {
     std::size_t joined = 0;
-    for (std::vector<Turns::Turn> next = turns_->next(); !next.empty(); next = turns_->next()) {
-      for (const Turns::Turn& turn : next) {
-        const std::size_t group = order_[turn.index];
-        const Key bound = record_.bound(group);
-        if (bound.first < exact::kInfinity && !exact::worse(bound, turn.limit)) {
-          waiting_.push_back(turn);
-          ++joined;
-        } else {
-          record_.finish(group, patience_);
-          turns_->end(turn, {}, {});
-        }
+    while (const std::optional<Turns::Turn> turn = turns_->next()) {
+      const std::optional<std::size_t> group = source_.find(turn->index, turn->limit);
+      if (!group) {
+        turns_->close();
+        break;
+      }
+      const Key bound = record_.bound(*group);
+      const bool is_open = bound.first < exact::kInfinity && !exact::worse(bound, turn->limit);
+      if (is_open && !is_stopped(*turn)) {
+        waiting_.push_back(*turn);
+        ++joined;
+        continue;
+      }
+      if (is_open) {
+        record_.leave_open();
+      } else {
+        record_.finish(*group, patience_);
+      }
+      turns_->end(*turn, {}, {});
+      if (is_open && (turn->is_last || patience_.over())) {
+        turns_->close_behind();
       }
     }
     return joined;
   }
 
+  // Nothing is left to search it with. The first one is searched whatever the budget.
+  bool is_stopped(const Turns::Turn& turn) {
+    return turn.index > 0 ? turn.labels.expanded == 0 || patience_.over()
+                          : patience_.over() && record_.has_best();
+  }
+
   Turned search(const Turns::Turn& turn) {
-    const std::size_t group = order_[turn.index];
-    const bool is_stopped = turn.index > 0 ? turn.labels.expanded == 0 || patience_.over()
-                                           : patience_.over() && record_.has_best();
-    if (is_stopped) {
+    const std::size_t group = source_[turn.index];
+    if (is_stopped(turn)) {
       record_.leave_open();
       return {};
     }
@@ -236,9 +246,8 @@ class ExactSearch {
   }
 
   Turned search_balanced(std::size_t group, const exact::Quest& quest) {
-    const balanced::Outcome found =
-        balanced::search_group(groups_.skeleton(group), space_.group_by_factors()[group],
-                               options_.objective, quest, patience_);
+    const balanced::Outcome found = balanced::search_group(
+        groups().skeleton(group), groups().unrolling(group), options_.objective, quest, patience_);
     if (found.states > 0) {
       record_.relax(group, found.root, static_cast<std::size_t>(found.states));
     }
@@ -263,13 +272,13 @@ class ExactSearch {
            std::any_of(
                shared_.begin(), shared_.end(),
                [&](SharedBounds* shared) {
-                 return exact::beyond(
-                     {shared->bound(space_.group_by_factors()[group], limit.first)}, limit);
+                 return exact::beyond({shared->bound(groups().unrolling(group), limit.first)},
+                                      limit);
                });
   }
 
   Turned search(std::size_t group, exact::Quest quest, bool is_hard) {
-    if (groups_.is_idle(group)) {
+    if (groups().is_idle(group)) {
       record_.relax(group, Key{}, 0);
       return {};
     }
@@ -299,9 +308,9 @@ class ExactSearch {
   };
   Labelled search_labels(std::size_t group, const exact::Quest& quest,
                          const exact::Pattern* pattern) {
-    const auto instance = groups_.build(group, quest.limit, true, pattern);
+    const auto instance = groups().build(group, quest.limit, true, pattern);
     if (!instance->dived.steps.empty()) {  // the best so far, in case that labels are stopped
-      record_.offer(groups_.mapping(*instance, group, instance->dived.steps), group);
+      record_.offer(groups().mapping(*instance, group, instance->dived.steps), group);
     }
     Labelled labelled;
     labelled.found = instance->dived.key;
@@ -316,7 +325,7 @@ class ExactSearch {
     labelled.is_open = true;
     labelled.result = exact::search_labels(*instance, quest, patience_);
     for (const exact::Ending& ending : labelled.result.endings) {
-      record_.offer(groups_.mapping(*instance, group, ending.steps), group);
+      record_.offer(groups().mapping(*instance, group, ending.steps), group);
       labelled.found = std::min(labelled.found, ending.key);
     }
     return labelled;
@@ -335,19 +344,19 @@ class ExactSearch {
     exact::LabelResult all;  // of the whole class
     all.bound = quest.limit;
     if (is_hard || trial_labels_ == 0) {
-      const std::vector<exact::Pattern> best = groups_.patterns(group, quest.limit, true);
+      const std::vector<exact::Pattern> best = groups().patterns(group, quest.limit, true);
       if (best.empty()) {
         record_.relax(group, quest.limit, 0);
         return {};
       }
       is_hard = trial_labels_ == 0 ||
-                best.front().bound.first > kWeakPatterns * groups_.floor(group).first;
+                best.front().bound.first > kWeakPatterns * groups().floor(group).first;
     }
     if (!is_hard && search_at_once(group, quest, trial_labels_, turned, all)) {
       return turned;
     }
     turned.is_hard = true;
-    const std::vector<exact::Pattern> patterns = groups_.patterns(group, quest.limit, false);
+    const std::vector<exact::Pattern> patterns = groups().patterns(group, quest.limit, false);
     for (std::size_t p = 0; p < patterns.size() && !exact::worse(patterns[p].bound, quest.limit);
          ++p) {
       if (quest.labels == 0 || patience_.over()) {
@@ -410,11 +419,10 @@ class ExactSearch {
   std::int64_t trial_labels_;
   bool find_incumbents_;
   std::int64_t charged_ = 0;  // to the budget, before any group is searched
-  exact::Groups groups_;
   GroupRecord record_;
-  std::vector<std::size_t> order_;
+  branch::GroupSource source_;
   std::mutex mutex_;
-  std::optional<Turns> turns_;       // of the groups in this order
+  std::optional<Turns> turns_;       // of the groups of the source
   std::deque<Turns::Turn> waiting_;  // for a thread
   Caught caught_;
 };
@@ -468,9 +476,6 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
       search->charge(perfect.statistics.labels);
       if (best) {
         search->record().start_from(*best->mapping, *best->cost, best->key);
-      }
-      for (const std::size_t group : more.ruled_out) {
-        search->record().rule_out(group);
       }
     });
     if (more.beside) {

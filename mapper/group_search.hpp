@@ -30,8 +30,9 @@ struct GroupSearch {
     const Cost* cost;
     exact::Key key;
   };
-  std::optional<Known> best{};           // known from elsewhere
-  std::vector<std::size_t> ruled_out{};  // groups that are known to hold nothing of interest
+  std::optional<Known> best{};  // known from elsewhere
+  // The first unrollings of groups that are known to hold nothing of interest.
+  std::vector<Unrolling> ruled_out{};
 };
 
 // The best mapping of a space, group by group of its unrollings, with bounds of all of them. Which

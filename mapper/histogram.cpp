@@ -133,7 +133,7 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
   SearchOptions search{Objective::kEnergy, options.threads, 0, 1, options.stop};
   Histogram histogram;
   histogram.optimum = search_exact(space, search).cost;
-  histogram.unrollings_total = std::ssize(space.group_by_factors());
+  histogram.unrollings_total = space.class_count();
 
   // The fastest mapping of each unrolling that can be busy enough is where walks start.
   search.objective = Objective::kLatency;

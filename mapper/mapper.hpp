@@ -44,6 +44,8 @@ enum class Argument : std::uint8_t { kFloor, kRelaxation, kSearch };
 struct GroupBound {
   double bound = 0;  // of the objective: no mapping of the group is better
   Argument by = Argument::kFloor;
+  UnrollingGroup unrollings{};
+  bool is_twin = false;  // one before it that is like it was looked at in its place
 };
 
 struct Statistics {
@@ -103,7 +105,10 @@ struct SearchResult {
   std::optional<Cost> cost;  // of best, by evaluate()
   Form form{};               // of the workload that best is a mapping of
   Certificate certificate;
-  std::vector<GroupBound> groups;  // exact: what proves it, in the order of group_by_factors()
+  // Exact: what proves it. Perfect factors: the groups that were looked at; `others_bound` is about
+  // all others. Balanced ones: all, in the order of group_by_factors().
+  std::vector<GroupBound> groups;
+  std::optional<double> others_bound{};
   Statistics statistics;
   InfeasibleReport infeasible;  // filled when nothing fits (exact) or as met (others)
   bool interrupted = false;     // before the proof was complete: by options.stop or the budget

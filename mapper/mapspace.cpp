@@ -14,11 +14,11 @@ namespace mapsim {
 Mapspace::Mapspace(const Problem& problem, Constraints constraints)
     : problem_{&problem},
       constraints_{std::move(constraints)},
-      ladders_{mapsim::ladders(problem.workload(), constraints_.factors)},
-      groups_{
-          constraints_.factors.balanced
-              ? balanced_groups(problem, ladders_, {constraints_.spatial, constraints_.unroll})
-              : mapsim::group_by_factors(problem, {constraints_.spatial, constraints_.unroll})} {}
+      ladders_{mapsim::ladders(problem.workload(), constraints_.factors)} {
+  if (!constraints_.factors.balanced) {
+    classes_.emplace(problem, UnrollingLimits{constraints_.spatial, constraints_.unroll});
+  }
+}
 
 KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
   if (index_of(level) == 0 || problem_->must_keep(level, tensor)) {
@@ -41,7 +41,7 @@ std::vector<Unrolling> Mapspace::assignments(const UnrollingGroup& group) const 
 
 std::vector<Unrolling> Mapspace::unrollings() const {
   std::vector<Unrolling> all;
-  for (const UnrollingGroup& group : groups_) {
+  for (const UnrollingGroup& group : group_by_factors()) {
     for (Unrolling& unrolling : assignments(group)) {
       all.push_back(std::move(unrolling));
     }
@@ -49,12 +49,31 @@ std::vector<Unrolling> Mapspace::unrollings() const {
   return all;
 }
 
-std::int64_t Mapspace::unrolling_count() const {
-  std::int64_t count = 0;
-  for (const UnrollingGroup& group : groups_) {
-    count += group.assignments;
-  }
-  return count;
+const std::vector<UnrollingGroup>& Mapspace::group_by_factors() const {
+  std::call_once(found_->listed, [this] {
+    found_->groups = classes_ ? classes_->list()
+                              : balanced_groups(*problem_, ladders_,
+                                                {constraints_.spatial, constraints_.unroll});
+  });
+  return found_->groups;
+}
+
+const Mapspace::Found& Mapspace::counts() const {
+  std::call_once(found_->counted, [this] {
+    if (!classes_) {
+      found_->classes = std::ssize(group_by_factors());
+      for (const UnrollingGroup& group : group_by_factors()) {
+        found_->unrollings += group.assignments;
+      }
+      return;
+    }
+    found_->products = classes_->products();
+    for (const UnrollingClasses::Product& product : found_->products) {
+      found_->classes += product.classes;
+      found_->unrollings += product.unrollings;
+    }
+  });
+  return *found_;
 }
 
 std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& stop) const {
@@ -68,7 +87,7 @@ std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& st
   }
   mpz_class size;
   nests::RuledTables tables{*this};
-  for (const UnrollingGroup& group : groups_) {
+  for (const UnrollingGroup& group : group_by_factors()) {
     const auto nests = tables.of(group)->count(temporal_bounds(problem_->workload(), group), stop);
     if (!nests) {
       return std::nullopt;

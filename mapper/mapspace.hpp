@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
 #include "mapper/factors.hpp"
+#include "mapper/mapspace/unrolling_classes.hpp"
 #include "mapper/rules.hpp"
 #include "mapper/unrolling.hpp"
 
@@ -54,12 +57,18 @@ class Mapspace {
   // Are there rules that tie loops and keeps together? Then nests are counted one by one.
   bool is_ruled() const { return !constraints_.extents.empty() || !constraints_.loops.empty(); }
 
-  // The admissible spatial unrollings, grouped by what their costs depend on, in a fixed order.
-  const std::vector<UnrollingGroup>& group_by_factors() const { return groups_; }
+  // The classes of spatial unrollings: those whose costs are equal. Perfect factors: not listed.
+  const UnrollingClasses& classes() const { return *classes_; }
+  // Perfect factors: all of them, by what they leave to temporal loops.
+  const std::vector<UnrollingClasses::Product>& products() const { return counts().products; }
+  std::int64_t class_count() const { return counts().classes; }
+  // All of them in a fixed order, listed when somebody asks for the first time: millions of them
+  // take minutes and gigabytes.
+  const std::vector<UnrollingGroup>& group_by_factors() const;
   std::vector<Unrolling> assignments(const UnrollingGroup& group) const;
-  // All of them, group by group.
+  // All unrollings, group by group.
   std::vector<Unrolling> unrollings() const;
-  std::int64_t unrolling_count() const;
+  std::int64_t unrolling_count() const { return counts().unrollings; }
 
   // Exact number of mappings, as a decimal string. By a closed form: docs/mapspace.md. Throws
   // UnsupportedSearch where that is beyond it: balanced factors under rules, long ladders.
@@ -75,7 +84,18 @@ class Mapspace {
   const Problem* problem_;
   Constraints constraints_;
   PerDim<Ladder> ladders_;
-  std::vector<UnrollingGroup> groups_;
+  std::optional<UnrollingClasses> classes_;  // perfect factors
+  // What is found out when somebody asks for the first time; copies of the space share it.
+  struct Found {
+    std::once_flag listed;
+    std::vector<UnrollingGroup> groups;
+    std::once_flag counted;
+    std::vector<UnrollingClasses::Product> products;
+    std::int64_t classes = 0;
+    std::int64_t unrollings = 0;
+  };
+  const Found& counts() const;
+  std::shared_ptr<Found> found_ = std::make_shared<Found>();
 };
 
 }  // namespace mapsim

@@ -2,6 +2,7 @@
 #include "mapper/shared_bounds.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "arch/physical.hpp"
 
@@ -85,17 +86,33 @@ SharedBounds::SharedBounds(const Arch& widest, const Workload& workload, const R
     : problem_{widest, workload},
       space_{problem_, rules(problem_)},
       objective_{objective},
-      groups_{space_, objective_} {
-  const std::vector<UnrollingGroup>& groups = space_.group_by_factors();
-  const Arch& arch = problem_.arch();
-  if (std::any_of(arch.fanouts.begin(), arch.fanouts.end(),
-                  [](const Fanout& fanout) { return fanout.energy_per_hop.has_value(); })) {
-    return;
+      floors_{space_, objective_},
+      groups_{floors_, space_, objective_},
+      shares_{std::none_of(widest.fanouts.begin(), widest.fanouts.end(), [](const Fanout& fanout) {
+        return fanout.energy_per_hop.has_value();
+      })} {}
+
+namespace {
+
+// The class of a space with these factors; nullopt: there is none.
+std::optional<UnrollingGroup> find_class(const Mapspace& space, const UnrollingGroup& alike) {
+  UnrollingClasses::Tuple tuple{};
+  PackedFactors product;
+  for (const FanoutId f : alike.factors.ids()) {
+    const std::vector<FanoutChoice>& choices = space.classes().choices()[f];
+    const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& choice) {
+      return choice.factors == alike.factors[f];
+    });
+    const PrimeFields& primes = space.classes().primes();
+    if (found == choices.end() || !primes.multiply(product, primes.pack(found->factors))) {
+      return std::nullopt;
+    }
+    tuple[index_of(f)] = static_cast<std::uint32_t>(found - choices.begin());
   }
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    entries_[factors_of(groups[g])].group = g;
-  }
+  return space.classes().group(tuple);
 }
+
+}  // namespace
 
 // Costs depend on the factors alone (UnrollingGroup), unless hops cost something: then nothing is
 // shared.
@@ -108,20 +125,22 @@ SharedBounds::Factors SharedBounds::factors_of(const UnrollingGroup& group) {
 }
 
 double SharedBounds::bound(const UnrollingGroup& group, double limit) {
+  if (!shares_) {
+    return 0;
+  }
   const Factors factors = factors_of(group);
-  std::size_t wide = 0;
   {
     const std::lock_guard lock(mutex_);
-    const auto at = entries_.find(factors);
-    if (at == entries_.end()) {
-      return 0;
-    }
-    Entry& entry = at->second;
+    Entry& entry = entries_[factors];
     if (++entry.asked != kPatience) {
       return entry.bound;
     }
-    wide = entry.group;
   }
+  const std::optional<UnrollingGroup> known = find_class(space_, group);
+  if (!known) {
+    return 0;
+  }
+  const std::size_t wide = groups_.add(*known);
   const double most = kMargin * limit;
   const double root = groups_.build(wide, exact::Key{most, exact::kInfinity})->root().first;
   const std::lock_guard lock(mutex_);

@@ -33,7 +33,6 @@ class SharedBounds {
 
  private:
   struct Entry {
-    std::size_t group = 0;
     std::int64_t asked = 0;
     double bound = 0;
   };
@@ -43,7 +42,9 @@ class SharedBounds {
   Problem problem_;
   Mapspace space_;
   Objective objective_;
-  exact::Groups groups_;
+  exact::ClassFloors floors_;
+  exact::Groups groups_;  // that have been bounded
+  bool shares_;
   std::mutex mutex_;  // of the entries
   std::map<Factors, Entry> entries_;
 };

@@ -29,18 +29,17 @@ std::size_t beside(std::size_t index) {
 }  // namespace
 
 Turns::Turns(std::size_t count, const exact::Key& limit, const Labels& labels)
-    : tasks_(count), limit_{limit}, left_{labels} {}
+    : count_{count}, limit_{limit}, left_{labels} {}
 
 std::size_t Turns::known(std::size_t index) {
   return index == 0 ? 0 : std::max<std::size_t>(index + 1, 1 + beside(index)) - beside(index);
 }
 
-std::vector<Turns::Turn> Turns::next() {
-  std::vector<Turn> turns;
-  while (begun_ < tasks_.size() && known(begun_) <= ended_) {
-    turns.push_back(begin());
+std::optional<Turns::Turn> Turns::next() {
+  if (begun_ < count_ && known(begun_) <= ended_) {
+    return begin();
   }
-  return turns;
+  return std::nullopt;
 }
 
 Turns::Turn Turns::begin() {
@@ -52,12 +51,13 @@ Turns::Turn Turns::begin() {
     granted_ = granted_ - task.granted;
   }
   const Labels left = left_ - granted_;
-  const std::size_t shares = std::min(beside(begun_), tasks_.size() - begun_);
-  Task& task = tasks_[begun_];
+  const std::size_t shares = std::min(beside(begun_), count_ - begun_);
+  Task& task = tasks_.emplace_back();
   task.granted = {share_of(std::min(left.expanded, left.budget), shares),
                   share_of(left.budget, shares)};
   granted_ = granted_ + task.granted;
-  return {begun_++, limit_, task.granted, is_hard_};
+  const bool is_last = std::min(left_.expanded, left_.budget) <= 0;
+  return {begun_++, limit_, task.granted, is_hard_, is_last};
 }
 
 void Turns::end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard) {

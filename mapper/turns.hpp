@@ -2,7 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <deque>
+#include <optional>
 
 #include "mapper/exact/valuation.hpp"
 
@@ -25,15 +26,20 @@ class Turns {
     exact::Key limit;
     Labels labels;         // that it may take; none are left: 0
     bool is_hard = false;  // so says one that has ended
+    bool is_last = false;  // no labels are left, whatever those that have begun give back
   };
 
-  // Of so many tasks: what is known before the first one, and labels for all of them.
+  // Of so many tasks at most: what is known before the first one, and labels for all of them.
   Turns(std::size_t count, const exact::Key& limit, const Labels& labels);
   // So many of the first tasks have ended when one begins. The first one is searched alone, then
   // there are two side by side, a quarter of those that have begun, at last 64.
   static std::size_t known(std::size_t index);
-  // Those that may begin now, each of which is named once.
-  std::vector<Turn> next();
+  // One that may begin now, each of which is named once.
+  std::optional<Turn> next();
+  // There is no such task as the one that has begun last, nor any after it.
+  void close() { count_ = begun_ - 1; }
+  // There is none after it.
+  void close_behind() { count_ = begun_; }
   // A task has ended: it has found this, with so many labels, and may say that they are hard.
   void end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard = false);
 
@@ -47,7 +53,8 @@ class Turns {
   };
   Turn begin();
 
-  std::vector<Task> tasks_;
+  std::size_t count_;
+  std::deque<Task> tasks_;  // that have begun
   std::size_t begun_ = 0;
   std::size_t ended_ = 0;  // all of the first ones so far
   std::size_t known_ = 0;  // those of them that `limit_` and `left_` are after

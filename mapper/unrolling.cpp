@@ -194,14 +194,6 @@ class AxisSplitter {
   Factors along_x_;
 };
 
-// What one fanout may do, whatever the others do.
-struct Choice {
-  Factors factors;
-  std::int64_t instances = 1;
-  std::int64_t assignments = 0;
-  Unrolling first;
-};
-
 std::int64_t product(const Factors& factors) {
   std::int64_t product = 1;
   for (const std::int64_t factor : factors) {
@@ -217,7 +209,7 @@ bool is_busy(const Scope& scope, std::int64_t used) {
 }
 
 // Adds `factors` to `found` if there is a way to give them to the axes.
-void add_choice(const Scope& scope, const Factors& factors, std::vector<Choice>& found) {
+void add_choice(const Scope& scope, const Factors& factors, std::vector<FanoutChoice>& found) {
   const std::int64_t used = product(factors);
   if (!is_busy(scope, used)) {
     return;
@@ -251,7 +243,7 @@ class Lister {
     }
   }
 
-  std::vector<Choice> run() {
+  std::vector<FanoutChoice> run() {
     list(0, 0, 1);
     return std::move(found_);
   }
@@ -311,7 +303,7 @@ class Lister {
     if (!is_busy(scope_, instances)) {
       return;
     }
-    Choice& choice = found_.emplace_back(Choice{factors_, instances, 0, {}});
+    FanoutChoice& choice = found_.emplace_back(FanoutChoice{factors_, instances, 0, {}});
     for (const auto& [x, count] : ways) {
       choice.assignments += count;
     }
@@ -327,15 +319,15 @@ class Lister {
   PerDim<std::vector<std::int64_t>> choices_;              // factors that a dim may have, ascending
   PerDim<std::vector<std::vector<std::int64_t>>> splits_;  // [dim][index of a factor]
   std::array<std::vector<Ways>, kMaxDims + 1> ways_;       // by dims with a factor > 1 so far
-  std::vector<Choice> found_;
+  std::vector<FanoutChoice> found_;
 };
 
-std::vector<Choice> choices(const Scope& scope, const Workload& workload, bool remainders) {
+std::vector<FanoutChoice> choices(const Scope& scope, const Workload& workload, bool remainders) {
   if (!scope.given) {
     return Lister(scope, workload, remainders).run();
   }
   Factors factors(workload.dims.size(), 1);
-  std::vector<Choice> found;
+  std::vector<FanoutChoice> found;
   for (const Unroll& unroll : *scope.given) {
     factors[unroll.dim] *= unroll.factor;
   }
@@ -343,53 +335,17 @@ std::vector<Choice> choices(const Scope& scope, const Workload& workload, bool r
   return found;
 }
 
-// Do the factors of all fanouts together divide the bounds?
-bool divides(const Workload& workload, const UnrollingGroup& group, const Choice& choice) {
-  for (const DimId d : workload.dims.ids()) {
-    std::int64_t product = choice.factors[d];
-    for (const Factors& factors : group.factors) {
-      product *= factors[d];
-    }
-    if (workload.dims[d].bound % product != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// A group of the fanouts so far and a choice of one more.
-struct Pair {
-  std::int64_t instances = 1;
-  std::size_t group = 0;
-  std::size_t choice = 0;
-};
-
-// Groups are large, so that each is made once, in its place.
-std::vector<UnrollingGroup> join(const std::vector<UnrollingGroup>& groups,
-                                 std::vector<Choice>& choices, const std::vector<Pair>& pairs) {
-  std::vector<UnrollingGroup> joined;
-  joined.reserve(pairs.size());
-  for (const auto& [instances, g, c] : pairs) {
-    UnrollingGroup& group = joined.emplace_back(groups[g]);
-    group.factors.push_back(choices[c].factors);
-    group.assignments *= choices[c].assignments;
-    if (groups.size() == 1 && group.first.empty()) {
-      group.first = std::move(choices[c].first);
-    } else {
-      group.first.insert(group.first.end(), choices[c].first.begin(), choices[c].first.end());
-    }
-  }
-  return joined;
-}
-
-// A group for each member.
-std::vector<UnrollingGroup> one_by_one(const Problem& problem, const UnrollingLimits& limits,
-                                       const std::vector<UnrollingGroup>& groups) {
-  std::vector<UnrollingGroup> single;
-  for (const UnrollingGroup& group : groups) {
-    for (Unrolling& member : axis_assignments(problem, limits, group)) {
-      single.push_back({group.factors, 1, std::move(member)});
-    }
+// A choice for each way to give the factors to the axes.
+std::vector<FanoutChoice> one_by_one(const Scope& scope, const std::vector<FanoutChoice>& choices) {
+  std::vector<FanoutChoice> single;
+  for (const FanoutChoice& choice : choices) {
+    std::size_t way = 0;
+    AxisSplitter splitter{scope, choice.factors};
+    splitter.for_each([&] {
+      single.push_back(
+          {choice.factors, choice.instances, 1, splitter.current(), choice.rank, way++});
+      return true;
+    });
   }
   return single;
 }
@@ -414,33 +370,14 @@ std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups) {
   return sorted;
 }
 
-std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
-                                             const UnrollingLimits& limits) {
-  std::vector<UnrollingGroup> groups{UnrollingGroup{{}, 1, {}}};
-  std::vector<Pair> pairs{{}};  // those that the groups are made of
-  for (const FanoutId f : problem.arch().fanouts.ids()) {
-    const Scope scope = scope_of(problem, f, limits);
-    std::vector<Choice> here = choices(scope, problem.workload(), limits.remainders);
-    const bool is_first = index_of(f) == 0 && !scope.given;  // whose factors do divide
-    std::vector<Pair> extended;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      for (std::size_t c = 0; c < here.size(); ++c) {
-        if (limits.remainders || is_first || divides(problem.workload(), groups[g], here[c])) {
-          extended.push_back({pairs[g].instances * here[c].instances, g, c});
-        }
-      }
-    }
-    pairs = std::move(extended);
-    if (f == problem.arch().fanouts.last()) {
-      std::stable_sort(pairs.begin(), pairs.end(),
-                       [](const Pair& a, const Pair& b) { return a.instances < b.instances; });
-    }
-    groups = join(groups, here, pairs);
+std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
+                                     const UnrollingLimits& limits) {
+  const Scope scope = scope_of(problem, fanout, limits);
+  std::vector<FanoutChoice> found = choices(scope, problem.workload(), limits.remainders);
+  for (std::size_t c = 0; c < found.size(); ++c) {
+    found[c].rank = c;
   }
-  if (problem.places_matter()) {
-    return one_by_one(problem, limits, groups);
-  }
-  return groups;
+  return problem.places_matter() ? one_by_one(scope, found) : found;
 }
 
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,

@@ -43,8 +43,20 @@ struct UnrollingGroup {
   Unrolling first;                          // the first of them
 };
 
-// Every admissible unrolling, grouped, in a fixed order that begins with the fewest instances.
-std::vector<UnrollingGroup> group_by_factors(const Problem& problem, const UnrollingLimits& limits);
+// What one fanout may do, whatever the others do.
+struct FanoutChoice {
+  PerDim<std::int64_t> factors;  // instances per dim, both axes together
+  std::int64_t instances = 1;    // their product
+  std::int64_t assignments = 0;  // ways to give the factors to the axes, >= 1
+  Unrolling first;               // the first of them
+  std::size_t rank = 0;  // where the factors stand in the list of all that the fanout may have
+  std::size_t assignment_rank = 0;  // where costs depend on the axes: of `first` among the ways
+};
+
+// All choices of a fanout, in a fixed order. Where costs depend on the axes each way to give
+// factors to them is a choice of its own.
+std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
+                                     const UnrollingLimits& limits);
 
 // Those with the fewest instances first, of equally many in the order that they have. Groups are
 // large, so that each is moved once.

@@ -166,13 +166,13 @@ std::string instances_map(const Mapspace& space, const UnrollingGroup& group, Fa
 }
 
 // None says more than `most`: what the proof does not need takes the checker long.
-std::string bounds_text(const Mapspace& space, const check::Goal& goal,
-                        const std::vector<GroupBound>& bounds, double most) {
+std::string bounds_text(const Mapspace& space, const check::Goal& goal, const SearchResult& result,
+                        double most) {
   constexpr std::array kArguments{"floor", "relaxation", "search"};  // in the order of Argument
   const Problem& problem = space.problem();
   std::string text = "bounds:\n";
-  for (std::size_t g = 0; g < bounds.size(); ++g) {
-    const UnrollingGroup& group = space.group_by_factors()[g];
+  for (const GroupBound& bound : result.groups) {
+    const UnrollingGroup& group = bound.unrollings;
     std::vector<std::string> fanouts;
     for (const FanoutId f : group.factors.ids()) {
       if (factors_map(problem.workload(), group.factors[f]) != "{}") {
@@ -181,8 +181,12 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal,
       }
     }
     text += fmt::format(
-        "  - {{{}: {}, spatial: {{{}}}}}\n", kArguments[static_cast<std::size_t>(bounds[g].by)],
-        check::value_text(std::min(bounds[g].bound, most), goal), fmt::join(fanouts, ", "));
+        "  - {{{}: {}, spatial: {{{}}}}}\n", kArguments[static_cast<std::size_t>(bound.by)],
+        check::value_text(std::min(bound.bound, most), goal), fmt::join(fanouts, ", "));
+  }
+  if (result.others_bound) {
+    text += fmt::format("  - {{others: {}}}\n",
+                        check::value_text(std::min(*result.others_bound, most), goal));
   }
   return text;
 }
@@ -255,7 +259,7 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
   const double most = tied ? HUGE_VAL : std::min(value, result.certificate.lower_bound);
   text +=
       subject_text(origin, problem.arch(), print_workload(problem.workload()), rules_text(space)) +
-      bounds_text(space, goal, result.groups, most);
+      bounds_text(space, goal, result, most);
   return text + check::seal(text);
 }
 

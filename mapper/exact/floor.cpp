@@ -108,6 +108,10 @@ double EnergyFloor::of(const UnrollingGroup& group) const {
   return GroupFloor(skeleton_->space(), routes_, pairs_, group).least();
 }
 
+double EnergyFloor::of(const GroupFloor::Boxes& boxes) const {
+  return GroupFloor(skeleton_->space(), routes_, pairs_, boxes).least();
+}
+
 // A port's busiest instance moves at least the mean of those that the unrolling uses.
 std::vector<FloorWeights> EnergyFloor::weights_of_figures(const UnrollingGroup& group) const {
   const Arch& arch = skeleton_->problem().arch();

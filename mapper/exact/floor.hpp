@@ -24,6 +24,8 @@ class EnergyFloor {
   explicit EnergyFloor(const Skeleton& skeleton);  // outlives the floor
   // Infinite: nothing can serve a tensor.
   double of(const UnrollingGroup& group) const;
+  // The least of all groups in the boxes.
+  double of(const GroupFloor::Boxes& boxes) const;
   // The residency patterns of the group within the limit, best first, or the best of them alone.
   std::vector<Pattern> patterns(const UnrollingGroup& group, const KeyOf& key_of, const Key& limit,
                                 bool first_only) const;

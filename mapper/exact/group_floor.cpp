@@ -22,12 +22,12 @@ FloorWeights energy_weights(const Problem& problem) {
 }
 
 GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
-                       const std::vector<TensorPair>& pairs, const UnrollingGroup& group)
+                       const std::vector<TensorPair>& pairs, std::size_t fanouts)
     : problem_{space.problem()},
       ladders_{space.ladders()},
       routes_{routes},
       pairs_{pairs},
-      group_{group},
+      factors_(fanouts),
       weights_{energy_weights(problem_)},
       balanced_{space.constraints().factors.balanced},
       output_{problem_.workload().output()},
@@ -35,9 +35,19 @@ GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
       macs_{real(problem_.macs())},
       sides_(routes.size()),
       choices_(routes.size()),
-      chosen_(routes.size()) {
+      chosen_(routes.size()) {}
+
+GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
+                       const std::vector<TensorPair>& pairs, const UnrollingGroup& group)
+    : GroupFloor{space, routes, pairs, group.factors.size()} {
+  for (const FanoutId f : factors_.ids()) {
+    for (const std::int64_t factor : group.factors[f]) {
+      factors_[f].push_back(real(factor));
+    }
+  }
   for (const TensorId t : routes_.ids()) {
-    find_sides(t);
+    find_sides(t, group);
+    find_ways(t);
     find_choices(t);
   }
 }
@@ -46,33 +56,30 @@ double GroupFloor::least() {
   return weights_.operations * macs_ * problem_.mac_energy().count() + combine(0, kInfinity);
 }
 
-void GroupFloor::find_sides(TensorId t) {
+void GroupFloor::find_sides(TensorId t, const UnrollingGroup& group) {
   const TensorUse& use = routes_[t].use;
   Sides& sides = sides_[t];
   sides.copies.fill(1);
-  sides.paid.fill(kInfinity);
-  sides.paid[0] = 0;
-  sides.served.resize(group_.factors.size());
+  sides.served.resize(factors_.size());
   Extents below(problem_.workload().dims.size(), 1.0);  // instances that merge, below a node
   Extents all = below;
-  for (const FanoutId f : group_.factors.ids()) {
+  for (const Extents& factors : factors_) {
     for (const DimId d : all.ids()) {
-      all[d] *= real(group_.factors[f][d]);
+      all[d] *= factors[d];
     }
   }
   sides.shared[latch_] = 1;
   std::size_t node = latch_;
-  for (std::size_t i = group_.factors.size(); i-- > 0;) {
+  for (std::size_t i = factors_.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     const std::size_t first_below = problem_.arch().levels_above[f];
     const double shared = most_shared(use, below);
     for (; node > first_below; --node) {
       sides.shared[node - 1] = shared;
     }
-    Extents instances(below.size(), 1.0);
+    const Extents& instances = factors_[f];
     double irrelevant = 1;
     for (const DimId d : instances.ids()) {
-      instances[d] = real(group_.factors[f][d]);
       irrelevant *= use.dims.contains(d) ? 1 : instances[d];
       below[d] *= problem_.is_merged(f, t) ? instances[d] : 1;
     }
@@ -91,8 +98,14 @@ void GroupFloor::find_sides(TensorId t) {
   }
   std::fill_n(sides.shared.begin(), node, most_shared(use, below));
   for (std::size_t n = 0; n <= latch_; ++n) {
-    sides.busy[n] = balanced_ ? busy_copies(use, n) : sides.copies[n];
+    sides.busy[n] = balanced_ ? busy_copies(use, group, n) : sides.copies[n];
   }
+}
+
+void GroupFloor::find_ways(TensorId t) {
+  Sides& sides = sides_[t];
+  sides.paid.fill(kInfinity);
+  sides.paid[0] = 0;
   for (const RouteLeg& each : routes_[t].legs) {  // by where they begin
     sides.paid[each.to] = std::min(
         sides.paid[each.to], sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
@@ -140,18 +153,19 @@ double GroupFloor::accesses_of_sums(std::size_t node) const {
   double sums = macs_;
   double additions = 0;
   double cheapest = kInfinity;  // addition
-  for (std::size_t i = group_.factors.size(); i-- > 0;) {
+  for (std::size_t i = factors_.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     const double served = sides_[output_].served[f][latch_];
     if (is_between({node, latch_}, f) && served > 1) {
       const double addition = weights_.operations * problem_.addition_energy(f).count();
       cheapest = std::min(cheapest, addition);
-      additions += addition * (sums - sums / served);
+      additions += counts_additions_ ? addition * (sums - sums / served) : 0;
       sums /= served;
     }
   }
-  const double bits =
-      problem_.moved_bits(output_, sums > use.elements ? tensor.partial_bits : tensor.bits);
+  const double bits = problem_.moved_bits(
+      output_,
+      sums > use.elements ? tensor.partial_bits : std::min(tensor.bits, tensor.partial_bits));
   const auto arrival = [&](double arriving) {
     return bits * (arriving * weight.update + std::max(0.0, arriving - begun) * weight.read);
   };
@@ -174,15 +188,16 @@ double GroupFloor::fills_at_least(TensorId t, std::size_t node) const {
 // tile of every loop is full, whatever the element. So of nested parallel loops over one irrelevant
 // dim, every instance of the outer one but the last has all instances of the inner ones at work,
 // and the last one has one at least: b = (s - 1) * (b of the inner loops) + 1.
-double GroupFloor::busy_copies(const TensorUse& use, std::size_t node) const {
+double GroupFloor::busy_copies(const TensorUse& use, const UnrollingGroup& group,
+                               std::size_t node) const {
   double copies = 1;
   for (const DimId d : problem_.workload().dims.ids()) {
     if (use.dims.contains(d)) {
       continue;
     }
     double busy = 1;
-    for (std::size_t u = group_.first.size(); u-- > 0;) {
-      const Unroll& unroll = group_.first[u];
+    for (std::size_t u = group.first.size(); u-- > 0;) {
+      const Unroll& unroll = group.first[u];
       if (unroll.dim == d && problem_.arch().levels_above[unroll.fanout] <= node) {
         busy = real(unroll.factor - 1) * busy + 1;
       }
@@ -199,7 +214,7 @@ double GroupFloor::leg(TensorId t, const RouteLeg& leg, double fills) const {
     return leg_of_sums(t, leg, fills);
   }
   double reads = fills;
-  for (const FanoutId f : group_.factors.ids()) {
+  for (const FanoutId f : factors_.ids()) {
     reads /= is_between(leg, f) ? sides_[t].served[f][leg.to] : 1.0;
   }
   reads = std::max(reads, fills_at_least(t, leg.from));
@@ -216,7 +231,7 @@ double GroupFloor::addition(const RouteLeg& leg, FanoutId fanout) const {
   if (!balanced_) {
     return price;
   }
-  for (const FanoutId f : group_.factors.ids()) {
+  for (const FanoutId f : factors_.ids()) {
     if (is_between(leg, f) && problem_.is_merged(f, output_)) {
       price = std::min(price, weights_.operations * problem_.addition_energy(f).count());
     }
@@ -246,11 +261,11 @@ double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) co
     energy += width(fills) * (fills * below.read + again(fills, leg.to) * below.write);
   }
   double sums = fills;
-  for (std::size_t i = group_.factors.size(); i-- > 0;) {
+  for (std::size_t i = factors_.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     if (is_between(leg, f)) {
       const double leaving = sums / sides_[t].served[f][leg.to];
-      energy += use.slides ? 0 : addition(leg, f) * (sums - leaving);
+      energy += use.slides || !counts_additions_ ? 0 : addition(leg, f) * (sums - leaving);
       sums = leaving;
     }
   }
@@ -329,9 +344,9 @@ double GroupFloor::operations(TensorId moves, std::size_t to, TensorId stays,
   double instances = 1;  // of the one that stays, in one of the other
   for (const DimId d : dims.ids()) {
     stay.bounds[d] = real(dims[d].bound);
-    for (const FanoutId f : group_.factors.ids()) {
+    for (const FanoutId f : factors_.ids()) {
       const std::size_t levels_above = problem_.arch().levels_above[f];
-      const double factor = real(group_.factors[f][d]);
+      const double factor = factors_[f][d];
       stay.bounds[d] /= levels_above <= at ? factor : 1;
       stay.scale[d] *= at < levels_above && levels_above <= to ? 1 / factor : 1;
       stay.scale[d] *= to < levels_above && levels_above <= at ? factor : 1;

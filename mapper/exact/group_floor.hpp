@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/branch/boxes.hpp"
 #include "mapper/exact/tensor_use.hpp"
 #include "mapper/exact/valuation.hpp"
 #include "mapper/mapspace.hpp"
@@ -60,12 +61,15 @@ using KeyOf = std::function<Key(const std::vector<double>&)>;
 // has, sums are added up in the networks between, come back to be added to, and are final only when
 // each leaves once. Of tensors that one level serves from one room, one comes there again and
 // again: while its element stays, it meets only what fits of another beside it.
+// Of boxes it is the least of all groups in them (box_floor.cpp).
 class GroupFloor {
  public:
-  // `pairs`: two elements of which take part in one operation at most. All of it outlives the
-  // floor.
+  // `pairs`: two elements of which take part in one operation at most. All outlives the floor.
   GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
              const std::vector<TensorPair>& pairs, const UnrollingGroup& group);
+  using Boxes = PerFanout<const branch::Box*>;
+  GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
+             const std::vector<TensorPair>& pairs, const Boxes& boxes);
   double least();  // infinite: nothing can serve a tensor
   // The residency patterns whose bound is within the limit, best first: of a pattern and an order
   // of its innermost loops the least of each of `weights` is known at once, which a bound that
@@ -91,13 +95,17 @@ class GroupFloor {
     PerNode paid{};             // the way there [pJ]; infinite: none
   };
 
-  void find_sides(TensorId t);
+  GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
+             const std::vector<TensorPair>& pairs, std::size_t fanouts);
+  void find_sides(TensorId t, const UnrollingGroup& group);
+  void find_sides(TensorId t, const Boxes& boxes);
+  void find_ways(TensorId t);
   void find_choices(TensorId t);
   bool is_between(const RouteLeg& leg, FanoutId fanout) const;
   double accesses(TensorId t, std::size_t node) const;
   double accesses_of_sums(std::size_t node) const;
   double fills_at_least(TensorId t, std::size_t node) const;
-  double busy_copies(const TensorUse& use, std::size_t node) const;
+  double busy_copies(const TensorUse& use, const UnrollingGroup& group, std::size_t node) const;
   double addition(const RouteLeg& leg, FanoutId fanout) const;
   double leg(TensorId t, const RouteLeg& leg, double fills) const;
   double leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const;
@@ -126,7 +134,9 @@ class GroupFloor {
   const PerDim<Ladder>& ladders_;
   const PerTensor<Route>& routes_;
   const std::vector<TensorPair>& pairs_;
-  const UnrollingGroup& group_;
+  // Instances along each dim; of boxes: a common divisor of theirs.
+  PerFanout<Extents> factors_;
+  bool counts_additions_ = true;
   FloorWeights weights_;
   bool balanced_;
   TensorId output_;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "costmodel/mapping.hpp"
-#include "mapper/exact/floor.hpp"
+#include "mapper/exact/class_floors.hpp"
 #include "mapper/exact/instance.hpp"
 #include "mapper/exact/label_store.hpp"
 #include "mapper/mapspace.hpp"
@@ -16,27 +18,33 @@
 
 namespace mapsim::exact {
 
-// What may stay in a systolic array, if there is one.
-std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group);
-
 // Throws UnsupportedSearch.
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective);
 
-// The groups of spatial unrollings of a space, as tasks of a search.
+// Groups of spatial unrollings, as tasks of a search: all of a space in the order of lists, or
+// those that are added one by one. What is known of one does not move, so that threads may ask
+// while others are added.
 class Groups {
  public:
-  // All outlive the groups. Idle threads of the caller's team take part. Without patience, floors
-  // are that of the whole space.
+  // All of them. Idle threads of the caller's team take part. Without patience, floors are that of
+  // the whole space. All arguments outlive the groups.
   Groups(const Mapspace& space, const Objective& objective, const Patience* patience = nullptr);
+  // None yet.
+  Groups(ClassFloors& floors, const Mapspace& space, const Objective& objective);
+  std::size_t add(UnrollingGroup unrolling);
 
-  std::size_t size() const { return floors_.size(); }
-  // By group: the first one that is like it (mapper/twins.hpp), whose floor it has.
+  std::size_t size() const;
+  const UnrollingGroup& unrolling(std::size_t group) const { return *at(group).unrolling; }
+  // By group, of all: the first one that is like it (mapper/twins.hpp), whose floor it has.
   const std::vector<std::size_t>& first_alike() const { return first_alike_; }
   // Nothing of a group is better, whatever the tiles.
-  const Key& floor(std::size_t group) const { return floors_[group]; }
-  const Skeleton& skeleton(std::size_t group) const { return *kinds_[kind_[group]].skeleton; }
+  const Key& floor(std::size_t group) const { return at(group).floor.key; }
+  const Skeleton& skeleton(std::size_t group) const { return *at(group).floor.kind->skeleton; }
   // Has the group only nests that a systolic array cannot run?
-  bool is_idle(std::size_t group) const { return may_stay_[group] && may_stay_[group]->empty(); }
+  bool is_idle(std::size_t group) const {
+    const Member& member = at(group);
+    return member.floor.may_stay && member.floor.may_stay->empty();
+  }
   // Perfect factors. As Instance has it.
   std::unique_ptr<Instance> build(std::size_t group, Key limit = {}, bool one_is_enough = false,
                                   const Pattern* pattern = nullptr) const;
@@ -58,26 +66,20 @@ class Groups {
                           const std::function<bool(std::span<const std::size_t>)>& visit);
 
  private:
-  // Groups that use the same fanouts, and of which the same tensors may stay in a systolic array.
-  struct Kind {
-    std::unique_ptr<Skeleton> skeleton;
-    std::optional<EnergyFloor> floor;
-    std::vector<double> port_bits;  // at least
-    std::optional<Valuation> valuation;
+  struct Member {
+    const UnrollingGroup* unrolling = nullptr;
+    ClassFloors::Floor floor;
   };
-  void find_kinds();
-  void find_floor(std::size_t group, const Patience* patience);
-  double least_cycles(std::size_t group) const;  // of the compute units
+  const Member& at(std::size_t group) const;
 
   const Mapspace& space_;
   const Objective& objective_;
+  std::optional<ClassFloors> own_;  // of all groups
+  ClassFloors* floors_ = nullptr;
   std::vector<std::size_t> first_alike_;
-  std::vector<std::optional<TensorSet>> may_stay_;  // by group; none: no systolic array
-  std::vector<Kind> kinds_;
-  std::vector<std::size_t> kind_;  // by group
-  std::vector<double> cycles_;     // by group
-  double least_energy_ = 0;        // of the whole space [pJ]
-  std::vector<Key> floors_;
+  mutable std::mutex mutex_;
+  std::deque<UnrollingGroup> added_;
+  std::deque<Member> members_;
 };
 
 }  // namespace mapsim::exact

@@ -2,6 +2,7 @@
 #include "mapper/nests/placement.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mapsim::nests {
 namespace {
@@ -66,7 +67,10 @@ std::vector<FanoutId> used_fanouts(const UnrollingGroup& group) {
 }
 
 Placements::Placements(const Mapspace& space, const UnrollingGroup& group)
-    : used_{nests::used_fanouts(group)}, regions_{space, used_}, bounds_{1} {
+    : Placements{space, nests::used_fanouts(group)} {}
+
+Placements::Placements(const Mapspace& space, std::vector<FanoutId> used)
+    : used_{std::move(used)}, regions_{space, used_}, bounds_{1} {
   const Problem& problem = space.problem();
   if (space.constraints().even) {
     chains_.push_back(common_chain(space, regions_));

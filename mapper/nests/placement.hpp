@@ -42,6 +42,7 @@ struct Point {
 // after the fanouts above it and before those below it, at the same point or at different ones.
 class Placements {
  public:
+  Placements(const Mapspace& space, std::vector<FanoutId> used);
   Placements(const Mapspace& space, const UnrollingGroup& group);
 
   const std::vector<Chain>& chains() const { return chains_; }

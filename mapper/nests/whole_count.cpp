@@ -12,7 +12,7 @@ namespace mapsim::nests {
 
 namespace {
 
-constexpr std::size_t kGroupsOfStep = 64;  // at most, unless they differ in nothing
+constexpr std::size_t kWordsOfStep = 64;  // at most, unless they differ in nothing
 
 void add(std::vector<mpz_class>& sum, const std::vector<mpz_class>& other) {
   sum.resize(std::max(sum.size(), other.size()));
@@ -32,24 +32,23 @@ bool WholeCount::step() {
   if (next >= branches_.size()) {
     return false;
   }
-  sums_[next] = count(branches_[next].groups, branches_[next].depth);
+  sums_[next] = count(branches_[next].words, branches_[next].depth);
   return true;
 }
 
 void WholeCount::begin() {
   find_words();
   sort_by_words();
-  for_each_branch(order_, 0, [&](Groups branch) { find_steps(branch, 1); });
+  for_each_branch(order_, 0, [&](Words branch) { find_steps(branch, 1); });
   sums_.resize(branches_.size());
   begun_ = true;
 }
 
 void WholeCount::find_words() {
-  const std::vector<UnrollingGroup>& groups = space_.group_by_factors();
-  words_.reserve(groups.size() * width());
-  for (const UnrollingGroup& group : groups) {
-    words_.push_back(arrangement_class(group));
-    for (const std::int64_t bound : temporal_bounds(space_.problem().workload(), group)) {
+  words_.reserve(space_.products().size() * width());
+  for (const UnrollingClasses::Product& product : space_.products()) {
+    words_.push_back(arrangement_class(product.used));
+    for (const std::int64_t bound : product.left) {
       words_.push_back(letters_id(bound));
     }
   }
@@ -57,38 +56,38 @@ void WholeCount::find_words() {
 
 // The last letters first, each stable and by counting, as different ones are few.
 void WholeCount::sort_by_words() {
-  order_.resize(space_.group_by_factors().size());
+  order_.resize(space_.products().size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::vector<std::size_t> sorted(order_.size());
   for (std::size_t depth = width(); depth-- > 0;) {
     std::vector<std::size_t> before(std::max(letters_.size(), arrangements_.size()) + 1, 0);
-    for (const std::size_t group : order_) {
-      ++before[*at(group, depth) + 1];
+    for (const std::size_t word : order_) {
+      ++before[*at(word, depth) + 1];
     }
     std::partial_sum(before.begin(), before.end(), before.begin());
-    for (const std::size_t group : order_) {
-      sorted[before[*at(group, depth)]++] = group;
+    for (const std::size_t word : order_) {
+      sorted[before[*at(word, depth)]++] = word;
     }
     std::swap(order_, sorted);
   }
 }
 
-bool WholeCount::is_step(Groups groups, std::size_t depth) const {
-  return groups.size() <= kGroupsOfStep || depth == width();
+bool WholeCount::is_step(Words words, std::size_t depth) const {
+  return words.size() <= kWordsOfStep || depth == width();
 }
 
-void WholeCount::find_steps(Groups groups, std::size_t depth) {
-  if (is_step(groups, depth)) {
-    branches_.push_back({groups, depth});
+void WholeCount::find_steps(Words words, std::size_t depth) {
+  if (is_step(words, depth)) {
+    branches_.push_back({words, depth});
   } else {
-    for_each_branch(groups, depth, [&](Groups branch) { find_steps(branch, depth + 1); });
+    for_each_branch(words, depth, [&](Words branch) { find_steps(branch, depth + 1); });
   }
 }
 
 mpz_class WholeCount::result() const {
   mpz_class nests;
   std::size_t next = 0;
-  for_each_branch(order_, 0, [&](Groups branch) {
+  for_each_branch(order_, 0, [&](Words branch) {
     // Points of a nest of n letters lie in its n + 1 gaps, each in one of its own.
     const Series& points = arrangements_[*at(branch.front(), 0)];
     const Series letters = collect(branch, 1, next);
@@ -103,10 +102,10 @@ mpz_class WholeCount::result() const {
   return nests;
 }
 
-std::size_t WholeCount::arrangement_class(const UnrollingGroup& group) {
-  const auto [entry, is_new] = arrangement_ids_.emplace(used_fanouts(group), arrangements_.size());
+std::size_t WholeCount::arrangement_class(const std::vector<FanoutId>& used) {
+  const auto [entry, is_new] = arrangement_ids_.emplace(used, arrangements_.size());
   if (is_new) {
-    arrangements_.push_back(count_arrangements(Placements{space_, group}));
+    arrangements_.push_back(count_arrangements(Placements{space_, used}));
   }
   return entry->second;
 }
@@ -125,44 +124,44 @@ std::size_t WholeCount::letters_id(std::int64_t bound) {
 
 // Neighbours with the same letter at `depth`.
 template <class Visit>
-void WholeCount::for_each_branch(Groups groups, std::size_t depth, const Visit& visit) const {
-  for (std::size_t first = 0, last = 0; first < groups.size(); first = last) {
-    while (last < groups.size() && *at(groups[last], depth) == *at(groups[first], depth)) {
+void WholeCount::for_each_branch(Words words, std::size_t depth, const Visit& visit) const {
+  for (std::size_t first = 0, last = 0; first < words.size(); first = last) {
+    while (last < words.size() && *at(words[last], depth) == *at(words[first], depth)) {
       ++last;
     }
-    visit(groups.subspan(first, last - first));
+    visit(words.subspan(first, last - first));
   }
 }
 
-// Sequences of letters of the dims from `depth` on, over all of these groups and their ways to give
-// factors to axes. `sum_of(branch)`: the same from depth + 1 on.
+// Sequences of letters of the dims from `depth` on, over all unrollings of these words, with their
+// ways to give factors to axes. `sum_of(branch)`: the same from depth + 1 on.
 template <class SumOfBranch>
-WholeCount::Series WholeCount::mix(Groups groups, std::size_t depth,
+WholeCount::Series WholeCount::mix(Words words, std::size_t depth,
                                    const SumOfBranch& sum_of) const {
   Series all(1);
-  for_each_branch(groups, depth, [&](Groups branch) {
+  for_each_branch(words, depth, [&](Words branch) {
     add(all, mix_letters(letters_[*at(branch.front(), depth)], sum_of(branch)));
   });
   return all;
 }
 
-WholeCount::Series WholeCount::count(Groups groups, std::size_t depth) const {
+WholeCount::Series WholeCount::count(Words words, std::size_t depth) const {
   if (depth < width()) {
-    return mix(groups, depth, [&](Groups branch) { return count(branch, depth + 1); });
+    return mix(words, depth, [&](Words branch) { return count(branch, depth + 1); });
   }
   Series all(1);
-  for (const std::size_t group : groups) {
-    all[0] += static_cast<long>(space_.group_by_factors()[group].assignments);
+  for (const std::size_t word : words) {
+    all[0] += static_cast<long>(space_.products()[word].unrollings);
   }
   return all;
 }
 
 // From the sums of the steps, of which `next` is the next.
-WholeCount::Series WholeCount::collect(Groups groups, std::size_t depth, std::size_t& next) const {
-  if (is_step(groups, depth)) {
+WholeCount::Series WholeCount::collect(Words words, std::size_t depth, std::size_t& next) const {
+  if (is_step(words, depth)) {
     return sums_[next++];
   }
-  return mix(groups, depth, [&](Groups branch) { return collect(branch, depth + 1, next); });
+  return mix(words, depth, [&](Words branch) { return collect(branch, depth + 1, next); });
 }
 
 mpz_class count_mappings(const Mapspace& space) {

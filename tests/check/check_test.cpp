@@ -147,6 +147,9 @@ int refuse_second_best(std::uint64_t first_seed,
     for (GroupBound& group : result.groups) {
       group.bound = std::max(group.bound, *second);
     }
+    if (result.others_bound) {
+      result.others_bound = std::max(*result.others_bound, *second);
+    }
     EXPECT_THAT(faults_of(certificate_file({"search", {}}, space, options.objective, result)),
                 testing::HasSubstr("where there is a mapping of"))
         << "seed " << seed;

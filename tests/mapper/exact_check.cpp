@@ -270,7 +270,8 @@ std::string result_difference(const SearchResult& a, const SearchResult& b) {
   const auto same = [](const GroupBound& x, const GroupBound& y) {
     return x.bound == y.bound && x.by == y.by;
   };
-  if (!std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same)) {
+  if (a.others_bound != b.others_bound ||
+      !std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same)) {
     return "groups";
   }
   if (a.statistics.evaluations != b.statistics.evaluations ||

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -22,18 +23,26 @@ Turns::Labels taken(const Turns::Turn& turn) {
   return {std::min(turn.labels.expanded, some), std::min(turn.labels.budget, 2 * some)};
 }
 
+std::vector<Turns::Turn> all_next(Turns& turns) {
+  std::vector<Turns::Turn> all;
+  for (std::optional<Turns::Turn> next = turns.next(); next; next = turns.next()) {
+    all.push_back(*next);
+  }
+  return all;
+}
+
 // All turns in the order of their tasks; of those that have begun, `choose` says which ends next.
 template <class Choose>
 std::vector<Turns::Turn> run(std::size_t count, std::int64_t labels, const Choose& choose) {
   Turns turns(count, Key{1000, 0}, {labels, 2 * labels});
-  std::vector<Turns::Turn> begun = turns.next();
+  std::vector<Turns::Turn> begun = all_next(turns);
   std::vector<Turns::Turn> open = begun;
   while (!open.empty()) {
     const std::size_t i = choose(open.size());
     const Turns::Turn turn = open[i];
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
     turns.end(turn, found(turn), taken(turn));
-    for (const Turns::Turn& next : turns.next()) {
+    for (const Turns::Turn& next : all_next(turns)) {
       begun.push_back(next);
       open.push_back(next);
     }
@@ -81,7 +90,7 @@ TEST(Turns, KnowWhatAllButTheLastFewHaveFound) {
 TEST(Turns, GrantNoMoreLabelsThanThereAre) {
   for (const std::int64_t labels : {1, 7, 64, 5000}) {
     Turns turns(400, Key{}, {labels, 3 * labels});
-    std::vector<Turns::Turn> open = turns.next();
+    std::vector<Turns::Turn> open = all_next(turns);
     EXPECT_EQ(open.front().labels.expanded, std::max<std::int64_t>(1, labels / 2));
     EXPECT_EQ(open.front().labels.budget, std::max<std::int64_t>(1, 3 * labels / 2));
     std::int64_t expanded = 0;
@@ -92,14 +101,14 @@ TEST(Turns, GrantNoMoreLabelsThanThereAre) {
       expanded += turn.labels.expanded;
       budget += turn.labels.budget;
       turns.end(turn, Key{}, turn.labels);
-      const auto next = turns.next();
+      const auto next = all_next(turns);
       open.insert(open.end(), next.begin(), next.end());
     }
     EXPECT_EQ(expanded, labels);
     EXPECT_EQ(budget, 3 * labels);
   }
   Turns one(1, Key{}, {1000, 700});
-  const Turns::Turn turn = one.next().front();
+  const Turns::Turn turn = *one.next();
   EXPECT_EQ(turn.labels.expanded, 700);
   EXPECT_EQ(turn.labels.budget, 700);
 }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/best_first.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mapsim::branch {
+
+using exact::Key;
+
+BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassFloors& floors)
+    : classes_{space.classes()}, symmetry_{symmetry}, floors_{floors} {
+  const Workload& workload = space.problem().workload();
+  PerTensor<exact::TensorUse> uses;
+  for (const Tensor& tensor : workload.tensors) {
+    uses.push_back(exact::use_of(workload, tensor));
+  }
+  for (const FanoutId f : classes_.choices().ids()) {
+    trees_.emplace_back(classes_, f, uses);
+  }
+  begin();
+}
+
+// Every way to use some of the fanouts and not the others.
+void BestFirst::begin() {
+  std::vector<Tuple> tuples{{}};
+  for (std::size_t f = 0; f < trees_.size(); ++f) {
+    std::vector<Tuple> longer;
+    for (const Tuple& tuple : tuples) {
+      for (const std::optional<std::uint32_t> root : {trees_[f].idle(), trees_[f].busy()}) {
+        if (root) {
+          longer.push_back(tuple);
+          longer.back()[f] = *root;
+        }
+      }
+    }
+    tuples = std::move(longer);
+  }
+  for (const Tuple& tuple : tuples) {
+    push(entry_of(tuple), {});
+  }
+}
+
+std::optional<BestFirst::Tuple> BestFirst::next(const Key& limit,
+                                                const std::function<bool()>& over) {
+  constexpr std::size_t kPoll = 64;  // 0.1 ms
+  for (std::size_t i = 0; !queue_.empty() && !exact::beyond(queue_.front().key, limit); ++i) {
+    if (i % kPoll == 0 && over()) {
+      is_stopped_ = has_begun_;
+      return has_begun_ ? std::nullopt : dive(limit);
+    }
+    const Entry best = pop();
+    if (exact::worse(best.key, limit)) {
+      left_out_ = std::min(left_out_, best.key);
+    } else if (best.is_class) {
+      has_begun_ = true;
+      return best.tuple;
+    } else {
+      for (const std::optional<Entry>& half : split(best)) {
+        push(half, limit);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<BestFirst::Tuple> BestFirst::dive(const Key& limit) {
+  while (!queue_.empty() && !exact::beyond(queue_.front().key, limit)) {
+    for (std::optional<Entry> best = pop(); best;) {
+      if (best->is_class) {
+        has_begun_ = true;
+        return best->tuple;
+      }
+      auto [one, other] = split(*best);
+      if (!one || (other && comes_later(*one, *other))) {
+        std::swap(one, other);
+      }
+      push(other, limit);
+      best = one && one->key.first < exact::kInfinity ? one : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+Key BestFirst::bound() const {
+  return queue_.empty() ? left_out_ : std::min(left_out_, queue_.front().key);
+}
+
+// Boxes come before classes of the same bound, which they may contain.
+bool BestFirst::comes_later(const Entry& a, const Entry& b) const {
+  if (a.key != b.key || a.is_class != b.is_class) {
+    return a.key != b.key ? b.key < a.key : a.is_class;
+  }
+  if (!a.is_class || a.cycles != b.cycles) {
+    return a.is_class ? b.cycles < a.cycles : b.tuple < a.tuple;
+  }
+  return classes_.comes_before(b.tuple, a.tuple);
+}
+
+// In the fanout whose choices differ most.
+BestFirst::Halves BestFirst::split(const Entry& entry) {
+  std::size_t widest = trees_.size();
+  for (std::size_t f = 0; f < trees_.size(); ++f) {
+    const Box& box = trees_[f][entry.tuple[f]];
+    if (box.choice == Box::kNone &&
+        (widest == trees_.size() || box.spread > trees_[widest][entry.tuple[widest]].spread)) {
+      widest = f;
+    }
+  }
+  const Box& box = trees_[widest][entry.tuple[widest]];
+  Tuple left = entry.tuple;
+  Tuple right = entry.tuple;
+  left[widest] = box.left;
+  right[widest] = box.right;
+  return {entry_of(left), entry_of(right)};
+}
+
+// Nothing: the boxes hold no class, or one that another one stands for.
+std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
+  Entry entry{{}, 0, true, boxes};
+  PackedFactors common;
+  exact::GroupFloor::Boxes of_fanouts;
+  for (std::size_t f = 0; f < trees_.size(); ++f) {
+    const Box& box = trees_[f][boxes[f]];
+    if (!classes_.primes().multiply(common, box.common)) {
+      return std::nullopt;
+    }
+    of_fanouts.push_back(&box);
+    entry.is_class = entry.is_class && box.choice != Box::kNone;
+  }
+  if (!entry.is_class) {
+    entry.key = floors_.of(of_fanouts);
+    return entry;
+  }
+  for (std::size_t f = 0; f < trees_.size(); ++f) {
+    entry.tuple[f] = trees_[f][boxes[f]].choice;
+  }
+  if (!symmetry_.is_first(entry.tuple)) {
+    return std::nullopt;
+  }
+  const exact::ClassFloors::Floor floor = floors_.of(classes_.group(entry.tuple));
+  entry.key = floor.key;
+  entry.cycles = floor.cycles;
+  return entry;
+}
+
+void BestFirst::push(const std::optional<Entry>& entry, const Key& limit) {
+  if (!entry || !(entry->key.first < exact::kInfinity)) {
+    return;
+  }
+  if (exact::worse(entry->key, limit)) {
+    left_out_ = std::min(left_out_, entry->key);
+    return;
+  }
+  queue_.push_back(*entry);
+  std::push_heap(queue_.begin(), queue_.end(),
+                 [this](const Entry& a, const Entry& b) { return comes_later(a, b); });
+}
+
+BestFirst::Entry BestFirst::pop() {
+  std::pop_heap(queue_.begin(), queue_.end(),
+                [this](const Entry& a, const Entry& b) { return comes_later(a, b); });
+  const Entry best = queue_.back();
+  queue_.pop_back();
+  return best;
+}
+
+}  // namespace mapsim::branch

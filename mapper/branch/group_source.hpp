@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "mapper/branch/best_first.hpp"
+#include "mapper/branch/symmetry.hpp"
+#include "mapper/exact/class_floors.hpp"
+#include "mapper/exact/groups.hpp"
+#include "mapper/group_record.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/patience.hpp"
+
+namespace mapsim::branch {
+
+// The groups of unrollings of a space in the order in which a search takes them. Perfect factors:
+// generated best bound first. Balanced ones: all listed. A record hears of each.
+class GroupSource {
+ public:
+  // `ruled_out`: the first unrollings of groups that hold nothing of interest. All arguments
+  // outlive the source.
+  GroupSource(const Mapspace& space, const Objective& objective, const Patience& patience,
+              const std::vector<Unrolling>& ruled_out, GroupRecord& record);
+
+  const exact::Groups& groups() const { return *groups_; }
+  // How many there are at most.
+  std::size_t count() const;
+  // Balanced factors: all but those that are like one before them.
+  std::vector<std::size_t>& order() { return order_; }
+  // The group of that place; nothing: none is left that is not worse than the limit, which does not
+  // rise from one place to the next, or there is no time to look for it.
+  std::optional<std::size_t> find(std::size_t place, const exact::Key& limit);
+  std::size_t operator[](std::size_t place) const { return order_[place]; }
+  // What the record says of them, and of those that are like them.
+  SearchResult result() const;
+
+ private:
+  bool is_balanced() const { return space_.constraints().factors.balanced; }
+  void add_to_record(std::size_t group);
+
+  const Mapspace& space_;
+  const Patience& patience_;
+  const std::vector<Unrolling>& ruled_out_;
+  GroupRecord& record_;
+  std::optional<exact::ClassFloors> floors_;
+  std::optional<exact::Groups> groups_;
+  std::optional<Symmetry> symmetry_;  // perfect factors, as the next two
+  std::optional<BestFirst> generator_;
+  std::vector<UnrollingClasses::Tuple> generated_;  // by group
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace mapsim::branch

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "mapper/exact/floor.hpp"
+#include "mapper/exact/skeleton.hpp"
+#include "mapper/exact/valuation.hpp"
+#include "mapper/mapspace.hpp"
+
+namespace mapsim::exact {
+
+// Classes of unrollings that use the same fanouts, and of which the same tensors may stay in a
+// systolic array: they share the state graph.
+struct Kind {
+  std::unique_ptr<Skeleton> skeleton;
+  std::optional<EnergyFloor> floor;
+  std::vector<double> port_bits;  // at least
+  std::optional<Valuation> valuation;
+};
+
+// What may stay in a systolic array, if there is one.
+std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group);
+
+// Unrolling bounds: no mapping of a class, or of all classes in boxes, is better, whatever the
+// tiles. May threads ask at once: yes.
+class ClassFloors {
+ public:
+  ClassFloors(const Mapspace& space, const Objective& objective);  // which outlive the floors
+
+  struct Floor {
+    const Kind* kind = nullptr;
+    std::optional<TensorSet> may_stay;  // none: no systolic array
+    double cycles = 0;                  // of the compute units, at least
+    Key key;
+  };
+  // `closely`: else the energy is what no mapping of the whole space can do without.
+  Floor of(const UnrollingGroup& group, bool closely = true);
+  // Of all classes that choose from a box per fanout. Perfect factors.
+  Key of(const GroupFloor::Boxes& boxes);
+  // The kind of a class and what it takes to know it, without a key.
+  Floor kind_of(const UnrollingGroup& group);
+
+ private:
+  const Kind& kind(const std::vector<FanoutId>& used, const std::optional<TensorSet>& may_stay);
+  Key key(const Kind& kind, double energy, double cycles) const;
+  double least_cycles(const UnrollingGroup& group, const std::optional<TensorSet>& may_stay) const;
+
+  const Mapspace& space_;
+  const Objective& objective_;
+  double least_energy_;  // of the whole space [pJ]
+  double steps_;         // of the compute units on one instance [cycles]
+  std::mutex mutex_;     // of the kinds
+  std::map<std::pair<std::vector<FanoutId>, std::optional<std::uint32_t>>, Kind> kinds_;
+};
+
+}  // namespace mapsim::exact

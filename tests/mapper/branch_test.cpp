@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes of spatial unrollings without a list: boxes bound all of their members, and what is
+// generated best bound first is what a list sorts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "core/rng.hpp"
+#include "mapper/branch/best_first.hpp"
+#include "mapper/exact/groups.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/nests/counting.hpp"
+#include "mapper/twins.hpp"
+#include "random_space.hpp"
+#include "workloads/conv.hpp"
+#include "workloads/einsum.hpp"
+#include "workloads/gemm.hpp"
+
+namespace mapsim {
+namespace {
+
+using Tuple = UnrollingClasses::Tuple;
+
+std::string drawn(Rng& rng, const std::vector<std::string>& of) { return of[rng.below(of.size())]; }
+
+// Up to three fanouts between four levels, with and without multicast and reduction, additions that
+// cost something, sums that are wider than results, ports, and rooms of any size.
+Arch random_machine(Rng& rng) {
+  std::string text = "name: machine\nnodes:\n";
+  double energy = 64;
+  for (int l = 0; l < 4; ++l) {
+    const std::string room = l == 0 ? "unlimited" : std::to_string(8 * (2 + rng.below(100))) + " b";
+    text += "  - {storage: L" + std::to_string(l) + ", capacity: " + room +
+            ", energy: {read: " + std::to_string(energy) +
+            " pJ/b, write: " + std::to_string(energy / 2) + " pJ/b}" +
+            drawn(rng, {"", ", bandwidth: {shared: 8 b/cycle}", ", bandwidth: {read: 4 b/cycle}"}) +
+            "}\n";
+    energy /= static_cast<double>(1 + rng.below(5));
+    if (l > 0 && rng.below(3) > 0) {
+      text += "  - {fanout: F" + std::to_string(l) + ", x: " + drawn(rng, {"2", "4"}) +
+              ", y: " + drawn(rng, {"2", "3"}) +
+              drawn(rng, {"", ", multicast: [input]", ", multicast: [input, weight]"}) +
+              drawn(rng, {"", ", spatial_reduction: true",
+                          ", spatial_reduction: true, reduction_energy: 900 pJ"}) +
+              "}\n";
+    }
+  }
+  return parse_arch(text + "  - {compute: MAC, energy: 1 pJ}\n", "machine");
+}
+
+Workload random_layer(Rng& rng) {
+  Precision precision;
+  if (rng.below(2) == 0) {
+    precision.partial = Bits{32};
+  }
+  switch (rng.below(4)) {
+    case 0:
+      return gemm("gemm", {4, 6, 8, {}, false}, precision);
+    case 1:
+      return einsum("window_in_output", "Z[n][2*p+r] += A[n][p] * B[r]",
+                    {{"n", 4}, {"p", 6}, {"r", 4}}, precision);
+    default: {
+      ConvShape shape;
+      shape.in_channels = 2;
+      shape.out_channels = 4;
+      shape.kernel = {2, 2};
+      shape.stride = {1 + static_cast<std::int64_t>(rng.below(2)), 1};
+      shape.input = {4 * shape.stride[0] + 1, 5};
+      return conv2d("conv", shape, precision);
+    }
+  }
+}
+
+SearchCase random_case(std::uint64_t seed) {
+  Rng rng{seed};
+  switch (seed % 4) {
+    case 0:
+      return random_space(seed, 100'000'000);
+    case 1:
+      return random_systolic_space(seed, 100'000'000);
+    default:
+      return {{random_machine(rng), random_layer(rng)}, {}};
+  }
+}
+
+Objective random_objective(std::uint64_t seed) {
+  Objective objective = seed % 3 == 0   ? Objective::kEnergy
+                        : seed % 3 == 1 ? Objective::kEdp
+                                        : Objective::kLatency;
+  objective.mode = seed % 5 == 0 ? LatencyMode::kRamped : LatencyMode::kSteady;
+  return objective;
+}
+
+std::vector<Tuple> list_tuples(const UnrollingClasses& classes) {
+  std::vector<Tuple> tuples{{}};
+  std::vector<PackedFactors> products{{}};
+  for (const FanoutId f : classes.choices().ids()) {
+    std::vector<Tuple> longer;
+    std::vector<PackedFactors> longer_products;
+    for (std::size_t i = 0; i < tuples.size(); ++i) {
+      for (std::size_t c = 0; c < classes.choices()[f].size(); ++c) {
+        PackedFactors product = products[i];
+        if (classes.primes().multiply(product,
+                                      classes.primes().pack(classes.choices()[f][c].factors))) {
+          longer.push_back(tuples[i]);
+          longer.back()[index_of(f)] = static_cast<std::uint32_t>(c);
+          longer_products.push_back(product);
+        }
+      }
+    }
+    tuples = longer;
+    products = longer_products;
+  }
+  return tuples;
+}
+
+// Of each choice the boxes that hold it, from the root of its tree down.
+std::vector<std::vector<std::uint32_t>> holders(const branch::BoxTree& tree, std::size_t choices) {
+  std::vector<std::vector<std::uint32_t>> of_choice(choices);
+  std::vector<std::uint32_t> path;
+  const auto walk = [&](auto&& self, std::uint32_t box) -> void {
+    path.push_back(box);
+    if (tree[box].choice != branch::Box::kNone) {
+      of_choice[tree[box].choice] = path;
+    } else {
+      self(self, tree[box].left);
+      self(self, tree[box].right);
+    }
+    path.pop_back();
+  };
+  for (const auto& root : {tree.idle(), tree.busy()}) {
+    if (root) {
+      walk(walk, *root);
+    }
+  }
+  return of_choice;
+}
+
+// Every combination of boxes that hold the choices of a class is no better than the class itself.
+TEST(Boxes, BoundAllTheirMembers) {
+  std::size_t checked = 0;
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    SCOPED_TRACE(seed);
+    const SearchCase random = random_case(seed);
+    const Mapspace space{random.problem, random.constraints};
+    const Objective objective = random_objective(seed);
+    exact::ClassFloors floors(space, objective);
+    const UnrollingClasses& classes = space.classes();
+    PerTensor<exact::TensorUse> uses;
+    for (const Tensor& tensor : random.problem.workload().tensors) {
+      uses.push_back(exact::use_of(random.problem.workload(), tensor));
+    }
+    std::vector<branch::BoxTree> trees;
+    std::vector<std::vector<std::vector<std::uint32_t>>> holding;
+    for (const FanoutId f : classes.choices().ids()) {
+      trees.emplace_back(classes, f, uses);
+      holding.push_back(holders(trees.back(), classes.choices()[f].size()));
+    }
+    std::map<Tuple, exact::Key> bounds;
+    std::vector<Tuple> tuples = list_tuples(classes);
+    const std::size_t step = 1 + tuples.size() / 40;
+    for (std::size_t i = 0; i < tuples.size(); i += step) {
+      const exact::Key floor = floors.of(classes.group(tuples[i])).key;
+      const auto combine = [&](auto&& self, std::size_t fanout, Tuple& boxes) -> void {
+        if (fanout == trees.size()) {
+          const auto [bound, is_new] = bounds.try_emplace(boxes);
+          if (is_new) {
+            exact::GroupFloor::Boxes of_fanouts;
+            for (std::size_t f = 0; f < trees.size(); ++f) {
+              of_fanouts.push_back(&trees[f][boxes[f]]);
+            }
+            bound->second = floors.of(of_fanouts);
+          }
+          ASSERT_LE(bound->second, floor)
+              << "of a class with bound " << floor.first << ", " << floor.second << ", boxes "
+              << bound->second.first << ", " << bound->second.second;
+          ++checked;
+          return;
+        }
+        for (const std::uint32_t box : holding[fanout][tuples[i][fanout]]) {
+          boxes[fanout] = box;
+          self(self, fanout + 1, boxes);
+        }
+      };
+      Tuple boxes{};
+      combine(combine, 0, boxes);
+    }
+  }
+  EXPECT_GT(checked, 20'000U);
+}
+
+// The same classes in the same order as a list of all, sorted by bound, time and order of lists,
+// has them; of alike ones the first.
+TEST(BestFirst, GeneratesWhatAListOfAllSorts) {
+  std::size_t generated = 0;
+  for (std::uint64_t seed = 300; seed < 380; ++seed) {
+    SCOPED_TRACE(seed);
+    const SearchCase random = random_case(seed);
+    const Mapspace space{random.problem, random.constraints};
+    const Objective objective = random_objective(seed);
+    if (space.class_count() > 1'000) {
+      continue;
+    }
+    const exact::Groups groups(space, objective);
+    exact::ClassFloors floors(space, objective);
+    const branch::Symmetry symmetry(space);
+    branch::BestFirst all(space, symmetry, floors);
+    exact::Key limit;
+    for (const std::size_t group : groups.by_floor()) {
+      if (groups.first_alike()[group] != group || !(groups.floor(group).first < exact::kInfinity)) {
+        continue;
+      }
+      ASSERT_LE(all.bound(), groups.floor(group));
+      const auto tuple = all.next(limit, [] { return false; });
+      ASSERT_TRUE(tuple);
+      const UnrollingGroup found = space.classes().group(*tuple);
+      ASSERT_EQ(found.first, groups.unrolling(group).first);
+      EXPECT_EQ(found.assignments, groups.unrolling(group).assignments);
+      ++generated;
+    }
+    EXPECT_FALSE(all.next(limit, [] { return false; }));
+  }
+  EXPECT_GT(generated, 1'000U);
+}
+
+TEST(BestFirst, LeavesOutWhatIsWorseThanTheLimitAndBoundsIt) {
+  const SearchCase random = random_case(42);
+  const Mapspace space{random.problem, random.constraints};
+  const exact::Groups groups(space, Objective::kEdp);
+  const std::vector<std::size_t> order = groups.by_floor();
+  const exact::Key limit = groups.floor(order[order.size() / 3]);
+  exact::ClassFloors floors(space, Objective::kEdp);
+  const branch::Symmetry symmetry(space);
+  branch::BestFirst within(space, symmetry, floors);
+  std::size_t found = 0;
+  while (within.next(limit, [] { return false; })) {
+    ++found;
+  }
+  EXPECT_GT(found, 2U);
+  EXPECT_LT(found, order.size() / 2);
+  EXPECT_FALSE(within.is_stopped());
+  EXPECT_TRUE(exact::worse(within.bound(), limit));
+}
+
+TEST(BestFirst, FindsOneClassWithoutTime) {
+  const SearchCase random = random_case(42);
+  const Mapspace space{random.problem, random.constraints};
+  exact::ClassFloors floors(space, Objective::kEnergy);
+  const branch::Symmetry symmetry(space);
+  branch::BestFirst hasty(space, symmetry, floors);
+  const auto over = [] { return true; };
+  EXPECT_TRUE(hasty.next({}, over));
+  while (hasty.next({}, over)) {
+  }
+  EXPECT_TRUE(hasty.is_stopped());
+  EXPECT_GT(hasty.bound().first, 0);
+}
+
+TEST(UnrollingClasses, AreCountedWithoutAList) {
+  for (std::uint64_t seed = 500; seed < 560; ++seed) {
+    SCOPED_TRACE(seed);
+    const SearchCase random = seed % 3 == 0 ? random_ruled_space(seed) : random_case(seed);
+    const Mapspace space{random.problem, random.constraints};
+    const std::vector<UnrollingGroup>& list = space.group_by_factors();
+    EXPECT_EQ(space.class_count(), std::ssize(list));
+    mpz_class nests;
+    std::int64_t unrollings = 0;
+    nests::MappingCounter counter(space);
+    for (const UnrollingGroup& group : list) {
+      unrollings += group.assignments;
+      nests += counter.count(group) * mpz_class{static_cast<long>(group.assignments)};
+    }
+    EXPECT_EQ(space.unrolling_count(), unrollings);
+    if (!space.is_ruled()) {
+      EXPECT_EQ(space.size(), nests.get_str());
+    }
+  }
+}
+
+// Bounds of many primes, whose exponents need two words.
+TEST(PrimeFields, MultiplyAndDivideByManyPrimes) {
+  PerDim<std::int64_t> bounds;
+  for (const std::int64_t bound : {2 * 3 * 5 * 7, 2 * 3 * 5, 30, 30, 42, 30, 6, 6, 6, 2, 2, 2}) {
+    bounds.push_back(bound);
+  }
+  const PrimeFields primes(bounds);
+  Rng rng{5};
+  const auto draw = [&] {
+    PerDim<std::int64_t> factors = bounds;
+    for (std::int64_t& factor : factors) {
+      for (const std::int64_t prime : {2, 3, 5, 7}) {
+        factor /= factor % prime == 0 && rng.below(2) == 0 ? prime : 1;
+      }
+    }
+    return factors;
+  };
+  int fitting = 0;
+  for (int i = 0; i < 500; ++i) {
+    const PerDim<std::int64_t> a = draw();
+    PerDim<std::int64_t> b = draw();
+    if (i % 2 == 0) {
+      for (const DimId d : b.ids()) {
+        b[d] = rng.below(12) == 0 ? b[d] : 1;
+      }
+    }
+    bool fits = true;
+    for (const DimId d : bounds.ids()) {
+      fits = fits && bounds[d] % (a[d] * b[d]) == 0;
+    }
+    PackedFactors product = primes.pack(a);
+    ASSERT_EQ(primes.multiply(product, primes.pack(b)), fits);
+    if (fits) {
+      ++fitting;
+      for (const DimId d : bounds.ids()) {
+        EXPECT_EQ(primes.left(product)[d], bounds[d] / (a[d] * b[d]));
+      }
+    }
+    const PerDim<std::int64_t> left = primes.left(primes.common(primes.pack(a), primes.pack(b)));
+    for (const DimId d : bounds.ids()) {
+      EXPECT_EQ(left[d], bounds[d] / std::gcd(a[d], b[d]));
+    }
+  }
+  EXPECT_GT(fitting, 20);
+}
+
+TEST(Symmetry, IsThatOfTheList) {
+  std::size_t alike = 0;
+  for (std::uint64_t seed = 600; seed < 720; ++seed) {
+    SCOPED_TRACE(seed);
+    const SearchCase random = random_case(seed);
+    const Mapspace space{random.problem, random.constraints};
+    if (space.class_count() > 400) {
+      continue;
+    }
+    const std::vector<std::size_t> first = twins(space);
+    std::vector<Tuple> tuples = list_tuples(space.classes());
+    std::sort(tuples.begin(), tuples.end(),
+              [&](const Tuple& a, const Tuple& b) { return space.classes().comes_before(a, b); });
+    const branch::Symmetry symmetry(space);
+    ASSERT_EQ(tuples.size(), first.size());
+    for (std::size_t g = 0; g < tuples.size(); ++g) {
+      EXPECT_EQ(symmetry.is_first(tuples[g]), first[g] == g);
+      const std::vector<Tuple> others = symmetry.others(tuples[g]);
+      alike += others.size();
+      for (const Tuple& other : others) {
+        const auto at = static_cast<std::size_t>(std::find(tuples.begin(), tuples.end(), other) -
+                                                 tuples.begin());
+        ASSERT_LT(at, first.size());
+        EXPECT_EQ(first[at], first[g]);
+      }
+    }
+  }
+  EXPECT_GT(alike, 50U);
+}
+
+// A million classes, of which a search makes a few hundred.
+TEST(ExactSearch, OfTwoWideFanoutsListsNothing) {
+  const Arch arch = parse_arch(R"(name: two_fanouts
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 12 pJ/b, write: 12 pJ/b}}
+  - {storage: GLB, capacity: 262144 B, energy: {read: 0.4 pJ/b, write: 0.4 pJ/b}}
+  - {fanout: outer, x: 16, y: 16, multicast: [input, weight], spatial_reduction: true}
+  - {storage: RF, capacity: 512 B, energy: {read: 0.06 pJ/b, write: 0.06 pJ/b}}
+  - {fanout: inner, x: 16, y: 16, multicast: [input, weight], spatial_reduction: true}
+  - {compute: MAC, energy: 1 pJ}
+)",
+                               "arch");
+  const Problem problem{arch, gemm("gemm", {512, 512, 512, {}, false})};
+  const Mapspace space{problem, {}};
+  SearchOptions options;
+  const SearchResult found = search_exact(space, options);
+  EXPECT_EQ(found.certificate.status, Proof::kOptimal);
+  EXPECT_GT(found.statistics.unrollings_total, 10'000);
+  EXPECT_LT(found.groups.size(), 100U);
+  ASSERT_TRUE(found.others_bound);
+  EXPECT_GE(*found.others_bound, found.cost->energy.total.count());
+}
+
+}  // namespace
+}  // namespace mapsim
