@@ -123,7 +123,7 @@ std::string extremes_text(const Network& network, const std::vector<Share>& foun
     energies.emplace_back(energy_part(share, sums), name);
   };
   for (const Share& share : found) {
-    add(share, network.layers[share.layer].name);
+    add(share, table_name(network.layers[share.layer].name));
   }
   for (const StreamKind& stream : streams) {
     add(stream.share, stream.kind);

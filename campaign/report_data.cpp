@@ -248,7 +248,14 @@ class StudyReader {
         numbers.push_back(number);
       }
       store_.read({"answers", campaign, columns, numbers}, [&](const Record& row) {
-        std::vector<LayerResult>& layers = points.at(reader.whole(row, "number"))->layers;
+        const auto asked = points.find(reader.whole(row, "number"));
+        if (asked == points.end()) {
+          throw ConfigError({Diagnostic{
+              path_, 0, 0, "",
+              fmt::format("damaged: campaign '{}' gives a point that was not asked for", campaign),
+              ""}});
+        }
+        std::vector<LayerResult>& layers = asked->second->layers;
         layers.push_back(layer_of(reader, row));
         layers.back().widths = widths_in(reader, row, widths_);
       });

@@ -123,6 +123,9 @@ std::vector<Recognised> signs_of(std::string_view text) {
     const std::string_view line = text.substr(begin, end - begin);
     const auto by_key = kind_of_key(key_of(line));
     if (const auto kind = by_key ? by_key : kind_of_line(line, number == 1)) {
+      if (*kind == FileKind::kCertificate) {
+        return {{*kind, number}};  // it has keys of what it is about, too
+      }
       found.push_back({*kind, number});
     } else if (found.empty() && !is_yaml(line)) {
       break;

@@ -44,6 +44,16 @@ class WrongInputs : public InFolder {
   }
 };
 
+// It has the keys of what it is about, too.
+TEST_F(WrongInputs, KnowACertificateInEveryPlace) {
+  for (const char* arguments :
+       {"eval arch.yaml layer.yaml proof.yaml", "simulate arch.yaml layer.yaml proof.yaml",
+        "search arch.yaml layer.yaml --constraints proof.yaml",
+        "import timeloop proof.yaml -o x"}) {
+    EXPECT_THAT(complaint(arguments), testing::HasSubstr("this is a certificate")) << arguments;
+  }
+}
+
 TEST_F(WrongInputs, AreNamedAsWhatTheyAre) {
   const std::vector<std::array<std::string, 3>> files{
       {"proof.yaml", "a certificate; mapsim check reads it", "certificate: 1"},
