@@ -37,7 +37,8 @@ TEST_F(CommandLine, WritesAProofThatHoldsUntilItIsChanged) {
   EXPECT_EQ(whole.code, 0);
   EXPECT_THAT(
       whole.out,
-      HasSubstr("small_gemm on teaching: the proof holds\noperands 8 b, outputs 32 b, sums 32 b\n"));
+      HasSubstr(
+          "small_gemm on teaching: the proof holds\noperands 8 b, outputs 32 b, sums 32 b\n"));
   const Outcome stranger = run(fmt::format("check proof.yaml --workload {} --json", kLayer));
   EXPECT_EQ(stranger.code, 1);
   EXPECT_EQ(Json::parse(stranger.out)["check"]["holds"], false);
