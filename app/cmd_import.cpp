@@ -100,6 +100,9 @@ Answer run(const ImportArguments& arguments) {
   if (arguments.format == "gpu-table") {
     return import_gpu_tables(arguments);
   }
+  if (arguments.folder == "-") {
+    throw UsageError("-o: '-' names no folder; the files go to a folder (./- is one)");
+  }
   namespace fs = std::filesystem;
   const ImportedFiles imported = arguments.format == "scalesim" ? import_scalesim(arguments)
                                  : arguments.format == "onnx"   ? import_onnx(arguments)

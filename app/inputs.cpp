@@ -123,8 +123,12 @@ std::vector<Input> inputs_of(const HistogramArguments& a) {
   return {arch(a.arch), workload(a.workload), constraints(a.constraints)};
 }
 
-// Of several files of a format each may be any of them.
+// SCALE-Sim's two files have places; of several files of another format each may be any of them.
 std::vector<Input> inputs_of(const ImportArguments& a) {
+  if (a.format == "scalesim" && a.files.size() == 2) {
+    return {{"CONFIGURATION", a.files[0], {FileKind::kScaleSim}},
+            {"TOPOLOGY", a.files[1], {FileKind::kTopology}}};
+  }
   const FileKinds wanted =
       a.format == "timeloop"   ? FileKinds{FileKind::kTimeloop, FileKind::kAccelergy,
                                          FileKind::kMapping, FileKind::kConstraints}

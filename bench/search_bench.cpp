@@ -107,8 +107,9 @@ void register_searches() {
   for (const Goal& goal : kGoals) {
     register_search("busy_3_levels", "gemm/512", false, goal);
   }
-  register_search("slow_ports", "vgg16/conv3_2", false, kGoals[1]);  // EDP
-  register_search("slow_ports", "gemm/512", false, kGoals[2]);       // latency
+  register_search("tpu_v1", "llama_7b/decode_ffn_up", false, kGoals[2]);  // wide, few labels
+  register_search("slow_ports", "vgg16/conv3_2", false, kGoals[1]);       // EDP
+  register_search("slow_ports", "gemm/512", false, kGoals[2]);            // latency
   for (const char* machine : kBalancedMachines) {
     for (const std::string& layer : mapsim::bench::resnet50_layers()) {
       benchmark::RegisterBenchmark(

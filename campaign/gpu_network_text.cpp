@@ -129,6 +129,28 @@ std::string kernels_widths_text(const GpuNetworkResult& result) {
   return widths.empty() ? "" : counted_widths(widths) + '\n';
 }
 
+WidthSets kernels_widths(const GpuNetworkResult& result) {
+  WidthSets widths;
+  for (const GpuLayer& layer : result.layers) {
+    if (layer.kernel) {
+      widths.add(widths_of(layer.form.problem));
+    }
+  }
+  return widths;
+}
+
+Json head_json(const Provenance& origin, const Gpu& gpu, const Network& network,
+               const GpuNetworkResult& result) {
+  Json json = provenance_json(origin);
+  json["gpu"] = gpu.name;
+  json["network"] = network.name;
+  json["interrupted"] = result.interrupted;
+  json["batch"] = network.batch;
+  json["widths"] = widths_json(kernels_widths(result));
+  json["warnings"] = network.warnings;
+  return json;
+}
+
 }  // namespace
 
 std::string gpu_network_text(const Gpu& gpu, const Network& network,
@@ -161,12 +183,7 @@ std::string gpu_network_text(const Gpu& gpu, const Network& network,
 
 std::string gpu_network_json(const Provenance& origin, const Gpu& gpu, const Network& network,
                              const GpuNetworkResult& result) {
-  Json json = Json::parse(provenance_text(origin));
-  json["gpu"] = gpu.name;
-  json["network"] = network.name;
-  json["interrupted"] = result.interrupted;
-  json["batch"] = network.batch;
-  json["warnings"] = network.warnings;
+  Json json = head_json(origin, gpu, network, result);
   const double seconds = result.latency.count();
   json["total"] = {
       {"energy_pj", result.energy.count()},

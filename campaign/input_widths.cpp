@@ -3,24 +3,23 @@
 
 #include <set>
 #include <variant>
-#include <vector>
 
-#include "report/widths.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 
-const std::string& InputWidths::of(const std::string& id) {
+const std::optional<Widths>& InputWidths::of(const std::string& id) {
   const auto [known, is_new] = known_.try_emplace(id);
   if (is_new) {
     const std::string text = store_.input_text(id);
-    known->second =
-        text.starts_with("name:") ? widths_text(widths_of(parse_workload(text, id))) : "";
+    if (text.starts_with("name:")) {
+      known->second = widths_of(parse_workload(text, id));
+    }
   }
   return known->second;
 }
 
-std::string input_widths_text(Store& store, const std::string& campaign) {
+std::vector<Widths> input_widths(Store& store, const std::string& campaign) {
   std::set<std::string> ids;
   store.read({"answers", campaign, {"workload", "latency_seconds", "latency_cycles"}},
              [&ids](const Record& row) {
@@ -30,14 +29,14 @@ std::string input_widths_text(Store& store, const std::string& campaign) {
                  ids.insert(*id);
                }
              });
-  InputWidths widths{store};
-  std::vector<std::string> texts;
+  InputWidths known{store};
+  std::vector<Widths> widths;
   for (const std::string& id : ids) {
-    if (const std::string& text = widths.of(id); !text.empty()) {
-      texts.push_back(text);
+    if (const std::optional<Widths>& one = known.of(id); one) {
+      widths.push_back(*one);
     }
   }
-  return texts.empty() ? "" : counted_widths(texts) + "\n";
+  return widths;
 }
 
 }  // namespace mapsim

@@ -69,20 +69,11 @@ Json layer_json(const Arch& arch, const NetworkLayer& layer, const SearchResult&
   return json;
 }
 
-Json bits_json(const std::set<Bits>& widths) {
-  Json json = Json::array();
-  for (const Bits bits : widths) {
-    json.push_back(bits.count());
-  }
-  return json;
-}
-
-Json widths_json(const Arch& arch, const Network& network) {
+Json all_widths_json(const Arch& arch, const Network& network) {
   const NetworkWidths widths = network_widths(arch, network);
-  return {{"operands_bits", bits_json(widths.operands)},
-          {"outputs_bits", bits_json(widths.outputs)},
-          {"sums_bits", bits_json(widths.sums)},
-          {"word_bits", widths.word ? Json(widths.word->count()) : Json()}};
+  Json json = widths_json(widths.tensors);
+  json["word_bits"] = widths.word ? Json(widths.word->count()) : Json();
+  return json;
 }
 
 }  // namespace
@@ -104,7 +95,7 @@ std::string network_json(const Provenance& origin, const Arch& arch, const Netwo
   const double seconds = static_cast<double>(sums.latency.count()) / arch.clock.count();
   const auto inferences = static_cast<double>(network.batch);
   json["batch"] = network.batch;
-  json["widths"] = widths_json(arch, network);
+  json["widths"] = all_widths_json(arch, network);
   std::vector<std::string> warnings = origin.warnings;
   for (std::string& warning : network_warnings(arch, network)) {
     warnings.push_back(std::move(warning));

@@ -11,10 +11,10 @@ namespace mapsim {
 namespace {
 
 // "16 b and 32 b".
-std::string widths_list(const std::set<Bits>& widths) {
+std::string widths_list(const std::set<std::int64_t>& widths) {
   std::vector<std::string> texts;
-  for (const Bits bits : widths) {
-    texts.push_back(fmt::format("{} b", bits.count()));
+  for (const std::int64_t bits : widths) {
+    texts.push_back(fmt::format("{} b", bits));
   }
   return fmt::format("{}", fmt::join(texts, " and "));
 }
@@ -24,13 +24,7 @@ std::string widths_list(const std::set<Bits>& widths) {
 NetworkWidths network_widths(const Arch& arch, const Network& network) {
   NetworkWidths widths;
   for (const NetworkLayer& layer : network.layers) {
-    for (const Tensor& tensor : layer.workload.tensors) {
-      const bool output = tensor.role == Role::kOutput;
-      (output ? widths.outputs : widths.operands).insert(tensor.bits);
-      if (output) {
-        widths.sums.insert(tensor.partial_bits);
-      }
-    }
+    widths.tensors.add(widths_of(layer.workload));
   }
   for (const Storage& level : arch.levels) {
     const bool keeps =
@@ -43,30 +37,28 @@ NetworkWidths network_widths(const Arch& arch, const Network& network) {
 }
 
 std::string widths_text(const Arch& arch, const Network& network) {
-  const NetworkWidths widths = network_widths(arch, network);
-  return widths.operands.empty()
+  const auto& [tensors, word] = network_widths(arch, network);
+  return tensors.operands.empty()
              ? ""
-             : fmt::format("operands {}, outputs {}, sums {}{}\n", widths_list(widths.operands),
-                           widths_list(widths.outputs), widths_list(widths.sums),
-                           widths.word ? fmt::format("; words of {} b in {}", widths.word->count(),
-                                                     arch.name)
-                                       : "");
+             : fmt::format(
+                   "operands {}, outputs {}, sums {}{}\n", widths_list(tensors.operands),
+                   widths_list(tensors.outputs), widths_list(tensors.sums),
+                   word ? fmt::format("; words of {} b in {}", word->count(), arch.name) : "");
 }
 
 std::vector<std::string> network_warnings(const Arch& arch, const Network& network) {
   std::vector<std::string> warnings = network.warnings;
-  const NetworkWidths widths = network_widths(arch, network);
-  if (!widths.word || widths.operands.empty() || *widths.operands.rbegin() <= *widths.word) {
+  const auto& [tensors, word] = network_widths(arch, network);
+  if (!word || tensors.operands.empty() || *tensors.operands.rbegin() <= word->count()) {
     return warnings;
   }
   const bool model = std::all_of(network.layers.begin(), network.layers.end(),
                                  [](const NetworkLayer& layer) { return layer.file.empty(); });
-  warnings.push_back(
-      fmt::format("operands of {} b are wider than the words of {} b in {}{}",
-                  widths.operands.rbegin()->count(), widths.word->count(), arch.name,
-                  model ? fmt::format("; --operand-bits {} takes the model as quantised to them",
-                                      widths.word->count())
-                        : ""));
+  warnings.push_back(fmt::format(
+      "operands of {} b are wider than the words of {} b in {}{}", *tensors.operands.rbegin(),
+      word->count(), arch.name,
+      model ? fmt::format("; --operand-bits {} takes the model as quantised to them", word->count())
+            : ""));
   return warnings;
 }
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "arch/arch.hpp"
+#include "report/widths.hpp"
 #include "workloads/network.hpp"
 
 namespace mapsim {
 
-// Widths of the tensors of a network's layers, each once, and of the words of a machine.
+// Widths of the tensors of a network's layers, and of the words of a machine.
 struct NetworkWidths {
-  std::set<Bits> operands;     // inputs and weights
-  std::set<Bits> outputs;      // as the next layer reads them
-  std::set<Bits> sums;         // while they are summed up
+  WidthSets tensors{};
   std::optional<Bits> word{};  // the least of levels that may keep an operand; absent: not given
 };
 NetworkWidths network_widths(const Arch& arch, const Network& network);

@@ -134,9 +134,11 @@ void check_sums(const std::string& database, const DesignResult& design, const L
 // In words; empty on a GPU, where kernels have a precision of their own, and of operators that only
 // move data.
 std::string widths_in(const Reader& reader, const Record& row, InputWidths& widths) {
-  return is_on_gpu(reader, row) || reader.text(row, "status") == "priced"
-             ? ""
-             : widths.of(reader.text(row, "workload"));
+  if (is_on_gpu(reader, row) || reader.text(row, "status") == "priced") {
+    return "";
+  }
+  const std::optional<Widths>& one = widths.of(reader.text(row, "workload"));
+  return one ? widths_text(*one) : "";
 }
 
 DesignResult design_of(const Reader& reader, const Record& row, std::size_t number) {

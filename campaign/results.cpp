@@ -209,10 +209,29 @@ std::string text_table(const std::vector<Shown>& all,
   return table(rows);
 }
 
-// One entry after the other: a tree of all of them takes ten times the memory of their text.
-std::string json_text(const Provenance& origin, const char* list, const std::vector<Shown>& shown,
-                      const std::function<void(const std::function<void(const Record&)>&)>& read) {
+// "operands 8 b, outputs 8 b, sums 32 b" above a table; nothing without a mapping.
+std::string widths_line(const std::vector<Widths>& layers) {
+  std::vector<std::string> texts;
+  for (const Widths& widths : layers) {
+    texts.push_back(widths_text(widths));
+  }
+  return texts.empty() ? "" : counted_widths(texts) + '\n';
+}
+
+// Provenance and widths. Entries follow.
+Json head_json(const Provenance& origin, const std::vector<Widths>& layers) {
   Json head = provenance_json(origin);
+  WidthSets sets;
+  for (const Widths& widths : layers) {
+    sets.add(widths);
+  }
+  head["widths"] = widths_json(sets);
+  return head;
+}
+
+// One entry after the other: a tree of all of them takes ten times the memory of their text.
+std::string json_text(Json head, const char* list, const std::vector<Shown>& shown,
+                      const std::function<void(const std::function<void(const Record&)>&)>& read) {
   head[list] = Json::array();
   std::string text = head.dump(1);
   const std::string end = "]\n}";
@@ -261,13 +280,14 @@ std::string results_table(const Provenance& origin, const ResultsOptions& option
   };
   switch (options.format) {
     case ResultsFormat::kText:
-      return input_widths_text(store, options.campaign) + text_table(shown, read);
+      return widths_line(input_widths(store, options.campaign)) + text_table(shown, read);
     case ResultsFormat::kCsv:
       return csv(shown, read);
     case ResultsFormat::kJson:
       break;
   }
-  return json_text(origin, options.networks ? "networks" : "points", shown, read);
+  return json_text(head_json(origin, input_widths(store, options.campaign)),
+                   options.networks ? "networks" : "points", shown, read);
 }
 
 std::string unlisted_designs(const ResultsOptions& options) {

@@ -31,4 +31,10 @@ void add_widths(nlohmann::ordered_json& json, const Widths& widths) {
   json["output_bits"] = widths.outputs;
 }
 
+nlohmann::ordered_json widths_json(const WidthSets& widths) {
+  return {{"operands_bits", widths.operands},
+          {"outputs_bits", widths.outputs},
+          {"sums_bits", widths.sums}};
+}
+
 }  // namespace mapsim

@@ -13,4 +13,7 @@ nlohmann::ordered_json provenance_json(const Provenance& origin);
 // `operand_bits`, `sum_bits` and `output_bits`.
 void add_widths(nlohmann::ordered_json& json, const Widths& widths);
 
+// `operands_bits`, `outputs_bits` and `sums_bits`: lists.
+nlohmann::ordered_json widths_json(const WidthSets& widths);
+
 }  // namespace mapsim

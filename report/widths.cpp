@@ -29,6 +29,14 @@ Widths widths_of(const GemmProblem& problem) {
           8 * sum_size(problem.precision).count()};
 }
 
+void WidthSets::add(const Widths& widths) {
+  for (const auto& [name, bits] : widths.operands) {
+    operands.insert(bits);
+  }
+  outputs.insert(widths.outputs);
+  sums.insert(widths.sums);
+}
+
 std::string widths_text(const Widths& widths) {
   std::string text;
   const auto differs = [&widths](const auto& operand) {

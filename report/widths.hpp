@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,15 @@ struct Widths {
 Widths widths_of(const Workload& workload);
 // Of a kernel on a GPU, whose precision decides, whatever the workload says.
 Widths widths_of(const GemmProblem& problem);
+
+// The widths of several layers, each once, in bits.
+struct WidthSets {
+  std::set<std::int64_t> operands;
+  std::set<std::int64_t> outputs;  // as the next layer reads them
+  std::set<std::int64_t> sums;     // while they are summed up
+
+  void add(const Widths& widths);
+};
 
 std::string widths_text(const Widths& widths);
 // The texts of several layers: each once, the most frequent first, "... (20 layers); ... (1

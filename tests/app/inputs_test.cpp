@@ -120,6 +120,19 @@ TEST_F(WrongInputs, MayBeSwapped) {
             "^\n");
 }
 
+TEST_F(WrongInputs, OfScaleSimMayBeSwapped) {
+  EXPECT_EQ(complaint("import scalesim topology.csv tool.cfg -o out"),
+            "topology.csv:1:1: this is a SCALE-Sim topology, not a SCALE-Sim configuration; are "
+            "CONFIGURATION and TOPOLOGY swapped?\n"
+            "Layer name, IFMAP Height,\n"
+            "^\n"
+            "tool.cfg:1:1: this is a SCALE-Sim configuration, not a SCALE-Sim topology; are "
+            "TOPOLOGY and CONFIGURATION swapped?\n"
+            "[general]\n"
+            "^\n");
+  EXPECT_FALSE(std::filesystem::exists(folder() / "out"));
+}
+
 // Nothing is swapped where there is but one file; an example in a text does not make it a mapping.
 TEST_F(WrongInputs, AreNotGuessedAt) {
   EXPECT_EQ(complaint("search arch.yaml arch.yaml"),

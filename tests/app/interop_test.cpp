@@ -117,6 +117,11 @@ TEST_F(Interop, WritesNothingOfABadDesign) {
   EXPECT_EQ(run("import scaleslim bad.yaml -o out"), 2);
   EXPECT_EQ(contents(folder() / "stderr"),
             "mapsim: FORMAT: no format 'scaleslim'; did you mean 'scalesim'?\n");
+  std::ofstream{folder() / "good.yaml"} << design;
+  EXPECT_EQ(run("import timeloop good.yaml -o -"), 2);
+  EXPECT_EQ(contents(folder() / "stderr"),
+            "mapsim: -o: '-' names no folder; the files go to a folder (./- is one)\n");
+  EXPECT_FALSE(fs::exists(folder() / "-"));
 }
 
 TEST_F(Interop, ImportsScaleSimReadyToEvaluateAndToSearch) {

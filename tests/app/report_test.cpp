@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/support/in_folder.hpp"
@@ -118,6 +119,9 @@ TEST_F(ReportCommand, ResultsForPeopleNameQuantitiesNotUnits) {
   EXPECT_THAT(head, Not(HasSubstr("energy_pj")));
   ASSERT_EQ(run("results r.sqlite --csv"), 0) << file("stderr");
   EXPECT_THAT(file("stdout"), HasSubstr(",energy_pj,"));
+  ASSERT_EQ(run("results r.sqlite --json"), 0) << file("stderr");
+  EXPECT_EQ(nlohmann::json::parse(file("stdout"))["widths"],
+            (nlohmann::json{{"operands_bits", {8}}, {"outputs_bits", {8}}, {"sums_bits", {32}}}));
 }
 
 TEST_F(ReportCommand, OfMeasurementsNeedsTheGpu) {

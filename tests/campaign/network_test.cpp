@@ -312,6 +312,8 @@ TEST(SearchNetwork, CountsTheBatchOnGpus) {
     return nlohmann::json::parse(gpu_network_json({"network", {}}, gpu, network, result));
   };
   EXPECT_EQ(total()["batch"], 16);
+  EXPECT_EQ(total()["widths"],
+            nlohmann::json({{"operands_bits", {8}}, {"outputs_bits", {8}}, {"sums_bits", {32}}}));
   EXPECT_DOUBLE_EQ(total()["total"]["inferences_per_second"], 16 / result.latency.count());
   EXPECT_THAT(gpu_network_text(gpu, network, result),
               testing::HasSubstr("\nTotal of 16 at a time: "));
