@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time to the proven optimum of every distinct ResNet-50 layer. given/...: spatial unrolling given,
-// one thread; searched/...: all unrollings, all threads (OMP_NUM_THREADS); balanced/...: the same
-// with balanced factors, and the gap that is left after 30 s.
+// one thread; searched/...: all unrollings, all threads (OMP_NUM_THREADS); front/...: their fronts
+// of energy and latency; balanced/...: with balanced factors, and the gap that is left after 30 s.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
@@ -10,6 +10,7 @@
 
 #include "bench/cases.hpp"
 #include "bench/summary.hpp"
+#include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 
 namespace {
@@ -27,6 +28,13 @@ constexpr Machine kMachines[]{{"eyeriss", true, true},
                               {"nvdla_like_1024", true, true},
                               {"square_3_levels", true, true},
                               {"square_5_levels", true, true}};
+
+// Machines that are deep and wide, and layers that they take.
+constexpr const char* kWideMachines[]{"busy_3_levels", "simba_package", "tpu_pod_like", "gpu_like"};
+constexpr const char* kWideLayers[]{"resnet50/conv4_1x1a", "gemm/512", "bert_base/ffn_up"};
+constexpr const char* kFrontMachines[]{"eyeriss", "simba_like", "shidiannao_like",
+                                       "square_3_levels", "square_5_levels"};
+constexpr const char* kFrontLayers[]{"resnet50/conv2_3x3", "resnet50/conv4_1x1a"};
 
 constexpr const char* kBalancedMachines[]{"eyeriss", "nvdla_like_1024"};
 constexpr double kMostSeconds = 30;
@@ -59,6 +67,25 @@ void search(benchmark::State& state, const std::string& machine, const std::stri
   state.counters["states"] = static_cast<double>(result.statistics.states);
   state.counters["unrollings"] = static_cast<double>(result.statistics.unrollings);
   state.counters["mapspace"] = std::strtod(result.certificate.mapspace_size.c_str(), nullptr);
+}
+
+void search_front(benchmark::State& state, const std::string& machine, const std::string& layer) {
+  const mapsim::Problem problem = mapsim::bench::shipped_problem(machine, layer);
+  mapsim::SearchOptions options;
+  options.threads = omp_get_max_threads();
+  mapsim::Front front;
+  for ([[maybe_unused]] auto _ : state) {
+    front = mapsim::search_front(mapsim::Mapspace{problem, {}}, options);
+  }
+  if (!front.complete) {
+    state.SkipWithError("no proven front");
+    return;
+  }
+  state.counters["optimum"] = front.points.front().value;
+  state.counters["points"] = static_cast<double>(front.points.size());
+  state.counters["labels"] = static_cast<double>(front.statistics.labels);
+  state.counters["states"] = static_cast<double>(front.statistics.states);
+  state.counters["unrollings"] = static_cast<double>(front.statistics.unrollings);
 }
 
 // What is proven in half a minute.
@@ -102,11 +129,35 @@ void register_search(const std::string& machine, const std::string& layer, bool 
   }
 }
 
-void register_searches() {
-  register_search("tpu_v1_like", "gemm/4096", true, kGoals[0]);
-  for (const Goal& goal : kGoals) {
-    register_search("busy_3_levels", "gemm/512", false, goal);
+void register_front(const std::string& machine, const std::string& layer) {
+  const std::string name = "front/" + machine + ":" + layer.substr(layer.find('/') + 1);
+  benchmark::RegisterBenchmark(
+      name.c_str(), [=](benchmark::State& state) { search_front(state, machine, layer); })
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime()
+      ->MeasureProcessCPUTime()
+      ->Iterations(1);
+}
+
+void register_wide() {
+  for (const char* machine : kWideMachines) {
+    for (const char* layer : kWideLayers) {
+      for (const Goal& goal : kGoals) {
+        register_search(machine, layer, false, goal);
+      }
+      register_front(machine, layer);
+    }
   }
+  for (const char* machine : kFrontMachines) {
+    for (const char* layer : kFrontLayers) {
+      register_front(machine, layer);
+    }
+  }
+}
+
+void register_searches() {
+  register_wide();
+  register_search("tpu_v1_like", "gemm/4096", true, kGoals[0]);
   register_search("tpu_v1", "llama_7b/decode_ffn_up", false, kGoals[2]);  // wide, few labels
   register_search("slow_ports", "vgg16/conv3_2", false, kGoals[1]);       // EDP
   register_search("slow_ports", "gemm/512", false, kGoals[2]);            // latency
