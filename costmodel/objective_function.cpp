@@ -116,13 +116,6 @@ double ObjectiveFunction::value(double picojoules, double cycles) const {
                                  : picojoules + latency_ * cycles;
 }
 
-double ObjectiveFunction::most_energy(double value, double cycles) const {
-  return form_ == Form::kProduct ? power(value / power(cycles, latency_), 1 / energy_)
-                                 : value - latency_ * cycles;
-}
-
-double ObjectiveFunction::most_latency(double value) const { return power(value, 1 / latency_); }
-
 std::string ObjectiveFunction::unit(std::string_view energy, std::string_view latency,
                                     std::string_view times) const {
   return form_ == Form::kProduct

@@ -11,9 +11,7 @@ namespace mapsim {
 // What a search minimises, as a function of a mapping's energy [pJ] and latency [cycles]. Searches,
 // checker and reports know an objective by this interface alone: another form is another branch in
 // objective_function.cpp. Each form
-//   - is monotone: no less where energy or latency is more;
-//   - has its least value over a convex set of points (energy, latency) at a vertex of the set's
-//     lower border (it is quasi-concave), so that bounds in two figures bound the objective.
+// is monotone, no less where energy or latency is more: so bounds of both figures bound it.
 class ObjectiveFunction {
  public:
   // energy^a * latency^b, 0 <= a, b <= 8, not both 0 [pJ^a cycles^b].
@@ -26,10 +24,6 @@ class ObjectiveFunction {
   }
 
   double value(double picojoules, double cycles) const;
-  // The most energy [pJ] with which a mapping of so many cycles is worth no more than `value`,
-  // where energy plays a part; the most latency [cycles], where it alone does.
-  double most_energy(double value, double cycles) const;
-  double most_latency(double value) const;
   // Do these figures play a part? At least one does.
   bool uses_energy() const { return energy_ != 0; }
   bool uses_latency() const { return latency_ != 0; }

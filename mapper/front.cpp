@@ -16,6 +16,7 @@
 #include "mapper/exact/infeasible.hpp"
 #include "mapper/exact/labels.hpp"
 #include "mapper/few.hpp"
+#include "mapper/front_points.hpp"
 #include "mapper/nvdla/front.hpp"
 #include "workloads/form.hpp"
 
@@ -24,10 +25,11 @@ namespace mapsim {
 namespace {
 
 using exact::Key;
-using exact::Staircase;
 
 // More than any tile takes, and a whole number of bits as a double.
 constexpr Bits kPlenty{std::int64_t{1} << 52};
+// Labels for a class of unrollings as a whole, before its residency patterns are searched.
+constexpr std::int64_t kTrialLabels = 2'000;
 
 class FrontSearch {
  public:
@@ -42,6 +44,7 @@ class FrontSearch {
         measure_{std::move(measure)},
         patience_{patience},
         groups_(space, options.objective, &patience),
+        points_{room.has_value()},
         most_labels_{labels_worth(count_if_few(space))} {}
 
   // Points that are known to be of the space: what they cover is not looked at.
@@ -49,15 +52,16 @@ class FrontSearch {
     spent_ = known.statistics.labels;
     front_.statistics.evaluations = known.statistics.evaluations;
     for (const FrontPoint& point : known.points) {
-      staircase_.insert(key_of(point), static_cast<std::int64_t>(found_.size()));
-      found_.push_back(point);
+      points_.insert(key_of(point), point);
     }
   }
 
   Front run() {
     bool first = true;
     front_.complete = true;
-    exact::Groups::for_batches(groups_.by_steps(), [&](std::span<const std::size_t> batch) {
+    std::vector<std::size_t> order = groups_.by_floor();
+    std::erase_if(order, [this](std::size_t g) { return groups_.first_alike()[g] != g; });
+    exact::Groups::for_batches(order, [&](std::span<const std::size_t> batch) {
       const std::int64_t left = options_.budget.labels - spent_;
       const std::int64_t labels = std::min(left, most_labels_ - front_.statistics.labels);
       if (!first && (patience_.over() || labels <= 0)) {
@@ -71,9 +75,7 @@ class FrontSearch {
     if (most_labels_ < options_.budget.labels && (!front_.complete || front_.but_for_bare)) {
       look_at_all();
     }
-    for (const Staircase::Point& point : staircase_.points()) {
-      front_.points.push_back(std::move(found_[static_cast<std::size_t>(point.tag)]));
-    }
+    front_.points = points_.take();
     // Balanced factors and rules can take long to count: whoever is stopped goes without.
     front_.mapspace_size =
         space_.size_unless([this] { return !front_.complete || patience_.over(); }).value_or("");
@@ -91,6 +93,7 @@ class FrontSearch {
     std::int64_t spent = 0;  // of the budget
     std::int64_t states = 0;
     bool looked_into = false;
+    bool is_hard = false;  // it took many labels
     bool complete = true;
     bool but_for_bare = false;
   };
@@ -114,34 +117,88 @@ class FrontSearch {
 
   Part search(std::size_t group, exact::Quest quest) const {
     Part part;
-    if (is_covered(groups_.floor(group))) {
+    if (points_.known().rules_out(groups_.floor(group))) {
       return part;
     }
-    if (patience_.over() && !staircase_.points().empty()) {
+    if (patience_.over() && !points_.known().points().empty()) {
       part.complete = false;
       return part;
     }
+    quest.known = points_.known();
+    if (room_) {
+      quest.measured_room = index_of_room(groups_.skeleton(group));
+    }
     if (is_balanced()) {
       search_balanced(group, quest, part);
-      return part;
+    } else {
+      search_perfect(group, quest, part);
     }
-    const auto instance = groups_.build(group);
-    part.states = static_cast<std::int64_t>(instance->bound.nodes().size());
+    return part;
+  }
+
+  // Do the bounds of residency patterns say more than those of whole classes? Where time counts.
+  bool has_patterns() const {
+    const bool is_timed = !room_ || options_.objective.function.uses_latency();
+    return is_timed && !space_.problem().is_timed_by_model();
+  }
+
+  // The class as a whole, with few labels if that may be enough, then one residency pattern after
+  // the other.
+  void search_perfect(std::size_t group, exact::Quest& quest, Part& part) const {
+    if (!has_patterns()) {
+      search_labels(group, quest, nullptr, part);
+      return;
+    }
+    if (!points_.known().points().empty() && groups_.patterns(group, quest.known, true).empty()) {
+      return;
+    }
+    if (!is_hard_) {
+      exact::Quest trial = quest;
+      trial.labels = std::min(quest.labels, kTrialLabels);
+      search_labels(group, trial, nullptr, part);
+      quest.known = trial.known;
+      if (part.complete || part.labels >= quest.labels || patience_.over()) {
+        return;
+      }
+    }
+    part.is_hard = true;
+    part.complete = true;
+    quest.labels -= part.labels;
+    for (const exact::Pattern& pattern : groups_.patterns(group, quest.known, false)) {
+      if (quest.known.rules_out(pattern.bound)) {
+        continue;
+      }
+      if (quest.labels <= 0 || patience_.over()) {
+        part.complete = false;
+        return;
+      }
+      const std::int64_t before = part.labels;
+      search_labels(group, quest, &pattern, part);
+      quest.labels -= part.labels - before;
+    }
+  }
+
+  void search_labels(std::size_t group, exact::Quest& quest, const exact::Pattern* pattern,
+                     Part& part) const {
+    const auto instance = groups_.build(group, quest.known, true, pattern);
+    part.states += static_cast<std::int64_t>(instance->bound.nodes().size());
+    if (!instance->dived.steps.empty()) {
+      add_point(part, instance->dived.key,
+                groups_.mapping(*instance, group, instance->dived.steps));
+      quest.known.insert(instance->dived.key);
+    }
     if (!(instance->root().first < exact::kInfinity)) {
-      return part;
-    }
-    quest.covered = staircase_;
-    if (room_) {
-      quest.measured_room = index_of_room(instance->skeleton);
+      return;
     }
     const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
     for (const exact::Ending& ending : found.endings) {
       add_point(part, ending.key, groups_.mapping(*instance, group, ending.steps));
+      quest.known.insert(ending.key);
     }
     part.looked_into = true;
-    part.labels = part.spent = found.expanded;
-    part.complete = !found.stopped;
-    return part;
+    part.labels += found.expanded;
+    part.spent += found.expanded;
+    part.complete = part.complete && !found.stopped;
   }
 
   void add_point(Part& part, const Key& key, Mapping mapping) const {
@@ -169,10 +226,7 @@ class FrontSearch {
   void join(const Mapping& mapping, const Cost& cost) {
     const FrontPoint point{objective_value(options_.objective, cost), measure_(cost), mapping,
                            cost};
-    if (!staircase_.covers(key_of(point))) {
-      staircase_.insert(key_of(point), static_cast<std::int64_t>(found_.size()));
-      found_.push_back(point);
-    }
+    points_.insert(key_of(point), point);
   }
 
   Key key_of(const FrontPoint& point) const {
@@ -191,14 +245,10 @@ class FrontSearch {
       }
       quest.budget -= bounding;
       part.spent += bounding;
-      if (is_covered(
+      if (points_.known().rules_out(
               balanced::coarse_bound(skeleton, unrollings, options_.objective, most, patience_))) {
         return;
       }
-    }
-    quest.covered = staircase_;
-    if (room_) {
-      quest.measured_room = index_of_room(skeleton);
     }
     balanced::Outcome found =
         balanced::search_group(skeleton, unrollings, options_.objective, quest, patience_);
@@ -222,18 +272,10 @@ class FrontSearch {
     statistics.unrollings += part.looked_into ? 1 : 0;
     front_.complete = front_.complete && part.complete;
     front_.but_for_bare = front_.but_for_bare || part.but_for_bare;
+    is_hard_ = is_hard_ || part.is_hard;
     for (std::size_t i = 0; i < part.points.size(); ++i) {
-      staircase_.insert(part.keys[i], static_cast<std::int64_t>(found_.size()));
-      found_.push_back(std::move(part.points[i]));
+      points_.insert(part.keys[i], std::move(part.points[i]));
     }
-  }
-
-  // The room takes no bits, as far as bounds know.
-  bool is_covered(Key bound) const {
-    if (room_) {
-      bound.second = 0;
-    }
-    return !(bound.first < exact::kInfinity) || staircase_.covers(bound);
   }
 
   std::size_t index_of_room(const exact::Skeleton& skeleton) const {
@@ -248,8 +290,8 @@ class FrontSearch {
     done_ += static_cast<std::int64_t>(groups_done);
     if (options_.progress) {
       Progress progress;
-      if (!staircase_.points().empty()) {
-        progress.best = staircase_.points().front().key.first;
+      if (!points_.known().points().empty()) {
+        progress.best = points_.known().points().front().key.first;
       }
       progress.unrollings = done_;
       progress.unrollings_total = static_cast<std::int64_t>(groups_.size());
@@ -265,10 +307,10 @@ class FrontSearch {
   Measure measure_;
   const Patience& patience_;
   exact::Groups groups_;
+  FrontPoints points_;
   std::int64_t most_labels_;  // to be expanded
   std::int64_t spent_ = 0;    // of the budget
-  Staircase staircase_;       // tags: indices of found_
-  std::vector<FrontPoint> found_;
+  bool is_hard_ = false;      // a class has taken many labels
   std::int64_t done_ = 0;
   Front front_;
 };

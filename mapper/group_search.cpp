@@ -237,7 +237,7 @@ class ExactSearch {
       return {};
     }
     exact::Quest quest;
-    quest.limit = turn.limit;
+    quest.known = turn.limit;
     quest.labels = std::max<std::int64_t>(1, turn.labels.expanded);
     quest.budget = std::max<std::int64_t>(1, turn.labels.budget);
     const Turned turned = search(group, quest, turn.is_hard);
@@ -285,8 +285,8 @@ class ExactSearch {
     if (is_balanced()) {
       return search_balanced(group, quest);
     }
-    if (is_known_beyond(group, quest.limit)) {
-      record_.relax(group, quest.limit, 0);
+    if (is_known_beyond(group, quest.known.limit())) {
+      record_.relax(group, quest.known.limit(), 0);
       return {};
     }
     Turned turned;
@@ -308,7 +308,7 @@ class ExactSearch {
   };
   Labelled search_labels(std::size_t group, const exact::Quest& quest,
                          const exact::Pattern* pattern) {
-    const auto instance = groups().build(group, quest.limit, true, pattern);
+    const auto instance = groups().build(group, quest.known, true, pattern);
     if (!instance->dived.steps.empty()) {  // the best so far, in case that labels are stopped
       record_.offer(groups().mapping(*instance, group, instance->dived.steps), group);
     }
@@ -316,10 +316,10 @@ class ExactSearch {
     labelled.found = instance->dived.key;
     labelled.states = instance->bound.nodes().size();
     const Key root = instance->root();
-    const bool is_beyond = exact::worse(root, quest.limit);
-    labelled.root = is_beyond ? quest.limit : root;
+    const bool is_beyond = quest.known.covers(root);
+    labelled.root = is_beyond ? quest.known.limit() : root;
     labelled.result.bound = labelled.root;
-    if (is_beyond || !(root.first < exact::kInfinity)) {
+    if (is_beyond) {
       return labelled;
     }
     labelled.is_open = true;
@@ -342,11 +342,11 @@ class ExactSearch {
   Turned search_patterns(std::size_t group, exact::Quest quest, bool is_hard) {
     Turned turned;
     exact::LabelResult all;  // of the whole class
-    all.bound = quest.limit;
+    all.bound = quest.known.limit();
     if (is_hard || trial_labels_ == 0) {
-      const std::vector<exact::Pattern> best = groups().patterns(group, quest.limit, true);
+      const std::vector<exact::Pattern> best = groups().patterns(group, quest.known, true);
       if (best.empty()) {
-        record_.relax(group, quest.limit, 0);
+        record_.relax(group, quest.known.limit(), 0);
         return {};
       }
       is_hard = trial_labels_ == 0 ||
@@ -356,15 +356,14 @@ class ExactSearch {
       return turned;
     }
     turned.is_hard = true;
-    const std::vector<exact::Pattern> patterns = groups().patterns(group, quest.limit, false);
-    for (std::size_t p = 0; p < patterns.size() && !exact::worse(patterns[p].bound, quest.limit);
-         ++p) {
+    const std::vector<exact::Pattern> patterns = groups().patterns(group, quest.known, false);
+    for (std::size_t p = 0; p < patterns.size() && !quest.known.covers(patterns[p].bound); ++p) {
       if (quest.labels == 0 || patience_.over()) {
         all.bound = std::min(all.bound, patterns[p].bound);
         all.stopped = true;
         break;
       }
-      const Key next = p + 1 < patterns.size() ? patterns[p + 1].bound : quest.limit;
+      const Key next = p + 1 < patterns.size() ? patterns[p + 1].bound : quest.known.limit();
       quest.tick = [&](const Key& bound, std::int64_t labels) {
         record_.tick(group, std::min({bound, next, all.bound}), labels, patience_);
       };
@@ -374,7 +373,7 @@ class ExactSearch {
       record_.count_states(one.states);
       add(one, quest, turned, all);
     }
-    all.bound = std::min(all.bound, quest.limit);
+    all.bound = std::min(all.bound, quest.known.limit());
     record_.searched(group, all);
     return turned;
   }
@@ -406,7 +405,7 @@ class ExactSearch {
     const std::int64_t labels = labelled.result.expanded;
     all.expanded += labels;
     quest.labels -= std::min(quest.labels, labels);
-    quest.limit = std::min(quest.limit, labelled.found);
+    quest.known.insert(labelled.found);
     turned.found = std::min(turned.found, labelled.found);
     turned.taken = {turned.taken.expanded + labels, turned.taken.budget + labels};
   }

@@ -54,7 +54,6 @@ class Search {
   void finish(Labels::Id id, const exact::Key& key);
   void keep_best(Outcome& outcome) const;
   void start();
-  bool occupy_start(TensorId t, std::size_t pointers, double* values);
   double steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout);
   exact::Key key_of(const double* components, double steps) const;
   bool has_chains() const { return loops_ == Loops::kAtPoints || loops_ == Loops::kAnywhere; }
@@ -107,14 +106,13 @@ class Search {
   std::map<std::vector<std::size_t>, std::size_t> debts_;
   std::vector<double> scratch_;
   std::priority_queue<Queued> queue_;
-  exact::Key limit_;
   std::int64_t most_labels_ = 0;
   Loops loops_ = Loops::kAtPoints;
   bool to_improve_ = false;  // what is as good as the limit is of no use
   std::optional<Mapping> best_;
   exact::Key best_key_;
-  exact::Staircase front_;              // of a quest for a front; tags: indices of points_
-  std::vector<Outcome::Point> points_;  // all that have joined it
+  exact::Incumbent known_;              // of a front, tags: indices of points_
+  std::vector<Outcome::Point> points_;  // all that have joined a front
 };
 
 }  // namespace mapsim::balanced

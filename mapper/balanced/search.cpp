@@ -2,12 +2,12 @@
 #include "mapper/balanced/search.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "costmodel/evaluate.hpp"
 #include "mapper/balanced/care.hpp"
 #include "mapper/balanced/label_search.hpp"
 #include "mapper/balanced/rebuild.hpp"
+#include "mapper/exact/room_use.hpp"
 
 namespace mapsim::balanced {
 
@@ -26,14 +26,6 @@ constexpr std::int64_t kChainlessLabels = 50'000;
 // Labels for extents at which nothing stands: as many as the search took without them, and these.
 constexpr std::int64_t kBareLabels = 50'000;
 
-// A point of the staircase that was there before.
-constexpr std::int64_t kNotOurs = -1;
-
-// Drops the last bits of the mantissa, so that rounding noise does not order what is equal.
-double without_noise(double x) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
-}
-
 }  // namespace
 
 Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
@@ -50,7 +42,7 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
       components_{exact::tracked(skeleton.problem(), objective).ports ? 1 + skeleton.ports().size()
                                                                       : 1},
       valuation_{skeleton, objective, 0},
-      limit_{quest.limit} {
+      known_{quest.known.without_tags()} {
   for (const exact::Placing& placing : skeleton.placings()) {
     terms_.push_back(
         make_terms(skeleton, tiles_, placing, exact::tracked(skeleton.problem(), objective)));
@@ -59,11 +51,6 @@ Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Obje
     const exact::Room& room = skeleton.rooms()[r];
     const bool carried = (room.contended && room.bits < kInfinity) || r == quest.measured_room;
     slot_of_room_.push_back(carried ? std::optional{components_ + rooms_++} : std::nullopt);
-  }
-  if (quest.covered) {
-    for (const exact::Staircase::Point& point : quest.covered->points()) {
-      front_.insert(point.key, kNotOurs);
-    }
   }
   labels_ = Labels{components_ + rooms_};
   scratch_.resize(components_ + 1);
@@ -115,7 +102,7 @@ Outcome Search::run() {
   outcome.searched = !queue_.empty();
   const Key forgotten = forget_loops(Loops::kForgotten, outcome);
   if (!(forgotten.first < kInfinity)) {
-    outcome.bound = limit_;
+    outcome.bound = known_.limit();
     return outcome;
   }
   outcome.root = std::max(outcome.root, forgotten);
@@ -125,27 +112,28 @@ Outcome Search::run() {
     outcome.bound = outcome.root;
     return outcome;
   }
-  const Key found = limit_;
+  const Key found = known_.limit();
   prove(forgotten, outcome);
   if (!outcome.complete) {
     outcome.bare = outcome.bound;
     outcome.complete = true;
   }
-  outcome.bound = std::min(found, limit_);
+  outcome.bound = std::min(found, known_.limit());
   return outcome;
 }
 
 bool Search::is_hopeless(const Key& key) const {
-  return !(key.first < kInfinity) || (quest_.covered ? front_.covers(key)
-                                      : to_improve_  ? !is_better(key)
-                                                     : exact::beyond(key, limit_));
+  return !(key.first < kInfinity) || (known_.is_front() ? known_.covers(key)
+                                      : to_improve_     ? !is_better(key)
+                                                        : exact::beyond(key, known_.limit()));
 }
 
 // Than the best so far, by more than rounding; of equally fast ones those that need less energy.
 bool Search::is_better(const Key& key) const {
-  const bool is_tie = !objective_.function.uses_energy() && !exact::beyond(key, limit_) &&
-                      key.second < limit_.second * (1 - 3 * kRounding);
-  return key.first < limit_.first * (1 - 3 * kRounding) || is_tie;
+  const Key& limit = known_.limit();
+  const bool is_tie = !objective_.function.uses_energy() && !exact::beyond(key, limit) &&
+                      key.second < limit.second * (1 - 3 * kRounding);
+  return key.first < limit.first * (1 - 3 * kRounding) || is_tie;
 }
 
 // Expands labels until none can be better than the best. The key of the one that ends, or at which
@@ -200,7 +188,7 @@ Key Search::forget_loops(Loops loops, Outcome& outcome) {
 void Search::prove(Key forgotten, Outcome& outcome) {
   const std::int64_t labels = outcome.labels;
   to_improve_ = true;
-  if (!quest_.covered && objective_.function.uses_energy() && !is_better(forgotten)) {
+  if (!known_.is_front() && objective_.function.uses_energy() && !is_better(forgotten)) {
     return;
   }
   for (const Loops loops : {Loops::kForgotten, Loops::kCounted}) {
@@ -221,8 +209,8 @@ void Search::keep_best(Outcome& outcome) const {
     outcome.key = best_key_;
   }
   outcome.points.clear();
-  for (const exact::Staircase::Point& point : front_.points()) {
-    if (point.tag != kNotOurs) {
+  for (const exact::Incumbent::Point& point : known_.points()) {
+    if (known_.is_front() && point.tag != exact::Incumbent::kNoTag) {
       outcome.points.push_back(points_[static_cast<std::size_t>(point.tag)]);
     }
   }
@@ -236,39 +224,12 @@ void Search::start() {
     label.steps = steps_of(label.chains, 0);
     label.begun = gates_.begun(0, tiles_.size() - 1);
     const Labels::Id id = labels_.add(label);
-    double* values = labels_.values(id);
-    bool fits = true;
-    for (const TensorId t : workload().tensors.ids()) {
-      fits = fits && occupy_start(t, pointers, values);
-    }
-    if (fits) {
+    if (exact::occupy_start(skeleton_, pointers, slot_of_room_, labels_.values(id))) {
       offer();
     } else {
       labels_.retract();
     }
   }
-}
-
-// The outermost level holds every tensor whole.
-bool Search::occupy_start(TensorId t, std::size_t pointers, double* values) {
-  const Tensor& tensor = workload().tensors[t];
-  const bool narrow = skeleton_.stop(pointers, t).narrow;
-  const double bits = static_cast<double>(footprint(tensor, bounds_of(workload()))) *
-                      static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
-  for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
-    const exact::Room& room = skeleton_.rooms()[r];
-    if (room.level != LevelId{0} || (room.role && *room.role != tensor.role)) {
-      continue;
-    }
-    const double used = bits + (slot_of_room_[r] ? values[*slot_of_room_[r]] : 0);
-    if (used > room.bits) {
-      return false;
-    }
-    if (slot_of_room_[r]) {
-      values[*slot_of_room_[r]] = used;
-    }
-  }
-  return true;
 }
 
 // Temporal steps of the first instance, fanouts from `fanout` on still to be crossed: at least.
@@ -315,7 +276,7 @@ bool Search::offer() {
   } else if (labels_.newest_is_dominated()) {
     labels_.retract();
   } else {
-    queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
+    queue_.push({exact::without_noise(key), id});
   }
   return true;
 }
@@ -324,7 +285,7 @@ bool Search::offer() {
 // are forgotten, perhaps none.
 void Search::finish(Labels::Id id, const Key& key) {
   if (!has_chains()) {
-    queue_.push({{without_noise(key.first), without_noise(key.second)}, id});
+    queue_.push({exact::without_noise(key), id});
     return;
   }
   std::vector<Mapping> mappings = rebuild(skeleton_, tiles_, labels_.trace(id));
@@ -332,8 +293,8 @@ void Search::finish(Labels::Id id, const Key& key) {
   Mapping mapping;
   for (Mapping& each : mappings) {
     const Key true_one = true_key(id, each);
-    if (quest_.covered && !is_hopeless(true_one)) {
-      front_.insert(true_one, static_cast<std::int64_t>(points_.size()));
+    if (known_.is_front() && !is_hopeless(true_one)) {
+      known_.insert(true_one, static_cast<std::int64_t>(points_.size()));
       points_.push_back({true_one, each});
     }
     if (mapping.nodes.empty() || true_one < found) {
@@ -341,10 +302,10 @@ void Search::finish(Labels::Id id, const Key& key) {
       mapping = std::move(each);
     }
   }
-  if (!quest_.covered) {
+  if (!known_.is_front()) {
     found = std::max(key, found);
   }
-  if (quest_.covered || is_hopeless(found)) {
+  if (known_.is_front() || is_hopeless(found)) {
     labels_.retract();
     return;
   }
@@ -352,8 +313,8 @@ void Search::finish(Labels::Id id, const Key& key) {
     best_ = std::move(mapping);
     best_key_ = found;
   }
-  limit_ = std::min(limit_, found);
-  queue_.push({{without_noise(found.first), without_noise(found.second)}, id});
+  known_.insert(found);
+  queue_.push({exact::without_noise(found), id});
 }
 
 // Of the mapping itself.

@@ -43,8 +43,8 @@ struct Outcome {
   std::optional<exact::Key> bare;
 };
 
-// The best mapping of one unrolling of a balanced space, where it is not beyond the quest's limit;
-// or, if the quest says what is covered, every one that no other covers. Its tick is not asked.
+// The best mapping of one unrolling of a balanced space, or all of a front, as far as what the
+// quest knows does not cover them. Its tick is not asked.
 Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& group,
                      const Objective& objective, const exact::Quest& quest,
                      const Patience& patience);

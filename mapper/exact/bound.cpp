@@ -8,7 +8,6 @@
 #include <span>
 
 #include "core/caught.hpp"
-#include "mapper/exact/prices.hpp"
 #include "mapper/exact/sweeps.hpp"
 
 namespace mapsim::exact {
@@ -90,12 +89,9 @@ std::vector<Leg> legs_to(const std::vector<const double*>& behind,
 
 }  // namespace
 
-template <class CostTables>
-Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-             const Scope& scope)
+Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Scope& scope)
     : nodes_(skeleton, unrolled),
-      live_(scope.within != nullptr ? scope.within->live_
-            : !scope.reachable.empty()
+      live_(!scope.reachable.empty()
                 ? scope.reachable
                 : std::vector<char>(skeleton.phases() * skeleton.pointers(), 1)),
       offsets_(skeleton.phases() * skeleton.pointers(), 0),
@@ -103,13 +99,8 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
   for (const Lattice& lattice : unrolled.lattices) {
     longest_ = std::max(longest_, lattice.size());
   }
-  if (scope.within != nullptr) {
-    ranges_ = scope.within->ranges_;
-    tiles_ = scope.within->tiles_;
-  } else if (scope.alone != nullptr) {
+  if (scope.alone != nullptr) {
     ranges_.resize(offsets_.size());
-  }
-  if (!ranges_.empty()) {
     make_digits(unrolled);
   }
   filled_ = longest_;
@@ -131,8 +122,7 @@ Bound::Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& cos
 }
 
 // With threads to share the work with: the other components follow the first, part by part.
-template <class CostTables>
-void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+void Bound::fill_together(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                           const Scope& scope, std::span<const RowId> rows) {
   for (std::size_t component = 1; component < to_go_.size(); ++component) {
     make_room(component, longest_ + nodes_.size());
@@ -170,8 +160,7 @@ void Bound::make_room(std::size_t component, std::size_t size) {
 }
 
 // The energies, which settle which rows there are.
-template <class CostTables>
-void Bound::settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+void Bound::settle(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                    const Scope& scope, Alone::Selection* selection, std::span<const RowId> rows) {
   for (const auto& [phase, pointers] : rows) {
     const std::size_t at = index(phase, pointers);
@@ -193,8 +182,7 @@ void Bound::settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
 }
 
 // Another component, of rows that are settled.
-template <class CostTables>
-void Bound::follow(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+void Bound::follow(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                    std::size_t component, std::span<const RowId> rows) {
   for (const auto& [phase, pointers] : rows) {
     if (is_live(phase, pointers)) {
@@ -205,9 +193,7 @@ void Bound::follow(const Skeleton& skeleton, const Unrolled& unrolled, CostTable
   }
 }
 
-template <class CostTables>
-bool Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                 const Row& row) {
+bool Bound::fill(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Row& row) {
   std::fill_n(begin(row), row.lattice.size(), kInfinity);
   const bool few = !row.tiles.empty() && row.tiles.size() < row.lattice.size() / kFew;
   return few ? fill_tiles(skeleton, unrolled, costs, row)
@@ -324,8 +310,7 @@ bool Bound::relax_loops(const Skeleton& skeleton, const Row& row, DimSet& neutra
 }
 
 // The runs of a jump. False: none leads to a node worth looking at.
-template <class CostTables>
-bool Bound::relax_jump(const Skeleton& skeleton, CostTables& costs, const Row& row,
+bool Bound::relax_jump(const Skeleton& skeleton, Costs& costs, const Row& row,
                        const Skeleton::Jump& jump) {
   const auto& runs = row.lattice.runs(jump.dim);
   const auto behind = rows_behind(skeleton, row, jump.dim, jump.target, runs);
@@ -343,8 +328,7 @@ bool Bound::relax_jump(const Skeleton& skeleton, CostTables& costs, const Row& r
 }
 
 // False: no move leads to a node worth looking at.
-template <class CostTables>
-bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                      const Row& row) {
   double* here = begin(row);
   bool leads_on = false;
@@ -377,8 +361,5 @@ bool Bound::fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTab
   keep_listed(row);
   return leads_on;
 }
-
-template Bound::Bound(const Skeleton&, const Unrolled&, Costs&, const Scope&);
-template Bound::Bound(const Skeleton&, const Unrolled&, PricedCosts&, const Scope&);
 
 }  // namespace mapsim::exact

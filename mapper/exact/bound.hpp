@@ -23,17 +23,14 @@ class Bound {
  public:
   // The nodes that are of interest: others may be left at infinity, and what leads to them need not
   // be looked at. Those through which a nest needs no more than `most` [pJ], as far as `alone` can
-  // tell, or else what every nest has paid when it gets to a row; that `within` has not left out.
+  // tell, or else what every nest has paid when it gets to a row.
   struct Scope {
     const Alone* alone = nullptr;
     double most = std::numeric_limits<double>::infinity();
-    const Bound* within = nullptr;
     std::vector<char> reachable{};  // by phase and pointers; none: all rows
   };
-  // `CostTables`: Costs, or PricedCosts; Costs have all tables. Idle threads of the team take part.
-  template <class CostTables>
-  Bound(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-        const Scope& scope = {});
+  // All tables of the costs are made. Idle threads of the team take part.
+  Bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Scope& scope);
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][place(node)];
   }
@@ -82,25 +79,18 @@ class Bound {
     return std::span(tiles_.data() + range.first, range.last - range.first);
   }
   void make_room(std::size_t component, std::size_t size);
-  template <class CostTables>
-  void fill_together(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+  void fill_together(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                      const Scope& scope, std::span<const RowId> rows);
-  template <class CostTables>
-  void settle(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-              const Scope& scope, Alone::Selection* selection, std::span<const RowId> rows);
-  template <class CostTables>
-  void follow(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+  void settle(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Scope& scope,
+              Alone::Selection* selection, std::span<const RowId> rows);
+  void follow(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
               std::size_t component, std::span<const RowId> rows);
-  template <class CostTables>
-  bool fill(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs, const Row& row);
+  bool fill(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Row& row);
   bool list(std::size_t index, std::span<const std::uint32_t> tiles);
   bool keep_near(const Skeleton& skeleton, const Row& row, const Scope& scope);
-  template <class CostTables>
-  bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                const Row& row);
+  bool fill_row(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Row& row);
   void keep_listed(const Row& row);
-  template <class CostTables>
-  bool relax_jump(const Skeleton& skeleton, CostTables& costs, const Row& row,
+  bool relax_jump(const Skeleton& skeleton, Costs& costs, const Row& row,
                   const Skeleton::Jump& jump);
   bool copy_behind(const Skeleton& skeleton, const Unrolled& unrolled, const Row& row);
   bool relax_loops(const Skeleton& skeleton, const Row& row, DimSet& neutral);
@@ -109,11 +99,8 @@ class Bound {
                                          const std::vector<Lattice::Run>& runs) const;
   // The same of listed tiles (bound_tiles.cpp).
   void make_digits(const Unrolled& unrolled);
-  template <class CostTables>
-  bool fill_tiles(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
-                  const Row& row);
-  template <class CostTables>
-  bool relax_jump_of_tiles(const Skeleton& skeleton, CostTables& costs, const Row& row,
+  bool fill_tiles(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Row& row);
+  bool relax_jump_of_tiles(const Skeleton& skeleton, Costs& costs, const Row& row,
                            const Digits& digits, const Skeleton::Jump& jump);
   bool relax_loops_of_tiles(const Skeleton& skeleton, const Row& row, const Digits& digits);
 

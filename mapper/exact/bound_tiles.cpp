@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "mapper/exact/bound.hpp"
-#include "mapper/exact/prices.hpp"
 
 namespace mapsim::exact {
 
@@ -39,8 +38,7 @@ void Bound::make_digits(const Unrolled& unrolled) {
 }
 
 // False: it leads to no node worth looking at.
-template <class CostTables>
-bool Bound::relax_jump_of_tiles(const Skeleton& skeleton, CostTables& costs, const Row& row,
+bool Bound::relax_jump_of_tiles(const Skeleton& skeleton, Costs& costs, const Row& row,
                                 const Digits& digits, const Skeleton::Jump& jump) {
   const Lattice& lattice = row.lattice;
   const auto& runs = lattice.runs(jump.dim);
@@ -122,8 +120,7 @@ bool Bound::relax_loops_of_tiles(const Skeleton& skeleton, const Row& row, const
 }
 
 // As fill_row() has it.
-template <class CostTables>
-bool Bound::fill_tiles(const Skeleton& skeleton, const Unrolled& unrolled, CostTables& costs,
+bool Bound::fill_tiles(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
                        const Row& row) {
   const Digits& digits = digits_[skeleton.crossed(row.phase)];
   double* here = begin(row);
@@ -161,8 +158,5 @@ bool Bound::fill_tiles(const Skeleton& skeleton, const Unrolled& unrolled, CostT
   }
   return relax_loops_of_tiles(skeleton, row, digits) || leads_on;
 }
-
-template bool Bound::fill_tiles(const Skeleton&, const Unrolled&, Costs&, const Row&);
-template bool Bound::fill_tiles(const Skeleton&, const Unrolled&, PricedCosts&, const Row&);
 
 }  // namespace mapsim::exact

@@ -139,9 +139,9 @@ std::vector<FloorWeights> EnergyFloor::weights_of_figures(const UnrollingGroup& 
 }
 
 std::vector<Pattern> EnergyFloor::patterns(const UnrollingGroup& group, const KeyOf& key_of,
-                                           const Key& limit, bool first_only) const {
+                                           const Incumbent& known, bool first_only) const {
   return GroupFloor(skeleton_->space(), routes_, pairs_, group)
-      .patterns(weights_of_figures(group), key_of, limit, first_only);
+      .patterns(weights_of_figures(group), key_of, known, first_only);
 }
 
 std::vector<bool> EnergyFloor::placings_outside(const Pattern& pattern) const {
@@ -159,21 +159,6 @@ std::vector<bool> EnergyFloor::placings_outside(const Pattern& pattern) const {
     }
   }
   return outside;
-}
-
-std::vector<bool> EnergyFloor::placings_beyond(const UnrollingGroup& group, double most) const {
-  const PerTensor<std::vector<bool>> within =
-      GroupFloor(skeleton_->space(), routes_, pairs_, group).legs_within(most);
-  std::vector<bool> beyond;
-  for (const Placing& placing : skeleton_->placings()) {
-    const std::vector<RouteLeg>& legs = routes_[placing.tensor].legs;
-    const auto leg = placing.to == Placing::kMac
-                         ? legs.end()
-                         : std::lower_bound(legs.begin(), legs.end(), leg_of(placing));
-    beyond.push_back(leg != legs.end() &&
-                     !within[placing.tensor][static_cast<std::size_t>(leg - legs.begin())]);
-  }
-  return beyond;
 }
 
 }  // namespace mapsim::exact

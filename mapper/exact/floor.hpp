@@ -26,14 +26,11 @@ class EnergyFloor {
   double of(const UnrollingGroup& group) const;
   // The least of all groups in the boxes.
   double of(const GroupFloor::Boxes& boxes) const;
-  // The residency patterns of the group within the limit, best first, or the best of them alone.
-  std::vector<Pattern> patterns(const UnrollingGroup& group, const KeyOf& key_of, const Key& limit,
-                                bool first_only) const;
+  // As GroupFloor::patterns() has them.
+  std::vector<Pattern> patterns(const UnrollingGroup& group, const KeyOf& key_of,
+                                const Incumbent& known, bool first_only) const;
   // Per placing of the skeleton: has no nest of the pattern it?
   std::vector<bool> placings_outside(const Pattern& pattern) const;
-  // Per placing of the skeleton: does every nest of the group with it need more than `most` [pJ]?
-  // Not said of accesses of the compute units. docs/decisions/0040.
-  std::vector<bool> placings_beyond(const UnrollingGroup& group, double most) const;
 
  private:
   RouteLeg leg_of(const Placing& placing) const;

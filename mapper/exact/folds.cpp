@@ -184,7 +184,7 @@ class EdgeFolds {
     objective.max_latency.reset();
     const Groups groups(space, objective);
     Quest quest;
-    quest.limit = limit < kInfinity ? Key{limit, kInfinity} : Key{};
+    quest.known = limit < kInfinity ? Key{limit, kInfinity} : Key{};
     quest.labels = labels;
     Found found;
     // Of folds whose time goes with the rows and columns in use only the floor is known.
@@ -192,11 +192,11 @@ class EdgeFolds {
     const auto bound = [&](double value) {
       return full ? std::max(each.floor.first, value) : each.floor.first;
     };
-    const auto instance = groups.build(0, quest.limit, true);
+    const auto instance = groups.build(0, quest.known, true);
     found.states = static_cast<std::int64_t>(instance->bound.nodes().size());
     const Key root = instance->root();
-    if (!(root.first < kInfinity) || worse(root, quest.limit)) {
-      found.bound = bound(std::min(root.first, quest.limit.first));
+    if (quest.known.covers(root)) {
+      found.bound = bound(std::min(root.first, quest.known.limit().first));
       return found;
     }
     const LabelResult labelled = search_labels(*instance, quest, patience);

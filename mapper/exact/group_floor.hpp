@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "mapper/branch/boxes.hpp"
+#include "mapper/exact/incumbent.hpp"
 #include "mapper/exact/tensor_use.hpp"
-#include "mapper/exact/valuation.hpp"
 #include "mapper/mapspace.hpp"
 
 namespace mapsim::exact {
@@ -50,7 +50,7 @@ FloorWeights energy_weights(const Problem& problem);
 struct Pattern {
   PerTensor<std::vector<RouteLeg>> legs;  // from level to level, outermost first
   PerTensor<std::size_t> serving;         // node
-  Key bound;                              // no mapping of this pattern is better
+  Key bound;  // no mapping of this pattern is better; of a front, in either figure
 };
 // The key of lower bounds: energy [pJ], then the busiest instance's bits of each port.
 using KeyOf = std::function<Key(const std::vector<double>&)>;
@@ -71,14 +71,12 @@ class GroupFloor {
   GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
              const std::vector<TensorPair>& pairs, const Boxes& boxes);
   double least();  // infinite: nothing can serve a tensor
-  // The residency patterns whose bound is within the limit, best first: of a pattern and an order
-  // of its innermost loops the least of each of `weights` is known at once, which a bound that
-  // takes each port by itself is not. `first_only`: the best of them alone. (group_patterns.cpp)
+  // The residency patterns that are not ruled out, best first: of a pattern and an order of its
+  // innermost loops the least of each of `weights` is known at once, which a bound that takes each
+  // port by itself is not. `first_only`: the best of them alone; of a front, the first that is met.
+  // (group_patterns.cpp)
   std::vector<Pattern> patterns(const std::vector<FloorWeights>& weights, const KeyOf& key_of,
-                                Key limit, bool first_only);
-  // Per tensor and leg of its route: may a nest that needs no more than `most` [pJ] take it? Looks
-  // closer than least(): at tensors that stay further out than others move. (group_orders.cpp)
-  PerTensor<std::vector<bool>> legs_within(double most);
+                                const Incumbent& known, bool first_only);
 
  private:
   using PerNode = std::array<double, kMostNodes>;
@@ -124,10 +122,6 @@ class GroupFloor {
   double sum_of(const Fills& fills) const;
   double least_to_come(std::size_t tensor) const;
   double combine(std::size_t tensor, double best);
-  // group_orders.cpp
-  using Legs = PerTensor<std::vector<bool>>;
-  class Orders;
-  void mark(std::size_t tensor, double most, Legs& legs);
   class Patterns;  // group_patterns.cpp
 
   const Problem& problem_;

@@ -21,11 +21,11 @@ namespace mapsim::exact {
 class GroupFloor::Patterns {
  public:
   Patterns(GroupFloor& floor, const std::vector<FloorWeights>& weights, const KeyOf& key_of,
-           Key limit, bool first_only)
+           const Incumbent& known, bool first_only)
       : floor_{floor},
         weights_{weights},
         key_of_{key_of},
-        limit_{limit},
+        known_{known},
         first_only_{first_only},
         tensors_(floor.routes_.size()),
         ways_(tensors_.size()),
@@ -166,7 +166,7 @@ class GroupFloor::Patterns {
 
   void combine(std::size_t tensor) {
     const Key key = key_of_(sums_[tensor]);
-    if (!(key.first < kInfinity) || worse(key, limit_)) {
+    if (is_done_ || known_.rules_out(key)) {
       return;
     }
     if (tensor == tensors_.size()) {
@@ -186,17 +186,20 @@ class GroupFloor::Patterns {
     if (first_only_) {
       if (found_.empty() || key < found_.front().bound) {
         found_.assign(1, pattern(key));
-        limit_ = key;
+        is_done_ = known_.is_front();
+        known_.insert(key);
       }
       return;
     }
-    const auto [entry, is_new] = known_.try_emplace(taken_, found_.size());
+    const auto [entry, is_new] = indices_.try_emplace(taken_, found_.size());
     if (is_new) {
       found_.push_back(pattern(key));
-    } else {
-      Key& bound = found_[entry->second].bound;
-      bound = std::min(bound, key);
+      return;
     }
+    Key& bound = found_[entry->second].bound;
+    bound = known_.is_front()
+                ? Key{std::min(bound.first, key.first), std::min(bound.second, key.second)}
+                : std::min(bound, key);
   }
   Pattern pattern(const Key& key) const {
     Pattern pattern;
@@ -222,19 +225,21 @@ class GroupFloor::Patterns {
   GroupFloor& floor_;
   const std::vector<FloorWeights>& weights_;
   const KeyOf& key_of_;
-  Key limit_;
+  Incumbent known_;
   bool first_only_;
+  bool is_done_ = false;
   PerTensor<std::vector<Path>> tensors_;
   PerTensor<std::vector<Way>> ways_;
   PerTensor<std::size_t> taken_;  // path of each tensor
   std::vector<Vector> sums_;      // of the first tensors
   std::vector<Pattern> found_;
-  std::map<PerTensor<std::size_t>, std::size_t, ByPaths> known_;  // in found_
+  std::map<PerTensor<std::size_t>, std::size_t, ByPaths> indices_;  // in found_
 };
 
 std::vector<Pattern> GroupFloor::patterns(const std::vector<FloorWeights>& weights,
-                                          const KeyOf& key_of, Key limit, bool first_only) {
-  return Patterns(*this, weights, key_of, limit, first_only).find();
+                                          const KeyOf& key_of, const Incumbent& known,
+                                          bool first_only) {
+  return Patterns(*this, weights, key_of, known, first_only).find();
 }
 
 }  // namespace mapsim::exact

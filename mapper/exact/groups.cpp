@@ -89,7 +89,8 @@ const Groups::Member& Groups::at(std::size_t group) const {
   return members_[group];
 }
 
-std::vector<Pattern> Groups::patterns(std::size_t group, const Key& limit, bool first_only) const {
+std::vector<Pattern> Groups::patterns(std::size_t group, const Incumbent& known,
+                                      bool first_only) const {
   const ClassFloors::Floor& floor = at(group).floor;
   const Kind& kind = *floor.kind;
   std::vector<double> components(2 + kind.port_bits.size(), 0.0);
@@ -99,24 +100,18 @@ std::vector<Pattern> Groups::patterns(std::size_t group, const Key& limit, bool 
     }
     return kind.valuation->key(components.data(), floor.cycles);
   };
-  return kind.floor->patterns(unrolling(group), key_of, limit, first_only);
+  return kind.floor->patterns(unrolling(group), key_of, known, first_only);
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group, Key limit, bool one_is_enough,
+std::unique_ptr<Instance> Groups::build(std::size_t group, const Incumbent& known, bool may_dive,
                                         const Pattern* pattern) const {
   const Member& member = at(group);
-  const UnrollingGroup& unrolling = *member.unrolling;
-  PlacingsBeyond beyond;
-  if (has_many_rows(skeleton(group))) {
-    beyond = [&](double most) {
-      return member.floor.kind->floor->placings_beyond(unrolling, most);
-    };
-  }
-  return std::make_unique<Instance>(skeleton(group), Unrolled(space_.problem(), unrolling),
-                                    objective_, limit, one_is_enough, beyond,
-                                    pattern == nullptr
-                                        ? std::vector<bool>{}
-                                        : member.floor.kind->floor->placings_outside(*pattern));
+  return std::make_unique<Instance>(
+      *member.floor.kind->skeleton, Unrolled(space_.problem(), *member.unrolling), objective_,
+      known, may_dive,
+      pattern == nullptr ? std::vector<bool>{}
+                         : member.floor.kind->floor->placings_outside(*pattern),
+      (pattern == nullptr ? member.floor.key : pattern->bound).second);
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

@@ -46,11 +46,11 @@ class Groups {
     return member.floor.may_stay && member.floor.may_stay->empty();
   }
   // Perfect factors. As Instance has it.
-  std::unique_ptr<Instance> build(std::size_t group, Key limit = {}, bool one_is_enough = false,
-                                  const Pattern* pattern = nullptr) const;
-  // The residency patterns of a group within the limit, best first, or the best of them alone.
-  // Objectives with latency, without a timing model.
-  std::vector<Pattern> patterns(std::size_t group, const Key& limit, bool first_only) const;
+  std::unique_ptr<Instance> build(std::size_t group, const Incumbent& known = {},
+                                  bool may_dive = false, const Pattern* pattern = nullptr) const;
+  // The residency patterns of a group that are not ruled out, best first, or the best of them alone
+  // (of a front: some one). Objectives with latency, without a timing model.
+  std::vector<Pattern> patterns(std::size_t group, const Incumbent& known, bool first_only) const;
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 

@@ -2,7 +2,6 @@
 #include "mapper/exact/instance.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -32,13 +31,16 @@ std::optional<ArrayTime> array_time(const Skeleton& skeleton, const Unrolled& un
              : std::nullopt;
 }
 
-// The most energy that does not take the key beyond the limit: ports and edges can only add to it.
-// Negative: there is none.
-double most_energy(const Valuation& valuation, std::size_t components, Key limit) {
+// The most energy that what is known does not rule out: ports and edges can only add to the
+// figures. Negative: there is none.
+double most_energy(const Valuation& valuation, std::size_t components, const Incumbent& known,
+                   double least_second) {
   std::vector<double> values(components);
   const auto is_beyond = [&](double energy) {
     values[0] = energy;
-    return worse(valuation.key(values.data()), limit);
+    const Key key = valuation.key(values.data());
+    return known.rules_out(known.is_front() ? Key{key.first, std::max(key.second, least_second)}
+                                            : key);
   };
   if (is_beyond(0)) {
     return -1;
@@ -76,47 +78,41 @@ Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Cost
   return found;
 }
 
-// Of what may be within the limit. Without one, and if one nest is enough, of what may be better
-// than the one that a dive finds.
+// Of what is not ruled out. If nothing is known, of what may be better than what a dive finds.
 Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                 const Valuation& valuation, Key limit, bool may_dive, const PlacingsBeyond& beyond,
+                 const Valuation& valuation, Incumbent known, bool may_dive, double least_second,
                  std::vector<bool> left_out, Dive& dived) {
   Bound::Scope scope;
   if (!left_out.empty()) {
     scope.reachable = skeleton.reachable_without(left_out);
   }
-  const bool is_limited = limit.first < kInfinity;
-  double most = is_limited ? most_energy(valuation, costs.components(), limit) : kInfinity;
-  if (beyond && most < kInfinity) {
-    const std::vector<bool> more = beyond(most);
-    left_out.resize(more.size(), false);
-    std::transform(more.begin(), more.end(), left_out.begin(), left_out.begin(), std::logical_or{});
-  }
+  const auto find_most = [&] {
+    scope.most = known.points().empty()
+                     ? kInfinity
+                     : most_energy(valuation, costs.components(), known, least_second);
+    return scope.most < kInfinity;
+  };
+  const bool is_limited = find_most();
   if (!left_out.empty()) {
     costs.leave_out(std::move(left_out));
   }
-  if (!is_limited && !may_dive) {
-    costs.prepare();
-    return Bound(skeleton, unrolled, costs, scope);
-  }
-  if (is_limited && !has_many_rows(skeleton)) {
-    if (costs.components() > 1) {
+  may_dive = may_dive && known.points().empty() && !known.is_measured();
+  if (is_limited ? !has_many_rows(skeleton) : !may_dive) {
+    if (!is_limited || costs.components() > 1) {
       costs.prepare();  // components are found side by side
     }
-    scope.most = most;
     return Bound(skeleton, unrolled, costs, scope);
   }
   Alone alone(skeleton, unrolled, costs);
-  if (!is_limited) {
+  if (may_dive) {
     dived = dive_and_find_paid(skeleton, unrolled, costs, valuation, alone);
-    most = dived.key.first < kInfinity ? most_energy(valuation, costs.components(), dived.key)
-                                       : kInfinity;
-  } else if (alone.root() <= most) {
+    known.insert(dived.key);
+    find_most();
+  } else if (alone.root() <= scope.most) {
     alone.find_paid(costs);
   }
-  if (most < kInfinity) {
+  if (scope.most < kInfinity) {
     scope.alone = &alone;
-    scope.most = most;
   }
   return Bound(skeleton, unrolled, costs, scope);
 }
@@ -129,15 +125,15 @@ bool has_many_rows(const Skeleton& skeleton) {
 }
 
 Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
-                   Key limit, bool one_is_enough, const PlacingsBeyond& beyond,
-                   std::vector<bool> left_out)
+                   const Incumbent& known, bool may_dive, std::vector<bool> left_out,
+                   double least_second)
     : skeleton{skeleton_in},
       unrolled{std::move(unrolled_in)},
       costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
       array(array_time(skeleton, unrolled, costs, objective)),
       valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(make_bound(skeleton, unrolled, costs, valuation, limit, one_is_enough && !array, beyond,
-                       std::move(left_out), dived)) {
+      bound(make_bound(skeleton, unrolled, costs, valuation, known, may_dive && !array,
+                       least_second, std::move(left_out), dived)) {
   if (array) {
     array_bound.emplace(skeleton, unrolled, costs, *array, bound);
   }

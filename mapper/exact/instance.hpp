@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "mapper/exact/bound.hpp"
 #include "mapper/exact/costs.hpp"
 #include "mapper/exact/dive.hpp"
+#include "mapper/exact/incumbent.hpp"
 #include "mapper/exact/moves.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/exact/valuation.hpp"
@@ -15,21 +15,18 @@
 
 namespace mapsim::exact {
 
-// Per placing of a skeleton: does every nest with it need more than so much energy [pJ]? None said:
-// not known of any.
-using PlacingsBeyond = std::function<std::vector<bool>(double most)>;
-
 // With a limit and few rows, to leave rows out once they are filled is cheaper than to know
 // beforehand which of them, and which placings, are of interest.
 bool has_many_rows(const Skeleton& skeleton);
 
 // Everything that the search of one group of unrollings needs.
 struct Instance {
-  // Keys beyond `limit` are of no interest. `one_is_enough`: nor are any that are worse than some
-  // nest's. `left_out`: per placing, nests with it are not looked at; none: all are.
-  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective, Key limit = {},
-           bool one_is_enough = false, const PlacingsBeyond& beyond = {},
-           std::vector<bool> left_out = {});
+  // What is known leaves out keys, and says what is looked for. `may_dive`: if nothing is known, a
+  // beam search looks for something first. `least_second`: of the second figure of a front.
+  // `left_out`: per placing, nests with it are not looked at; none: all are.
+  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective,
+           const Incumbent& known = {}, bool may_dive = false, std::vector<bool> left_out = {},
+           double least_second = 0);
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;
@@ -42,7 +39,7 @@ struct Instance {
   Costs costs;
   std::optional<ArrayTime> array;  // where time counts
   Valuation valuation;
-  Dive dived;  // a nest that fits, if one was enough and has been looked for
+  Dive dived;  // a nest that fits, if it has been looked for
   Bound bound;
   std::optional<ArrayBound> array_bound;
 };

@@ -1,9 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/exact/room_use.hpp"
 
-#include <algorithm>
-
 namespace mapsim::exact {
+
+bool occupy_start(const Skeleton& skeleton, std::size_t pointers,
+                  std::span<const std::optional<std::size_t>> slots, double* values) {
+  const Workload& workload = skeleton.problem().workload();
+  const PerDim<std::int64_t> bounds = bounds_of(workload);
+  for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
+    const Room& room = skeleton.rooms()[r];
+    double used = 0;
+    for (const TensorId t : workload.tensors.ids()) {
+      const Tensor& tensor = workload.tensors[t];
+      if (room.level == LevelId{0} && (!room.role || *room.role == tensor.role)) {
+        const bool narrow = skeleton.stop(pointers, t).narrow;
+        used += static_cast<double>(footprint(tensor, bounds)) *
+                static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
+      }
+    }
+    if (used > room.bits) {
+      return false;
+    }
+    if (slots[r]) {
+      values[*slots[r]] += used;
+    }
+  }
+  return true;
+}
 
 RoomUse::RoomUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first)
     : instance_{instance}, width_{first} {
@@ -74,10 +97,6 @@ void RoomUse::forget(const Node& node, double* values) {
       used = 0;
     }
   }
-}
-
-double RoomUse::to_come(std::size_t room, const Node& node, const double* values) {
-  return std::min(most(room, node), instance_.skeleton.rooms()[room].bits - values[*slots_[room]]);
 }
 
 }  // namespace mapsim::exact

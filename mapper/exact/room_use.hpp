@@ -2,11 +2,17 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mapper/exact/instance.hpp"
 
 namespace mapsim::exact {
+
+// Adds to the values of a label that starts what the outermost level holds: every tensor, whole.
+// `slots`: where the values have what is used of a room, if they do. False: it does not fit.
+bool occupy_start(const Skeleton& skeleton, std::size_t pointers,
+                  std::span<const std::optional<std::size_t>> slots, double* values);
 
 // What is used of each room that a search carries in its labels: the contended ones, and the
 // measured one, which has no limit. Their values follow a label's `first` values.
@@ -17,14 +23,10 @@ class RoomUse {
   std::size_t width() const { return width_; }  // of all values of a label
   // Where a label's values have what is used of a room.
   const std::optional<std::size_t>& slot(std::size_t room) const { return slots_[room]; }
-  // The contended rooms that fill up on the way.
-  const std::vector<std::size_t>& filling() const { return filling_; }
-
+  std::span<const std::optional<std::size_t>> slots() const { return slots_; }
   // Where all that can still enter a room fits in, what is used of it is of no interest any more
   // and becomes 0.
   void forget(const Node& node, double* values);
-  // Bits that may still enter a filling room: no more than are left.
-  double to_come(std::size_t room, const Node& node, const double* values);
 
  private:
   // Per tensor that can still enter: the bits of its tiles, by tile. Tiles only shrink.
@@ -38,7 +40,7 @@ class RoomUse {
 
   Instance& instance_;
   std::vector<std::optional<std::size_t>> slots_;  // per room
-  std::vector<std::size_t> filling_;
+  std::vector<std::size_t> filling_;               // contended rooms that fill up on the way
   std::size_t width_;
   std::vector<Entrants> entrants_;  // per room, phase, pointers
 };

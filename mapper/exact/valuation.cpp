@@ -2,9 +2,18 @@
 #include "mapper/exact/valuation.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace mapsim::exact {
+
+Key without_noise(const Key& key) {
+  const auto rounded = [](double x) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
+  };
+  return {rounded(key.first), rounded(key.second)};
+}
 
 Tracked tracked(const Problem& problem, const Objective& objective) {
   const bool timed = asks_for_latency(objective);
@@ -18,12 +27,10 @@ Valuation::Valuation(const Skeleton& skeleton, const Objective& objective, doubl
       tracked_{tracked(skeleton.problem(), objective)},
       compute_cycles_{compute_cycles},
       leakage_per_cycle_{skeleton.problem().leakage(mapsim::Cycles{1}).count()} {
-  const bool ramped = objective.mode == LatencyMode::kRamped;
   for (const Port& port : ports_) {
     const Overlap& overlap = skeleton.problem().overlap(port.level);
     hides_.push_back(overlap.hides(port.kind));
     storeys_.push_back(overlap.storey);
-    groups_.push_back(ramped && !hides_.back() ? 1 + overlap.storey : 0);
   }
 }
 
@@ -46,43 +53,30 @@ Valuation::Cycles Valuation::cycles(const double* components, double compute_cyc
   return {steady, hidden + shown + storey_shown};
 }
 
-Outlook Valuation::outlook(const double* components, double compute_cycles) const {
-  Outlook outlook{components[0], 1};
-  if (tracked_.ports && outlook.energy < kInfinity) {
+Valuation::Figures Valuation::figures(const double* components, double compute_cycles) const {
+  Figures figures{components[0]};
+  if (tracked_.ports && figures.energy < kInfinity) {
     const Cycles taken = cycles(components, compute_cycles);
-    outlook.energy += leakage_per_cycle_ * taken.steady;
-    outlook.latency = objective_.mode == LatencyMode::kSteady ? taken.steady : taken.ramped;
+    figures.energy += leakage_per_cycle_ * taken.steady;
+    figures.latency = objective_.mode == LatencyMode::kSteady ? taken.steady : taken.ramped;
   }
-  return outlook;
+  return figures;
 }
 
-Valuation::Least Valuation::least(const Outlook& outlook) const {
-  Outlook within = outlook;
+Key Valuation::key(const Figures& figures) const {
   const double most_energy =
       objective_.max_energy ? objective_.max_energy->count() * (1 + kRounding) : kInfinity;
   const double most_cycles =
       objective_.max_latency ? static_cast<double>(objective_.max_latency->count()) : kInfinity;
-  for (const Line& line : outlook.lines) {
-    within.latency = std::max(within.latency, (line.energy - most_energy) / line.slope);
-    within.energy = std::max(within.energy, line.energy - line.slope * most_cycles);
+  if (!(figures.energy < kInfinity) || figures.energy > most_energy ||
+      figures.latency > most_cycles) {
+    return {};
   }
-  Least least;
-  if (!(within.energy < kInfinity) || within.energy > most_energy || within.latency > most_cycles) {
-    return least;
+  Key key{objective_.function.value(figures.energy, figures.latency), 0};
+  if (tracked_.ports) {
+    key.second = second_figure(objective_, figures.energy, figures.latency);
   }
-  for_each_corner(within, [&](const Corner& corner) {
-    Key key{objective_.function.value(corner.energy, corner.latency), 0};
-    if (tracked_.ports) {
-      key.second = second_figure(objective_, corner.energy, corner.latency);
-    }
-    if (key < least.key) {
-      least = {key, corner};
-    }
-  });
-  return least;
+  return key;
 }
-
-Key Valuation::key(const Outlook& outlook) const { return least(outlook).key; }
-Corner Valuation::corner(const Outlook& outlook) const { return least(outlook).corner; }
 
 }  // namespace mapsim::exact

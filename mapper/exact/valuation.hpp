@@ -3,7 +3,7 @@
 #include <compare>
 #include <vector>
 
-#include "mapper/exact/outlook.hpp"
+#include "mapper/exact/parts.hpp"
 #include "mapper/exact/skeleton.hpp"
 #include "mapper/objective.hpp"
 
@@ -26,6 +26,10 @@ inline bool worse(const Key& key, const Key& limit) {
          (key.first >= limit.first && key.second > limit.second * (1 + kRounding));
 }
 
+// Without the last bits of the mantissas, so that rounding noise does not order what is equal.
+// Relative 2^-42: an optimum is one to 12 digits.
+Key without_noise(const Key& key);
+
 // What labels carry beside energy.
 Tracked tracked(const Problem& problem, const Objective& objective);
 
@@ -37,22 +41,11 @@ class Valuation {
   Key key(const double* components) const { return key(components, compute_cycles_); }
   // With another time for the compute units.
   Key key(const double* components, double compute_cycles) const {
-    return key(outlook(components, compute_cycles));
+    return key(figures(components, compute_cycles));
   }
-  // The least that the bounds allow within the limits, and where it is (nowhere: infinite energy).
-  Key key(const Outlook& outlook) const;
-  Corner corner(const Outlook& outlook) const;
-  // No lines. Energy includes leakage; latency is 1 where time is not tracked.
-  Outlook outlook(const double* components) const { return outlook(components, compute_cycles_); }
-  Outlook outlook(const double* components, double compute_cycles) const;
 
   const Objective& objective() const { return objective_; }
-  const Tracked& what_is_tracked() const { return tracked_; }
   double compute_cycles() const { return compute_cycles_; }
-  double leakage_per_cycle() const { return leakage_per_cycle_; }  // pJ
-  // Latency is the sum over groups of the busiest port of each. Group 0 includes the compute units
-  // with the edges: steady, there is no other; ramped, each storey with what it does not hide.
-  std::size_t group(std::size_t port) const { return groups_[port]; }
 
  private:
   struct Cycles {
@@ -60,16 +53,17 @@ class Valuation {
     double ramped = 0;
   };
   Cycles cycles(const double* components, double compute_cycles) const;
-  struct Least {
-    Key key;
-    Corner corner;
+  // Energy with leakage, and latency, which is 1 where time is not tracked.
+  struct Figures {
+    double energy = 0;   // pJ
+    double latency = 1;  // cycles
   };
-  Least least(const Outlook& outlook) const;
+  Figures figures(const double* components, double compute_cycles) const;
+  Key key(const Figures& figures) const;
 
   const std::vector<Port>& ports_;
   std::vector<bool> hides_;           // per port: does what passes it hide behind compute?
   std::vector<std::size_t> storeys_;  // per port
-  std::vector<std::size_t> groups_;   // per port
   Objective objective_;
   Tracked tracked_;
   double compute_cycles_;

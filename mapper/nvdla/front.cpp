@@ -4,12 +4,11 @@
 #include <omp.h>
 
 #include <chrono>
-#include <iterator>
-#include <map>
 #include <utility>
 #include <vector>
 
 #include "core/threads.hpp"
+#include "mapper/front_points.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "workloads/form.hpp"
@@ -18,35 +17,9 @@ namespace mapsim {
 
 namespace {
 
-// Points none of which is better than another in both figures, by their measure.
-class Stairs {
- public:
-  // The first of equal ones stays.
-  void insert(FrontPoint point) {
-    auto next = points_.upper_bound(point.measure);
-    if (next != points_.begin() && std::prev(next)->second.value <= above(point.value)) {
-      return;
-    }
-    next = points_.lower_bound(point.measure);
-    while (next != points_.end() && point.value <= above(next->second.value)) {
-      next = points_.erase(next);
-    }
-    const std::int64_t measure = point.measure;
-    points_.insert_or_assign(measure, std::move(point));
-  }
-  // The least value first.
-  std::vector<FrontPoint> take() {
-    std::vector<FrontPoint> points;
-    for (auto step = points_.rbegin(); step != points_.rend(); ++step) {
-      points.push_back(std::move(step->second));
-    }
-    return points;
-  }
-
- private:
-  static double above(double value) { return value * (1 + kRounding); }
-  std::map<std::int64_t, FrontPoint> points_;
-};
+exact::Key key_of(const FrontPoint& point) {
+  return {point.value, static_cast<double>(point.measure)};
+}
 
 struct FormFront {
   std::vector<FrontPoint> points;
@@ -57,7 +30,7 @@ struct FormFront {
 FormFront front_of(const Problem& problem, const Objective& objective) {
   const NvdlaSpace engine = nvdla_space(problem, objective.mode);
   FormFront found;
-  Stairs stairs;
+  FrontPoints points(false);
   Evaluator evaluator{problem};
   for (const NvdlaSchedule& schedule : engine.schedules) {
     ++found.evaluations;
@@ -68,11 +41,13 @@ FormFront front_of(const Problem& problem, const Objective& objective) {
       add_beyond_limits(found.infeasible, objective, evaluator.cost());
     } else {
       const Cost& cost = evaluator.cost();
-      stairs.insert({cost.energy.total.count(), latency_of(objective.mode, cost.latency).count(),
-                     std::move(mapping), cost, problem.workload().form});
+      FrontPoint point{cost.energy.total.count(), latency_of(objective.mode, cost.latency).count(),
+                       std::move(mapping), cost, problem.workload().form};
+      const exact::Key key = key_of(point);
+      points.insert(key, std::move(point));
     }
   }
-  found.points = stairs.take();
+  found.points = points.take();
   return found;
 }
 
@@ -97,15 +72,16 @@ Front search_engine_front(const Mapspace& space, const SearchOptions& options) {
   Front front;
   front.schedules = true;
   front.complete = true;
-  Stairs stairs;
+  FrontPoints points(false);
   for (FormFront& part : parts) {
     front.statistics.evaluations += part.evaluations;
     for (FrontPoint& point : part.points) {
-      stairs.insert(std::move(point));
+      const exact::Key key = key_of(point);
+      points.insert(key, std::move(point));
     }
     add(front.infeasible, part.infeasible);
   }
-  front.points = stairs.take();
+  front.points = points.take();
   if (!front.points.empty()) {
     front.infeasible = {};
   }

@@ -109,7 +109,7 @@ TEST(Alone, LeavesOutNoNodeOfInterest) {
     for (const double slack : {1.0, 1.3}) {
       const double most = instance.root().first * slack * (1 + kNear);
       const exact::Bound within(instance.skeleton, instance.unrolled, instance.costs,
-                                {&alone, most, nullptr});
+                                {&alone, most});
       for_each_node(instance, [&](const Node& node) {
         const double whole = instance.bound.at(node, 0);
         const double part = within.at(node, 0);
