@@ -17,6 +17,7 @@
 #include "mapper/exact/labels.hpp"
 #include "mapper/few.hpp"
 #include "mapper/front_points.hpp"
+#include "mapper/group_search.hpp"
 #include "mapper/nvdla/front.hpp"
 #include "workloads/form.hpp"
 
@@ -28,8 +29,6 @@ using exact::Key;
 
 // More than any tile takes, and a whole number of bits as a double.
 constexpr Bits kPlenty{std::int64_t{1} << 52};
-// Labels for a class of unrollings as a whole, before its residency patterns are searched.
-constexpr std::int64_t kTrialLabels = 2'000;
 
 class FrontSearch {
  public:
@@ -37,23 +36,43 @@ class FrontSearch {
 
   // `room`: what the second figure measures; none: latency.
   FrontSearch(const Mapspace& space, const SearchOptions& options,
-              const std::optional<CurveRoom>& room, Measure measure, const Patience& patience)
+              const std::optional<CurveRoom>& room, Measure measure, const Patience& patience,
+              std::int64_t trial_labels)
       : space_{space},
         options_{options},
         room_{room},
         measure_{std::move(measure)},
         patience_{patience},
+        trial_labels_{trial_labels},
         groups_(space, options.objective, &patience),
         points_{room.has_value()},
         most_labels_{labels_worth(count_if_few(space))} {}
 
   // Points that are known to be of the space: what they cover is not looked at.
-  void start_from(const Front& known) {
-    spent_ = known.statistics.labels;
-    front_.statistics.evaluations = known.statistics.evaluations;
-    for (const FrontPoint& point : known.points) {
+  void start_from(const std::vector<FrontPoint>& points, const Statistics& statistics) {
+    spent_ += statistics.labels;
+    front_.statistics.evaluations += statistics.evaluations;
+    for (const FrontPoint& point : points) {
       points_.insert(key_of(point), point);
     }
+  }
+
+  // The fast end, of which one objective is enough: so the energies of all others are limited.
+  void start_from_fastest() {
+    SearchOptions fast = options_;
+    fast.objective.function = Objective::kLatency.function;
+    fast.objective.exact_ties = false;
+    fast.progress = nullptr;
+    fast.budget.labels = std::max<std::int64_t>(1, fast.budget.labels / 2);
+    SearchResult found = search_groups(space_, fast, patience_);
+    std::vector<FrontPoint> points;
+    if (found.cost && is_within_limits(options_.objective, *found.cost)) {
+      points.push_back({objective_value(options_.objective, *found.cost), measure_(*found.cost),
+                        *found.best, *found.cost});
+    }
+    start_from(points, found.statistics);
+    front_.statistics.labels += found.statistics.labels;
+    front_.statistics.states += found.statistics.states;
   }
 
   Front run() {
@@ -136,11 +155,9 @@ class FrontSearch {
     return part;
   }
 
-  // Do the bounds of residency patterns say more than those of whole classes? Where time counts.
-  bool has_patterns() const {
-    const bool is_timed = !room_ || options_.objective.function.uses_latency();
-    return is_timed && !space_.problem().is_timed_by_model();
-  }
+  // Do the bounds of residency patterns say more than those of whole classes? Of a curve they know
+  // one figure only.
+  bool has_patterns() const { return !room_ && !space_.problem().is_timed_by_model(); }
 
   // The class as a whole, with few labels if that may be enough, then one residency pattern after
   // the other.
@@ -152,9 +169,9 @@ class FrontSearch {
     if (!points_.known().points().empty() && groups_.patterns(group, quest.known, true).empty()) {
       return;
     }
-    if (!is_hard_) {
+    if (!is_hard_ && trial_labels_ > 0) {
       exact::Quest trial = quest;
-      trial.labels = std::min(quest.labels, kTrialLabels);
+      trial.labels = std::min(quest.labels, trial_labels_);
       search_labels(group, trial, nullptr, part);
       quest.known = trial.known;
       if (part.complete || part.labels >= quest.labels || patience_.over()) {
@@ -180,6 +197,11 @@ class FrontSearch {
 
   void search_labels(std::size_t group, exact::Quest& quest, const exact::Pattern* pattern,
                      Part& part) const {
+    const bool is_worth =
+        !room_ && !quest.known.points().empty() && !has_many_rows(groups_.skeleton(group));
+    if (is_worth && groups_.is_ruled_out(group, quest.known, pattern)) {
+      return;
+    }
     const auto instance = groups_.build(group, quest.known, true, pattern);
     part.states += static_cast<std::int64_t>(instance->bound.nodes().size());
     if (!instance->dived.steps.empty()) {
@@ -237,7 +259,7 @@ class FrontSearch {
   // Coarse lattices first: they are cheap, and most groups need no other.
   void search_balanced(std::size_t group, exact::Quest quest, Part& part) const {
     const exact::Skeleton& skeleton = groups_.skeleton(group);
-    const UnrollingGroup& unrollings = space_.group_by_factors()[group];
+    const UnrollingGroup& unrollings = groups_.unrolling(group);
     for (const std::size_t most : balanced::kCoarseTiles) {
       const std::int64_t bounding = balanced::labels_of_bound(skeleton, most);
       if (bounding > quest.budget) {
@@ -306,6 +328,7 @@ class FrontSearch {
   std::optional<CurveRoom> room_;
   Measure measure_;
   const Patience& patience_;
+  std::int64_t trial_labels_;
   exact::Groups groups_;
   FrontPoints points_;
   std::int64_t most_labels_;  // to be expanded
@@ -317,16 +340,21 @@ class FrontSearch {
 
 // With balanced factors the front of perfect ones, which is found at once, is what to go below.
 Front search_for_front(const Mapspace& space, const SearchOptions& options,
-                       const std::optional<CurveRoom>& room, const FrontSearch::Measure& measure) {
+                       const std::optional<CurveRoom>& room, const FrontSearch::Measure& measure,
+                       std::int64_t trial_labels = 0) {
   const Patience patience(options);
-  FrontSearch search(space, options, room, measure, patience);
+  FrontSearch search(space, options, room, measure, patience, trial_labels);
   if (space.constraints().factors.balanced) {
     Constraints constraints = space.constraints();
     constraints.factors = {};
     const Mapspace perfect(space.problem(), constraints);
     SearchOptions quietly = options;
     quietly.progress = nullptr;
-    search.start_from(FrontSearch(perfect, quietly, room, measure, patience).run());
+    FrontSearch first(perfect, quietly, room, measure, patience, trial_labels);
+    const Front known = first.run();
+    search.start_from(known.points, known.statistics);
+  } else if (!room) {
+    search.start_from_fastest();
   }
   return search.run();
 }
@@ -360,7 +388,7 @@ Workload workload_of(const Problem& problem, const FrontPoint& point) {
   return in_form(problem.workload(), point.form).value();
 }
 
-Front search_front(const Mapspace& space, const SearchOptions& options) {
+Front search_front(const Mapspace& space, const SearchOptions& options, std::int64_t trial_labels) {
   if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
     return search_engine_front(space, options);
   }
@@ -368,9 +396,8 @@ Front search_front(const Mapspace& space, const SearchOptions& options) {
   asked.objective.function = Objective::kEnergy.function;
   asked.objective.exact_ties = true;  // both figures count
   const LatencyMode mode = asked.objective.mode;
-  Front front = search_for_front(space, asked, std::nullopt, [mode](const Cost& cost) {
-    return latency_of(mode, cost.latency).count();
-  });
+  const auto cycles = [mode](const Cost& cost) { return latency_of(mode, cost.latency).count(); };
+  Front front = search_for_front(space, asked, std::nullopt, cycles, trial_labels);
   if (front.points.empty() && front.complete) {
     front.infeasible = search_exact(space, asked).infeasible;
   }
@@ -382,8 +409,8 @@ Front search_curve(const Mapspace& space, const SearchOptions& options, const Cu
   const Mapspace relaxed(problem, space.constraints());
   SearchOptions asked = options;
   asked.objective.exact_ties = false;
-  Front front = search_for_front(
-      relaxed, asked, room, [&](const Cost& cost) { return capacity_for(problem, room, cost); });
+  const auto bits = [&](const Cost& cost) { return capacity_for(problem, room, cost); };
+  Front front = search_for_front(relaxed, asked, room, bits);
   if (front.points.empty() && front.complete) {
     front.infeasible = search_exact(relaxed, asked).infeasible;
   }

@@ -38,7 +38,9 @@ Workload workload_of(const Problem& problem, const FrontPoint& point);
 // The energy/latency front of a space: value in pJ, measure in cycles of the objective's mode,
 // within its limits; its powers are not looked at. Of an engine after NVDLA: of its schedules. One
 // search: spatial unrollings share the points that were found. The same on any number of threads.
-Front search_front(const Mapspace& space, const SearchOptions& options);
+// `trial_labels`: as GroupSearch has them.
+Front search_front(const Mapspace& space, const SearchOptions& options,
+                   std::int64_t trial_labels = 2'000);
 
 // A room whose capacity is in question: a level's, or the partition of a role.
 struct CurveRoom {

@@ -105,13 +105,24 @@ std::vector<Pattern> Groups::patterns(std::size_t group, const Incumbent& known,
 
 std::unique_ptr<Instance> Groups::build(std::size_t group, const Incumbent& known, bool may_dive,
                                         const Pattern* pattern) const {
-  const Member& member = at(group);
-  return std::make_unique<Instance>(
-      *member.floor.kind->skeleton, Unrolled(space_.problem(), *member.unrolling), objective_,
-      known, may_dive,
-      pattern == nullptr ? std::vector<bool>{}
-                         : member.floor.kind->floor->placings_outside(*pattern),
-      (pattern == nullptr ? member.floor.key : pattern->bound).second);
+  return std::make_unique<Instance>(skeleton(group), Unrolled(space_.problem(), unrolling(group)),
+                                    objective_, known, may_dive, left_out(group, pattern),
+                                    least_second(group, pattern));
+}
+
+bool Groups::is_ruled_out(std::size_t group, const Incumbent& known, const Pattern* pattern) const {
+  return is_ruled_out_by_energy(skeleton(group), Unrolled(space_.problem(), unrolling(group)),
+                                objective_, known, left_out(group, pattern),
+                                least_second(group, pattern));
+}
+
+std::vector<bool> Groups::left_out(std::size_t group, const Pattern* pattern) const {
+  return pattern == nullptr ? std::vector<bool>{}
+                            : at(group).floor.kind->floor->placings_outside(*pattern);
+}
+
+double Groups::least_second(std::size_t group, const Pattern* pattern) const {
+  return (pattern == nullptr ? floor(group) : pattern->bound).second;
 }
 
 Mapping Groups::mapping(const Instance& instance, std::size_t group,

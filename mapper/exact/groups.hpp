@@ -51,6 +51,9 @@ class Groups {
   // The residency patterns of a group that are not ruled out, best first, or the best of them alone
   // (of a front: some one). Objectives with latency, without a timing model.
   std::vector<Pattern> patterns(std::size_t group, const Incumbent& known, bool first_only) const;
+  // Of a front of which something is known: can the group, or a pattern of it, be left out?
+  bool is_ruled_out(std::size_t group, const Incumbent& known,
+                    const Pattern* pattern = nullptr) const;
   Mapping mapping(const Instance& instance, std::size_t group,
                   const std::vector<Step>& steps) const;
 
@@ -71,6 +74,10 @@ class Groups {
     ClassFloors::Floor floor;
   };
   const Member& at(std::size_t group) const;
+  // Of a pattern, or of the whole group: placings that no nest of it has, and the least of the
+  // second figure.
+  std::vector<bool> left_out(std::size_t group, const Pattern* pattern) const;
+  double least_second(std::size_t group, const Pattern* pattern) const;
 
   const Mapspace& space_;
   const Objective& objective_;

@@ -119,6 +119,27 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
 
 }  // namespace
 
+bool is_ruled_out_by_energy(const Skeleton& skeleton, const Unrolled& unrolled,
+                            const Objective& objective, const Incumbent& known,
+                            std::vector<bool> left_out, double least_second) {
+  const bool is_timed = skeleton.problem().is_timed_by_model();  // then only leakage is less
+  const Valuation valuation(skeleton, objective, is_timed ? 0 : steps_cycles(skeleton, unrolled));
+  Bound::Scope scope;
+  scope.most = most_energy(valuation, 2 + skeleton.ports().size(), known, least_second);
+  if (!left_out.empty()) {
+    scope.reachable = skeleton.reachable_without(left_out);
+  }
+  Costs costs(skeleton, unrolled, {});
+  if (!left_out.empty()) {
+    costs.leave_out(std::move(left_out));
+  }
+  const Bound bound(skeleton, unrolled, costs, scope);
+  return std::none_of(
+      skeleton.starts().begin(), skeleton.starts().end(), [&](std::size_t pointers) {
+        return bound.at({0, pointers, unrolled.lattices.front().size() - 1}, 0) < kInfinity;
+      });
+}
+
 bool has_many_rows(const Skeleton& skeleton) {
   constexpr std::size_t kMany = 200;
   return skeleton.phases() * skeleton.pointers() >= kMany;

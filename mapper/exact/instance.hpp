@@ -19,6 +19,12 @@ namespace mapsim::exact {
 // beforehand which of them, and which placings, are of interest.
 bool has_many_rows(const Skeleton& skeleton);
 
+// Does the completion bound of the energy alone rule out every nest? Where time counts, too, that
+// takes a fraction of what an instance takes. Arguments as an instance has them.
+bool is_ruled_out_by_energy(const Skeleton& skeleton, const Unrolled& unrolled,
+                            const Objective& objective, const Incumbent& known,
+                            std::vector<bool> left_out, double least_second);
+
 // Everything that the search of one group of unrollings needs.
 struct Instance {
   // What is known leaves out keys, and says what is looked for. `may_dive`: if nothing is known, a

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "arch/load.hpp"
 #include "front_check.hpp"
 #include "mapper/exact/incumbent.hpp"
 #include "random_space.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 namespace {
@@ -85,6 +88,27 @@ TEST_P(FrontOnRandomSpaces, IsThatOfAllMappings) {
   EXPECT_GE(longest, 4U);
 }
 
+// By residency patterns alone: the same points.
+TEST_P(FrontOnRandomSpaces, ByPatternsIsTheSame) {
+  std::size_t longest = 0;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = 65'000 + 1'000 * GetParam() + i;
+    const SearchCase random =
+        i % 2 == 0 ? random_tall_space(seed, 4'000) : random_ruled_space(seed, 4'000);
+    const Mapspace space(random.problem, random.constraints);
+    const Front whole = search_front(space, {});
+    const Front parts = search_front(space, {}, 0);
+    EXPECT_EQ(parts.complete, whole.complete) << "seed " << seed;
+    ASSERT_EQ(parts.points.size(), whole.points.size()) << "seed " << seed;
+    for (std::size_t p = 0; p < whole.points.size(); ++p) {
+      EXPECT_NEAR(parts.points[p].value, whole.points[p].value, 1e-9 * whole.points[p].value);
+      EXPECT_EQ(parts.points[p].measure, whole.points[p].measure) << "seed " << seed;
+    }
+    longest = std::max(longest, whole.points.size());
+  }
+  EXPECT_GE(longest, 3U);
+}
+
 SearchCase some_balanced_space(std::uint64_t seed, std::int64_t max_size) {
   return seed % 3 == 0 ? random_ruled_balanced_space(seed, max_size)
                        : random_balanced_space(seed, max_size);
@@ -144,6 +168,21 @@ TEST_P(FrontOnRandomSpaces, OfACapacityAndBalancedFactorsIsWhatSearchesFindAtEac
     }
   }
   EXPECT_GT(steps, 10);
+}
+
+// Bounds that trade energy for time once left out three of these points.
+TEST(Front, BehindSlowPortsHasAllOfItsPoints) {
+  const std::string root = std::string(MAPSIM_SOURCE_DIR) + "/";
+  const Problem problem{load_arch(root + "bench/machines/slow_ports.yaml"),
+                        load_workload(root + "configs/workloads/gemm/512.yaml")};
+  const Front front = search_front(Mapspace{problem, {}}, {});
+  std::vector<std::int64_t> cycles;
+  for (const FrontPoint& point : front.points) {
+    cycles.push_back(point.measure);
+  }
+  EXPECT_TRUE(front.complete);
+  EXPECT_EQ(cycles, (std::vector<std::int64_t>{804'519'936, 670'302'208, 540'016'640, 537'919'488,
+                                               536'870'912}));
 }
 
 TEST(Front, IsTheSameOnAnyNumberOfThreads) {
