@@ -9,6 +9,7 @@
 #include "app/campaign_arguments.hpp"
 #include "app/gpu_arguments.hpp"
 #include "app/output.hpp"
+#include "app/timeloop_arguments.hpp"
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 
@@ -117,6 +118,7 @@ struct ImportArguments {
   std::string folder;              // arch.yaml and the others go here; of tables the file
   std::string gpu, precision, problem;  // what a table does not say itself; empty: it does
   OnnxArguments onnx;
+  TimeloopArguments timeloop;
   Output output;
 };
 

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -72,29 +73,56 @@ std::vector<ImportedFile> files_of(const TimeloopImport& import,
   for (const std::string& note : import.notes) {
     heading += fmt::format("# {}\n", note);
   }
-  const Arch arch = arch_of(import);
-  std::vector<ImportedFile> files{{"arch.yaml", heading + arch_text(import, arch)},
-                                  {"workload.yaml", print_workload(import.design.workload)}};
-  const Arch arch_back = parse_arch(files[0].text, "arch.yaml");
-  const Workload workload_back = parse_workload(files[1].text, "workload.yaml");
+  std::vector<ImportedFile> files;
+  if (import.has_machine) {
+    files.push_back({"arch.yaml", heading + arch_text(import, arch_of(import))});
+  }
+  if (import.has_workload) {
+    files.push_back({"workload.yaml",
+                     (import.has_machine ? "" : heading) + print_workload(import.design.workload)});
+  }
+  std::optional<Arch> arch;
+  if (import.has_machine) {
+    arch = parse_arch(files.front().text, "arch.yaml");
+  }
+  std::optional<Workload> workload;
+  if (import.has_workload) {
+    workload = parse_workload(files.back().text, "workload.yaml");
+  }
+  if (!arch || !workload) {
+    return files;
+  }
   if (!import.design.blocks.empty()) {
     const Mapping mapping = to_mapping(import.design);
-    files.push_back({"mapping.yaml", print_mapping(arch_back, workload_back, mapping)});
-    parse_mapping(files.back().text, "mapping.yaml", arch_back, workload_back);
+    files.push_back({"mapping.yaml", print_mapping(*arch, *workload, mapping)});
+    parse_mapping(files.back().text, "mapping.yaml", *arch, *workload);
   }
   if (!import.constraints.empty()) {
     files.push_back({"constraints.yaml", constraints_text(import)});
-    check_constraints(files.back().text, Problem{arch_back, workload_back}, sources);
+    check_constraints(files.back().text, Problem{*arch, *workload}, sources);
   }
   return files;
 }
 
 ImportedFiles import_timeloop(const ImportArguments& arguments) {
-  TimeloopImport import = read_timeloop(arguments.files);
-  return {files_of(import, arguments.files), std::move(import.notes)};
+  std::vector<std::string> files = timeloop_files(arguments.files, arguments.timeloop);
+  TimeloopImport import = read_timeloop(files, timeloop_options(arguments.timeloop));
+  return {files_of(import, files), std::move(import.notes)};
 }
 
 }  // namespace
+
+std::vector<std::string> timeloop_files(std::vector<std::string> files,
+                                        const TimeloopArguments& arguments) {
+  if (!arguments.ert.empty()) {
+    files.push_back(arguments.ert);
+  }
+  return files;
+}
+
+TimeloopOptions timeloop_options(const TimeloopArguments& arguments) {
+  return {{arguments.settings.begin(), arguments.settings.end()}, arguments.counts_only};
+}
 
 Answer run(const ImportArguments& arguments) {
   if (arguments.format == "gpu-table") {

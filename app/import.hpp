@@ -5,6 +5,7 @@
 
 #include "app/arguments.hpp"
 #include "app/command.hpp"
+#include "interop/timeloop_import.hpp"
 
 namespace mapsim {
 
@@ -21,6 +22,11 @@ struct ImportedFiles {
 
 ImportedFiles import_scalesim(const ImportArguments& arguments);
 ImportedFiles import_onnx(const ImportArguments& arguments);
+
+// How a Timeloop design is read, and its files with the table of energies that was named apart.
+TimeloopOptions timeloop_options(const TimeloopArguments& arguments);
+std::vector<std::string> timeloop_files(std::vector<std::string> files,
+                                        const TimeloopArguments& arguments);
 
 // Tables of GPU timings: their rows are added to the measurements file `folder`.
 Answer import_gpu_tables(const ImportArguments& arguments);

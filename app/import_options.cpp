@@ -15,13 +15,37 @@ Option format_argument(const Words& formats, std::string& format) {
                    choice(format, formats)});
 }
 
+Options timeloop_options(TimeloopArguments& a) {
+  const auto take = [&a](const std::string& text) -> std::optional<std::string> {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fmt::format("'{}' is not NAME=VALUE", text);
+    }
+    a.settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    return std::nullopt;
+  };
+  return {{"--ert", "FILE", "timeloop: energies by Accelergy [among FILE; else our own tables]",
+           &a.ert},
+          {.names = "--counts-only",
+           .type = "",
+           .help = "timeloop: no energies, counts and cycles only",
+           .value = &a.counts_only,
+           .excludes = {"--ert"}},
+          {.names = "--set",
+           .type = "NAME=VALUE",
+           .help = "timeloop: what a name of a template stands for",
+           .value = take,
+           .repeats = true}};
+}
+
 }  // namespace
 
 CommandOptions options_of(ImportArguments& a) {
   return {joined(
       {{format_argument({"timeloop", "scalesim", "onnx", "gpu-table"}, a.format),
         required({"FILE", "",
-                  "timeloop: architecture, ERT, problem, mapping, constraints (YAML); scalesim: "
+                  "timeloop: architecture, ERT, problem, mapping, constraints (YAML, templates); "
+                  "scalesim: "
                   "configuration and topology (CFG CSV); onnx: a model; gpu-table: GEMM timings "
                   "(CSV, T4 JSON)",
                   &a.files}),
@@ -29,6 +53,7 @@ CommandOptions options_of(ImportArguments& a) {
                   "Write arch.yaml and so on to DIR; gpu-table: add to the measurements file",
                   &a.folder})},
        onnx_options(a.onnx),
+       timeloop_options(a.timeloop),
        {{"--gpu", "NAME", "gpu-table: of which GPU, where it does not say", &a.gpu},
         precision_option(a.precision, "gpu-table: in which precision: f16, bf16, ...",
                          precision_names()),

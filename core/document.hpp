@@ -49,6 +49,9 @@ enum class Tags : std::uint8_t { kRefused, kKept };
 // reader's business (core/reader.hpp).
 Document parse_yaml(std::string text, const std::string& filename, Tags tags = Tags::kRefused);
 Document read_yaml(const std::string& path);
+// The text of a file, for those who change it before it is parsed. Throws ConfigError where it
+// cannot be read. A file beyond the limit is cut off behind it: parse_yaml() refuses it.
+std::string read_yaml_text(const std::string& path);
 
 // Where `node` stands in its document, as people would write it: nodes[0].bandwidth.read. For a
 // key, the map that it is a key of. Searches the tree, so that nothing has to carry paths about.

@@ -280,7 +280,7 @@ Document parse_yaml(std::string text, const std::string& filename, Tags tags) {
   return {filename, std::move(text), std::move(root)};
 }
 
-Document read_yaml(const std::string& path) {
+std::string read_yaml_text(const std::string& path) {
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
     fail(path, "is a directory, not a file");
   }
@@ -302,7 +302,9 @@ Document read_yaml(const std::string& path) {
   if (stream.bad()) {
     fail(path, "cannot be read: " + std::generic_category().message(errno));
   }
-  return parse_yaml(std::move(text), path);
+  return text;
 }
+
+Document read_yaml(const std::string& path) { return parse_yaml(read_yaml_text(path), path); }
 
 }  // namespace mapsim

@@ -6,50 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 namespace mapsim {
-
-namespace {
-
-// Where a template begins in a line; comments do not count.
-std::size_t template_in(const std::string& line) {
-  const std::size_t comment = line.find('#');
-  const std::size_t at = std::min(line.find("{{"), line.find("{%"));
-  return comment != std::string::npos && comment < at ? std::string::npos : at;
-}
-
-void refuse_templates(const std::string& text, const std::string& filename,
-                      const std::string& hint) {
-  std::vector<Diagnostic> found;
-  const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1;
-  for (int number = 1; number <= lines; ++number) {
-    const std::string line = line_of(text, number);
-    const std::size_t at = template_in(line);
-    if (at != std::string::npos) {
-      found.push_back({filename, number, static_cast<int>(at) + 1, "",
-                       "an unresolved template; " + hint, line});
-    }
-  }
-  if (!found.empty()) {
-    throw ConfigError{std::move(found)};
-  }
-}
-
-}  // namespace
-
-Document parse_foreign(std::string text, const std::string& filename, const std::string& hint) {
-  refuse_templates(text, filename, hint);
-  return parse_yaml(std::move(text), filename, Tags::kKept);
-}
-
-Document read_foreign(const std::string& path, const std::string& hint) {
-  std::ifstream file{path, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{file}, {}};
-  // What cannot be read at all is for read_yaml() to say.
-  return file ? parse_foreign(std::move(text), path, hint) : read_yaml(path);
-}
 
 const Node* value_of(const Node& map, std::string_view key) {
   for (const Entry& entry : map.entries) {

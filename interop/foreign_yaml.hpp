@@ -10,11 +10,6 @@
 
 namespace mapsim {
 
-// A file of another tool. Templates ({{ }} and {% %}) are refused with `hint`, which says what to
-// read instead; throws ConfigError.
-Document read_foreign(const std::string& path, const std::string& hint);
-Document parse_foreign(std::string text, const std::string& filename, const std::string& hint);
-
 // The value of a key of a map, or nullptr. Unlike Fields, it asks nothing of the other keys.
 const Node* value_of(const Node& map, std::string_view key);
 

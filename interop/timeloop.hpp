@@ -40,6 +40,10 @@ struct TimeloopStorage {
   std::optional<double> energy_per_hop;  // pJ per word and hop of the network below
   std::optional<double> leak;            // pJ per cycle of one instance
   std::optional<double> area;            // mm^2 of one instance
+  // What else the fanout below it is called (a container, or a point that keeps nothing), and what
+  // has but one instance below each of its own.
+  std::vector<std::string> fanout_names;
+  std::vector<std::string> unit_names;
   friend bool operator==(const TimeloopStorage&, const TimeloopStorage&) = default;
 };
 

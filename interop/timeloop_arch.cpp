@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -85,6 +87,11 @@ class ArchReader {
 
   void read(const Node& section) {
     TimeloopComponents components = read_timeloop_components(reader_, section);
+    // The compute units are innermost wherever a list names them (Topology::ParseTreeSpecs).
+    std::stable_partition(components.list.begin(), components.list.end(),
+                          [](const TimeloopComponent& each) {
+                            return kind_of(each.klass) != ComponentKind::kCompute;
+                          });
     for (const TimeloopComponent& component : components.list) {
       add(component);
     }
@@ -101,6 +108,9 @@ class ArchReader {
     switch (kind) {
       case ComponentKind::kStorage:
         add_storage(component, attributes);
+        if (out_.absorbed.contains(component.name)) {
+          return;  // its attributes are those of no storage
+        }
         break;
       case ComponentKind::kCompute:
         add_compute(component, attributes);
@@ -115,7 +125,39 @@ class ArchReader {
                                   quoted(component.klass), component.name));
         return;
     }
+    read_material(component);
     attributes.finish(kind == ComponentKind::kCompute, out_.notes, seen_);
+  }
+
+  // What only tables of energies ask of a component; nothing here is an error.
+  void read_material(const TimeloopComponent& component) {
+    TimeloopMaterial& material = out_.materials[component.name];
+    material.klass = component.klass + " " + component.subclass;
+    const auto first = [&](std::initializer_list<const char*> names) -> const Node* {
+      for (const char* name : names) {
+        for (const Entry* entry : component.attributes) {
+          if (entry->key.text == name && entry->value.kind == Node::Kind::kScalar) {
+            return &entry->value;
+          }
+        }
+      }
+      return nullptr;
+    };
+    const auto bits = [&](std::initializer_list<const char*> names) -> std::int64_t {
+      const Node* node = first(names);
+      const double value = node == nullptr ? 0 : std::strtod(node->text.c_str(), nullptr);
+      return value >= 1 && value <= 1024 ? static_cast<std::int64_t>(value) : 0;
+    };
+    const Node* technology = first({"technology"});
+    material.technology = technology == nullptr ? "" : technology->text;
+    const Node* type = first({"type"});
+    material.type = type == nullptr ? "" : type->text;
+    material.multiplier_bits =
+        bits({"multiplier_width", "width", "n_bits", "datawidth", "word_bits", "word-bits"});
+    material.adder_bits = bits({"adder_width"});
+    if (const std::int64_t mantissa = bits({"num_mantissa", "mantissa"})) {
+      material.multiplier_bits = 1 + mantissa + bits({"num_exponent", "exponent"});
+    }
   }
 
   // Instances along X and Y of the whole machine.
@@ -141,19 +183,42 @@ class ArchReader {
     return {x, y};
   }
 
-  void add_storage(const TimeloopComponent& component, TimeloopAttributes& attributes) {
-    if (!machine().compute_name.empty()) {
-      reader_.error(*component.node, "a storage inside of the compute unit");
-      return;
+  // A dummy_storage that has one instance for each of the storage above it is no more than a name
+  // of that one's fanout: the front end writes one for every container.
+  bool absorb(const TimeloopStorage& point) {
+    if (machine().storages.empty() || machine().storages.back().mesh_x != point.mesh_x ||
+        machine().storages.back().mesh_y != point.mesh_y) {
+      return false;
     }
+    TimeloopStorage& above = machine().storages.back();
+    above.unit_names.insert(above.unit_names.end(), above.fanout_names.begin(),
+                            above.fanout_names.end());
+    above.fanout_names = {point.name};
+    above.fanout_names.insert(above.fanout_names.end(), point.fanout_names.begin(),
+                              point.fanout_names.end());
+    out_.absorbed.insert(point.name);
+    return true;
+  }
+
+  void add_storage(const TimeloopComponent& component, TimeloopAttributes& attributes) {
     TimeloopStorage storage;
     storage.name = component.name;
+    storage.fanout_names = component.fanout_names;
+    storage.unit_names = component.unit_names;
     std::tie(storage.mesh_x, storage.mesh_y) = mesh(component, attributes);
     storage.word_bits = attributes.whole({"word_bits", "word_width", "datawidth"}).value_or(8);
+    const bool dummy = component.klass.find("dummy") != std::string::npos;
+    if (dummy && absorb(storage)) {
+      return;
+    }
     storage.block = block_of(component, attributes, storage.word_bits);
     if (storage.word_bits > kMaxElementBits.count() || storage.block > kMaxBlock) {
       reader_.error(*component.node,
                     fmt::format("{} words of {} b", storage.block, storage.word_bits));
+    }
+    if (dummy) {
+      storage.words = 1;
+      out_.dummies.insert(storage.name);
     }
     read_capacity(component, attributes, storage);
     read_bandwidths(component, attributes, storage);
@@ -162,14 +227,11 @@ class ArchReader {
       reader_.error(*component.node, "no word is left of its buffers");
     }
     storage.energy_per_hop = reader_.number(attributes.find({"energy_per_hop"}), 0);
-    if (component.klass.find("dummy") != std::string::npos) {
-      out_.dummies.insert(storage.name);
-    }
     machine().storages.push_back(storage);
   }
 
-  // Words of one access. A width is cluster_size blocks of words, as Timeloop has it; how it
-  // spreads the energy of an access over the instances of a cluster is not modelled.
+  // Words of one access by one instance. A width is that of all instances of a cluster, which share
+  // the energy of an access (src/model/buffer.cpp: ParseSpecs, UpdateOpEnergyViaERT).
   std::int64_t block_of(const TimeloopComponent& component, TimeloopAttributes& attributes,
                         std::int64_t word_bits) {
     const auto width = attributes.whole({"width", "memory_width", "data_storage_width"});
@@ -184,18 +246,19 @@ class ArchReader {
     }
     const std::int64_t blocks = cluster.value_or(width && block ? *width / one : 1);
     if (blocks != 1) {
-      reader_.error(*component.node,
-                    fmt::format("clusters of {} blocks of {} are not known here, only 1 "
-                                "(cluster_size)",
-                                blocks, component.name));
+      out_.materials[component.name].cluster = blocks;
+      out_.notes.lines.push_back(fmt::format(
+          "{0}: {1} instances share an access: each is charged 1/{1} of its energy, as in Timeloop "
+          "where all of them work; where few do, Timeloop charges each up to all of it",
+          component.name, blocks));
     }
     return block.value_or(width ? *width / one : 1);
   }
 
   void read_capacity(const TimeloopComponent& component, TimeloopAttributes& attributes,
                      TimeloopStorage& storage) {
-    const auto entries = attributes.whole({"entries"});
-    const auto depth = attributes.whole({"depth", "memory_depth", "data_storage_depth"});
+    const auto entries = attributes.whole({"entries"}, 0);
+    const auto depth = attributes.whole({"depth", "memory_depth", "data_storage_depth"}, 0);
     const auto kilobytes = attributes.number({"sizeKB"});
     // Timeloop holds a DRAM to its size, too, if it is given one (src/model/buffer.cpp: ParseSpecs,
     // PreEvaluationCheck).
@@ -206,8 +269,14 @@ class ArchReader {
       storage.words = *depth * storage.block;
     } else if (kilobytes && *kilobytes < kMaxKilobytes) {
       storage.words = static_cast<std::int64_t>(*kilobytes * 1024 * 8) / storage.word_bits;
-    } else if (!storage.off_chip) {
+    } else if (!storage.off_chip && !storage.words) {
       out_.notes.lines.push_back(fmt::format("{}: no size given: unlimited", component.name));
+    }
+    if (storage.words == 0) {
+      storage.words = 1;
+      out_.empty.insert(component.name);
+      out_.notes.lines.push_back(fmt::format(
+          "{}: no entries, so that it keeps nothing; written as one word", component.name));
     }
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,19 +13,35 @@
 
 namespace mapsim {
 
+// What a component is made of, for those who have a table of energies: its class, the technology
+// and the attributes of arithmetic.
+struct TimeloopMaterial {
+  std::string klass;                 // class and subclass
+  std::string technology;            // "45nm"; empty: not said
+  std::string type;                  // of a DRAM: "LPDDR4"
+  std::int64_t multiplier_bits = 0;  // 0: not said
+  std::int64_t adder_bits = 0;
+  std::int64_t cluster = 1;  // instances that share an access of a storage, and its energy
+};
+
+struct TimeloopArchSection {
+  TimeloopMachine machine;
+  std::map<std::string, TimeloopMaterial> materials;  // of each storage and the compute units
+  ImportNotes notes;
+  std::vector<TimeloopPlacedConstraint> constraints;
+  // Of the class dummy_storage: no buffer, but a point where the front end unrolls loops.
+  std::set<std::string> dummies;
+  // Of no entries: nothing can be kept there.
+  std::set<std::string> empty;
+  // Those dummies that are only a name of the fanout below the storage above.
+  std::set<std::string> absorbed;
+};
 // The section `arch` or `architecture`: the flat form (arithmetic, storage), the nested one
 // (subtree, local) and the list of nodes of version 0.4, their templates resolved. Energies of
 // accesses and MACs are not in it (arch/accelergy.hpp). What has no part in counts, cycles and
 // energies (technology, ports for an estimator ...) is named in `notes`; whatever would change them
 // and cannot be said here is an error. Constraints inside of components are collected for
 // timeloop_constraints.hpp.
-struct TimeloopArchSection {
-  TimeloopMachine machine;
-  ImportNotes notes;
-  std::vector<TimeloopPlacedConstraint> constraints;
-  // Of the class dummy_storage: no buffer, but a point where the front end unrolls loops.
-  std::set<std::string> dummies;
-};
 TimeloopArchSection read_timeloop_arch(Reader& reader, const Node& section);
 
 }  // namespace mapsim

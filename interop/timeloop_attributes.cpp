@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include "core/edit_distance.hpp"
@@ -18,21 +19,40 @@ constexpr std::int64_t kMaxAttribute = std::int64_t{1} << 30;  // products of tw
 
 // What neither Timeloop's counts nor its cycles depend on, nor its energies where a table gives
 // them: these go to Accelergy, or to Timeloop's own estimate of energy and area, which the table
-// replaces (src/model/buffer.cpp, ParseSpecs). `power_gated_at` names who switches a component off;
-// here, every instance leaks.
-constexpr std::array kEstimators{"technology",    "type",
-                                 "version",       "subclass",
-                                 "n_banks",       "num_banks",
-                                 "n_ports",       "nports",
-                                 "num_ports",     "n_rd_ports",
-                                 "n_wr_ports",    "n_rw_ports",
-                                 "n_rdwr_ports",  "global_cycle_seconds",
-                                 "cycle_seconds", "action_latency_cycles",
-                                 "latency",       "voltage",
-                                 "temperature",   "update_fifo_depth",
-                                 "addr_gen_bits", "vector_access_energy",
-                                 "cluster_area",  "storage_area",
-                                 "power_gated_at"};
+// replaces (src/model/buffer.cpp, ParseSpecs), or to its own table of wires, which is left out.
+// `power_gated_at` names who switches a component off; here, every instance leaks.
+constexpr std::array kEstimators{"technology",
+                                 "type",
+                                 "version",
+                                 "subclass",
+                                 "n_banks",
+                                 "num_banks",
+                                 "nbanks",
+                                 "n_ports",
+                                 "nports",
+                                 "num_ports",
+                                 "n_rd_ports",
+                                 "n_wr_ports",
+                                 "n_rw_ports",
+                                 "n_rdwr_ports",
+                                 "global_cycle_seconds",
+                                 "cycle_seconds",
+                                 "action_latency_cycles",
+                                 "latency",
+                                 "voltage",
+                                 "temperature",
+                                 "update_fifo_depth",
+                                 "addr_gen_bits",
+                                 "vector_access_energy",
+                                 "cluster_area",
+                                 "storage_area",
+                                 "power_gated_at",
+                                 "network_word_bits"};
+// Of formats of sparse tensors, without which nothing is read or written that they describe.
+constexpr std::array kMetadata{"metadata_storage_depth", "metadata_storage_width",
+                               "metadata_datawidth",     "metadata_counter_width",
+                               "metadata_word_bits",     "metadata_block_size",
+                               "metadata_depth",         "metadata_width"};
 // The same, of compute units alone: their operands have the widths of the storages.
 constexpr std::array kComputeEstimators{"multiplier_width", "adder_width", "num_pipeline_stages",
                                         "num_exponent",     "exponent",    "num_mantissa",
@@ -47,7 +67,6 @@ struct Neutral {
 };
 constexpr std::array kNeutral{Neutral{"addr_gen_energy", "0"},
                               Neutral{"min_utilization", "0"},
-                              Neutral{"cluster_size", "1"},
                               Neutral{"overflow", "0"},
                               Neutral{"router_energy", "0"},
                               Neutral{"ingress_energy", "0"},
@@ -74,6 +93,14 @@ std::string plain(std::string key) {
   return key;
 }
 
+// A name that the design gave to a number for its own use: DATAWIDTH.
+bool is_variable(const std::string& key) {
+  const auto fits = [](unsigned char c) {
+    return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
+  };
+  return key.size() > 1 && std::all_of(key.begin(), key.end(), fits);
+}
+
 bool says_nothing(const Node& value) {
   return value.kind != Node::Kind::kScalar && value.items.empty() && value.entries.empty();
 }
@@ -87,18 +114,25 @@ bool has(const Names& names, const std::string& key) {
 
 const Node* TimeloopAttributes::find(Spellings spellings) {
   const Entry* found = nullptr;
+  std::size_t place = 0;
   for (const char* spelling : spellings) {
     asked_.insert(spelling);
-    for (const Entry* entry : component_.attributes) {
+    for (std::size_t i = 0; i < component_.attributes.size(); ++i) {
+      const Entry* entry = component_.attributes[i];
       if (plain(entry->key.text) != spelling || says_nothing(entry->value)) {
         continue;
       }
+      const bool differs = found != nullptr && plain(found->key.text) != spelling &&
+                           found->value.text != entry->value.text;
+      if (differs && i < component_.own && place >= component_.own) {
+        ignore(*found, *entry);
+        found = nullptr;
+      } else if (differs) {
+        ignore(*entry, *found);
+      }
       if (found == nullptr) {
         found = entry;
-      } else if (plain(found->key.text) != spelling && found->value.text != entry->value.text) {
-        reader_.error(entry->value,
-                      fmt::format("'{}' beside another '{}' ({}) of {}", entry->key.text,
-                                  found->key.text, found->value.text, component_.name));
+        place = i;
       }
       break;  // the component's own before those around it
     }
@@ -106,9 +140,27 @@ const Node* TimeloopAttributes::find(Spellings spellings) {
   return found == nullptr ? nullptr : &found->value;
 }
 
-std::optional<std::int64_t> TimeloopAttributes::whole(Spellings spellings) {
+void TimeloopAttributes::ignore(const Entry& entry, const Entry& counts) {
+  // Version 0.3 reads a component's own attributes alone. Version 0.4 reads all of them by one list
+  // of words, so that one around it may count before its own: who wrote that meant something else.
+  const auto own_end = component_.attributes.begin() + static_cast<std::ptrdiff_t>(component_.own);
+  const auto is_own = [&](const Entry& each) {
+    return std::find(component_.attributes.begin(), own_end, &each) != own_end;
+  };
+  const bool doubtful = component_.node->tag == "!Component" && is_own(counts) && !is_own(entry);
+  const std::string message =
+      fmt::format("'{}' ({}) beside '{}' ({}) of {}", entry.key.text, entry.value.text,
+                  counts.key.text, counts.value.text, component_.name);
+  if (doubtful) {
+    reader_.error(counts.value, message + ": leave one of them out");
+  } else {
+    ignored_.push_back(message + ": the latter counts");
+  }
+}
+
+std::optional<std::int64_t> TimeloopAttributes::whole(Spellings spellings, std::int64_t least) {
   const Node* node = find(spellings);
-  const auto value = read_whole(reader_, node, 1);
+  const auto value = read_whole(reader_, node, least);
   if (value && *value > kMaxAttribute) {
     reader_.error(*node, fmt::format("more than {}", kMaxAttribute));
     return std::nullopt;
@@ -127,6 +179,7 @@ std::optional<double> TimeloopAttributes::number(Spellings spellings) {
 }
 
 void TimeloopAttributes::finish(bool compute, ImportNotes& notes, std::set<const Entry*>& seen) {
+  notes.lines.insert(notes.lines.end(), ignored_.begin(), ignored_.end());
   std::set<std::string> keys = asked_;
   for (const Entry* entry : component_.attributes) {
     const bool first = keys.insert(plain(entry->key.text)).second;
@@ -142,6 +195,15 @@ void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& no
     notes.trifles.push_back(
         {"no part in counts, attributes that only estimators of energy and area read", key,
          component_.name});
+    return;
+  }
+  if (has(kMetadata, key)) {
+    notes.trifles.push_back(
+        {"no part in a dense run, attributes of formats of sparse tensors", key, component_.name});
+    return;
+  }
+  if (is_variable(key)) {
+    notes.trifles.push_back({"no part but in expressions, variables", key, ""});
     return;
   }
   const auto* neutral = std::find_if(kNeutral.begin(), kNeutral.end(),

@@ -14,8 +14,9 @@
 namespace mapsim {
 
 // The attributes of one component, those around it included. As for Timeloop, block-size is
-// block_size, and of several words for one thing the first that is there counts; if they contradict
-// each other, that is an error. An attribute without a value (null, {}, []) says nothing.
+// block_size. Of several words for one thing the component's own count before those around it, then
+// the first; a note names one that says another thing and does not count. An attribute without a
+// value (null, {}, []) says nothing.
 class TimeloopAttributes {
  public:
   TimeloopAttributes(Reader& reader, const TimeloopComponent& component)
@@ -23,8 +24,8 @@ class TimeloopAttributes {
 
   using Spellings = std::initializer_list<const char*>;  // with underscores
   const Node* find(Spellings spellings);
-  std::optional<std::int64_t> whole(Spellings spellings);  // from 1
-  std::optional<double> number(Spellings spellings);       // above zero
+  std::optional<std::int64_t> whole(Spellings spellings, std::int64_t least = 1);
+  std::optional<double> number(Spellings spellings);  // above zero
 
   // After all else: what nothing has asked for. What only estimators of energy and area read is a
   // note; what would change counts, cycles or energies is an error unless its value changes
@@ -34,10 +35,12 @@ class TimeloopAttributes {
 
  private:
   void check(const Entry& entry, bool compute, ImportNotes& notes);
+  void ignore(const Entry& entry, const Entry& counts);
 
   Reader& reader_;
   const TimeloopComponent& component_;
   std::set<std::string> asked_;
+  std::vector<std::string> ignored_;  // lines of notes
 };
 
 }  // namespace mapsim

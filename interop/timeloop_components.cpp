@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,7 +29,6 @@ class ComponentReader {
         TimeloopComponent around;
         read_nodes(*nodes, around);
       }
-      forget_shared_fanouts();
     } else {
       const Fields fields = reader_.fields(section, {"version", "subtree"});
       if (const Node* subtree = fields.require("subtree")) {
@@ -58,6 +56,8 @@ class ComponentReader {
 
   void add_flat(const Node& node, const char* klass) {
     TimeloopComponent component;
+    component.name =
+        value_of(node, "name") == nullptr && std::string_view{klass} == "mac" ? "MAC" : "";
     component.node = &node;
     component.klass = klass;
     for (const Entry* entry : reader_.entries(node, "a map of attributes")) {
@@ -69,6 +69,7 @@ class ComponentReader {
         component.attributes.push_back(entry);
       }
     }
+    component.own = component.attributes.size();
     out_.list.push_back(component);
   }
 
@@ -109,10 +110,14 @@ class ComponentReader {
     component.name = name.substr(0, name.find('['));
     multiply(component.instances, range_of(name, fields.place("name")), node);
     component.klass = reader_.text(fields.require("class"), "a class").value_or("");
+    component.subclass = subclass_of(fields);
     inherit(component, fields.find("attributes"));
     out_.list.push_back(component);
     if (const Node* constraints = fields.find("constraints")) {
-      out_.constraints.push_back({component.name, constraints, ""});
+      TimeloopPlacedConstraint placed;
+      placed.target = component.name;
+      placed.node = constraints;
+      out_.constraints.push_back(placed);
     }
   }
 
@@ -140,14 +145,63 @@ class ComponentReader {
         if (const Node* nodes = fields.require("nodes")) {
           read_nodes(*nodes, around);
         }
+      } else if (item->tag == "!Parallel") {
+        read_parallel(*item, around);
       } else if (item->tag == "!Container" || item->tag == "!Component") {
         read_tagged(*item, around);
       } else {
-        reader_.error(*item, fmt::format("a node {}; only !Container and !Component, one inside "
-                                         "of the other, are known here",
+        reader_.error(*item, fmt::format("a node {}; known here are !Container, !Component, "
+                                         "!Hierarchical and !Parallel",
                                          item->tag.empty() ? "without a tag" : item->tag));
       }
     }
+  }
+
+  // Components side by side, each for other tensors: one after the other, where each bypasses what
+  // the others keep. That is how the front end hands them to Timeloop.
+  void read_parallel(const Node& node, const TimeloopComponent& around) {
+    const Fields fields = reader_.fields(node, {"nodes", "name"});
+    const Node* nodes = fields.require("nodes");
+    std::vector<std::pair<std::string, const Node*>> kept;  // by each branch
+    for (const Node* item :
+         nodes == nullptr ? std::vector<const Node*>{} : reader_.items(*nodes, "a list of nodes")) {
+      const Node* name = value_of(*item, "name");
+      const Node* keep = kept_by(*item);
+      if (keep == nullptr) {
+        reader_.error(*item,
+                      "a branch of !Parallel says what it keeps: constraints: {dataspace: "
+                      "{keep: [...]}}");
+      } else if (item->tag == "!Component") {
+        TimeloopComponent inside = around;
+        read_tagged(*item, inside);
+        kept.emplace_back(name == nullptr ? "" : name->text, keep);
+      } else if (item->tag == "!Nothing") {
+        kept.emplace_back("", keep);
+      } else {
+        reader_.error(*item, "a branch of !Parallel is a !Component or !Nothing here");
+      }
+    }
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      TimeloopPlacedConstraint constraint;
+      constraint.target = kept[i].first;
+      for (std::size_t j = 0; j < kept.size(); ++j) {
+        if (j != i) {
+          constraint.kept_beside.push_back(kept[j].second);
+        }
+      }
+      if (!constraint.target.empty()) {
+        out_.constraints.push_back(constraint);
+      }
+    }
+  }
+
+  static const Node* kept_by(const Node& node) {
+    const Node* at = &node;
+    for (const char* key : {"constraints", "dataspace"}) {
+      at = at == nullptr ? nullptr : value_of(*at, key);
+    }
+    const Node* only = at == nullptr ? nullptr : value_of(*at, "keep_only");
+    return at == nullptr || only != nullptr ? only : value_of(*at, "keep");
   }
 
   void read_tagged(const Node& node, TimeloopComponent& around) {
@@ -162,20 +216,59 @@ class ComponentReader {
     TimeloopComponent here = around;
     inherit(here, fields.find("attributes"));
     const auto name = reader_.text(fields.require("name"), "a name").value_or("");
+    std::string above;
     if (component) {
       here.node = &node;
       here.name = name;
       here.klass = reader_.text(fields.require("class"), "a class").value_or("");
+      here.subclass = subclass_of(fields);
       out_.list.push_back(here);
+      unrolled_ = false;
     } else {
       around = here;
+      above = fanout_of_container(name, before, around);
     }
-    const std::string above = component || out_.list.empty() ? "" : out_.list.back().name;
-    const bool unrolls = around.mesh_x != before.mesh_x || around.mesh_y != before.mesh_y;
-    fanouts_[above] += unrolls && !component ? 1 : 0;
     if (const Node* constraints = fields.find("constraints")) {
-      out_.constraints.push_back({name, constraints, above});
+      TimeloopPlacedConstraint placed;
+      placed.target = name;
+      placed.node = constraints;
+      placed.above = above;
+      out_.constraints.push_back(placed);
     }
+  }
+
+  std::string subclass_of(const Fields& fields) {
+    return fields.has("subclass") ? reader_.text(fields.find("subclass"), "a class").value_or("")
+                                  : "";
+  }
+
+  // What is above the fanout that a container makes. Of two containers below one storage, each has
+  // rules of its own: a point between them, which keeps nothing, holds them apart (as in what the
+  // front end writes).
+  std::string fanout_of_container(const std::string& name, const TimeloopComponent& before,
+                                  const TimeloopComponent& around) {
+    if (out_.list.empty()) {
+      return "";
+    }
+    const bool unrolls = around.mesh_x != before.mesh_x || around.mesh_y != before.mesh_y;
+    if (unrolls && unrolled_) {
+      TimeloopComponent point = before;
+      point.attributes.clear();
+      point.node = out_.list.back().node;
+      point.name = fmt::format("inter_{}_spatial", name);
+      point.klass = "dummy_storage";
+      out_.list.push_back(point);
+    }
+    TimeloopComponent& last = out_.list.back();
+    if (!unrolls) {
+      last.unit_names.push_back(name);
+      return unrolled_ ? "" : last.name;
+    }
+    unrolled_ = true;
+    last.unit_names.insert(last.unit_names.end(), last.fanout_names.begin(),
+                           last.fanout_names.end());
+    last.fanout_names = {name};
+    return last.name;
   }
 
   void read_spatial(const Node* node, TimeloopComponent& around) {
@@ -187,15 +280,6 @@ class ComponentReader {
     multiply(around.mesh_y, read_whole(reader_, fields.find("meshY"), 1).value_or(1), *node);
   }
 
-  // Two containers between the same storages are one fanout here: whose loops are whose is lost.
-  void forget_shared_fanouts() {
-    for (TimeloopPlacedConstraint& each : out_.constraints) {
-      if (!each.above.empty() && fanouts_[each.above] > 1) {
-        each.above.clear();
-      }
-    }
-  }
-
   void multiply(std::int64_t& instances, std::int64_t factor, const Node& at) {
     if (factor > kMaxInstances / instances) {
       reader_.error(at, "too many instances");
@@ -205,11 +289,13 @@ class ComponentReader {
   }
 
   void inherit(TimeloopComponent& component, const Node* attributes) {
+    component.own = 0;
     if (attributes == nullptr) {
       return;
     }
     const std::vector<const Entry*> own = reader_.entries(*attributes, "a map of attributes");
     component.attributes.insert(component.attributes.begin(), own.begin(), own.end());
+    component.own = own.size();
   }
 
   // PE[0..167] -> 168
@@ -233,7 +319,7 @@ class ComponentReader {
 
   Reader& reader_;
   TimeloopComponents out_;
-  std::map<std::string, int> fanouts_;  // containers with several instances, by what is above them
+  bool unrolled_ = false;  // since the last component, by a container
 };
 
 }  // namespace

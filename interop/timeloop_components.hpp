@@ -12,17 +12,24 @@ namespace mapsim {
 struct TimeloopComponent {
   std::string name;
   std::string klass;
+  std::string subclass;                  // what it is made of, for estimators; may be empty
   const Node* node = nullptr;            // where it is written
   std::vector<const Entry*> attributes;  // its own first, then those around it
+  std::size_t own = 0;                   // how many are its own
   std::int64_t instances = 1;            // by the ranges around it
   std::int64_t mesh_x = 1;               // by spatial: {meshX, meshY} around it
   std::int64_t mesh_y = 1;
+  // Containers below it that make its fanout, or have one instance each.
+  std::vector<std::string> fanout_names;
+  std::vector<std::string> unit_names;
 };
 
 // Constraints that stand inside of a component or container.
 struct TimeloopPlacedConstraint {
   std::string target;
-  const Node* node = nullptr;
+  const Node* node = nullptr;  // nullptr: only what follows
+  // What the others of a !Parallel keep; where that is said.
+  std::vector<const Node*> kept_beside;
   // Of a container that alone makes the fanout below a component: that component. Else empty.
   std::string above;
 };

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_loops.hpp"
@@ -13,259 +12,442 @@ namespace mapsim {
 
 namespace {
 
-bool is_empty(const Node& node) {
+bool asks_for_nothing(const Node& node) {
   return node.kind == Node::Kind::kNull ||
          (node.kind == Node::Kind::kSequence && node.items.empty()) ||
          (node.kind == Node::Kind::kMap && node.entries.empty());
 }
 
-class ConstraintReader {
- public:
-  ConstraintReader(Reader& reader, const TimeloopMachine& machine, const Workload& workload,
-                   std::vector<TimeloopConstraint>& out)
-      : reader_{reader},
-        machine_{machine},
-        workload_{workload},
-        storages_{names_of(machine.storages)},
-        tensors_{names_of(workload.tensors)},
-        out_{out} {}
+void refuse_key(Reader& reader, const Node& at, const std::string& key, const std::string& type) {
+  reader.error(at, fmt::format("'{}' of a {} constraint has no counterpart here", key, type));
+}
 
-  // [{type, target, ...}]
-  void read_list(const Node& list) {
-    for (const Node& item : list.items) {
-      const Node* type = value_of(item, "type");
-      const Node* target = value_of(item, "target");
-      if (type == nullptr || target == nullptr) {
-        reader_.error(item, "a constraint needs a type and a target");
-        continue;
-      }
-      if (const auto level = reader_.choice(target, storages_, "storage")) {
-        read_one(type->text, item, *level);
-      }
+TensorSet tensors_named(Reader& reader, const Node& list, const Words& tensors) {
+  TensorSet named;
+  if (!asks_for_nothing(list)) {
+    for (const std::size_t t : reader.choice_list(&list, tensors, "data space")) {
+      named.insert(static_cast<TensorId>(t));
     }
   }
+  return named;
+}
 
-  // {dataspace: {...}, temporal: {...}, spatial: {...}}
-  void read_component(const TimeloopPlacedConstraint& placed) {
-    for (const Entry* entry : reader_.entries(*placed.node, "constraints")) {
-      const bool around = !placed.above.empty() && entry->key.text == "spatial";
-      const auto level =
-          std::find(storages_.begin(), storages_.end(), around ? placed.above : placed.target);
-      if (level == storages_.end() || (around && is_empty(entry->value))) {
-        refuse_all(entry->value, entry->key.text);
-      } else {
-        read_one(entry->key.text, entry->value,
-                 static_cast<std::size_t>(level - storages_.begin()));
-      }
-    }
-  }
-
- private:
-  void read_one(const std::string& type, const Node& node, std::size_t level) {
-    if (type == "datatype" || type == "dataspace" || type == "bypass") {
-      read_keeps(node, level);
-    } else if (type == "spatial") {
-      read_spatial(node, level);
-    } else if (type == "temporal") {
-      read_temporal(node, level);
-    } else {
-      refuse_all(node, type);
-    }
-  }
-
-  void refuse(const Node& at, const std::string& key, const std::string& type) {
-    reader_.error(at, fmt::format("'{}' of a {} constraint has no counterpart here", key, type));
-  }
-
-  // What asks for nothing is no constraint.
-  void refuse_all(const Node& node, const std::string& type) {
-    for (const Entry& entry : node.entries) {
-      const std::string& key = entry.key.text;
-      if (key != "type" && key != "target" && !is_empty(entry.value)) {
-        refuse(entry.key, key, type);
-      }
-    }
-  }
-
-  void read_keeps(const Node& node, std::size_t level) {
-    TimeloopConstraint constraint;
-    constraint.level = level;
-    for (const Entry* entry : reader_.entries(node, "a map of keep and bypass")) {
-      const std::string& key = entry->key.text;
-      if (key == "type" || key == "target" || is_empty(entry->value)) {
-        continue;
-      }
-      if (key != "keep" && key != "bypass" && key != "keep_only") {
-        refuse(entry->key, key, "dataspace");
-        continue;
-      }
-      TensorSet named;
-      for (const std::size_t t : reader_.choice_list(&entry->value, tensors_, "data space")) {
-        named.insert(static_cast<TensorId>(t));
-      }
-      (key == "bypass" ? constraint.bypass : constraint.keep) = named;
-      if (key == "keep_only") {
-        const std::uint32_t all = (1U << tensors_.size()) - 1;
-        constraint.bypass = TensorSet::from_bits(all & ~named.bits());
-      }
-    }
-    out_.push_back(constraint);
-  }
-
-  void check_keys(const Node& node, const std::string& type, const Words& known) {
-    for (const Entry* entry : reader_.entries(node, fmt::format("a {} constraint", type))) {
-      const std::string& key = entry->key.text;
-      if (std::find(known.begin(), known.end(), key) == known.end() && !is_empty(entry->value)) {
-        refuse(entry->key, key, type);
-      }
-    }
-  }
-
-  void read_temporal(const Node& node, std::size_t level) {
-    check_keys(node, "temporal", {"type", "target", "factors", "permutation"});
-    TimeloopConstraint constraint;
-    constraint.level = level;
-    TimeloopLoopRule rule;
-    rule.factors = read_timeloop_factor_rules(reader_, value_of(node, "factors"), workload_);
-    const TimeloopOrder order =
-        read_timeloop_order(reader_, value_of(node, "permutation"), workload_);
-    for (std::size_t i = order.given; i-- > 0;) {
-      rule.innermost.push_back(order.dims[i]);
-    }
-    const auto speaks = [](const TimeloopFactorRule& each) { return each.factor.has_value(); };
-    if (rule.innermost.empty() && std::none_of(rule.factors.begin(), rule.factors.end(), speaks)) {
-      return;
-    }
-    if (std::any_of(out_.begin(), out_.end(), [&](const TimeloopConstraint& each) {
-          return each.level == level && each.temporal;
-        })) {
-      reader_.error(node, fmt::format("a second temporal constraint for {}", storages_[level]));
-    }
-    constraint.temporal = rule;
-    out_.push_back(constraint);
-  }
-
-  // Factors of 1 forbid a dim. A split says how many dims of the permutation go along X; the rest
-  // and, in any order, those that the permutation leaves out go along Y (Timeloop keeps the given
-  // order as a prefix and permutes the others behind it: src/mapspaces/subspaces.cpp).
-  void read_spatial(const Node& node, std::size_t level) {
-    check_keys(node, "spatial", {"type", "target", "factors", "permutation", "split"});
-    const TimeloopFactorRules factors =
-        read_timeloop_factor_rules(reader_, value_of(node, "factors"), workload_);
-    const TimeloopOrder order =
-        read_timeloop_order(reader_, value_of(node, "permutation"), workload_);
-    const Node* split = value_of(node, "split");
-    const auto along_x = read_whole(reader_, split, 0);
-    // Without a split, every dim may go along either axis, if there are two.
-    const bool x_only = machine_.fanout(level, Axis::kY) == 1;
-    const bool y_only = machine_.fanout(level, Axis::kX) == 1;
-    TimeloopAxisRule axes[2];
-    std::string open;   // dims that may be unrolled, and that the permutation does not place
-    std::string fixed;  // a dim with a factor
-    for (std::size_t i = 0; i < order.dims.size(); ++i) {
-      const DimId d = order.dims[i];
-      if (factors[d].forbids() || workload_.dims[d].bound == 1) {
-        continue;
-      }
-      if (factors[d].factor) {
-        fixed = workload_.dims[d].name;
-      }
-      if (i >= order.given) {
-        open += (open.empty() ? "" : ", ") + workload_.dims[d].name;
-      }
-      const bool before = along_x && i < static_cast<std::size_t>(*along_x);
-      for (const std::size_t axis : {0, 1}) {
-        const bool there =
-            along_x ? before == (axis == 0) : (axis == 0 ? x_only || !y_only : !x_only);
-        if (there) {
-          axes[axis].dims.insert(d);
-        }
-      }
-    }
-    const auto reach = static_cast<std::size_t>(along_x.value_or(0));
-    if (!open.empty() && reach > order.given && reach < order.dims.size()) {
-      reader_.error(
-          *split,
-          fmt::format("a split of {0}, but the permutation names only {1}: which of {2} go along X "
-                      "is not said; name them there, or write a split of at most {1}",
-                      reach, order.given, open));
-    }
-    if (!along_x && !x_only && !y_only && (!fixed.empty() || order.given > 0)) {
-      reader_.error(node, fmt::format("{} without a split: along which axis it is, is not said; "
-                                      "write 'split', the number of dims of the permutation that "
-                                      "go along X",
-                                      fixed.empty() ? "a permutation" : "a factor of " + fixed));
-    }
-    axes[0].factors = factors;
-    axes[1].factors = factors;
-    if (const Node* written = value_of(node, "factors"); along_x || x_only || y_only) {
-      check_instances(written != nullptr ? *written : node, level, axes);
-    }
-    TimeloopConstraint constraint;
-    constraint.level = level;
-    constraint.along_x = axes[0];
-    constraint.along_y = axes[1];
-    out_.push_back(constraint);
-  }
-
-  // The factors that are given, against the instances along each axis.
-  void check_instances(const Node& at, std::size_t level, const TimeloopAxisRule (&axes)[2]) {
-    for (const Axis axis : {Axis::kX, Axis::kY}) {
-      const TimeloopAxisRule& rule = axes[static_cast<std::size_t>(axis)];
-      const std::int64_t instances = machine_.fanout(level, axis);
-      std::int64_t taken = 1;
-      std::vector<std::string> factors;
-      for (const DimId d : workload_.dims.ids()) {
-        const TimeloopFactorRule& factor = rule.factors[d];
-        if (rule.dims.contains(d) && factor.factor && !factor.at_most && taken <= instances) {
-          taken *= *factor.factor;  // below 2^60: instances are not more than 2^20
-          factors.push_back(fmt::format("{}={}", workload_.dims[d].name, *factor.factor));
-        }
-      }
-      if (taken > instances) {
-        reader_.error(at, fmt::format("{} along {} below {}, which has {} there; 'permutation' and "
-                                      "'split' say which dims go along X",
-                                      joined(factors, " "), to_string(axis), storages_[level],
-                                      instances == 1 ? "no more than one instance"
-                                                     : fmt::format("{} instances", instances)));
-      }
-    }
-  }
-
-  Reader& reader_;
-  const TimeloopMachine& machine_;
-  const Workload& workload_;
-  Words storages_;
-  Words tensors_;
-  std::vector<TimeloopConstraint>& out_;
-};
+template <class Names>
+bool is_among(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
-void read_timeloop_constraints(Reader& reader, const Node& section, const TimeloopMachine& machine,
-                               const Workload& workload,
-                               std::vector<TimeloopConstraint>& constraints) {
-  ConstraintReader items{reader, machine, workload, constraints};
+TimeloopConstraints::TimeloopConstraints(const TimeloopArchSection& arch, const Workload& workload,
+                                         ImportNotes& notes)
+    : machine_{arch.machine},
+      workload_{workload},
+      notes_{notes},
+      absorbed_{arch.absorbed},
+      dummies_{arch.dummies},
+      empty_{arch.empty},
+      storages_{names_of(arch.machine.storages)},
+      tensors_{names_of(workload.tensors)} {}
+
+void TimeloopConstraints::read(Reader& reader, const Node& section) {
   if (section.kind == Node::Kind::kSequence) {
-    items.read_list(section);
+    read_list(reader, section);
     return;
   }
-  const Fields fields = reader.fields(section, {"version", "template", "targets", "constraints"});
-  for (const char* key : {"targets", "constraints"}) {
-    if (const Node* list = fields.find(key)) {
-      items.read_list(*list);
+  for (const Entry* entry : reader.entries(section, "constraints")) {
+    const std::string& key = entry->key.text;
+    if (key == "targets" || key == "constraints") {
+      read_list(reader, entry->value);
+    } else if (key.starts_with(
+                   "constraints_")) {  // kept for another day: Timeloop reads the others
+      notes_.lines.push_back(fmt::format("'{}' is not read by Timeloop either", key));
+    } else if (key != "version" && key != "template") {
+      reader.error(entry->key,
+                   fmt::format("unknown key {}; one of version, template, targets, constraints",
+                               quoted(key)));
     }
   }
-  if (const Node* kind = fields.find("template"); kind != nullptr && kind->text != "uber") {
+  const Node* kind = value_of(section, "template");
+  if (kind != nullptr && kind->text != "uber") {
     reader.error(*kind, fmt::format("the mapspace template {} is not known here, only 'uber'",
                                     quoted(kind->text)));
   }
 }
 
-void read_component_constraints(Reader& reader, const TimeloopPlacedConstraint& placed,
-                                const TimeloopMachine& machine, const Workload& workload,
-                                std::vector<TimeloopConstraint>& constraints) {
-  ConstraintReader{reader, machine, workload, constraints}.read_component(placed);
+void TimeloopConstraints::read(Reader& reader, const TimeloopPlacedConstraint& placed) {
+  if (placed.node == nullptr) {
+    bypass_beside(reader, placed);
+    return;
+  }
+  for (const Entry* entry : reader.entries(*placed.node, "constraints")) {
+    const bool around = !placed.above.empty() && entry->key.text == "spatial";
+    const bool empty = asks_for_nothing(entry->value);
+    auto target = around ? find_target(placed.above, false)
+                         : find_target(placed.target, entry->key.text == "spatial");
+    if (empty && around) {
+      continue;
+    }
+    if (!target || (target->is_name && !around)) {
+      refuse_all(reader, entry->value, entry->key.text);
+    } else {
+      read_one(reader, entry->key.text, entry->value, *target);
+      const auto loops = loops_.find({target->level, true});
+      if (loops != loops_.end() && entry->key.text == "spatial") {
+        loops->second.of_front_end = true;
+      }
+    }
+  }
+}
+
+void TimeloopConstraints::bypass_beside(Reader& reader, const TimeloopPlacedConstraint& placed) {
+  const auto target = find_target(placed.target, false);
+  for (const Node* kept : placed.kept_beside) {
+    if (target) {
+      add(target->level, {}, tensors_named(reader, *kept, tensors_), reader, *kept);
+    }
+  }
+}
+
+// [{type, target, ...}], or [{target, constraints: [{type, attributes: {...}}]}].
+void TimeloopConstraints::read_list(Reader& reader, const Node& list) {
+  for (const Node& item : list.items) {
+    const Node* named = value_of(item, "target");
+    const Node* target = named != nullptr ? named : value_of(item, "name");
+    const Node* several = value_of(item, "constraints");
+    if (several == nullptr) {
+      read_typed(reader, item, target, item);
+      continue;
+    }
+    for (const Node& each : several->items) {
+      const Node* attributes = value_of(each, "attributes");
+      read_typed(reader, each, target, attributes == nullptr ? each : *attributes);
+    }
+  }
+}
+
+void TimeloopConstraints::read_typed(Reader& reader, const Node& item, const Node* target,
+                                     const Node& node) {
+  const Node* type = value_of(item, "type");
+  if (type == nullptr || target == nullptr) {
+    reader.error(item, "a constraint needs a type and a target");
+  } else if (const auto found = find_target(target->text, type->text == "spatial")) {
+    read_one(reader, type->text, node, *found);
+  } else {
+    reader.choice(target, storages_, "storage");  // says what there is
+  }
+}
+
+std::optional<TimeloopConstraints::Target> TimeloopConstraints::find_target(const std::string& name,
+                                                                            bool spatial) const {
+  for (std::size_t l = 0; l < storages_.size(); ++l) {
+    const TimeloopStorage& storage = machine_.storages[l];
+    if (storage.name == name) {
+      // The fanout is that of the point below it, then.
+      const bool unit =
+          spatial &&
+          std::any_of(storage.fanout_names.begin(), storage.fanout_names.end(),
+                      [&](const std::string& each) { return is_among(absorbed_, each); });
+      return Target{l, false, unit};
+    }
+    if (is_among(storage.fanout_names, name) || is_among(storage.unit_names, name)) {
+      return Target{l, true, is_among(storage.unit_names, name)};
+    }
+  }
+  return std::nullopt;
+}
+
+void TimeloopConstraints::read_one(Reader& reader, const std::string& type, const Node& node,
+                                   const Target& target) {
+  if (type == "datatype" || type == "dataspace" || type == "bypass" || type == "bypassing") {
+    read_keeps(reader, node, target);
+  } else if (type == "spatial" || type == "temporal") {
+    read_loops(reader, node, target, type == "spatial");
+  } else if (type == "utilization" || type == "parallelism") {
+    notes_.lines.push_back(fmt::format("{}: a least {} is left out; the space is wider without it",
+                                       storages_[target.level], type));
+  } else {
+    refuse_all(reader, node, type);
+  }
+}
+
+// What asks for nothing is no constraint.
+void TimeloopConstraints::refuse_all(Reader& reader, const Node& node, const std::string& type) {
+  for (const Entry& entry : node.entries) {
+    const std::string& key = entry.key.text;
+    if (key != "type" && key != "target" && !asks_for_nothing(entry.value)) {
+      refuse_key(reader, entry.key, key, type);
+    }
+  }
+}
+
+void TimeloopConstraints::check_keys(Reader& reader, const Node& node, const std::string& type,
+                                     const Words& known) {
+  for (const Entry* entry : reader.entries(node, fmt::format("a {} constraint", type))) {
+    const std::string& key = entry->key.text;
+    if (!is_among(known, key) && key != "type" && key != "target" &&
+        !asks_for_nothing(entry->value)) {
+      refuse_key(reader, entry->key, key, type);
+    }
+  }
+}
+
+void TimeloopConstraints::read_keeps(Reader& reader, const Node& node, const Target& target) {
+  check_keys(reader, node, "dataspace", {"keep", "bypass", "keep_only"});
+  const auto named = [&](const char* key) {
+    const Node* list = value_of(node, key);
+    return list == nullptr ? TensorSet{} : tensors_named(reader, *list, tensors_);
+  };
+  TensorSet keep = named("keep");
+  TensorSet bypass = named("bypass");
+  if (value_of(node, "keep_only") != nullptr) {
+    const TensorSet only = named("keep_only");
+    const std::uint32_t all = (1U << tensors_.size()) - 1;
+    keep = TensorSet::from_bits(keep.bits() | only.bits());
+    bypass = TensorSet::from_bits(bypass.bits() | (all & ~only.bits()));
+  }
+  if (!target.is_name) {
+    add(target.level, keep, bypass, reader, node);
+  } else if (!keep.empty()) {
+    reader.error(node, "nothing can be kept there: it is no storage");
+  }
+}
+
+void TimeloopConstraints::add(std::size_t level, TensorSet keep, TensorSet bypass, Reader& reader,
+                              const Node& node) {
+  auto& [kept, bypassed] = keeps_[level];
+  kept = TensorSet::from_bits(kept.bits() | keep.bits());
+  bypassed = TensorSet::from_bits(bypassed.bits() | bypass.bits());
+  if (!(kept & bypassed).empty()) {
+    reader.error(node,
+                 fmt::format("a data space is both kept and bypassed at {}", storages_[level]));
+  }
+}
+
+// factors_only: those that are not named are 1.
+TimeloopFactorRules TimeloopConstraints::factors_of(Reader& reader, const Node& node) const {
+  const Node* only = value_of(node, "factors_only");
+  if (only == nullptr) {
+    return read_timeloop_factor_rules(reader, value_of(node, "factors"), workload_);
+  }
+  TimeloopFactorRules rules =
+      read_timeloop_factor_rules(reader, asks_for_nothing(*only) ? nullptr : only, workload_);
+  for (const DimId d : workload_.dims.ids()) {
+    if (!rules[d].factor) {
+      rules[d].factor = 1;
+    }
+  }
+  return rules;
+}
+
+// Where there is one instance, or no loop can be, every factor is 1.
+void TimeloopConstraints::demand_ones(Reader& reader, const Node& node,
+                                      const TimeloopFactorRules& factors) const {
+  for (const DimId d : workload_.dims.ids()) {
+    if (factors[d].factor.value_or(1) > 1 && !factors[d].at_most) {
+      reader.error(
+          node, fmt::format("a factor of {} where there can be no loop", workload_.dims[d].name));
+    }
+  }
+}
+
+void TimeloopConstraints::read_loops(Reader& reader, const Node& node, const Target& target,
+                                     bool spatial) {
+  const std::string type = spatial ? "spatial" : "temporal";
+  Words known{"factors", "permutation", "factors_only"};
+  if (spatial) {
+    known.insert(known.end(), {"split", "maximize_dims"});
+  }
+  check_keys(reader, node, type, known);
+  const TimeloopFactorRules factors = factors_of(reader, node);
+  if (target.is_unit || (target.is_name && !spatial)) {
+    demand_ones(reader, node, factors);
+    return;
+  }
+  if (const Node* dims = value_of(node, "maximize_dims");
+      dims != nullptr && !asks_for_nothing(*dims)) {
+    notes_.lines.push_back(fmt::format(
+        "{}: 'maximize_dims' is left out; the space is wider without it", storages_[target.level]));
+  }
+  Loops& all = loops_[{target.level, spatial}];
+  if (all.node == nullptr) {
+    all.factors = TimeloopFactorRules(workload_.dims.size());
+  }
+  all.reader = &reader;
+  all.node = &node;
+  const auto again = [&](const std::string& what) {
+    reader.error(node, fmt::format("a second {} in a {} constraint for {}", what, type,
+                                   storages_[target.level]));
+  };
+  for (const DimId d : workload_.dims.ids()) {
+    if (factors[d].factor && all.factors[d].factor) {
+      again("factor of " + workload_.dims[d].name);
+    }
+    all.factors[d] = factors[d].factor ? factors[d] : all.factors[d];
+  }
+  const Node* permutation = value_of(node, "permutation");
+  if (permutation != nullptr && !asks_for_nothing(*permutation)) {
+    if (all.permutation != nullptr) {
+      again("permutation");
+    }
+    all.permutation = permutation;
+    all.permutation_reader = &reader;
+  }
+  if (const Node* split = value_of(node, "split"); split != nullptr && !asks_for_nothing(*split)) {
+    if (all.split != nullptr) {
+      again("split");
+    }
+    all.split = split;
+  }
+  if (const Node* at = value_of(node, "factors"); at != nullptr && !asks_for_nothing(*at)) {
+    all.factors_at = at;
+  }
+}
+
+TimeloopLoopRule TimeloopConstraints::temporal_rule(const Loops& loops) const {
+  TimeloopLoopRule rule;
+  rule.factors = loops.factors;
+  Reader& reader = loops.permutation_reader != nullptr ? *loops.permutation_reader : *loops.reader;
+  const TimeloopOrder order = read_timeloop_order(reader, loops.permutation, workload_);
+  for (std::size_t i = order.given; i-- > 0;) {
+    rule.innermost.push_back(order.dims[i]);
+  }
+  return rule;
+}
+
+// Factors of 1 forbid a dim. A split says how many dims of the permutation go along X; the rest
+// and, in any order, those that the permutation leaves out go along Y (Timeloop keeps the given
+// order as a prefix and permutes the others behind it: src/mapspaces/subspaces.cpp).
+void TimeloopConstraints::spatial_rule(const Loops& loops, TimeloopConstraint& out) const {
+  Reader& reader = *loops.reader;
+  const TimeloopFactorRules& factors = loops.factors;
+  Reader& order_reader =
+      loops.permutation_reader != nullptr ? *loops.permutation_reader : *loops.reader;
+  const TimeloopOrder order = read_timeloop_order(order_reader, loops.permutation, workload_);
+  const auto along_x = read_whole(reader, loops.split, 0);
+  // Without a split, every dim may go along either axis, if there are two.
+  const bool x_only = machine_.fanout(out.level, Axis::kY) == 1;
+  const bool y_only = machine_.fanout(out.level, Axis::kX) == 1;
+  TimeloopAxisRule axes[2];
+  std::string open;   // dims that may be unrolled, and that the permutation does not place
+  std::string fixed;  // a dim with a factor
+  for (std::size_t i = 0; i < order.dims.size(); ++i) {
+    const DimId d = order.dims[i];
+    if (factors[d].forbids() || workload_.dims[d].bound == 1) {
+      continue;
+    }
+    if (factors[d].factor) {
+      fixed = workload_.dims[d].name;
+    }
+    if (i >= order.given) {
+      open += (open.empty() ? "" : ", ") + workload_.dims[d].name;
+    }
+    const bool before = along_x && i < static_cast<std::size_t>(*along_x);
+    for (const std::size_t axis : {0, 1}) {
+      const bool there =
+          along_x ? before == (axis == 0) : (axis == 0 ? x_only || !y_only : !x_only);
+      if (there) {
+        axes[axis].dims.insert(d);
+      }
+    }
+  }
+  const auto reach = static_cast<std::size_t>(along_x.value_or(0));
+  if (!open.empty() && reach > order.given && reach < order.dims.size()) {
+    reader.error(
+        *loops.split,
+        fmt::format("a split of {0}, but the permutation names only {1}: which of {2} go along X "
+                    "is not said; name them there, or write a split of at most {1}",
+                    reach, order.given, open));
+  }
+  if (!along_x && !x_only && !y_only && (!fixed.empty() || order.given > 0)) {
+    reader.error(*loops.node,
+                 fmt::format("{} without a split: along which axis it is, is not said; write "
+                             "'split', the number of dims of the permutation that go along X",
+                             fixed.empty() ? "a permutation" : "a factor of " + fixed));
+  }
+  if (loops.of_front_end && reach > 0 && reach <= order.given && order.given < order.dims.size()) {
+    note_split(out.level, reach);
+  }
+  axes[0].factors = factors;
+  axes[1].factors = factors;
+  if (along_x || x_only || y_only) {
+    check_instances(loops, out.level, axes);
+  }
+  out.along_x = axes[0];
+  out.along_y = axes[1];
+}
+
+void TimeloopConstraints::note_split(std::size_t level, std::size_t split) const {
+  notes_.lines.push_back(fmt::format(
+      "{}: a split of {} counts the dims of the permutation as they are written; Timeloop's front "
+      "end first puts those that cannot be unrolled before them, which leaves fewer along X",
+      storages_[level], split));
+}
+
+// The factors that are given, against the instances along each axis.
+void TimeloopConstraints::check_instances(const Loops& loops, std::size_t level,
+                                          const TimeloopAxisRule (&axes)[2]) const {
+  for (const Axis axis : {Axis::kX, Axis::kY}) {
+    const TimeloopAxisRule& rule = axes[static_cast<std::size_t>(axis)];
+    const std::int64_t instances = machine_.fanout(level, axis);
+    std::int64_t taken = 1;
+    Words factors;
+    for (const DimId d : workload_.dims.ids()) {
+      const TimeloopFactorRule& factor = rule.factors[d];
+      if (rule.dims.contains(d) && factor.factor && !factor.at_most && taken <= instances) {
+        taken *= *factor.factor;  // below 2^60: instances are not more than 2^20
+        factors.push_back(fmt::format("{}={}", workload_.dims[d].name, *factor.factor));
+      }
+    }
+    if (taken > instances) {
+      loops.reader->error(
+          loops.factors_at != nullptr ? *loops.factors_at : *loops.node,
+          fmt::format("{} along {} below {}, which has {} there; 'permutation' and 'split' say "
+                      "which dims go along X",
+                      joined(factors, " "), to_string(axis), storages_[level],
+                      instances == 1 ? "no more than one instance"
+                                     : fmt::format("{} instances", instances)));
+    }
+  }
+}
+
+std::vector<TimeloopConstraint> TimeloopConstraints::take() {
+  std::vector<TimeloopConstraint> all;
+  for (std::size_t l = 0; l < storages_.size(); ++l) {
+    TimeloopConstraint constraint;
+    constraint.level = l;
+    if (is_among(dummies_, storages_[l])) {  // nothing is kept there, and no loop stands there
+      constraint.bypass = TensorSet::from_bits((1U << tensors_.size()) - 1);
+      constraint.temporal.emplace();
+      constraint.temporal->factors = TimeloopFactorRules(workload_.dims.size());
+      for (const DimId d : workload_.dims.ids()) {
+        constraint.temporal->factors[d].factor = 1;
+      }
+    } else if (const auto keeps = keeps_.find(l); keeps != keeps_.end()) {
+      std::tie(constraint.keep, constraint.bypass) = keeps->second;
+    }
+    if (is_among(empty_, storages_[l])) {
+      constraint.bypass = TensorSet::from_bits((1U << tensors_.size()) - 1);
+    }
+    const auto temporal = loops_.find({l, false});
+    if (temporal != loops_.end() && !constraint.temporal) {
+      TimeloopLoopRule rule = temporal_rule(temporal->second);
+      const auto speaks = [](const TimeloopFactorRule& each) { return each.factor.has_value(); };
+      if (!rule.innermost.empty() ||
+          std::any_of(rule.factors.begin(), rule.factors.end(), speaks)) {
+        constraint.temporal = std::move(rule);
+      }
+    }
+    const auto spatial = loops_.find({l, true});
+    if (spatial != loops_.end()) {
+      spatial_rule(spatial->second, constraint);
+    }
+    if (!constraint.keep.empty() || !constraint.bypass.empty() || constraint.temporal ||
+        constraint.along_x) {
+      all.push_back(std::move(constraint));
+    }
+  }
+  return all;
 }
 
 }  // namespace mapsim

@@ -1,26 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/reader.hpp"
+#include "interop/import_notes.hpp"
 #include "interop/timeloop.hpp"
-#include "interop/timeloop_components.hpp"
+#include "interop/timeloop_arch.hpp"
 
 namespace mapsim {
 
-// Constraints of a mapspace: what is kept and bypassed, which dims may be unrolled along an axis
-// and by how much, and the factors and the order of temporal loops. What else Timeloop can demand
-// (parallelism, overbooking ...) has no counterpart here and is an error that names it, unless it
-// demands nothing.
-void read_timeloop_constraints(Reader& reader, const Node& section, const TimeloopMachine& machine,
-                               const Workload& workload,
-                               std::vector<TimeloopConstraint>& constraints);
+// Constraints of a mapspace, of all files together: what is kept and bypassed, which dims may be
+// unrolled along an axis and by how much, and the factors and the order of temporal loops. Several
+// for one storage are one rule; one that says again what another has said is an error, as for
+// Timeloop. A least utilisation and dims to maximise are left out with a note: the space is wider.
+// What else Timeloop can demand (overbooking, no reuse ...) has no counterpart here and is an error
+// that names it, unless it demands nothing.
+class TimeloopConstraints {
+ public:
+  TimeloopConstraints(const TimeloopArchSection& arch, const Workload& workload,
+                      ImportNotes& notes);
 
-// The same as version 0.4 writes it, inside of the component that it is about; what a container
-// says of its instances is about the fanout below the storage above it.
-void read_component_constraints(Reader& reader, const TimeloopPlacedConstraint& placed,
-                                const TimeloopMachine& machine, const Workload& workload,
-                                std::vector<TimeloopConstraint>& constraints);
+  // A section of constraints.
+  void read(Reader& reader, const Node& section);
+  // The same as version 0.4 writes it, inside of the component that it is about; what a container
+  // says of its instances is about the fanout below the storage above it.
+  void read(Reader& reader, const TimeloopPlacedConstraint& placed);
+
+  std::vector<TimeloopConstraint> take();  // for each storage one, if there is any
+
+ private:
+  // All constraints on the loops of one kind at one storage.
+  struct Loops {
+    Reader* reader = nullptr;  // of the last of them
+    const Node* node = nullptr;
+    const Node* factors_at = nullptr;
+    const Node* permutation = nullptr;
+    Reader* permutation_reader = nullptr;
+    const Node* split = nullptr;
+    bool of_front_end = false;  // not yet as the front end hands it to Timeloop
+    TimeloopFactorRules factors;
+  };
+
+  struct Target {
+    std::size_t level = 0;
+    bool is_name = false;  // of a fanout: nothing is kept or iterated there
+    bool is_unit = false;  // of a fanout to one instance
+  };
+
+  void read_list(Reader& reader, const Node& list);
+  void read_typed(Reader& reader, const Node& item, const Node* target, const Node& node);
+  void read_one(Reader& reader, const std::string& type, const Node& node, const Target& target);
+  void read_keeps(Reader& reader, const Node& node, const Target& target);
+  void read_loops(Reader& reader, const Node& node, const Target& target, bool spatial);
+  TimeloopFactorRules factors_of(Reader& reader, const Node& node) const;
+  void bypass_beside(Reader& reader, const TimeloopPlacedConstraint& placed);
+  std::optional<Target> find_target(const std::string& name, bool spatial) const;
+  void demand_ones(Reader& reader, const Node& node, const TimeloopFactorRules& factors) const;
+  void check_keys(Reader& reader, const Node& node, const std::string& type, const Words& known);
+  void refuse_all(Reader& reader, const Node& node, const std::string& type);
+  void add(std::size_t level, TensorSet keep, TensorSet bypass, Reader& reader, const Node& node);
+  TimeloopLoopRule temporal_rule(const Loops& loops) const;
+  void spatial_rule(const Loops& loops, TimeloopConstraint& out) const;
+  void note_split(std::size_t level, std::size_t split) const;
+  void check_instances(const Loops& loops, std::size_t level,
+                       const TimeloopAxisRule (&axes)[2]) const;
+
+  const TimeloopMachine& machine_;
+  const Workload& workload_;
+  ImportNotes& notes_;
+  std::set<std::string> absorbed_;
+  std::set<std::string> dummies_;
+  std::set<std::string> empty_;
+  Words storages_;
+  Words tensors_;
+  std::map<std::size_t, std::pair<TensorSet, TensorSet>> keeps_;  // kept, bypassed
+  std::map<std::pair<std::size_t, bool>, Loops> loops_;           // by level; true: spatial
+};
 
 }  // namespace mapsim

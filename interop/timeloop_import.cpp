@@ -13,15 +13,14 @@
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_arch.hpp"
 #include "interop/timeloop_constraints.hpp"
+#include "interop/timeloop_energies.hpp"
+#include "interop/timeloop_expressions.hpp"
 #include "interop/timeloop_mapping.hpp"
 #include "interop/timeloop_problem.hpp"
 
 namespace mapsim {
 
 namespace {
-
-constexpr const char* kTemplateHint =
-    "import the resolved parsed-processed-input.yaml that Timeloop's front end writes";
 
 enum class Section : std::uint8_t {
   kArch,
@@ -30,6 +29,8 @@ enum class Section : std::uint8_t {
   kProblem,
   kMapping,
   kConstraints,
+  kSparse,
+  kSign,  // that the front end has written it
   kSkipped
 };
 struct SectionKey {
@@ -45,6 +46,9 @@ constexpr std::array kSections{SectionKey{"arch", Section::kArch},
                                SectionKey{"mapspace", Section::kConstraints},
                                SectionKey{"mapspace_constraints", Section::kConstraints},
                                SectionKey{"architecture_constraints", Section::kConstraints},
+                               SectionKey{"extra_mapping_constraints", Section::kConstraints},
+                               SectionKey{"sparse_optimizations", Section::kSparse},
+                               SectionKey{"dumped_by_timeloop_front_end", Section::kSign},
                                SectionKey{"mapper", Section::kSkipped},
                                SectionKey{"ART", Section::kAreas},
                                SectionKey{"globals", Section::kSkipped},
@@ -56,9 +60,9 @@ constexpr std::array kSections{SectionKey{"arch", Section::kArch},
 
 // A file, and what is wrong with it so far.
 struct Source {
-  Document document;
+  FrontEndDocument read;
   Reader reader;
-  explicit Source(Document read) : document{std::move(read)}, reader{document} {}
+  explicit Source(FrontEndDocument document) : read{std::move(document)}, reader{read.document} {}
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 };
@@ -68,41 +72,125 @@ struct Found {
   const Node* node = nullptr;
 };
 
-bool is_empty_list(const Node& node) {
-  return node.kind == Node::Kind::kSequence && node.items.empty();
+bool asks_nothing(const Node& node) {
+  if (node.kind == Node::Kind::kMap) {  // {targets: []}
+    return std::all_of(node.entries.begin(), node.entries.end(), [](const Entry& entry) {
+      return entry.key.text == "version" || asks_nothing(entry.value);
+    });
+  }
+  return node.kind == Node::Kind::kNull ||
+         (node.kind == Node::Kind::kSequence && node.items.empty());
 }
 
 class Importer {
  public:
-  void add(Document document) {
-    sources_.emplace_back(std::move(document));
-    collect(sources_.back());
-  }
+  explicit Importer(const TimeloopOptions& options) : options_{options} {}
+
+  void add(FrontEndDocument document) { documents_.push_back(std::move(document)); }
 
   TimeloopImport read() {
-    const TimeloopArchSection arch = read_arch();
-    read_problem();
+    resolve();
+    for (FrontEndDocument& document : documents_) {
+      sources_.emplace_back(std::move(document));
+      collect(sources_.back());
+    }
+    import_.has_machine = sections_.count(Section::kArch) > 0;
+    import_.has_workload = sections_.count(Section::kProblem) > 0;
+    if (!import_.has_machine && !import_.has_workload) {
+      finish();
+      throw ConfigError{{{sources_.front().read.document.file, 0, 0, "",
+                          "no file has an architecture or a problem", ""}}};
+    }
+    TimeloopArchSection arch;
+    if (import_.has_machine) {
+      arch = read_arch();
+    }
+    if (import_.has_workload) {
+      read_problem();
+    }
     finish();
-    read_mapping();
-    read_constraints(arch);
+    if (import_.has_machine && import_.has_workload) {
+      read_mapping();
+      read_constraints(arch);
+    } else {
+      note_alone();
+    }
     finish();
+    notes_.lines.insert(notes_.lines.begin(), first_.lines.begin(), first_.lines.end());
     import_.notes = notes_.text();
     return std::move(import_);
   }
 
  private:
+  // Expressions refer to variables and problems of any file.
+  void resolve() {
+    std::vector<const Node*> variables;
+    for (const FrontEndDocument& each : documents_) {
+      if (const Node* values = value_of(each.document.root, "variables")) {
+        variables.push_back(values);
+      }
+    }
+    const Node* problem = nullptr;
+    for_each_section([&](const std::string& key, Node& section) {
+      if (key == "problem") {
+        resolve_sizes(section, variables, options_.settings);
+        problem = &section;
+      }
+    });
+    for_each_section([&](const std::string& key, Node& section) {
+      if (key == "architecture" || key == "arch") {
+        resolve_expressions(section, variables, options_.settings, problem);
+      }
+    });
+  }
+
+  template <class Use>
+  void for_each_section(const Use& use) {
+    for (FrontEndDocument& each : documents_) {
+      for (Entry& entry : each.document.root.entries) {
+        use(entry.key.text, entry.value);
+      }
+    }
+  }
+
+  void note_alone() {
+    for (const auto& [section, what] : {std::pair{Section::kMapping, "a mapping"},
+                                        std::pair{Section::kConstraints, "constraints"}}) {
+      const auto found = sections_.find(section);
+      if (found != sections_.end() && !asks_nothing(*found->second.front().node)) {
+        found->second.front().source->reader.error(
+            *found->second.front().node,
+            fmt::format("{} without {}", what,
+                        import_.has_machine ? "a problem" : "an architecture"));
+      }
+    }
+    if (!import_.has_machine) {
+      notes_.lines.push_back("no architecture: an element is 8 b wide");
+    }
+  }
+
   void collect(Source& source) {
     for (const Entry* entry : source.reader.entries(source.reader.root(), "sections")) {
+      // What only holds anchors, for the rest of a file.
+      const bool ignored = entry->key.text.find("ignore") != std::string::npos;
       const auto known =
           std::find_if(kSections.begin(), kSections.end(),
                        [&](const SectionKey& each) { return entry->key.text == each.key; });
       if (known == kSections.end()) {
-        source.reader.error(entry->key, fmt::format("{} is no section of a Timeloop design",
-                                                    quoted(entry->key.text)));
+        if (!ignored) {
+          source.reader.error(entry->key, fmt::format("{} is no section of a Timeloop design",
+                                                      quoted(entry->key.text)));
+        }
+      } else if (known->section == Section::kSparse) {
+        if (!asks_nothing(entry->value)) {
+          source.reader.error(entry->key, "optimisations of sparse tensors are not imported");
+        }
       } else if (known->section == Section::kSkipped) {
         notes_.trifles.push_back(
-            {"no part in counts, sections", entry->key.text, source.document.file});
-      } else {
+            {"no part in counts, sections", entry->key.text, source.read.document.file});
+      } else if (known->section != Section::kSign &&
+                 !(known->section == Section::kMapping && asks_nothing(entry->value))) {
+        // The front end writes 'mapping: []' where there is none.
         std::vector<Found>& found = sections_[known->section];
         if (!found.empty() && known->section != Section::kConstraints) {
           source.reader.error(entry->key, fmt::format("a second section '{}'", entry->key.text));
@@ -114,36 +202,37 @@ class Importer {
 
   void finish() {
     for (const Source& source : sources_) {
-      source.reader.finish();
+      try {
+        source.reader.finish();
+      } catch (const ConfigError& error) {
+        throw at_its_place(error, source.read);
+      }
     }
-  }
-
-  // The one section of a kind; without it the import has failed.
-  Found need(Section section, const std::string& what) {
-    const auto found = sections_.find(section);
-    if (found == sections_.end()) {
-      finish();
-      throw ConfigError{{{sources_.front().document.file, 0, 0, "", "no file has " + what, ""}}};
-    }
-    return found->second.front();
   }
 
   TimeloopArchSection read_arch() {
-    const Found at = need(Section::kArch, "an architecture");
-    const Found energies =
-        need(Section::kEnergies,
-             "the energies of accesses (a section 'ERT'); Accelergy writes them to ERT.yaml");
-    TimeloopArchSection arch = read_timeloop_arch(at.source->reader, *at.node);
+    const Found& at = sections_[Section::kArch].front();
+    Reader& reader = at.source->reader;
+    TimeloopArchSection arch = read_timeloop_arch(reader, *at.node);
     notes_.lines = arch.notes.lines;
     notes_.trifles.insert(notes_.trifles.end(), arch.notes.trifles.begin(),
                           arch.notes.trifles.end());
     import_.design.machine = arch.machine;
-    read_energies(energies, arch.dummies);
+    const auto energies = sections_.find(Section::kEnergies);
+    if (options_.counts_only) {
+      first_.lines.emplace_back("every energy is left out: counts and cycles only");
+      return arch;
+    }
+    if (energies != sections_.end()) {
+      read_energies(energies->second.front(), arch);
+    } else {
+      take_own_energies(arch, import_.design.machine, import_.origins, first_);
+    }
     read_areas();
     return arch;
   }
 
-  void read_energies(const Found& at, const std::set<std::string>& dummies) {
+  void read_energies(const Found& at, const TimeloopArchSection& arch) {
     Reader& reader = at.source->reader;
     const std::size_t before = reader.errors();
     const EnergyReferences table = read_energy_tables(reader, *at.node);
@@ -155,11 +244,8 @@ class Importer {
       const auto read = table.find(storage.name, kReadActions);
       const auto write = table.find(storage.name, kWriteActions);
       storage.leak = leak_of(table, storage.name);
-      if (dummies.contains(storage.name) && !read && !write) {
-        notes_.lines.push_back(
-            fmt::format("{}: a dummy_storage without energies: what is kept in it costs nothing",
-                        storage.name));
-        continue;
+      if (arch.dummies.contains(storage.name) && !read && !write) {
+        continue;  // keeps nothing
       }
       if (!read || !write) {
         reader.error(*at.node,
@@ -167,13 +253,15 @@ class Importer {
         continue;
       }
       const auto update = table.find(storage.name, kUpdateActions).value_or(*write);
-      storage.energy = {read->count(), write->count(), update.count()};
+      const auto cluster = static_cast<double>(arch.materials.at(storage.name).cluster);
+      storage.energy = {read->count() / cluster, write->count() / cluster,
+                        update.count() / cluster};
       const auto action = [&](Actions actions) { return table.action_of(storage.name, actions); };
       const bool own = action(kUpdateActions) != nullptr;
       import_.origins[storage.name] = fmt::format(
-          "energies by {}: read by '{}', write by '{}', update by '{}'{}", at.source->document.file,
-          action(kReadActions), action(kWriteActions), action(own ? kUpdateActions : kWriteActions),
-          leak_origin(table, storage.name));
+          "energies by {}: read by '{}', write by '{}', update by '{}'{}",
+          at.source->read.document.file, action(kReadActions), action(kWriteActions),
+          action(own ? kUpdateActions : kWriteActions), leak_origin(table, storage.name));
     }
     const auto compute = table.find(machine.compute_name, kComputeActions);
     if (!compute && !machine.compute_name.empty()) {
@@ -183,7 +271,7 @@ class Importer {
     machine.compute_leak = leak_of(table, machine.compute_name);
     if (compute) {
       import_.origins[machine.compute_name] =
-          fmt::format("energy by {}: '{}'{}", at.source->document.file,
+          fmt::format("energy by {}: '{}'{}", at.source->read.document.file,
                       table.action_of(machine.compute_name, kComputeActions),
                       leak_origin(table, machine.compute_name));
     }
@@ -241,7 +329,7 @@ class Importer {
         return std::nullopt;
       }
       import_.origins[name] += fmt::format(
-          "{}area by {}", import_.origins[name].empty() ? "" : "; ", at.source->document.file);
+          "{}area by {}", import_.origins[name].empty() ? "" : "; ", at.source->read.document.file);
       return known->second.count();
     };
     TimeloopMachine& machine = import_.design.machine;
@@ -253,14 +341,14 @@ class Importer {
   }
 
   void read_problem() {
-    const Found at = need(Section::kProblem, "a problem");
+    const Found& at = sections_[Section::kProblem].front();
     const TimeloopMachine& machine = import_.design.machine;
     const std::int64_t bits = machine.storages.empty() ? 8 : machine.storages.front().word_bits;
     const auto workload = read_timeloop_problem(at.source->reader, *at.node, Bits{bits}, notes_);
     import_.design.workload = workload.value_or(Workload{});
     note_networks();
     for (const TimeloopStorage& storage : machine.storages) {
-      if (storage.word_bits != bits) {
+      if (storage.word_bits != bits && storage.name.find("inter_") != 0) {
         notes_.lines.push_back(fmt::format(
             "{}: a word of {} b holds one element, as one of {} b does at {}; written "
             "as {} b",
@@ -289,8 +377,7 @@ class Importer {
 
   void read_mapping() {
     const auto found = sections_.find(Section::kMapping);
-    // The front end writes 'mapping: []' where there is none.
-    if (found != sections_.end() && !is_empty_list(*found->second.front().node)) {
+    if (found != sections_.end()) {
       const Found& at = found->second.front();
       import_.design.blocks = read_timeloop_mapping(
           at.source->reader, *at.node, import_.design.machine, import_.design.workload);
@@ -298,37 +385,43 @@ class Importer {
   }
 
   void read_constraints(const TimeloopArchSection& arch) {
-    const TimeloopMachine& machine = import_.design.machine;
+    TimeloopConstraints constraints{arch, import_.design.workload, notes_};
     for (const Found& at : sections_[Section::kConstraints]) {
-      read_timeloop_constraints(at.source->reader, *at.node, machine, import_.design.workload,
-                                import_.constraints);
+      if (!asks_nothing(*at.node)) {
+        constraints.read(at.source->reader, *at.node);
+      }
     }
     const Found& section = sections_[Section::kArch].front();
-    for (const auto& each : arch.constraints) {
-      read_component_constraints(section.source->reader, each, machine, import_.design.workload,
-                                 import_.constraints);
+    for (const TimeloopPlacedConstraint& each : arch.constraints) {
+      constraints.read(section.source->reader, each);
     }
+    import_.constraints = constraints.take();
   }
 
+  const TimeloopOptions& options_;
+  std::vector<FrontEndDocument> documents_;
   std::deque<Source> sources_;
   std::map<Section, std::vector<Found>> sections_;
   TimeloopImport import_;
   ImportNotes notes_;
+  ImportNotes first_;  // what concerns every energy
 };
 
 }  // namespace
 
-TimeloopImport read_timeloop(const std::vector<std::string>& paths) {
-  Importer importer;
+TimeloopImport read_timeloop(const std::vector<std::string>& paths,
+                             const TimeloopOptions& options) {
+  Importer importer{options};
   for (const std::string& path : paths) {
-    importer.add(read_foreign(path, kTemplateHint));
+    importer.add(read_front_end(path, options.settings));
   }
   return importer.read();
 }
 
-TimeloopImport parse_timeloop(const std::string& text, const std::string& filename) {
-  Importer importer;
-  importer.add(parse_foreign(text, filename, kTemplateHint));
+TimeloopImport parse_timeloop(const std::string& text, const std::string& filename,
+                              const TimeloopOptions& options) {
+  Importer importer{options};
+  importer.add(parse_front_end(text, filename, options.settings));
   return importer.read();
 }
 

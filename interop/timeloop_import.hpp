@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/mapping.hpp"
+#include "interop/front_end.hpp"
 #include "interop/timeloop.hpp"
 
 namespace mapsim {
@@ -13,17 +14,27 @@ namespace mapsim {
 // What a set of Timeloop files says. Nothing is left out silently: what has no part in our model is
 // in `notes`, what contradicts it is an error.
 struct TimeloopImport {
+  bool has_machine = true;
+  bool has_workload = true;
   TimeloopDesign design;  // blocks: empty without a mapping
   std::vector<TimeloopConstraint> constraints;
   std::vector<std::string> notes;              // what matters most first
   std::map<std::string, std::string> origins;  // per component: where its numbers come from
 };
 
+struct TimeloopOptions {
+  FrontEndSettings settings;  // what templates may use
+  bool counts_only = false;   // every energy is zero
+};
+
 // Reads the sections of all files together: arch or architecture, ERT, problem, mapping, and
-// constraints of a mapspace. Architecture, energies and problem must be there. Throws ConfigError
-// with all that is wrong with a file.
-TimeloopImport read_timeloop(const std::vector<std::string>& paths);
-TimeloopImport parse_timeloop(const std::string& text, const std::string& filename);
+// constraints of a mapspace, templates resolved and expressions evaluated. There is an architecture
+// or a problem, or both. Without an ERT energies come from our own tables. Throws ConfigError with
+// all that is wrong with a file.
+TimeloopImport read_timeloop(const std::vector<std::string>& paths,
+                             const TimeloopOptions& options = {});
+TimeloopImport parse_timeloop(const std::string& text, const std::string& filename,
+                              const TimeloopOptions& options = {});
 
 // The same design in our words. Words of Timeloop hold one element each, so every storage gets the
 // width of the outermost one's words, whatever its own.

@@ -72,13 +72,23 @@ class MappingReader {
         reader_.error(value, fmt::format("'{}' of a directive is not known here", demand));
       }
     }
-    const auto level = reader_.choice(fields.require("target"), storages_, "storage");
     const Words types{"temporal", "spatial", "datatype", "dataspace", "bypass"};
     const auto type = reader_.choice(fields.require("type"), types, "type of directive");
-    if (!level || !type) {
+    const Node* target = fields.require("target");
+    if (!type || target == nullptr) {
       return;
     }
     const std::size_t kind = std::min<std::size_t>(*type, 2);
+    const auto fanout = fanout_called(target->text);
+    if (fanout && (kind != 1 || fanout->is_unit)) {
+      demand_nothing(fields, kind);
+      return;
+    }
+    const auto level =
+        fanout ? std::optional{fanout->level} : reader_.choice(target, storages_, "storage");
+    if (!level) {
+      return;
+    }
     if (std::exchange(seen_[*level][kind], true)) {
       reader_.error(node,
                     fmt::format("a second {} directive for {}", types[*type], storages_[*level]));
@@ -88,6 +98,40 @@ class MappingReader {
       read_keeps(fields, blocks_[*level]);
     } else {
       read_loops(fields, *level, kind == 1);
+    }
+  }
+
+  struct NamedFanout {
+    std::size_t level = 0;
+    bool is_unit = false;
+  };
+  std::optional<NamedFanout> fanout_called(const std::string& name) const {
+    const auto has = [&](const Words& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (std::size_t l = 0; l < machine_.storages.size(); ++l) {
+      const TimeloopStorage& storage = machine_.storages[l];
+      if (has(storage.fanout_names) || has(storage.unit_names)) {
+        return NamedFanout{l, has(storage.unit_names)};
+      }
+    }
+    return std::nullopt;
+  }
+
+  // A fanout keeps nothing and has no loops of its own in time; one instance has none in space.
+  void demand_nothing(const Fields& fields, std::size_t kind) {
+    const Node* keep = fields.has("keep") ? value_of(fields.node(), "keep") : nullptr;
+    if (kind == 2 && keep != nullptr && !keep->items.empty()) {
+      reader_.error(*keep, "nothing can be kept there: it is no storage");
+    }
+    const auto factors = kind == 2
+                             ? PerDim<TimeloopFactor>(workload_.dims.size())
+                             : read_timeloop_factors(reader_, fields.find("factors"), workload_);
+    for (const DimId d : workload_.dims.ids()) {
+      if (factors[d].bound > 1) {
+        reader_.error(fields.node(), fmt::format("a loop over {} where there can be none",
+                                                 workload_.dims[d].name));
+      }
     }
   }
 

@@ -27,6 +27,28 @@ struct DataSpace {
 // What the front end keeps of a layer that its shape has no use for.
 constexpr std::array kOfTheLayer{"H", "W", "Hpad", "Wpad"};
 
+// Shapes that Timeloop brings along, by the names of their files (problem-shapes). The output is
+// the last of their data spaces. RP is a window: R times its dilation, P times its stride.
+struct BuiltInSpace {
+  std::string_view name;
+  std::array<std::string_view, 4> ranks;
+};
+struct BuiltInShape {
+  std::string_view name;
+  std::string_view dims;
+  std::array<BuiltInSpace, 3> spaces;
+};
+constexpr std::array kShapes{
+    BuiltInShape{"cnn_layer",
+                 "RSPQCKN",
+                 {BuiltInSpace{"Weights", {"C", "K", "R", "S"}},
+                  BuiltInSpace{"Inputs", {"N", "C", "RP", "SQ"}},
+                  BuiltInSpace{"Outputs", {"N", "K", "Q", "P"}}}},
+    BuiltInShape{"gemm_ABZ",
+                 "MNK",
+                 {BuiltInSpace{"A", {"M", "K"}}, BuiltInSpace{"B", {"N", "K"}},
+                  BuiltInSpace{"Z", {"M", "N"}}}}};
+
 // The first of several spellings of a key that is there.
 const Node* find_any(const Fields& fields, const Words& spellings) {
   for (const std::string& key : spellings) {
@@ -46,24 +68,72 @@ class ProblemReader {
     const std::size_t before = reader_.errors();
     const Node* shape = value_of(section_, "shape");
     if (shape == nullptr || shape->kind != Node::Kind::kMap) {
-      reader_.error(shape != nullptr ? *shape : section_,
-                    "expected 'shape' with dimensions and data_spaces; the built-in shapes of old "
-                    "versions are not known here");
-      return std::nullopt;
+      return read_built_in(shape, bits);
     }
     read_shape(*shape);
     read_instance();
     if (reader_.errors() > before) {
       return std::nullopt;
     }
-    return build(*shape, bits);
+    return build(*shape, read_spaces(), bits);
   }
 
  private:
+  // A shape that Timeloop finds by its name; without one it takes the layer of a convolutional
+  // network.
+  std::optional<Workload> read_built_in(const Node* shape, Bits bits) {
+    const std::size_t before = reader_.errors();
+    std::string name = shape == nullptr ? "cnn_layer" : shape->text;
+    std::replace(name.begin(), name.end(), '-', '_');
+    const auto known = std::find_if(kShapes.begin(), kShapes.end(),
+                                    [&](const BuiltInShape& each) { return name == each.name; });
+    if (known == kShapes.end()) {
+      reader_.error(
+          shape != nullptr ? *shape : section_,
+          fmt::format("the shape {} is not known here; expected a map with dimensions and "
+                      "data_spaces, or one of the names cnn_layer and gemm_ABZ",
+                      shape != nullptr ? describe(*shape) : "left out"));
+      return std::nullopt;
+    }
+    name_ = name;
+    for (const char dim : known->dims) {
+      dims_.push_back({std::string{dim}, 1});
+    }
+    if (name == "cnn_layer") {
+      coefficients_ = {{"Wstride", 1}, {"Hstride", 1}, {"Wdilation", 1}, {"Hdilation", 1}};
+    }
+    read_instance();
+    if (reader_.errors() > before) {
+      return std::nullopt;
+    }
+    std::vector<DataSpace> spaces;
+    for (const BuiltInSpace& space : known->spaces) {
+      std::string text{space.name};
+      for (const std::string_view rank : space.ranks) {
+        if (rank.empty()) {
+          continue;
+        }
+        const bool window = rank.size() > 1;
+        const char axis = window && rank[0] == 'R' ? 'W' : 'H';
+        text += window ? fmt::format("[{}+{}]",
+                                     term(rank[0], coefficients_[std::string{axis} + "dilation"]),
+                                     term(rank[1], coefficients_[std::string{axis} + "stride"]))
+                       : fmt::format("[{}]", rank);
+      }
+      spaces.push_back({std::string{space.name}, text, &space == &known->spaces.back()});
+    }
+    return build(section_, spaces, bits);
+  }
+
+  static std::string term(char dim, std::int64_t coefficient) {
+    return coefficient == 1 ? std::string{dim} : fmt::format("{}*{}", coefficient, dim);
+  }
+
   void read_shape(const Node& shape) {
     const Fields fields = reader_.fields(shape, {"name", "version", "dimensions", "coefficients",
                                                  "data_spaces", "data-spaces", "dataSpaces"});
-    if (fields.has("name")) {
+    // The front end writes an empty name where there is none.
+    if (const Node* name = value_of(shape, "name"); name != nullptr && !name->text.empty()) {
       name_ = reader_.name(fields.find("name")).value_or("");
     }
     if (const Node* list = fields.require("dimensions")) {
@@ -98,6 +168,12 @@ class ProblemReader {
           (key == "densities" && empty)) {
         continue;
       }
+      if (key == "densities") {  // optimisations of sparse tensors are refused elsewhere
+        notes_.lines.push_back(
+            "densities are left out: without optimisations of sparse tensors Timeloop counts every "
+            "point");
+        continue;
+      }
       const auto dim = std::find_if(dims_.begin(), dims_.end(),
                                     [&](const Dim& candidate) { return candidate.name == key; });
       const auto coefficient = coefficients_.find(key);
@@ -110,13 +186,13 @@ class ProblemReader {
         notes_.trifles.push_back(
             {"no part in counts, sizes of the layer in no projection", key, ""});
       } else {
-        reader_.error(
-            entry->key,
-            fmt::format("{} is neither a dimension nor a coefficient of the shape{}", quoted(key),
-                        key == "densities"
-                            ? "; densities count in Timeloop only with optimisations of sparse "
-                              "tensors, which are not known here"
-                            : ""));
+        Words known = names_of(dims_);
+        for (const auto& coefficient_of : coefficients_) {
+          known.push_back(coefficient_of.first);
+        }
+        reader_.error(entry->key,
+                      fmt::format("{} is neither a dimension nor a coefficient of the shape{}",
+                                  quoted(key), suggestion(key, known)));
       }
     }
     for (const Dim& dim : dims_) {
@@ -173,26 +249,37 @@ class ProblemReader {
     return space;
   }
 
-  std::optional<Workload> build(const Node& shape, Bits bits) {
-    std::vector<std::string> operands;
-    std::map<std::string, Role> roles;
-    std::string output;
-    const std::size_t before = reader_.errors();
+  std::vector<DataSpace> read_spaces() {
+    std::vector<DataSpace> spaces;
     for (const Node* item : reader_.items(*spaces_, "a list of data spaces")) {
-      const DataSpace space = read_space(*item);
-      if (!space.written) {
-        operands.push_back(space.text);
-        roles[space.name] = role_of(space.name, operands.size() == 1);
-      } else if (output.empty()) {
-        output = space.text;
-      } else {
+      spaces.push_back(read_space(*item));
+      if (spaces.back().written &&
+          std::any_of(spaces.begin(), spaces.end() - 1,
+                      [](const DataSpace& each) { return each.written; })) {
         reader_.error(*item, "a second data space with read_write; one is the output");
       }
     }
-    if (output.empty() && reader_.errors() == before) {
-      reader_.error(*spaces_, "no data space with read_write: there is no output");
+    return spaces;
+  }
+
+  std::optional<Workload> build(const Node& shape, const std::vector<DataSpace>& spaces,
+                                Bits bits) {
+    std::vector<std::string> operands;
+    std::map<std::string, Role> roles;
+    std::string output;
+    for (const DataSpace& space : spaces) {
+      if (!space.written) {
+        operands.push_back(space.text);
+        roles[space.name] = role_of(space.name, operands.size() == 1);
+      } else {
+        output = space.text;
+      }
     }
-    if (reader_.errors() > before) {
+    if (output.empty() && reader_.errors() == 0) {
+      reader_.error(spaces_ != nullptr ? *spaces_ : shape,
+                    "no data space with read_write: there is no output");
+    }
+    if (reader_.errors() > 0) {
       return std::nullopt;
     }
     auto parsed =

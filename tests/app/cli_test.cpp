@@ -292,7 +292,8 @@ TEST_F(CommandLine, ExplainsMisuse) {
   for (const auto& [arguments, message] : {
            Misuse{"",
                   "a command is missing; one of search, network, sweep, merge, results, report, "
-                  "check, eval, simulate, roofline, show, histogram, import, export, calibrate, "
+                  "check, eval, simulate, roofline, show, histogram, import, export, "
+                  "calibrate, "
                   "validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{

@@ -111,7 +111,7 @@ TEST_F(Interop, NamesTheFilesOfTheDesign) {
 
 TEST_F(Interop, WritesNothingOfABadDesign) {
   const std::string design = contents(kDesign);
-  std::ofstream{folder() / "bad.yaml"} << design.substr(0, design.find("ERT:"));
+  std::ofstream{folder() / "bad.yaml"} << design.substr(0, design.find("ERT:")) << "frob: 1\n";
   EXPECT_EQ(run("import timeloop bad.yaml -o out"), 2);
   EXPECT_FALSE(fs::exists(folder() / "out"));
   EXPECT_EQ(run("import scaleslim bad.yaml -o out"), 2);

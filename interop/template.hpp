@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "interop/expression.hpp"
+
+namespace mapsim {
+
+// A line of a file.
+struct LinePlace {
+  std::string file;
+  int line = 0;  // 1-based
+  std::string text;
+};
+
+// A text that was put together from files, and where each of its lines comes from.
+struct AssembledText {
+  std::string text;
+  std::vector<LinePlace> lines;
+};
+// A file as it is.
+AssembledText as_it_is(std::string text, const std::string& file);
+
+using TemplateValues = std::map<std::string, ExpressionValue>;
+
+// What a template may call: the functions of the front end that it is written for.
+struct TemplateFunctions {
+  std::function<ExpressionValue(const std::string&, const std::vector<ExpressionValue>&)> call;
+  // What stands for a text with places of its own, as `call` has returned it between two \x01.
+  std::function<const AssembledText&(const std::string&)> text_of;
+};
+
+// Does it hold {{ }} or {% %} outside of comments?
+bool is_template(const std::string& text);
+
+// The text that a Jinja template stands for: {{ expressions }}, set, if, elif, else, for, assert
+// and comments, as interop/expression.hpp computes. Expressions in comments of YAML are left alone.
+// Throws ConfigError at the place of the template that has no value or that is not known here.
+AssembledText render_template(const std::string& text, const std::string& file,
+                              TemplateValues values, const TemplateFunctions& functions);
+
+}  // namespace mapsim

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/timeloop_expressions.hpp"
+
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "interop/expression.hpp"
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using Scope = std::map<std::string, ExpressionValue>;
+
+Node* child_of(Node& map, const std::string& key) {
+  for (Entry& entry : map.entries) {
+    if (entry.key.text == key) {
+      return &entry.value;
+    }
+  }
+  return nullptr;
+}
+
+// What a scalar says without any name.
+std::optional<ExpressionValue> constant(const Node& node) {
+  try {
+    const ExpressionValue value = evaluate_expression(node.text, {});
+    return value.defined() ? std::optional{value} : std::nullopt;
+  } catch (const ExpressionError&) {
+    return std::nullopt;  // it needs names, or it is a word
+  }
+}
+
+ExpressionValue value_of_tree(const Node& node) {
+  ExpressionValue value;
+  if (node.kind == Node::Kind::kMap) {
+    value.kind = ExpressionValue::Kind::kMap;
+    for (const Entry& entry : node.entries) {
+      value.keys.push_back(entry.key.text);
+      value.items.push_back(value_of_tree(entry.value));
+    }
+  } else if (node.kind == Node::Kind::kSequence) {
+    value.kind = ExpressionValue::Kind::kList;
+    for (const Node& item : node.items) {
+      value.items.push_back(value_of_tree(item));
+    }
+  } else if (node.kind == Node::Kind::kScalar) {
+    return constant(node).value_or(text_value(node.text));
+  } else {
+    value.kind = ExpressionValue::Kind::kNone;
+  }
+  return value;
+}
+
+class Resolver {
+ public:
+  Resolver(const std::vector<const Node*>& variables, const FrontEndSettings& settings,
+           const Node* problem) {
+    for (const auto& [name, text] : settings) {
+      Node value;
+      value.kind = Node::Kind::kScalar;
+      value.text = text;
+      global_[name] = value_of_tree(value);
+    }
+    if (problem != nullptr) {
+      spec_.kind = ExpressionValue::Kind::kMap;
+      spec_.keys = {"problem"};
+      spec_.items = {value_of_tree(*problem)};
+    }
+    for (const Node* section : variables) {
+      Node own = *section;
+      if (own.kind == Node::Kind::kSequence) {
+        for (Node& item : own.items) {
+          resolve_map(item, global_);
+        }
+      } else {
+        resolve_map(own, global_);
+      }
+    }
+  }
+
+  void sizes(Node& problem) {
+    Scope scope = global_;
+    Node* instance = child_of(problem, "instance");
+    if (instance != nullptr && instance->kind == Node::Kind::kMap) {
+      resolve_map(*instance, scope);
+    }
+  }
+
+  void architecture(Node& section) {
+    Scope scope = global_;
+    if (Node* nodes = child_of(section, "nodes")) {
+      walk_nodes(*nodes, scope);
+    }
+    walk_subtree(section, scope);
+  }
+
+ private:
+  void walk_nodes(Node& list, Scope& scope) {
+    for (Node& node : list.items) {
+      if (Node* nodes = child_of(node, "nodes")) {
+        Scope branch = scope;
+        walk_nodes(*nodes, node.tag == "!Hierarchical" ? scope : branch);
+        continue;
+      }
+      Scope own = scope;
+      walk_component(node, own);
+      if (node.tag != "!Component") {
+        scope = own;  // what stands in a container is around all that follows
+      }
+    }
+  }
+
+  void walk_subtree(Node& node, Scope scope) {
+    if (Node* attributes = child_of(node, "attributes")) {
+      resolve_map(*attributes, scope);
+    }
+    for (const char* key : {"local", "subtree"}) {
+      Node* list = child_of(node, key);
+      for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+        Scope own = scope;
+        if (key[0] == 'l') {
+          walk_component(list->items[i], own);
+        } else {
+          walk_subtree(list->items[i], scope);
+        }
+      }
+    }
+  }
+
+  void walk_component(Node& node, Scope& scope) {
+    if (Node* attributes = child_of(node, "attributes")) {
+      resolve_map(*attributes, scope);
+    }
+    for (const char* key : {"spatial", "constraints"}) {
+      if (Node* value = child_of(node, key)) {
+        resolve_tree(*value, scope);
+      }
+    }
+  }
+
+  // Its values may refer to each other in any order, and hide what stands around them; `width:
+  // width
+  // * 2` is about the one around.
+  void resolve_map(Node& map, Scope& scope) {
+    std::vector<Entry*> open;
+    for (Entry& entry : map.entries) {
+      if (entry.value.kind == Node::Kind::kScalar && !constant(entry.value)) {
+        if (mentions(entry.value.text, entry.key.text)) {
+          resolve(entry.value, scope);
+        } else {
+          open.push_back(&entry);
+        }
+      }
+    }
+    for (Entry& entry : map.entries) {
+      scope[entry.key.text] = value_of_tree(entry.value);
+    }
+    for (const Entry* entry : open) {
+      scope.erase(entry->key.text);
+    }
+    const auto settle = [&](Entry* entry) {
+      const bool known = resolve(entry->value, scope);
+      if (known) {
+        scope[entry->key.text] = value_of_tree(entry->value);
+      }
+      return known;
+    };
+    for (std::size_t before = open.size() + 1; before > open.size();) {
+      before = open.size();
+      std::erase_if(open, settle);
+    }
+    for (const Entry* entry : open) {
+      scope[entry->key.text] = text_value(entry->value.text);  // a word
+    }
+  }
+
+  static bool mentions(const std::string& text, const std::string& name) {
+    const auto is_letter = [&](std::size_t at) {
+      return at < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    };
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + name.size())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void resolve_tree(Node& node, const Scope& scope) {
+    for (Node& item : node.items) {
+      resolve_tree(item, scope);
+    }
+    for (Entry& entry : node.entries) {
+      resolve_tree(entry.value, scope);
+    }
+    if (node.kind != Node::Kind::kScalar || resolve(node, scope)) {
+      return;
+    }
+    // C=SPLIT of a list of factors
+    const std::size_t equals = node.text.find('=');
+    if (equals == std::string::npos || equals + 1 == node.text.size() ||
+        node.text.find_first_of(" ,", equals) != std::string::npos) {
+      return;
+    }
+    Node factor = node;
+    factor.text = node.text.substr(equals + 1);
+    if (!constant(factor) && resolve(factor, scope)) {
+      node.text = node.text.substr(0, equals + 1) + factor.text;
+    }
+  }
+
+  // Has it a value now?
+  bool resolve(Node& node, const Scope& scope) const {
+    if (node.kind != Node::Kind::kScalar || is_literal(node.text)) {
+      return true;
+    }
+    ExpressionNames names;
+    names.find = [&](const std::string& name) {
+      const auto known = scope.find(name);
+      return known != scope.end() ? known->second : name == "spec" ? spec_ : ExpressionValue{};
+    };
+    try {
+      const ExpressionValue value = evaluate_expression(node.text, names);
+      const bool scalar = value.kind == ExpressionValue::Kind::kNumber ||
+                          value.kind == ExpressionValue::Kind::kBoolean ||
+                          value.kind == ExpressionValue::Kind::kText;
+      if (scalar) {
+        const bool integral = value.kind == ExpressionValue::Kind::kNumber &&
+                              value.number == std::floor(value.number) &&
+                              std::abs(value.number) < 1e15;
+        node.text = to_text(integral ? number_value(value.number, true) : value);
+        node.plain = true;
+      }
+      return scalar;
+    } catch (const ExpressionError&) {
+      return false;  // not yet, or no expression
+    }
+  }
+
+  // A number or a truth as it stands.
+  static bool is_literal(const std::string& text) {
+    char* end = nullptr;
+    std::strtod(text.c_str(), &end);
+    return (end != text.c_str() && *end == '\0') || foreign_boolean(text).has_value();
+  }
+
+  Scope global_;
+  ExpressionValue spec_;
+};
+
+}  // namespace
+
+void resolve_expressions(Node& architecture, const std::vector<const Node*>& variables,
+                         const FrontEndSettings& settings, const Node* problem) {
+  Resolver{variables, settings, problem}.architecture(architecture);
+}
+
+void resolve_sizes(Node& problem, const std::vector<const Node*>& variables,
+                   const FrontEndSettings& settings) {
+  Resolver{variables, settings, nullptr}.sizes(problem);
+}
+
+}  // namespace mapsim

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/front_end.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "core/diagnostic.hpp"
+#include "interop/expression.hpp"
+#include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_import.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string value_of_text(const std::string& text) {
+  ExpressionNames names;
+  names.find = [](const std::string& name) {
+    return name == "depth"  ? number_value(96, true)
+           : name == "kind" ? text_value("SRAM")
+                            : ExpressionValue{};
+  };
+  return to_text(evaluate_expression(text, names));
+}
+
+TEST(Expression, IsPythons) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"1 + 2 * 3", "7"},
+      {"(1 + 2) * 3", "9"},
+      {"7 / 2", "3.5"},
+      {"8 / 2", "4.0"},
+      {"7 // 2", "3"},
+      {"-7 % 4", "1"},
+      {"2 ** 3 * 2", "16"},
+      {"2 ** -1", "0.5"},
+      {"-3 | abs", "3"},
+      {"3 > 2 > 1", "True"},
+      {"1 < 3 < 2", "False"},
+      {"1 in [1.0]", "True"},
+      {"True == 1", "True"},
+      {"['1', 2]", "['1', 2]"},
+      {"None", "None"},
+      {"depth * 3 - 1", "287"},
+      {"max(1, ceil(log2(depth))) if depth >= 1 else 1", "7"},
+      {"1 / 0 if depth < 1 else 5", "5"},
+      {"missing | default(8)", "8"},
+      {"depth | default(8)", "96"},
+      {"missing is defined and missing", "False"},
+      {"depth is defined and depth != 'none'", "True"},
+      {"kind ~ '_' ~ depth", "SRAM_96"},
+      {"kind in ['SRAM', 'RF']", "True"},
+      {"'R' not in kind", "False"},
+      {"len([1, 2, 3]) + sum([1, 2])", "6"},
+      {"min(3, 2) == 2 and not 0", "True"},
+      {"range(2, 8, 3)", "[2, 5]"},
+      {"[4, 5][-1]", "5"},
+      {"1e3", "1000.0"},
+      {"16 | float | int", "16"}};
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(value_of_text(text), expected) << text;
+  }
+}
+
+TEST(Expression, SaysWhatIsWrongAndWhere) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      return value_of_text(text);
+    } catch (const ExpressionError& error) {
+      return std::to_string(error.offset()) + " " + error.what();
+    }
+  };
+  EXPECT_EQ(error_of("1 +"), "3 the expression ends too early");
+  EXPECT_EQ(error_of("45nm"), "0 not a number");
+  EXPECT_EQ(error_of("missing + 1"), "11 a name without a value");
+  EXPECT_EQ(error_of("1 / 0"), "5 a division by zero");
+  EXPECT_EQ(error_of("missing ~ 'a'"), "13 a name without a value");
+  EXPECT_EQ(error_of("2 ** 3 ** 2"), "9 '**' after another or after a sign needs parentheses");
+  EXPECT_EQ(error_of("-2 ** 2"), "7 '**' after another or after a sign needs parentheses");
+  EXPECT_EQ(error_of("squeeze(3)"), "0 no function 'squeeze' is known here");
+  EXPECT_EQ(error_of("depth | squeeze"), "15 no filter 'squeeze' is known here");
+  EXPECT_EQ(error_of(std::string(99, '(') + "1"), "64 too many parentheses inside of each other");
+}
+
+std::string rendered(const std::string& text, TemplateValues values = {}) {
+  return render_template(text, "t.yaml", std::move(values), {}).text;
+}
+
+TEST(Template, RendersWhatDesignsUse) {
+  EXPECT_EQ(rendered("a: {{2 * n}}\n", {{"n", number_value(4, true)}}), "a: 8\n");
+  EXPECT_EQ(rendered("{% set n = 3 %}\na: {{n}} # {{left}} alone\n"), "a: 3 # {{left}} alone\n");
+  EXPECT_EQ(rendered("a: 1\n  {% if n is defined %}\nb: 2\n  {% elif 1 %}\nc: 3\n  {%else%}\nd: "
+                     "4\n  {% endif %}\ne: 5\n"),
+            "a: 1\nc: 3\ne: 5\n");
+  EXPECT_EQ(rendered("x: [{% for i in range(3) %}{{i}}, {% endfor %}]\n"), "x: [0, 1, 2, ]\n");
+  EXPECT_EQ(
+      rendered("{% set n = 1 %}{% for i in range(3) %}{% set n = n + 1 %}{{n}} {% endfor %}{{n}}"),
+      "2 2 2 1");
+  ExpressionValue map;
+  map.kind = ExpressionValue::Kind::kMap;
+  map.keys = {"a", "b"};
+  map.items = {number_value(1, true), number_value(2, true)};
+  EXPECT_EQ(rendered("{% for k in m %}{{k}} {% endfor %}", {{"m", map}}), "a b ");
+  EXPECT_EQ(rendered("{% for k, v in m.items() %}{{k}}{{v}} {% endfor %}", {{"m", map}}), "a1 b2 ");
+  EXPECT_EQ(rendered("{# a\ncomment #}\na: 1\n"), "a: 1\n");
+  EXPECT_EQ(rendered("a:   {%- if 1 %} 2 {%- endif %}\n"), "a: 2\n");
+}
+
+TEST(Template, KnowsWhereItsLinesComeFrom) {
+  const AssembledText text =
+      render_template("{% for i in range(2) %}\na{{i}}: 1\n{% endfor %}\nb: 2\n", "t.yaml", {}, {});
+  EXPECT_EQ(text.text, "a0: 1\na1: 1\nb: 2\n");
+  std::vector<int> lines;
+  for (const LinePlace& place : text.lines) {
+    lines.push_back(place.line);
+  }
+  EXPECT_THAT(lines, ElementsAre(2, 2, 4));
+}
+
+TEST(Template, SaysWhatItCannotResolve) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      return rendered(text);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(error_of("a: 1\nb: {{missing}}\n"),
+            "t.yaml:2:6: 'missing' has no value; --set missing=VALUE gives it one\n"
+            "b: {{missing}}\n     ^");
+  EXPECT_THAT(error_of("{% macro f() %}\n"), HasSubstr("a statement 'macro' is not known here"));
+  EXPECT_THAT(error_of("{% if 1 %}\na: 1\n"), HasSubstr("the file ends before 'endif'"));
+  EXPECT_THAT(error_of("{% endif %}\n"), HasSubstr("'endif' without its beginning"));
+  EXPECT_THAT(error_of("{% set a, b = [1, 2] %}\n"), HasSubstr("expected 'set NAME = VALUE'"));
+  EXPECT_THAT(error_of("{% for c in 'abc' %}{% endfor %}\n"), HasSubstr("needs a list or a map"));
+  EXPECT_THAT(error_of("{% for x in [1, 2] if x > 1 %}{% endfor %}\n"),
+              HasSubstr("without a value"));
+  EXPECT_THAT(error_of("{% for a, b in [1, 2] %}{% endfor %}\n"), HasSubstr("2 names for an item"));
+  EXPECT_THAT(
+      error_of("{% for a in range(65536) %}{% for b in range(65536) %}{% endfor %}{% endfor %}"),
+      HasSubstr("too many turns"));
+  EXPECT_THAT(error_of("a: {{ 1\n"), HasSubstr("a template without its '}}'"));
+}
+
+// A folder of files that is gone after the test.
+class Folder {
+ public:
+  Folder() : path_{std::filesystem::path{testing::TempDir()} / "front_end"} {
+    std::filesystem::create_directories(path_ / "parts");
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream{path_ / name} << text;
+    return (path_ / name).string();
+  }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+const Node& at(const Node& node, const std::string& key) {
+  const Node* value = value_of(node, key);
+  EXPECT_NE(value, nullptr) << key;
+  return value == nullptr ? node : *value;
+}
+
+TEST(FrontEnd, IncludesAndMerges) {
+  const Folder folder;
+  folder.write("parts/b.yaml", "list: [3]\n");
+  folder.write("parts/a.yaml", "list: [1, 2]\n");
+  folder.write("base.yaml", "base_ignore: &base\n  instance: {N: 1, G: 1}\n  dims: [N]\n");
+  folder.write("deep.yaml", "top:\n  key: {x: {{y}}}\n");
+  const std::string path =
+      folder.write("t.yaml",
+                   "{{add_to_path('parts')}}\n{{include_text('base.yaml')}}\n"
+                   "problem:\n  <<<: *base\n  instance: {N: {{N | default(4)}}}\n  dims: [G]\n"
+                   "all: {{include_all('parts/*.yaml', 'list')}}\n"
+                   "deep: {{include('deep.yaml', 'top.key')}}\n"
+                   "there: {{path_exists('a.yaml') and not path_exists('no.yaml')}}\n");
+  const FrontEndDocument read = read_front_end(path, {{"y", "7"}});
+  const Node& problem = at(read.document.root, "problem");
+  EXPECT_EQ(at(at(problem, "instance"), "N").text, "4");
+  EXPECT_EQ(at(at(problem, "instance"), "G").text, "1");
+  EXPECT_EQ(at(problem, "dims").items.size(), 2U);
+  EXPECT_EQ(at(read.document.root, "all").items.size(), 3U);
+  EXPECT_EQ(at(at(read.document.root, "deep"), "x").text, "7");
+  EXPECT_EQ(at(read.document.root, "there").text, "True");
+}
+
+TEST(FrontEnd, PlainMergesReplaceAndOwnKeysWin) {
+  const Node root = parse_front_end(
+                        "a: &a {x: 1, m: {p: 1, q: 2}}\nb: &b {x: 2, y: 3}\n"
+                        "c:\n  <<: [*a, *b]\n  m: {p: 9}\n"
+                        "d:\n  <<<: *a\n  m: !nomerge {p: 9}\n",
+                        "m.yaml", {})
+                        .document.root;
+  const Node& c = at(root, "c");
+  EXPECT_EQ(at(c, "x").text, "1");
+  EXPECT_EQ(at(c, "y").text, "3");
+  EXPECT_EQ(at(c, "m").entries.size(), 1U);
+  EXPECT_EQ(at(at(root, "d"), "m").entries.size(), 1U);
+}
+
+// A complaint names the line that its reader wrote, not one of the text that was put together.
+TEST(FrontEnd, ComplainsAboutTheFileThatWasWritten) {
+  const Folder folder;
+  folder.write("shape.yaml",
+               "# a shape\nshape_ignore: &shape\n  coefficients: [{name: S, default: 0}]\n  name: "
+               "s\n  dimensions: [A, B, C]\n  data_spaces:\n"
+               "  - {name: X, projection: [[[A]], [[C]]]}\n"
+               "  - {name: Y, projection: [[[B]], [[C]]]}\n"
+               "  - {name: Z, projection: [[[A]], [[B]]], read_write: true}\n");
+  const std::string path = folder.write("layer.yaml",
+                                        "{{include_text('shape.yaml')}}\nproblem:\n  shape: "
+                                        "*shape\n  instance: {A: 2, B: 2, C: 2, D: 1}\n");
+  try {
+    read_timeloop({path});
+    ADD_FAILURE() << "it was read";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(folder / "shape.yaml" + ":3:"));
+    EXPECT_THAT(error.what(), HasSubstr(path + ":4:"));
+    EXPECT_THAT(error.what(), HasSubstr("'D' is neither a dimension nor a coefficient"));
+  }
+}
+
+TEST(FrontEnd, SaysWhichFileIsNotThere) {
+  const Folder folder;
+  const auto error_of = [&](const std::string& value) -> std::string {
+    const std::string path = folder.write("lost.yaml", "a: 1\nb: " + value + "\n");
+    try {
+      read_timeloop({path});
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(path + ":2:"));
+      return error.what();
+    }
+    return "it was read";
+  };
+  EXPECT_THAT(error_of("{{include('nowhere.yaml', 'x')}}"),
+              HasSubstr("there is no file 'nowhere.yaml'"));
+  EXPECT_THAT(error_of("!include nowhere.yaml"), HasSubstr("there is no file 'nowhere.yaml'"));
+  EXPECT_THAT(error_of("{{include_all('parts/*.yml', 'x')}}"),
+              HasSubstr("no file is called 'parts/*.yml'"));
+  EXPECT_THAT(error_of("{{include_all('lost.yaml/*.yml', 'x')}}"), HasSubstr("no file is called"));
+  EXPECT_THROW(read_timeloop({folder / "parts"}), ConfigError);  // a folder
+}
+
+TEST(FrontEnd, EndsWhereFilesIncludeEachOther) {
+  const Folder folder;
+  const std::string path = folder.write("loop.yaml", "a: {{include('loop.yaml', 'a')}}\n");
+  EXPECT_THROW(read_timeloop({path}), ConfigError);
+  const std::string text = folder.write("text.yaml", "{{include_text('text.yaml')}}\na: 1\n");
+  EXPECT_THROW(read_timeloop({text}), ConfigError);
+}
+
+// A layer alone is a workload, whatever its form.
+TEST(FrontEnd, ReadsALayerAlone) {
+  const TimeloopImport layer = parse_timeloop(
+      "problem: {shape: cnn-layer, C: 3, K: 8, R: 3, S: 3, P: 10, Q: 12, N: 1, Wstride: 2, "
+      "Hstride: 1, "
+      "Wdilation: 1, Hdilation: 4}\n",
+      "layer.yaml");
+  EXPECT_FALSE(layer.has_machine);
+  ASSERT_TRUE(layer.has_workload);
+  const Workload& workload = layer.design.workload;
+  EXPECT_EQ(workload.macs(), std::int64_t{3} * 8 * 3 * 3 * 10 * 12);
+  // Rows: 3 + 2 * 9; columns: 4 * 2 + 11 + 1.
+  const Tensor& inputs = workload.tensors[TensorId{1}];
+  EXPECT_EQ(inputs.name, "Inputs");
+  EXPECT_EQ(inputs.ranks[2].terms.size(), 2U);
+  EXPECT_THAT(layer.notes, ElementsAre("no architecture: an element is 8 b wide"));
+}
+
+const std::string kLayer = R"(problem:
+  shape:
+    name: ''
+    dimensions: [M, N, K]
+    data_spaces:
+      - {name: A, projection: [[[M]], [[K]]]}
+      - {name: B, projection: [[[K]], [[N]]]}
+      - {name: Z, projection: [[[M]], [[N]]], read_write: true}
+  instance: {M: 16, N: 24, K: 32}
+)";
+
+// Variables, expressions, branches side by side, and two containers below one storage.
+const std::string kTree = R"(variables: {version: 0.4, BITS: 8, COLUMNS: BITS / 2}
+architecture:
+  version: 0.4
+  nodes:
+    - !Container
+      name: chip
+      attributes: {technology: "40nm", datawidth: BITS}
+    - !Component {name: DRAM, class: DRAM, attributes: {width: datawidth * 8, type: LPDDR4}}
+    - !Component
+      name: glb
+      class: smartbuffer_SRAM
+      attributes: {width: datawidth * 8, rows: 1, depth: 64 * COLUMNS, COLUMNS: 2}
+    - !Container
+      name: column
+      spatial: {meshX: COLUMNS}
+      constraints: {spatial: {permutation: [M, N, K], split: len(spec.problem.instance), factors_only: [M=COLUMNS]}}
+    - !Container
+      name: row
+      spatial: {meshY: 2}
+      constraints: {spatial: {permutation: [K], split: 0, factors: [M=1]}}
+    - !Parallel
+      nodes:
+        - !Component
+          name: a_spad
+          class: smartbuffer_RF
+          attributes: {depth: 16, width: datawidth}
+          constraints: {dataspace: {keep: [A]}}
+        - !Component
+          name: z_spad
+          class: smartbuffer_RF
+          attributes: {depth: 16, width: datawidth}
+          constraints: {dataspace: {keep: [Z]}, temporal: {factors_only: [K=4]}}
+        - !Nothing {constraints: {dataspace: {keep: [B]}}}
+    - !Component {name: mac, class: intmac, attributes: {multiplier_width: datawidth, adder_width: datawidth * 2}}
+)";
+
+std::string without(std::string text, const std::string& piece) {
+  const std::size_t found = text.find(piece);
+  EXPECT_NE(found, std::string::npos);
+  return text.erase(found, piece.size());
+}
+
+TEST(FrontEnd, ReadsATreeOfNodes) {
+  const TimeloopImport import = parse_timeloop(without(kTree, ", rows: 1") + kLayer, "tree.yaml");
+  const TimeloopMachine& machine = import.design.machine;
+  std::vector<std::string> names;
+  for (const TimeloopStorage& storage : machine.storages) {
+    names.push_back(storage.name);
+  }
+  EXPECT_THAT(names, ElementsAre("DRAM", "glb", "inter_row_spatial", "a_spad", "z_spad"));
+  EXPECT_EQ(machine.storages[1].words, 64 * 2 * 8);  // by its own COLUMNS
+  EXPECT_EQ(machine.storages[1].block, 8);
+  EXPECT_EQ(machine.fanout(1, Axis::kX), 4);
+  EXPECT_EQ(machine.fanout(2, Axis::kY), 2);
+  const std::string constraints = constraints_text(import);
+  EXPECT_THAT(constraints, HasSubstr("a_spad: [A]"));
+  EXPECT_THAT(constraints, HasSubstr("a_spad: [B, Z]"));
+  EXPECT_THAT(constraints, HasSubstr("z_spad: [A, B]"));
+  EXPECT_THAT(constraints, HasSubstr("inter_row_spatial: [A, B, Z]"));
+  EXPECT_THAT(
+      constraints,
+      HasSubstr("glb_to_inter_row_spatial: {X: {dims: [M], factors: {M: 4}}, Y: {dims: []}}"));
+  EXPECT_THAT(constraints,
+              HasSubstr("inter_row_spatial_to_a_spad: {X: {dims: []}, Y: {dims: [N, K]}}"));
+  EXPECT_THAT(constraints, HasSubstr("mac: {dims: [K], factors: {K: 4}}"));
+}
+
+// A slip in a name is no variable, even where expressions are read.
+TEST(FrontEnd, StillRefusesWhatIsNotKnown) {
+  EXPECT_THROW(parse_timeloop(kTree + kLayer, "tree.yaml"), ConfigError);
+  const std::string tree = without(kTree, ", rows: 1");
+  std::string unknown = tree;
+  unknown.replace(unknown.find("64 * COLUMNS"), 12, "64 * COLUMNES");
+  EXPECT_THROW(parse_timeloop(unknown + kLayer, "tree.yaml"), ConfigError);
+}
+
+TEST(FrontEnd, TakesEnergiesFromOurTablesAndSaysSo) {
+  const std::string design = without(kTree, ", rows: 1") + kLayer;
+  const TimeloopImport import = parse_timeloop(design, "tree.yaml");
+  ASSERT_FALSE(import.notes.empty());
+  EXPECT_THAT(import.notes.front(), HasSubstr("estimates by our own tables"));
+  EXPECT_THAT(import.notes.front(), HasSubstr("technology '40nm': the table of 45nm"));
+  EXPECT_THAT(import.notes.front(), HasSubstr("LPDDR4: the table of LPDDR5"));
+  const std::vector<TimeloopStorage>& storages = import.design.machine.storages;
+  EXPECT_DOUBLE_EQ(storages[0].energy.read, 4.5 * 64);  // 4.5 pJ/b, eight words of 8 b
+  EXPECT_NEAR(storages[1].energy.read, 10 * std::sqrt(1024.0 / 8192), 1e-9);  // 64 b of 1 KiB
+  EXPECT_EQ(storages[2].energy.read, 0);                                      // keeps nothing
+  EXPECT_DOUBLE_EQ(import.design.machine.compute_energy, 0.2 + 0.03 * std::pow(0.1 / 0.03, 0.5));
+  EXPECT_THAT(import.origins.at("glb"), HasSubstr("energies by our table, sram"));
+  EXPECT_GT(storages[1].area.value_or(0), 0);
+  const TimeloopImport counts = parse_timeloop(design, "tree.yaml", {{}, true});
+  EXPECT_EQ(counts.design.machine.storages[0].energy.read, 0);
+  EXPECT_EQ(counts.design.machine.compute_energy, 0);
+  EXPECT_EQ(counts.notes.front(), "every energy is left out: counts and cycles only");
+}
+
+TEST(FrontEnd, MergesConstraintsOfSeveralFiles) {
+  const std::string design = R"(arch:
+  arithmetic: {instances: 4, meshX: 4, word-bits: 8}
+  storage:
+  - {name: RF, instances: 4, meshX: 4, word-bits: 8, entries: 64, cluster-size: 4}
+  - {name: DRAM, instances: 1, word-bits: 8, technology: DRAM}
+architecture_constraints:
+  targets:
+  - {target: DRAM, type: spatial, factors: M=1}
+  - {target: RF, type: temporal, factors: N=1}
+mapspace_constraints:
+  targets:
+  - {target: DRAM, type: spatial, factors: K=4}
+  - {target: RF, type: temporal, permutation: KM}
+  - {target: RF, type: utilization, min: 0.5}
+)";
+  const TimeloopImport import = parse_timeloop(design + kLayer, "flat.yaml");
+  EXPECT_EQ(import.design.machine.compute_name, "MAC");
+  EXPECT_THAT(constraints_text(import),
+              HasSubstr("DRAM_to_RF: {X: {dims: [N, K], factors: {K: 4}}, Y: {dims: []}}"));
+  EXPECT_THAT(constraints_text(import), HasSubstr("MAC: {order: [M, K]}"));
+  EXPECT_THAT(import.notes,
+              ::testing::IsSupersetOf(
+                  {"RF: a least utilization is left out; the space is wider without it",
+                   "RF: 4 instances share an access: each is charged 1/4 of its energy, as in "
+                   "Timeloop where all of them work; where few do, Timeloop charges each up to all "
+                   "of it"}));
+  const std::string energies = R"(ERT:
+  tables:
+  - {name: s.DRAM, actions: [{name: read, energy: 64}, {name: write, energy: 64}]}
+  - {name: s.RF, actions: [{name: read, energy: 1}, {name: write, energy: 2}]}
+  - {name: s.MAC, actions: [{name: compute, energy: 2}]}
+)";
+  const TimeloopImport charged = parse_timeloop(design + kLayer + energies, "flat.yaml");
+  EXPECT_EQ(charged.design.machine.storages[1].energy.read, 0.25);
+  EXPECT_EQ(charged.design.machine.storages[1].energy.write, 0.5);
+}
+
+}  // namespace
+}  // namespace mapsim

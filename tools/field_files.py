@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What of other tools' public files `mapsim import` reads, as they lie on disk.
+
+    tools/field_files.py [--mapsim PROGRAM] [--list] FOLDER...
+
+FOLDER is a checkout, for example of timeloop-accelergy-exercises. Its input sets are found by the sections of its
+files: an architecture with each problem, mapping or set of constraints that belongs to it, a template with each
+design that it may include, a processed input with the energies beside it, a layer shape alone. Each is imported as a
+user would import it. The first table has a row for each checkout and kind of set, the second one the reasons of
+refusals. Where a folder holds a processed input and what Timeloop printed of it, `mapsim compare timeloop` sets the
+figures of both side by side. docs/validation.md has the tables.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+OUTPUTS = re.compile(r"^((ref|my|dense|old)[-_]?)?(outputs?|out_dir|stats)$|_outputs?$")
+ENERGIES = re.compile(r"(^|[.])ERT\.yaml$")
+WRITTEN = re.compile(r"^timeloop-m|^flattened_architecture|^tmp-accelergy|^(ERT|ART)[._]")  # by the tools themselves
+WORKLOADS = re.compile(r"^(prob|workload|layer)")
+# What the scripts beside a template hand to it.
+LAYER_SETTINGS = {"BATCH_SIZE": "1", "ENCODED_INPUT_BITS": "1", "ENCODED_WEIGHT_BITS": "1",
+                  "ENCODED_OUTPUT_BITS": "1"}
+SETTINGS = {"psum_datawidth": "16", "input_weight_datawidth": "8", "mac_class": "intmac"}
+SECTION = re.compile(r"^([A-Za-z_]+)\s*:", re.MULTILINE)
+CONSTRAINTS = {"constraints", "mapspace", "mapspace_constraints", "architecture_constraints"}
+SECONDS = 120  # for one set
+MANY = 40  # problems of one architecture: of more, the first of each folder is taken
+
+Set = collections.namedtuple("Set", "kind tool files options stats", defaults=[None])
+
+
+def is_output(path, root):
+    return any(OUTPUTS.search(part) for part in path.relative_to(root).parts[:-1])
+
+
+class Checkout:
+    def __init__(self, root):
+        self.root = root
+        self.sections = {}
+        for path in sorted(root.rglob("*.y*ml")):
+            if path.is_file() and not is_output(path, root) and not WRITTEN.search(path.name):
+                self.sections[path] = set(SECTION.findall(path.read_text(errors="replace")))
+        self.sets = []
+
+    def having(self, wanted, folder=None):
+        return [path for path, sections in self.sections.items()
+                if sections & wanted and (folder is None or folder in path.parents)]
+
+    def add(self, kind, tool, files, *options):
+        text = "".join(pathlib.Path(path).read_text(errors="replace") for path in files)
+        options = list(options)
+        for name, value in SETTINGS.items():
+            options += ["--set", f"{name}={value}"] if "{{" + name + "}}" in text else []
+        self.sets.append(Set(kind, tool, [str(path) for path in files], list(options)))
+
+    def find(self):
+        self.processed()
+        self.templates()
+        self.layers()
+        for path in self.having({"architecture", "arch"}):
+            if "problem" in self.sections[path]:
+                self.add("one file", "timeloop", [path])
+            elif not self.is_part_of_template(path):
+                self.design(path)
+        self.old_configurations()
+        self.scalesim()
+        return self.sets
+
+    def is_sparse(self, files):
+        text = "".join(pathlib.Path(path).read_text(errors="replace") for path in files)
+        return bool(re.search(r"^\s*(sparse_optimizations|densities):\s*(\n|\{\s*[^} ]|\S*!)", text, re.MULTILINE))
+
+    def processed(self):
+        for path in sorted(self.root.rglob("parsed-processed-input.yaml")):
+            tables = sorted(each for each in path.parent.iterdir() if ENERGIES.search(each.name))
+            files = [path] + [each for each in tables if "timeloop" in each.name][:1]
+            self.add(f"processed input, {self.density(files)}", "timeloop", files)
+            for stats in sorted(path.parent.glob("*.stats.txt"))[:1]:
+                has_mapping = re.search(r"^mapping:\s*$", path.read_text(errors="replace"), re.MULTILINE)
+                mapping = [] if has_mapping else sorted(path.parent.glob("*.map.yaml"))[:1]
+                self.sets[-1] = self.sets[-1]._replace(files=[str(each) for each in files + mapping], stats=str(stats))
+
+    def density(self, files):
+        return "sparse" if self.is_sparse(files) else "dense"
+
+    # A template whose text names the design that it includes: all that lie beside it.
+    def templates(self):
+        self.template_folders = []
+        for path in sorted(self.root.rglob("*.jinja*")):
+            text = path.read_text(errors="replace")
+            if "architecture" not in SECTION.findall(text):
+                continue
+            self.template_folders.append(path.parent)
+            if "~ macro ~" in text:
+                for arch in sorted(path.parent.glob("arch/1_macro/*/arch.yaml")):
+                    name = arch.parent.name
+                    self.add("template, compute in memory", "timeloop", [path], "--set", f"macro={name}", "--set",
+                             f"iso={name}")
+            elif "~ architecture ~" in text:
+                for arch in sorted(path.parent.rglob("arch.yaml")):
+                    beside = [each for each in arch.parent.glob("*.yaml")]
+                    name = arch.parent.relative_to(path.parent)
+                    self.add(f"template, {self.density(beside)}", "timeloop", [path], "--set", f"architecture={name}")
+            else:
+                self.add("template, dense", "timeloop", [path])
+
+    def is_part_of_template(self, path):
+        return any(folder in path.parents for folder in self.template_folders)
+
+    def layers(self):
+        for path in self.having({"problem"}):
+            if not self.sections[path] & {"architecture", "arch", "mapping"}:
+                base = path.parent.parent / "problem_base.yaml"
+                names = base.is_file() and "BATCH_SIZE" in base.read_text(errors="replace")
+                settings = [f"{name}={value}" for name, value in LAYER_SETTINGS.items()] if names else []
+                self.add("layer shape", "timeloop", [path], *(word for each in settings for word in ("--set", each)))
+
+    # Of a problem's file, a mapping's and so on: what belongs to an architecture lies below the same folder.
+    def design(self, arch):
+        root = arch.parent
+        while root.name in ("arch", "int8", "designs", "architecture", "input"):
+            root = root.parent
+        problems = self.problems_for(root)
+        mappings = self.having({"mapping"}, root)
+        limits = [each for each in self.having(CONSTRAINTS, root)
+                  if not self.sections[each] & {"architecture", "arch", "problem"}]
+        sparse = self.having({"sparse_optimizations"}, root)[:1]
+        alternatives = [[each] for each in mappings]
+        if len(limits) > 2:
+            alternatives += [[each] for each in limits]
+        elif limits or not alternatives:
+            alternatives.append(limits)
+        for problem in problems:
+            for rest in alternatives:
+                files = [arch, problem] + rest + sparse
+                self.add(f"design, {self.density(files)}", "timeloop", files)
+        if not problems:
+            self.add("architecture alone", "timeloop", [arch])
+
+    # Those below its own folder, else those of a folder of workloads around it.
+    def problems_for(self, root):
+        def alone(folder):
+            return [each for each in self.having({"problem"}, folder)
+                    if not self.sections[each] & {"architecture", "arch"}]
+
+        problems = alone(root)
+        while not problems and root != self.root:
+            root = root.parent
+            for folder in sorted(each for each in root.iterdir() if each.is_dir() and WORKLOADS.search(each.name)):
+                problems += alone(folder)
+        if len(problems) > MANY:
+            first = {}
+            for each in problems:
+                first.setdefault(each.parent, each)
+            problems = list(first.values())
+        return problems
+
+    def old_configurations(self):
+        for path in sorted(self.root.rglob("*.cfg")):
+            text = path.read_text(errors="replace")
+            if re.search(r"^\s*(arch|problem|mapping)\s*[:=]", text, re.MULTILINE) and "{" in text:
+                self.add("libconfig", "timeloop", [path])
+
+    def scalesim(self):
+        configurations = [path for path in sorted(self.root.rglob("*.cfg"))
+                          if "[general]" in path.read_text(errors="replace")]
+        topologies = [path for path in sorted(self.root.rglob("*.csv"))
+                      if path.read_text(errors="replace").startswith(("Layer", "layer")) and "topologies" in path.parts]
+        if not configurations or not topologies:
+            return
+        usual = next((each for each in topologies if each.name.lower() == "alexnet.csv"), topologies[0])
+        for path in configurations:
+            self.add("SCALE-Sim configuration", "scalesim", [path, usual])
+        plain = next((each for each in configurations if each.name == "scale.cfg"), configurations[0])
+        for path in topologies:
+            self.add("SCALE-Sim topology", "scalesim", [plain, path])
+
+
+# The first message, without what differs from file to file.
+def reason(text):
+    for line in text.splitlines():
+        found = re.match(r"^(?:\S+?:(?:\d+:\d+:)?|mapsim:)\s+(?:[A-Za-z_]\S*: )?(.*)$", line)
+        if found and found.group(1):
+            message = re.sub(r"'[^']*'", "'...'", found.group(1))
+            return re.sub(r"\d+", "N", message)[:120]
+    return text.strip().splitlines()[0][:120] if text.strip() else "no message"
+
+
+def run(program, each, folder):
+    command = [program, "import", each.tool, *each.files, *each.options, "-o", folder]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return 124, f"mapsim: not done after {SECONDS} s"
+    return done.returncode, done.stderr
+
+
+# Figures that are equal, derived and unexplained; nothing where it cannot be compared.
+def compare(program, each):
+    command = [program, "compare", each.tool, *each.files, *each.options, "--stats", each.stats, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+    if done.returncode not in (0, 1) or not done.stdout:
+        return None, done.stderr
+    record = json.loads(done.stdout)["comparison"]
+    return [record["equal"], record["derived"], record["unexplained"]], ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mapsim", default="build/ci/app/mapsim")
+    parser.add_argument("--list", action="store_true", help="every set, its answer and its command")
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    rows = []
+    reasons = collections.Counter()
+    with tempfile.TemporaryDirectory() as out:
+        for folder in arguments.folders:
+            counts = collections.OrderedDict()
+            for each in Checkout(folder.resolve()).find():
+                code, errors = run(arguments.mapsim, each, out)
+                row = counts.setdefault(each.kind, [0] * 6)
+                row[0] += 1
+                row[1] += code == 0
+                if code == 0 and each.stats:
+                    figures, errors = compare(arguments.mapsim, each)
+                    if figures is None:
+                        code = 2
+                    else:
+                        row[2:] = [a + b for a, b in zip(row[2:], [1] + figures)]
+                        if arguments.list:
+                            print("compared:", *figures, *each.files, each.stats)
+                if code != 0:
+                    reasons[(folder.name, each.kind, reason(errors))] += 1
+                if arguments.list:
+                    print(code, each.kind, *each.files, *each.options, "|", "" if code == 0 else reason(errors))
+            rows += [(folder.name, kind, *count) for kind, count in counts.items()]
+    print("| checkout | kind of input | sets | imported | refused | compared | equal | explained | unexplained |\n"
+          "|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    for name, kind, total, imported, *compared in rows:
+        figures = compared if compared[0] else [""] * 4
+        print("|", " | ".join(str(each) for each in [name, kind, total, imported, total - imported, *figures]), "|")
+    print("\n| checkout | kind of input | refused | why (the first message) |\n|---|---|---:|---|")
+    for (name, kind, why), count in reasons.most_common():
+        print(f"| {name} | {kind} | {count} | {why} |")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
