@@ -125,7 +125,7 @@ struct ImportArguments {
 using Command = std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
                              ResultsArguments, ReportArguments, CheckArguments, EvalArguments,
                              SimulateArguments, RooflineArguments, ShowArguments,
-                             HistogramArguments, ImportArguments, ExportArguments,
+                             HistogramArguments, ImportArguments, CompareArguments, ExportArguments,
                              CalibrateArguments, ValidateArguments, MicrobenchArguments>;
 
 // What was asked cannot be done as it was asked: exit code 2.

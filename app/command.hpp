@@ -45,6 +45,7 @@ Answer run(const RooflineArguments& arguments);
 Answer run(const ShowArguments& arguments);
 Answer run(const HistogramArguments& arguments);
 Answer run(const ImportArguments& arguments);
+Answer run(const CompareArguments& arguments);
 Answer run(const ExportArguments& arguments);
 Answer run(const CalibrateArguments& arguments);
 Answer run(const ValidateArguments& arguments);

@@ -37,6 +37,8 @@ const std::vector<CommandEntry>& command_list() {
       {"histogram", "Energy over the mappings that keep the machine busy",
        make<HistogramArguments>},
       {"import", "Read the design of another tool", make<ImportArguments>},
+      {"compare", "Our figures of a mapping beside those that another tool printed",
+       make<CompareArguments>},
       {"export", "Write a mapping for another tool, or as the kernel that it is",
        make<ExportArguments>},
       {"calibrate", "Fit a GPU's calibration to measured kernels", make<CalibrateArguments>},

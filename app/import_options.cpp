@@ -40,6 +40,17 @@ Options timeloop_options(TimeloopArguments& a) {
 
 }  // namespace
 
+CommandOptions options_of(CompareArguments& a) {
+  return {joined(
+      {{format_argument({"timeloop"}, a.format),
+        required({"FILE", "", "The design, with its mapping, as `import` takes it", &a.files}),
+        required(
+            {"--stats", "FILE", "What timeloop-model or timeloop-mapper printed of it", &a.stats}),
+        {"--all", "", "Equal figures, too", &a.all}},
+       timeloop_options(a.timeloop),
+       output_options(a.output)})};
+}
+
 CommandOptions options_of(ImportArguments& a) {
   return {joined(
       {{format_argument({"timeloop", "scalesim", "onnx", "gpu-table"}, a.format),

@@ -142,6 +142,17 @@ std::vector<Input> inputs_of(const ImportArguments& a) {
   return inputs;
 }
 
+std::vector<Input> inputs_of(const CompareArguments& a) {
+  std::vector<Input> inputs;
+  for (const std::string& path : a.files) {
+    inputs.push_back(
+        {"FILE",
+         path,
+         {FileKind::kTimeloop, FileKind::kAccelergy, FileKind::kMapping, FileKind::kConstraints}});
+  }
+  return inputs;
+}
+
 std::vector<Input> inputs_of(const ExportArguments& a) {
   return {arch(a.arch), workload(a.workload), mapping(a.mapping)};
 }

@@ -28,6 +28,7 @@ std::vector<Input> inputs_of(const RooflineArguments& a);
 std::vector<Input> inputs_of(const ShowArguments& a);
 std::vector<Input> inputs_of(const HistogramArguments& a);
 std::vector<Input> inputs_of(const ImportArguments& a);
+std::vector<Input> inputs_of(const CompareArguments& a);
 std::vector<Input> inputs_of(const ExportArguments& a);
 std::vector<Input> inputs_of(const CalibrateArguments& a);
 std::vector<Input> inputs_of(const ValidateArguments& a);

@@ -46,6 +46,7 @@ CommandOptions options_of(RooflineArguments& a);
 CommandOptions options_of(ShowArguments& a);
 CommandOptions options_of(HistogramArguments& a);
 CommandOptions options_of(ImportArguments& a);
+CommandOptions options_of(CompareArguments& a);
 CommandOptions options_of(ExportArguments& a);
 CommandOptions options_of(CalibrateArguments& a);
 CommandOptions options_of(ValidateArguments& a);

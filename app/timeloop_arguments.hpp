@@ -15,4 +15,14 @@ struct TimeloopArguments {
   bool counts_only = false;
 };
 
+// Figures of another tool, beside ours.
+struct CompareArguments {
+  std::string format = "timeloop";
+  std::vector<std::string> files;  // of one design, with a mapping
+  std::string stats;               // what the other tool printed
+  TimeloopArguments timeloop;
+  bool all = false;  // rows that are equal, too
+  Output output;
+};
+
 }  // namespace mapsim

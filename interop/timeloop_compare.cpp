@@ -146,7 +146,11 @@ class Comparison {
   }
 
   void compare_cycles(std::size_t l) {
-    add(TimeloopFigure::kLevelCycles, name(l), static_cast<double>(result_.levels[l].cycles),
+    const auto& printed = result_.levels[l].cycles;
+    if (!printed) {
+      return;
+    }
+    add(TimeloopFigure::kLevelCycles, name(l), static_cast<double>(*printed),
         static_cast<double>(own_cycles(l)), 0, [this, l](TimeloopRules rules) {
           return static_cast<double>(counter_.level_cycles(l, rules));
         });

@@ -28,7 +28,7 @@ struct TimeloopNetworkResult {
 };
 struct TimeloopResult {
   struct Level {
-    std::int64_t cycles = 0;
+    std::optional<std::int64_t> cycles;  // nullopt: not printed, as nothing is kept there
     std::vector<std::optional<TimeloopTensorResult>> tensors;    // kept ones
     std::vector<std::optional<TimeloopNetworkResult>> networks;  // printed ones
   };

@@ -301,6 +301,28 @@ std::string simulation_json(const Provenance& origin, const Problem& problem,
   return finish(json);
 }
 
+std::string comparison_json(const Provenance& origin, const Problem& problem,
+                            const Mapping& mapping, const ComparisonRecord& record) {
+  Json json = head(origin, problem.arch(), problem.workload());
+  Json figures = Json::array();
+  for (const ComparisonRecord::Figure& each : record.figures) {
+    figures.push_back({{"figure", each.figure},
+                       {"where", each.where},
+                       {"theirs", each.theirs},
+                       {"derived", each.derived},
+                       {"ours", each.ours ? Json(*each.ours) : Json()},
+                       {"verdict", each.verdict},
+                       {"rules", each.rules}});
+  }
+  json["comparison"] = {{"tool", record.tool},
+                        {"equal", record.equal},
+                        {"derived", record.derived},
+                        {"unexplained", record.unexplained},
+                        {"figures", figures}};
+  json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
+  return finish(json);
+}
+
 std::string check_json(const Provenance& origin, const check::Certificate& certificate,
                        const check::Verdict& verdict) {
   Json json = head(origin, certificate.problem.arch(), certificate.problem.workload());

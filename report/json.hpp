@@ -62,6 +62,24 @@ struct SimulationRecord {
 };
 std::string simulation_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const SimulationRecord& record);
+// Figures of another tool beside ours.
+struct ComparisonRecord {
+  struct Figure {
+    std::string figure, where;
+    double theirs = 0;
+    double derived = 0;  // by the other tool's rules
+    std::optional<double> ours;
+    std::string verdict;
+    std::vector<std::string> rules;
+  };
+  std::string tool;
+  std::int64_t equal = 0;
+  std::int64_t derived = 0;
+  std::int64_t unexplained = 0;
+  std::vector<Figure> figures;
+};
+std::string comparison_json(const Provenance& origin, const Problem& problem,
+                            const Mapping& mapping, const ComparisonRecord& record);
 std::string check_json(const Provenance& origin, const check::Certificate& certificate,
                        const check::Verdict& verdict);
 std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,

@@ -292,7 +292,7 @@ TEST_F(CommandLine, ExplainsMisuse) {
   for (const auto& [arguments, message] : {
            Misuse{"",
                   "a command is missing; one of search, network, sweep, merge, results, report, "
-                  "check, eval, simulate, roofline, show, histogram, import, export, "
+                  "check, eval, simulate, roofline, show, histogram, import, compare, export, "
                   "calibrate, "
                   "validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},

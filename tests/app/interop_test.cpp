@@ -39,6 +39,26 @@ TEST_F(Interop, ImportsEvaluatesAndExportsTheSameMapping) {
   EXPECT_NE(contents(folder() / "in/mapping.yaml"), "");
 }
 
+// What Timeloop printed, and the same with one figure that no rule makes.
+TEST_F(Interop, ComparesADesignWithWhatTimeloopPrinted) {
+  const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm";
+  const std::string command = fmt::format("compare timeloop {}.yaml --stats ", data);
+  ASSERT_EQ(run(command + data + ".stats.txt"), 0) << contents(folder() / "stderr");
+  EXPECT_EQ(contents(folder() / "stdout").find("36 figures: 36 equal, 0 derived"), 0U)
+      << contents(folder() / "stdout");
+  std::string stats = contents(data + ".stats.txt");
+  const std::string fills = "fills (per-instance)              : 12";
+  stats.replace(stats.find(fills), fills.size(), "fills (per-instance)              : 13");
+  std::ofstream{folder() / "other.txt"} << stats;
+  ASSERT_EQ(run(command + "other.txt"), 1);
+  EXPECT_NE(contents(folder() / "stdout").find("unexplained\n"), std::string::npos);
+  ASSERT_EQ(run(command + "other.txt --json"), 1);
+  const auto json = nlohmann::json::parse(contents(folder() / "stdout"))["comparison"];
+  EXPECT_EQ(json["equal"], 35);
+  EXPECT_EQ(json["unexplained"], 1);
+  EXPECT_EQ(run("compare timeloop other.txt --stats other.txt"), 2);
+}
+
 // The design's mapping has partial tiles, which the space of perfect factors has not: what it saves
 // against the optimum there is no gap.
 TEST_F(Interop, ClaimsNoGapOfAMappingOutsideOfTheSpace) {

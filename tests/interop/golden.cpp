@@ -76,7 +76,7 @@ std::optional<TimeloopResult> read_result(const Golden& golden, const TimeloopDe
   for (const TimeloopStorage& storage : design.machine.storages) {
     const Json& printed = expected["levels"][storage.name];
     TimeloopResult::Level level;
-    level.cycles = printed["cycles"];
+    level.cycles = printed["cycles"].get<std::int64_t>();
     for (const Tensor& tensor : design.workload.tensors) {
       level.tensors.push_back(tensor_result(printed, tensor.name));
       level.networks.push_back(network_result(expected["networks"], storage.name, tensor.name));

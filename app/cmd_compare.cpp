@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "app/files.hpp"
+#include "app/import.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "interop/foreign_yaml.hpp"
+#include "interop/timeloop_compare.hpp"
+#include "interop/timeloop_stats.hpp"
+#include "report/json.hpp"
+#include "report/table.hpp"
+#include "report/text.hpp"
+
+namespace mapsim {
+
+namespace {
+
+const char* verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kEqual:
+      return "equal";
+    case Verdict::kExplained:
+      return "derived";
+    case Verdict::kUnexplained:
+      return "unexplained";
+  }
+  return "";
+}
+
+ComparisonRecord comparison_of(const std::vector<ComparedFigure>& figures) {
+  ComparisonRecord record;
+  record.tool = "timeloop";
+  for (const ComparedFigure& each : figures) {
+    ComparisonRecord::Figure figure{
+        to_string(each.figure),     each.where, each.timeloop, each.derived, each.ours,
+        verdict_name(each.verdict), {}};
+    for (const TimeloopRule rule : IdRange<TimeloopRule>{kTimeloopRules}) {
+      if (each.rules.contains(rule)) {
+        figure.rules.emplace_back(to_string(rule));
+      }
+    }
+    record.figures.push_back(std::move(figure));
+    record.equal += each.verdict == Verdict::kEqual ? 1 : 0;
+    record.derived += each.verdict == Verdict::kExplained ? 1 : 0;
+    record.unexplained += each.verdict == Verdict::kUnexplained ? 1 : 0;
+  }
+  return record;
+}
+
+std::string comparison_text(const ComparisonRecord& record, bool all) {
+  std::string text =
+      fmt::format("{} figures: {} equal, {} derived by Timeloop's rules, {} unexplained\n",
+                  record.figures.size(), record.equal, record.derived, record.unexplained);
+  std::vector<Row> rows{{"figure", "Timeloop", "derived", "ours", "rules"}};
+  for (const ComparisonRecord::Figure& each : record.figures) {
+    if (all || each.verdict != "equal") {
+      const std::string rules = each.rules.empty() ? each.verdict : joined(each.rules, "; ");
+      rows.push_back({fmt::format("{}, {}", each.figure, each.where),
+                      fmt::format("{:.10g}", each.theirs), fmt::format("{:.10g}", each.derived),
+                      each.ours ? fmt::format("{:.10g}", *each.ours) : "-", rules});
+    }
+  }
+  return text + (rows.size() > 1 ? table(rows) : "");
+}
+
+}  // namespace
+
+Answer run(const CompareArguments& arguments) {
+  const std::vector<std::string> files = timeloop_files(arguments.files, arguments.timeloop);
+  const TimeloopImport import = read_timeloop(files, timeloop_options(arguments.timeloop));
+  if (!import.has_machine || !import.has_workload || import.design.blocks.empty()) {
+    throw UsageError(
+        "compare needs an architecture, a problem and a mapping; timeloop-mapper writes "
+        "its mapping to timeloop-mapper.map.yaml");
+  }
+  const TimeloopResult result = read_timeloop_stats(arguments.stats, import.design);
+  const Problem problem{to_arch(import.design.machine), import.design.workload};
+  const Mapping mapping = to_mapping(import.design);
+  const Counts counts = count(problem, mapping);
+  const ComparisonRecord record = comparison_of(compare(import.design, problem, counts, result));
+  const ExitCode code = record.unexplained == 0 ? kDone : kNegative;
+  if (arguments.output.json) {
+    Provenance origin{"compare", {}, import.notes};
+    for (const std::string& file : files) {
+      origin.inputs.push_back(input_file("design", file));
+    }
+    origin.inputs.push_back(input_file("stats", arguments.stats));
+    return {code, comparison_json(origin, problem, mapping, record)};
+  }
+  std::string text = comparison_text(record, arguments.all);
+  for (const std::string& note : import.notes) {
+    text += fmt::format("note: {}\n", printable(note));
+  }
+  return {code, text};
+}
+
+}  // namespace mapsim
