@@ -186,7 +186,7 @@ void Store::add_result(const PointKey& key, const Record& figures) {
   statements_[kAddResult].run(row);
 }
 
-Store::Tally Store::tally(const Campaign& campaign, const Shard& shard) {
+Store::SampleStatistics Store::tally(const Campaign& campaign, const Shard& shard) {
   const std::string those =
       " FROM answers WHERE campaign = ?1 AND (number % ?2 + number / ?2) % ?3 = ?4";
   const Record which{campaign.name, static_cast<std::int64_t>(campaign.points_per_design()),
@@ -194,7 +194,7 @@ Store::Tally Store::tally(const Campaign& campaign, const Shard& shard) {
                      static_cast<std::int64_t>(shard.index)};
   Statement counts{database_, "SELECT count(energy_pj), count(status) - count(energy_pj)" + those};
   counts.bind(which).step();
-  Tally tally{
+  SampleStatistics tally{
       static_cast<std::size_t>(counts.whole(0)), static_cast<std::size_t>(counts.whole(1)), 0, {}};
   std::size_t own = 0;  // some designs may be in no row
   for (std::size_t i = 0; i < campaign.points(); ++i) {

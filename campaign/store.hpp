@@ -48,11 +48,11 @@ class Store {
 
   // How many points of a campaign, or of a shard of it, have a result with a mapping, without one,
   // none at all; the most frequent reasons of those without.
-  struct Tally {
+  struct SampleStatistics {
     std::size_t mapped = 0, unmapped = 0, missing = 0;
     std::vector<std::pair<std::string, std::size_t>> reasons;
   };
-  Tally tally(const Campaign& campaign, const Shard& shard = {});
+  SampleStatistics tally(const Campaign& campaign, const Shard& shard = {});
 
   // Designs of a campaign that no shard in this database has written down.
   struct Listed {

@@ -41,7 +41,7 @@ struct SweepOptions {
 
 struct SweepSummary {
   SweepProgress progress;
-  Store::Tally tally;                 // of all points of the campaign in the database
+  Store::SampleStatistics tally;      // of all points of the campaign in the database
   std::vector<std::string> failures;  // errors of mapsim's own: computed again next time
   bool interrupted = false;
 };

@@ -54,7 +54,7 @@ Arrangements::Chains Arrangements::chains_at(const std::vector<PerDim<std::int64
   return chains;
 }
 
-Arrangements::Ways Arrangements::start() const {
+Arrangements::TensorPaths Arrangements::start() const {
   return {{State{std::vector<std::size_t>(chains_.size(), 1), 0, 0}, mpz_class{1}}};
 }
 
@@ -69,7 +69,7 @@ std::optional<Arrangements::State> Arrangements::after_loop(const State& state, 
   return reading ? std::optional{State{state.next, state.crossed, *reading}} : std::nullopt;
 }
 
-mpz_class Arrangements::whole(const Ways& ways) const {
+mpz_class Arrangements::whole(const TensorPaths& ways) const {
   mpz_class sum = 0;
   for (const auto& [state, count] : ways) {
     bool whole = state.crossed == used_.size();
@@ -109,8 +109,9 @@ std::vector<Arrangements::Step> Arrangements::steps(const std::vector<Link>& cha
   return found;
 }
 
-Arrangements::Ways Arrangements::occupy(const Ways& before, const Chains& chains) const {
-  Ways found;
+Arrangements::TensorPaths Arrangements::occupy(const TensorPaths& before,
+                                               const Chains& chains) const {
+  TensorPaths found;
   for (const auto& [state, ways] : before) {
     for (std::size_t crossed = state.crossed; crossed <= used_.size(); ++crossed) {
       take(chains, state, {{}, crossed, 0}, ways, crossed > state.crossed, found);
@@ -120,7 +121,7 @@ Arrangements::Ways Arrangements::occupy(const Ways& before, const Chains& chains
 }
 
 void Arrangements::take(const Chains& chains, const State& from, const State& to,
-                        const mpz_class& ways, bool occupied, Ways& found) const {
+                        const mpz_class& ways, bool occupied, TensorPaths& found) const {
   const std::size_t c = to.next.size();
   if (c == chains.size()) {
     const auto reading = regions_.enter(region_of(from), from.reading, region_of(to));

@@ -26,7 +26,7 @@ class Arrangements {
     std::size_t reading = 0;
     friend auto operator<=>(const State&, const State&) = default;
   };
-  using Ways = std::map<State, mpz_class>;
+  using TensorPaths = std::map<State, mpz_class>;
   // What may stand at a level, of one chain.
   struct Link {
     long ways = 0;      // non-empty sets of tensors
@@ -34,7 +34,7 @@ class Arrangements {
   };
   using Chains = std::vector<std::vector<Link>>;
 
-  Ways start() const;  // the outermost level keeps everything
+  TensorPaths start() const;  // the outermost level keeps everything
   // Whatever the tile, and where tiles are these (per number of fanouts crossed above them), with
   // `left` of each dim to temporal loops further in.
   const Chains& chains() const { return chains_; }
@@ -42,10 +42,10 @@ class Arrangements {
                    const PerDim<std::int64_t>& left) const;
   // After a loop; nullopt: its region does not allow it.
   std::optional<State> after_loop(const State& state, DimId dim, std::int64_t factor) const;
-  // Ways after one more point that is not empty.
-  Ways occupy(const Ways& before, const Chains& chains) const;
+  // TensorPaths after one more point that is not empty.
+  TensorPaths occupy(const TensorPaths& before, const Chains& chains) const;
   // Those with nothing left to place.
-  mpz_class whole(const Ways& ways) const;
+  mpz_class whole(const TensorPaths& ways) const;
   std::size_t most_points() const;
 
  private:
@@ -59,7 +59,7 @@ class Arrangements {
   std::vector<Step> steps(const std::vector<Link>& chain, std::size_t from,
                           std::size_t crossed) const;
   void take(const Chains& chains, const State& from, const State& to, const mpz_class& ways,
-            bool occupied, Ways& found) const;
+            bool occupied, TensorPaths& found) const;
 
   const Problem& problem_;
   const Rules& rules_;

@@ -6,13 +6,14 @@
 
 namespace mapsim::check {
 
-ArrayTimes::ArrayTimes(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls)
+ArrayTimes::ArrayTimes(const Graph& graph, const Case& at, const Tiles& tiles,
+                       EdgeCosts& edge_costs)
     : graph_{graph},
       tiles_{tiles},
-      tolls_{tolls},
+      edge_costs_{edge_costs},
       timing_{std::get<SystolicTiming>(graph.problem().arch().compute.timing)},
       steps_{static_cast<double>(graph.problem().arch().compute.issue_interval)},
-      cycles_(graph.placings().size()) {
+      cycles_(graph.edges().size()) {
   const Fanout& array = graph.problem().arch().fanouts[timing_.array];
   for (const DimId d : graph.problem().workload().dims.ids()) {
     columns_ *= static_cast<double>(at.axes[timing_.array][0][d]);
@@ -26,11 +27,11 @@ ArrayTimes::ArrayTimes(const Graph& graph, const Case& at, const Tiles& tiles, T
 }
 
 bool ArrayTimes::enters(std::size_t index) const {
-  const Placing& placing = graph_.placings()[index];
-  const auto inside = [&](std::size_t stand) {
-    return graph_.is_in_array(placing.tensor, graph_.stands(placing.tensor)[stand]);
+  const BoundaryEdge& edge = graph_.edges()[index];
+  const auto inside = [&](std::size_t residence) {
+    return graph_.is_in_array(edge.tensor, graph_.residences(edge.tensor)[residence]);
   };
-  return placing.inner != Placing::kMac && inside(placing.inner) && !inside(placing.outer);
+  return edge.inner != BoundaryEdge::kMac && inside(edge.inner) && !inside(edge.outer);
 }
 
 // l_1 + sum of the intervals between folds + t_F + s_F. Sums that come for the first time, `fresh`
@@ -52,12 +53,13 @@ const std::vector<double>& ArrayTimes::cycles(std::size_t index) {
   if (!cycles.empty()) {
     return cycles;
   }
-  const Placing& placing = graph_.placings()[index];
+  const BoundaryEdge& edge = graph_.edges()[index];
   const Workload& workload = graph_.problem().workload();
-  const Tensor& tensor = workload.tensors[placing.tensor];
-  const Stand& stand = graph_.stands(placing.tensor)[placing.inner];
-  const auto width = static_cast<double>((stand.final ? tensor.bits : tensor.partial_bits).count());
-  const std::vector<double>& bits = tolls_.bits(index);
+  const Tensor& tensor = workload.tensors[edge.tensor];
+  const Residence& residence = graph_.residences(edge.tensor)[edge.inner];
+  const auto width =
+      static_cast<double>((residence.final ? tensor.bits : tensor.partial_bits).count());
+  const std::vector<double>& bits = edge_costs_.bits(index);
   const DimSet own = tensor.dims();
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
     double folds = 1;
@@ -68,9 +70,8 @@ const std::vector<double>& ArrayTimes::cycles(std::size_t index) {
       fresh *= own.contains(d) ? trips : 1.0;
     }
     const bool fits = bits[tile] < kInfinity;
-    cycles.push_back(
-        fits ? time(folds, fresh, bits[tile] / width, placing.tensor == workload.output())
-             : kInfinity);
+    cycles.push_back(fits ? time(folds, fresh, bits[tile] / width, edge.tensor == workload.output())
+                          : kInfinity);
   }
   return cycles;
 }

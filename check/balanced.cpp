@@ -14,7 +14,7 @@ constexpr std::size_t kMostDoubles = 130'000'000;
 
 }  // namespace
 
-BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders& ladders,
+BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const ExtentDomains& ladders,
                              const Unrolling& unrolling, const Target& target,
                              const Effort& effort) {
   const Problem& problem = graph.problem();
@@ -27,8 +27,8 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
   const std::size_t most = std::min(effort.tiles, kMostDoubles / width);
   BalancedBound found;
   for (const std::size_t tiles : {kCoarseTiles[0], kCoarseTiles[1], kCoarseTiles[2], most}) {
-    const Rungs rungs{ladders, list_spreads(problem, unrolling), std::min(tiles, most)};
-    const Relaxed relaxed{graph, rungs, price.tracked(), effort.stop};
+    const ExtentBins bins{ladders, list_spreads(problem, unrolling), std::min(tiles, most)};
+    const Relaxed relaxed{graph, bins, price.tracked(), effort.stop};
     if (effort.stop.is_set()) {
       break;  // it may not be done
     }
@@ -39,10 +39,11 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders
       found.bound = std::max(found.bound, target.met());
       break;
     }
-    if (rungs.is_exact()) {
+    if (bins.is_exact()) {
       for (const Memory memory : {Memory::kRooms, Memory::kLoops}) {
         if (effort.labels > 0 && found.bound < target.met()) {
-          const Unfolding walked = unfold(graph, rungs, relaxed, goal, target, memory, effort);
+          const ForwardResult walked =
+              search_forward(graph, bins, relaxed, goal, target, memory, effort);
           found.labels += walked.labels;
           found.bound = std::max(found.bound, walked.bound);
         }

@@ -29,7 +29,7 @@ struct Effort {
 // Stops as soon as every mapping meets the target, and says no more than that; when it is told to
 // stop, what it knows by then. `graph`: of the
 // fanouts that the unrolling uses.
-BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const Ladders& ladders,
+BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const ExtentDomains& ladders,
                              const Unrolling& unrolling, const Target& target,
                              const Effort& effort);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostWork = 30'000'000;  // multiplications: some ten seconds
 
-// Per phase, of which each used fanout begins one: letters, or points. A letter is a rung of a
+// Per stage, of which each used fanout begins one: letters, or points. A letter is a bin of a
 // ladder: a loop goes down one or several, and what goes down one dim without anything between is
 // one loop.
 using PerPhase = std::vector<std::size_t>;
@@ -30,7 +30,7 @@ mpz_class choose(std::size_t n, std::size_t k) {
 // Words of the letters of some dims, dim after dim. Unrollings come with common beginnings.
 class WordCounts {
  public:
-  explicit WordCounts(const Ladders& ladders) : ladders_{ladders} {}
+  explicit WordCounts(const ExtentDomains& ladders) : ladders_{ladders} {}
 
   // False: it takes too long.
   bool add(const std::vector<Spread>& spreads, Words& sum) {
@@ -79,14 +79,14 @@ class WordCounts {
     }
   };
 
-  static void list_cuts(std::size_t phase, std::size_t left, PerPhase& cut, Words& found) {
-    if (phase + 1 == cut.size()) {
-      cut[phase] = left;
+  static void list_cuts(std::size_t stage, std::size_t left, PerPhase& cut, Words& found) {
+    if (stage + 1 == cut.size()) {
+      cut[stage] = left;
       found[cut] = 1;
       return;
     }
-    for (cut[phase] = 0; cut[phase] <= left; ++cut[phase]) {
-      list_cuts(phase + 1, left - cut[phase], cut, found);
+    for (cut[stage] = 0; cut[stage] <= left; ++cut[stage]) {
+      list_cuts(stage + 1, left - cut[stage], cut, found);
     }
   }
 
@@ -107,64 +107,66 @@ class WordCounts {
     return product;
   }
 
-  // Letters of the dim in each phase, wherever the fanouts are crossed.
-  void descend(const Part& part, std::size_t phase, std::size_t rung, PerPhase& letters,
+  // Letters of the dim in each stage, wherever the fanouts are crossed.
+  void descend(const Part& part, std::size_t stage, std::size_t bin, PerPhase& letters,
                Words& found) const {
     const std::vector<std::int64_t>& ladder = ladders_[part.dim];
-    if (phase == part.spreads.size()) {
-      letters[phase] = rung;
+    if (stage == part.spreads.size()) {
+      letters[stage] = bin;
       found[letters] += 1;
       return;
     }
-    for (std::size_t at = 0; at <= rung; ++at) {
+    for (std::size_t at = 0; at <= bin; ++at) {
       std::optional<std::int64_t> block = ladder[at];
-      for (const auto& [dim, instances] : part.spreads[phase].loops) {
+      for (const auto& [dim, instances] : part.spreads[stage].loops) {
         block = block ? block_of(ladder, *block, instances) : block;
       }
       if (block) {
-        letters[phase] = rung - at;
+        letters[stage] = bin - at;
         const auto below = std::lower_bound(ladder.begin(), ladder.end(), *block);
-        descend(part, phase + 1, static_cast<std::size_t>(below - ladder.begin()), letters, found);
+        descend(part, stage + 1, static_cast<std::size_t>(below - ladder.begin()), letters, found);
       }
     }
   }
 
-  const Words& words_of(const std::vector<Part>& parts, std::size_t phases) {
+  const Words& words_of(const std::vector<Part>& parts, std::size_t stages) {
     std::size_t same = 0;
-    while (phases == phases_ && same < parts.size() && same < known_.size() &&
+    while (stages == stages_ && same < parts.size() && same < known_.size() &&
            parts[same].is_like(known_[same].first)) {
       ++same;
     }
     known_.resize(same);
-    phases_ = phases;
-    none_ = {{PerPhase(phases, 0), 1}};
+    stages_ = stages;
+    none_ = {{PerPhase(stages, 0), 1}};
     for (std::size_t i = same; i < parts.size(); ++i) {
       Words own;
-      PerPhase letters(phases, 0);
+      PerPhase letters(stages, 0);
       descend(parts[i], 0, ladders_[parts[i].dim].size() - 1, letters, own);
       known_.emplace_back(parts[i], multiplied(i == 0 ? none_ : known_[i - 1].second, own));
     }
     return known_.empty() ? none_ : known_.back().second;
   }
 
-  const Ladders& ladders_;
+  const ExtentDomains& ladders_;
   Words none_;
-  std::size_t phases_ = 0;
+  std::size_t stages_ = 0;
   std::vector<std::pair<Part, Words>> known_;
   std::size_t work_ = 0;
 };
 
-// Ways to put keeps and fanouts on points, by how many stand apart from fanouts in each phase, and
-// whether the phase lies between two fanouts at one point (by a number that no count reaches).
+// TensorPaths to put keeps and fanouts on points, by how many stand apart from fanouts in each
+// stage, and whether the stage lies between two fanouts at one point (by a number that no count
+// reaches).
 constexpr std::size_t kNoRoom = static_cast<std::size_t>(-1);
 using Points = std::map<PerPhase, mpz_class>;
 
 Points list_points(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used) {
   const Arrangements arrangements{problem, rules, used};
-  std::map<PerPhase, Arrangements::Ways> open{{PerPhase(used.size() + 1, 0), arrangements.start()}};
+  std::map<PerPhase, Arrangements::TensorPaths> open{
+      {PerPhase(used.size() + 1, 0), arrangements.start()}};
   Points found;
   while (!open.empty()) {
-    std::map<PerPhase, Arrangements::Ways> next;
+    std::map<PerPhase, Arrangements::TensorPaths> next;
     for (const auto& [points, all] : open) {
       const mpz_class whole = arrangements.whole(all);
       if (whole > 0) {
@@ -187,7 +189,7 @@ Points list_points(const Problem& problem, const Rules& rules, const std::vector
   return found;
 }
 
-// Points stand at different gaps between the letters of their phase, those of its fanouts taken.
+// Points stand at different gaps between the letters of their stage, those of its fanouts taken.
 mpz_class gaps(std::size_t letters, std::size_t points, std::size_t ends) {
   if (points == kNoRoom) {
     return letters == 0 ? 1 : 0;
@@ -202,7 +204,7 @@ std::optional<std::string> count_balanced(const Problem& problem, const Rules& r
   if (!rules.extents.empty() || !rules.loops.empty()) {
     return std::nullopt;
   }
-  const Ladders ladders = list_ladders(problem.workload(), rules);
+  const ExtentDomains ladders = list_ladders(problem.workload(), rules);
   WordCounts words{ladders};
   std::map<std::vector<FanoutId>, Words> by_fanouts;
   for (const Unrolling& unrolling : unrollings) {

@@ -324,7 +324,8 @@ class CertificateReader {
     const Workload& workload = read.problem.workload();
     const PerDim<std::int64_t> ones(workload.dims.size(), 1);
     const Words fanouts = names_of(read.problem.arch().fanouts);
-    Claim claim{{SpatialFactors(fanouts.size(), ones), {}, 1}, Argument::kFloor, 0, node.line};
+    Claim claim{
+        {SpatialFactors(fanouts.size(), ones), {}, 1}, Argument::kUnrollingBound, 0, node.line};
     if (read.problem.places_matter() || read.rules.balanced) {
       claim.unrolling.axes = PerFanout<Rules::AxisFactors>(fanouts.size(), {ones, ones});
     }

@@ -14,13 +14,13 @@
 namespace mapsim::check {
 
 // How a bound is said to follow; the checker may find it another way.
-enum class Argument : std::uint8_t { kFloor, kRelaxation, kSearch };
+enum class Argument : std::uint8_t { kUnrollingBound, kRelaxation, kSearch };
 
 // No mapping with this spatial unrolling is better than `bound`; infinite: none fits. Of
 // others: no mapping with any unrolling that has no claim of its own.
 struct Claim {
   Unrolling unrolling;
-  Argument by = Argument::kFloor;
+  Argument by = Argument::kUnrollingBound;
   double bound = 0;
   int line = 0;  // in the file
   bool is_of_others = false;

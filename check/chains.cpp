@@ -63,7 +63,7 @@ Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>&
 // Elements of the dims that stand alone in their rank; of the first instance at least its share.
 double ChainCounts::share(const BoundaryUse& of, std::size_t firsts,
                           const PerDim<Chain>& chains) const {
-  std::vector<Use> uses(rungs_.spreads().size(), Use::kSum);
+  std::vector<Use> uses(bins_.spreads().size(), Use::kSum);
   std::fill_n(uses.begin(), firsts, Use::kFirst);
   double share = 1;
   for (const Rank& rank : graph_.problem().workload().tensors[of.tensor].ranks) {
@@ -72,11 +72,11 @@ double ChainCounts::share(const BoundaryUse& of, std::size_t firsts,
     }
     const DimId d = rank.terms.front().dim;
     double elements = 0;
-    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], uses)) {
+    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], uses)) {
       elements += static_cast<double>(size * count);
     }
     for (std::size_t f = of.crossed; f < firsts; ++f) {
-      elements /= static_cast<double>(rungs_.spreads()[f].factor(d));
+      elements /= static_cast<double>(bins_.spreads()[f].factor(d));
     }
     share *= elements;
   }
@@ -91,10 +91,10 @@ double ChainCounts::window(const BoundaryUse& of, const Rank& rank, const std::v
   bool apart = false;
   for (std::size_t i = 0; i < 2; ++i) {
     const DimId d = rank.terms[i].dim;
-    std::int64_t block = extent_of(chains[d], rungs_.bound(d));
+    std::int64_t block = extent_of(chains[d], bins_.bound(d));
     std::int64_t shared = 1;
     for (std::size_t f = 0; f < uses.size(); ++f) {
-      const Spread& spread = rungs_.spreads()[f];
+      const Spread& spread = bins_.spreads()[f];
       if (f < of.crossed) {
         shared *= uses[f] == Use::kMerge ? spread.factor(d) : 1;
       } else if (uses[f] != Use::kMerge) {
@@ -104,11 +104,11 @@ double ChainCounts::window(const BoundaryUse& of, const Rank& rank, const std::v
     }
     apart = apart || shared > 1;
     if (shared > 1) {  // together at most so many, all of them the elements of the dim
-      const std::int64_t most = std::min(rungs_.bound(d), shared * block);
+      const std::int64_t most = std::min(bins_.bound(d), shared * block);
       double all = 0;
       std::vector<Use> each(uses);
       std::replace(each.begin(), each.end(), Use::kMerge, Use::kSum);
-      for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], each)) {
+      for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], each)) {
         all += static_cast<double>(size * count);
       }
       const auto elements = static_cast<std::int64_t>(all);
@@ -116,7 +116,7 @@ double ChainCounts::window(const BoundaryUse& of, const Rank& rank, const std::v
       tiles[i][elements % most] += elements % most > 0 ? 1 : 0;
       continue;
     }
-    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], uses)) {
+    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], uses)) {
       tiles[i][std::min(size, block)] += count * (size >= block ? size / block : 1);
       if (size > block && size % block > 0) {
         tiles[i][size % block] += count;
@@ -147,7 +147,7 @@ double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
       uses.begin());
   double volume = share(of, firsts, chains);
   std::vector<Use> padded = uses;  // fanouts that the chains know, further in than the child
-  padded.resize(rungs_.spreads().size(), Use::kSum);
+  padded.resize(bins_.spreads().size(), Use::kSum);
   for (const Rank& rank : tensor.ranks) {
     if (rank.terms.size() == 2) {
       volume *= window(of, rank, uses, chains, start);
@@ -155,7 +155,7 @@ double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
       volume *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
       for (std::size_t f = 0; f < firsts; ++f) {
         for (const Term& term : rank.terms) {
-          volume /= static_cast<double>(rungs_.spreads()[f].factor(term.dim));
+          volume /= static_cast<double>(bins_.spreads()[f].factor(term.dim));
         }
       }
     }
@@ -166,11 +166,11 @@ double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
     if (relevant.contains(d)) {
       continue;
     }
-    const std::int64_t tile = extent_of(chains[d], rungs_.bound(d));
+    const std::int64_t tile = extent_of(chains[d], bins_.bound(d));
     double visits = 0;
-    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], padded)) {
+    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], padded)) {
       visits += static_cast<double>(
-          count * least_visits(rungs_.spreads(), d, size, tile, of.crossed, known));
+          count * least_visits(bins_.spreads(), d, size, tile, of.crossed, known));
     }
     volume *= visits;
   }
@@ -204,7 +204,7 @@ BoundaryFlow ChainCounts::flow(const BoundaryUse& of, const PerDim<Chain>& chain
     const auto instances = [&](std::size_t fanouts) {
       double product = 1;
       for (std::size_t f = 0; f < fanouts; ++f) {
-        for (const auto& [dim, count] : rungs_.spreads()[f].loops) {
+        for (const auto& [dim, count] : bins_.spreads()[f].loops) {
           product *= relevant.contains(dim) ? 1.0 : static_cast<double>(count);
         }
       }
@@ -225,15 +225,15 @@ BoundaryFlow ChainCounts::flow(const BoundaryUse& of, const PerDim<Chain>& chain
 }
 
 double ChainCounts::steps(const PerDim<Chain>& chains, std::size_t crossed) const {
-  const std::vector<Use> uses(rungs_.spreads().size(), Use::kFirst);
+  const std::vector<Use> uses(bins_.spreads().size(), Use::kFirst);
   double product = 1;
   for (const DimId d : chains.ids()) {
     std::int64_t instances = 1;
-    for (std::size_t f = crossed; f < rungs_.spreads().size(); ++f) {
-      instances *= rungs_.spreads()[f].factor(d);
+    for (std::size_t f = crossed; f < bins_.spreads().size(); ++f) {
+      instances *= bins_.spreads()[f].factor(d);
     }
     std::int64_t steps = 0;
-    for (const auto& [size, count] : leaves_of(rungs_.bound(d), chains[d], uses)) {
+    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], uses)) {
       steps += count * ceil_div(size, instances);
     }
     product *= static_cast<double>(steps);

@@ -35,7 +35,7 @@ Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>&
 // the chain of which ends where the loop starts; no dim: none.
 class ChainCounts {
  public:
-  ChainCounts(const Graph& graph, const Rungs& rungs) : graph_{graph}, rungs_{rungs} {}
+  ChainCounts(const Graph& graph, const ExtentBins& bins) : graph_{graph}, bins_{bins} {}
   BoundaryFlow flow(const BoundaryUse& of, const PerDim<Chain>& chains,
                     std::optional<DimId> start = std::nullopt) const;
   // Steps of the first instance, at least.
@@ -50,7 +50,7 @@ class ChainCounts {
   double share(const BoundaryUse& of, std::size_t firsts, const PerDim<Chain>& chains) const;
 
   const Graph& graph_;
-  const Rungs& rungs_;
+  const ExtentBins& bins_;
 };
 
 }  // namespace mapsim::check

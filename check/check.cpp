@@ -33,8 +33,8 @@ class Checker {
       : certificate_{certificate},
         options_{options},
         problem_{certificate.problem},
-        ladders_{is_balanced() ? list_ladders(problem_.workload(), certificate.rules) : Ladders{}} {
-  }
+        ladders_{is_balanced() ? list_ladders(problem_.workload(), certificate.rules)
+                               : ExtentDomains{}} {}
 
   Verdict run() {
     check_points();
@@ -450,30 +450,30 @@ class Checker {
     }
     const Price price{problem_, graph, certificate_.goal, steps};
     const Tiles tiles{part.bounds};
-    Tolls tolls{graph, part, tiles, price.tracked()};
+    EdgeCosts edge_costs{graph, part, tiles, price.tracked()};
     std::optional<ArrayTimes> array;
     if (price.times_array()) {
-      array.emplace(graph, part, tiles, tolls);
+      array.emplace(graph, part, tiles, edge_costs);
     }
     ArrayTimes* const times = array ? &*array : nullptr;
-    const Potential potential{graph, part, tiles, tolls, times};
+    const CompletionBound completion_bound{graph, part, tiles, edge_costs, times};
 #pragma omp atomic
-    verdict_.states += potential.states();
-    if (potential.is_covered(tolls, price, task.frontier)) {
+    verdict_.states += completion_bound.states();
+    if (completion_bound.is_covered(edge_costs, price, task.frontier)) {
       return std::nullopt;
     }
     replayed = true;
-    const Replay replay =
-        find_better(graph, tiles, tolls, potential, times, price, certificate_.goal, task.frontier);
+    const BackwardSearch search_backward = find_better(
+        graph, tiles, edge_costs, completion_bound, times, price, certificate_.goal, task.frontier);
 #pragma omp atomic
-    verdict_.labels += replay.labels;
-    return replay.better;
+    verdict_.labels += search_backward.labels;
+    return search_backward.better;
   }
 
   const Certificate& certificate_;
   const CheckOptions& options_;
   const Problem& problem_;
-  Ladders ladders_;  // of a balanced space
+  ExtentDomains ladders_;  // of a balanced space
   std::map<Kind, std::unique_ptr<Graph>> graphs_;
   Verdict verdict_;
 };

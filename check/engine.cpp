@@ -69,7 +69,7 @@ class Engine {
     return {};
   }
 
-  EngineFloor floor() const {
+  EngineBound floor() const {
     const Operation operation = operations().front();
     const Mapping nest =
         nest_of(operation, {extent(view_.channel), 1, operation.kernels, true, 1, 1});
@@ -296,7 +296,7 @@ std::optional<Problem> formed(const Problem& problem, Form form) {
                   : std::nullopt;
 }
 
-EngineFloor floor_of_schedules(const Problem& problem) { return Engine{problem}.floor(); }
+EngineBound floor_of_schedules(const Problem& problem) { return Engine{problem}.floor(); }
 
 std::int64_t visit_schedules(const Problem& problem,
                              const std::function<void(const Mapping&)>& visit) {

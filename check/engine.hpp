@@ -34,11 +34,11 @@ std::optional<Problem> formed(const Problem& problem, Form form);
 
 // The least that any schedule of a problem in a form with one kind of atomic operations, a merge,
 // comes to: the energy of its MACs [pJ], the cycles of its operations.
-struct EngineFloor {
+struct EngineBound {
   double energy = 0;
   double cycles = 0;
 };
-EngineFloor floor_of_schedules(const Problem& problem);
+EngineBound floor_of_schedules(const Problem& problem);
 
 // Calls `visit` with each schedule of a problem in one of its forms, in a fixed order; returns how
 // many there are. Without `visit`: only how many.

@@ -27,7 +27,7 @@ Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<Fanou
       may_stay_{may_stay},
       regions_{problem, rules, used},
       is_free_{rules.loops.empty()},
-      stands_(problem.workload().tensors.size()),
+      residences_(problem.workload().tensors.size()),
       radix_(problem.workload().tensors.size()) {
   list_stands();
   list_rooms();
@@ -54,9 +54,9 @@ void Graph::list_stands() {
     for (const TensorId t : workload.tensors.ids()) {
       must = must || must_keep(*problem_, *rules_, l, t);
       if (may_keep(*problem_, *rules_, l, t)) {
-        stands_[t].push_back({l, false, false, events_.size(), above});
+        residences_[t].push_back({l, false, false, events_.size(), above});
         if (workload.tensors[t].bits != workload.tensors[t].partial_bits) {
-          stands_[t].push_back({l, false, true, events_.size(), above});
+          residences_[t].push_back({l, false, true, events_.size(), above});
         }
       }
     }
@@ -69,10 +69,10 @@ void Graph::list_stands() {
   }
   for (const TensorId t : workload.tensors.ids()) {
     if (arch.compute.register_reuse.contains(workload.tensors[t].role)) {
-      stands_[t].push_back({LevelId{}, true, false, events_.size(), used_.size()});
+      residences_[t].push_back({LevelId{}, true, false, events_.size(), used_.size()});
     }
     radix_[t] = places_;
-    places_ *= stands_[t].size();
+    places_ *= residences_[t].size();
   }
   std::size_t readings = 1;
   region_of_.push_back(0);
@@ -83,7 +83,7 @@ void Graph::list_stands() {
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     readings = std::max(readings, regions_[r].states());
   }
-  spots_ = (places_ << flags_.size()) * readings;
+  residencies_ = (places_ << flags_.size()) * readings;
 }
 
 std::size_t Graph::flag_of(LevelId level) const {
@@ -115,13 +115,13 @@ void Graph::list_rooms() {
   }
 }
 
-std::optional<std::size_t> Graph::room_of(const Placing& placing) const {
-  if (placing.inner == Placing::kMac || stands_[placing.tensor][placing.inner].latch) {
+std::optional<std::size_t> Graph::room_of(const BoundaryEdge& edge) const {
+  if (edge.inner == BoundaryEdge::kMac || residences_[edge.tensor][edge.inner].latch) {
     return std::nullopt;
   }
   for (std::size_t r = 0; r < rooms_.size(); ++r) {
-    if (rooms_[r].level == stands_[placing.tensor][placing.inner].level &&
-        rooms_[r].tenants.contains(placing.tensor)) {
+    if (rooms_[r].level == residences_[edge.tensor][edge.inner].level &&
+        rooms_[r].tenants.contains(edge.tensor)) {
       return r;
     }
   }
@@ -136,16 +136,16 @@ bool Graph::counts_tiles() const {
   return rules_->balanced && !is_free_ && counts;
 }
 
-std::size_t Graph::crossed(std::size_t phase) const {
+std::size_t Graph::crossed(std::size_t stage) const {
   return static_cast<std::size_t>(
-      std::count_if(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(phase),
+      std::count_if(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(stage),
                     [](const Event& event) { return event.fanout.has_value(); }));
 }
 
-DimSet Graph::frozen(std::size_t phase, std::size_t spot) const {
+DimSet Graph::locked(std::size_t stage, std::size_t residency) const {
   DimSet dims;
-  for (const TensorId t : stands_.ids()) {
-    if (stands_[t][stand_at(spot, t)].gate > phase) {
+  for (const TensorId t : residences_.ids()) {
+    if (residences_[t][stand_at(residency, t)].gate > stage) {
       dims = dims | problem_->workload().tensors[t].dims();
     }
   }
@@ -153,8 +153,8 @@ DimSet Graph::frozen(std::size_t phase, std::size_t spot) const {
 }
 
 // Strictly inwards, past no level that must keep the tensor; the latch, if there is one, is last.
-bool Graph::may_step(TensorId t, const Stand& outer, const Stand* inner) const {
-  if (outer.latch || (inner == nullptr && stands_[t].back().latch)) {
+bool Graph::may_step(TensorId t, const Residence& outer, const Residence* inner) const {
+  if (outer.latch || (inner == nullptr && residences_[t].back().latch)) {
     return outer.latch && inner == nullptr;
   }
   const bool to_level = inner != nullptr && !inner->latch;
@@ -170,91 +170,92 @@ bool Graph::may_step(TensorId t, const Stand& outer, const Stand* inner) const {
   return true;
 }
 
-std::size_t Graph::number_of(const Placing& placing) {
-  const auto found = std::find(placings_.begin(), placings_.end(), placing);
-  if (found == placings_.end()) {
-    placings_.push_back(placing);
-    return placings_.size() - 1;
+std::size_t Graph::number_of(const BoundaryEdge& edge) {
+  const auto found = std::find(edges_.begin(), edges_.end(), edge);
+  if (found == edges_.end()) {
+    edges_.push_back(edge);
+    return edges_.size() - 1;
   }
-  return static_cast<std::size_t>(found - placings_.begin());
+  return static_cast<std::size_t>(found - edges_.begin());
 }
 
 void Graph::list_moves() {
-  moves_.resize(phases() * spots_);
-  loops_.resize(phases() * spots_);
-  slides_.resize(phases() * spots_);
-  crossings_.resize(phases() * spots_);
-  ends_.resize(spots_);
-  for (std::size_t spot = 0; spot < spots_; ++spot) {
-    list_moves_to(spot);
+  moves_.resize(stages() * residencies_);
+  loops_.resize(stages() * residencies_);
+  slides_.resize(stages() * residencies_);
+  crossings_.resize(stages() * residencies_);
+  ends_.resize(residencies_);
+  for (std::size_t residency = 0; residency < residencies_; ++residency) {
+    list_moves_to(residency);
   }
-  for (std::size_t phase = 0; phase < phases(); ++phase) {
-    for (std::size_t spot = 0; spot < spots_; ++spot) {
-      if (reading_at(spot) < region(phase).states()) {
-        list_loops(phase, spot);
-        list_crossings(phase, spot);
+  for (std::size_t stage = 0; stage < stages(); ++stage) {
+    for (std::size_t residency = 0; residency < residencies_; ++residency) {
+      if (reading_at(residency) < region(stage).states()) {
+        list_loops(stage, residency);
+        list_crossings(stage, residency);
       }
     }
   }
 }
 
-bool Graph::is_in_array(TensorId t, const Stand& stand) const {
+bool Graph::is_in_array(TensorId t, const Residence& residence) const {
   const auto* timing = std::get_if<SystolicTiming>(&problem_->arch().compute.timing);
   return timing != nullptr && may_stay_ && may_stay_->contains(t) &&
-         (stand.latch || !problem_->arch().is_above(stand.level, timing->array));
+         (residence.latch || !problem_->arch().is_above(residence.level, timing->array));
 }
 
-bool Graph::can_run(std::size_t spot) const {
+bool Graph::can_run(std::size_t residency) const {
   bool can = !may_stay_;
-  for (const TensorId t : stands_.ids()) {
-    can = can || is_in_array(t, stands_[t][stand_at(spot, t)]);
+  for (const TensorId t : residences_.ids()) {
+    can = can || is_in_array(t, residences_[t][stand_at(residency, t)]);
   }
   return can;
 }
 
 // A tile for a level that ends a region says that something is kept there.
-void Graph::list_moves_to(std::size_t spot) {
-  bool start = spot < places_;
-  const std::size_t reading = reading_at(spot);
+void Graph::list_moves_to(std::size_t residency) {
+  bool start = residency < places_;
+  const std::size_t reading = reading_at(residency);
   std::optional<std::vector<std::size_t>> end;
-  if (reading < region(phases() - 1).states() && region(phases() - 1).may_end(reading) &&
-      can_run(spot)) {
+  if (reading < region(stages() - 1).states() && region(stages() - 1).may_end(reading) &&
+      can_run(residency)) {
     end.emplace();
   }
-  for (const TensorId t : stands_.ids()) {
-    const std::size_t to = stand_at(spot, t);
-    const Stand& inner = stands_[t][to];
+  for (const TensorId t : residences_.ids()) {
+    const std::size_t to = stand_at(residency, t);
+    const Residence& inner = residences_[t][to];
     start = start && !inner.latch && inner.level == LevelId{0};
     if (end && !may_step(t, inner, nullptr)) {
       end.reset();
     } else if (end && !inner.latch) {
-      end->push_back(number_of({t, to, Placing::kMac, used_.size()}));
+      end->push_back(number_of({t, to, BoundaryEdge::kMac, used_.size()}));
     }
     const std::size_t flag = inner.latch ? 0 : flag_of(inner.level);
-    if (flag != 0 && spot / flag % 2 == 0) {
+    if (flag != 0 && residency / flag % 2 == 0) {
       continue;
     }
     const bool closes = rules_->even && !inner.latch;
     const std::size_t last = closes ? inner.gate : inner.gate + 1;
     for (std::size_t from = 0; from < to; ++from) {
-      for (std::size_t phase = 0; phase < last && may_step(t, stands_[t][from], &inner); ++phase) {
-        const std::size_t place = spot - (to - from) * radix_[t];
-        const std::size_t placing = number_of({t, from, to, crossed(phase)});
-        moves_[phase * spots_ + spot].push_back({place, placing});
+      for (std::size_t stage = 0; stage < last && may_step(t, residences_[t][from], &inner);
+           ++stage) {
+        const std::size_t place = residency - (to - from) * radix_[t];
+        const std::size_t edge = number_of({t, from, to, crossed(stage)});
+        moves_[stage * residencies_ + residency].push_back({place, edge});
         if (flag != 0) {
-          moves_[phase * spots_ + spot].push_back({place - flag, placing});
+          moves_[stage * residencies_ + residency].push_back({place - flag, edge});
         }
       }
     }
   }
   if (start) {
-    starts_.push_back(spot);
+    starts_.push_back(residency);
   }
-  ends_[spot] = end;
+  ends_[residency] = end;
 }
 
 // Is there a factor of which a loop is allowed?
-bool Graph::is_possible(std::size_t phase, const Loop& loop) const {
+bool Graph::is_possible(std::size_t stage, const Loop& loop) const {
   if (is_free_) {
     return true;
   }
@@ -262,98 +263,98 @@ bool Graph::is_possible(std::size_t phase, const Loop& loop) const {
   const std::vector<std::int64_t> factors =
       divisors_of(rules_->balanced ? std::min(bound, Region::kAnyFactor) : bound);
   return std::any_of(factors.begin() + 1, factors.end(),
-                     [&](std::int64_t factor) { return passes(phase, loop, factor); });
+                     [&](std::int64_t factor) { return passes(stage, loop, factor); });
 }
 
-void Graph::list_loops(std::size_t phase, std::size_t spot) {
+void Graph::list_loops(std::size_t stage, std::size_t residency) {
   for (const DimId d : problem_->workload().dims.ids()) {
-    list_slides(phase, spot, problem_->workload().tensors.size(), {{d, 0, spot}, {}});
+    list_slides(stage, residency, problem_->workload().tensors.size(), {{d, 0, residency}, {}});
   }
 }
 
-// Adds to the loops and slides into `target` those that end with `so_far`: before it come placings
+// Adds to the loops and slides into `target` those that end with `so_far`: before it come edges
 // of the tensors up to `tensors`, from the inside out.
-void Graph::list_slides(std::size_t phase, std::size_t target, std::size_t tensors,
+void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tensors,
                         const Slide& so_far) {
   const std::size_t to = so_far.loop.to;
   const DimId dim = so_far.loop.dim;
   for (std::size_t reading = 0; reading <= reading_at(to); ++reading) {
     Slide slide = so_far;
     slide.loop.from = with_reading(to, reading);
-    const bool leads = !frozen(phase, to).contains(dim) && is_possible(phase, slide.loop);
-    if (leads && so_far.placings.empty()) {
-      loops_[phase * spots_ + target].push_back(slide.loop);
+    const bool leads = !locked(stage, to).contains(dim) && is_possible(stage, slide.loop);
+    if (leads && so_far.edges.empty()) {
+      loops_[stage * residencies_ + target].push_back(slide.loop);
     } else if (leads) {
-      slides_[phase * spots_ + target].push_back(slide);
+      slides_[stage * residencies_ + target].push_back(slide);
     }
   }
-  for (const Move& move : moves_to(phase, to)) {
-    const TensorId t = placings_[move.placing].tensor;
+  for (const Move& move : moves_to(stage, to)) {
+    const TensorId t = edges_[move.edge].tensor;
     if (index_of(t) < tensors && slides_along(problem_->workload().tensors[t], dim)) {
       Slide longer = so_far;
       longer.loop.to = move.from;
-      longer.placings.push_back(move.placing);
-      list_slides(phase, target, index_of(t) + 1, longer);
+      longer.edges.push_back(move.edge);
+      list_slides(stage, target, index_of(t) + 1, longer);
     }
   }
 }
 
 // A region that ends must be done with, and a level that ends it must keep something; behind it
 // nothing of that is remembered.
-void Graph::list_crossings(std::size_t phase, std::size_t spot) {
-  if (phase == 0) {
+void Graph::list_crossings(std::size_t stage, std::size_t residency) {
+  if (stage == 0) {
     return;
   }
-  std::vector<std::size_t>& from = crossings_[phase * spots_ + spot];
-  const Event& event = events_[phase - 1];
+  std::vector<std::size_t>& from = crossings_[stage * residencies_ + residency];
+  const Event& event = events_[stage - 1];
   const std::size_t flag = event.fanout ? 0 : flag_of(event.level);
-  if (region_of_[phase] == region_of_[phase - 1]) {
-    from.push_back(spot);
-  } else if (reading_at(spot) == 0 && (flag == 0 || spot / flag % 2 == 0)) {
-    for (std::size_t reading = 0; reading < region(phase - 1).states(); ++reading) {
-      if (region(phase - 1).may_end(reading)) {
-        from.push_back(with_reading(spot, reading) + flag);
+  if (region_of_[stage] == region_of_[stage - 1]) {
+    from.push_back(residency);
+  } else if (reading_at(residency) == 0 && (flag == 0 || residency / flag % 2 == 0)) {
+    for (std::size_t reading = 0; reading < region(stage - 1).states(); ++reading) {
+      if (region(stage - 1).may_end(reading)) {
+        from.push_back(with_reading(residency, reading) + flag);
       }
     }
   }
 }
 
-// Moves lead to larger spots or later phases: one sweep forth, one back.
+// Moves lead to larger residencies or later stages: one sweep forth, one back.
 void Graph::mark_alive() {
-  std::vector<bool> forth(phases() * spots_, false);
+  std::vector<bool> forth(stages() * residencies_, false);
   for (const std::size_t start : starts_) {
     forth[start] = true;
   }
-  for (std::size_t phase = 0; phase < phases(); ++phase) {
-    for (std::size_t spot = 0; spot < spots_; ++spot) {
-      const std::size_t at = phase * spots_ + spot;
+  for (std::size_t stage = 0; stage < stages(); ++stage) {
+    for (std::size_t residency = 0; residency < residencies_; ++residency) {
+      const std::size_t at = stage * residencies_ + residency;
       for (const std::size_t from : crossings_[at]) {
-        forth[at] = forth[at] || forth[(phase - 1) * spots_ + from];
+        forth[at] = forth[at] || forth[(stage - 1) * residencies_ + from];
       }
       for (const Move& move : moves_[at]) {
-        forth[at] = forth[at] || forth[phase * spots_ + move.from];
+        forth[at] = forth[at] || forth[stage * residencies_ + move.from];
       }
       for (const Loop& loop : loops_[at]) {
-        forth[at] = forth[at] || forth[phase * spots_ + loop.from];
+        forth[at] = forth[at] || forth[stage * residencies_ + loop.from];
       }
     }
   }
-  alive_.assign(phases() * spots_, false);
-  for (std::size_t phase = phases(); phase-- > 0;) {
-    for (std::size_t spot = spots_; spot-- > 0;) {
-      const std::size_t at = phase * spots_ + spot;
-      alive_[at] = alive_[at] || (phase + 1 == phases() && ends_[spot]);
+  alive_.assign(stages() * residencies_, false);
+  for (std::size_t stage = stages(); stage-- > 0;) {
+    for (std::size_t residency = residencies_; residency-- > 0;) {
+      const std::size_t at = stage * residencies_ + residency;
+      alive_[at] = alive_[at] || (stage + 1 == stages() && ends_[residency]);
       if (!alive_[at]) {
         continue;
       }
       for (const std::size_t from : crossings_[at]) {
-        alive_[(phase - 1) * spots_ + from] = true;
+        alive_[(stage - 1) * residencies_ + from] = true;
       }
       for (const Move& move : moves_[at]) {
-        alive_[phase * spots_ + move.from] = true;
+        alive_[stage * residencies_ + move.from] = true;
       }
       for (const Loop& loop : loops_[at]) {
-        alive_[phase * spots_ + loop.from] = true;
+        alive_[stage * residencies_ + loop.from] = true;
       }
     }
   }

@@ -11,9 +11,9 @@
 
 namespace mapsim::check {
 
-// Nests as walks, outside in (docs/certificates.md). A spot says where every tensor stands, which
-// levels that end a region keep something, and what the region has read of its loops; phases end
-// when a used fanout is crossed or, in an even space, a level closes.
+// Nests as walks, outside in (docs/certificates.md). A residency says where every tensor stands,
+// which levels that end a region keep something, and what the region has read of its loops; stages
+// end when a used fanout is crossed or, in an even space, a level closes.
 class Graph {
  public:
   // `may_stay`: what may stay in a systolic array, if there is one.
@@ -21,95 +21,101 @@ class Graph {
         std::optional<TensorSet> may_stay = {});
 
   struct Move {
-    std::size_t from = 0;  // spot
-    std::size_t placing = 0;
+    std::size_t from = 0;  // residency
+    std::size_t edge = 0;
   };
   // A loop over `dim`, if passes() says so.
   struct Loop {
     DimId dim{};
-    std::size_t from = 0;  // spot
-    std::size_t to = 0;    // spot right below the loop
+    std::size_t from = 0;  // residency
+    std::size_t to = 0;    // residency right below the loop
   };
-  // The same with placings right below it, of tensors that slide along it.
+  // The same with edges right below it, of tensors that slide along it.
   struct Slide {
     Loop loop;
-    std::vector<std::size_t> placings;
+    std::vector<std::size_t> edges;
   };
 
   const Problem& problem() const { return *problem_; }
   const Rules& rules() const { return *rules_; }
   const std::vector<FanoutId>& used() const { return used_; }
-  std::size_t phases() const { return events_.size() + 1; }
-  // The used fanout that is crossed at the end of a phase; nullopt: a level closes.
-  const std::optional<std::size_t>& event_after(std::size_t phase) const {
-    return events_[phase].fanout;
+  std::size_t stages() const { return events_.size() + 1; }
+  // The used fanout that is crossed at the end of a stage; nullopt: a level closes.
+  const std::optional<std::size_t>& event_after(std::size_t stage) const {
+    return events_[stage].fanout;
   }
-  std::size_t crossed(std::size_t phase) const;
-  std::size_t spots() const { return spots_; }
-  const std::vector<Stand>& stands(TensorId t) const { return stands_[t]; }
-  std::size_t stand_at(std::size_t spot, TensorId t) const {
-    return spot / radix_[t] % stands_[t].size();
+  std::size_t crossed(std::size_t stage) const;
+  std::size_t residencies() const { return residencies_; }
+  const std::vector<Residence>& residences(TensorId t) const { return residences_[t]; }
+  std::size_t stand_at(std::size_t residency, TensorId t) const {
+    return residency / radix_[t] % residences_[t].size();
   }
-  // Moves and slides lead to larger spots, loops to no smaller ones.
-  const std::vector<Move>& moves_to(std::size_t phase, std::size_t spot) const {
-    return moves_[phase * spots_ + spot];
+  // Moves and slides lead to larger residencies, loops to no smaller ones.
+  const std::vector<Move>& moves_to(std::size_t stage, std::size_t residency) const {
+    return moves_[stage * residencies_ + residency];
   }
-  const std::vector<Slide>& slides_to(std::size_t phase, std::size_t spot) const {
-    return slides_[phase * spots_ + spot];
+  const std::vector<Slide>& slides_to(std::size_t stage, std::size_t residency) const {
+    return slides_[stage * residencies_ + residency];
   }
-  const std::vector<Loop>& loops_to(std::size_t phase, std::size_t spot) const {
-    return loops_[phase * spots_ + spot];
+  const std::vector<Loop>& loops_to(std::size_t stage, std::size_t residency) const {
+    return loops_[stage * residencies_ + residency];
   }
-  // Does a loop of this factor lead from the one spot to the other?
-  bool passes(std::size_t phase, const Loop& loop, std::int64_t factor) const {
-    return is_free_ || region(phase).after(reading_at(loop.from), loop.dim, factor) ==
+  // Does a loop of this factor lead from the one residency to the other?
+  bool passes(std::size_t stage, const Loop& loop, std::int64_t factor) const {
+    return is_free_ || region(stage).after(reading_at(loop.from), loop.dim, factor) ==
                            std::optional{reading_at(loop.to)};
   }
-  // Balanced: may the region that the phase is in make so many tiles of one of the dim?
-  bool allows_tiles(std::size_t phase, DimId d, std::int64_t tiles) const {
-    return is_free_ || region(phase).allows(d, tiles);
+  // Balanced: may the region that the stage is in make so many tiles of one of the dim?
+  bool allows_tiles(std::size_t stage, DimId d, std::int64_t tiles) const {
+    return is_free_ || region(stage).allows(d, tiles);
   }
-  bool ends_region(std::size_t phase) const {
-    return phase + 1 == phases() || region_of_[phase] != region_of_[phase + 1];
+  bool ends_region(std::size_t stage) const {
+    return stage + 1 == stages() || region_of_[stage] != region_of_[stage + 1];
   }
   bool counts_tiles() const;  // balanced: do regions allow only some numbers?
-  // Spots of the phase before from which this one is come to.
-  const std::vector<std::size_t>& crossings_to(std::size_t phase, std::size_t spot) const {
-    return crossings_[phase * spots_ + spot];
+  // Residencies of the stage before from which this one is come to.
+  const std::vector<std::size_t>& crossings_to(std::size_t stage, std::size_t residency) const {
+    return crossings_[stage * residencies_ + residency];
   }
   const std::vector<std::size_t>& starts() const { return starts_; }
   // Placings into the compute units, where a nest may end; empty: it may not.
-  const std::optional<std::vector<std::size_t>>& end(std::size_t spot) const { return ends_[spot]; }
-  // Is the spot on a way from a start to an end in this phase?
-  bool alive(std::size_t phase, std::size_t spot) const { return alive_[phase * spots_ + spot]; }
-  DimSet frozen(std::size_t phase, std::size_t spot) const;  // dims that no loop may cut now
+  const std::optional<std::vector<std::size_t>>& end(std::size_t residency) const {
+    return ends_[residency];
+  }
+  // Is the residency on a way from a start to an end in this stage?
+  bool alive(std::size_t stage, std::size_t residency) const {
+    return alive_[stage * residencies_ + residency];
+  }
+  DimSet locked(std::size_t stage, std::size_t residency) const;  // dims that no loop may cut now
   // Does a tensor that may stay in a systolic array stand in it?
-  bool is_in_array(TensorId t, const Stand& stand) const;
+  bool is_in_array(TensorId t, const Residence& residence) const;
 
-  const std::vector<Placing>& placings() const { return placings_; }
+  const std::vector<BoundaryEdge>& edges() const { return edges_; }
   const std::vector<Room>& rooms() const { return rooms_; }
-  std::optional<std::size_t> room_of(const Placing& placing) const;  // of its tile
+  std::optional<std::size_t> room_of(const BoundaryEdge& edge) const;  // of its tile
   const std::vector<Port>& ports() const { return ports_; }
 
  private:
   void list_stands();
   void list_rooms();
   void list_moves();
-  void list_moves_to(std::size_t spot);
-  void list_loops(std::size_t phase, std::size_t spot);
-  void list_slides(std::size_t phase, std::size_t target, std::size_t tensors, const Slide& so_far);
-  void list_crossings(std::size_t phase, std::size_t spot);
-  bool is_possible(std::size_t phase, const Loop& loop) const;
+  void list_moves_to(std::size_t residency);
+  void list_loops(std::size_t stage, std::size_t residency);
+  void list_slides(std::size_t stage, std::size_t target, std::size_t tensors, const Slide& so_far);
+  void list_crossings(std::size_t stage, std::size_t residency);
+  bool is_possible(std::size_t stage, const Loop& loop) const;
   void mark_alive();
-  const Region& region(std::size_t phase) const { return regions_[region_of_[phase]]; }
-  std::size_t reading_at(std::size_t spot) const { return spot / (places_ << flags_.size()); }
-  std::size_t with_reading(std::size_t spot, std::size_t reading) const {
-    return spot % (places_ << flags_.size()) + reading * (places_ << flags_.size());
+  const Region& region(std::size_t stage) const { return regions_[region_of_[stage]]; }
+  std::size_t reading_at(std::size_t residency) const {
+    return residency / (places_ << flags_.size());
   }
-  std::size_t flag_of(LevelId level) const;  // what it adds to a spot; 0: none
-  bool can_run(std::size_t spot) const;      // with something that may stay in a systolic array
-  bool may_step(TensorId t, const Stand& outer, const Stand* inner) const;
-  std::size_t number_of(const Placing& placing);
+  std::size_t with_reading(std::size_t residency, std::size_t reading) const {
+    return residency % (places_ << flags_.size()) + reading * (places_ << flags_.size());
+  }
+  std::size_t flag_of(LevelId level) const;   // what it adds to a residency; 0: none
+  bool can_run(std::size_t residency) const;  // with something that may stay in a systolic array
+  bool may_step(TensorId t, const Residence& outer, const Residence* inner) const;
+  std::size_t number_of(const BoundaryEdge& edge);
 
   const Problem* problem_;
   const Rules* rules_;
@@ -121,13 +127,13 @@ class Graph {
   };
   std::vector<Event> events_;
   Regions regions_;
-  std::vector<std::size_t> region_of_;  // a phase
+  std::vector<std::size_t> region_of_;  // a stage
   bool is_free_;                        // no rules for loops
   std::vector<LevelId> flags_;          // end a region, and no tensor must be kept there
-  PerTensor<std::vector<Stand>> stands_;
+  PerTensor<std::vector<Residence>> residences_;
   PerTensor<std::size_t> radix_;
   std::size_t places_ = 1;  // of the tensors
-  std::size_t spots_ = 1;
+  std::size_t residencies_ = 1;
   std::vector<std::vector<Move>> moves_;
   std::vector<std::vector<Loop>> loops_;
   std::vector<std::vector<Slide>> slides_;
@@ -135,7 +141,7 @@ class Graph {
   std::vector<std::size_t> starts_;
   std::vector<std::optional<std::vector<std::size_t>>> ends_;
   std::vector<bool> alive_;
-  std::vector<Placing> placings_;
+  std::vector<BoundaryEdge> edges_;
   std::vector<Room> rooms_;
   std::vector<Port> ports_;
 };

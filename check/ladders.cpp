@@ -124,13 +124,13 @@ class Spreads {
 
   const Problem& problem_;
   const Rules& rules_;
-  Ladders ladders_;
+  ExtentDomains ladders_;
 };
 
 }  // namespace
 
-Ladders list_ladders(const Workload& workload, const Rules& rules) {
-  Ladders ladders(workload.dims.size());
+ExtentDomains list_ladders(const Workload& workload, const Rules& rules) {
+  ExtentDomains ladders(workload.dims.size());
   for (const DimId d : ladders.ids()) {
     const std::int64_t bound = workload.dims[d].bound;
     Extents extents{1, bound};

@@ -11,8 +11,8 @@ namespace mapsim::check {
 
 // Extents that tiles may have where factors are balanced, per dim, ascending from 1 to the bound D:
 // every ceil(D/n), or those of the first `pieces` n and the divisors, and what the rules list.
-using Ladders = PerDim<std::vector<std::int64_t>>;
-Ladders list_ladders(const Workload& workload, const Rules& rules);
+using ExtentDomains = PerDim<std::vector<std::int64_t>>;
+ExtentDomains list_ladders(const Workload& workload, const Rules& rules);
 
 // What a parallel loop over so many instances leaves of a tile; nullopt: fewer would do, or tiles
 // may not have that extent.

@@ -26,7 +26,7 @@ class Reading {
         extents_{bounds_of(problem.workload())},
         begun_{extents_},
         left_(extents_.size(), 1),
-        ladders_{rules.balanced ? list_ladders(problem.workload(), rules) : Ladders{}},
+        ladders_{rules.balanced ? list_ladders(problem.workload(), rules) : ExtentDomains{}},
         kept_(problem.arch().levels.size()),
         used_(problem.arch().fanouts.size()) {
     const PerDim<std::int64_t> ones(extents_.size(), 1);
@@ -207,7 +207,7 @@ class Reading {
   PerDim<std::int64_t> extents_;
   PerDim<std::int64_t> begun_;  // those with which the region began
   PerDim<std::int64_t> left_;   // of them to temporal loops further in
-  Ladders ladders_;             // of a balanced space
+  ExtentDomains ladders_;       // of a balanced space
   PerLevel<TensorSet> kept_;
   PerFanout<Rules::AxisFactors> used_;
   const MappingNode* before_ = nullptr;

@@ -47,39 +47,39 @@ Figures Price::of(const double* components, double bits, double array) const {
   return goal_.figures(energy, cycles, bits);
 }
 
-Potential::Potential(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-                     ArrayTimes* array)
+CompletionBound::CompletionBound(const Graph& graph, const Case& at, const Tiles& tiles,
+                                 EdgeCosts& edge_costs, ArrayTimes* array)
     : graph_{graph}, at_{at}, tiles_{tiles} {
   std::size_t size = 0;
-  for (std::size_t phase = 0; phase < graph.phases(); ++phase) {
-    for (std::size_t spot = 0; spot < graph.spots(); ++spot) {
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
       rows_.push_back(size);
-      size += graph.alive(phase, spot) ? tiles.size() : 0;
+      size += graph.alive(stage, residency) ? tiles.size() : 0;
     }
   }
   states_ = static_cast<std::int64_t>(size);
-  for (std::size_t k = 0; k < tolls.components(); ++k) {
+  for (std::size_t k = 0; k < edge_costs.components(); ++k) {
     least_.emplace_back(size, kInfinity);
-    for (std::size_t phase = 0; phase < graph.phases(); ++phase) {
-      for (std::size_t spot = 0; spot < graph.spots(); ++spot) {
-        if (graph.alive(phase, spot)) {
-          fill(phase, spot, tolls, k);
+    for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+      for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+        if (graph.alive(stage, residency)) {
+          fill(stage, residency, edge_costs, k);
         }
       }
     }
   }
   sooner_.assign(array == nullptr ? 0 : size, kInfinity);
-  for (std::size_t phase = 0; array != nullptr && phase < graph.phases(); ++phase) {
-    for (std::size_t spot = 0; spot < graph.spots(); ++spot) {
-      if (graph.alive(phase, spot)) {
-        fill_array(phase, spot, tolls, *array);
+  for (std::size_t stage = 0; array != nullptr && stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+      if (graph.alive(stage, residency)) {
+        fill_array(stage, residency, edge_costs, *array);
       }
     }
   }
 }
 
-bool Potential::may_cross(std::size_t phase, std::size_t tile) const {
-  const auto& fanout = graph_.event_after(phase);
+bool CompletionBound::may_cross(std::size_t stage, std::size_t tile) const {
+  const auto& fanout = graph_.event_after(stage);
   for (std::size_t d = 0; fanout && d < tiles_.dims(); ++d) {
     const auto dim = static_cast<DimId>(d);
     const std::int64_t block = at_.blocks[*fanout][dim];
@@ -90,64 +90,67 @@ bool Potential::may_cross(std::size_t phase, std::size_t tile) const {
   return true;
 }
 
-void Potential::fill(std::size_t phase, std::size_t spot, Tolls& tolls, std::size_t component) {
-  double* row = &least_[component][rows_[phase * graph_.spots() + spot]];
+void CompletionBound::fill(std::size_t stage, std::size_t residency, EdgeCosts& edge_costs,
+                           std::size_t component) {
+  double* row = &least_[component][rows_[stage * graph_.residencies() + residency]];
   const auto& starts = graph_.starts();
-  if (phase == 0 && std::find(starts.begin(), starts.end(), spot) != starts.end()) {
+  if (stage == 0 && std::find(starts.begin(), starts.end(), residency) != starts.end()) {
     row[tiles_.size() - 1] = 0;
   }
-  for (const std::size_t from : graph_.crossings_to(phase, spot)) {
-    if (graph_.alive(phase - 1, from)) {
-      const double* before = row_of(component, phase - 1, from);
+  for (const std::size_t from : graph_.crossings_to(stage, residency)) {
+    if (graph_.alive(stage - 1, from)) {
+      const double* before = row_of(component, stage - 1, from);
       for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-        if (before[tile] < row[tile] && may_cross(phase - 1, tile)) {
+        if (before[tile] < row[tile] && may_cross(stage - 1, tile)) {
           row[tile] = before[tile];
         }
       }
     }
   }
-  for (const Graph::Move& move : graph_.moves_to(phase, spot)) {
-    if (graph_.alive(phase, move.from)) {
-      const double* from = row_of(component, phase, move.from);
-      const double* toll = &tolls.plain(move.placing)[component * tiles_.size()];
+  for (const Graph::Move& move : graph_.moves_to(stage, residency)) {
+    if (graph_.alive(stage, move.from)) {
+      const double* from = row_of(component, stage, move.from);
+      const double* edge_cost = &edge_costs.plain(move.edge)[component * tiles_.size()];
       for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-        row[tile] = std::min(row[tile], from[tile] + toll[tile]);
+        row[tile] = std::min(row[tile], from[tile] + edge_cost[tile]);
       }
     }
   }
-  for (const Graph::Slide& slide : graph_.slides_to(phase, spot)) {
-    if (graph_.alive(phase, slide.loop.from)) {
-      arrive_by_slide(phase, slide, tolls, component, row);
+  for (const Graph::Slide& slide : graph_.slides_to(stage, residency)) {
+    if (graph_.alive(stage, slide.loop.from)) {
+      arrive_by_slide(stage, slide, edge_costs, component, row);
     }
   }
   // Loops that stay here come last: what arrives by the others goes on by these.
   for (const bool stays : {false, true}) {
-    for (const Graph::Loop& loop : graph_.loops_to(phase, spot)) {
-      if ((loop.from == spot) == stays && graph_.alive(phase, loop.from)) {
-        arrive_by_loop(phase, loop, row_of(component, phase, loop.from), row);
+    for (const Graph::Loop& loop : graph_.loops_to(stage, residency)) {
+      if ((loop.from == residency) == stays && graph_.alive(stage, loop.from)) {
+        arrive_by_loop(stage, loop, row_of(component, stage, loop.from), row);
       }
     }
   }
 }
 
-void Potential::arrive_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls,
-                                std::size_t component, double* row) const {
+void CompletionBound::arrive_by_slide(std::size_t stage, const Graph::Slide& slide,
+                                      EdgeCosts& edge_costs, std::size_t component,
+                                      double* row) const {
   const DimId dim = slide.loop.dim;
-  const double* from = row_of(component, phase, slide.loop.from);
+  const double* from = row_of(component, stage, slide.loop.from);
   const std::size_t stride = tiles_.stride(dim);
   const std::size_t digits = tiles_.divisors(dim).size();
   const std::size_t rests = tiles_.size() / digits;
   const std::vector<Tiles::Run>& runs = tiles_.runs(dim);
   std::vector<double> sum(rests);
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    if (!graph_.passes(phase, slide.loop, tiles_.factor(dim, runs[r]))) {
+    if (!graph_.passes(stage, slide.loop, tiles_.factor(dim, runs[r]))) {
       continue;
     }
     std::fill(sum.begin(), sum.end(), 0.0);
-    for (const std::size_t placing : slide.placings) {
-      const double* toll = &tolls.sliding(placing, dim)[(component * runs.size() + r) * rests];
+    for (const std::size_t edge : slide.edges) {
+      const double* edge_cost =
+          &edge_costs.sliding(edge, dim)[(component * runs.size() + r) * rests];
       for (std::size_t rest = 0; rest < rests; ++rest) {
-        sum[rest] += toll[rest];
+        sum[rest] += edge_cost[rest];
       }
     }
     for (std::size_t rest = 0; rest < rests; rest += stride) {
@@ -161,13 +164,13 @@ void Potential::arrive_by_slide(std::size_t phase, const Graph::Slide& slide, To
   }
 }
 
-void Potential::arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const double* from,
-                               double* row) const {
+void CompletionBound::arrive_by_loop(std::size_t stage, const Graph::Loop& loop, const double* from,
+                                     double* row) const {
   const std::size_t stride = tiles_.stride(loop.dim);
   const std::size_t block = stride * tiles_.divisors(loop.dim).size();
   std::vector<Tiles::Run> runs;
   for (const Tiles::Run& run : tiles_.runs(loop.dim)) {
-    if (run.prime && graph_.passes(phase, loop, tiles_.factor(loop.dim, run))) {
+    if (run.prime && graph_.passes(stage, loop, tiles_.factor(loop.dim, run))) {
       runs.push_back(run);
     }
   }
@@ -184,53 +187,54 @@ void Potential::arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const
 
 // As fill(), but what counts is the least of the times that have been entered with. Of walks that
 // there are: where the energy is finite.
-void Potential::fill_array(std::size_t phase, std::size_t spot, Tolls& tolls, ArrayTimes& array) {
+void CompletionBound::fill_array(std::size_t stage, std::size_t residency, EdgeCosts& edge_costs,
+                                 ArrayTimes& array) {
   const auto row_at = [this](std::size_t p, std::size_t s) {
-    return &sooner_[rows_[p * graph_.spots() + s]];
+    return &sooner_[rows_[p * graph_.residencies() + s]];
   };
-  double* row = row_at(phase, spot);
-  for (const std::size_t from : graph_.crossings_to(phase, spot)) {
-    for (std::size_t tile = 0; graph_.alive(phase - 1, from) && tile < tiles_.size(); ++tile) {
-      const double before = row_at(phase - 1, from)[tile];
-      row[tile] = may_cross(phase - 1, tile) ? std::min(row[tile], before) : row[tile];
+  double* row = row_at(stage, residency);
+  for (const std::size_t from : graph_.crossings_to(stage, residency)) {
+    for (std::size_t tile = 0; graph_.alive(stage - 1, from) && tile < tiles_.size(); ++tile) {
+      const double before = row_at(stage - 1, from)[tile];
+      row[tile] = may_cross(stage - 1, tile) ? std::min(row[tile], before) : row[tile];
     }
   }
-  for (const Graph::Move& move : graph_.moves_to(phase, spot)) {
-    if (!graph_.alive(phase, move.from)) {
+  for (const Graph::Move& move : graph_.moves_to(stage, residency)) {
+    if (!graph_.alive(stage, move.from)) {
       continue;
     }
-    const double* energy = row_of(0, phase, move.from);
-    const double* toll = tolls.plain(move.placing).data();
-    const double* times = array.enters(move.placing) ? array.cycles(move.placing).data() : nullptr;
-    const double* from = row_at(phase, move.from);
+    const double* energy = row_of(0, stage, move.from);
+    const double* edge_cost = edge_costs.plain(move.edge).data();
+    const double* times = array.enters(move.edge) ? array.cycles(move.edge).data() : nullptr;
+    const double* from = row_at(stage, move.from);
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-      if (energy[tile] + toll[tile] < kInfinity) {
+      if (energy[tile] + edge_cost[tile] < kInfinity) {
         row[tile] = std::min({row[tile], from[tile], times != nullptr ? times[tile] : kInfinity});
       }
     }
   }
-  for (const Graph::Slide& slide : graph_.slides_to(phase, spot)) {
-    if (graph_.alive(phase, slide.loop.from)) {
-      enter_by_slide(phase, slide, tolls, array, row);
+  for (const Graph::Slide& slide : graph_.slides_to(stage, residency)) {
+    if (graph_.alive(stage, slide.loop.from)) {
+      enter_by_slide(stage, slide, edge_costs, array, row);
     }
   }
   for (const bool stays : {false, true}) {
-    for (const Graph::Loop& loop : graph_.loops_to(phase, spot)) {
-      if ((loop.from == spot) == stays && graph_.alive(phase, loop.from)) {
-        arrive_by_loop(phase, loop, row_at(phase, loop.from), row);
+    for (const Graph::Loop& loop : graph_.loops_to(stage, residency)) {
+      if ((loop.from == residency) == stays && graph_.alive(stage, loop.from)) {
+        arrive_by_loop(stage, loop, row_at(stage, loop.from), row);
       }
     }
   }
 }
 
-void Potential::enter_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls,
-                               ArrayTimes& array, double* row) const {
+void CompletionBound::enter_by_slide(std::size_t stage, const Graph::Slide& slide,
+                                     EdgeCosts& edge_costs, ArrayTimes& array, double* row) const {
   const DimId dim = slide.loop.dim;
-  const std::size_t from_row = rows_[phase * graph_.spots() + slide.loop.from];
+  const std::size_t from_row = rows_[stage * graph_.residencies() + slide.loop.from];
   const std::vector<Tiles::Run>& runs = tiles_.runs(dim);
   const std::size_t rests = tiles_.size() / tiles_.divisors(dim).size();
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    if (!graph_.passes(phase, slide.loop, tiles_.factor(dim, runs[r]))) {
+    if (!graph_.passes(stage, slide.loop, tiles_.factor(dim, runs[r]))) {
       continue;
     }
     for (std::size_t rest = 0; rest < rests; ++rest) {
@@ -238,24 +242,25 @@ void Potential::enter_by_slide(std::size_t phase, const Graph::Slide& slide, Tol
       const std::size_t inner = tiles_.from_rest(dim, rest, runs[r].to);
       double energy = least_[0][outer];
       double sooner = sooner_[outer];
-      for (const std::size_t placing : slide.placings) {
-        energy += tolls.sliding(placing, dim)[r * rests + rest];
-        sooner = array.enters(placing) ? std::min(sooner, array.cycles(placing)[inner]) : sooner;
+      for (const std::size_t edge : slide.edges) {
+        energy += edge_costs.sliding(edge, dim)[r * rests + rest];
+        sooner = array.enters(edge) ? std::min(sooner, array.cycles(edge)[inner]) : sooner;
       }
       row[inner] = energy < kInfinity ? std::min(row[inner], sooner) : row[inner];
     }
   }
 }
 
-bool Potential::is_covered(Tolls& tolls, const Price& price, const Frontier& frontier) const {
-  const std::size_t last = graph_.phases() - 1;
-  for (std::size_t spot = 0; spot < graph_.spots(); ++spot) {
-    if (graph_.alive(last, spot) && graph_.end(spot)) {
-      std::vector<double> sum = tolls.end(*graph_.end(spot));
+bool CompletionBound::is_covered(EdgeCosts& edge_costs, const Price& price,
+                                 const Frontier& frontier) const {
+  const std::size_t last = graph_.stages() - 1;
+  for (std::size_t residency = 0; residency < graph_.residencies(); ++residency) {
+    if (graph_.alive(last, residency) && graph_.end(residency)) {
+      std::vector<double> sum = edge_costs.end(*graph_.end(residency));
       for (std::size_t k = 0; k < sum.size(); ++k) {
-        sum[k] += at({last, spot, 0}, k);
+        sum[k] += at({last, residency, 0}, k);
       }
-      if (!frontier.covers(price.of(sum.data(), 0, array_at({last, spot, 0})))) {
+      if (!frontier.covers(price.of(sum.data(), 0, array_at({last, residency, 0})))) {
         return false;
       }
     }

@@ -32,45 +32,47 @@ class Price {
   bool times_array_;
 };
 
-// A node of the walk: a phase, where the tensors stand, and the tile.
+// A node of the walk: a stage, where the tensors stand, and the tile.
 struct Node {
-  std::size_t phase = 0;
-  std::size_t spot = 0;
+  std::size_t stage = 0;
+  std::size_t residency = 0;
   std::size_t tile = 0;
 };
 
 // The least that any walk has paid when it comes to a node, if every tile only has to fit its room
 // alone: from the outside in, per component.
-class Potential {
+class CompletionBound {
  public:
   // `array`: of which the times are asked for, or none.
-  Potential(const Graph& graph, const Case& at, const Tiles& tiles, Tolls& tolls,
-            ArrayTimes* array);
+  CompletionBound(const Graph& graph, const Case& at, const Tiles& tiles, EdgeCosts& edge_costs,
+                  ArrayTimes* array);
   double at(const Node& node, std::size_t component) const {
-    return least_[component][rows_[node.phase * graph_.spots() + node.spot] + node.tile];
+    return least_[component][rows_[node.stage * graph_.residencies() + node.residency] + node.tile];
   }
   // The least time of a systolic array that any of them leaves; infinite: nothing is in it.
   double array_at(const Node& node) const {
-    return sooner_.empty() ? 0
-                           : sooner_[rows_[node.phase * graph_.spots() + node.spot] + node.tile];
+    return sooner_.empty()
+               ? 0
+               : sooner_[rows_[node.stage * graph_.residencies() + node.residency] + node.tile];
   }
-  // Does a walk that crosses the event after `phase` do so at this tile?
-  bool may_cross(std::size_t phase, std::size_t tile) const;
+  // Does a walk that crosses the event after `stage` do so at this tile?
+  bool may_cross(std::size_t stage, std::size_t tile) const;
   std::int64_t states() const { return states_; }
   // Is every walk of the case one that the frontier covers?
-  bool is_covered(Tolls& tolls, const Price& price, const Frontier& frontier) const;
+  bool is_covered(EdgeCosts& edge_costs, const Price& price, const Frontier& frontier) const;
 
  private:
-  void fill(std::size_t phase, std::size_t spot, Tolls& tolls, std::size_t component);
-  void arrive_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls,
+  void fill(std::size_t stage, std::size_t residency, EdgeCosts& edge_costs, std::size_t component);
+  void arrive_by_slide(std::size_t stage, const Graph::Slide& slide, EdgeCosts& edge_costs,
                        std::size_t component, double* row) const;
-  void arrive_by_loop(std::size_t phase, const Graph::Loop& loop, const double* from,
+  void arrive_by_loop(std::size_t stage, const Graph::Loop& loop, const double* from,
                       double* row) const;
-  void fill_array(std::size_t phase, std::size_t spot, Tolls& tolls, ArrayTimes& array);
-  void enter_by_slide(std::size_t phase, const Graph::Slide& slide, Tolls& tolls, ArrayTimes& array,
-                      double* row) const;
-  const double* row_of(std::size_t component, std::size_t phase, std::size_t spot) const {
-    return &least_[component][rows_[phase * graph_.spots() + spot]];
+  void fill_array(std::size_t stage, std::size_t residency, EdgeCosts& edge_costs,
+                  ArrayTimes& array);
+  void enter_by_slide(std::size_t stage, const Graph::Slide& slide, EdgeCosts& edge_costs,
+                      ArrayTimes& array, double* row) const;
+  const double* row_of(std::size_t component, std::size_t stage, std::size_t residency) const {
+    return &least_[component][rows_[stage * graph_.residencies() + residency]];
   }
 
   const Graph& graph_;

@@ -16,12 +16,12 @@ namespace mapsim::check {
 class Relaxed {
  public:
   // Told to stop it leaves potentials out, and says nothing.
-  Relaxed(const Graph& graph, const Rungs& rungs, Tracked tracked, Stop stop = {});
+  Relaxed(const Graph& graph, const ExtentBins& bins, Tracked tracked, Stop stop = {});
   double at(const Node& node, std::size_t component) const {
-    return to_go_[component][rows_[node.phase * graph_.spots() + node.spot] + node.tile];
+    return to_go_[component][rows_[node.stage * graph_.residencies() + node.residency] + node.tile];
   }
   const Shares& shares() const { return shares_; }
-  const std::vector<double>& bits(std::size_t placing) const { return bits_[placing]; }
+  const std::vector<double>& bits(std::size_t edge) const { return bits_[edge]; }
   std::int64_t states() const { return states_; }
   // What no walk is better than, in either figure.
   Figures least(const Price& price) const;
@@ -30,23 +30,24 @@ class Relaxed {
   static std::size_t width(const Graph& graph, Tracked tracked);
 
  private:
-  void pass_on(std::size_t phase, std::size_t spot);
-  void cross(std::size_t component, std::size_t phase, std::size_t from, std::size_t spot);
-  void slide(std::size_t component, std::size_t phase, std::size_t spot, const Graph::Slide& slide);
+  void pass_on(std::size_t stage, std::size_t residency);
+  void cross(std::size_t component, std::size_t stage, std::size_t from, std::size_t residency);
+  void slide(std::size_t component, std::size_t stage, std::size_t residency,
+             const Graph::Slide& slide);
   void loop(DimId dim, double* row) const;
-  void read_on(std::size_t component, std::size_t phase, const Graph::Loop& each);
-  double* row_of(std::size_t component, std::size_t phase, std::size_t spot) {
-    return &to_go_[component][rows_[phase * graph_.spots() + spot]];
+  void read_on(std::size_t component, std::size_t stage, const Graph::Loop& each);
+  double* row_of(std::size_t component, std::size_t stage, std::size_t residency) {
+    return &to_go_[component][rows_[stage * graph_.residencies() + residency]];
   }
-  const std::vector<double>& plain(std::size_t placing);
-  const std::vector<double>& sliding(std::size_t placing, DimId dim);
+  const std::vector<double>& plain(std::size_t edge);
+  const std::vector<double>& sliding(std::size_t edge, DimId dim);
 
   const Graph& graph_;
-  const Rungs& rungs_;
+  const ExtentBins& bins_;
   Shares shares_;
   std::vector<std::size_t> rows_;
   std::vector<std::vector<double>> to_go_;
-  std::vector<std::vector<double>> bits_;   // per placing
+  std::vector<std::vector<double>> bits_;   // per edge
   std::vector<std::vector<double>> plain_;  // likewise
   std::vector<PerDim<std::vector<double>>> sliding_;
   std::int64_t states_ = 0;

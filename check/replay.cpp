@@ -18,16 +18,17 @@ using Label = std::vector<double>;
 
 class Walk {
  public:
-  Walk(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
-       ArrayTimes* array, const Price& price, const Goal& goal, const Frontier& frontier)
+  Walk(const Graph& graph, const Tiles& tiles, EdgeCosts& edge_costs,
+       const CompletionBound& completion_bound, ArrayTimes* array, const Price& price,
+       const Goal& goal, const Frontier& frontier)
       : graph_{graph},
         tiles_{tiles},
-        tolls_{tolls},
-        potential_{potential},
+        edge_costs_{edge_costs},
+        completion_bound_{completion_bound},
         array_{array},
         price_{price},
         frontier_{frontier},
-        sum_(tolls.components()) {
+        sum_(edge_costs.components()) {
     for (const Room& room : graph.rooms()) {
       const bool measured =
           goal.kind == Goal::Kind::kCurve && room.level == goal.level && room.role == goal.role;
@@ -35,14 +36,14 @@ class Walk {
                                                            : std::nullopt);
       measured_ = measured ? std::optional{slots_.size() - 1} : measured_;
     }
-    width_ += tolls.components();
+    width_ += edge_costs.components();
     for (std::optional<std::size_t>& slot : slots_) {
-      slot = slot ? std::optional{*slot + tolls.components()} : slot;
+      slot = slot ? std::optional{*slot + edge_costs.components()} : slot;
     }
     width_ += array == nullptr ? 0 : 1;
   }
 
-  Replay run() {
+  BackwardSearch run() {
     begin();
     while (!waiting_.empty()) {
       auto first = waiting_.extract(waiting_.begin());
@@ -58,38 +59,38 @@ class Walk {
  private:
   // Walks outwards go to larger numbers.
   std::size_t number_of(const Node& node) const {
-    const std::size_t row =
-        (graph_.phases() - 1 - node.phase) * graph_.spots() + (graph_.spots() - 1 - node.spot);
+    const std::size_t row = (graph_.stages() - 1 - node.stage) * graph_.residencies() +
+                            (graph_.residencies() - 1 - node.residency);
     return row * tiles_.size() + node.tile;
   }
   Node node_of(std::size_t number) const {
     const std::size_t row = number / tiles_.size();
-    return {graph_.phases() - 1 - row / graph_.spots(), graph_.spots() - 1 - row % graph_.spots(),
-            number % tiles_.size()};
+    return {graph_.stages() - 1 - row / graph_.residencies(),
+            graph_.residencies() - 1 - row % graph_.residencies(), number % tiles_.size()};
   }
 
   void begin() {
-    const std::size_t last = graph_.phases() - 1;
-    for (std::size_t spot = 0; spot < graph_.spots(); ++spot) {
-      if (graph_.alive(last, spot) && graph_.end(spot)) {
+    const std::size_t last = graph_.stages() - 1;
+    for (std::size_t residency = 0; residency < graph_.residencies(); ++residency) {
+      if (graph_.alive(last, residency) && graph_.end(residency)) {
         Label label(width_, 0.0);
-        const std::vector<double> end = tolls_.end(*graph_.end(spot));
+        const std::vector<double> end = edge_costs_.end(*graph_.end(residency));
         std::copy(end.begin(), end.end(), label.begin());
         label.back() = array_ == nullptr ? label.back() : kInfinity;
-        offer({last, spot, 0}, std::move(label));
+        offer({last, residency, 0}, std::move(label));
       }
     }
   }
 
   void offer(const Node& node, Label label) {
-    if (!graph_.alive(node.phase, node.spot)) {
+    if (!graph_.alive(node.stage, node.residency)) {
       return;
     }
     for (std::size_t k = 0; k < sum_.size(); ++k) {
-      sum_[k] = label[k] + potential_.at(node, k);
+      sum_[k] = label[k] + completion_bound_.at(node, k);
     }
     const double bits = measured_ ? label[*slots_[*measured_]] : 0;
-    const double array = std::min(array_done(label), potential_.array_at(node));
+    const double array = std::min(array_done(label), completion_bound_.array_at(node));
     if (!frontier_.covers(price_.of(sum_.data(), needed(bits), array))) {
       forget_rooms(node, label);
       waiting_[number_of(node)].push_back(std::move(label));
@@ -111,8 +112,9 @@ class Walk {
       const Room& room = graph_.rooms()[r];
       bool open = room.level == LevelId{0} || r == measured_;
       for (const TensorId t : graph_.problem().workload().tensors.ids()) {
-        const Stand& stand = graph_.stands(t)[graph_.stand_at(node.spot, t)];
-        open = open || (room.tenants.contains(t) && (stand.latch || stand.level >= room.level));
+        const Residence& residence = graph_.residences(t)[graph_.stand_at(node.residency, t)];
+        open = open ||
+               (room.tenants.contains(t) && (residence.latch || residence.level >= room.level));
       }
       if (slots_[r] && !open) {
         label[*slots_[r]] = 0;
@@ -144,26 +146,26 @@ class Walk {
 
   void step_out(const Node& node, const Label& label) {
     const auto& starts = graph_.starts();
-    if (node.phase == 0 && node.tile + 1 == tiles_.size() &&
-        std::find(starts.begin(), starts.end(), node.spot) != starts.end()) {
+    if (node.stage == 0 && node.tile + 1 == tiles_.size() &&
+        std::find(starts.begin(), starts.end(), node.residency) != starts.end()) {
       finish(node, label);
     }
-    for (const std::size_t from : graph_.crossings_to(node.phase, node.spot)) {
-      if (potential_.may_cross(node.phase - 1, node.tile)) {
-        offer({node.phase - 1, from, node.tile}, label);
+    for (const std::size_t from : graph_.crossings_to(node.stage, node.residency)) {
+      if (completion_bound_.may_cross(node.stage - 1, node.tile)) {
+        offer({node.stage - 1, from, node.tile}, label);
       }
     }
-    for (const Graph::Loop& loop : graph_.loops_to(node.phase, node.spot)) {
+    for (const Graph::Loop& loop : graph_.loops_to(node.stage, node.residency)) {
       loop_out(node, label, loop);
     }
-    for (const Graph::Move& move : graph_.moves_to(node.phase, node.spot)) {
+    for (const Graph::Move& move : graph_.moves_to(node.stage, node.residency)) {
       Label next = label;
-      if (pay(next, move.placing, &tolls_.plain(move.placing)[node.tile], tiles_.size(),
+      if (pay(next, move.edge, &edge_costs_.plain(move.edge)[node.tile], tiles_.size(),
               node.tile)) {
-        offer({node.phase, move.from, node.tile}, std::move(next));
+        offer({node.stage, move.from, node.tile}, std::move(next));
       }
     }
-    for (const Graph::Slide& slide : graph_.slides_to(node.phase, node.spot)) {
+    for (const Graph::Slide& slide : graph_.slides_to(node.stage, node.residency)) {
       slide_out(node, label, slide);
     }
   }
@@ -172,9 +174,9 @@ class Walk {
     const std::size_t digit = tiles_.digit(loop.dim, node.tile);
     for (const Tiles::Run& run : tiles_.runs(loop.dim)) {
       if (run.prime && run.to == digit &&
-          graph_.passes(node.phase, loop, tiles_.factor(loop.dim, run))) {
+          graph_.passes(node.stage, loop, tiles_.factor(loop.dim, run))) {
         const std::size_t tile = node.tile + (run.from - run.to) * tiles_.stride(loop.dim);
-        offer({node.phase, loop.from, tile}, label);
+        offer({node.stage, loop.from, tile}, label);
       }
     }
   }
@@ -187,37 +189,37 @@ class Walk {
     const std::size_t rest = tiles_.rest(dim, node.tile);
     for (std::size_t r = 0; r < runs.size(); ++r) {
       if (runs[r].to != digit ||
-          !graph_.passes(node.phase, slide.loop, tiles_.factor(dim, runs[r]))) {
+          !graph_.passes(node.stage, slide.loop, tiles_.factor(dim, runs[r]))) {
         continue;
       }
       Label next = label;
       bool fits = true;
-      for (const std::size_t placing : slide.placings) {
-        const double* toll = &tolls_.sliding(placing, dim)[r * rests + rest];
-        fits = fits && pay(next, placing, toll, runs.size() * rests, node.tile);
+      for (const std::size_t edge : slide.edges) {
+        const double* edge_cost = &edge_costs_.sliding(edge, dim)[r * rests + rest];
+        fits = fits && pay(next, edge, edge_cost, runs.size() * rests, node.tile);
       }
       if (fits) {
         const std::size_t tile = node.tile + (runs[r].from - digit) * tiles_.stride(dim);
-        offer({node.phase, slide.loop.from, tile}, std::move(next));
+        offer({node.stage, slide.loop.from, tile}, std::move(next));
       }
     }
   }
 
-  // Adds a placing to the label; false: its tile does not fit with the others of the room.
-  bool pay(Label& label, std::size_t placing, const double* toll, std::size_t stride,
+  // Adds a edge to the label; false: its tile does not fit with the others of the room.
+  bool pay(Label& label, std::size_t edge, const double* edge_cost, std::size_t stride,
            std::size_t tile) {
-    if (!(toll[0] < kInfinity)) {
+    if (!(edge_cost[0] < kInfinity)) {
       return false;
     }
-    for (std::size_t k = 0; k < tolls_.components(); ++k) {
-      label[k] += toll[k * stride];
+    for (std::size_t k = 0; k < edge_costs_.components(); ++k) {
+      label[k] += edge_cost[k * stride];
     }
-    if (array_ != nullptr && array_->enters(placing)) {
-      label.back() = std::min(label.back(), array_->cycles(placing)[tile]);
+    if (array_ != nullptr && array_->enters(edge)) {
+      label.back() = std::min(label.back(), array_->cycles(edge)[tile]);
     }
-    const auto room = graph_.room_of(graph_.placings()[placing]);
+    const auto room = graph_.room_of(graph_.edges()[edge]);
     if (room && slots_[*room]) {
-      label[*slots_[*room]] += tolls_.bits(placing)[tile];
+      label[*slots_[*room]] += edge_costs_.bits(edge)[tile];
       return label[*slots_[*room]] <= graph_.rooms()[*room].bits;
     }
     return true;
@@ -232,7 +234,8 @@ class Walk {
       double used = slots_[r] ? label[*slots_[r]] : 0;
       for (const TensorId t : workload.tensors.ids()) {
         if (room.level == LevelId{0} && room.tenants.contains(t)) {
-          used += whole_bits(workload.tensors[t], graph_.stands(t)[graph_.stand_at(node.spot, t)]);
+          used += whole_bits(workload.tensors[t],
+                             graph_.residences(t)[graph_.stand_at(node.residency, t)]);
         }
       }
       if (used > room.bits) {
@@ -246,9 +249,9 @@ class Walk {
       frontier_.points.push_back(found);
     }
   }
-  double whole_bits(const Tensor& tensor, const Stand& stand) const {
+  double whole_bits(const Tensor& tensor, const Residence& residence) const {
     const PerDim<std::int64_t> bounds = bounds_of(graph_.problem().workload());
-    auto bits = static_cast<double>((stand.final ? tensor.bits : tensor.partial_bits).count());
+    auto bits = static_cast<double>((residence.final ? tensor.bits : tensor.partial_bits).count());
     for (const Rank& rank : tensor.ranks) {
       bits *= static_cast<double>(count_coordinates(rank, bounds));
     }
@@ -257,8 +260,8 @@ class Walk {
 
   const Graph& graph_;
   const Tiles& tiles_;
-  Tolls& tolls_;
-  const Potential& potential_;
+  EdgeCosts& edge_costs_;
+  const CompletionBound& completion_bound_;
   ArrayTimes* array_;  // none: not asked for
   const Price& price_;
   Frontier frontier_;
@@ -267,15 +270,15 @@ class Walk {
   std::vector<std::optional<std::size_t>> slots_;  // per room: where in a label
   std::optional<std::size_t> measured_;            // the room of a curve
   std::map<std::size_t, std::vector<Label>> waiting_;
-  Replay replay_;
+  BackwardSearch replay_;
 };
 
 }  // namespace
 
-Replay find_better(const Graph& graph, const Tiles& tiles, Tolls& tolls, const Potential& potential,
-                   ArrayTimes* array, const Price& price, const Goal& goal,
-                   const Frontier& frontier) {
-  return Walk{graph, tiles, tolls, potential, array, price, goal, frontier}.run();
+BackwardSearch find_better(const Graph& graph, const Tiles& tiles, EdgeCosts& edge_costs,
+                           const CompletionBound& completion_bound, ArrayTimes* array,
+                           const Price& price, const Goal& goal, const Frontier& frontier) {
+  return Walk{graph, tiles, edge_costs, completion_bound, array, price, goal, frontier}.run();
 }
 
 }  // namespace mapsim::check

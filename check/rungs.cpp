@@ -38,7 +38,7 @@ std::vector<Spread> list_spreads(const Problem& problem, const Unrolling& unroll
   return spreads;
 }
 
-Rungs::Rungs(const Ladders& ladders, std::vector<Spread> spreads, std::size_t most)
+ExtentBins::ExtentBins(const ExtentDomains& ladders, std::vector<Spread> spreads, std::size_t most)
     : ladders_{ladders},
       spreads_{std::move(spreads)},
       low_(ladders.size()),
@@ -58,7 +58,7 @@ Rungs::Rungs(const Ladders& ladders, std::vector<Spread> spreads, std::size_t mo
 }
 
 // Joins neighbours from the largest on, as long as they differ by no more than the ratio.
-void Rungs::join(double ratio) {
+void ExtentBins::join(double ratio) {
   size_ = 1;
   for (const DimId d : ladders_.ids()) {
     const std::vector<std::int64_t>& ladder = ladders_[d];
@@ -82,12 +82,12 @@ void Rungs::join(double ratio) {
   }
 }
 
-std::size_t Rungs::rung_of(DimId d, std::int64_t extent) const {
+std::size_t ExtentBins::rung_of(DimId d, std::int64_t extent) const {
   return static_cast<std::size_t>(std::lower_bound(high_[d].begin(), high_[d].end(), extent) -
                                   high_[d].begin());
 }
 
-void Rungs::list_behind() {
+void ExtentBins::list_behind() {
   for (const Spread& spread : spreads_) {
     auto& all = behind_.emplace_back();
     all.resize(ladders_.size());
@@ -98,9 +98,9 @@ void Rungs::list_behind() {
         for (const auto& [dim, instances] : spread.loops) {
           block = block && dim == d ? block_of(ladders_[d], *block, instances) : block;
         }
-        std::vector<std::size_t>& rungs = all[d][rung_of(d, extent)];
-        if (block && (rungs.empty() || rungs.back() != rung_of(d, *block))) {
-          rungs.push_back(rung_of(d, *block));
+        std::vector<std::size_t>& bins = all[d][rung_of(d, extent)];
+        if (block && (bins.empty() || bins.back() != rung_of(d, *block))) {
+          bins.push_back(rung_of(d, *block));
         }
       }
     }

@@ -149,7 +149,7 @@ class ScheduleChecker {
                     [form](const Point& point) { return point.form == form; })) {
       return false;
     }
-    const EngineFloor floor = floor_of_schedules(problem);
+    const EngineBound floor = floor_of_schedules(problem);
     return frontier_.covers(certificate_.goal.figures(floor.energy, floor.cycles, 0));
   }
 

@@ -30,21 +30,21 @@ double count_points(const Rank& rank, std::int64_t a, std::int64_t b, bool apart
 
 }  // namespace
 
-BoundaryUse boundary_of(const Graph& graph, const Placing& placing, Tracked tracked) {
+BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tracked) {
   const Problem& problem = graph.problem();
-  const Tensor& tensor = problem.workload().tensors[placing.tensor];
-  const Stand& outer = graph.stands(placing.tensor)[placing.outer];
-  const bool mac = placing.inner == Placing::kMac;
-  const Stand inner = mac ? Stand{} : graph.stands(placing.tensor)[placing.inner];
+  const Tensor& tensor = problem.workload().tensors[edge.tensor];
+  const Residence& outer = graph.residences(edge.tensor)[edge.outer];
+  const bool mac = edge.inner == BoundaryEdge::kMac;
+  const Residence inner = mac ? Residence{} : graph.residences(edge.tensor)[edge.inner];
   const bool has_child = !mac && !inner.latch;
   BoundaryUse made;
-  made.tensor = placing.tensor;
+  made.tensor = edge.tensor;
   made.slides = inner.latch || (has_child && problem.arch().levels[inner.level].sliding);
   made.above = mac ? graph.used().size() : inner.above;
-  made.crossed = std::min(placing.crossed, made.above);
+  made.crossed = std::min(edge.crossed, made.above);
   made.outer_fanouts = outer.above;
   made.distinct = 1;
-  made.returns = placing.tensor == problem.workload().output();
+  made.returns = edge.tensor == problem.workload().output();
   for (const Rank& rank : tensor.ranks) {
     made.distinct *= static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
     made.returns = made.returns && rank.terms.size() < 2;
@@ -53,11 +53,11 @@ BoundaryUse boundary_of(const Graph& graph, const Placing& placing, Tracked trac
   made.busy_inner.assign(made.above, Use::kFirst);
   made.outer = made.inner;
   for (std::size_t f = outer.above; f < made.above; ++f) {
-    made.outer[f] = problem.is_merged(graph.used()[f], placing.tensor) ? Use::kMerge : Use::kSum;
+    made.outer[f] = problem.is_merged(graph.used()[f], edge.tensor) ? Use::kMerge : Use::kSum;
   }
   made.busy_outer = made.outer;
   std::fill_n(made.busy_outer.begin(), outer.above, Use::kFirst);
-  Boundary boundary{placing.tensor, outer.level, std::nullopt, outer.final, made.distinct};
+  Boundary boundary{edge.tensor, outer.level, std::nullopt, outer.final, made.distinct};
   if (has_child) {
     boundary.child = inner.level;
     made.tile_width =
@@ -98,23 +98,23 @@ std::int64_t least_visits(const std::vector<Spread>& spreads, DimId d, std::int6
   return least;
 }
 
-Shares::Shares(const Graph& graph, const Rungs& rungs, Tracked tracked)
+Shares::Shares(const Graph& graph, const ExtentBins& bins, Tracked tracked)
     : graph_{graph},
-      rungs_{rungs},
+      bins_{bins},
       tracked_{tracked},
       components_{resources(tracked, graph.ports().size())} {
-  for (const Placing& placing : graph.placings()) {
-    boundaries_.push_back(boundary_of(graph, placing, tracked));
+  for (const BoundaryEdge& edge : graph.edges()) {
+    boundaries_.push_back(boundary_of(graph, edge, tracked));
   }
   for (const Tensor& tensor : graph.problem().workload().tensors) {
     for (const Rank& rank : tensor.ranks) {
       std::vector<std::uint32_t>& index = index_[&rank];
-      index.assign(rungs.size(), 0);
+      index.assign(bins.size(), 0);
       for (const Term& term : rank.terms) {
-        const std::size_t count = rungs.count(term.dim);
-        rungs.sweep(term.dim, [&](std::size_t rung, std::size_t first, std::size_t last) {
+        const std::size_t count = bins.count(term.dim);
+        bins.sweep(term.dim, [&](std::size_t bin, std::size_t first, std::size_t last) {
           for (std::size_t tile = first; tile < last; ++tile) {
-            index[tile] = static_cast<std::uint32_t>(index[tile] * count + rung);
+            index[tile] = static_cast<std::uint32_t>(index[tile] * count + bin);
           }
         });
       }
@@ -127,7 +127,7 @@ double Shares::met(const BoundaryUse& of, std::size_t fanouts, bool first) const
   const DimSet relevant = graph_.problem().workload().tensors[of.tensor].dims();
   double met = of.distinct;
   for (std::size_t f = 0; f < fanouts; ++f) {
-    for (const auto& [dim, instances] : rungs_.spreads()[f].loops) {
+    for (const auto& [dim, instances] : bins_.spreads()[f].loops) {
       const auto factor = static_cast<double>(instances);
       met = relevant.contains(dim) ? (first ? met / factor : met) : first ? met : met * factor;
     }
@@ -144,21 +144,21 @@ void Shares::multiply_window(const BoundaryUse& of, const Rank& rank, const std:
   bool apart = false;
   std::array<std::vector<std::int64_t>, 2> together;
   for (std::size_t i = 0; i < 2; ++i) {
-    for (std::size_t rung = 0; rung < rungs_.count(dims[i]); ++rung) {
-      std::int64_t extent = rungs_.high(dims[i], rung);
+    for (std::size_t bin = 0; bin < bins_.count(dims[i]); ++bin) {
+      std::int64_t extent = bins_.high(dims[i], bin);
       for (std::size_t f = 0; f < uses.size(); ++f) {
-        const std::int64_t factor = rungs_.spreads()[f].factor(dims[i]);
+        const std::int64_t factor = bins_.spreads()[f].factor(dims[i]);
         if (f < of.crossed && uses[f] == Use::kMerge) {
           extent *= factor;
           apart = apart || factor > 1;
         } else if (f >= of.crossed && uses[f] != Use::kMerge && run != dims[i]) {
-          extent = rungs_.spreads()[f].block(dims[i], extent);
+          extent = bins_.spreads()[f].block(dims[i], extent);
         }
       }
-      together[i].push_back(std::min(extent, rungs_.bound(dims[i])));
+      together[i].push_back(std::min(extent, bins_.bound(dims[i])));
     }
   }
-  const std::array<std::int64_t, 2> bounds{rungs_.bound(dims[0]), rungs_.bound(dims[1])};
+  const std::array<std::int64_t, 2> bounds{bins_.bound(dims[0]), bins_.bound(dims[1])};
   std::vector<double> table;
   for (const std::int64_t a : together[0]) {
     for (const std::int64_t b : together[1]) {
@@ -183,7 +183,7 @@ std::vector<double> Shares::volumes(const BoundaryUse& of, const std::vector<Use
   const DimSet relevant = tensor.dims();
   double constant = 1;  // the first instance's share is the largest
   for (std::size_t f = 0; f < uses.size(); ++f) {
-    for (const auto& [dim, instances] : rungs_.spreads()[f].loops) {
+    for (const auto& [dim, instances] : bins_.spreads()[f].loops) {
       constant /=
           uses[f] == Use::kFirst && relevant.contains(dim) ? static_cast<double>(instances) : 1.0;
     }
@@ -198,26 +198,26 @@ std::vector<double> Shares::volumes(const BoundaryUse& of, const std::vector<Use
     }
   }
   for (const DimId d : workload.dims.ids()) {
-    if (relevant.contains(d) || rungs_.count(d) == 1) {
+    if (relevant.contains(d) || bins_.count(d) == 1) {
       continue;
     }
     std::vector<double> visits;
-    for (std::size_t rung = 0; rung < rungs_.count(d); ++rung) {
-      visits.push_back(static_cast<double>(least_visits(rungs_.spreads(), d, rungs_.bound(d),
-                                                        rungs_.high(d, rung), of.crossed, uses)));
+    for (std::size_t bin = 0; bin < bins_.count(d); ++bin) {
+      visits.push_back(static_cast<double>(
+          least_visits(bins_.spreads(), d, bins_.bound(d), bins_.high(d, bin), of.crossed, uses)));
     }
-    rungs_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
+    bins_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
       for (std::size_t tile = first; tile < std::min(last, tiles); ++tile) {
-        values[tile] *= visits[rung];
+        values[tile] *= visits[bin];
       }
     });
   }
   return values;
 }
 
-std::vector<double> Shares::costs(std::size_t placing, std::optional<DimId> run,
+std::vector<double> Shares::costs(std::size_t edge, std::optional<DimId> run,
                                   const std::vector<double>& bits) const {
-  const BoundaryUse& of = boundaries_[placing];
+  const BoundaryUse& of = boundaries_[edge];
   const std::size_t tiles = bits.size();
   const std::vector<double> outer = volumes(of, of.outer, run, tiles);
   const std::vector<double> inner = volumes(of, of.inner, run, tiles);
@@ -244,29 +244,29 @@ std::vector<double> Shares::costs(std::size_t placing, std::optional<DimId> run,
   return costs;
 }
 
-std::vector<double> Shares::plain(std::size_t placing, const std::vector<double>& bits) const {
-  return costs(placing, std::nullopt, bits);
+std::vector<double> Shares::plain(std::size_t edge, const std::vector<double>& bits) const {
+  return costs(edge, std::nullopt, bits);
 }
 
 // The tile in which the run ends may be the smallest.
-std::vector<double> Shares::sliding(std::size_t placing, DimId dim) const {
-  return costs(placing, dim, std::vector<double>(rungs_.size(), 0.0));
+std::vector<double> Shares::sliding(std::size_t edge, DimId dim) const {
+  return costs(edge, dim, std::vector<double>(bins_.size(), 0.0));
 }
 
-// Extents of the smallest tile of a rung behind the fanouts that the placing waits for; 0: the
+// Extents of the smallest tile of a bin behind the fanouts that the edge waits for; 0: the
 // rules forbid them.
-std::vector<std::int64_t> Shares::tile_extents(const Placing& of, DimId d) const {
-  const Stand& stand = graph_.stands(of.tensor)[of.inner];
+std::vector<std::int64_t> Shares::tile_extents(const BoundaryEdge& of, DimId d) const {
+  const Residence& residence = graph_.residences(of.tensor)[of.inner];
   std::vector<std::int64_t> extents;
-  for (std::size_t rung = 0; rung < rungs_.count(d); ++rung) {
-    std::int64_t extent = rungs_.low(d, rung);
-    for (std::size_t f = of.crossed; f < stand.above; ++f) {
-      extent = rungs_.spreads()[f].block(d, extent);
+  for (std::size_t bin = 0; bin < bins_.count(d); ++bin) {
+    std::int64_t extent = bins_.low(d, bin);
+    for (std::size_t f = of.crossed; f < residence.above; ++f) {
+      extent = bins_.spreads()[f].block(d, extent);
     }
-    const bool known = rungs_.low(d, rung) == rungs_.high(d, rung) && !stand.latch;
+    const bool known = bins_.low(d, bin) == bins_.high(d, bin) && !residence.latch;
     bool allowed = true;
     for (const ExtentRule& rule : graph_.rules().extents) {
-      allowed = allowed && (!known || rule.level != stand.level || rule.tensor != of.tensor ||
+      allowed = allowed && (!known || rule.level != residence.level || rule.tensor != of.tensor ||
                             rule.dim != d || rule.extents.contains(extent));
     }
     extents.push_back(allowed ? extent : 0);
@@ -274,17 +274,18 @@ std::vector<std::int64_t> Shares::tile_extents(const Placing& of, DimId d) const
   return extents;
 }
 
-std::vector<double> Shares::bits(std::size_t placing) const {
-  const Placing& of = graph_.placings()[placing];
-  const Stand& stand = graph_.stands(of.tensor)[of.inner];
+std::vector<double> Shares::bits(std::size_t edge) const {
+  const BoundaryEdge& of = graph_.edges()[edge];
+  const Residence& residence = graph_.residences(of.tensor)[of.inner];
   const Tensor& tensor = graph_.problem().workload().tensors[of.tensor];
-  const auto width = static_cast<double>((stand.final ? tensor.bits : tensor.partial_bits).count());
+  const auto width =
+      static_cast<double>((residence.final ? tensor.bits : tensor.partial_bits).count());
   const auto room = graph_.room_of(of);
-  const double most = stand.latch ? width : room ? graph_.rooms()[*room].bits : kInfinity;
-  std::vector<double> bits(rungs_.size(), width);
+  const double most = residence.latch ? width : room ? graph_.rooms()[*room].bits : kInfinity;
+  std::vector<double> bits(bins_.size(), width);
   for (const Rank& rank : tensor.ranks) {
-    // Points per tile of the rank, the first dim's rungs outermost.
-    std::vector<PerDim<std::int64_t>> tiles{PerDim<std::int64_t>(rungs_.dims(), 1)};
+    // Points per tile of the rank, the first dim's bins outermost.
+    std::vector<PerDim<std::int64_t>> tiles{PerDim<std::int64_t>(bins_.dims(), 1)};
     for (const Term& term : rank.terms) {
       std::vector<PerDim<std::int64_t>> longer;
       const std::vector<std::int64_t> along = tile_extents(of, term.dim);
@@ -312,10 +313,10 @@ std::vector<double> Shares::bits(std::size_t placing) const {
   return bits;
 }
 
-std::vector<double> Shares::end(const std::vector<std::size_t>& placings) const {
+std::vector<double> Shares::end(const std::vector<std::size_t>& edges) const {
   std::vector<double> sum(components_, 0.0);
-  for (const std::size_t placing : placings) {
-    const std::vector<double> one = costs(placing, std::nullopt, {0.0});
+  for (const std::size_t edge : edges) {
+    const std::vector<double> one = costs(edge, std::nullopt, {0.0});
     for (std::size_t k = 0; k < components_; ++k) {
       sum[k] += one[k];
     }

@@ -32,42 +32,42 @@ struct BoundaryUse {
     return {crossing, returns ? std::max(0.0, crossing - met) : 0};
   }
 };
-BoundaryUse boundary_of(const Graph& graph, const Placing& placing, Tracked tracked);
+BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tracked);
 
-// What placings cost in a balanced space at least, per tile of rungs, whatever loops have led
+// What edges cost in a balanced space at least, per tile of bins, whatever loops have led
 // there. docs/certificates.md has why.
 class Shares {
  public:
-  Shares(const Graph& graph, const Rungs& rungs, Tracked tracked);
+  Shares(const Graph& graph, const ExtentBins& bins, Tracked tracked);
 
   std::size_t components() const { return components_; }
-  const BoundaryUse& boundary(std::size_t placing) const { return boundaries_[placing]; }
+  const BoundaryUse& boundary(std::size_t edge) const { return boundaries_[edge]; }
   // Component k of tile T at [k * tiles + T]. `bits`: of the tiles, as below.
-  std::vector<double> plain(std::size_t placing, const std::vector<double>& bits) const;
+  std::vector<double> plain(std::size_t edge, const std::vector<double>& bits) const;
   // Of a sliding tile right below a loop over `dim` that starts from T, whichever tile it ends in.
-  std::vector<double> sliding(std::size_t placing, DimId dim) const;
+  std::vector<double> sliding(std::size_t edge, DimId dim) const;
   // Bits of the tile, per tile, at least; infinite where it does not fit its room alone, or the
   // rules.
-  std::vector<double> bits(std::size_t placing) const;
+  std::vector<double> bits(std::size_t edge) const;
   // Placings into the compute units and the operations themselves.
-  std::vector<double> end(const std::vector<std::size_t>& placings) const;
+  std::vector<double> end(const std::vector<std::size_t>& edges) const;
 
  private:
-  std::vector<double> costs(std::size_t placing, std::optional<DimId> run,
+  std::vector<double> costs(std::size_t edge, std::optional<DimId> run,
                             const std::vector<double>& bits) const;
   std::vector<double> volumes(const BoundaryUse& of, const std::vector<Use>& uses,
                               std::optional<DimId> run, std::size_t tiles) const;
   void multiply_window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
                        std::optional<DimId> run, std::vector<double>& values) const;
-  std::vector<std::int64_t> tile_extents(const Placing& of, DimId d) const;
+  std::vector<std::int64_t> tile_extents(const BoundaryEdge& of, DimId d) const;
   double met(const BoundaryUse& of, std::size_t fanouts, bool first) const;
 
   const Graph& graph_;
-  const Rungs& rungs_;
+  const ExtentBins& bins_;
   Tracked tracked_;
   std::size_t components_;
   std::vector<BoundaryUse> boundaries_;
-  std::map<const Rank*, std::vector<std::uint32_t>> index_;  // per tile, of the rank's own rungs
+  std::map<const Rank*, std::vector<std::uint32_t>> index_;  // per tile, of the rank's own bins
 };
 
 // Steps of the loops over d that an irrelevant tile is moved by, at least, where tiles of up to

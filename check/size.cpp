@@ -50,7 +50,7 @@ class LoopNests {
     list_terms();
   }
 
-  // Ways to cut these extents down to 1 in `runs` runs.
+  // TensorPaths to cut these extents down to 1 in `runs` runs.
   const mpz_class& count(const PerDim<std::int64_t>& extents, std::size_t runs) {
     while (powers_.size() <= runs) {
       multiply();
@@ -124,19 +124,19 @@ class LoopNests {
 class PointCounts {
  public:
   PointCounts(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used)
-      : points_{problem, rules, used}, ways_{points_.start()} {}
+      : points_{problem, rules, used}, tensor_paths_{points_.start()} {}
   std::size_t most() const { return points_.most_points(); }
   const mpz_class& at(std::size_t points) {
     while (counts_.size() <= points) {
-      counts_.push_back(points_.whole(ways_));
-      ways_ = points_.occupy(ways_, points_.chains());
+      counts_.push_back(points_.whole(tensor_paths_));
+      tensor_paths_ = points_.occupy(tensor_paths_, points_.chains());
     }
     return counts_[points];
   }
 
  private:
   Arrangements points_;
-  Arrangements::Ways ways_;  // after as many points as there are counts
+  Arrangements::TensorPaths tensor_paths_;  // after as many points as there are counts
   std::vector<mpz_class> counts_;
 };
 
@@ -179,19 +179,19 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
   const Case at = list_cases(problem, unrolling).front();
   const Tiles tiles{at.bounds};
   const Arrangements points{problem, rules, at.used};
-  const auto loop = [&points](const Arrangements::Ways& from, DimId d, std::int64_t factor,
-                              Arrangements::Ways& to) {
+  const auto loop = [&points](const Arrangements::TensorPaths& from, DimId d, std::int64_t factor,
+                              Arrangements::TensorPaths& to) {
     const int sign = -moebius(factor);
-    for (const auto& [state, ways] : sign != 0 ? from : Arrangements::Ways{}) {
+    for (const auto& [state, ways] : sign != 0 ? from : Arrangements::TensorPaths{}) {
       if (const auto after = points.after_loop(state, d, factor)) {
         to[*after] += sign * ways;
       }
     }
   };
-  std::vector<Arrangements::Ways> runs(tiles.size());
-  std::vector<Arrangements::Ways> all(tiles.size());  // with those that end with a point
+  std::vector<Arrangements::TensorPaths> runs(tiles.size());
+  std::vector<Arrangements::TensorPaths> all(tiles.size());  // with those that end with a point
   for (std::size_t tile = tiles.size(); tile-- > 0;) {
-    Arrangements::Ways before = runs[tile];
+    Arrangements::TensorPaths before = runs[tile];
     if (tile + 1 == tiles.size()) {
       before = points.start();
     }
@@ -199,7 +199,7 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
     for (const DimId d : at.bounds.ids()) {
       left[d] = tiles.extent(d, tile);
     }
-    const Arrangements::Ways kept =
+    const Arrangements::TensorPaths kept =
         points.occupy(before, points.chains_at(real_extents(at, tiles, tile), left));
     all[tile] = before;
     for (const auto& [state, ways] : kept) {

@@ -21,7 +21,7 @@ struct Taken {
   friend auto operator<=>(const Taken&, const Taken&) = default;
 };
 // How many ways there are to have given it.
-using Ways = std::map<Taken, std::int64_t>;
+using TensorPaths = std::map<Taken, std::int64_t>;
 
 // Walks the dims and grows the ways axis by axis: a fanout's factors are admissible if some way is
 // left at the end.
@@ -49,14 +49,15 @@ class FanoutChoices {
   }
 
  private:
-  void descend(std::size_t index, const Ways& ways, PerDim<std::int64_t>& factors) {
+  void descend(std::size_t index, const TensorPaths& ways, PerDim<std::int64_t>& factors) {
     if (index == factors.size()) {
       finish(ways, factors);
       return;
     }
     const auto dim = static_cast<DimId>(index);
     for (const std::int64_t factor : divisors_of(workload_.dims[dim].bound)) {
-      const Ways more = factor <= fanout_.x * fanout_.y ? extend(ways, dim, factor) : Ways{};
+      const TensorPaths more =
+          factor <= fanout_.x * fanout_.y ? extend(ways, dim, factor) : TensorPaths{};
       if (!more.empty()) {
         factors[dim] = factor;
         descend(index + 1, more, factors);
@@ -65,7 +66,7 @@ class FanoutChoices {
     factors[dim] = 1;
   }
 
-  void finish(const Ways& ways, const PerDim<std::int64_t>& factors) {
+  void finish(const TensorPaths& ways, const PerDim<std::int64_t>& factors) {
     Unrolling all;
     all.factors.push_back(factors);
     for (const auto& [taken, count] : ways) {
@@ -87,8 +88,8 @@ class FanoutChoices {
     }
   }
 
-  Ways extend(const Ways& ways, DimId dim, std::int64_t factor) const {
-    Ways more;
+  TensorPaths extend(const TensorPaths& ways, DimId dim, std::int64_t factor) const {
+    TensorPaths more;
     for (const std::int64_t x : divisors_of(factor)) {
       for (const auto& [taken, count] : ways) {
         Taken next = taken;

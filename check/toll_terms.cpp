@@ -10,7 +10,7 @@
 
 namespace mapsim::check {
 
-const std::vector<std::uint32_t>& Tolls::rank_index(TensorId t, std::size_t rank) {
+const std::vector<std::uint32_t>& EdgeCosts::rank_index(TensorId t, std::size_t rank) {
   std::vector<std::uint32_t>& index = rank_index_[{index_of(t), rank}];
   if (index.empty()) {
     index = index_tiles(tiles_, graph_.problem().workload().tensors[t].ranks[rank]);
@@ -19,8 +19,8 @@ const std::vector<std::uint32_t>& Tolls::rank_index(TensorId t, std::size_t rank
 }
 
 // `what`: -2 the union, -1 what is met, else what is gained along that dim of the rank.
-const std::vector<double>& Tolls::table(TensorId t, std::size_t rank, int what,
-                                        const Sharing& sharing) {
+const std::vector<double>& EdgeCosts::table(TensorId t, std::size_t rank, int what,
+                                            const Sharing& sharing) {
   std::vector<double>& table = tables_[{index_of(t), rank, what, sharing}];
   if (table.empty()) {
     const Rank& of = graph_.problem().workload().tensors[t].ranks[rank];
@@ -32,8 +32,8 @@ const std::vector<double>& Tolls::table(TensorId t, std::size_t rank, int what,
 }
 
 // One entry of `uses` per used fanout above the child.
-Tolls::Volume Tolls::make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses,
-                                 bool together) {
+EdgeCosts::Volume EdgeCosts::make_volume(TensorId t, std::size_t crossed,
+                                         const std::vector<Use>& uses, bool together) {
   const Workload& workload = graph_.problem().workload();
   const Tensor& tensor = workload.tensors[t];
   const DimSet relevant = tensor.dims();
@@ -71,8 +71,8 @@ Tolls::Volume Tolls::make_volume(TensorId t, std::size_t crossed, const std::vec
 }
 
 // Distinct elements met by the instances below `above` used fanouts: summed, or the first one's.
-Tolls::Volume Tolls::make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses,
-                              std::size_t above) {
+EdgeCosts::Volume EdgeCosts::make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses,
+                                      std::size_t above) {
   const Workload& workload = graph_.problem().workload();
   const Tensor& tensor = workload.tensors[t];
   const DimSet relevant = tensor.dims();
@@ -104,12 +104,12 @@ Tolls::Volume Tolls::make_met(TensorId t, std::size_t crossed, const std::vector
 }
 
 // Every fanout between parent and child, used or idle, from the innermost outwards.
-void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
+void EdgeCosts::add_networks(const BoundaryEdge& edge, bool together, Terms& made) {
   const Problem& problem = graph_.problem();
   const Arch& arch = problem.arch();
-  const TensorId t = placing.tensor;
-  const LevelId parent = graph_.stands(t)[placing.outer].level;
-  std::size_t outside = made.has_child ? graph_.stands(t)[placing.inner].above : at_.used.size();
+  const TensorId t = edge.tensor;
+  const LevelId parent = graph_.residences(t)[edge.outer].level;
+  std::size_t outside = made.has_child ? graph_.residences(t)[edge.inner].above : at_.used.size();
   const std::vector<Use> sums(outside, Use::kSum);
   std::vector<Use> uses = sums;
   bool costs = false;
@@ -117,7 +117,7 @@ void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
     const auto f = static_cast<FanoutId>(i);
     const bool between =
         arch.is_above(parent, f) &&
-        !(made.has_child && arch.is_above(graph_.stands(t)[placing.inner].level, f));
+        !(made.has_child && arch.is_above(graph_.residences(t)[edge.inner].level, f));
     if (!between) {
       continue;
     }
@@ -127,7 +127,7 @@ void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
     network.merges = used && problem.is_merged(f, t);
     if (network.merges) {
       uses[outside] = Use::kMerge;
-      network.outer.crossing = make_volume(t, placing.crossed, uses, together);
+      network.outer.crossing = make_volume(t, edge.crossed, uses, together);
     }
     network.energy = network_energy(problem, f, made.output);
     if (network.energy.hop_pj > 0) {
@@ -138,7 +138,7 @@ void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
         network.group_size *= shared.contains(d) ? static_cast<double>(instances) : 1.0;
       }
       if (made.output) {
-        network.outer.met = make_met(t, placing.crossed, sums, outside);
+        network.outer.met = make_met(t, edge.crossed, sums, outside);
       }
     }
     costs =
@@ -150,34 +150,34 @@ void Tolls::add_networks(const Placing& placing, bool together, Terms& made) {
   }
 }
 
-BoundaryCost Tolls::cost_of(const Placing& placing, bool has_child) const {
+BoundaryCost EdgeCosts::cost_of(const BoundaryEdge& edge, bool has_child) const {
   const Problem& problem = graph_.problem();
-  const std::vector<Stand>& stands = graph_.stands(placing.tensor);
+  const std::vector<Residence>& residences = graph_.residences(edge.tensor);
   const auto padding = [&](LevelId level) {
     const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-    return timing != nullptr && problem.arch().is_above(level, timing->array) ? whole_tiles(placing)
+    return timing != nullptr && problem.arch().is_above(level, timing->array) ? whole_tiles(edge)
                                                                               : Padding{};
   };
-  Boundary boundary{placing.tensor, stands[placing.outer].level, std::nullopt,
-                    stands[placing.outer].final, 1};
-  for (const Rank& rank : problem.workload().tensors[placing.tensor].ranks) {
+  Boundary boundary{edge.tensor, residences[edge.outer].level, std::nullopt,
+                    residences[edge.outer].final, 1};
+  for (const Rank& rank : problem.workload().tensors[edge.tensor].ranks) {
     boundary.distinct *=
         static_cast<double>(count_coordinates(rank, bounds_of(problem.workload())));
   }
   boundary.parent_padding = padding(boundary.parent);
   if (has_child) {
-    boundary.child = stands[placing.inner].level;
+    boundary.child = residences[edge.inner].level;
     boundary.child_padding = padding(*boundary.child);
   }
   return {problem, boundary, graph_.ports(), tracked_};
 }
 
 // Operands that must stay in a systolic array come as tiles of all of it, whatever is in use.
-Padding Tolls::whole_tiles(const Placing& placing) const {
+Padding EdgeCosts::whole_tiles(const BoundaryEdge& edge) const {
   const Problem& problem = graph_.problem();
   const auto& timing = std::get<SystolicTiming>(problem.arch().compute.timing);
-  const Role role = problem.workload().tensors[placing.tensor].role;
-  if (!timing.whole_tiles || placing.tensor == problem.workload().output() ||
+  const Role role = problem.workload().tensors[edge.tensor].role;
+  if (!timing.whole_tiles || edge.tensor == problem.workload().output() ||
       !roles_in_array(problem.arch(), timing).contains(role)) {
     return {};
   }
@@ -190,36 +190,37 @@ Padding Tolls::whole_tiles(const Placing& placing) const {
 }
 
 // `outer`, `inner`: used fanouts above the ends.
-void Tolls::add_met(const Placing& placing, std::size_t outer, std::size_t inner, Terms& made) {
+void EdgeCosts::add_met(const BoundaryEdge& edge, std::size_t outer, std::size_t inner,
+                        Terms& made) {
   const std::vector<Use> sums(inner, Use::kSum);
   const std::vector<Use> firsts(inner, Use::kFirst);
-  made.outer.met = make_met(placing.tensor, placing.crossed, sums, outer);
-  made.inner.met = make_met(placing.tensor, placing.crossed, sums, inner);
-  made.busy_outer.met = make_met(placing.tensor, placing.crossed, firsts, outer);
-  made.busy_inner.met = make_met(placing.tensor, placing.crossed, firsts, inner);
+  made.outer.met = make_met(edge.tensor, edge.crossed, sums, outer);
+  made.inner.met = make_met(edge.tensor, edge.crossed, sums, inner);
+  made.busy_outer.met = make_met(edge.tensor, edge.crossed, firsts, outer);
+  made.busy_inner.met = make_met(edge.tensor, edge.crossed, firsts, inner);
 }
 
-Tolls::Terms Tolls::make_terms(std::size_t index) {
-  const Placing& placing = graph_.placings()[index];
+EdgeCosts::Terms EdgeCosts::make_terms(std::size_t index) {
+  const BoundaryEdge& edge = graph_.edges()[index];
   const Problem& problem = graph_.problem();
   const Arch& arch = problem.arch();
-  const TensorId t = placing.tensor;
+  const TensorId t = edge.tensor;
   const Tensor& tensor = problem.workload().tensors[t];
-  const Stand& outer = graph_.stands(t)[placing.outer];
-  const bool mac = placing.inner == Placing::kMac;
-  const Stand inner = mac ? Stand{} : graph_.stands(t)[placing.inner];
+  const Residence& outer = graph_.residences(t)[edge.outer];
+  const bool mac = edge.inner == BoundaryEdge::kMac;
+  const Residence inner = mac ? Residence{} : graph_.residences(t)[edge.inner];
   const std::size_t above = mac ? at_.used.size() : inner.above;
 
   Terms made;
   made.output = t == problem.workload().output();
   made.has_child = !mac && !inner.latch;
   made.slides = inner.latch || (made.has_child && arch.levels[inner.level].sliding);
-  made.cost = cost_of(placing, made.has_child);
+  made.cost = cost_of(edge, made.has_child);
   std::vector<Use> uses(above, Use::kSum);
   const auto volume = [&](std::size_t firsts, const std::vector<Use>& of, bool together) {
     std::vector<Use> with_first = of;
     std::fill_n(with_first.begin(), firsts, Use::kFirst);
-    return make_volume(t, placing.crossed, with_first, together);
+    return make_volume(t, edge.crossed, with_first, together);
   };
   made.inner.crossing = volume(0, uses, true);
   made.busy_inner.crossing = volume(above, uses, true);
@@ -228,14 +229,14 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
     together =
         together && (!problem.is_merged(at_.used[f], t) || arch.fanouts[at_.used[f]].forwarding);
   }
-  add_networks(placing, together, made);
+  add_networks(edge, together, made);
   for (std::size_t f = outer.above; f < above; ++f) {
     uses[f] = problem.is_merged(at_.used[f], t) ? Use::kMerge : Use::kSum;
   }
   made.outer.crossing = volume(0, uses, together);
   made.busy_outer.crossing = volume(outer.above, uses, together);
   if (made.output) {
-    add_met(placing, outer.above, above, made);
+    add_met(edge, outer.above, above, made);
   }
   if (made.has_child && tracked_.edges) {
     made.tile_bits = &bits(index);
@@ -245,15 +246,15 @@ Tolls::Terms Tolls::make_terms(std::size_t index) {
   return made;
 }
 
-const Tolls::Terms& Tolls::terms(std::size_t placing) {
-  if (!terms_[placing]) {
-    terms_[placing] = std::make_unique<Terms>(make_terms(placing));
+const EdgeCosts::Terms& EdgeCosts::terms(std::size_t edge) {
+  if (!terms_[edge]) {
+    terms_[edge] = std::make_unique<Terms>(make_terms(edge));
   }
-  return *terms_[placing];
+  return *terms_[edge];
 }
 
 // Times that the tile is exchanged for dims that do not index the tensor.
-const std::vector<double>& Tolls::trips(TensorId t) {
+const std::vector<double>& EdgeCosts::trips(TensorId t) {
   std::vector<double>& trips = trips_[t];
   if (trips.empty()) {
     const DimSet relevant = graph_.problem().workload().tensors[t].dims();

@@ -9,7 +9,7 @@
 namespace mapsim::check {
 
 // A sliding-window rank of a volume: points per tile of the rank, and those gained along each dim.
-struct Tolls::Window {
+struct EdgeCosts::Window {
   const Rank* rank = nullptr;
   const std::uint32_t* index = nullptr;            // per tile
   const std::vector<double>* united = nullptr;     // per tile of the rank
@@ -17,19 +17,19 @@ struct Tolls::Window {
 };
 
 // V of docs/model.md: constant * prod_{d not in t} E_d/T_d * prod over windows.
-struct Tolls::Volume {
+struct EdgeCosts::Volume {
   double constant = 1;
   std::vector<Window> windows;
 };
 
 // The flow at an end of a boundary.
-struct Tolls::End {
+struct EdgeCosts::End {
   Volume crossing;
   Volume met;  // outputs: distinct sums of the whole run, which cross without coming down first
 };
 
 // The network of a fanout between parent and child.
-struct Tolls::Network {
+struct EdgeCosts::Network {
   bool merges = false;
   NetworkEnergy energy;
   double route = 0;  // hops to one group of instances that are served together, on average
@@ -37,7 +37,7 @@ struct Tolls::Network {
   End outer;  // what is left at its outer end, if it merges; what a copy of it meets
 };
 
-struct Tolls::Terms {
+struct EdgeCosts::Terms {
   BoundaryCost cost;
   bool output = false;
   bool has_child = false;  // not the compute units, not a latch

@@ -7,21 +7,21 @@
 
 namespace mapsim::check {
 
-Tolls::Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked)
+EdgeCosts::EdgeCosts(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked)
     : graph_{graph},
       at_{at},
       tiles_{tiles},
       tracked_{tracked},
       components_{resources(tracked, graph.ports().size())},
-      terms_(graph.placings().size()),
-      plain_(graph.placings().size()),
-      bits_(graph.placings().size()),
+      terms_(graph.edges().size()),
+      plain_(graph.edges().size()),
+      bits_(graph.edges().size()),
       trips_(graph.problem().workload().tensors.size()) {}
-Tolls::~Tolls() = default;
+EdgeCosts::~EdgeCosts() = default;
 
 // A rank whose dim w slides in a loop from E' to T: of the E/T tiles along w the first of each run
 // is fetched whole, the others gain what the step before did not have.
-double Tolls::volume(const Volume& of, double trips, std::size_t tile, const Step& step) const {
+double EdgeCosts::volume(const Volume& of, double trips, std::size_t tile, const Step& step) const {
   double product = of.constant * trips;
   for (const Window& window : of.windows) {
     const std::uint32_t index = window.index[tile];
@@ -43,8 +43,8 @@ double Tolls::volume(const Volume& of, double trips, std::size_t tile, const Ste
 }
 
 // Of what the networks between the ends add up and hand on.
-double Tolls::networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
-                          const Step& step) const {
+double EdgeCosts::networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
+                              const Step& step) const {
   double energy = 0;
   NetworkFlow flow{entering};
   for (const Network& network : of.networks) {
@@ -63,8 +63,8 @@ double Tolls::networks_pj(const Terms& of, double entering, double trips, std::s
 
 // Adds to out[k * stride]. Sums come back but for the first time that an instance meets the
 // element.
-void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, double* out,
-                std::size_t stride) const {
+void EdgeCosts::pay(const Terms& of, double trips, std::size_t tile, Step step, double* out,
+                    std::size_t stride) const {
   step = of.slides ? step : Step{};
   const auto find = [&](const End& end) {
     EndFlow at{volume(end.crossing, trips, tile, step)};
@@ -93,25 +93,24 @@ void Tolls::pay(const Terms& of, double trips, std::size_t tile, Step step, doub
   of.cost.charge(flow, out, stride);
 }
 
-bool Tolls::allows(TensorId t, const Stand& stand, std::size_t tile) const {
+bool EdgeCosts::allows(TensorId t, const Residence& residence, std::size_t tile) const {
   PerDim<std::int64_t> left(tiles_.dims());
   PerDim<std::int64_t> extents(tiles_.dims());
   for (const DimId d : extents.ids()) {
     left[d] = tiles_.extent(d, tile);
-    extents[d] = left[d] * at_.split(stand.above, d);
+    extents[d] = left[d] * at_.split(residence.above, d);
   }
-  return allows_extents(graph_.rules(), stand.level, t, extents, left);
+  return allows_extents(graph_.rules(), residence.level, t, extents, left);
 }
 
 // values[tile] *= distinct coordinates of the rank in the tile of an instance below `above`
 // fanouts.
-void Tolls::multiply_points(const Placing& placing, std::size_t r, std::size_t above,
-                            std::vector<double>& values) {
-  const Rank& rank = graph_.problem().workload().tensors[placing.tensor].ranks[r];
+void EdgeCosts::multiply_points(const BoundaryEdge& edge, std::size_t r, std::size_t above,
+                                std::vector<double>& values) {
+  const Rank& rank = graph_.problem().workload().tensors[edge.tensor].ranks[r];
   if (rank.terms.size() > 1) {
-    const std::vector<std::uint32_t>& index = rank_index(placing.tensor, r);
-    const std::vector<double>& points =
-        table(placing.tensor, r, -2, {placing.crossed, above, 0, true});
+    const std::vector<std::uint32_t>& index = rank_index(edge.tensor, r);
+    const std::vector<double>& points = table(edge.tensor, r, -2, {edge.crossed, above, 0, true});
     for (std::size_t tile = 0; tile < values.size(); ++tile) {
       values[tile] *= points[index[tile]];
     }
@@ -124,30 +123,30 @@ void Tolls::multiply_points(const Placing& placing, std::size_t r, std::size_t a
   }
 }
 
-const std::vector<double>& Tolls::bits(std::size_t index) {
+const std::vector<double>& EdgeCosts::bits(std::size_t index) {
   std::vector<double>& bits = bits_[index];
   if (bits.empty()) {
-    const Placing& placing = graph_.placings()[index];
-    const Stand& stand = graph_.stands(placing.tensor)[placing.inner];
-    const Tensor& tensor = graph_.problem().workload().tensors[placing.tensor];
-    const Bits width = stand.final ? tensor.bits : tensor.partial_bits;
+    const BoundaryEdge& edge = graph_.edges()[index];
+    const Residence& residence = graph_.residences(edge.tensor)[edge.inner];
+    const Tensor& tensor = graph_.problem().workload().tensors[edge.tensor];
+    const Bits width = residence.final ? tensor.bits : tensor.partial_bits;
     bits.assign(tiles_.size(), static_cast<double>(width.count()));
     for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
-      multiply_points(placing, r, stand.above, bits);
+      multiply_points(edge, r, residence.above, bits);
     }
     // What does not fit its room alone, or a latch of one element, or the rules, does not exist.
-    const auto room = graph_.room_of(placing);
-    const double most = stand.latch ? static_cast<double>(width.count())
-                        : room      ? graph_.rooms()[*room].bits
-                                    : kInfinity;
+    const auto room = graph_.room_of(edge);
+    const double most = residence.latch ? static_cast<double>(width.count())
+                        : room          ? graph_.rooms()[*room].bits
+                                        : kInfinity;
     const std::vector<ExtentRule>& rules = graph_.rules().extents;
     const bool is_ruled =
-        !stand.latch && std::any_of(rules.begin(), rules.end(), [&](const ExtentRule& rule) {
-          return rule.level == stand.level && rule.tensor == placing.tensor;
+        !residence.latch && std::any_of(rules.begin(), rules.end(), [&](const ExtentRule& rule) {
+          return rule.level == residence.level && rule.tensor == edge.tensor;
         });
     for (std::size_t tile = 0; tile < bits.size(); ++tile) {
       const bool fits = bits[tile] <= most;
-      if (!fits || (is_ruled && !allows(placing.tensor, stand, tile))) {
+      if (!fits || (is_ruled && !allows(edge.tensor, residence, tile))) {
         bits[tile] = kInfinity;
       }
     }
@@ -155,38 +154,38 @@ const std::vector<double>& Tolls::bits(std::size_t index) {
   return bits;
 }
 
-const std::vector<double>& Tolls::plain(std::size_t index) {
-  std::vector<double>& tolls = plain_[index];
-  if (tolls.empty()) {
+const std::vector<double>& EdgeCosts::plain(std::size_t index) {
+  std::vector<double>& edge_costs = plain_[index];
+  if (edge_costs.empty()) {
     const Terms& of = terms(index);
-    const std::vector<double>& times = trips(graph_.placings()[index].tensor);
+    const std::vector<double>& times = trips(graph_.edges()[index].tensor);
     const std::vector<double>& room = bits(index);
-    tolls.assign(components_ * tiles_.size(), 0.0);
+    edge_costs.assign(components_ * tiles_.size(), 0.0);
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
       if (room[tile] < kInfinity) {
-        pay(of, times[tile], tile, Step{}, &tolls[tile], tiles_.size());
+        pay(of, times[tile], tile, Step{}, &edge_costs[tile], tiles_.size());
       } else {
-        tolls[tile] = kInfinity;
+        edge_costs[tile] = kInfinity;
       }
     }
   }
-  return tolls;
+  return edge_costs;
 }
 
-const std::vector<double>& Tolls::sliding(std::size_t index, DimId dim) {
-  std::vector<double>& tolls = sliding_[{index, index_of(dim)}];
-  if (tolls.empty()) {
+const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
+  std::vector<double>& edge_costs = sliding_[{index, index_of(dim)}];
+  if (edge_costs.empty()) {
     const Terms& of = terms(index);
-    const std::vector<double>& times = trips(graph_.placings()[index].tensor);
+    const std::vector<double>& times = trips(graph_.edges()[index].tensor);
     const std::vector<double>& room = bits(index);
     const std::vector<Tiles::Run>& runs = tiles_.runs(dim);
     const std::size_t rests = tiles_.size() / tiles_.divisors(dim).size();
-    tolls.assign(components_ * runs.size() * rests, 0.0);
+    edge_costs.assign(components_ * runs.size() * rests, 0.0);
     for (std::size_t r = 0; r < runs.size(); ++r) {
       const Step step{index_of(dim), tiles_.divisors(dim)[runs[r].from]};
       for (std::size_t rest = 0; rest < rests; ++rest) {
         const std::size_t tile = tiles_.from_rest(dim, rest, runs[r].to);
-        double* out = &tolls[r * rests + rest];
+        double* out = &edge_costs[r * rests + rest];
         if (room[tile] < kInfinity) {
           pay(of, times[tile], tile, step, out, runs.size() * rests);
         } else {
@@ -195,14 +194,14 @@ const std::vector<double>& Tolls::sliding(std::size_t index, DimId dim) {
       }
     }
   }
-  return tolls;
+  return edge_costs;
 }
 
-std::vector<double> Tolls::end(const std::vector<std::size_t>& placings) {
+std::vector<double> EdgeCosts::end(const std::vector<std::size_t>& edges) {
   std::vector<double> sum(components_, 0.0);
-  for (const std::size_t index : placings) {
+  for (const std::size_t index : edges) {
     std::vector<double> one(components_, 0.0);
-    pay(terms(index), trips(graph_.placings()[index].tensor)[0], 0, Step{}, one.data(), 1);
+    pay(terms(index), trips(graph_.edges()[index].tensor)[0], 0, Step{}, one.data(), 1);
     for (std::size_t k = 0; k < components_; ++k) {
       sum[k] += one[k];
     }

@@ -17,21 +17,21 @@ namespace mapsim::check {
 // What the boundaries of a case cost, per tile: the components of resource_vector.hpp. Infinite
 // where the tile does not fit its room alone, or where the sums are not as wide as the stand says.
 // Flows are from the formulas of docs/model.md for perfect factors.
-class Tolls {
+class EdgeCosts {
  public:
-  Tolls(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked);
-  ~Tolls();
+  EdgeCosts(const Graph& graph, const Case& at, const Tiles& tiles, Tracked tracked);
+  ~EdgeCosts();
 
   std::size_t components() const { return components_; }
   // Component k of tile T at [k * tiles + T], wherever the loops above leave the tile.
-  const std::vector<double>& plain(std::size_t placing);
+  const std::vector<double>& plain(std::size_t edge);
   // Right below a loop over `dim`: component k of run r of the loop at
   // [(k * runs + r) * rests + rest], `rest` counting the tiles that differ in other dims.
-  const std::vector<double>& sliding(std::size_t placing, DimId dim);
+  const std::vector<double>& sliding(std::size_t edge, DimId dim);
   // Bits that the tile takes in its room.
-  const std::vector<double>& bits(std::size_t placing);
+  const std::vector<double>& bits(std::size_t edge);
   // Placings into the compute units and the operations themselves.
-  std::vector<double> end(const std::vector<std::size_t>& placings);
+  std::vector<double> end(const std::vector<std::size_t>& edges);
 
  private:
   // How often it happens, over every instance and over the first one.
@@ -48,12 +48,12 @@ class Tolls {
     std::int64_t from = 1;  // extent where the loop starts
   };
 
-  const Terms& terms(std::size_t placing);
+  const Terms& terms(std::size_t edge);
   Terms make_terms(std::size_t index);
-  BoundaryCost cost_of(const Placing& placing, bool has_child) const;
-  Padding whole_tiles(const Placing& placing) const;
-  void add_met(const Placing& placing, std::size_t outer, std::size_t inner, Terms& made);
-  void add_networks(const Placing& placing, bool together, Terms& made);
+  BoundaryCost cost_of(const BoundaryEdge& edge, bool has_child) const;
+  Padding whole_tiles(const BoundaryEdge& edge) const;
+  void add_met(const BoundaryEdge& edge, std::size_t outer, std::size_t inner, Terms& made);
+  void add_networks(const BoundaryEdge& edge, bool together, Terms& made);
   double networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
                      const Step& step) const;
   Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
@@ -61,8 +61,8 @@ class Tolls {
   const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
   const std::vector<std::uint32_t>& rank_index(TensorId t, std::size_t rank);
   const std::vector<double>& trips(TensorId t);
-  bool allows(TensorId t, const Stand& stand, std::size_t tile) const;
-  void multiply_points(const Placing& placing, std::size_t r, std::size_t above,
+  bool allows(TensorId t, const Residence& residence, std::size_t tile) const;
+  void multiply_points(const BoundaryEdge& edge, std::size_t r, std::size_t above,
                        std::vector<double>& values);
   double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;
   void pay(const Terms& of, double trips, std::size_t tile, Step step, double* out,

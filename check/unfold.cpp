@@ -31,20 +31,20 @@ struct Label {
 using Future = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Chain>,
                           std::optional<DimId>, std::vector<bool>, std::size_t>;
 
-class Unfolder {
+class ForwardSearch {
  public:
-  Unfolder(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-           const Target& target, Memory memory)
+  ForwardSearch(const Graph& graph, const ExtentBins& bins, const Relaxed& relaxed,
+                const Goal& goal, const Target& target, Memory memory)
       : graph_{graph},
-        rungs_{rungs},
+        bins_{bins},
         relaxed_{relaxed},
         goal_{goal},
-        counts_{graph, rungs},
+        counts_{graph, bins},
         components_{relaxed.shares().components()},
         target_{target},
         knows_loops_{memory == Memory::kLoops},
         counts_tiles_{graph.counts_tiles()},
-        onwards_(graph.phases() * graph.spots()) {
+        onwards_(graph.stages() * graph.residencies()) {
     std::size_t width = components_;
     for (const Room& room : graph.rooms()) {
       const bool measured =
@@ -53,14 +53,14 @@ class Unfolder {
       slots_.push_back(measured || room.tenants.size() > 1 ? std::optional{width++} : std::nullopt);
     }
     width_ = width;
-    for (std::size_t phase = 0; phase < graph.phases(); ++phase) {
-      for (std::size_t spot = 0; spot < graph.spots(); ++spot) {
-        list_onwards(phase, spot);
+    for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+      for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+        list_onwards(stage, residency);
       }
     }
   }
 
-  Unfolding run(const Effort& effort) {
+  ForwardResult run(const Effort& effort) {
     start();
     while (!queue_.empty()) {
       const auto [bound, number] = queue_.top();
@@ -84,35 +84,35 @@ class Unfolder {
     std::vector<std::size_t> crossings;
     std::vector<std::pair<DimId, std::size_t>> loops;
   };
-  Onwards& onwards(std::size_t phase, std::size_t spot) {
-    return onwards_[phase * graph_.spots() + spot];
+  Onwards& onwards(std::size_t stage, std::size_t residency) {
+    return onwards_[stage * graph_.residencies() + residency];
   }
 
-  // The graph says how a spot is come to.
-  void list_onwards(std::size_t phase, std::size_t spot) {
-    if (!graph_.alive(phase, spot)) {
+  // The graph says how a residency is come to.
+  void list_onwards(std::size_t stage, std::size_t residency) {
+    if (!graph_.alive(stage, residency)) {
       return;
     }
-    for (const Graph::Move& move : graph_.moves_to(phase, spot)) {
-      onwards(phase, move.from).moves.push_back({spot, move.placing});
+    for (const Graph::Move& move : graph_.moves_to(stage, residency)) {
+      onwards(stage, move.from).moves.push_back({residency, move.edge});
     }
-    for (const Graph::Slide& slide : graph_.slides_to(phase, spot)) {
-      onwards(phase, slide.loop.from).slides.emplace_back(slide, spot);
+    for (const Graph::Slide& slide : graph_.slides_to(stage, residency)) {
+      onwards(stage, slide.loop.from).slides.emplace_back(slide, residency);
     }
-    for (const std::size_t from : graph_.crossings_to(phase, spot)) {
-      onwards(phase - 1, from).crossings.push_back(spot);
+    for (const std::size_t from : graph_.crossings_to(stage, residency)) {
+      onwards(stage - 1, from).crossings.push_back(residency);
     }
-    for (const Graph::Loop& loop : graph_.loops_to(phase, spot)) {
-      onwards(phase, loop.from).loops.emplace_back(loop.dim, spot);
+    for (const Graph::Loop& loop : graph_.loops_to(stage, residency)) {
+      onwards(stage, loop.from).loops.emplace_back(loop.dim, residency);
     }
   }
 
   // The outermost level holds every tensor whole.
   void start() {
     const Workload& workload = graph_.problem().workload();
-    for (const std::size_t spot : graph_.starts()) {
-      Label label{{0, spot, rungs_.size() - 1},
-                  PerDim<Chain>(rungs_.dims()),
+    for (const std::size_t residency : graph_.starts()) {
+      Label label{{0, residency, bins_.size() - 1},
+                  PerDim<Chain>(bins_.dims()),
                   std::vector<double>(width_, 0.0)};
       label.begun = counts_tiles_ ? label.node.tile : 0;
       bool fits = true;
@@ -121,8 +121,8 @@ class Unfolder {
         for (const TensorId t : workload.tensors.ids()) {
           const Room& room = graph_.rooms()[r];
           if (room.level == LevelId{0} && room.tenants.contains(t)) {
-            used +=
-                whole_bits(workload.tensors[t], graph_.stands(t)[graph_.stand_at(spot, t)].final);
+            used += whole_bits(workload.tensors[t],
+                               graph_.residences(t)[graph_.stand_at(residency, t)].final);
           }
         }
         fits = fits && used <= graph_.rooms()[r].bits;
@@ -144,19 +144,19 @@ class Unfolder {
   }
 
   void expand(const Label& label) {
-    const auto [phase, spot, tile] = label.node;
-    const auto& end = graph_.end(spot);
-    if (phase + 1 == graph_.phases() && end && tile == 0 && may_leave(label)) {
+    const auto [stage, residency, tile] = label.node;
+    const auto& end = graph_.end(residency);
+    if (stage + 1 == graph_.stages() && end && tile == 0 && may_leave(label)) {
       finish(label, *end);
     }
-    const Onwards& ways = onwards(phase, spot);
+    const Onwards& ways = onwards(stage, residency);
     for (const auto& [d, to] : ways.loops) {
-      const std::size_t rungs = rungs_.digit(d, tile);
-      // Where loops are forgotten, one that changes nothing else is as good as many of one rung.
-      const std::size_t least = !knows_loops_ && to == spot && rungs > 0 ? rungs - 1 : 0;
-      for (std::size_t rung = least; may_loop(label, d) && rung < rungs; ++rung) {
-        Label next = below_loop(label, d, rung);
-        next.node.spot = to;
+      const std::size_t bins = bins_.digit(d, tile);
+      // Where loops are forgotten, one that changes nothing else is as good as many of one bin.
+      const std::size_t least = !knows_loops_ && to == residency && bins > 0 ? bins - 1 : 0;
+      for (std::size_t bin = least; may_loop(label, d) && bin < bins; ++bin) {
+        Label next = below_loop(label, d, bin);
+        next.node.residency = to;
         offer(std::move(next));
       }
     }
@@ -165,19 +165,19 @@ class Unfolder {
     }
     for (const Graph::Move& move : ways.moves) {
       Label next = label;
-      next.node.spot = move.from;
-      if (place(next, move.placing, label, std::nullopt)) {
+      next.node.residency = move.from;
+      if (place(next, move.edge, label, std::nullopt)) {
         offer(std::move(next));
       }
     }
     for (const auto& [slide, to] : ways.slides) {
       const DimId d = slide.loop.dim;
-      for (std::size_t rung = 0; may_loop(label, d) && rung < rungs_.digit(d, tile); ++rung) {
-        Label next = below_loop(label, d, rung);
-        next.node.spot = to;
+      for (std::size_t bin = 0; may_loop(label, d) && bin < bins_.digit(d, tile); ++bin) {
+        Label next = below_loop(label, d, bin);
+        next.node.residency = to;
         bool fits = true;
-        for (const std::size_t placing : slide.placings) {
-          fits = fits && place(next, placing, label, d);
+        for (const std::size_t edge : slide.edges) {
+          fits = fits && place(next, edge, label, d);
         }
         if (fits) {
           offer(std::move(next));
@@ -197,9 +197,9 @@ class Unfolder {
     return may;
   }
 
-  Label below_loop(const Label& label, DimId d, std::size_t rung) const {
+  Label below_loop(const Label& label, DimId d, std::size_t bin) const {
     Label next = label;
-    next.node.tile -= (rungs_.digit(d, label.node.tile) - rung) * rungs_.stride(d);
+    next.node.tile -= (bins_.digit(d, label.node.tile) - bin) * bins_.stride(d);
     if (!knows_loops_) {
       return next;
     }
@@ -210,102 +210,100 @@ class Unfolder {
         next.loose.insert(t);
       }
     }
-    next.chains[d] = with_loop(std::move(next.chains[d]), rungs_.high(d, rung));
+    next.chains[d] = with_loop(std::move(next.chains[d]), bins_.high(d, bin));
     return next;
   }
 
-  // Has the region that ends with this phase made as many tiles as it may?
+  // Has the region that ends with this stage made as many tiles as it may?
   bool may_leave(const Label& label) const {
     bool may = true;
-    for (std::size_t i = 0; counts_tiles_ && i < rungs_.dims(); ++i) {
+    for (std::size_t i = 0; counts_tiles_ && i < bins_.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
-      const std::int64_t begun = rungs_.high(d, rungs_.digit(d, label.begun));
-      const std::int64_t tile = rungs_.high(d, rungs_.digit(d, label.node.tile));
-      may = may && graph_.allows_tiles(label.node.phase, d, (begun - 1) / tile + 1);
+      const std::int64_t begun = bins_.high(d, bins_.digit(d, label.begun));
+      const std::int64_t tile = bins_.high(d, bins_.digit(d, label.node.tile));
+      may = may && graph_.allows_tiles(label.node.stage, d, (begun - 1) / tile + 1);
     }
     return may;
   }
 
   void cross(const Label& label, std::size_t to) {
-    if (graph_.ends_region(label.node.phase) && !may_leave(label)) {
+    if (graph_.ends_region(label.node.stage) && !may_leave(label)) {
       return;
     }
     Label next = label;
-    next.node.phase = label.node.phase + 1;
-    next.node.spot = to;
-    if (const auto& fanout = graph_.event_after(label.node.phase)) {
+    next.node.stage = label.node.stage + 1;
+    next.node.residency = to;
+    if (const auto& fanout = graph_.event_after(label.node.stage)) {
       next.last.reset();
       next.loose = {};
       for (const TensorId t : graph_.problem().workload().tensors.ids()) {
-        const Stand& stand = graph_.stands(t)[graph_.stand_at(to, t)];
-        if (label.loose.contains(t) && (stand.latch || stand.above > *fanout)) {
+        const Residence& residence = graph_.residences(t)[graph_.stand_at(to, t)];
+        if (label.loose.contains(t) && (residence.latch || residence.above > *fanout)) {
           next.loose.insert(t);
         }
       }
       for (const DimId d : next.chains.ids()) {
-        const std::size_t rung = rungs_.digit(d, label.node.tile);
-        const auto& behind = rungs_.behind(*fanout, d, rung);
+        const std::size_t bin = bins_.digit(d, label.node.tile);
+        const auto& behind = bins_.behind(*fanout, d, bin);
         if (behind.empty()) {
           return;
         }
-        next.node.tile -= (rung - behind.front()) * rungs_.stride(d);
+        next.node.tile -= (bin - behind.front()) * bins_.stride(d);
         if (knows_loops_) {
-          next.chains[d] = with_spread(std::move(next.chains[d]), rungs_.spreads()[*fanout],
-                                       *fanout, d, rungs_.high(d, rung));
+          next.chains[d] = with_spread(std::move(next.chains[d]), bins_.spreads()[*fanout], *fanout,
+                                       d, bins_.high(d, bin));
         }
       }
     }
-    if (counts_tiles_ && graph_.ends_region(label.node.phase)) {
+    if (counts_tiles_ && graph_.ends_region(label.node.stage)) {
       next.begun = next.node.tile;
     }
     offer(std::move(next));
   }
 
-  const BoundaryUse& boundary(std::size_t placing) const {
-    return relaxed_.shares().boundary(placing);
-  }
+  const BoundaryUse& boundary(std::size_t edge) const { return relaxed_.shares().boundary(edge); }
 
-  // What the relaxation takes for a placing, wherever its tile comes from; `run`: of what slides
+  // What the relaxation takes for a edge, wherever its tile comes from; `run`: of what slides
   // right below a loop over that dim, which starts with the tile.
-  const std::vector<double>& prices(std::size_t placing, std::optional<DimId> run) {
-    std::vector<double>& prices = prices_[{placing, run}];
+  const std::vector<double>& prices(std::size_t edge, std::optional<DimId> run) {
+    std::vector<double>& prices = prices_[{edge, run}];
     if (prices.empty()) {
-      prices = run ? relaxed_.shares().sliding(placing, *run)
-                   : relaxed_.shares().plain(placing, relaxed_.bits(placing));
+      prices = run ? relaxed_.shares().sliding(edge, *run)
+                   : relaxed_.shares().plain(edge, relaxed_.bits(edge));
     }
     return prices;
   }
 
   // `above`: right above the tile, or above the loop over `run` that it lies right below. False:
   // nothing would be as the stand says.
-  bool pay_for(Label& label, std::size_t placing, const Label& above, std::optional<DimId> run) {
-    const BoundaryUse& of = boundary(placing);
+  bool pay_for(Label& label, std::size_t edge, const Label& above, std::optional<DimId> run) {
+    const BoundaryUse& of = boundary(edge);
     const bool slides = run && of.slides;
     if (knows_loops_) {
       BoundaryFlow flow =
           slides ? counts_.flow(of, above.chains, run) : counts_.flow(of, label.chains);
-      flow.tile = relaxed_.bits(placing)[label.node.tile] / of.tile_width;
+      flow.tile = relaxed_.bits(edge)[label.node.tile] / of.tile_width;
       return of.cost.charge(flow, label.values.data(), 1);
     }
     const std::size_t tile = slides ? above.node.tile : label.node.tile;
-    const std::vector<double>& costs = prices(placing, slides ? run : std::nullopt);
+    const std::vector<double>& costs = prices(edge, slides ? run : std::nullopt);
     for (std::size_t k = 0; k < components_; ++k) {
-      label.values[k] += costs[k * rungs_.size() + tile];
+      label.values[k] += costs[k * bins_.size() + tile];
     }
     return costs[tile] < kInfinity;
   }
 
   // False: the tile does not fit with the others, or nothing would be as the stand says.
-  bool place(Label& label, std::size_t placing, const Label& above, std::optional<DimId> run) {
-    const double bits = relaxed_.bits(placing)[label.node.tile];
-    if (!(bits < kInfinity) || !pay_for(label, placing, above, run)) {
+  bool place(Label& label, std::size_t edge, const Label& above, std::optional<DimId> run) {
+    const double bits = relaxed_.bits(edge)[label.node.tile];
+    if (!(bits < kInfinity) || !pay_for(label, edge, above, run)) {
       return false;
     }
     if (knows_loops_) {
       label.last.reset();
-      label.loose.insert(boundary(placing).tensor);
+      label.loose.insert(boundary(edge).tensor);
     }
-    const auto room = graph_.room_of(graph_.placings()[placing]);
+    const auto room = graph_.room_of(graph_.edges()[edge]);
     if (room && slots_[*room]) {
       label.values[*slots_[*room]] += bits;
       return label.values[*slots_[*room]] <= graph_.rooms()[*room].bits;
@@ -313,18 +311,18 @@ class Unfolder {
     return true;
   }
 
-  void finish(const Label& label, const std::vector<std::size_t>& placings) {
+  void finish(const Label& label, const std::vector<std::size_t>& edges) {
     Label last = label;
     last.whole = true;
     if (!knows_loops_) {
-      const std::vector<double> end = relaxed_.shares().end(placings);
+      const std::vector<double> end = relaxed_.shares().end(edges);
       std::transform(end.begin(), end.end(), last.values.begin(), last.values.begin(),
                      std::plus<>{});
       offer(std::move(last));
       return;
     }
-    for (const std::size_t placing : placings) {
-      const BoundaryUse& of = boundary(placing);
+    for (const std::size_t edge : edges) {
+      const BoundaryUse& of = boundary(edge);
       if (!of.cost.charge(counts_.flow(of, label.chains), last.values.data(), 1)) {
         return;
       }
@@ -336,7 +334,7 @@ class Unfolder {
 
   void offer(Label label) {
     const Node& node = label.node;
-    if (!graph_.alive(node.phase, node.spot)) {
+    if (!graph_.alive(node.stage, node.residency)) {
       return;
     }
     std::vector<double> sum(label.values.begin(),
@@ -344,7 +342,7 @@ class Unfolder {
     for (std::size_t k = 0; k < components_ && !label.whole; ++k) {
       sum[k] += relaxed_.at(node, k);
     }
-    const std::size_t crossed = knows_loops_ ? graph_.crossed(node.phase) : 0;
+    const std::size_t crossed = knows_loops_ ? graph_.crossed(node.stage) : 0;
     const double steps = counts_.steps(label.chains, crossed);
     const Price price{graph_.problem(), graph_, goal_, steps};
     const Figures figures = price.of(sum.data(), capacity_for(label), 0);
@@ -369,8 +367,8 @@ class Unfolder {
     for (const TensorId t : graph_.problem().workload().tensors.ids()) {
       loose.push_back(label.loose.contains(t));
     }
-    Future future{label.node.phase, label.node.spot, label.node.tile, {},
-                  label.last,       loose,           label.begun};
+    Future future{label.node.stage, label.node.residency, label.node.tile, {}, label.last, loose,
+                  label.begun};
     std::get<3>(future).assign(label.chains.begin(), label.chains.end());
     std::vector<std::vector<double>>& others = known_[std::move(future)];
     const auto no_worse = [&](const std::vector<double>& other) {
@@ -385,7 +383,7 @@ class Unfolder {
   }
 
   const Graph& graph_;
-  const Rungs& rungs_;
+  const ExtentBins& bins_;
   const Relaxed& relaxed_;
   const Goal& goal_;
   ChainCounts counts_;
@@ -402,14 +400,15 @@ class Unfolder {
   std::priority_queue<Queued, std::vector<Queued>, std::greater<>> queue_;
   std::map<Future, std::vector<std::vector<double>>> known_;
   std::map<std::pair<std::size_t, std::optional<DimId>>, std::vector<double>> prices_;
-  Unfolding found_;
+  ForwardResult found_;
 };
 
 }  // namespace
 
-Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-                 const Target& target, Memory memory, const Effort& effort) {
-  return Unfolder{graph, rungs, relaxed, goal, target, memory}.run(effort);
+ForwardResult search_forward(const Graph& graph, const ExtentBins& bins, const Relaxed& relaxed,
+                             const Goal& goal, const Target& target, Memory memory,
+                             const Effort& effort) {
+  return ForwardSearch{graph, bins, relaxed, goal, target, memory}.run(effort);
 }
 
 }  // namespace mapsim::check

@@ -7,7 +7,7 @@
 
 namespace mapsim::check {
 
-struct Unfolding {
+struct ForwardResult {
   double bound = 0;  // no mapping has less of the target
   std::int64_t labels = 0;
 };
@@ -20,9 +20,10 @@ enum class Memory : std::uint8_t { kLoops, kRooms };
 // until one is whole that is below all others, or nothing is left that does not meet the target, or
 // as many partial nests have been looked at as the effort allows. With loops known a whole one
 // costs what it moves; whether there are loops to put between those of one dim is not asked, which
-// leaves a bound. With rooms only each placing costs what it does in the relaxation, the least of
-// all loops above. `relaxed`: of rungs that no two extents share.
-Unfolding unfold(const Graph& graph, const Rungs& rungs, const Relaxed& relaxed, const Goal& goal,
-                 const Target& target, Memory memory, const Effort& effort);
+// leaves a bound. With rooms only each edge costs what it does in the relaxation, the least of
+// all loops above. `relaxed`: of bins that no two extents share.
+ForwardResult search_forward(const Graph& graph, const ExtentBins& bins, const Relaxed& relaxed,
+                             const Goal& goal, const Target& target, Memory memory,
+                             const Effort& effort);
 
 }  // namespace mapsim::check

@@ -69,10 +69,10 @@ struct Leg {
   std::optional<LevelId> to;
 };
 
-class Ways {
+class TensorPaths {
  public:
-  Ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
-       const std::vector<TensorId>& together)
+  TensorPaths(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
+              const std::vector<TensorId>& together)
       : problem_{problem},
         arch_{problem.arch()},
         rules_{rules},
@@ -474,7 +474,7 @@ class Ways {
 
 double least_ways(const Problem& problem, const Rules& rules, const ChoiceRanges& ranges,
                   const std::vector<TensorId>& together) {
-  return Ways{problem, rules, ranges, together}.least();
+  return TensorPaths{problem, rules, ranges, together}.least();
 }
 
 }  // namespace mapsim::check

@@ -32,8 +32,8 @@ bool accepts(const Fitness& now, const Fitness& next, double temperature, Rng& r
   return next <= now || rng.uniform() < std::exp((ratio(now, next) - 1) / temperature);
 }
 
-Tally anneal(Run run, const Neighbours& neighbours) {
-  Tally tally;
+SampleStatistics anneal(Run run, const Neighbours& neighbours) {
+  SampleStatistics tally;
   Evaluator evaluator{run.space.problem()};
   const auto candidate = [&](PrimeNest nest) {
     const Fitness fitness = judge(run.space, evaluator, run.options, nest, tally);
@@ -41,7 +41,7 @@ Tally anneal(Run run, const Neighbours& neighbours) {
   };
   Candidate at = candidate(take_apart(run.space, run.sampler.sample(run.rng)));
   double temperature = kStart;
-  while (tally.evaluations() < run.evaluations && !run.patience.over()) {
+  while (tally.evaluations() < run.evaluations && !run.deadline.over()) {
     PrimeNest nest = at.nest;
     for (int i = 0; i < kTries && !neighbours.change(nest, run.rng); ++i) {
       nest = at.nest;

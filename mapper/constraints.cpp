@@ -106,12 +106,12 @@ class ConstraintsReader {
     if (const Node* tiles = fields.find("tiles")) {
       factors.tiles = read_tiles(*tiles);
     }
-    const std::size_t count = rungs(workload_, factors);
-    if (factors.balanced && count > kMostRungs) {
+    const std::size_t count = extents(workload_, factors);
+    if (factors.balanced && count > kMostExtents) {
       reader_.error(*fields.find("factors"),
                     fmt::format("{} extents are too many ({} at most); pieces: 64, say, takes of "
                                 "ceil(bound / n) those with n up to 64",
-                                count, kMostRungs));
+                                count, kMostExtents));
     }
     return factors;
   }

@@ -92,13 +92,13 @@ class Enumerator {
   bool stopped_ = false;
 };
 
-// The same with balanced factors: loops lead to any smaller extent of a dim's ladder, and fanouts
+// The same with balanced factors: loops lead to any smaller extent of a dim's domain, and fanouts
 // are crossed where the unrolling gives every instance work.
 class BalancedEnumerator {
  public:
   BalancedEnumerator(const Mapspace& space, const nests::Placements& placements,
                      const Unrolling& unrolling, const Visit& visit)
-      : ladders_{space.ladders()},
+      : domains_{space.domains()},
         rules_{space.constraints().extents},
         placements_{placements},
         unrolling_{unrolling},
@@ -149,7 +149,7 @@ class BalancedEnumerator {
   bool may_cross(const nests::Point& point) const {
     std::optional<PerDim<std::int64_t>> tile = nest_.extents();
     for (std::size_t f = point.first_fanout; f < point.end_fanout && tile; ++f) {
-      tile = behind(ladders_, unrolling_, placements_.used_fanouts()[f], *tile);
+      tile = behind(domains_, unrolling_, placements_.used_fanouts()[f], *tile);
     }
     return tile.has_value();
   }
@@ -161,7 +161,7 @@ class BalancedEnumerator {
     for (const DimId dim : tile.ids()) {
       has_loops = has_loops || tile[dim] > 1;
       const auto state = regions.after_loop(at.state, dim, 1);
-      for (const std::int64_t extent : ladders_[dim]) {
+      for (const std::int64_t extent : domains_[dim]) {
         if (extent >= tile[dim] || dim == last || stopped_ || !state || at.done.contains(dim)) {
           break;
         }
@@ -178,7 +178,7 @@ class BalancedEnumerator {
     }
   }
 
-  const PerDim<Ladder>& ladders_;
+  const PerDim<ExtentDomain>& domains_;
   const std::vector<ExtentRule>& rules_;
   const nests::Placements& placements_;
   const Unrolling& unrolling_;
@@ -190,16 +190,16 @@ class BalancedEnumerator {
 }  // namespace
 
 bool Mapspace::enumerate(const Visit& visit) const {
-  for (const UnrollingGroup& group : group_by_factors()) {
-    const nests::Placements placements{*this, group};
+  for (const UnrollingClass& unrolling_class : group_by_factors()) {
+    const nests::Placements placements{*this, unrolling_class};
     if (constraints_.factors.balanced) {
-      if (!BalancedEnumerator{*this, placements, group.first, visit}.run()) {
+      if (!BalancedEnumerator{*this, placements, unrolling_class.first, visit}.run()) {
         return false;
       }
       continue;
     }
-    const PerDim<std::int64_t> bounds = temporal_bounds(problem_->workload(), group);
-    for (const Unrolling& unrolling : assignments(group)) {
+    const PerDim<std::int64_t> bounds = temporal_bounds(problem_->workload(), unrolling_class);
+    for (const Unrolling& unrolling : assignments(unrolling_class)) {
       if (!Enumerator{*this, placements, unrolling, bounds, visit}.run()) {
         return false;
       }

@@ -25,15 +25,17 @@ void add(Statistics& sum, const Statistics& other) {
 }
 
 // Groups that one search or the other has looked into; of alike ones one.
-std::int64_t count_searched(const std::vector<GroupBound>& one,
-                            const std::vector<GroupBound>& other) {
+std::int64_t count_searched(const std::vector<ClassBound>& one,
+                            const std::vector<ClassBound>& other) {
   std::vector<const Unrolling*> searched;
-  for (const std::vector<GroupBound>* groups : {&one, &other}) {
-    for (const GroupBound& group : *groups) {
-      const auto is_same = [&](const Unrolling* known) { return *known == group.unrollings.first; };
-      if (group.by == Argument::kSearch && !group.is_twin &&
+  for (const std::vector<ClassBound>* classes : {&one, &other}) {
+    for (const ClassBound& unrolling_class : *classes) {
+      const auto is_same = [&](const Unrolling* known) {
+        return *known == unrolling_class.unrollings.first;
+      };
+      if (unrolling_class.by == Argument::kSearch && !unrolling_class.is_twin &&
           std::none_of(searched.begin(), searched.end(), is_same)) {
-        searched.push_back(&group.unrollings.first);
+        searched.push_back(&unrolling_class.unrollings.first);
       }
     }
   }
@@ -42,24 +44,24 @@ std::int64_t count_searched(const std::vector<GroupBound>& one,
 
 // Of all mappings that need as little energy as `least`, the fastest.
 SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResult least,
-                        const Patience& patience, std::int64_t labels) {
+                        const Deadline& deadline, std::int64_t labels) {
   const Objective asked = options.objective;
   const double energy = least.cost->energy.total.count();
   const auto cycles = static_cast<double>(latency_of(asked.mode, least.cost->latency).count());
   options.objective.function = Objective::kLatency.function;
   options.objective.max_energy = least.cost->energy.total;
   options.budget.labels -= std::min(options.budget.labels, least.statistics.labels);
-  GroupSearch more;
+  ClassSearch more;
   more.labels = labels - std::min(labels, least.statistics.labels);
   more.best = {&*least.best, &*least.cost, {cycles, energy}};
-  for (const GroupBound& group : least.groups) {
-    if (exact::beyond({group.bound}, {energy})) {
-      more.ruled_out.push_back(group.unrollings.first);
+  for (const ClassBound& unrolling_class : least.classes) {
+    if (exact::beyond({unrolling_class.bound}, {energy})) {
+      more.ruled_out.push_back(unrolling_class.unrollings.first);
     }
   }
-  SearchResult fastest = search_groups(space, options, patience, more);
+  SearchResult fastest = search_classes(space, options, deadline, more);
   add(least.statistics, fastest.statistics);
-  least.statistics.unrollings = count_searched(least.groups, fastest.groups);
+  least.statistics.unrollings = count_searched(least.classes, fastest.classes);
   least.best = std::move(fastest.best);
   least.cost = std::move(fastest.cost);
   least.interrupted = fastest.interrupted;
@@ -76,13 +78,13 @@ SearchResult break_ties(const Mapspace& space, SearchOptions options, SearchResu
 // Labels after which nobody waits any longer for what a limit would have to be.
 constexpr std::int64_t kMostToExplain = 50'000;
 
-InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Patience& patience) {
+InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Deadline& deadline) {
   options.progress = nullptr;
   options.budget.labels = std::min(options.budget.labels, kMostToExplain);
   const InfeasibleReport report =
       exact::explain_limits(Objective{options.objective}, [&](const Objective& least) {
         options.objective = least;
-        return search_groups(space, options, patience);
+        return search_classes(space, options, deadline);
       });
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
@@ -94,8 +96,8 @@ bool is_open(const SearchResult& result) {
 
 // Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
 // goes without: empty.
-std::string size_of(const Mapspace& space, bool interrupted, const Patience& patience) {
-  return space.size_unless([&] { return interrupted || patience.over(); }).value_or("");
+std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
+  return space.size_unless([&] { return interrupted || deadline.over(); }).value_or("");
 }
 
 }  // namespace
@@ -109,35 +111,35 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
     return search_nvdla(space, options);
   }
-  const Patience patience(options);
+  const Deadline deadline(options);
   const std::int64_t few = count_if_few(space);
   const std::int64_t labels = labels_worth(few);
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
   nests::WholeCount count(space);
-  GroupSearch more;
+  ClassSearch more;
   more.shared = shared;
   more.labels = labels;
   if (is_quick) {
     more.beside = [&count] { return count.step(); };
   }
-  SearchResult result = search_groups(space, options, patience, more);
+  SearchResult result = search_classes(space, options, deadline, more);
   if (options.objective.exact_ties && !options.objective.function.uses_latency() && result.cost &&
       !result.interrupted) {
-    result = break_ties(space, options, std::move(result), patience, labels);
+    result = break_ties(space, options, std::move(result), deadline, labels);
   }
   if (labels < options.budget.labels && is_open(result)) {
-    look_at_all(space, options, patience, result);
+    look_at_all(space, options, deadline, result);
   }
   if (options.edge_folds && !result.interrupted) {
     exact::search_edge_folds(space, options, result);
   }
   result.certificate.mapspace_size =
-      is_quick ? count.result().get_str() : size_of(space, result.interrupted, patience);
+      is_quick ? count.result().get_str() : size_of(space, result.interrupted, deadline);
   if (!result.best && !result.interrupted) {
     result.infeasible =
-        few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, patience);
+        few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, deadline);
   }
-  result.statistics.seconds = patience.seconds();
+  result.statistics.seconds = deadline.seconds();
   return result;
 }
 

@@ -16,8 +16,8 @@ constexpr std::size_t kBatch = 16'384;
 }  // namespace
 
 SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& options) {
-  const Patience patience(options);
-  Tally tally;
+  const Deadline deadline(options);
+  SampleStatistics tally;
   std::vector<Mapping> batch;
   const auto flush = [&] {
     tally.add(options.objective,
@@ -25,20 +25,20 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
                            [&](auto i) { return batch[static_cast<std::size_t>(i)]; }));
     batch.clear();
   };
-  const bool completed = !patience.over() && space.enumerate([&](const Mapping& mapping) {
+  const bool completed = !deadline.over() && space.enumerate([&](const Mapping& mapping) {
     batch.push_back(mapping);
     if (batch.size() < kBatch) {
       return true;
     }
     flush();
-    return !patience.over();
+    return !deadline.over();
   });
   flush();
 
   SearchResult result = tally.result(space.problem());
   result.interrupted = !completed;
   result.certificate.mapspace_size =
-      space.size_unless([&] { return !completed && patience.over(); }).value_or("");
+      space.size_unless([&] { return !completed && deadline.over(); }).value_or("");
   if (completed) {
     result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
     result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)
@@ -46,7 +46,7 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   }
   result.statistics.unrollings_total = space.unrolling_count();
   result.statistics.unrollings = completed ? result.statistics.unrollings_total : 0;
-  result.statistics.seconds = patience.seconds();
+  result.statistics.seconds = deadline.seconds();
   return result;
 }
 

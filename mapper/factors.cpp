@@ -12,7 +12,7 @@ namespace mapsim {
 namespace {
 
 // The distinct ceil(bound / n), n <= most (0: any), unsorted.
-void add_balanced(std::int64_t bound, std::int64_t most, Ladder& extents) {
+void add_balanced(std::int64_t bound, std::int64_t most, ExtentDomain& extents) {
   for (std::int64_t n = 1; n <= bound && (most == 0 || n <= most);) {
     const std::int64_t extent = ceil_div(bound, n);
     extents.push_back(extent);
@@ -23,7 +23,7 @@ void add_balanced(std::int64_t bound, std::int64_t most, Ladder& extents) {
 // Extends groups by the unrollings of one fanout after the other.
 class Grouping {
  public:
-  Grouping(const Problem& problem, const PerDim<Ladder>& all, const UnrollingLimits& limits)
+  Grouping(const Problem& problem, const PerDim<ExtentDomain>& all, const UnrollingLimits& limits)
       : problem_{problem},
         all_{all},
         given_{limits.given.value_or(Unrolling{})},
@@ -33,8 +33,8 @@ class Grouping {
     }
   }
 
-  std::vector<UnrollingGroup> list() {
-    at_fanout(0, UnrollingGroup{{}, 1, {}}, all_);
+  std::vector<UnrollingClass> list() {
+    at_fanout(0, UnrollingClass{{}, 1, {}}, all_);
     return by_instances(std::move(found_));
   }
 
@@ -43,34 +43,35 @@ class Grouping {
   const Workload& workload() const { return problem_.workload(); }
 
   // `tiles`: per dim, the extents that a tile can have here.
-  void at_fanout(std::size_t index, const UnrollingGroup& group, const PerDim<Ladder>& tiles) {
+  void at_fanout(std::size_t index, const UnrollingClass& unrolling_class,
+                 const PerDim<ExtentDomain>& tiles) {
     if (index == arch().fanouts.size()) {
-      found_.push_back(group);
+      found_.push_back(unrolling_class);
       return;
     }
-    UnrollingGroup longer = group;
+    UnrollingClass longer = unrolling_class;
     longer.factors.push_back(PerDim<std::int64_t>(workload().dims.size(), 1));
     const auto fanout = static_cast<FanoutId>(index);
     at_dim(fanout, Axis::kX, 0, arch().fanouts[fanout].x, longer, tiles);
   }
 
   void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t room,
-              const UnrollingGroup& group, const PerDim<Ladder>& tiles) {
+              const UnrollingClass& unrolling_class, const PerDim<ExtentDomain>& tiles) {
     if (index == workload().dims.size()) {
-      if (!is_given(fanout) && !obeys(fanout, axis, group)) {
+      if (!is_given(fanout) && !obeys(fanout, axis, unrolling_class)) {
         return;
       }
       if (axis == Axis::kX) {
-        at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, group, tiles);
+        at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, unrolling_class, tiles);
       } else {
-        at_fanout(index_of(fanout) + 1, group, below(tiles));
+        at_fanout(index_of(fanout) + 1, unrolling_class, below(tiles));
       }
       return;
     }
     const auto dim = static_cast<DimId>(index);
     for (const std::int64_t factor : factors(fanout, axis, dim, room)) {
-      PerDim<Ladder> blocks = tiles;
-      UnrollingGroup longer = group;
+      PerDim<ExtentDomain> blocks = tiles;
+      UnrollingClass longer = unrolling_class;
       if (factor > 1) {
         blocks[dim] = blocks_of(dim, tiles[dim], factor);
         if (blocks[dim].empty()) {
@@ -89,12 +90,12 @@ class Grouping {
   }
 
   // The rules for one axis, all dims of which are chosen and, behind the last, for the fanout.
-  bool obeys(FanoutId fanout, Axis axis, const UnrollingGroup& group) const {
+  bool obeys(FanoutId fanout, Axis axis, const UnrollingClass& unrolling_class) const {
     const AxisRule& rule = rules_[fanout].along(axis);
     std::int64_t dims = 0;
     std::int64_t instances = 1;
     PerDim<std::int64_t> along(workload().dims.size(), 1);
-    for (const Unroll& unroll : group.first) {
+    for (const Unroll& unroll : unrolling_class.first) {
       if (unroll.fanout == fanout) {
         instances *= unroll.factor;
         dims += unroll.axis == axis ? 1 : 0;
@@ -133,8 +134,8 @@ class Grouping {
     return all;
   }
 
-  Ladder blocks_of(DimId dim, const Ladder& tiles, std::int64_t factor) const {
-    Ladder blocks;
+  ExtentDomain blocks_of(DimId dim, const ExtentDomain& tiles, std::int64_t factor) const {
+    ExtentDomain blocks;
     for (const std::int64_t tile : tiles) {
       if (const auto block = block_of(all_[dim], tile, factor)) {
         blocks.push_back(*block);
@@ -144,26 +145,26 @@ class Grouping {
   }
 
   // Whatever a loop can make of these tiles.
-  PerDim<Ladder> below(const PerDim<Ladder>& tiles) const {
-    PerDim<Ladder> all = all_;
+  PerDim<ExtentDomain> below(const PerDim<ExtentDomain>& tiles) const {
+    PerDim<ExtentDomain> all = all_;
     for (const DimId d : all.ids()) {
       const std::int64_t largest = *std::max_element(tiles[d].begin(), tiles[d].end());
-      all[d].resize(rung_of(all[d], largest) + 1);
+      all[d].resize(extent_of(all[d], largest) + 1);
     }
     return all;
   }
 
   const Problem& problem_;
-  const PerDim<Ladder>& all_;
+  const PerDim<ExtentDomain>& all_;
   Unrolling given_;
   PerFanout<UnrollRule> rules_;
-  std::vector<UnrollingGroup> found_;
+  std::vector<UnrollingClass> found_;
 };
 
 }  // namespace
 
-PerDim<Ladder> ladders(const Workload& workload, const Factors& factors) {
-  PerDim<Ladder> all(workload.dims.size());
+PerDim<ExtentDomain> domains(const Workload& workload, const Factors& factors) {
+  PerDim<ExtentDomain> all(workload.dims.size());
   for (const DimId d : all.ids()) {
     const std::int64_t bound = workload.dims[d].bound;
     if (!factors.balanced || factors.pieces > 0) {
@@ -181,29 +182,31 @@ PerDim<Ladder> ladders(const Workload& workload, const Factors& factors) {
   return all;
 }
 
-std::size_t rungs(const Workload& workload, const Factors& factors) {
+std::size_t extents(const Workload& workload, const Factors& factors) {
   std::size_t count = 0;
-  for (const Ladder& ladder : ladders(workload, factors)) {
-    count += ladder.size() - 1;
+  for (const ExtentDomain& domain : domains(workload, factors)) {
+    count += domain.size() - 1;
   }
   return count;
 }
 
-std::size_t rung_of(const Ladder& ladder, std::int64_t extent) {
-  return static_cast<std::size_t>(std::lower_bound(ladder.begin(), ladder.end(), extent) -
-                                  ladder.begin());
+std::size_t extent_of(const ExtentDomain& domain, std::int64_t extent) {
+  return static_cast<std::size_t>(std::lower_bound(domain.begin(), domain.end(), extent) -
+                                  domain.begin());
 }
 
-std::optional<std::int64_t> block_of(const Ladder& ladder, std::int64_t tile, std::int64_t factor) {
+std::optional<std::int64_t> block_of(const ExtentDomain& domain, std::int64_t tile,
+                                     std::int64_t factor) {
   const std::int64_t block = ceil_div(tile, factor);
-  if (ceil_div(tile, block) != factor || !std::binary_search(ladder.begin(), ladder.end(), block)) {
+  if (ceil_div(tile, block) != factor || !std::binary_search(domain.begin(), domain.end(), block)) {
     return std::nullopt;
   }
   return block;
 }
 
-std::optional<PerDim<std::int64_t>> behind(const PerDim<Ladder>& all, const Unrolling& unrolling,
-                                           FanoutId fanout, PerDim<std::int64_t> tile) {
+std::optional<PerDim<std::int64_t>> behind(const PerDim<ExtentDomain>& all,
+                                           const Unrolling& unrolling, FanoutId fanout,
+                                           PerDim<std::int64_t> tile) {
   for (const Unroll& unroll : unrolling) {
     if (unroll.fanout == fanout) {
       const auto block = block_of(all[unroll.dim], tile[unroll.dim], unroll.factor);
@@ -216,8 +219,9 @@ std::optional<PerDim<std::int64_t>> behind(const PerDim<Ladder>& all, const Unro
   return tile;
 }
 
-std::vector<UnrollingGroup> balanced_groups(const Problem& problem, const PerDim<Ladder>& all,
-                                            const UnrollingLimits& limits) {
+std::vector<UnrollingClass> imperfect_classes(const Problem& problem,
+                                              const PerDim<ExtentDomain>& all,
+                                              const UnrollingLimits& limits) {
   return Grouping{problem, all, limits}.list();
 }
 

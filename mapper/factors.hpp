@@ -19,30 +19,34 @@ struct Factors {
 };
 
 // The extents of one dim, ascending, from 1 to its bound.
-using Ladder = std::vector<std::int64_t>;
+using ExtentDomain = std::vector<std::int64_t>;
 
 // Most extents of all dims together that a balanced space may have.
-inline constexpr std::size_t kMostRungs = 4095;
+inline constexpr std::size_t kMostExtents = 4095;
 
 // The extents that tiles may have, per dim.
-PerDim<Ladder> ladders(const Workload& workload, const Factors& factors);
+PerDim<ExtentDomain> domains(const Workload& workload, const Factors& factors);
 
-std::size_t rungs(const Workload& workload, const Factors& factors);  // below the bounds, all dims
+std::size_t extents(const Workload& workload,
+                    const Factors& factors);  // below the bounds, all dims
 
-std::size_t rung_of(const Ladder& ladder, std::int64_t extent);  // extent is in the ladder
+std::size_t extent_of(const ExtentDomain& domain, std::int64_t extent);  // extent is in the domain
 
 // The block that a parallel loop over `factor` instances makes of a tile: ceil(tile / factor).
-// nullopt: fewer instances would do for such blocks, or the ladder has no such extent.
-std::optional<std::int64_t> block_of(const Ladder& ladder, std::int64_t tile, std::int64_t factor);
+// nullopt: fewer instances would do for such blocks, or the domain has no such extent.
+std::optional<std::int64_t> block_of(const ExtentDomain& domain, std::int64_t tile,
+                                     std::int64_t factor);
 
 // What is left of a tile behind the parallel loops of one fanout; nullopt: it cannot cross here.
-std::optional<PerDim<std::int64_t>> behind(const PerDim<Ladder>& all, const Unrolling& unrolling,
-                                           FanoutId fanout, PerDim<std::int64_t> tile);
+std::optional<PerDim<std::int64_t>> behind(const PerDim<ExtentDomain>& all,
+                                           const Unrolling& unrolling, FanoutId fanout,
+                                           PerDim<std::int64_t> tile);
 
 // The unrollings of a balanced space, each a group of its own, in a fixed order that begins with
 // the fewest instances: any number of instances that some tile gives work to. A fanout that the
 // limits give is fixed to what they say.
-std::vector<UnrollingGroup> balanced_groups(const Problem& problem, const PerDim<Ladder>& all,
-                                            const UnrollingLimits& limits);
+std::vector<UnrollingClass> imperfect_classes(const Problem& problem,
+                                              const PerDim<ExtentDomain>& all,
+                                              const UnrollingLimits& limits);
 
 }  // namespace mapsim

@@ -23,8 +23,8 @@ std::int64_t count_if_few(const Mapspace& space) {
     return 0;
   }
   auto tiles = static_cast<double>(space.class_count());
-  for (const Ladder& ladder : space.ladders()) {
-    tiles *= static_cast<double>(ladder.size());
+  for (const ExtentDomain& domain : space.domains()) {
+    tiles *= static_cast<double>(domain.size());
   }
   const std::optional<std::string> size =
       tiles <= kFewTiles ? space.size_unless([] { return false; }) : std::nullopt;
@@ -39,10 +39,10 @@ std::int64_t labels_worth(std::int64_t few) {
   return few > 0 ? kAtLeast + few / kMappingsPerLabel : std::numeric_limits<std::int64_t>::max();
 }
 
-void look_at_all(const Mapspace& space, SearchOptions options, const Patience& patience,
+void look_at_all(const Mapspace& space, SearchOptions options, const Deadline& deadline,
                  SearchResult& result) {
   options.progress = nullptr;
-  options.budget.seconds -= patience.seconds();
+  options.budget.seconds -= deadline.seconds();
   SearchResult seen = search_exhaustive(space, options);
   if (seen.interrupted) {
     return;
@@ -52,10 +52,10 @@ void look_at_all(const Mapspace& space, SearchOptions options, const Patience& p
   seen.statistics.states = result.statistics.states;
   seen.statistics.unrollings_total = space.class_count();
   seen.statistics.unrollings = seen.statistics.unrollings_total;
-  for (const GroupBound& group : result.groups) {
-    seen.groups.push_back(group);
-    seen.groups.back().bound = std::max(group.bound, seen.certificate.lower_bound);
-    seen.groups.back().by = Argument::kSearch;
+  for (const ClassBound& unrolling_class : result.classes) {
+    seen.classes.push_back(unrolling_class);
+    seen.classes.back().bound = std::max(unrolling_class.bound, seen.certificate.lower_bound);
+    seen.classes.back().by = Argument::kSearch;
   }
   result = std::move(seen);
 }

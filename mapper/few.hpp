@@ -18,9 +18,9 @@ std::int64_t count_if_few(const Mapspace& space);
 // Labels to try it with: about as much work as looking at all of `few` mappings.
 std::int64_t labels_worth(std::int64_t few);
 
-// Puts what looking at every mapping says in the place of what a search has left open, if patience
+// Puts what looking at every mapping says in the place of what a search has left open, if deadline
 // lasts for all.
-void look_at_all(const Mapspace& space, SearchOptions options, const Patience& patience,
+void look_at_all(const Mapspace& space, SearchOptions options, const Deadline& deadline,
                  SearchResult& result);
 
 }  // namespace mapsim

@@ -36,15 +36,15 @@ class FrontSearch {
 
   // `room`: what the second figure measures; none: latency.
   FrontSearch(const Mapspace& space, const SearchOptions& options,
-              const std::optional<CurveRoom>& room, Measure measure, const Patience& patience,
+              const std::optional<CurveRoom>& room, Measure measure, const Deadline& deadline,
               std::int64_t trial_labels)
       : space_{space},
         options_{options},
         room_{room},
         measure_{std::move(measure)},
-        patience_{patience},
+        deadline_{deadline},
         trial_labels_{trial_labels},
-        groups_(space, options.objective, &patience),
+        classes_(space, options.objective, &deadline),
         points_{room.has_value()},
         most_labels_{labels_worth(count_if_few(space))} {}
 
@@ -64,7 +64,7 @@ class FrontSearch {
     fast.objective.exact_ties = false;
     fast.progress = nullptr;
     fast.budget.labels = std::max<std::int64_t>(1, fast.budget.labels / 2);
-    SearchResult found = search_groups(space_, fast, patience_);
+    SearchResult found = search_classes(space_, fast, deadline_);
     std::vector<FrontPoint> points;
     if (found.cost && is_within_limits(options_.objective, *found.cost)) {
       points.push_back({objective_value(options_.objective, *found.cost), measure_(*found.cost),
@@ -78,12 +78,12 @@ class FrontSearch {
   Front run() {
     bool first = true;
     front_.complete = true;
-    std::vector<std::size_t> order = groups_.by_floor();
-    std::erase_if(order, [this](std::size_t g) { return groups_.first_alike()[g] != g; });
-    exact::Groups::for_batches(order, [&](std::span<const std::size_t> batch) {
+    std::vector<std::size_t> order = classes_.by_bound();
+    std::erase_if(order, [this](std::size_t g) { return classes_.first_alike()[g] != g; });
+    exact::UnrollingTasks::for_batches(order, [&](std::span<const std::size_t> batch) {
       const std::int64_t left = options_.budget.labels - spent_;
       const std::int64_t labels = std::min(left, most_labels_ - front_.statistics.labels);
-      if (!first && (patience_.over() || labels <= 0)) {
+      if (!first && (deadline_.over() || labels <= 0)) {
         front_.complete = false;
         return false;
       }
@@ -97,9 +97,9 @@ class FrontSearch {
     front_.points = points_.take();
     // Balanced factors and rules can take long to count: whoever is stopped goes without.
     front_.mapspace_size =
-        space_.size_unless([this] { return !front_.complete || patience_.over(); }).value_or("");
-    front_.statistics.unrollings_total = static_cast<std::int64_t>(groups_.size());
-    front_.statistics.seconds = patience_.seconds();
+        space_.size_unless([this] { return !front_.complete || deadline_.over(); }).value_or("");
+    front_.statistics.unrollings_total = static_cast<std::int64_t>(classes_.size());
+    front_.statistics.seconds = deadline_.seconds();
     return std::move(front_);
   }
 
@@ -123,34 +123,34 @@ class FrontSearch {
   void search_batch(std::span<const std::size_t> batch, std::int64_t labels, std::int64_t budget) {
     const auto count = static_cast<std::int64_t>(batch.size());
     std::vector<Part> parts(batch.size());
-    exact::Quest quest;
-    quest.labels = std::max<std::int64_t>(1, labels / count);
-    quest.budget = std::max<std::int64_t>(1, budget / count);
+    exact::LabelQuery query;
+    query.labels = std::max<std::int64_t>(1, labels / count);
+    query.budget = std::max<std::int64_t>(1, budget / count);
     for_each_on_threads(batch.size(), options_.threads,
-                        [&](std::size_t i) { parts[i] = search(batch[i], quest); });
+                        [&](std::size_t i) { parts[i] = search(batch[i], query); });
     for (Part& part : parts) {
       add(part);
     }
     report(batch.size());
   }
 
-  Part search(std::size_t group, exact::Quest quest) const {
+  Part search(std::size_t unrolling_class, exact::LabelQuery query) const {
     Part part;
-    if (points_.known().rules_out(groups_.floor(group))) {
+    if (points_.known().rules_out(classes_.bound(unrolling_class))) {
       return part;
     }
-    if (patience_.over() && !points_.known().points().empty()) {
+    if (deadline_.over() && !points_.known().points().empty()) {
       part.complete = false;
       return part;
     }
-    quest.known = points_.known();
+    query.known = points_.known();
     if (room_) {
-      quest.measured_room = index_of_room(groups_.skeleton(group));
+      query.measured_room = index_of_room(classes_.graph(unrolling_class));
     }
     if (is_balanced()) {
-      search_balanced(group, quest, part);
+      search_balanced(unrolling_class, query, part);
     } else {
-      search_perfect(group, quest, part);
+      search_perfect(unrolling_class, query, part);
     }
     return part;
   }
@@ -161,61 +161,62 @@ class FrontSearch {
 
   // The class as a whole, with few labels if that may be enough, then one residency pattern after
   // the other.
-  void search_perfect(std::size_t group, exact::Quest& quest, Part& part) const {
+  void search_perfect(std::size_t unrolling_class, exact::LabelQuery& query, Part& part) const {
     if (!has_patterns()) {
-      search_labels(group, quest, nullptr, part);
+      search_labels(unrolling_class, query, nullptr, part);
       return;
     }
-    if (!points_.known().points().empty() && groups_.patterns(group, quest.known, true).empty()) {
+    if (!points_.known().points().empty() &&
+        classes_.patterns(unrolling_class, query.known, true).empty()) {
       return;
     }
     if (!is_hard_ && trial_labels_ > 0) {
-      exact::Quest trial = quest;
-      trial.labels = std::min(quest.labels, trial_labels_);
-      search_labels(group, trial, nullptr, part);
-      quest.known = trial.known;
-      if (part.complete || part.labels >= quest.labels || patience_.over()) {
+      exact::LabelQuery trial = query;
+      trial.labels = std::min(query.labels, trial_labels_);
+      search_labels(unrolling_class, trial, nullptr, part);
+      query.known = trial.known;
+      if (part.complete || part.labels >= query.labels || deadline_.over()) {
         return;
       }
     }
     part.is_hard = true;
     part.complete = true;
-    quest.labels -= part.labels;
-    for (const exact::Pattern& pattern : groups_.patterns(group, quest.known, false)) {
-      if (quest.known.rules_out(pattern.bound)) {
+    query.labels -= part.labels;
+    for (const exact::Pattern& pattern : classes_.patterns(unrolling_class, query.known, false)) {
+      if (query.known.rules_out(pattern.bound)) {
         continue;
       }
-      if (quest.labels <= 0 || patience_.over()) {
+      if (query.labels <= 0 || deadline_.over()) {
         part.complete = false;
         return;
       }
       const std::int64_t before = part.labels;
-      search_labels(group, quest, &pattern, part);
-      quest.labels -= part.labels - before;
+      search_labels(unrolling_class, query, &pattern, part);
+      query.labels -= part.labels - before;
     }
   }
 
-  void search_labels(std::size_t group, exact::Quest& quest, const exact::Pattern* pattern,
-                     Part& part) const {
+  void search_labels(std::size_t unrolling_class, exact::LabelQuery& query,
+                     const exact::Pattern* pattern, Part& part) const {
     const bool is_worth =
-        !room_ && !quest.known.points().empty() && !has_many_rows(groups_.skeleton(group));
-    if (is_worth && groups_.is_ruled_out(group, quest.known, pattern)) {
+        !room_ && !query.known.points().empty() && !has_many_rows(classes_.graph(unrolling_class));
+    if (is_worth && classes_.is_ruled_out(unrolling_class, query.known, pattern)) {
       return;
     }
-    const auto instance = groups_.build(group, quest.known, true, pattern);
+    const auto instance = classes_.build(unrolling_class, query.known, true, pattern);
     part.states += static_cast<std::int64_t>(instance->bound.nodes().size());
     if (!instance->dived.steps.empty()) {
       add_point(part, instance->dived.key,
-                groups_.mapping(*instance, group, instance->dived.steps));
-      quest.known.insert(instance->dived.key);
+                classes_.mapping(*instance, unrolling_class, instance->dived.steps));
+      query.known.insert(instance->dived.key);
     }
     if (!(instance->root().first < exact::kInfinity)) {
       return;
     }
-    const exact::LabelResult found = exact::search_labels(*instance, quest, patience_);
+    const exact::LabelResult found = exact::search_labels(*instance, query, deadline_);
     for (const exact::Ending& ending : found.endings) {
-      add_point(part, ending.key, groups_.mapping(*instance, group, ending.steps));
-      quest.known.insert(ending.key);
+      add_point(part, ending.key, classes_.mapping(*instance, unrolling_class, ending.steps));
+      query.known.insert(ending.key);
     }
     part.looked_into = true;
     part.labels += found.expanded;
@@ -240,7 +241,7 @@ class FrontSearch {
       if (!evaluator.evaluate(mapping) && is_within_limits(options_.objective, evaluator.cost())) {
         join(mapping, evaluator.cost());
       }
-      return front_.statistics.evaluations % 1024 != 0 || !patience_.over();
+      return front_.statistics.evaluations % 1024 != 0 || !deadline_.over();
     });
     front_.but_for_bare = front_.but_for_bare && !front_.complete;
   }
@@ -257,23 +258,23 @@ class FrontSearch {
   }
 
   // Coarse lattices first: they are cheap, and most groups need no other.
-  void search_balanced(std::size_t group, exact::Quest quest, Part& part) const {
-    const exact::Skeleton& skeleton = groups_.skeleton(group);
-    const UnrollingGroup& unrollings = groups_.unrolling(group);
+  void search_balanced(std::size_t unrolling_class, exact::LabelQuery query, Part& part) const {
+    const exact::StateGraph& graph = classes_.graph(unrolling_class);
+    const UnrollingClass& unrollings = classes_.unrolling(unrolling_class);
     for (const std::size_t most : balanced::kCoarseTiles) {
-      const std::int64_t bounding = balanced::labels_of_bound(skeleton, most);
-      if (bounding > quest.budget) {
+      const std::int64_t bounding = balanced::labels_of_bound(graph, most);
+      if (bounding > query.budget) {
         break;
       }
-      quest.budget -= bounding;
+      query.budget -= bounding;
       part.spent += bounding;
       if (points_.known().rules_out(
-              balanced::coarse_bound(skeleton, unrollings, options_.objective, most, patience_))) {
+              balanced::coarse_bound(graph, unrollings, options_.objective, most, deadline_))) {
         return;
       }
     }
     balanced::Outcome found =
-        balanced::search_group(skeleton, unrollings, options_.objective, quest, patience_);
+        balanced::search_class(graph, unrollings, options_.objective, query, deadline_);
     for (balanced::Outcome::Point& point : found.points) {
       add_point(part, point.key, std::move(point.mapping));
     }
@@ -300,25 +301,25 @@ class FrontSearch {
     }
   }
 
-  std::size_t index_of_room(const exact::Skeleton& skeleton) const {
-    const auto& rooms = skeleton.rooms();
+  std::size_t index_of_room(const exact::StateGraph& graph) const {
+    const auto& rooms = graph.rooms();
     const auto room = std::find_if(rooms.begin(), rooms.end(), [&](const exact::Room& candidate) {
       return candidate.level == room_->level && candidate.role == room_->role;
     });
     return static_cast<std::size_t>(room - rooms.begin());
   }
 
-  void report(std::size_t groups_done) {
-    done_ += static_cast<std::int64_t>(groups_done);
+  void report(std::size_t classes_done) {
+    done_ += static_cast<std::int64_t>(classes_done);
     if (options_.progress) {
       Progress progress;
       if (!points_.known().points().empty()) {
         progress.best = points_.known().points().front().key.first;
       }
       progress.unrollings = done_;
-      progress.unrollings_total = static_cast<std::int64_t>(groups_.size());
+      progress.unrollings_total = static_cast<std::int64_t>(classes_.size());
       progress.labels = front_.statistics.labels;
-      progress.seconds = patience_.seconds();
+      progress.seconds = deadline_.seconds();
       options_.progress(progress);
     }
   }
@@ -327,9 +328,9 @@ class FrontSearch {
   const SearchOptions& options_;
   std::optional<CurveRoom> room_;
   Measure measure_;
-  const Patience& patience_;
+  const Deadline& deadline_;
   std::int64_t trial_labels_;
-  exact::Groups groups_;
+  exact::UnrollingTasks classes_;
   FrontPoints points_;
   std::int64_t most_labels_;  // to be expanded
   std::int64_t spent_ = 0;    // of the budget
@@ -342,15 +343,15 @@ class FrontSearch {
 Front search_for_front(const Mapspace& space, const SearchOptions& options,
                        const std::optional<CurveRoom>& room, const FrontSearch::Measure& measure,
                        std::int64_t trial_labels = 0) {
-  const Patience patience(options);
-  FrontSearch search(space, options, room, measure, patience, trial_labels);
+  const Deadline deadline(options);
+  FrontSearch search(space, options, room, measure, deadline, trial_labels);
   if (space.constraints().factors.balanced) {
     Constraints constraints = space.constraints();
     constraints.factors = {};
     const Mapspace perfect(space.problem(), constraints);
     SearchOptions quietly = options;
     quietly.progress = nullptr;
-    FrontSearch first(perfect, quietly, room, measure, patience, trial_labels);
+    FrontSearch first(perfect, quietly, room, measure, deadline, trial_labels);
     const Front known = first.run();
     search.start_from(known.points, known.statistics);
   } else if (!room) {

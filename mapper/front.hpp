@@ -38,7 +38,7 @@ Workload workload_of(const Problem& problem, const FrontPoint& point);
 // The energy/latency front of a space: value in pJ, measure in cycles of the objective's mode,
 // within its limits; its powers are not looked at. Of an engine after NVDLA: of its schedules. One
 // search: spatial unrollings share the points that were found. The same on any number of threads.
-// `trial_labels`: as GroupSearch has them.
+// `trial_labels`: as ClassSearch has them.
 Front search_front(const Mapspace& space, const SearchOptions& options,
                    std::int64_t trial_labels = 2'000);
 

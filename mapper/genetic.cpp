@@ -133,15 +133,15 @@ PrimeNest make_child(const Mapspace& space, const Neighbours& neighbours,
   return child;
 }
 
-Tally evolve(Run run, const Neighbours& neighbours) {
-  Tally tally;
+SampleStatistics evolve(Run run, const Neighbours& neighbours) {
+  SampleStatistics tally;
   Evaluator evaluator{run.space.problem()};
   const auto add = [&](Population& population, PrimeNest nest) {
     const Fitness fitness = judge(run.space, evaluator, run.options, nest, tally);
     population.push_back({std::move(nest), fitness});
   };
   const auto goes_on = [&] {
-    return tally.evaluations() < run.evaluations && !run.patience.over();
+    return tally.evaluations() < run.evaluations && !run.deadline.over();
   };
   const auto fitter = [](const Candidate& a, const Candidate& b) { return a.fitness < b.fitness; };
   Population population;

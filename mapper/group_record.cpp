@@ -8,65 +8,65 @@ namespace mapsim {
 
 using exact::Key;
 
-GroupRecord::GroupRecord(const Problem& problem, const SearchOptions& options, std::int64_t total)
+ClassRecord::ClassRecord(const Problem& problem, const SearchOptions& options, std::int64_t total)
     : problem_{problem}, options_{options}, total_{total} {}
 
-void GroupRecord::add(const Key& floor) {
+void ClassRecord::add(const Key& bound) {
   const std::lock_guard lock(mutex_);
-  bounds_.push_back(floor);
-  arguments_.push_back(Argument::kFloor);
+  bounds_.push_back(bound);
+  arguments_.push_back(Argument::kUnrollingBound);
   done_.push_back(false);
 }
 
-void GroupRecord::bound_others(const Key& bound) {
+void ClassRecord::bound_others(const Key& bound) {
   const std::lock_guard lock(mutex_);
   others_ = bound;
 }
 
-void GroupRecord::finish_others(const Patience& patience) {
+void ClassRecord::finish_others(const Deadline& deadline) {
   const std::lock_guard lock(mutex_);
   others_done_ = true;
-  report(patience);
+  report(deadline);
 }
 
-void GroupRecord::start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
+void ClassRecord::start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
   best_ = mapping;
   best_cost_ = cost;
   task_ = static_cast<std::size_t>(total_);
   start_ = key;
 }
 
-void GroupRecord::relax(std::size_t group, const Key& bound, std::size_t states) {
+void ClassRecord::relax(std::size_t unrolling_class, const Key& bound, std::size_t states) {
   const std::lock_guard lock(mutex_);
-  bounds_[group] = std::max(bounds_[group], bound);
-  arguments_[group] = Argument::kRelaxation;
+  bounds_[unrolling_class] = std::max(bounds_[unrolling_class], bound);
+  arguments_[unrolling_class] = Argument::kRelaxation;
   statistics_.states += static_cast<std::int64_t>(states);
 }
 
-void GroupRecord::tick(std::size_t group, const Key& bound, std::int64_t labels,
-                       const Patience& patience) {
+void ClassRecord::tick(std::size_t unrolling_class, const Key& bound, std::int64_t labels,
+                       const Deadline& deadline) {
   const std::lock_guard lock(mutex_);
-  bounds_[group] = std::max(bounds_[group], bound);
+  bounds_[unrolling_class] = std::max(bounds_[unrolling_class], bound);
   ticked_ += labels;
-  report(patience);
+  report(deadline);
 }
 
-void GroupRecord::searched(std::size_t group, const exact::LabelResult& found) {
+void ClassRecord::searched(std::size_t unrolling_class, const exact::LabelResult& found) {
   const std::lock_guard lock(mutex_);
-  bounds_[group] = std::max(bounds_[group], found.bound);
-  arguments_[group] = Argument::kSearch;
+  bounds_[unrolling_class] = std::max(bounds_[unrolling_class], found.bound);
+  arguments_[unrolling_class] = Argument::kSearch;
   statistics_.labels += found.expanded;
   ++statistics_.unrollings;
   incomplete_ = incomplete_ || found.stopped;
 }
 
-void GroupRecord::finish(std::size_t group, const Patience& patience) {
+void ClassRecord::finish(std::size_t unrolling_class, const Deadline& deadline) {
   const std::lock_guard lock(mutex_);
-  done_[group] = true;
-  report(patience);
+  done_[unrolling_class] = true;
+  report(deadline);
 }
 
-void GroupRecord::skip_twins(const std::vector<std::size_t>& first_alike) {
+void ClassRecord::skip_twins(const std::vector<std::size_t>& first_alike) {
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
     if (first_alike[g] != g) {
       done_[g] = true;
@@ -75,34 +75,34 @@ void GroupRecord::skip_twins(const std::vector<std::size_t>& first_alike) {
   }
 }
 
-void GroupRecord::repeat_for_twins(const std::vector<std::size_t>& first_alike) {
+void ClassRecord::repeat_for_twins(const std::vector<std::size_t>& first_alike) {
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
     bounds_[g] = bounds_[first_alike[g]];
     arguments_[g] = arguments_[first_alike[g]];
   }
 }
 
-void GroupRecord::count_evaluations(std::int64_t evaluations) {
+void ClassRecord::count_evaluations(std::int64_t evaluations) {
   const std::lock_guard lock(mutex_);
   statistics_.evaluations += evaluations;
 }
 
-void GroupRecord::count_states(std::size_t states) {
+void ClassRecord::count_states(std::size_t states) {
   const std::lock_guard lock(mutex_);
   statistics_.states += static_cast<std::int64_t>(states);
 }
 
-void GroupRecord::leave_bare(const Key& bound) {
+void ClassRecord::leave_bare(const Key& bound) {
   const std::lock_guard lock(mutex_);
   bare_ = std::min(bare_.value_or(bound), bound);
 }
 
-void GroupRecord::leave_open() {
+void ClassRecord::leave_open() {
   const std::lock_guard lock(mutex_);
   incomplete_ = true;
 }
 
-void GroupRecord::offer(const Mapping& mapping, std::size_t task) {
+void ClassRecord::offer(const Mapping& mapping, std::size_t task) {
   const Evaluation evaluation = evaluate(problem_, mapping);
   const std::lock_guard lock(mutex_);
   ++statistics_.evaluations;
@@ -119,7 +119,7 @@ void GroupRecord::offer(const Mapping& mapping, std::size_t task) {
   }
 }
 
-SearchResult GroupRecord::result() {
+SearchResult ClassRecord::result() {
   SearchResult result;
   result.best = best_;
   result.cost = best_cost_;
@@ -129,7 +129,7 @@ SearchResult GroupRecord::result() {
     result.others_bound = others_.first;
   }
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
-    result.groups.push_back({bounds_[g].first, arguments_[g], {}, false});
+    result.classes.push_back({bounds_[g].first, arguments_[g], {}, false});
   }
   const double value =
       result.cost ? objective_value(options_.objective, *result.cost) : exact::kInfinity;
@@ -155,13 +155,13 @@ SearchResult GroupRecord::result() {
   return result;
 }
 
-bool GroupRecord::leaves_ties_open(double value) const {
+bool ClassRecord::leaves_ties_open(double value) const {
   return best_cost_ && bare_ && !options_.objective.function.uses_energy() &&
          !exact::beyond(*bare_, {value}) &&
          bare_->second < best_cost_->energy.total.count() * (1 - kRounding);
 }
 
-bool GroupRecord::has_open_ties(double value) const {
+bool ClassRecord::has_open_ties(double value) const {
   const auto is_open = [&](const Key& bound) {
     return !exact::beyond({bound.first}, {value}) &&
            bound.second < best_cost_->energy.total.count() * (1 - kRounding);
@@ -170,7 +170,7 @@ bool GroupRecord::has_open_ties(double value) const {
          (is_open(others_) || std::any_of(bounds_.begin(), bounds_.end(), is_open));
 }
 
-double GroupRecord::least_bound() const {
+double ClassRecord::least_bound() const {
   double least = others_.first;
   for (const Key& bound : bounds_) {
     least = std::min(least, bound.first);
@@ -178,7 +178,7 @@ double GroupRecord::least_bound() const {
   return least;
 }
 
-void GroupRecord::report(const Patience& patience) const {
+void ClassRecord::report(const Deadline& deadline) const {
   if (!options_.progress) {
     return;
   }
@@ -192,16 +192,16 @@ void GroupRecord::report(const Patience& patience) const {
                                      : std::count(done_.begin(), done_.end(), true);
   progress.unrollings_total = total_;
   progress.labels = std::max(ticked_, statistics_.labels);
-  progress.seconds = patience.seconds();
+  progress.seconds = deadline.seconds();
   options_.progress(progress);
 }
 
-Key GroupRecord::bound(std::size_t group) {
+Key ClassRecord::bound(std::size_t unrolling_class) {
   const std::lock_guard lock(mutex_);
-  return bounds_[group];
+  return bounds_[unrolling_class];
 }
 
-bool GroupRecord::has_best() {
+bool ClassRecord::has_best() {
   const std::lock_guard lock(mutex_);
   return best_.has_value();
 }

@@ -14,16 +14,16 @@ namespace mapsim {
 
 // What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
 // threads; which of equal mappings is the best does not depend on who comes first.
-class GroupRecord {
+class ClassRecord {
  public:
   // Of so many groups, of which it knows none yet. All arguments outlive the record.
-  GroupRecord(const Problem& problem, const SearchOptions& options, std::int64_t total);
+  ClassRecord(const Problem& problem, const SearchOptions& options, std::int64_t total);
   // The next group. Nothing of it is better than its floor.
-  void add(const exact::Key& floor);
+  void add(const exact::Key& bound);
   // Nothing of any group that is still to be added is better.
   void bound_others(const exact::Key& bound);
   // No group will be added: the others are worse than what has been found.
-  void finish_others(const Patience& patience);
+  void finish_others(const Deadline& deadline);
 
   // The best so far is known from elsewhere.
   void start_from(const Mapping& mapping, const Cost& cost, const exact::Key& key);
@@ -32,19 +32,19 @@ class GroupRecord {
   void count_evaluations(std::int64_t evaluations);
   void count_states(std::size_t states);
   // Nothing of the group is of interest.
-  void rule_out(std::size_t group) { bounds_[group] = exact::Key{}; }
+  void rule_out(std::size_t unrolling_class) { bounds_[unrolling_class] = exact::Key{}; }
 
   // Nothing of the group is better.
-  exact::Key bound(std::size_t group);
+  exact::Key bound(std::size_t unrolling_class);
   bool has_best();
 
   // A relaxation of so many states bounds the group.
-  void relax(std::size_t group, const exact::Key& bound, std::size_t states);
+  void relax(std::size_t unrolling_class, const exact::Key& bound, std::size_t states);
   // A search of the group goes on, and has expanded so many labels since it told last.
-  void tick(std::size_t group, const exact::Key& bound, std::int64_t labels,
-            const Patience& patience);
-  void searched(std::size_t group, const exact::LabelResult& found);
-  void finish(std::size_t group, const Patience& patience);
+  void tick(std::size_t unrolling_class, const exact::Key& bound, std::int64_t labels,
+            const Deadline& deadline);
+  void searched(std::size_t unrolling_class, const exact::LabelResult& found);
+  void finish(std::size_t unrolling_class, const Deadline& deadline);
   // Groups that are like another one wait for what is found out of that.
   void skip_twins(const std::vector<std::size_t>& first_alike);
   void repeat_for_twins(const std::vector<std::size_t>& first_alike);
@@ -64,7 +64,7 @@ class GroupRecord {
   // The same of groups that a budget has kept from being searched to their end.
   bool has_open_ties(double value) const;
   double least_bound() const;
-  void report(const Patience& patience) const;
+  void report(const Deadline& deadline) const;
 
   const Problem& problem_;
   const SearchOptions& options_;

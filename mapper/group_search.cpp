@@ -32,22 +32,22 @@ constexpr double kWeakPatterns = 1.02;         // bounds of whole classes are as
 constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
 constexpr std::size_t kMostInVain = 30;        // padded problems that lead to nothing better
 
-// One search: groups take turns (Turns), what is known of them is in a record.
+// One search: groups take task_window (TaskWindow), what is known of them is in a record.
 class ExactSearch {
  public:
-  ExactSearch(const Mapspace& space, const SearchOptions& options, const Patience& patience,
-              const GroupSearch& more)
+  ExactSearch(const Mapspace& space, const SearchOptions& options, const Deadline& deadline,
+              const ClassSearch& more)
       : space_{space},
         options_{options},
-        patience_{patience},
+        deadline_{deadline},
         shared_{more.shared},
         most_labels_{more.labels},
         trial_labels_{more.trial_labels},
         find_incumbents_{!more.best},
         record_{space.problem(), options, space.class_count()},
-        source_{space, options.objective, patience, more.ruled_out, record_} {}
+        source_{space, options.objective, deadline, more.ruled_out, record_} {}
 
-  GroupRecord& record() { return record_; }
+  ClassRecord& record() { return record_; }
   // Of the budget, so much is spent.
   void charge(std::int64_t labels) { charged_ += labels; }
 
@@ -57,12 +57,12 @@ class ExactSearch {
       find_incumbents();
     }
     for (const std::size_t most : balanced::kCoarseTiles) {
-      if (is_balanced() && !patience_.over()) {
+      if (is_balanced() && !deadline_.over()) {
         bound_coarsely(source_.order(), most);
       }
     }
     turns_.emplace(source_.count(), record_.start(),
-                   Turns::Labels{most_labels_, options_.budget.labels - charged_});
+                   TaskWindow::Labels{most_labels_, options_.budget.labels - charged_});
     take_turns(find_waiting());
   }
   SearchResult result() {
@@ -74,11 +74,11 @@ class ExactSearch {
   // What the search of a group tells those that come later.
   struct Turned {
     Key found;  // of the best, if it is within the limit
-    Turns::Labels taken;
+    TaskWindow::Labels taken;
     bool is_hard = false;  // it took many labels
   };
 
-  const exact::Groups& groups() const { return source_.groups(); }
+  const exact::UnrollingTasks& classes() const { return source_.classes(); }
   bool is_balanced() const { return space_.constraints().factors.balanced; }
 
   // Good answers before proofs: padded problems of the classes with the best bounds, until none of
@@ -86,12 +86,12 @@ class ExactSearch {
   // depend on the number of threads.
   void find_incumbents() {
     std::size_t in_vain = 0;
-    exact::Groups::for_batches(source_.order(), [&](std::span<const std::size_t> batch) {
+    exact::UnrollingTasks::for_batches(source_.order(), [&](std::span<const std::size_t> batch) {
       std::vector<std::size_t> open;
-      for (const std::size_t group : batch) {
-        if (!groups().is_idle(group) &&
-            record_.bound(group).first < record_.start().first * (1 - kRounding)) {
-          open.push_back(group);
+      for (const std::size_t unrolling_class : batch) {
+        if (!classes().is_idle(unrolling_class) &&
+            record_.bound(unrolling_class).first < record_.start().first * (1 - kRounding)) {
+          open.push_back(unrolling_class);
         }
       }
       const std::int64_t left = (options_.budget.labels - charged_) / 2;
@@ -104,9 +104,9 @@ class ExactSearch {
 #pragma omp taskloop grainsize(1) shared(open, found)
       for (std::size_t i = 0; i < open.size(); ++i) {
         caught_.run([&] {
-          if (!patience_.over()) {
+          if (!deadline_.over()) {
             found[i] =
-                search_padded(space_, groups().unrolling(open[i]), options_, labels, patience_);
+                search_padded(space_, classes().unrolling(open[i]), options_, labels, deadline_);
           }
         });
       }
@@ -119,7 +119,7 @@ class ExactSearch {
           in_vain = 0;
         }
       }
-      return in_vain < kMostInVain && !patience_.over();
+      return in_vain < kMostInVain && !deadline_.over();
     });
   }
 
@@ -129,12 +129,13 @@ class ExactSearch {
     const std::vector<std::size_t> open = to_bound(order, most);
 #pragma omp taskloop grainsize(1) shared(open)
     for (std::size_t i = 0; i < open.size(); ++i) {
-      const std::size_t group = open[i];
+      const std::size_t unrolling_class = open[i];
       caught_.run([&] {
-        if (!patience_.over()) {
-          record_.relax(group,
-                        balanced::coarse_bound(groups().skeleton(group), groups().unrolling(group),
-                                               options_.objective, most, patience_),
+        if (!deadline_.over()) {
+          record_.relax(unrolling_class,
+                        balanced::coarse_bound(classes().graph(unrolling_class),
+                                               classes().unrolling(unrolling_class),
+                                               options_.objective, most, deadline_),
                         0);
         }
       });
@@ -148,17 +149,18 @@ class ExactSearch {
   std::vector<std::size_t> to_bound(const std::vector<std::size_t>& order, std::size_t most) {
     const bool is_limited = options_.budget.labels < Budget{}.labels;
     std::vector<std::size_t> open;
-    for (const std::size_t group : order) {
-      if (groups().is_idle(group) || exact::beyond(record_.bound(group), record_.start())) {
+    for (const std::size_t unrolling_class : order) {
+      if (classes().is_idle(unrolling_class) ||
+          exact::beyond(record_.bound(unrolling_class), record_.start())) {
         continue;
       }
       const std::int64_t labels =
-          is_limited ? balanced::labels_of_bound(groups().skeleton(group), most) : 0;
+          is_limited ? balanced::labels_of_bound(classes().graph(unrolling_class), most) : 0;
       if (labels > options_.budget.labels / 2 - charged_) {
         break;
       }
       charge(labels);
-      open.push_back(group);
+      open.push_back(unrolling_class);
     }
     return open;
   }
@@ -167,7 +169,7 @@ class ExactSearch {
   // what it does not.
   void take_turns(std::size_t joined) {
     share(joined);
-    while (const std::optional<Turns::Turn> turn = take()) {
+    while (const std::optional<TaskWindow::Turn> turn = take()) {
       Turned turned;
       caught_.run([&] { turned = search(*turn); });
       share(end(*turn, turned));
@@ -179,17 +181,17 @@ class ExactSearch {
       take_turns(0);
     }
   }
-  std::optional<Turns::Turn> take() {
+  std::optional<TaskWindow::Turn> take() {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) {
       return std::nullopt;
     }
-    const Turns::Turn turn = waiting_.front();
+    const TaskWindow::Turn turn = waiting_.front();
     waiting_.pop_front();
     return turn;
   }
   // How many may begin now.
-  std::size_t end(const Turns::Turn& turn, const Turned& turned) {
+  std::size_t end(const TaskWindow::Turn& turn, const Turned& turned) {
     const std::lock_guard lock(mutex_);
     turns_->end(turn, turned.found, turned.taken, turned.is_hard);
     return find_waiting();
@@ -198,13 +200,13 @@ class ExactSearch {
   // Those whose turn has come and that are not ruled out by what they know. How many have joined.
   std::size_t find_waiting() {
     std::size_t joined = 0;
-    while (const std::optional<Turns::Turn> turn = turns_->next()) {
-      const std::optional<std::size_t> group = source_.find(turn->index, turn->limit);
-      if (!group) {
+    while (const std::optional<TaskWindow::Turn> turn = turns_->next()) {
+      const std::optional<std::size_t> unrolling_class = source_.find(turn->index, turn->limit);
+      if (!unrolling_class) {
         turns_->close();
         break;
       }
-      const Key bound = record_.bound(*group);
+      const Key bound = record_.bound(*unrolling_class);
       const bool is_open = bound.first < exact::kInfinity && !exact::worse(bound, turn->limit);
       if (is_open && !is_stopped(*turn)) {
         waiting_.push_back(*turn);
@@ -214,10 +216,10 @@ class ExactSearch {
       if (is_open) {
         record_.leave_open();
       } else {
-        record_.finish(*group, patience_);
+        record_.finish(*unrolling_class, deadline_);
       }
       turns_->end(*turn, {}, {});
-      if (is_open && (turn->is_last || patience_.over())) {
+      if (is_open && (turn->is_last || deadline_.over())) {
         turns_->close_behind();
       }
     }
@@ -225,40 +227,41 @@ class ExactSearch {
   }
 
   // Nothing is left to search it with. The first one is searched whatever the budget.
-  bool is_stopped(const Turns::Turn& turn) {
-    return turn.index > 0 ? turn.labels.expanded == 0 || patience_.over()
-                          : patience_.over() && record_.has_best();
+  bool is_stopped(const TaskWindow::Turn& turn) {
+    return turn.index > 0 ? turn.labels.expanded == 0 || deadline_.over()
+                          : deadline_.over() && record_.has_best();
   }
 
-  Turned search(const Turns::Turn& turn) {
-    const std::size_t group = source_[turn.index];
+  Turned search(const TaskWindow::Turn& turn) {
+    const std::size_t unrolling_class = source_[turn.index];
     if (is_stopped(turn)) {
       record_.leave_open();
       return {};
     }
-    exact::Quest quest;
-    quest.known = turn.limit;
-    quest.labels = std::max<std::int64_t>(1, turn.labels.expanded);
-    quest.budget = std::max<std::int64_t>(1, turn.labels.budget);
-    const Turned turned = search(group, quest, turn.is_hard);
-    record_.finish(group, patience_);
+    exact::LabelQuery query;
+    query.known = turn.limit;
+    query.labels = std::max<std::int64_t>(1, turn.labels.expanded);
+    query.budget = std::max<std::int64_t>(1, turn.labels.budget);
+    const Turned turned = search(unrolling_class, query, turn.is_hard);
+    record_.finish(unrolling_class, deadline_);
     return turned;
   }
 
-  Turned search_balanced(std::size_t group, const exact::Quest& quest) {
-    const balanced::Outcome found = balanced::search_group(
-        groups().skeleton(group), groups().unrolling(group), options_.objective, quest, patience_);
+  Turned search_balanced(std::size_t unrolling_class, const exact::LabelQuery& query) {
+    const balanced::Outcome found = balanced::search_class(classes().graph(unrolling_class),
+                                                           classes().unrolling(unrolling_class),
+                                                           options_.objective, query, deadline_);
     if (found.states > 0) {
-      record_.relax(group, found.root, static_cast<std::size_t>(found.states));
+      record_.relax(unrolling_class, found.root, static_cast<std::size_t>(found.states));
     }
     if (found.best) {
-      record_.offer(*found.best, group);
+      record_.offer(*found.best, unrolling_class);
     }
     if (found.bare) {
       record_.leave_bare(*found.bare);
     }
     if (found.searched) {
-      record_.searched(group, {{}, found.bound, found.labels, !found.complete});
+      record_.searched(unrolling_class, {{}, found.bound, found.labels, !found.complete});
     } else if (!found.complete) {
       record_.leave_open();
     }
@@ -267,34 +270,34 @@ class ExactSearch {
   }
 
   // As another design shows.
-  bool is_known_beyond(std::size_t group, const Key& limit) const {
+  bool is_known_beyond(std::size_t unrolling_class, const Key& limit) const {
     return limit.first < exact::kInfinity &&
            std::any_of(
                shared_.begin(), shared_.end(),
                [&](SharedBounds* shared) {
-                 return exact::beyond({shared->bound(groups().unrolling(group), limit.first)},
-                                      limit);
+                 return exact::beyond(
+                     {shared->bound(classes().unrolling(unrolling_class), limit.first)}, limit);
                });
   }
 
-  Turned search(std::size_t group, exact::Quest quest, bool is_hard) {
-    if (groups().is_idle(group)) {
-      record_.relax(group, Key{}, 0);
+  Turned search(std::size_t unrolling_class, exact::LabelQuery query, bool is_hard) {
+    if (classes().is_idle(unrolling_class)) {
+      record_.relax(unrolling_class, Key{}, 0);
       return {};
     }
     if (is_balanced()) {
-      return search_balanced(group, quest);
+      return search_balanced(unrolling_class, query);
     }
-    if (is_known_beyond(group, quest.known.limit())) {
-      record_.relax(group, quest.known.limit(), 0);
+    if (is_known_beyond(unrolling_class, query.known.limit())) {
+      record_.relax(unrolling_class, query.known.limit(), 0);
       return {};
     }
     Turned turned;
     exact::LabelResult all;
     if (has_patterns()) {
-      return search_patterns(group, quest, is_hard);
+      return search_patterns(unrolling_class, query, is_hard);
     }
-    search_at_once(group, quest, quest.labels, turned, all);
+    search_at_once(unrolling_class, query, query.labels, turned, all);
     return turned;
   }
 
@@ -306,26 +309,27 @@ class ExactSearch {
     std::size_t states = 0;
     bool is_open = false;  // labels were needed
   };
-  Labelled search_labels(std::size_t group, const exact::Quest& quest,
+  Labelled search_labels(std::size_t unrolling_class, const exact::LabelQuery& query,
                          const exact::Pattern* pattern) {
-    const auto instance = groups().build(group, quest.known, true, pattern);
+    const auto instance = classes().build(unrolling_class, query.known, true, pattern);
     if (!instance->dived.steps.empty()) {  // the best so far, in case that labels are stopped
-      record_.offer(groups().mapping(*instance, group, instance->dived.steps), group);
+      record_.offer(classes().mapping(*instance, unrolling_class, instance->dived.steps),
+                    unrolling_class);
     }
     Labelled labelled;
     labelled.found = instance->dived.key;
     labelled.states = instance->bound.nodes().size();
     const Key root = instance->root();
-    const bool is_beyond = quest.known.covers(root);
-    labelled.root = is_beyond ? quest.known.limit() : root;
+    const bool is_beyond = query.known.covers(root);
+    labelled.root = is_beyond ? query.known.limit() : root;
     labelled.result.bound = labelled.root;
     if (is_beyond) {
       return labelled;
     }
     labelled.is_open = true;
-    labelled.result = exact::search_labels(*instance, quest, patience_);
+    labelled.result = exact::search_labels(*instance, query, deadline_);
     for (const exact::Ending& ending : labelled.result.endings) {
-      record_.offer(groups().mapping(*instance, group, ending.steps), group);
+      record_.offer(classes().mapping(*instance, unrolling_class, ending.steps), unrolling_class);
       labelled.found = std::min(labelled.found, ending.key);
     }
     return labelled;
@@ -339,103 +343,105 @@ class ExactSearch {
 
   // One residency pattern of the class after the other, best bound first; before that the class as
   // a whole, with few labels, if that may be enough.
-  Turned search_patterns(std::size_t group, exact::Quest quest, bool is_hard) {
+  Turned search_patterns(std::size_t unrolling_class, exact::LabelQuery query, bool is_hard) {
     Turned turned;
     exact::LabelResult all;  // of the whole class
-    all.bound = quest.known.limit();
+    all.bound = query.known.limit();
     if (is_hard || trial_labels_ == 0) {
-      const std::vector<exact::Pattern> best = groups().patterns(group, quest.known, true);
+      const std::vector<exact::Pattern> best =
+          classes().patterns(unrolling_class, query.known, true);
       if (best.empty()) {
-        record_.relax(group, quest.known.limit(), 0);
+        record_.relax(unrolling_class, query.known.limit(), 0);
         return {};
       }
       is_hard = trial_labels_ == 0 ||
-                best.front().bound.first > kWeakPatterns * groups().floor(group).first;
+                best.front().bound.first > kWeakPatterns * classes().bound(unrolling_class).first;
     }
-    if (!is_hard && search_at_once(group, quest, trial_labels_, turned, all)) {
+    if (!is_hard && search_at_once(unrolling_class, query, trial_labels_, turned, all)) {
       return turned;
     }
     turned.is_hard = true;
-    const std::vector<exact::Pattern> patterns = groups().patterns(group, quest.known, false);
-    for (std::size_t p = 0; p < patterns.size() && !quest.known.covers(patterns[p].bound); ++p) {
-      if (quest.labels == 0 || patience_.over()) {
+    const std::vector<exact::Pattern> patterns =
+        classes().patterns(unrolling_class, query.known, false);
+    for (std::size_t p = 0; p < patterns.size() && !query.known.covers(patterns[p].bound); ++p) {
+      if (query.labels == 0 || deadline_.over()) {
         all.bound = std::min(all.bound, patterns[p].bound);
         all.stopped = true;
         break;
       }
-      const Key next = p + 1 < patterns.size() ? patterns[p + 1].bound : quest.known.limit();
-      quest.tick = [&](const Key& bound, std::int64_t labels) {
-        record_.tick(group, std::min({bound, next, all.bound}), labels, patience_);
+      const Key next = p + 1 < patterns.size() ? patterns[p + 1].bound : query.known.limit();
+      query.tick = [&](const Key& bound, std::int64_t labels) {
+        record_.tick(unrolling_class, std::min({bound, next, all.bound}), labels, deadline_);
       };
-      const Labelled one = search_labels(group, quest, &patterns[p]);
+      const Labelled one = search_labels(unrolling_class, query, &patterns[p]);
       all.bound = std::min(all.bound, one.result.bound);
       all.stopped = all.stopped || one.result.stopped;
       record_.count_states(one.states);
-      add(one, quest, turned, all);
+      add(one, query, turned, all);
     }
-    all.bound = std::min(all.bound, quest.known.limit());
-    record_.searched(group, all);
+    all.bound = std::min(all.bound, query.known.limit());
+    record_.searched(unrolling_class, all);
     return turned;
   }
 
   // The class as a whole. False: so many labels were not enough, and there are more.
-  bool search_at_once(std::size_t group, exact::Quest& quest, std::int64_t most, Turned& turned,
-                      exact::LabelResult& all) {
-    exact::Quest trial = quest;
-    trial.labels = std::min(quest.labels, most);
-    trial.tick = [this, group](const Key& bound, std::int64_t labels) {
-      record_.tick(group, bound, labels, patience_);
+  bool search_at_once(std::size_t unrolling_class, exact::LabelQuery& query, std::int64_t most,
+                      Turned& turned, exact::LabelResult& all) {
+    exact::LabelQuery trial = query;
+    trial.labels = std::min(query.labels, most);
+    trial.tick = [this, unrolling_class](const Key& bound, std::int64_t labels) {
+      record_.tick(unrolling_class, bound, labels, deadline_);
     };
-    const Labelled whole = search_labels(group, trial, nullptr);
-    record_.relax(group, whole.root, whole.states);
-    add(whole, quest, turned, all);
-    if (whole.result.stopped && quest.labels > 0 && !patience_.over()) {
+    const Labelled whole = search_labels(unrolling_class, trial, nullptr);
+    record_.relax(unrolling_class, whole.root, whole.states);
+    add(whole, query, turned, all);
+    if (whole.result.stopped && query.labels > 0 && !deadline_.over()) {
       return false;
     }
     all.bound = whole.result.bound;
     all.stopped = whole.result.stopped;
     if (whole.is_open) {
-      record_.searched(group, all);
+      record_.searched(unrolling_class, all);
     }
     return true;
   }
   // Counts what labels took, and goes on with what they found.
-  static void add(const Labelled& labelled, exact::Quest& quest, Turned& turned,
+  static void add(const Labelled& labelled, exact::LabelQuery& query, Turned& turned,
                   exact::LabelResult& all) {
     const std::int64_t labels = labelled.result.expanded;
     all.expanded += labels;
-    quest.labels -= std::min(quest.labels, labels);
-    quest.known.insert(labelled.found);
+    query.labels -= std::min(query.labels, labels);
+    query.known.insert(labelled.found);
     turned.found = std::min(turned.found, labelled.found);
     turned.taken = {turned.taken.expanded + labels, turned.taken.budget + labels};
   }
 
   const Mapspace& space_;
   const SearchOptions& options_;
-  const Patience& patience_;
+  const Deadline& deadline_;
   std::vector<SharedBounds*> shared_;
   std::int64_t most_labels_;
   std::int64_t trial_labels_;
   bool find_incumbents_;
   std::int64_t charged_ = 0;  // to the budget, before any group is searched
-  GroupRecord record_;
-  branch::GroupSource source_;
+  ClassRecord record_;
+  branch::ClassSource source_;
   std::mutex mutex_;
-  std::optional<Turns> turns_;       // of the groups of the source
-  std::deque<Turns::Turn> waiting_;  // for a thread
+  std::optional<TaskWindow> turns_;       // of the groups of the source
+  std::deque<TaskWindow::Turn> waiting_;  // for a thread
   Caught caught_;
 };
 
 // The best mapping with perfect factors is one of the balanced space too, and known at once.
 SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
-                                  const Patience& patience, std::int64_t labels) {
+                                  const Deadline& deadline, std::int64_t labels) {
   Constraints constraints = space.constraints();
   constraints.factors = {};
   const Mapspace perfect{space.problem(), constraints};
   options.progress = nullptr;
-  GroupSearch more;
+  ClassSearch more;
   more.labels = labels;
-  return search_groups(perfect, options, patience, more);
+  return search_classes(perfect, options, deadline, more);
 }
 
 // As tasks, each of which makes those that come after it: they queue behind what the search makes
@@ -452,13 +458,13 @@ void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
 
 }  // namespace
 
-SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
-                           const Patience& patience, const GroupSearch& more) {
+SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
+                            const Deadline& deadline, const ClassSearch& more) {
   exact::refuse_what_is_not_proven(space, options.objective);
-  std::optional<GroupSearch::Known> best = more.best;
+  std::optional<ClassSearch::Known> best = more.best;
   SearchResult perfect;
   if (space.constraints().factors.balanced && !best) {
-    perfect = with_perfect_factors(space, options, patience, more.labels);
+    perfect = with_perfect_factors(space, options, deadline, more.labels);
     if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
       best = {&*perfect.best, &*perfect.cost,
               balanced::key_of_cost(options.objective, *perfect.cost)};
@@ -471,7 +477,7 @@ SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
 #pragma omp single
   {
     caught.run([&] {
-      search.emplace(space, options, patience, more);
+      search.emplace(space, options, deadline, more);
       search->charge(perfect.statistics.labels);
       if (best) {
         search->record().start_from(*best->mapping, *best->cost, best->key);

@@ -15,7 +15,7 @@
 namespace mapsim {
 
 // What a search of groups may be given beside its space. All of it outlives the search.
-struct GroupSearch {
+struct ClassSearch {
   std::vector<SharedBounds*> shared{};
   // To be expanded at most, whatever the budget.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
@@ -37,7 +37,7 @@ struct GroupSearch {
 
 // The best mapping of a space, group by group of its unrollings, with bounds of all of them. Which
 // of equal mappings it is, and all statistics, do not depend on the number of threads.
-SearchResult search_groups(const Mapspace& space, const SearchOptions& options,
-                           const Patience& patience, const GroupSearch& more = {});
+SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
+                            const Deadline& deadline, const ClassSearch& more = {});
 
 }  // namespace mapsim

@@ -41,9 +41,9 @@ std::uint64_t hash_of(const Mapping& mapping) {
 }
 
 // Can the unrolling be busy enough, transfers apart?
-bool may_reach(const Problem& problem, const UnrollingGroup& group, double share) {
+bool may_reach(const Problem& problem, const UnrollingClass& unrolling_class, double share) {
   double steps = 1;
-  for (const std::int64_t bound : temporal_bounds(problem.workload(), group)) {
+  for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling_class)) {
     steps *= static_cast<double>(bound);
   }
   return static_cast<double>(problem.macs()) >=
@@ -138,9 +138,10 @@ Histogram make_histogram(const Mapspace& space, const HistogramOptions& options)
   // The fastest mapping of each unrolling that can be busy enough is where walks start.
   search.objective = Objective::kLatency;
   std::vector<Mapping> starts;
-  for (const UnrollingGroup& group : space.group_by_factors()) {
-    if (may_reach(problem, group, share)) {
-      const Mapspace one(problem, with_unrolling(space.constraints(), group.first, problem.arch()));
+  for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    if (may_reach(problem, unrolling_class, share)) {
+      const Mapspace one(
+          problem, with_unrolling(space.constraints(), unrolling_class.first, problem.arch()));
       const SearchResult fastest = search_exact(one, search);
       if (fastest.cost && rate(problem, *fastest.cost, options.compute_only) >= share) {
         starts.push_back(*fastest.best);

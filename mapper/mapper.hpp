@@ -40,11 +40,11 @@ struct Certificate {
 
 // How the exact strategy came by the bound of a group of spatial unrollings. kFloor: whatever the
 // tiles; kRelaxation: every tile had its room for itself; kSearch: searched as far as it takes.
-enum class Argument : std::uint8_t { kFloor, kRelaxation, kSearch };
-struct GroupBound {
+enum class Argument : std::uint8_t { kUnrollingBound, kRelaxation, kSearch };
+struct ClassBound {
   double bound = 0;  // of the objective: no mapping of the group is better
-  Argument by = Argument::kFloor;
-  UnrollingGroup unrollings{};
+  Argument by = Argument::kUnrollingBound;
+  UnrollingClass unrollings{};
   bool is_twin = false;  // one before it that is like it was looked at in its place
 };
 
@@ -107,7 +107,7 @@ struct SearchResult {
   Certificate certificate;
   // Exact: what proves it. Perfect factors: the groups that were looked at; `others_bound` is about
   // all others. Balanced ones: all, in the order of group_by_factors().
-  std::vector<GroupBound> groups;
+  std::vector<ClassBound> classes;
   std::optional<double> others_bound{};
   Statistics statistics;
   InfeasibleReport infeasible;  // filled when nothing fits (exact) or as met (others)

@@ -14,7 +14,7 @@ namespace mapsim {
 Mapspace::Mapspace(const Problem& problem, Constraints constraints)
     : problem_{&problem},
       constraints_{std::move(constraints)},
-      ladders_{mapsim::ladders(problem.workload(), constraints_.factors)} {
+      domains_{mapsim::domains(problem.workload(), constraints_.factors)} {
   if (!constraints_.factors.balanced) {
     classes_.emplace(problem, UnrollingLimits{constraints_.spatial, constraints_.unroll});
   }
@@ -32,7 +32,7 @@ KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
   return is_given ? constraints_.keeps[level][tensor] : KeepRule::kFree;
 }
 
-std::vector<Unrolling> Mapspace::assignments(const UnrollingGroup& group) const {
+std::vector<Unrolling> Mapspace::assignments(const UnrollingClass& group) const {
   if (group.assignments == 1) {
     return {group.first};
   }
@@ -41,7 +41,7 @@ std::vector<Unrolling> Mapspace::assignments(const UnrollingGroup& group) const 
 
 std::vector<Unrolling> Mapspace::unrollings() const {
   std::vector<Unrolling> all;
-  for (const UnrollingGroup& group : group_by_factors()) {
+  for (const UnrollingClass& group : group_by_factors()) {
     for (Unrolling& unrolling : assignments(group)) {
       all.push_back(std::move(unrolling));
     }
@@ -49,20 +49,20 @@ std::vector<Unrolling> Mapspace::unrollings() const {
   return all;
 }
 
-const std::vector<UnrollingGroup>& Mapspace::group_by_factors() const {
+const std::vector<UnrollingClass>& Mapspace::group_by_factors() const {
   std::call_once(found_->listed, [this] {
-    found_->groups = classes_ ? classes_->list()
-                              : balanced_groups(*problem_, ladders_,
+    found_->list = classes_ ? classes_->list()
+                            : imperfect_classes(*problem_, domains_,
                                                 {constraints_.spatial, constraints_.unroll});
   });
-  return found_->groups;
+  return found_->list;
 }
 
 const Mapspace::Found& Mapspace::counts() const {
   std::call_once(found_->counted, [this] {
     if (!classes_) {
       found_->classes = std::ssize(group_by_factors());
-      for (const UnrollingGroup& group : group_by_factors()) {
+      for (const UnrollingClass& group : group_by_factors()) {
         found_->unrollings += group.assignments;
       }
       return;
@@ -78,8 +78,8 @@ const Mapspace::Found& Mapspace::counts() const {
 
 std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& stop) const {
   if (constraints_.factors.balanced) {
-    const auto number =
-        is_ruled() ? nests::count_ruled_rungs(*this, stop) : nests::count_rung_nests(*this, stop);
+    const auto number = is_ruled() ? nests::count_ruled_extents(*this, stop)
+                                   : nests::count_extent_nests(*this, stop);
     return number ? std::optional(number->get_str()) : std::nullopt;
   }
   if (!is_ruled()) {
@@ -87,7 +87,7 @@ std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& st
   }
   mpz_class size;
   nests::RuledTables tables{*this};
-  for (const UnrollingGroup& group : group_by_factors()) {
+  for (const UnrollingClass& group : group_by_factors()) {
     const auto nests = tables.of(group)->count(temporal_bounds(problem_->workload(), group), stop);
     if (!nests) {
       return std::nullopt;

@@ -52,8 +52,8 @@ class Mapspace {
 
   const Problem& problem() const { return *problem_; }
   const Constraints& constraints() const { return constraints_; }
-  const PerDim<Ladder>& ladders() const { return ladders_; }  // extents that tiles may have
-  KeepRule keep_rule(LevelId level, TensorId tensor) const;   // outermost level: kKeep
+  const PerDim<ExtentDomain>& domains() const { return domains_; }  // extents that tiles may have
+  KeepRule keep_rule(LevelId level, TensorId tensor) const;         // outermost level: kKeep
   // Are there rules that tie loops and keeps together? Then nests are counted one by one.
   bool is_ruled() const { return !constraints_.extents.empty() || !constraints_.loops.empty(); }
 
@@ -64,14 +64,14 @@ class Mapspace {
   std::int64_t class_count() const { return counts().classes; }
   // All of them in a fixed order, listed when somebody asks for the first time: millions of them
   // take minutes and gigabytes.
-  const std::vector<UnrollingGroup>& group_by_factors() const;
-  std::vector<Unrolling> assignments(const UnrollingGroup& group) const;
+  const std::vector<UnrollingClass>& group_by_factors() const;
+  std::vector<Unrolling> assignments(const UnrollingClass& group) const;
   // All unrollings, group by group.
   std::vector<Unrolling> unrollings() const;
   std::int64_t unrolling_count() const { return counts().unrollings; }
 
   // Exact number of mappings, as a decimal string. By a closed form: docs/mapspace.md. Throws
-  // UnsupportedSearch where that is beyond it: balanced factors under rules, long ladders.
+  // UnsupportedSearch where that is beyond it: balanced factors under rules, long domains.
   std::string size() const;
   // The same, unless `stop`, which is asked now and then, says so, or it is beyond it: balanced
   // factors and rules can take long, and only they ask.
@@ -83,12 +83,12 @@ class Mapspace {
  private:
   const Problem* problem_;
   Constraints constraints_;
-  PerDim<Ladder> ladders_;
+  PerDim<ExtentDomain> domains_;
   std::optional<UnrollingClasses> classes_;  // perfect factors
   // What is found out when somebody asks for the first time; copies of the space share it.
   struct Found {
     std::once_flag listed;
-    std::vector<UnrollingGroup> groups;
+    std::vector<UnrollingClass> list;
     std::once_flag counted;
     std::vector<UnrollingClasses::Product> products;
     std::int64_t classes = 0;

@@ -70,9 +70,9 @@ std::int64_t draw_prime(std::int64_t n, Rng& rng) {
 }  // namespace
 
 Neighbours::Neighbours(const Mapspace& space) : space_{&space} {
-  const auto& groups = space.group_by_factors();
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    groups_[key_of(groups[g].factors)].push_back(g);
+  const auto& classes = space.group_by_factors();
+  for (std::size_t g = 0; g < classes.size(); ++g) {
+    classes_[key_of(classes[g].factors)].push_back(g);
   }
 }
 
@@ -121,12 +121,13 @@ bool Neighbours::change_unrolling(PrimeNest& nest, Rng& rng) const {
 }
 
 bool Neighbours::unroll_as(PrimeNest& nest, const Factors& factors, Rng& rng) const {
-  const auto found = groups_.find(key_of(factors));
-  if (found == groups_.end()) {
+  const auto found = classes_.find(key_of(factors));
+  if (found == classes_.end()) {
     return false;
   }
-  const std::size_t group = found->second[rng.below(found->second.size())];
-  const std::vector<Unrolling> members = space_->assignments(space_->group_by_factors()[group]);
+  const std::size_t unrolling_class = found->second[rng.below(found->second.size())];
+  const std::vector<Unrolling> members =
+      space_->assignments(space_->group_by_factors()[unrolling_class]);
   nest.unrolling = members[rng.below(members.size())];
   return update_crossings(nest, rng) && is_ordered(*space_, nest);
 }
@@ -168,7 +169,7 @@ bool Neighbours::update_crossings(PrimeNest& nest, Rng& rng) const {
 }
 
 Fitness judge(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
-              const PrimeNest& nest, Tally& tally) {
+              const PrimeNest& nest, SampleStatistics& tally) {
   const Objective& objective = options.objective;
   const Cost& cost = evaluator.cost();
   if (tally.consider(evaluator, objective, put_together(space, nest))) {

@@ -42,11 +42,11 @@ class Neighbours {
   bool update_crossings(PrimeNest& nest, Rng& rng) const;
 
   const Mapspace* space_;
-  std::map<std::vector<std::int64_t>, std::vector<std::size_t>> groups_;  // by their factors
+  std::map<std::vector<std::int64_t>, std::vector<std::size_t>> classes_;  // by their factors
 };
 
 // Considers the mapping of a nest: how fit it is.
 Fitness judge(const Mapspace& space, Evaluator& evaluator, const SearchOptions& options,
-              const PrimeNest& nest, Tally& tally);
+              const PrimeNest& nest, SampleStatistics& tally);
 
 }  // namespace mapsim

@@ -50,8 +50,8 @@ class Reading {
 
   void cut(DimId dim, std::int64_t extent) {
     if (space_.constraints().factors.balanced) {
-      const Ladder& ladder = space_.ladders()[dim];
-      require(std::binary_search(ladder.begin(), ladder.end(), extent),
+      const ExtentDomain& domain = space_.domains()[dim];
+      require(std::binary_search(domain.begin(), domain.end(), extent),
               fmt::format("tiles of {} of {} are no balanced ones", extent, name(dim)));
     } else {
       require(extents_[dim] % extent == 0,
@@ -118,7 +118,7 @@ class Reading {
     }
     const auto& groups = space_.group_by_factors();
     require(std::any_of(groups.begin(), groups.end(),
-                        [&](const UnrollingGroup& group) {
+                        [&](const UnrollingClass& group) {
                           if (!(group.factors == factors)) {
                             return false;
                           }

@@ -34,11 +34,11 @@ std::int64_t rich_in_divisors(std::int64_t n) {
   return best;
 }
 
-Workload padded(const Workload& workload, const UnrollingGroup& group) {
+Workload padded(const Workload& workload, const UnrollingClass& unrolling_class) {
   Workload wider = workload;
   for (const DimId d : workload.dims.ids()) {
     std::int64_t instances = 1;
-    for (const PerDim<std::int64_t>& factors : group.factors) {
+    for (const PerDim<std::int64_t>& factors : unrolling_class.factors) {
       instances *= factors[d];
     }
     const std::int64_t rest = ceil_div(workload.dims[d].bound, instances);
@@ -49,8 +49,8 @@ Workload padded(const Workload& workload, const UnrollingGroup& group) {
 }
 
 // Exactly the unrolling of the class: what it does not use stays idle.
-Unrolling complete(const Arch& arch, const UnrollingGroup& group) {
-  Unrolling all = group.first;
+Unrolling complete(const Arch& arch, const UnrollingClass& unrolling_class) {
+  Unrolling all = unrolling_class.first;
   for (const FanoutId f : arch.fanouts.ids()) {
     if (std::none_of(all.begin(), all.end(), [f](const Unroll& u) { return u.fanout == f; })) {
       all.push_back({DimId{0}, f, Axis::kX, 1});
@@ -78,21 +78,21 @@ std::vector<std::int64_t> instances_of(const Workload& workload, const Mapping& 
 // instances, or as many of them as some block of the space gives work to.
 Mapping lower(const Mapspace& space, const Mapping& mapping,
               const std::vector<std::int64_t>& instances) {
-  const PerDim<Ladder>& ladders = space.ladders();
+  const PerDim<ExtentDomain>& domains = space.domains();
   PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
   Mapping lowered;
   for (std::size_t i = 0; i < mapping.nodes.size(); ++i) {
     if (const auto* loop = std::get_if<Temporal>(&mapping.nodes[i])) {
-      const Ladder& ladder = ladders[loop->dim];
+      const ExtentDomain& domain = domains[loop->dim];
       std::int64_t& extent = extents[loop->dim];
       extent =
-          *(std::upper_bound(ladder.begin(), ladder.end(), std::min(loop->extent, extent)) - 1);
+          *(std::upper_bound(domain.begin(), domain.end(), std::min(loop->extent, extent)) - 1);
       lowered.nodes.emplace_back(Temporal{loop->dim, extent});
     } else if (const auto* parallel = std::get_if<Parallel>(&mapping.nodes[i])) {
       std::int64_t& extent = extents[parallel->dim];
       std::optional<std::int64_t> block;
       for (std::int64_t n = std::min(instances[i], extent); n > 1 && !block; --n) {
-        block = block_of(ladders[parallel->dim], extent, n);
+        block = block_of(domains[parallel->dim], extent, n);
       }
       if (block) {
         extent = *block;
@@ -157,17 +157,17 @@ bool improve_once(const Mapspace& space, Candidates& candidates, std::int64_t mo
     if (loop == nullptr) {
       continue;
     }
-    const Ladder& ladder = space.ladders()[loop->dim];
-    const auto at = static_cast<std::int64_t>(rung_of(ladder, loop->extent));
+    const ExtentDomain& domain = space.domains()[loop->dim];
+    const auto at = static_cast<std::int64_t>(extent_of(domain, loop->extent));
     for (const std::int64_t step : {1, -1, 2, -2, 4, -4, 8, -8}) {
       if (candidates.evaluations() >= most) {
         return false;
       }
-      if (at + step < 0 || at + step >= std::ssize(ladder)) {
+      if (at + step < 0 || at + step >= std::ssize(domain)) {
         continue;
       }
       Mapping moved = from;
-      std::get<Temporal>(moved.nodes[i]).extent = ladder[static_cast<std::size_t>(at + step)];
+      std::get<Temporal>(moved.nodes[i]).extent = domain[static_cast<std::size_t>(at + step)];
       if (candidates.offer(lower(space, moved, instances))) {
         return true;
       }
@@ -178,19 +178,20 @@ bool improve_once(const Mapspace& space, Candidates& candidates, std::int64_t mo
 
 }  // namespace
 
-PaddedSearch search_padded(const Mapspace& space, const UnrollingGroup& group,
+PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
                            const SearchOptions& options, std::int64_t labels,
-                           const Patience& patience) {
-  const Problem problem{space.problem().arch(), padded(space.problem().workload(), group)};
+                           const Deadline& deadline) {
+  const Problem problem{space.problem().arch(),
+                        padded(space.problem().workload(), unrolling_class)};
   Constraints constraints = space.constraints();
   constraints.factors = {};
-  constraints.spatial = complete(problem.arch(), group);
+  constraints.spatial = complete(problem.arch(), unrolling_class);
   const Mapspace perfect{problem, constraints};
   SearchOptions quick = options;
   quick.progress = nullptr;
   quick.threads = 1;
   quick.budget.labels = labels;
-  const SearchResult found = search_groups(perfect, quick, patience);
+  const SearchResult found = search_classes(perfect, quick, deadline);
   PaddedSearch result;
   result.labels = found.statistics.labels;
   result.evaluations = found.statistics.evaluations;
@@ -199,7 +200,7 @@ PaddedSearch search_padded(const Mapspace& space, const UnrollingGroup& group,
   }
   Candidates candidates(space, options.objective);
   candidates.offer(lower(space, *found.best, instances_of(problem.workload(), *found.best)));
-  while (candidates.best() && !patience.over() &&
+  while (candidates.best() && !deadline.over() &&
          improve_once(space, candidates, kMostEvaluations)) {
   }
   result.evaluations += candidates.evaluations();

@@ -32,8 +32,8 @@ struct PaddedSearch {
 
 // The padded problem of one class of spatial unrollings: every dim is a multiple of the instances
 // that the class has for it. `labels` bounds its search. `space` has imperfect factors.
-PaddedSearch search_padded(const Mapspace& space, const UnrollingGroup& group,
+PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
                            const SearchOptions& options, std::int64_t labels,
-                           const Patience& patience);
+                           const Deadline& deadline);
 
 }  // namespace mapsim

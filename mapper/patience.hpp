@@ -10,10 +10,10 @@
 namespace mapsim {
 
 // Until the caller says stop, or the seconds of the budget are over.
-class Patience {
+class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
-  explicit Patience(const SearchOptions& options) : stop_{options.stop} {
+  explicit Deadline(const SearchOptions& options) : stop_{options.stop} {
     if (options.budget.seconds < std::numeric_limits<double>::infinity()) {
       deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(
                                std::chrono::duration<double>(options.budget.seconds));

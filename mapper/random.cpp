@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::int64_t kPerRun = 256;
 
-Tally draw(Run run) {
-  Tally tally;
+SampleStatistics draw(Run run) {
+  SampleStatistics tally;
   Evaluator evaluator{run.space.problem()};
-  while (tally.evaluations() < run.evaluations && !run.patience.over()) {
+  while (tally.evaluations() < run.evaluations && !run.deadline.over()) {
     tally.consider(evaluator, run.options.objective, run.sampler.sample(run.rng));
   }
   return tally;

@@ -23,11 +23,11 @@ Rng stream(std::uint64_t seed, std::int64_t run) {
 
 SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& options,
                                   std::int64_t per_run,
-                                  const std::function<Tally(Run)>& heuristic) {
-  const Patience patience(options);
-  const auto stop = [&patience] { return patience.over(); };
+                                  const std::function<SampleStatistics(Run)>& heuristic) {
+  const Deadline deadline(options);
+  const auto stop = [&deadline] { return deadline.over(); };
   const auto is_half_over = [&] {
-    return stop() || patience.seconds() > options.budget.seconds / 2;
+    return stop() || deadline.seconds() > options.budget.seconds / 2;
   };
   const Sampler sampler{space, is_half_over};
   if (sampler.is_partial() && sampler.empty() && !is_stopped(options)) {
@@ -37,16 +37,16 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   }
   const std::int64_t wanted = sampler.empty() ? 0 : options.evaluations;
   const std::int64_t runs = (wanted + per_run - 1) / per_run;
-  Tally tally;
-  for (std::int64_t first = 0; first < runs && !patience.over(); first += kBatch) {
+  SampleStatistics tally;
+  for (std::int64_t first = 0; first < runs && !deadline.over(); first += kBatch) {
     const std::int64_t count = std::min(kBatch, runs - first);
-    std::vector<Tally> parts(static_cast<std::size_t>(count));
+    std::vector<SampleStatistics> parts(static_cast<std::size_t>(count));
     for_each_on_threads(parts.size(), options.threads, [&](std::size_t i) {
       const std::int64_t run = first + static_cast<std::int64_t>(i);
       const std::int64_t share = std::min(per_run, wanted - run * per_run);
-      parts[i] = heuristic({space, sampler, options, patience, share, stream(options.seed, run)});
+      parts[i] = heuristic({space, sampler, options, deadline, share, stream(options.seed, run)});
     });
-    for (Tally& part : parts) {
+    for (SampleStatistics& part : parts) {
       tally.add(options.objective, std::move(part));
     }
   }
@@ -54,7 +54,7 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   result.interrupted = tally.evaluations() < wanted || sampler.is_partial();
   result.certificate.mapspace_size =
       sampler.is_partial() ? "" : space.size_unless(stop).value_or("");
-  result.statistics.seconds = patience.seconds();
+  result.statistics.seconds = deadline.seconds();
   return result;
 }
 

@@ -15,8 +15,8 @@ struct Run {
   const Mapspace& space;
   const Sampler& sampler;  // not empty
   const SearchOptions& options;
-  const Patience& patience;
-  std::int64_t evaluations = 0;  // to spend: all of them, unless patience is over
+  const Deadline& deadline;
+  std::int64_t evaluations = 0;  // to spend: all of them, unless deadline is over
   Rng rng;                       // a stream of its own
 };
 
@@ -24,6 +24,7 @@ struct Run {
 // seconds of the budget are spent. Runs know nothing of each other, so that the result is the same
 // for any number of threads, unless time ran out.
 SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& options,
-                                  std::int64_t per_run, const std::function<Tally(Run)>& heuristic);
+                                  std::int64_t per_run,
+                                  const std::function<SampleStatistics(Run)>& heuristic);
 
 }  // namespace mapsim

@@ -84,7 +84,7 @@ bool RuleValues::check_extent(const Node& at, DimId dim, const Allowed& allowed)
   if (!factors_.balanced) {
     return check_factor(at, dim, allowed);
   }
-  const Ladder extents = ladders(workload_, factors_)[dim];
+  const ExtentDomain extents = domains(workload_, factors_)[dim];
   if (std::any_of(extents.begin(), extents.end(),
                   [&](std::int64_t extent) { return allowed.contains(extent); })) {
     return true;

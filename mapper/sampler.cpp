@@ -39,8 +39,8 @@ Sampler::Sampler(const Mapspace& space, const std::function<bool()>& stop)
   }
 }
 
-void Sampler::weigh_groups(const std::function<bool()>& stop,
-                           const std::function<std::optional<double>(std::size_t)>& weigh) {
+void Sampler::weigh_classes(const std::function<bool()>& stop,
+                            const std::function<std::optional<double>(std::size_t)>& weigh) {
   const std::size_t count = space_->group_by_factors().size();
   // Far from one to the next: the list goes from few instances to many.
   std::size_t step = std::max<std::size_t>(1, count * 5 / 8);
@@ -49,10 +49,10 @@ void Sampler::weigh_groups(const std::function<bool()>& stop,
   }
   std::vector<double> weights(count, 0.0);
   for (std::size_t i = 0; i < count && !partial_; ++i) {
-    const std::size_t group = i * step % count;
-    const std::optional<double> weight = stop() ? std::nullopt : weigh(group);
+    const std::size_t unrolling_class = i * step % count;
+    const std::optional<double> weight = stop() ? std::nullopt : weigh(unrolling_class);
     partial_ = !weight;
-    weights[group] = weight.value_or(0);
+    weights[unrolling_class] = weight.value_or(0);
   }
   double sum = 0;
   for (const double weight : weights) {
@@ -61,21 +61,21 @@ void Sampler::weigh_groups(const std::function<bool()>& stop,
 }
 
 void Sampler::add_balanced(const std::function<bool()>& stop) {
-  const std::vector<UnrollingGroup>& groups = space_->group_by_factors();
-  rung_nests_.resize(groups.size());
-  weigh_groups(stop, [&](std::size_t g) {
-    rung_nests_[g] = std::make_unique<nests::RungNests>(*space_, groups[g]);
-    return std::optional(rung_nests_[g]->count().get_d());
+  const std::vector<UnrollingClass>& classes = space_->group_by_factors();
+  extent_nests_.resize(classes.size());
+  weigh_classes(stop, [&](std::size_t g) {
+    extent_nests_[g] = std::make_unique<nests::ExtentNests>(*space_, classes[g]);
+    return std::optional(extent_nests_[g]->count().get_d());
   });
 }
 
 void Sampler::add_ruled_balanced(const std::function<bool()>& stop) {
-  const std::vector<UnrollingGroup>& groups = space_->group_by_factors();
-  nests::RuledRungTables tables{*space_};
-  ruled_rungs_.resize(groups.size());
-  weigh_groups(stop, [&](std::size_t g) {
-    ruled_rungs_[g] = tables.of(groups[g]);
-    const auto nests = ruled_rungs_[g]->count(stop);
+  const std::vector<UnrollingClass>& classes = space_->group_by_factors();
+  nests::RuledExtentTables tables{*space_};
+  ruled_extents_.resize(classes.size());
+  weigh_classes(stop, [&](std::size_t g) {
+    ruled_extents_[g] = tables.of(classes[g]);
+    const auto nests = ruled_extents_[g]->count(stop);
     if (!nests && !stop()) {
       throw UnsupportedSearch(
           "the balanced mappings under these rules are too many to draw from; limit their pieces");
@@ -85,14 +85,14 @@ void Sampler::add_ruled_balanced(const std::function<bool()>& stop) {
 }
 
 void Sampler::add_ruled(const std::function<bool()>& stop) {
-  const std::vector<UnrollingGroup>& groups = space_->group_by_factors();
+  const std::vector<UnrollingClass>& classes = space_->group_by_factors();
   nests::RuledTables tables{*space_};
-  ruled_.resize(groups.size());
-  weigh_groups(stop, [&](std::size_t g) {
-    ruled_[g] = tables.of(groups[g]);
+  ruled_.resize(classes.size());
+  weigh_classes(stop, [&](std::size_t g) {
+    ruled_[g] = tables.of(classes[g]);
     const auto nests =
-        ruled_[g]->count(temporal_bounds(space_->problem().workload(), groups[g]), stop);
-    return nests ? std::optional(nests->get_d() * static_cast<double>(groups[g].assignments))
+        ruled_[g]->count(temporal_bounds(space_->problem().workload(), classes[g]), stop);
+    return nests ? std::optional(nests->get_d() * static_cast<double>(classes[g].assignments))
                  : std::nullopt;
   });
 }
@@ -100,13 +100,15 @@ void Sampler::add_ruled(const std::function<bool()>& stop) {
 void Sampler::add_free() {
   nests::MappingCounter counter{*space_};
   double sum = 0;
-  for (const UnrollingGroup& group : space_->group_by_factors()) {
-    sum += counter.count(group).get_d() * static_cast<double>(group.assignments);
+  for (const UnrollingClass& unrolling_class : space_->group_by_factors()) {
+    sum +=
+        counter.count(unrolling_class).get_d() * static_cast<double>(unrolling_class.assignments);
     cumulative_.push_back(sum);
-    const Member member{counter.arrangement_class(group), counter.word_class(group)};
+    const Member member{counter.arrangement_class(unrolling_class),
+                        counter.word_class(unrolling_class)};
     members_.push_back(member);
     if (member.arrangements == arrangements_.size()) {
-      arrangements_.push_back({nests::Placements{*space_, group},
+      arrangements_.push_back({nests::Placements{*space_, unrolling_class},
                                to_doubles(counter.arrangements(member.arrangements)),
                                {}});
       fill_ways(arrangements_.back(), nests::Cursor{});
@@ -190,19 +192,19 @@ Mapping Sampler::sample(Rng& rng) const {
   const double at = rng.uniform() * cumulative_.back();
   const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, at);
   const auto index = static_cast<std::size_t>(found - cumulative_.begin());
-  if (!rung_nests_.empty()) {
-    return rung_nests_[index]->sample(rng);
+  if (!extent_nests_.empty()) {
+    return extent_nests_[index]->sample(rng);
   }
-  const UnrollingGroup& group = space_->group_by_factors()[index];
-  if (!ruled_rungs_.empty()) {
-    return ruled_rungs_[index]->sample(group, rng);
+  const UnrollingClass& unrolling_class = space_->group_by_factors()[index];
+  if (!ruled_extents_.empty()) {
+    return ruled_extents_[index]->sample(unrolling_class, rng);
   }
-  const std::vector<Unrolling> unrollings = space_->assignments(group);
+  const std::vector<Unrolling> unrollings = space_->assignments(unrolling_class);
   const Unrolling& unrolling = unrollings[rng.below(unrollings.size())];
 
   if (!ruled_.empty()) {
     return nests::draw_ruled(*space_, *ruled_[index], unrolling,
-                             temporal_bounds(space_->problem().workload(), group), rng);
+                             temporal_bounds(space_->problem().workload(), unrolling_class), rng);
   }
   const Member& member = members_[index];
   const Arrangements& table = arrangements_[member.arrangements];
@@ -211,8 +213,8 @@ Mapping Sampler::sample(Rng& rng) const {
   std::vector<nests::Block> blocks;
   if (!words_[member.words].empty()) {
     const std::size_t inside = shape.points - (shape.first ? 1U : 0U) - (shape.last ? 1U : 0U);
-    blocks =
-        loop_words_.draw(temporal_bounds(space_->problem().workload(), group), inside + 1, rng);
+    blocks = loop_words_.draw(temporal_bounds(space_->problem().workload(), unrolling_class),
+                              inside + 1, rng);
   }
 
   nests::NestBuilder nest{*space_, table.placements, unrolling};

@@ -51,10 +51,11 @@ class Sampler {
 
   void add_free();  // members_ and their tables, where no rule ties loops and keeps together
   // Weighs all groups, or some from all over the list until `stop` says so or `weigh` gives up.
-  void weigh_groups(const std::function<bool()>& stop,
-                    const std::function<std::optional<double>(std::size_t group)>& weigh);
+  void weigh_classes(
+      const std::function<bool()>& stop,
+      const std::function<std::optional<double>(std::size_t unrolling_class)>& weigh);
   void add_ruled(const std::function<bool()>& stop);     // ruled_, where one does
-  void add_balanced(const std::function<bool()>& stop);  // rung_nests_
+  void add_balanced(const std::function<bool()>& stop);  // extent_nests_
   void add_ruled_balanced(const std::function<bool()>& stop);
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;
@@ -64,12 +65,12 @@ class Sampler {
   const Mapspace* space_;
   nests::LoopWords loop_words_;
   std::vector<Arrangements> arrangements_;
-  std::vector<std::vector<double>> words_;                     // by the number of interior barriers
-  std::vector<Member> members_;                                // per unrolling group
-  std::vector<std::unique_ptr<nests::RungNests>> rung_nests_;  // per group, balanced factors
-  std::vector<std::shared_ptr<nests::RuledTable>> ruled_;      // per unrolling group, under rules
-  std::vector<std::shared_ptr<nests::RuledRungs>> ruled_rungs_;  // both
-  std::vector<double> cumulative_;                               // weights of the groups, summed
+  std::vector<std::vector<double>> words_;  // by the number of interior barriers
+  std::vector<Member> members_;             // per unrolling group
+  std::vector<std::unique_ptr<nests::ExtentNests>> extent_nests_;  // per group, balanced factors
+  std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per unrolling group, under rules
+  std::vector<std::shared_ptr<nests::RuledExtents>> ruled_extents_;  // both
+  std::vector<double> cumulative_;  // weights of the groups, summed
   bool partial_ = false;
 };
 

@@ -86,8 +86,8 @@ SharedBounds::SharedBounds(const Arch& widest, const Workload& workload, const R
     : problem_{widest, workload},
       space_{problem_, rules(problem_)},
       objective_{objective},
-      floors_{space_, objective_},
-      groups_{floors_, space_, objective_},
+      bounds_{space_, objective_},
+      classes_{bounds_, space_, objective_},
       shares_{std::none_of(widest.fanouts.begin(), widest.fanouts.end(), [](const Fanout& fanout) {
         return fanout.energy_per_hop.has_value();
       })} {}
@@ -95,7 +95,7 @@ SharedBounds::SharedBounds(const Arch& widest, const Workload& workload, const R
 namespace {
 
 // The class of a space with these factors; nullopt: there is none.
-std::optional<UnrollingGroup> find_class(const Mapspace& space, const UnrollingGroup& alike) {
+std::optional<UnrollingClass> find_class(const Mapspace& space, const UnrollingClass& alike) {
   UnrollingClasses::Tuple tuple{};
   PackedFactors product;
   for (const FanoutId f : alike.factors.ids()) {
@@ -109,26 +109,26 @@ std::optional<UnrollingGroup> find_class(const Mapspace& space, const UnrollingG
     }
     tuple[index_of(f)] = static_cast<std::uint32_t>(found - choices.begin());
   }
-  return space.classes().group(tuple);
+  return space.classes().unrolling_class(tuple);
 }
 
 }  // namespace
 
-// Costs depend on the factors alone (UnrollingGroup), unless hops cost something: then nothing is
+// Costs depend on the factors alone (UnrollingClass), unless hops cost something: then nothing is
 // shared.
-SharedBounds::Factors SharedBounds::factors_of(const UnrollingGroup& group) {
+SharedBounds::Factors SharedBounds::factors_of(const UnrollingClass& unrolling_class) {
   Factors factors;
-  for (const PerDim<std::int64_t>& of_fanout : group.factors) {
+  for (const PerDim<std::int64_t>& of_fanout : unrolling_class.factors) {
     factors.insert(factors.end(), of_fanout.begin(), of_fanout.end());
   }
   return factors;
 }
 
-double SharedBounds::bound(const UnrollingGroup& group, double limit) {
+double SharedBounds::bound(const UnrollingClass& unrolling_class, double limit) {
   if (!shares_) {
     return 0;
   }
-  const Factors factors = factors_of(group);
+  const Factors factors = factors_of(unrolling_class);
   {
     const std::lock_guard lock(mutex_);
     Entry& entry = entries_[factors];
@@ -136,13 +136,13 @@ double SharedBounds::bound(const UnrollingGroup& group, double limit) {
       return entry.bound;
     }
   }
-  const std::optional<UnrollingGroup> known = find_class(space_, group);
+  const std::optional<UnrollingClass> known = find_class(space_, unrolling_class);
   if (!known) {
     return 0;
   }
-  const std::size_t wide = groups_.add(*known);
+  const std::size_t wide = classes_.add(*known);
   const double most = kMargin * limit;
-  const double root = groups_.build(wide, exact::Key{most, exact::kInfinity})->root().first;
+  const double root = classes_.build(wide, exact::Key{most, exact::kInfinity})->root().first;
   const std::lock_guard lock(mutex_);
   return entries_[factors].bound = std::min(root, most);
 }

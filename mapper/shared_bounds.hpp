@@ -29,7 +29,7 @@ class SharedBounds {
 
   // No mapping of the group is better than this; 0: not known. What is beyond a limit above `limit`
   // does not matter.
-  double bound(const UnrollingGroup& group, double limit);
+  double bound(const UnrollingClass& unrolling_class, double limit);
 
  private:
   struct Entry {
@@ -37,13 +37,13 @@ class SharedBounds {
     double bound = 0;
   };
   using Factors = std::vector<std::int64_t>;
-  static Factors factors_of(const UnrollingGroup& group);
+  static Factors factors_of(const UnrollingClass& unrolling_class);
 
   Problem problem_;
   Mapspace space_;
   Objective objective_;
-  exact::ClassFloors floors_;
-  exact::Groups groups_;  // that have been bounded
+  exact::ClassBounds bounds_;
+  exact::UnrollingTasks classes_;  // that have been bounded
   bool shares_;
   std::mutex mutex_;  // of the entries
   std::map<Factors, Entry> entries_;

@@ -24,12 +24,12 @@ void check_supported(const Problem& problem, const Constraints& constraints,
   if (strategy == "annealing" || strategy == "genetic") {
     throw UnsupportedSearch(fmt::format("{}: perfect factors only", strategy));
   }
-  const std::size_t count = rungs(problem.workload(), constraints.factors);
-  if (count > kMostRungs) {
+  const std::size_t count = extents(problem.workload(), constraints.factors);
+  if (count > kMostExtents) {
     throw UnsupportedSearch(
         fmt::format("balanced factors: {} extents are too many ({} at most); a constraints file "
                     "can limit their pieces",
-                    count, kMostRungs));
+                    count, kMostExtents));
   }
 }
 

@@ -19,7 +19,7 @@ std::int64_t need_of(const Infeasible& why) {
 
 }  // namespace
 
-void Tally::note(const Infeasible& why, std::int64_t count) {
+void SampleStatistics::note(const Infeasible& why, std::int64_t count) {
   Reason reason{why.index(), 0, -1};
   if (const auto* room = std::get_if<CapacityExceeded>(&why)) {
     std::get<1>(reason) = index_of(room->level);
@@ -35,7 +35,8 @@ void Tally::note(const Infeasible& why, std::int64_t count) {
   }
 }
 
-bool Tally::consider(Evaluator& evaluator, const Objective& objective, const Mapping& mapping) {
+bool SampleStatistics::consider(Evaluator& evaluator, const Objective& objective,
+                                const Mapping& mapping) {
   ++evaluations_;
   if (const auto why = evaluator.evaluate(mapping)) {
     note(*why, 1);
@@ -52,7 +53,7 @@ bool Tally::consider(Evaluator& evaluator, const Objective& objective, const Map
   return true;
 }
 
-void Tally::add(const Objective& objective, Tally other) {
+void SampleStatistics::add(const Objective& objective, SampleStatistics other) {
   evaluations_ += other.evaluations_;
   for (const auto& [reason, misfits] : other.misfits_) {
     note(misfits.least, misfits.count);
@@ -64,7 +65,7 @@ void Tally::add(const Objective& objective, Tally other) {
   }
 }
 
-SearchResult Tally::result(const Problem& problem) const {
+SearchResult SampleStatistics::result(const Problem& problem) const {
   SearchResult result;
   result.best = best_;
   result.cost = cost_;
@@ -76,10 +77,10 @@ SearchResult Tally::result(const Problem& problem) const {
   return result;
 }
 
-Tally consider_all(const Problem& problem, const SearchOptions& options, std::int64_t count,
-                   const MappingAt& mapping_at) {
+SampleStatistics consider_all(const Problem& problem, const SearchOptions& options,
+                              std::int64_t count, const MappingAt& mapping_at) {
   const int threads = std::max(1, options.threads);
-  std::vector<Tally> parts(static_cast<std::size_t>(threads));
+  std::vector<SampleStatistics> parts(static_cast<std::size_t>(threads));
   for_each_on_threads(parts.size(), threads, [&](std::size_t index) {
     Evaluator evaluator{problem};
     const auto part = static_cast<std::int64_t>(index);
@@ -87,8 +88,8 @@ Tally consider_all(const Problem& problem, const SearchOptions& options, std::in
       parts[index].consider(evaluator, options.objective, mapping_at(i));
     }
   });
-  Tally all;
-  for (Tally& part : parts) {
+  SampleStatistics all;
+  for (SampleStatistics& part : parts) {
     all.add(options.objective, std::move(part));
   }
   return all;

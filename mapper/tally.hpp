@@ -12,11 +12,11 @@ namespace mapsim {
 
 // The best of a sequence of mappings, and what became of the others. Tallies of consecutive parts,
 // added in order, give the tally of the whole: on ties the first mapping stays.
-class Tally {
+class SampleStatistics {
  public:
   // True: it fits and is within the limits; evaluator.cost() is what it costs.
   bool consider(Evaluator& evaluator, const Objective& objective, const Mapping& mapping);
-  void add(const Objective& objective, Tally other);
+  void add(const Objective& objective, SampleStatistics other);
   std::int64_t evaluations() const { return evaluations_; }
   // As far as it goes: best, cost, infeasible, evaluations.
   SearchResult result(const Problem& problem) const;
@@ -40,8 +40,8 @@ class Tally {
 // Considers `count` mappings, the i-th being `mapping_at(i)`, on several threads; the result is
 // that of one thread.
 using MappingAt = std::function<Mapping(std::int64_t)>;
-Tally consider_all(const Problem& problem, const SearchOptions& options, std::int64_t count,
-                   const MappingAt& mapping_at);
+SampleStatistics consider_all(const Problem& problem, const SearchOptions& options,
+                              std::int64_t count, const MappingAt& mapping_at);
 
 bool is_stopped(const SearchOptions& options);
 

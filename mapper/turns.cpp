@@ -15,10 +15,10 @@ std::int64_t share_of(std::int64_t labels, std::size_t shares) {
   return labels > 0 ? std::max<std::int64_t>(1, labels / static_cast<std::int64_t>(shares)) : 0;
 }
 
-Turns::Labels operator+(const Turns::Labels& a, const Turns::Labels& b) {
+TaskWindow::Labels operator+(const TaskWindow::Labels& a, const TaskWindow::Labels& b) {
   return {a.expanded + b.expanded, a.budget + b.budget};
 }
-Turns::Labels operator-(const Turns::Labels& a, const Turns::Labels& b) {
+TaskWindow::Labels operator-(const TaskWindow::Labels& a, const TaskWindow::Labels& b) {
   return {a.expanded - b.expanded, a.budget - b.budget};
 }
 
@@ -28,21 +28,21 @@ std::size_t beside(std::size_t index) {
 
 }  // namespace
 
-Turns::Turns(std::size_t count, const exact::Key& limit, const Labels& labels)
+TaskWindow::TaskWindow(std::size_t count, const exact::Key& limit, const Labels& labels)
     : count_{count}, limit_{limit}, left_{labels} {}
 
-std::size_t Turns::known(std::size_t index) {
+std::size_t TaskWindow::known(std::size_t index) {
   return index == 0 ? 0 : std::max<std::size_t>(index + 1, 1 + beside(index)) - beside(index);
 }
 
-std::optional<Turns::Turn> Turns::next() {
+std::optional<TaskWindow::Turn> TaskWindow::next() {
   if (begun_ < count_ && known(begun_) <= ended_) {
     return begin();
   }
   return std::nullopt;
 }
 
-Turns::Turn Turns::begin() {
+TaskWindow::Turn TaskWindow::begin() {
   for (; known_ < known(begun_); ++known_) {
     const Task& task = tasks_[known_];
     limit_ = std::min(limit_, task.found);
@@ -60,7 +60,7 @@ Turns::Turn Turns::begin() {
   return {begun_++, limit_, task.granted, is_hard_, is_last};
 }
 
-void Turns::end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard) {
+void TaskWindow::end(const Turn& turn, const exact::Key& found, const Labels& taken, bool is_hard) {
   Task& task = tasks_[turn.index];
   task.found = found;
   task.taken = taken;

@@ -12,9 +12,9 @@ namespace mapsim {
 // Tasks in a fixed order, of which the later ones profit from what the earlier ones have found. A
 // task begins when all before it but the last few have ended, and knows what those have found and
 // nothing else, so that neither results nor statistics depend on the number of threads; unlike in
-// batches, no thread waits for the last of many. docs/decisions/0041-turns.md.
+// batches, no thread waits for the last of many. docs/decisions/0041-task_window.md.
 // Not for threads at once: whoever shares it locks it.
-class Turns {
+class TaskWindow {
  public:
   struct Labels {
     std::int64_t expanded = 0;
@@ -30,7 +30,7 @@ class Turns {
   };
 
   // Of so many tasks at most: what is known before the first one, and labels for all of them.
-  Turns(std::size_t count, const exact::Key& limit, const Labels& labels);
+  TaskWindow(std::size_t count, const exact::Key& limit, const Labels& labels);
   // So many of the first tasks have ended when one begins. The first one is searched alone, then
   // there are two side by side, a quarter of those that have begun, at last 64.
   static std::size_t known(std::size_t index);

@@ -24,9 +24,9 @@ struct Side {
   friend auto operator<=>(const Side&, const Side&) = default;
 };
 
-std::vector<Side> sides_of(const UnrollingGroup& group, bool balanced) {
+std::vector<Side> sides_of(const UnrollingClass& unrolling_class, bool balanced) {
   std::vector<Side> sides;
-  for (const Unroll& unroll : group.first) {
+  for (const Unroll& unroll : unrolling_class.first) {
     const auto known = std::find_if(sides.begin(), sides.end(), [&](const Side& side) {
       return side.fanout == unroll.fanout && side.dim == unroll.dim;
     });
@@ -66,8 +66,8 @@ std::uint64_t hash_of(const std::vector<Side>& sides, const Renaming& renamed) {
 }  // namespace
 
 std::vector<std::size_t> twins(const Mapspace& space) {
-  const std::vector<UnrollingGroup>& groups = space.group_by_factors();
-  std::vector<std::size_t> first(groups.size());
+  const std::vector<UnrollingClass>& classes = space.group_by_factors();
+  std::vector<std::size_t> first(classes.size());
   std::iota(first.begin(), first.end(), std::size_t{0});
   if (space.is_ruled() || space.problem().places_matter() || space.problem().is_timed_by_model()) {
     return first;
@@ -79,8 +79,8 @@ std::vector<std::size_t> twins(const Mapspace& space) {
   }
   std::vector<std::vector<Side>> sides;
   std::unordered_multimap<std::uint64_t, std::size_t> known;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    sides.push_back(sides_of(groups[g], balanced));
+  for (std::size_t g = 0; g < classes.size(); ++g) {
+    sides.push_back(sides_of(classes[g], balanced));
     for (const Renaming& renamed : renamings) {
       const auto [begin, end] = known.equal_range(hash_of(sides[g], renamed));
       for (auto entry = begin; entry != end && first[g] == g; ++entry) {

@@ -352,20 +352,20 @@ std::vector<FanoutChoice> one_by_one(const Scope& scope, const std::vector<Fanou
 
 }  // namespace
 
-std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups) {
+std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;
-  for (const UnrollingGroup& group : groups) {
+  for (const UnrollingClass& unrolling_class : classes) {
     std::int64_t instances = 1;
-    for (const Factors& factors : group.factors) {
+    for (const Factors& factors : unrolling_class.factors) {
       instances *= product(factors);
     }
     order.emplace_back(instances, order.size());
   }
   std::sort(order.begin(), order.end());
-  std::vector<UnrollingGroup> sorted;
-  sorted.reserve(groups.size());
+  std::vector<UnrollingClass> sorted;
+  sorted.reserve(classes.size());
   for (const auto& [count, index] : order) {
-    sorted.push_back(std::move(groups[index]));
+    sorted.push_back(std::move(classes[index]));
   }
   return sorted;
 }
@@ -381,12 +381,12 @@ std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
 }
 
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
-                                        const UnrollingGroup& group) {
+                                        const UnrollingClass& unrolling_class) {
   std::vector<Unrolling> all{{}};
-  for (const FanoutId f : group.factors.ids()) {
+  for (const FanoutId f : unrolling_class.factors.ids()) {
     const Scope scope = scope_of(problem, f, limits);
     std::vector<Unrolling> extended;
-    AxisSplitter splitter{scope, group.factors[f]};
+    AxisSplitter splitter{scope, unrolling_class.factors[f]};
     for (const Unrolling& above : all) {
       splitter.for_each([&] {
         const Unrolling here = splitter.current();
@@ -400,11 +400,12 @@ std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingL
   return all;
 }
 
-PerDim<std::int64_t> temporal_bounds(const Workload& workload, const UnrollingGroup& group) {
+PerDim<std::int64_t> temporal_bounds(const Workload& workload,
+                                     const UnrollingClass& unrolling_class) {
   PerDim<std::int64_t> bounds;
   for (const DimId d : workload.dims.ids()) {
     std::int64_t bound = workload.dims[d].bound;
-    for (const Factors& factors : group.factors) {
+    for (const Factors& factors : unrolling_class.factors) {
       bound = (bound + factors[d] - 1) / factors[d];
     }
     bounds.push_back(bound);

@@ -37,7 +37,7 @@ struct UnrollingLimits {
 
 // The unrollings that differ only in which axis takes which factor. Costs do not depend on that,
 // unless hops cost something: then each is a group of its own.
-struct UnrollingGroup {
+struct UnrollingClass {
   PerFanout<PerDim<std::int64_t>> factors;  // instances per dim, both axes together
   std::int64_t assignments = 0;             // ways to give the factors to the axes, >= 1
   Unrolling first;                          // the first of them
@@ -60,13 +60,14 @@ std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
 
 // Those with the fewest instances first, of equally many in the order that they have. Groups are
 // large, so that each is moved once.
-std::vector<UnrollingGroup> by_instances(std::vector<UnrollingGroup> groups);
+std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes);
 
 // The members of a group, `group.first` first.
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
-                                        const UnrollingGroup& group);
+                                        const UnrollingClass& unrolling_class);
 
 // What is left of each dim for temporal loops: its bound / its factors; balanced: at least.
-PerDim<std::int64_t> temporal_bounds(const Workload& workload, const UnrollingGroup& group);
+PerDim<std::int64_t> temporal_bounds(const Workload& workload,
+                                     const UnrollingClass& unrolling_class);
 
 }  // namespace mapsim

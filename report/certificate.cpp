@@ -150,7 +150,7 @@ std::string mapspace_line(const std::string& size) {
 }
 
 // {K: 16, C: 2} or, where axes matter, {X: {K: 16}, Y: {C: 2}}
-std::string instances_map(const Mapspace& space, const UnrollingGroup& group, FanoutId f) {
+std::string instances_map(const Mapspace& space, const UnrollingClass& group, FanoutId f) {
   const Problem& problem = space.problem();
   if (!problem.places_matter() && !space.constraints().factors.balanced) {
     return factors_map(problem.workload(), group.factors[f]);
@@ -171,8 +171,8 @@ std::string bounds_text(const Mapspace& space, const check::Goal& goal, const Se
   constexpr std::array kArguments{"floor", "relaxation", "search"};  // in the order of Argument
   const Problem& problem = space.problem();
   std::string text = "bounds:\n";
-  for (const GroupBound& bound : result.groups) {
-    const UnrollingGroup& group = bound.unrollings;
+  for (const ClassBound& bound : result.classes) {
+    const UnrollingClass& group = bound.unrollings;
     std::vector<std::string> fanouts;
     for (const FanoutId f : group.factors.ids()) {
       if (factors_map(problem.workload(), group.factors[f]) != "{}") {
@@ -290,7 +290,7 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   SearchResult proven = result;
   proven.certificate.lower_bound = draft.value;
   for (std::size_t g = 0; g < bounds.size(); ++g) {
-    proven.groups[g].bound = bounds[g];
+    proven.classes[g].bound = bounds[g];
     proven.certificate.lower_bound = std::min(proven.certificate.lower_bound, bounds[g]);
   }
   const bool optimal = result.cost && !(proven.certificate.lower_bound < draft.value);

@@ -213,7 +213,7 @@ std::string search_text(const Mapspace& space, const Objective& objective,
     if (size == "0") {
       text += why_empty(space) + '\n';
     } else if (!result.infeasible.reasons.empty()) {
-      text += infeasible_text(result.infeasible, !result.groups.empty() || result.others_bound);
+      text += infeasible_text(result.infeasible, !result.classes.empty() || result.others_bound);
     }
   }
   return text + statistics_text(result.statistics);

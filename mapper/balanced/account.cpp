@@ -8,15 +8,16 @@
 
 namespace mapsim::balanced {
 
-using exact::Placing;
+using exact::BoundaryEdge;
+using exact::Residence;
 using exact::Sharing;
-using exact::Skeleton;
-using exact::Stop;
+using exact::StateGraph;
 
 namespace {
 
 // On the way up each merging fanout adds what enters it to what leaves it, innermost first.
-void add_reductions(const Problem& problem, const Tiles& tiles, const Stop& from, Terms& terms) {
+void add_reductions(const Problem& problem, const Tiles& tiles, const Residence& from,
+                    Terms& terms) {
   Sharing sharing = terms.child;
   for (std::size_t f = from.fanouts; f < terms.fanouts; ++f) {
     const Fanout& fanout = problem.arch().fanouts[tiles.used()[f]];
@@ -31,12 +32,12 @@ void add_reductions(const Problem& problem, const Tiles& tiles, const Stop& from
   }
 }
 
-void set_sharing(const Problem& problem, const Tiles& tiles, const Placing& placing,
-                 const Stop& from, Terms& terms) {
-  Sharing parent{{}, std::min(placing.crossed, terms.fanouts), true};
+void set_sharing(const Problem& problem, const Tiles& tiles, const BoundaryEdge& edge,
+                 const Residence& from, Terms& terms) {
+  Sharing parent{{}, std::min(edge.crossed, terms.fanouts), true};
   for (std::size_t f = 0; f < terms.fanouts; ++f) {
     const FanoutId fanout = tiles.used()[f];
-    const bool merged = f >= from.fanouts && problem.is_merged(fanout, placing.tensor);
+    const bool merged = f >= from.fanouts && problem.is_merged(fanout, edge.tensor);
     parent.uses.push_back(merged ? LoopUse::kMerge : LoopUse::kSum);
     parent.together = parent.together && (!merged || problem.arch().fanouts[fanout].forwarding);
   }
@@ -62,25 +63,25 @@ void set_sharing(const Problem& problem, const Tiles& tiles, const Placing& plac
 
 }  // namespace
 
-Terms make_terms(const Skeleton& skeleton, const Tiles& tiles, const Placing& placing,
+Terms make_terms(const StateGraph& graph, const Tiles& tiles, const BoundaryEdge& edge,
                  Tracked tracked) {
-  const Problem& problem = skeleton.problem();
-  const Tensor& tensor = problem.workload().tensors[placing.tensor];
-  const Stop& from = skeleton.stops(placing.tensor)[placing.from];
-  const bool mac = placing.to == Placing::kMac;
-  const Stop to = mac ? Stop{} : skeleton.stops(placing.tensor)[placing.to];
-  Boundary boundary{placing.tensor, from.level, std::nullopt, from.narrow};
+  const Problem& problem = graph.problem();
+  const Tensor& tensor = problem.workload().tensors[edge.tensor];
+  const Residence& from = graph.residences(edge.tensor)[edge.from];
+  const bool mac = edge.to == BoundaryEdge::kMac;
+  const Residence to = mac ? Residence{} : graph.residences(edge.tensor)[edge.to];
+  Boundary boundary{edge.tensor, from.level, std::nullopt, from.narrow};
   boundary.distinct = static_cast<double>(footprint(tensor, bounds_of(problem.workload())));
   if (!mac && !to.latch) {
     boundary.child = to.level;
   }
   Terms terms;
-  terms.tensor = placing.tensor;
-  terms.output = placing.tensor == problem.workload().output();
+  terms.tensor = edge.tensor;
+  terms.output = edge.tensor == problem.workload().output();
   terms.fanouts = mac ? tiles.used().size() : to.fanouts;
-  terms.cost = BoundaryCost{problem, boundary, skeleton.ports(), {tracked.ports, false}};
+  terms.cost = BoundaryCost{problem, boundary, graph.ports(), {tracked.ports, false}};
   terms.slides = to.latch || (boundary.child && problem.arch().levels[*boundary.child].sliding);
-  set_sharing(problem, tiles, placing, from, terms);
+  set_sharing(problem, tiles, edge, from, terms);
   if (terms.output) {
     add_reductions(problem, tiles, from, terms);
   }
@@ -89,8 +90,8 @@ Terms make_terms(const Skeleton& skeleton, const Tiles& tiles, const Placing& pl
     terms.owes = terms.owes || asks_for_hops(problem.arch(), f, boundary.parent, boundary.child);
   }
   terms.stored_bits = static_cast<double>((to.narrow ? tensor.bits : tensor.partial_bits).count());
-  if (const auto room = skeleton.room_of(placing)) {
-    terms.limit = skeleton.rooms()[*room].bits;
+  if (const auto room = graph.room_of(edge)) {
+    terms.limit = graph.rooms()[*room].bits;
   } else if (to.latch) {
     terms.limit = static_cast<double>(tensor.partial_bits.count());  // one element
   }

@@ -28,7 +28,7 @@ struct Terms {
   std::size_t fanouts = 0;          // used fanouts above the child
   bool owes = false;  // costs what flows leave out: hops, or cycles of first fills and last drains
 };
-Terms make_terms(const exact::Skeleton& skeleton, const Tiles& tiles, const exact::Placing& placing,
-                 Tracked tracked);
+Terms make_terms(const exact::StateGraph& graph, const Tiles& tiles,
+                 const exact::BoundaryEdge& edge, Tracked tracked);
 
 }  // namespace mapsim::balanced

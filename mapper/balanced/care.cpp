@@ -3,7 +3,7 @@
 
 namespace mapsim::balanced {
 
-using exact::Skeleton;
+using exact::StateGraph;
 
 namespace {
 
@@ -37,22 +37,22 @@ DimSet single_dims(const Tensor& tensor) {
   return dims;
 }
 
-std::vector<DimSet> dims_that_matter(const Skeleton& skeleton, const Tiles& tiles) {
-  const Workload& workload = skeleton.problem().workload();
-  std::vector<DimSet> all(skeleton.phases() * skeleton.pointers());
-  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
-    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
-      DimSet& dims = all[phase * skeleton.pointers() + pointers];
-      for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
-        const TensorId t = skeleton.placings()[place.placing].tensor;
+std::vector<DimSet> dims_that_matter(const StateGraph& graph, const Tiles& tiles) {
+  const Workload& workload = graph.problem().workload();
+  std::vector<DimSet> all(graph.stages() * graph.residencies());
+  for (std::size_t stage = graph.stages(); stage-- > 0;) {
+    for (std::size_t residency = graph.residencies(); residency-- > 0;) {
+      DimSet& dims = all[stage * graph.residencies() + residency];
+      for (const StateGraph::Place& place : graph.places(stage, residency)) {
+        const TensorId t = graph.edges()[place.edge].tensor;
         dims = dims | all_but(workload, single_dims(workload.tensors[t])) |
-               all[phase * skeleton.pointers() + place.target];
+               all[stage * graph.residencies() + place.target];
       }
-      if (phase + 1 < skeleton.phases()) {
-        if (const auto behind = skeleton.after_event(phase, pointers)) {
-          dims = dims | all[(phase + 1) * skeleton.pointers() + *behind];
+      if (stage + 1 < graph.stages()) {
+        if (const auto behind = graph.after_stage(stage, residency)) {
+          dims = dims | all[(stage + 1) * graph.residencies() + *behind];
         }
-        if (const auto fanout = skeleton.event_after(phase).fanout) {
+        if (const auto fanout = graph.end_of(stage).fanout) {
           dims = dims | unrolled_dims(tiles, *fanout);
         }
       }

@@ -10,8 +10,8 @@ namespace mapsim::balanced {
 // Dims that are alone in a rank of the tensor.
 DimSet single_dims(const Tensor& tensor);
 
-// Per phase and pointers, [phase * skeleton.pointers() + pointers]: dims whose chains still matter,
-// being unrolled further in, or not alone in a rank of a tensor that is still to be placed.
-std::vector<DimSet> dims_that_matter(const exact::Skeleton& skeleton, const Tiles& tiles);
+// Per stage and residency, [stage * graph.residencies() + residency]: dims whose chains still
+// matter, being unrolled further in, or not alone in a rank of a tensor that is still to be placed.
+std::vector<DimSet> dims_that_matter(const exact::StateGraph& graph, const Tiles& tiles);
 
 }  // namespace mapsim::balanced

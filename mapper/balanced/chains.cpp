@@ -87,7 +87,7 @@ bool ExactFlows::divides(DimId d) const {
   });
 }
 
-// Parallel loops of fanouts still to come above the child. Dims of the tensor are frozen until
+// Parallel loops of fanouts still to come above the child. Dims of the tensor are locked until
 // then. Others may be cut further; the largest of their loops, from here, has as many instances
 // with work as all of them wherever they come, or fewer.
 bool ExactFlows::add_ahead(const Terms& terms, DimId d, bool relevant) {
@@ -99,7 +99,7 @@ bool ExactFlows::add_ahead(const Terms& terms, DimId d, bool relevant) {
       continue;
     }
     if (relevant &&
-        tiles_.behind(f, d, rung_of(tiles_.ladder(d), reached_[d])).last == Tiles::kNone) {
+        tiles_.behind(f, d, extent_of(tiles_.domain(d), reached_[d])).last == Tiles::kNone) {
       return false;
     }
     for (const Unroll& unroll : tiles_.unrolls(f)) {

@@ -23,7 +23,7 @@ Counts::Counts(const Tiles& tiles)
     : tiles_{tiles}, counts_(tiles.dims()), ids_(tiles.dims()), steps_(tiles.dims()) {
   for (const DimId d : counts_.ids()) {
     find(d, {tiles.bound(d), 1});
-    steps_[d].resize(tiles.ladder(d).size());
+    steps_[d].resize(tiles.domain(d).size());
   }
 }
 
@@ -40,8 +40,8 @@ std::int64_t Counts::least(DimId d, Id known, std::int64_t piece) const {
   return std::max(count.tiles, least_pieces(tiles_.bound(d), count.extent, count.tiles, piece));
 }
 
-// What pieces may cover of tiles at a rung, and less: extents, times instances that share them.
-std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t rung) const {
+// What pieces may cover of tiles at a bin, and less: extents, times instances that share them.
+std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t bin) const {
   std::vector<std::int64_t> shares{1};
   for (std::size_t f = 0; f < tiles_.used().size(); ++f) {
     for (std::size_t i = shares.size(); tiles_.factor(f, d) > 1 && i-- > 0;) {
@@ -49,10 +49,10 @@ std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t rung) const 
     }
   }
   std::vector<std::int64_t> pieces;
-  for (std::size_t r = 0; r < rung; ++r) {
+  for (std::size_t r = 0; r < bin; ++r) {
     for (const std::int64_t share : shares) {
-      if (tiles_.ladder(d)[r] * share < tiles_.ladder(d)[rung]) {
-        pieces.push_back(tiles_.ladder(d)[r] * share);
+      if (tiles_.domain(d)[r] * share < tiles_.domain(d)[bin]) {
+        pieces.push_back(tiles_.domain(d)[r] * share);
       }
     }
   }
@@ -60,14 +60,14 @@ std::vector<std::int64_t> Counts::pieces_below(DimId d, std::size_t rung) const 
 }
 
 // Numbers of tiles that can be cut into other numbers of pieces than one less, of some size.
-const std::vector<std::int64_t>& Counts::steps(DimId d, std::size_t rung) {
-  std::vector<std::int64_t>& steps = steps_[d][rung];
+const std::vector<std::int64_t>& Counts::steps(DimId d, std::size_t bin) {
+  std::vector<std::int64_t>& steps = steps_[d][bin];
   if (!steps.empty()) {
     return steps;
   }
   const std::int64_t bound = tiles_.bound(d);
-  const std::int64_t extent = tiles_.ladder(d)[rung];
-  const std::vector<std::int64_t> below = pieces_below(d, rung);
+  const std::int64_t extent = tiles_.domain(d)[bin];
+  const std::vector<std::int64_t> below = pieces_below(d, bin);
   std::vector<std::int64_t> before;
   std::vector<std::int64_t> pieces;
   pieces.resize(below.size());
@@ -87,19 +87,19 @@ const std::vector<std::int64_t>& Counts::steps(DimId d, std::size_t rung) {
   }
 }
 
-std::vector<Counts::Id> Counts::choices(DimId d, Id known, std::size_t rung, std::size_t crossed) {
-  bool is_cut = counts_[d][known].extent == tiles_.ladder(d)[rung];
+std::vector<Counts::Id> Counts::choices(DimId d, Id known, std::size_t bin, std::size_t crossed) {
+  bool is_cut = counts_[d][known].extent == tiles_.domain(d)[bin];
   for (std::size_t f = 0; f < crossed; ++f) {
     is_cut = is_cut || tiles_.factor(f, d) > 1;
   }
   if (is_cut) {
     return {known};
   }
-  const std::int64_t least = this->least(d, known, tiles_.ladder(d)[rung]);
-  std::vector<Id> choices{find(d, {tiles_.ladder(d)[rung], least})};
-  for (const std::int64_t tiles : steps(d, rung)) {
+  const std::int64_t least = this->least(d, known, tiles_.domain(d)[bin]);
+  std::vector<Id> choices{find(d, {tiles_.domain(d)[bin], least})};
+  for (const std::int64_t tiles : steps(d, bin)) {
     if (tiles > least) {
-      choices.push_back(find(d, {tiles_.ladder(d)[rung], tiles}));
+      choices.push_back(find(d, {tiles_.domain(d)[bin], tiles}));
     }
   }
   return choices;

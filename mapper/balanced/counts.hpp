@@ -20,10 +20,10 @@ class Counts {
   // Pieces at least if none covers more than `piece`, instances that share a transfer together:
   // n tiles of T = q piece + r, where all beyond the first q of a tile cover no more than r.
   std::int64_t least(DimId d, Id known, std::int64_t piece) const;
-  // How many tiles there may be at a rung behind so many used fanouts, from the least on: each
+  // How many tiles there may be at a bin behind so many used fanouts, from the least on: each
   // number that can be cut into fewer pieces than the one before it; the last stands for all
   // beyond.
-  std::vector<Id> choices(DimId d, Id known, std::size_t rung, std::size_t crossed);
+  std::vector<Id> choices(DimId d, Id known, std::size_t bin, std::size_t crossed);
 
  private:
   struct Count {
@@ -32,13 +32,13 @@ class Counts {
     friend auto operator<=>(const Count&, const Count&) = default;
   };
   Id find(DimId d, Count count);
-  std::vector<std::int64_t> pieces_below(DimId d, std::size_t rung) const;
-  const std::vector<std::int64_t>& steps(DimId d, std::size_t rung);
+  std::vector<std::int64_t> pieces_below(DimId d, std::size_t bin) const;
+  const std::vector<std::int64_t>& steps(DimId d, std::size_t bin);
 
   const Tiles& tiles_;
   PerDim<std::vector<Count>> counts_;
   PerDim<std::map<Count, Id>> ids_;
-  PerDim<std::vector<std::vector<std::int64_t>>> steps_;  // by rung; empty: not asked for yet
+  PerDim<std::vector<std::vector<std::int64_t>>> steps_;  // by bin; empty: not asked for yet
 };
 
 }  // namespace mapsim::balanced

@@ -10,7 +10,7 @@ namespace mapsim::balanced {
 
 using exact::kInfinity;
 using exact::Node;
-using exact::Skeleton;
+using exact::StateGraph;
 using exact::Step;
 
 namespace {
@@ -22,34 +22,34 @@ bool within(DimSet inner, DimSet outer) { return (inner & outer) == inner; }
 void Search::expand(Labels::Id id) {
   const Label from = labels_[id];
   const Node at = from.step.node;
-  if (at.phase + 1 < skeleton_.phases()) {
+  if (at.stage + 1 < graph_.stages()) {
     cross(id, from);
-  } else if (at.tile == 0 && skeleton_.end(at.pointers) &&
-             gates_.may_end(at.phase, from.begun, at.tile)) {
+  } else if (at.tile == 0 && graph_.end(at.residency) &&
+             gates_.may_end(at.stage, from.begun, at.tile)) {
     end(id, from);
   }
-  const DimSet frozen = skeleton_.frozen(at.phase, at.pointers) | from.barred;
+  const DimSet locked = graph_.locked(at.stage, at.residency) | from.barred;
   for (std::size_t i = from.next_dim; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
-    if (!frozen.contains(d) && !from.settled.contains(d) && tiles_.digit(d, at.tile) > 0) {
+    if (!locked.contains(d) && !from.settled.contains(d) && tiles_.digit(d, at.tile) > 0) {
       loop(id, from, d);
     }
   }
   place(id, from);
-  jump(id, from);
+  sliding_edge(id, from);
 }
 
 // To the next smaller extent. It may be passed, or left standing: then the chain goes on from it,
 // though nothing is kept there.
 void Search::loop(Labels::Id id, const Label& from, DimId d) {
   const Node at = from.step.node;
-  const auto pointers = skeleton_.after_loop(at.phase, at.pointers, d, 1);
-  if (!pointers) {
+  const auto residency = graph_.after_loop(at.stage, at.residency, d, 1);
+  if (!residency) {
     return;
   }
-  Label next = after(id, from, {Step::Kind::kLoop, {at.phase, *pointers, at.tile}, kPassed});
+  Label next = after(id, from, {Step::Kind::kLoop, {at.stage, *residency, at.tile}, kPassed});
   next.step.node.tile -= tiles_.stride(d);
-  if (!gates_.may_still_end(at.phase, from.begun, next.step.node.tile)) {
+  if (!gates_.may_still_end(at.stage, from.begun, next.step.node.tile)) {
     return;
   }
   next.since = from.placed ? DimSet{} : from.since;
@@ -62,7 +62,7 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   labels_.add(next);
   offer();
   if (loops_ == Loops::kAnywhere &&
-      care_[at.phase * skeleton_.pointers() + at.pointers].contains(d) &&
+      care_[at.stage * graph_.residencies() + at.residency].contains(d) &&
       tiles_.digit(d, next.step.node.tile) > 0) {
     next.step.move = kLeftStanding;
     next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
@@ -103,12 +103,11 @@ Label Search::after(Labels::Id id, const Label& from, Step step) {
 void Search::end(Labels::Id id, const Label& from) {
   labels_.add(after(id, from, {Step::Kind::kEnd, from.step.node, 0}));
   double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
-  values[0] +=
-      skeleton_.problem().mac_energy().count() * static_cast<double>(skeleton_.problem().macs());
-  for (const std::size_t placing : *skeleton_.end(from.step.node.pointers)) {
+  values[0] += graph_.problem().mac_energy().count() * static_cast<double>(graph_.problem().macs());
+  for (const std::size_t edge : *graph_.end(from.step.node.residency)) {
     BoundaryFlow flow;
-    cost(placing, 0, from.chains, {}, flow);
-    if (!terms_[placing].cost.charge(flow, values, 1)) {
+    cost(edge, 0, from.chains, {}, flow);
+    if (!terms_[edge].cost.charge(flow, values, 1)) {
       labels_.retract();
       return;
     }
@@ -131,12 +130,12 @@ void Search::settle_point(Label& label) {
 
 // A keep might as well stand below a loop over a dim that is alone in a rank of the tensor, unless
 // a rule measures it: then neither that keep nor one further out of the same tensor.
-void Search::settle_keep(Label& label, std::size_t placing) {
+void Search::settle_keep(Label& label, std::size_t edge) {
   settle_point(label);
-  const exact::Placing& of = skeleton_.placings()[placing];
+  const exact::BoundaryEdge& of = graph_.edges()[edge];
   label.settled = label.settled | single_dims(workload().tensors[of.tensor]);
-  for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
-    if (rule.tensor == of.tensor && rule.level == skeleton_.stops(of.tensor)[of.to].level) {
+  for (const ExtentRule& rule : graph_.space().constraints().extents) {
+    if (rule.tensor == of.tensor && rule.level == graph_.residences(of.tensor)[of.to].level) {
       label.settled.erase(rule.dim);
     }
   }
@@ -147,7 +146,7 @@ void Search::forget(Label& label) {
   if (loops_ == Loops::kForgotten) {
     return;
   }
-  const DimSet care = care_[at.phase * skeleton_.pointers() + at.pointers];
+  const DimSet care = care_[at.stage * graph_.residencies() + at.residency];
   for (const DimId d : label.chains.ids()) {
     if (!care.contains(d)) {
       label.chains[d] = has_chains() ? chains_.forget_loops(d, label.chains[d]) : chains_.none();
@@ -157,17 +156,17 @@ void Search::forget(Label& label) {
 
 void Search::cross(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
-  const exact::Event& event = skeleton_.event_after(at.phase);
-  const auto pointers = skeleton_.after_event(at.phase, at.pointers);
-  if (!pointers ||
-      (skeleton_.ends_region(at.phase) && !gates_.may_end(at.phase, from.begun, at.tile))) {
+  const exact::StageEnd& stage_end = graph_.end_of(at.stage);
+  const auto residency = graph_.after_stage(at.stage, at.residency);
+  if (!residency ||
+      (graph_.ends_region(at.stage) && !gates_.may_end(at.stage, from.begun, at.tile))) {
     return;
   }
   Label next = after(id, from, {Step::Kind::kCross, at, 0});
-  bool is_point = event.fanout.has_value();
+  bool is_point = stage_end.fanout.has_value();
   for (const TensorId t : workload().tensors.ids()) {
-    const exact::Stop& stop = skeleton_.stop(at.pointers, t);
-    is_point = is_point || (!stop.latch && stop.level == event.level);
+    const exact::Residence& residence = graph_.residence(at.residency, t);
+    is_point = is_point || (!residence.latch && residence.level == stage_end.level);
   }
   if (is_point) {
     settle_point(next);
@@ -175,30 +174,29 @@ void Search::cross(Labels::Id id, const Label& from) {
     next.settled = {};
   }
   next.run = Run::kNone;
-  ++next.step.node.phase;
-  next.step.node.pointers = *pointers;
-  if (event.fanout) {
-    const std::size_t tile = tiles_.cross(*event.fanout, at.tile);
+  ++next.step.node.stage;
+  next.step.node.residency = *residency;
+  if (stage_end.fanout) {
+    const std::size_t tile = tiles_.cross(*stage_end.fanout, at.tile);
     if (tile == Tiles::kNone) {
       return;
     }
     next.step.node.tile = tile;
     if (has_chains()) {
       for (const DimId d : next.chains.ids()) {
-        next.chains[d] = chains_.cross(d, next.chains[d], *event.fanout);
+        next.chains[d] = chains_.cross(d, next.chains[d], *stage_end.fanout);
       }
-      next.steps = std::max(next.steps, steps_of(next.chains, *event.fanout + 1));
+      next.steps = std::max(next.steps, steps_of(next.chains, *stage_end.fanout + 1));
     }
   }
-  if (skeleton_.ends_region(at.phase)) {
-    next.begun = gates_.begun(at.phase + 1, next.step.node.tile);
+  if (graph_.ends_region(at.stage)) {
+    next.begun = gates_.begun(at.stage + 1, next.step.node.tile);
   }
   forget(next);
   labels_.add(next);
   double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
   for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
-    if (slot_of_room_[r] && r != quest_.measured_room &&
-        skeleton_.rooms()[r].last_phase <= at.phase) {
+    if (slot_of_room_[r] && r != query_.measured_room && graph_.rooms()[r].last_stage <= at.stage) {
       values[*slot_of_room_[r]] = 0;  // nothing more can come here
     }
   }
@@ -206,41 +204,41 @@ void Search::cross(Labels::Id id, const Label& from) {
 }
 
 // False: the tile cannot cross the fanouts that it is placed ahead of.
-bool Search::cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
+bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
                   BoundaryFlow& flow) {
-  const Terms& terms = terms_[placing];
+  const Terms& terms = terms_[edge];
   if (has_chains()) {
     return flows_.at(terms, tile, chains, run, flow);
   }
-  flow = relaxation_->least(placing, tile, run, counts_, chains);
+  flow = relaxation_->least(edge, tile, run, counts_, chains);
   return true;  // or its bits are infinite
 }
 
-// Adds a placing's costs and room to the newest label; false: it does not fit.
-bool Search::pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
+// Adds a edge's costs and room to the newest label; false: it does not fit.
+bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
   double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
-  const Terms& terms = terms_[placing];
-  const double bits = relaxation_->bits(placing)[tile];
+  const Terms& terms = terms_[edge];
+  const double bits = relaxation_->bits(edge)[tile];
   BoundaryFlow flow;
-  if (!(bits < kInfinity) || bits > terms.limit || !cost(placing, tile, chains, run, flow) ||
+  if (!(bits < kInfinity) || bits > terms.limit || !cost(edge, tile, chains, run, flow) ||
       !terms.cost.charge(flow, values, 1)) {
     return false;
   }
   if (has_chains() && (flow.is_bound || terms.owes)) {
-    std::vector<std::size_t> debt{labels_.newest().owed, placing, tile, run.dim};
+    std::vector<std::size_t> debt{labels_.newest().owed, edge, tile, run.dim};
     debt.insert(debt.end(), chains.begin(), chains.end());
     labels_.newest().owed = debts_.try_emplace(debt, debts_.size() + 1).first->second;
   }
-  const auto room = skeleton_.room_of(skeleton_.placings()[placing]);
+  const auto room = graph_.room_of(graph_.edges()[edge]);
   if (room && slot_of_room_[*room]) {
     double& used = values[*slot_of_room_[*room]];
     used += bits;
-    return used <= skeleton_.rooms()[*room].bits;
+    return used <= graph_.rooms()[*room].bits;
   }
   return true;
 }
 
-// Adds what comes after placings to the labels, if it fits and may be of use.
+// Adds what comes after edges to the labels, if it fits and may be of use.
 void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together) {
   if (loops_ == Loops::kCounted) {
     add_counted(next, together, 0);
@@ -249,8 +247,8 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
   forget(next);
   labels_.add(next);
   bool fits = true;
-  for (const std::size_t placing : together.placings) {
-    fits = fits && pay(placing, together.tile, chains, together.run);
+  for (const std::size_t edge : together.edges) {
+    fits = fits && pay(edge, together.tile, chains, together.run);
   }
   if (fits) {
     offer();
@@ -259,7 +257,7 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
   }
 }
 
-// The same for each number of tiles that there may be of dims that the placings pay for, from
+// The same for each number of tiles that there may be of dims that the edges pay for, from
 // `dim` on, the least first. False: with none of them.
 bool Search::add_counted(Label& next, const Together& together, std::size_t dim) {
   if (dim == tiles_.dims()) {
@@ -267,8 +265,8 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
     forget(label);
     labels_.add(label);
     bool fits = true;
-    for (const std::size_t placing : together.placings) {
-      fits = fits && pay(placing, together.tile, next.chains, together.run);
+    for (const std::size_t edge : together.edges) {
+      fits = fits && pay(edge, together.tile, next.chains, together.run);
     }
     if (!fits) {
       labels_.retract();
@@ -277,19 +275,19 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
   }
   const auto d = static_cast<DimId>(dim);
   bool pays = false;
-  for (const std::size_t placing : together.placings) {
-    pays = pays || !dims_of(skeleton_.placings()[placing].tensor).contains(d);
+  for (const std::size_t edge : together.edges) {
+    pays = pays || !dims_of(graph_.edges()[edge].tensor).contains(d);
   }
-  const std::size_t rung = tiles_.digit(d, together.tile);
-  if (!pays || rung + 1 == tiles_.ladder(d).size()) {
+  const std::size_t bin = tiles_.digit(d, together.tile);
+  if (!pays || bin + 1 == tiles_.domain(d).size()) {
     return add_counted(next, together, dim + 1);
   }
   const Chains::Id known = next.chains[d];
-  const std::size_t crossed = skeleton_.crossed(next.step.node.phase);
+  const std::size_t crossed = graph_.crossed(next.step.node.stage);
   bool any = false;
   const bool matters =
-      care_[next.step.node.phase * skeleton_.pointers() + next.step.node.pointers].contains(d);
-  for (const Counts::Id count : counts_.choices(d, known, rung, crossed)) {
+      care_[next.step.node.stage * graph_.residencies() + next.step.node.residency].contains(d);
+  for (const Counts::Id count : counts_.choices(d, known, bin, crossed)) {
     next.chains[d] = count;
     if (!add_counted(next, together, dim + 1)) {
       break;  // nor with more
@@ -303,71 +301,73 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
   return any;
 }
 
-// Does a keep of this placing stand where it is placed?
-bool Search::stands_here(std::size_t placing, std::size_t phase) const {
-  const exact::Placing& of = skeleton_.placings()[placing];
-  const exact::Stop& stop = skeleton_.stops(of.tensor)[of.to];
-  return !stop.latch && stop.phase == phase;
+// Does a keep of this edge stand where it is placed?
+bool Search::stands_here(std::size_t edge, std::size_t stage) const {
+  const exact::BoundaryEdge& of = graph_.edges()[edge];
+  const exact::Residence& residence = graph_.residences(of.tensor)[of.to];
+  return !residence.latch && residence.stage == stage;
 }
 
 void Search::place(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
-  const auto& places = skeleton_.places(at.phase, at.pointers);
+  const auto& places = graph_.places(at.stage, at.residency);
   for (std::size_t m = 0; m < places.size(); ++m) {
-    const std::size_t placing = places[m].placing;
-    const TensorId t = skeleton_.placings()[placing].tensor;
+    const std::size_t edge = places[m].edge;
+    const TensorId t = graph_.edges()[edge].tensor;
     const bool moved_last =
         from.run != Run::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
     if (!moved_last && !within(from.since, dims_of(t))) {
       continue;  // as good above the loop that does not move it, or better
     }
-    Label next = after(id, from, {Step::Kind::kPlace, {at.phase, places[m].target, at.tile}, m});
+    Label next = after(id, from, {Step::Kind::kPlace, {at.stage, places[m].target, at.tile}, m});
     next.settled = next.at_point ? next.settled : DimSet{};
     next.placed = true;
-    if (stands_here(placing, at.phase)) {
-      settle_keep(next, placing);
+    if (stands_here(edge, at.stage)) {
+      settle_keep(next, edge);
     }
-    add_paid(next, from.chains, {{&placing, 1}, at.tile, {}});
+    add_paid(next, from.chains, {{&edge, 1}, at.tile, {}});
   }
 }
 
-void Search::jump(Labels::Id id, const Label& from) {
+void Search::sliding_edge(Labels::Id id, const Label& from) {
   const Node at = from.step.node;
-  const auto& jumps = skeleton_.jumps(at.phase, at.pointers);
-  for (std::size_t m = 0; m < jumps.size(); ++m) {
-    const Skeleton::Jump& jump = jumps[m];
+  const auto& sliding_edges = graph_.sliding_edges(at.stage, at.residency);
+  for (std::size_t m = 0; m < sliding_edges.size(); ++m) {
+    const StateGraph::SlidingEdge& sliding_edge = sliding_edges[m];
     const DimSet above = from.placed ? DimSet{} : from.since;
-    const bool joins =
-        has_chains() && above.contains(jump.dim) &&
-        chains_.extent(jump.dim, from.chains[jump.dim]) != tiles_.extent(jump.dim, at.tile);
-    bool possible = !joins && !from.barred.contains(jump.dim) &&
-                    !(above.empty() && from.settled.contains(jump.dim));
+    const bool joins = has_chains() && above.contains(sliding_edge.dim) &&
+                       chains_.extent(sliding_edge.dim, from.chains[sliding_edge.dim]) !=
+                           tiles_.extent(sliding_edge.dim, at.tile);
+    bool possible = !joins && !from.barred.contains(sliding_edge.dim) &&
+                    !(above.empty() && from.settled.contains(sliding_edge.dim));
     bool stands = false;
     DimSet moving;
-    for (const std::size_t placing : jump.placings) {
-      moving = moving | dims_of(skeleton_.placings()[placing].tensor);
-      stands = stands || stands_here(placing, at.phase);
+    for (const std::size_t edge : sliding_edge.edges) {
+      moving = moving | dims_of(graph_.edges()[edge].tensor);
+      stands = stands || stands_here(edge, at.stage);
     }
     possible = possible && (is_ordered(from) || within(above, moving));
-    for (std::size_t rung = tiles_.digit(jump.dim, at.tile); possible && rung-- > 0;) {
-      const std::size_t tile =
-          at.tile - (tiles_.digit(jump.dim, at.tile) - rung) * tiles_.stride(jump.dim);
-      if (!gates_.may_still_end(at.phase, from.begun, tile)) {
+    for (std::size_t bin = tiles_.digit(sliding_edge.dim, at.tile); possible && bin-- > 0;) {
+      const std::size_t tile = at.tile - (tiles_.digit(sliding_edge.dim, at.tile) - bin) *
+                                             tiles_.stride(sliding_edge.dim);
+      if (!gates_.may_still_end(at.stage, from.begun, tile)) {
         break;
       }
-      const std::size_t target = *skeleton_.after_loop(at.phase, jump.target, jump.dim, 1);
-      Label next = after(id, from, {Step::Kind::kJump, {at.phase, target, tile}, m});
+      const std::size_t target =
+          *graph_.after_loop(at.stage, sliding_edge.target, sliding_edge.dim, 1);
+      Label next = after(id, from, {Step::Kind::kSlidingEdge, {at.stage, target, tile}, m});
       next.since = above;
-      next.since.insert(jump.dim);
-      next.run = index_of(jump.dim);
+      next.since.insert(sliding_edge.dim);
+      next.run = index_of(sliding_edge.dim);
       next.at_point = false;
       next.settled = {};
       next.placed = true;
-      note_order(next, from, jump.dim, false);
+      note_order(next, from, sliding_edge.dim, false);
       if (stands) {
         settle_point(next);
       }
-      add_paid(next, from.chains, {jump.placings, tile, {index_of(jump.dim), at.tile}});
+      add_paid(next, from.chains,
+               {sliding_edge.edges, tile, {index_of(sliding_edge.dim), at.tile}});
     }
   }
 }

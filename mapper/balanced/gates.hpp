@@ -14,32 +14,32 @@ namespace mapsim::balanced {
 // of the last one the end, so that with one fanout it is as exact.
 class Gates {
  public:
-  Gates(const exact::Skeleton& skeleton, const Tiles& tiles);
+  Gates(const exact::StateGraph& graph, const Tiles& tiles);
 
   bool are_open() const { return open_; }  // there are no such rules
-  // The digits of a tile that the region of a phase asks about when it ends.
-  std::size_t begun(std::size_t phase, std::size_t tile) const;
-  // May the region of a phase that has begun so end at this tile? Not of a coarse lattice.
-  bool may_end(std::size_t phase, std::size_t begun, std::size_t tile) const;
+  // The digits of a tile that the region of a stage asks about when it ends.
+  std::size_t begun(std::size_t stage, std::size_t tile) const;
+  // May the region of a stage that has begun so end at this tile? Not of a coarse lattice.
+  bool may_end(std::size_t stage, std::size_t begun, std::size_t tile) const;
   // May it end at this tile or, after more loops, at one below it? Not of a coarse lattice.
-  bool may_still_end(std::size_t phase, std::size_t begun, std::size_t tile) const;
-  // Makes infinite what lies at tiles at which no region of this phase can begin, or end.
-  void close_beginnings(std::size_t phase, double* row) const;
-  void close_ends(std::size_t phase, double* row) const;
+  bool may_still_end(std::size_t stage, std::size_t begun, std::size_t tile) const;
+  // Makes infinite what lies at tiles at which no region of this stage can begin, or end.
+  void close_beginnings(std::size_t stage, double* row) const;
+  void close_ends(std::size_t stage, double* row) const;
 
  private:
-  using Rungs = PerDim<std::vector<bool>>;
-  void find_lowest(std::size_t phase);
-  Rungs rungs(std::size_t phase, bool beginning) const;
+  using Bins = PerDim<std::vector<bool>>;
+  void find_lowest(std::size_t stage);
+  Bins bins(std::size_t stage, bool beginning) const;
   bool meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
              bool beginning) const;
-  void close(const Rungs& open, double* row) const;
+  void close(const Bins& open, double* row) const;
 
-  const exact::Skeleton& skeleton_;
+  const exact::StateGraph& graph_;
   const Tiles& tiles_;
   bool open_ = true;
-  std::vector<Rungs> beginnings_, ends_;  // per phase, where a region can begin or end
-  // Per phase, dim and rung where the region begins: the lowest rung where it may end.
+  std::vector<Bins> beginnings_, ends_;  // per stage, where a region can begin or end
+  // Per stage, dim and bin where the region begins: the lowest bin where it may end.
   std::vector<PerDim<std::vector<std::size_t>>> lowest_;
 };
 

@@ -27,7 +27,7 @@ struct Queued {
 enum class Loops : std::uint8_t {
   kAtPoints,   // every one, if loops end where something stands
   kAnywhere,   // every one, and they may end where nothing stands
-  kForgotten,  // nothing: placings cost what the relaxation says, rooms are shared (decision 33)
+  kForgotten,  // nothing: edges cost what the relaxation says, rooms are shared (decision 33)
   kCounted,    // how many tiles there were where something was placed last: chains are Counts
 };
 
@@ -35,14 +35,15 @@ enum class Loops : std::uint8_t {
 // what may come next in a nest.
 class Search {
  public:
-  Search(const exact::Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-         const exact::Quest& quest, const Patience& patience, std::size_t most = Tiles::kAll);
+  Search(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
+         const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
+         std::size_t most = Tiles::kAll);
   exact::Key root();
   exact::Key chainless_bound(Loops loops);
   Outcome run();
 
  private:
-  const Workload& workload() const { return skeleton_.problem().workload(); }
+  const Workload& workload() const { return graph_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
   bool relax();
   exact::Key explore(std::int64_t most, Outcome& outcome);
@@ -62,34 +63,34 @@ class Search {
   void expand(Labels::Id id);
   void loop(Labels::Id id, const Label& from, DimId d);
   bool is_ordered(const Label& label) const {
-    return skeleton_.region(label.step.node.phase).is_ordered();
+    return graph_.region(label.step.node.stage).is_ordered();
   }
   void note_order(Label& label, const Label& from, DimId last, bool stands) const;
   static Label after(Labels::Id id, const Label& from, exact::Step step);
   void end(Labels::Id id, const Label& from);
   void settle_point(Label& label);
-  void settle_keep(Label& label, std::size_t placing);
+  void settle_keep(Label& label, std::size_t edge);
   void forget(Label& label);
   void cross(Labels::Id id, const Label& from);
-  bool cost(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
+  bool cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
             BoundaryFlow& flow);
-  bool pay(std::size_t placing, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
-  // Placings that come together, after a run or without one.
+  bool pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
+  // Edges that come together, after a run or without one.
   struct Together {
-    std::span<const std::size_t> placings;
+    std::span<const std::size_t> edges;
     std::size_t tile = 0;
     Run run;
   };
   void add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together);
   bool add_counted(Label& next, const Together& together, std::size_t dim);
-  bool stands_here(std::size_t placing, std::size_t phase) const;
+  bool stands_here(std::size_t edge, std::size_t stage) const;
   void place(Labels::Id id, const Label& from);
-  void jump(Labels::Id id, const Label& from);
+  void sliding_edge(Labels::Id id, const Label& from);
 
-  const exact::Skeleton& skeleton_;
+  const exact::StateGraph& graph_;
   const Objective& objective_;
-  const exact::Quest& quest_;
-  const Patience& patience_;
+  const exact::LabelQuery& query_;
+  const Deadline& deadline_;
   Tiles tiles_;
   Gates gates_;
   Chains chains_;
@@ -101,7 +102,7 @@ class Search {
   std::vector<Terms> terms_;
   std::vector<std::optional<std::size_t>> slot_of_room_;
   std::optional<Relaxation> relaxation_;
-  std::vector<DimSet> care_;  // per phase and pointers
+  std::vector<DimSet> care_;  // per stage and residency
   Labels labels_{0};
   std::map<std::vector<std::size_t>, std::size_t> debts_;
   std::vector<double> scratch_;

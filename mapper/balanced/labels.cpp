@@ -28,8 +28,8 @@ std::uint64_t Labels::hash(const Label& label) {
     h = (h ^ x) * 0x9E3779B97F4A7C15ULL;
     h ^= h >> 29;
   };
-  mix(label.step.node.phase);
-  mix(label.step.node.pointers);
+  mix(label.step.node.stage);
+  mix(label.step.node.residency);
   mix(label.begun);
   for (const Chains::Id id : label.chains) {
     mix(id);
@@ -38,8 +38,8 @@ std::uint64_t Labels::hash(const Label& label) {
 }
 
 bool Labels::alike(const Label& a, const Label& b) {
-  return a.step.node.tile == b.step.node.tile && a.step.node.pointers == b.step.node.pointers &&
-         a.step.node.phase == b.step.node.phase && a.begun == b.begun && a.chains == b.chains;
+  return a.step.node.tile == b.step.node.tile && a.step.node.residency == b.step.node.residency &&
+         a.step.node.stage == b.step.node.stage && a.begun == b.begun && a.chains == b.chains;
 }
 
 // Also: whatever may follow b may follow a.

@@ -25,7 +25,7 @@ struct Label {
   // than it looks, by as much as any other that owes the same.
   std::size_t owed = 0;
   bool at_point = true;
-  std::size_t next_dim = 0;      // loops of a block come in the order of dims, placings apart
+  std::size_t next_dim = 0;      // loops of a block come in the order of dims, edges apart
   std::size_t run = Run::kNone;  // dim of the last loop, if tiles slide along it
   bool dominated = false;
   double steps = 0;        // temporal, of the first instance: at least

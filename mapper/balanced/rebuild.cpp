@@ -13,7 +13,7 @@
 namespace mapsim::balanced {
 
 using exact::Node;
-using exact::Skeleton;
+using exact::StateGraph;
 using exact::Step;
 
 namespace {
@@ -21,9 +21,9 @@ namespace {
 class Rebuilder {
  public:
   // `lifted`: which of the keeps below two loops that need one between them goes there, from 0 on.
-  Rebuilder(const Skeleton& skeleton, const Tiles& tiles, std::optional<std::size_t> lifted)
-      : skeleton_{skeleton}, tiles_{tiles}, lifted_{lifted} {
-    mapping_.nodes.emplace_back(nests::outermost_keep(skeleton.problem().workload()));
+  Rebuilder(const StateGraph& graph, const Tiles& tiles, std::optional<std::size_t> lifted)
+      : graph_{graph}, tiles_{tiles}, lifted_{lifted} {
+    mapping_.nodes.emplace_back(nests::outermost_keep(graph.problem().workload()));
   }
 
   Mapping follow(const std::vector<Step>& steps) {
@@ -33,30 +33,30 @@ class Rebuilder {
         case Step::Kind::kStart:
           break;
         case Step::Kind::kEnd:
-          finish_block(before.phase, std::nullopt);
+          finish_block(before.stage, std::nullopt);
           break;
         case Step::Kind::kLoop:
           pieces_.push_back(piece(before.tile, steps[i].node.tile));
           last_stands_.push_back(steps[i].move == kLeftStanding);
           break;
         case Step::Kind::kCross:
-          finish_block(before.phase, std::nullopt);
+          finish_block(before.stage, std::nullopt);
           cross(before);
           break;
         case Step::Kind::kPlace:
-          finish_block(before.phase, std::nullopt);
-          place(before, skeleton_.places(before.phase, before.pointers)[steps[i].move].placing);
+          finish_block(before.stage, std::nullopt);
+          place(before, graph_.places(before.stage, before.residency)[steps[i].move].edge);
           break;
-        case Step::Kind::kJump:
-          finish_block(before.phase, piece(before.tile, steps[i].node.tile));
-          for (const std::size_t placing :
-               skeleton_.jumps(before.phase, before.pointers)[steps[i].move].placings) {
-            place(before, placing);
+        case Step::Kind::kSlidingEdge:
+          finish_block(before.stage, piece(before.tile, steps[i].node.tile));
+          for (const std::size_t edge :
+               graph_.sliding_edges(before.stage, before.residency)[steps[i].move].edges) {
+            place(before, edge);
           }
           break;
       }
     }
-    return canonical(skeleton_.problem().workload(), mapping_);
+    return canonical(graph_.problem().workload(), mapping_);
   }
   // Are there loops that nothing could be put between?
   bool has_joined() const { return has_joined_; }
@@ -89,7 +89,7 @@ class Rebuilder {
   // dims that the one below is not over, the one with the most loops left. Their order is of no
   // account but that `last`, the loop of a window, stands lowest; where it is, they are written as
   // they come.
-  void finish_block(std::size_t phase, std::optional<Temporal> last) {
+  void finish_block(std::size_t stage, std::optional<Temporal> last) {
     std::vector<Temporal> loops;  // joined
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       const bool joins = i > 0 && pieces_[i - 1].dim == pieces_[i].dim && !last_stands_[i - 1];
@@ -101,7 +101,7 @@ class Rebuilder {
     }
     pieces_.clear();
     last_stands_.clear();
-    if (!skeleton_.region(phase).is_ordered()) {
+    if (!graph_.region(stage).is_ordered()) {
       loops = apart(loops, last);
     }
     if (last) {
@@ -160,7 +160,7 @@ class Rebuilder {
   }
 
   // In an even space all keeps of a level stand at its point, which parts loops by itself.
-  bool may_move() const { return !skeleton_.space().constraints().even; }
+  bool may_move() const { return !graph_.space().constraints().even; }
 
   // The last keep of a tensor right above node `first` that no loop over `dims` moves.
   std::optional<std::size_t> separator(std::size_t first, DimSet dims) const {
@@ -171,8 +171,8 @@ class Rebuilder {
         break;
       }
       bool moved = !(keep->tensors & seen).empty();
-      for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
-        const DimSet own = skeleton_.problem().workload().tensors[t].dims();
+      for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+        const DimSet own = graph_.problem().workload().tensors[t].dims();
         moved = moved || (keep->tensors.contains(t) && !(own & dims).empty());
       }
       if (!moved) {
@@ -184,28 +184,27 @@ class Rebuilder {
   }
 
   void place(const Node& at, std::size_t index) {
-    const exact::Placing& placing = skeleton_.placings()[index];
-    const exact::Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
-    if (stop.latch) {
+    const exact::BoundaryEdge& edge = graph_.edges()[index];
+    const exact::Residence& residence = graph_.residences(edge.tensor)[edge.to];
+    if (residence.latch) {
       return;  // the compute unit's own; no node
     }
-    const Keep keep{stop.level, TensorSet{placing.tensor}};
-    if (stop.phase > at.phase) {
-      pending_.emplace_back(stop.phase, keep);
+    const Keep keep{residence.level, TensorSet{edge.tensor}};
+    if (residence.stage > at.stage) {
+      pending_.emplace_back(residence.stage, keep);
     } else if (gap_ && may_move() && below_gap_.size() == lifted_ &&
-               std::find(below_gap_.begin(), below_gap_.end(), placing.tensor) ==
-                   below_gap_.end()) {
+               std::find(below_gap_.begin(), below_gap_.end(), edge.tensor) == below_gap_.end()) {
       mapping_.nodes.insert(mapping_.nodes.begin() + static_cast<std::ptrdiff_t>(*gap_), keep);
       gap_.reset();
     } else {
       mapping_.nodes.emplace_back(keep);
-      below_gap_.push_back(placing.tensor);
+      below_gap_.push_back(edge.tensor);
     }
   }
 
   void cross(const Node& at) {
     gap_.reset();
-    if (const auto fanout = skeleton_.event_after(at.phase).fanout) {
+    if (const auto fanout = graph_.end_of(at.stage).fanout) {
       PerDim<std::int64_t> extents(tiles_.dims());
       for (const DimId d : extents.ids()) {
         extents[d] = tiles_.extent(d, at.tile);
@@ -216,16 +215,16 @@ class Rebuilder {
         mapping_.nodes.emplace_back(Parallel{unroll.dim, extent, unroll.fanout, unroll.axis});
       }
     }
-    for (const auto& [phase, keep] : pending_) {
-      if (phase == at.phase + 1) {
+    for (const auto& [stage, keep] : pending_) {
+      if (stage == at.stage + 1) {
         mapping_.nodes.emplace_back(keep);
       }
     }
   }
 
-  const Skeleton& skeleton_;
+  const StateGraph& graph_;
   const Tiles& tiles_;
-  std::vector<std::pair<std::size_t, Keep>> pending_;  // placed ahead: for the phase that they name
+  std::vector<std::pair<std::size_t, Keep>> pending_;  // placed ahead: for the stage that they name
   std::vector<Temporal> pieces_;                       // loops since the last node, outermost first
   std::vector<bool> last_stands_;  // per piece: it is not joined with the next one
   std::optional<std::size_t> lifted_;
@@ -237,14 +236,14 @@ class Rebuilder {
 
 }  // namespace
 
-std::vector<Mapping> rebuild(const Skeleton& skeleton, const Tiles& tiles,
+std::vector<Mapping> rebuild(const StateGraph& graph, const Tiles& tiles,
                              const std::vector<Step>& steps) {
-  Rebuilder plain{skeleton, tiles, std::nullopt};
+  Rebuilder plain{graph, tiles, std::nullopt};
   std::vector<Mapping> found{plain.follow(steps)};
-  const std::size_t tensors = skeleton.problem().workload().tensors.size();
+  const std::size_t tensors = graph.problem().workload().tensors.size();
   for (std::size_t lifted = 0; plain.has_joined() && lifted < tensors; ++lifted) {
-    Mapping mapping = Rebuilder{skeleton, tiles, lifted}.follow(steps);
-    if (!skeleton.space().is_ruled() || obeys_rules(skeleton.space(), mapping)) {
+    Mapping mapping = Rebuilder{graph, tiles, lifted}.follow(steps);
+    if (!graph.space().is_ruled() || obeys_rules(graph.space(), mapping)) {
       found.push_back(std::move(mapping));  // a larger tile than that of the label
     }
   }

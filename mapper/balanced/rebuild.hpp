@@ -18,7 +18,7 @@ inline constexpr std::size_t kLeftStanding = 1;
 // not to be joined stand apart if there are other loops to put between them, or a keep from above
 // that none of them moves. Where there is neither, further mappings have a keep from below there,
 // each another one: its tile is larger, and may not fit.
-std::vector<Mapping> rebuild(const exact::Skeleton& skeleton, const Tiles& tiles,
+std::vector<Mapping> rebuild(const exact::StateGraph& graph, const Tiles& tiles,
                              const std::vector<exact::Step>& steps);
 
 }  // namespace mapsim::balanced

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What placings cost in the relaxation.
+// What edges cost in the relaxation.
 #include <algorithm>
 #include <array>
 
@@ -47,15 +47,15 @@ double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds
 
 }  // namespace
 
-// Extents that the rules allow the tile of a placing; nullopt: none.
-std::optional<Allowed> Relaxation::allowed(std::size_t placing, DimId d) const {
-  const exact::Placing& of = skeleton_.placings()[placing];
+// Extents that the rules allow the tile of a edge; nullopt: none.
+std::optional<Allowed> Relaxation::allowed(std::size_t edge, DimId d) const {
+  const exact::BoundaryEdge& of = graph_.edges()[edge];
   std::optional<Allowed> all = Allowed{};
-  if (of.to == exact::Placing::kMac || skeleton_.stops(of.tensor)[of.to].latch) {
+  if (of.to == exact::BoundaryEdge::kMac || graph_.residences(of.tensor)[of.to].latch) {
     return all;
   }
-  for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
-    if (rule.level == skeleton_.stops(of.tensor)[of.to].level && rule.tensor == of.tensor &&
+  for (const ExtentRule& rule : graph_.space().constraints().extents) {
+    if (rule.level == graph_.residences(of.tensor)[of.to].level && rule.tensor == of.tensor &&
         rule.dim == d) {
       all = all ? both(*all, rule.extents) : all;
     }
@@ -63,27 +63,27 @@ std::optional<Allowed> Relaxation::allowed(std::size_t placing, DimId d) const {
   return all;
 }
 
-const Relaxation::Row& Relaxation::bits(std::size_t placing) {
-  Row& bits = bits_[placing];
+const Relaxation::Row& Relaxation::bits(std::size_t edge) {
+  Row& bits = bits_[edge];
   if (!bits.empty()) {
     return bits;
   }
-  const Terms& terms = terms_[placing];
+  const Terms& terms = terms_[edge];
   bits.assign(tiles_.size(), terms.stored_bits);
-  PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per rung; 0: it cannot cross
+  PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per bin; 0: it cannot cross
   for (const DimId d : known.ids()) {
-    const std::optional<Allowed> rule = allowed(placing, d);
-    for (std::size_t rung = 0; rung < tiles_.ladder(d).size(); ++rung) {
+    const std::optional<Allowed> rule = allowed(edge, d);
+    for (std::size_t bin = 0; bin < tiles_.domain(d).size(); ++bin) {
       known[d].push_back(
-          rule ? tiles_.least_behind(d, rung, terms.parent.crossed, terms.fanouts, *rule) : 0);
+          rule ? tiles_.least_behind(d, bin, terms.parent.crossed, terms.fanouts, *rule) : 0);
     }
   }
-  const auto extent = [&known](DimId d, std::size_t rung) { return known[d][rung]; };
-  for (const Rank& rank : skeleton_.problem().workload().tensors[terms.tensor].ranks) {
+  const auto extent = [&known](DimId d, std::size_t bin) { return known[d][bin]; };
+  for (const Rank& rank : graph_.problem().workload().tensors[terms.tensor].ranks) {
     if (rank.terms.size() == 1) {
       const DimId d = rank.terms.front().dim;
-      tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
-        const auto here = static_cast<double>(extent(d, rung));
+      tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+        const auto here = static_cast<double>(extent(d, bin));
         for (std::size_t tile = first; tile < last; ++tile) {
           bits[tile] = here > 0 ? bits[tile] * here : kInfinity;
         }
@@ -104,7 +104,7 @@ const Relaxation::Row& Relaxation::bits(std::size_t placing) {
 // Elements of the dims that stand alone in their rank; of the first instance its share.
 double Relaxation::constant(TensorId t, const Sharing& sharing) const {
   double points = 1;
-  for (const Rank& rank : skeleton_.problem().workload().tensors[t].ranks) {
+  for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
     for (const Term& term : rank.terms) {
       points *= rank.terms.size() == 1 ? static_cast<double>(tiles_.bound(term.dim)) : 1;
       for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
@@ -120,7 +120,7 @@ double Relaxation::constant(TensorId t, const Sharing& sharing) const {
 // Distinct sums that the instances meet in the whole run, without windows: exact.
 double Relaxation::met(TensorId t, const Sharing& sharing) const {
   double points = constant(t, sharing);
-  const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+  const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
     for (std::size_t i = 0; i < tiles_.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
@@ -167,18 +167,18 @@ std::int64_t Relaxation::visits(DimId d, std::int64_t extent, const Sharing& sha
 }
 
 void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
-  const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+  const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
-    if (relevant.contains(d) || tiles_.ladder(d).size() == 1) {
+    if (relevant.contains(d) || tiles_.domain(d).size() == 1) {
       continue;
     }
     std::vector<double> times_of;  // by extent
-    for (const std::int64_t extent : tiles_.ladder(d)) {
+    for (const std::int64_t extent : tiles_.domain(d)) {
       times_of.push_back(static_cast<double>(visits(d, extent, sharing)));
     }
-    tiles_.sweep(d, [&](std::size_t rung, std::size_t first, std::size_t last) {
-      const double times = times_of[rung];
+    tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      const double times = times_of[bin];
       for (std::size_t tile = first; tile < last; ++tile) {
         flow[tile] *= times;
       }
@@ -186,11 +186,11 @@ void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) 
   }
 }
 
-// Points of a rank with a window, summed over tiles of these rungs of its first two dims.
+// Points of a rank with a window, summed over tiles of these bins of its first two dims.
 double Relaxation::window(const Rank& rank, const Sharing& sharing, std::size_t run,
-                          const std::array<std::size_t, 2>& rungs) const {
+                          const std::array<std::size_t, 2>& bins) const {
   if (rank.terms.size() > 2) {  // every point once
-    return static_cast<double>(rank_points(rank, bounds_of(skeleton_.problem().workload())));
+    return static_cast<double>(rank_points(rank, bounds_of(graph_.problem().workload())));
   }
   std::array<std::int64_t, 2> bounds{};
   std::array<std::int64_t, 2> extents{};
@@ -198,7 +198,7 @@ double Relaxation::window(const Rank& rank, const Sharing& sharing, std::size_t 
   for (std::size_t i = 0; i < 2; ++i) {
     const DimId d = rank.terms[i].dim;
     bounds[i] = tiles_.bound(d);
-    extents[i] = tiles_.ladder(d)[rungs[i]];
+    extents[i] = tiles_.domain(d)[bins[i]];
     for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
       const bool merged = sharing.uses[f] == LoopUse::kMerge;
       if (f < sharing.crossed && merged) {
@@ -226,8 +226,8 @@ void Relaxation::multiply(const Rank& rank, Row& row, const Value& value) const 
   const bool in_order = tiles_.stride(rank.terms[0].dim) > tiles_.stride(rank.terms[1].dim);
   const DimId outer = rank.terms[in_order ? 0 : 1].dim;
   const DimId inner = rank.terms[in_order ? 1 : 0].dim;
-  std::vector<double> known(tiles_.ladder(outer).size() * tiles_.ladder(inner).size());
-  const std::size_t width = tiles_.ladder(inner).size();
+  std::vector<double> known(tiles_.domain(outer).size() * tiles_.domain(inner).size());
+  const std::size_t width = tiles_.domain(inner).size();
   for (std::size_t k = 0; k < known.size(); ++k) {
     known[k] = in_order ? value(k / width, k % width) : value(k % width, k / width);
   }
@@ -245,7 +245,7 @@ void Relaxation::multiply(const Rank& rank, Row& row, const Value& value) const 
 // At one tile.
 double Relaxation::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
                             const Counts& counts, const PerDim<Counts::Id>& known) const {
-  const Tensor& tensor = skeleton_.problem().workload().tensors[t];
+  const Tensor& tensor = graph_.problem().workload().tensors[t];
   double elements = constant(t, sharing);
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
@@ -270,7 +270,7 @@ const Relaxation::Row& Relaxation::flow(TensorId t, const Sharing& sharing, std:
   if (flow.empty()) {
     flow.assign(tiles_.size(), constant(t, sharing));
     multiply_visits(t, sharing, flow);
-    for (const Rank& rank : skeleton_.problem().workload().tensors[t].ranks) {
+    for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
       if (rank.terms.size() > 1) {
         multiply_window(rank, sharing, run, flow);
       }
@@ -281,7 +281,7 @@ const Relaxation::Row& Relaxation::flow(TensorId t, const Sharing& sharing, std:
 
 // Sums that are met for the first time need not be read back; of windows, none need.
 Relaxation::Met Relaxation::met(const Terms& terms) const {
-  const Tensor& tensor = skeleton_.problem().workload().tensors[terms.tensor];
+  const Tensor& tensor = graph_.problem().workload().tensors[terms.tensor];
   const bool windowless = std::all_of(tensor.ranks.begin(), tensor.ranks.end(),
                                       [](const Rank& rank) { return rank.terms.size() == 1; });
   if (!terms.output || !windowless) {
@@ -322,9 +322,9 @@ BoundaryFlow Relaxation::bound(const Terms& terms, const Met& met, BoundaryFlow 
   return flow;
 }
 
-BoundaryFlow Relaxation::least(std::size_t placing, std::size_t tile, Run run, const Counts& counts,
+BoundaryFlow Relaxation::least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
                                const PerDim<Counts::Id>& known) const {
-  const Terms& terms = terms_[placing];
+  const Terms& terms = terms_[edge];
   const std::size_t at = run.dim == Run::kNone ? tile : run.from;
   const auto flow_at = [&](const Sharing& sharing) {
     return EndFlow{crossing(terms.tensor, sharing, run.dim, at, counts, known)};
@@ -339,14 +339,14 @@ BoundaryFlow Relaxation::least(std::size_t placing, std::size_t tile, Run run, c
   return bound(terms, met(terms), flow);
 }
 
-// Of a placing at every tile, [component * tiles + tile]. With a run: [..] is the tile from which
+// Of a edge at every tile, [component * tiles + tile]. With a run: [..] is the tile from which
 // the loop over dim `run` starts, and the tile below may be any.
-const Relaxation::Row& Relaxation::costs(std::size_t placing, std::size_t run) {
-  Row& costs = costs_[{placing, run}];
+const Relaxation::Row& Relaxation::costs(std::size_t edge, std::size_t run) {
+  Row& costs = costs_[{edge, run}];
   if (!costs.empty()) {
     return costs;
   }
-  const Terms& terms = terms_[placing];
+  const Terms& terms = terms_[edge];
   const Row& parent = flow(terms.tensor, terms.parent, run);
   const Row& child = flow(terms.tensor, terms.child, run);
   const Row& busy_parent = components_ > 1 ? flow(terms.tensor, terms.busy_parent, run) : parent;

@@ -13,7 +13,7 @@ namespace mapsim::balanced {
 
 using exact::Key;
 using exact::kInfinity;
-using exact::Skeleton;
+using exact::StateGraph;
 using exact::Step;
 
 namespace {
@@ -28,41 +28,40 @@ constexpr std::int64_t kBareLabels = 50'000;
 
 }  // namespace
 
-Search::Search(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-               const exact::Quest& quest, const Patience& patience, std::size_t most)
-    : skeleton_{skeleton},
+Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
+               const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
+               std::size_t most)
+    : graph_{graph},
       objective_{objective},
-      quest_{quest},
-      patience_{patience},
-      tiles_{skeleton.space(), group, skeleton.used(), most},
-      gates_{skeleton, tiles_},
+      query_{query},
+      deadline_{deadline},
+      tiles_{graph.space(), unrolling_class, graph.used(), most},
+      gates_{graph, tiles_},
       chains_{tiles_},
-      flows_{skeleton.problem().workload(), tiles_, chains_},
+      flows_{graph.problem().workload(), tiles_, chains_},
       counts_{tiles_},
-      components_{exact::tracked(skeleton.problem(), objective).ports ? 1 + skeleton.ports().size()
-                                                                      : 1},
-      valuation_{skeleton, objective, 0},
-      known_{quest.known.without_tags()} {
-  for (const exact::Placing& placing : skeleton.placings()) {
-    terms_.push_back(
-        make_terms(skeleton, tiles_, placing, exact::tracked(skeleton.problem(), objective)));
+      components_{exact::tracked(graph.problem(), objective).ports ? 1 + graph.ports().size() : 1},
+      valuation_{graph, objective, 0},
+      known_{query.known.without_tags()} {
+  for (const exact::BoundaryEdge& edge : graph.edges()) {
+    terms_.push_back(make_terms(graph, tiles_, edge, exact::tracked(graph.problem(), objective)));
   }
-  for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
-    const exact::Room& room = skeleton.rooms()[r];
-    const bool carried = (room.contended && room.bits < kInfinity) || r == quest.measured_room;
+  for (std::size_t r = 0; r < graph.rooms().size(); ++r) {
+    const exact::Room& room = graph.rooms()[r];
+    const bool carried = (room.contended && room.bits < kInfinity) || r == query.measured_room;
     slot_of_room_.push_back(carried ? std::optional{components_ + rooms_++} : std::nullopt);
   }
   labels_ = Labels{components_ + rooms_};
   scratch_.resize(components_ + 1);
 }
 
-// False: too large, beyond the budget, or no patience.
+// False: too large, beyond the budget, or no deadline.
 bool Search::relax() {
-  const std::size_t rows = skeleton_.phases() * skeleton_.pointers();
-  const std::int64_t left = quest_.budget - labels_of_bound(skeleton_, tiles_.size());
-  most_labels_ = std::min(quest_.labels, left);
+  const std::size_t rows = graph_.stages() * graph_.residencies();
+  const std::int64_t left = query_.budget - labels_of_bound(graph_, tiles_.size());
+  most_labels_ = std::min(query_.labels, left);
   if (tiles_.size() * rows <= kMostNodes / components_ && left >= 0) {
-    relaxation_.emplace(skeleton_, tiles_, gates_, terms_, components_, patience_);
+    relaxation_.emplace(graph_, tiles_, gates_, terms_, components_, deadline_);
   }
   return relaxation_ && relaxation_->is_complete();
 }
@@ -91,10 +90,10 @@ Outcome Search::run() {
   if (!relax()) {
     outcome.complete = false;
     outcome.bound = {0, 0};
-    outcome.spent = most_labels_ < 0 ? quest_.budget : 0;
+    outcome.spent = most_labels_ < 0 ? query_.budget : 0;
     return outcome;
   }
-  outcome.spent = labels_of_bound(skeleton_, tiles_.size());
+  outcome.spent = labels_of_bound(graph_, tiles_.size());
   outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
   start();
   outcome.root = queue_.empty() ? Key{} : queue_.top().key;
@@ -147,10 +146,10 @@ Key Search::explore(std::int64_t most, Outcome& outcome) {
       continue;
     }
     outcome.bound = top.key;
-    const bool stops = ((outcome.labels & 0xFF) == 0 && patience_.over()) ||
-                       outcome.labels >= most || labels_.size() > kMostLabels;
-    outcome.complete = !stops;
-    if (stops || labels_[top.label].step.kind == Step::Kind::kEnd) {
+    const bool residences = ((outcome.labels & 0xFF) == 0 && deadline_.over()) ||
+                            outcome.labels >= most || labels_.size() > kMostLabels;
+    outcome.complete = !residences;
+    if (residences || labels_[top.label].step.kind == Step::Kind::kEnd) {
       reached = top.key;
     } else {
       ++outcome.labels;
@@ -174,7 +173,7 @@ void Search::restart(Loops loops, bool to_improve) {
 // No mapping needs less than this, whatever its loops; infinite: none can be of use.
 Key Search::forget_loops(Loops loops, Outcome& outcome) {
   if (care_.empty()) {
-    care_ = dims_that_matter(skeleton_, tiles_);
+    care_ = dims_that_matter(graph_, tiles_);
   }
   restart(loops, to_improve_);
   const std::int64_t left = (most_labels_ - outcome.labels) / 2;
@@ -217,14 +216,14 @@ void Search::keep_best(Outcome& outcome) const {
 }
 
 void Search::start() {
-  for (const std::size_t pointers : skeleton_.starts()) {
+  for (const std::size_t residency : graph_.starts()) {
     Label label;
-    label.step = {Step::Kind::kStart, {0, pointers, tiles_.size() - 1}, 0};
+    label.step = {Step::Kind::kStart, {0, residency, tiles_.size() - 1}, 0};
     label.chains = PerDim<Chains::Id>(tiles_.dims(), chains_.none());
     label.steps = steps_of(label.chains, 0);
     label.begun = gates_.begun(0, tiles_.size() - 1);
     const Labels::Id id = labels_.add(label);
-    if (exact::occupy_start(skeleton_, pointers, slot_of_room_, labels_.values(id))) {
+    if (exact::occupy_start(graph_, residency, slot_of_room_, labels_.values(id))) {
       offer();
     } else {
       labels_.retract();
@@ -247,7 +246,7 @@ double Search::steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout) {
 
 Key Search::key_of(const double* components, double steps) const {
   return valuation_.key(
-      components, steps * static_cast<double>(skeleton_.problem().arch().compute.issue_interval));
+      components, steps * static_cast<double>(graph_.problem().arch().compute.issue_interval));
 }
 
 // Puts the newest label into the queue, or takes it back. False: it is of no use, whatever the
@@ -264,8 +263,8 @@ bool Search::offer() {
   }
   scratch_[components_] = 0;  // edges are not counted, which is a bound
   Key key = key_of(scratch_.data(), label.steps);
-  if (quest_.measured_room) {
-    key.second = values[*slot_of_room_[*quest_.measured_room]];
+  if (query_.measured_room) {
+    key.second = values[*slot_of_room_[*query_.measured_room]];
   }
   if (is_hopeless(key)) {
     labels_.retract();
@@ -288,7 +287,7 @@ void Search::finish(Labels::Id id, const Key& key) {
     queue_.push({exact::without_noise(key), id});
     return;
   }
-  std::vector<Mapping> mappings = rebuild(skeleton_, tiles_, labels_.trace(id));
+  std::vector<Mapping> mappings = rebuild(graph_, tiles_, labels_.trace(id));
   Key found;
   Mapping mapping;
   for (Mapping& each : mappings) {
@@ -319,14 +318,14 @@ void Search::finish(Labels::Id id, const Key& key) {
 
 // Of the mapping itself.
 Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
-  const Evaluation evaluation = evaluate(skeleton_.problem(), mapping);
+  const Evaluation evaluation = evaluate(graph_.problem(), mapping);
   const Cost* cost = std::get_if<Cost>(&evaluation);
   if (cost == nullptr || !is_within_limits(objective_, *cost)) {
     return {};
   }
   Key key = key_of_cost(objective_, *cost);
-  if (quest_.measured_room) {
-    key.second = labels_.values(id)[*slot_of_room_[*quest_.measured_room]];
+  if (query_.measured_room) {
+    key.second = labels_.values(id)[*slot_of_room_[*query_.measured_room]];
   }
   return key;
 }
@@ -337,32 +336,32 @@ Key key_of_cost(const Objective& objective, const Cost& cost) {
           second_figure(objective, cost.energy.total.count(), latency)};
 }
 
-Outcome search_group(const Skeleton& skeleton, const UnrollingGroup& group,
-                     const Objective& objective, const exact::Quest& quest,
-                     const Patience& patience) {
-  return Search(skeleton, group, objective, quest, patience).run();
+Outcome search_class(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                     const Objective& objective, const exact::LabelQuery& query,
+                     const Deadline& deadline) {
+  return Search(graph, unrolling_class, objective, query, deadline).run();
 }
 
-Key chainless_bound(const Skeleton& skeleton, const UnrollingGroup& group,
+Key chainless_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
                     const Objective& objective, bool counted, std::int64_t labels,
-                    const Patience& patience) {
-  exact::Quest quest;
-  quest.labels = labels;
-  return Search(skeleton, group, objective, quest, patience)
+                    const Deadline& deadline) {
+  exact::LabelQuery query;
+  query.labels = labels;
+  return Search(graph, unrolling_class, objective, query, deadline)
       .chainless_bound(counted ? Loops::kCounted : Loops::kForgotten);
 }
 
-Key coarse_bound(const Skeleton& skeleton, const UnrollingGroup& group, const Objective& objective,
-                 std::size_t most, const Patience& patience) {
-  const exact::Quest quest;
-  return Search(skeleton, group, objective, quest, patience, most).root();
+Key coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                 const Objective& objective, std::size_t most, const Deadline& deadline) {
+  const exact::LabelQuery query;
+  return Search(graph, unrolling_class, objective, query, deadline, most).root();
 }
 
-std::int64_t labels_of_bound(const Skeleton& skeleton, std::size_t tiles) {
+std::int64_t labels_of_bound(const StateGraph& graph, std::size_t tiles) {
   std::size_t rows = 0;
-  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
-    for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
-      rows += skeleton.reachable(phase, pointers) ? 1 : 0;
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+      rows += graph.reachable(stage, residency) ? 1 : 0;
     }
   }
   return static_cast<std::int64_t>(rows * tiles) / kStatesPerLabel + 1;

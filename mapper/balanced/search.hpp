@@ -24,7 +24,7 @@ exact::Key key_of_cost(const Objective& objective, const Cost& cost);
 
 // What became of one spatial unrolling.
 struct Outcome {
-  // Of a quest for a front: what nothing covers, in no order.
+  // Of a query for a front: what nothing covers, in no order.
   struct Point {
     exact::Key key;
     Mapping mapping;
@@ -36,7 +36,7 @@ struct Outcome {
   exact::Key bound;             // nothing of this unrolling is better
   std::int64_t states = 0;      // bounded
   std::int64_t labels = 0;      // expanded
-  std::int64_t spent = 0;       // of the quest's budget; all of it, if that is too small to begin
+  std::int64_t spent = 0;       // of the query's budget; all of it, if that is too small to begin
   bool searched = false;        // labels were needed
   bool complete = true;         // false: stopped, or too large
   // What bounds the mappings with an extent at which nothing stands, where not all were looked at.
@@ -44,24 +44,24 @@ struct Outcome {
 };
 
 // The best mapping of one unrolling of a balanced space, or all of a front, as far as what the
-// quest knows does not cover them. Its tick is not asked.
-Outcome search_group(const exact::Skeleton& skeleton, const UnrollingGroup& group,
-                     const Objective& objective, const exact::Quest& quest,
-                     const Patience& patience);
+// query knows does not cover them. Its tick is not asked.
+Outcome search_class(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
+                     const Objective& objective, const exact::LabelQuery& query,
+                     const Deadline& deadline);
 
 // No mapping of the unrolling is better: the least of labels that know where tensors are kept and
 // not by which loops, or only how many tiles these made (`counted`; decision 33). At most half of
 // `labels`; infinite: there is none.
-exact::Key chainless_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
+exact::Key chainless_bound(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
                            const Objective& objective, bool counted, std::int64_t labels,
-                           const Patience& patience);
+                           const Deadline& deadline);
 
 // No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
-// about `most` tiles; nothing if it has no patience.
-exact::Key coarse_bound(const exact::Skeleton& skeleton, const UnrollingGroup& group,
-                        const Objective& objective, std::size_t most, const Patience& patience);
+// about `most` tiles; nothing if it has no deadline.
+exact::Key coarse_bound(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
+                        const Objective& objective, std::size_t most, const Deadline& deadline);
 
 // Labels of a budget that a bound on a lattice of so many tiles counts for.
-std::int64_t labels_of_bound(const exact::Skeleton& skeleton, std::size_t tiles);
+std::int64_t labels_of_bound(const exact::StateGraph& graph, std::size_t tiles);
 
 }  // namespace mapsim::balanced

@@ -6,43 +6,43 @@
 
 namespace mapsim::balanced {
 
-Tiles::Tiles(const Mapspace& space, const UnrollingGroup& group, std::vector<FanoutId> used,
-             std::size_t most)
-    : extents_{space.ladders()},
-      ladders_(extents_.size()),
-      rungs_(extents_.size()),
+Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
+             std::vector<FanoutId> used, std::size_t most)
+    : extents_{space.domains()},
+      domains_(extents_.size()),
+      bins_(extents_.size()),
       strides_(extents_.size()),
       used_{std::move(used)} {
   for (const DimId d : extents_.ids()) {
     for (const std::int64_t extent : extents_[d]) {
-      rungs_[d].push_back({extent});
+      bins_[d].push_back({extent});
     }
   }
   coarsen(most);
   for (const DimId d : extents_.ids()) {
-    for (const auto& rung : rungs_[d]) {
-      ladders_[d].push_back(rung.back());
+    for (const auto& bin : bins_[d]) {
+      domains_[d].push_back(bin.back());
     }
     strides_[d] = size_;
-    size_ *= ladders_[d].size();
+    size_ *= domains_[d].size();
   }
   for (const FanoutId f : used_) {
     Unrolling& here = unrolls_.emplace_back();
-    for (const Unroll& unroll : group.first) {
+    for (const Unroll& unroll : unrolling_class.first) {
       if (unroll.fanout == f) {
         here.push_back(unroll);
       }
     }
-    factors_.push_back(group.factors[f]);
+    factors_.push_back(unrolling_class.factors[f]);
     auto& behind = behind_.emplace_back();
     behind.resize(extents_.size());
     for (const DimId d : extents_.ids()) {
-      for (const auto& rung : rungs_[d]) {
+      for (const auto& bin : bins_[d]) {
         Behind found;
-        for (const std::int64_t extent : rung) {
+        for (const std::int64_t extent : bin) {
           if (const auto block = block_behind(unrolls_.size() - 1, d, extent)) {
-            const auto at = std::lower_bound(ladders_[d].begin(), ladders_[d].end(), *block);
-            const auto index = static_cast<std::size_t>(at - ladders_[d].begin());
+            const auto at = std::lower_bound(domains_[d].begin(), domains_[d].end(), *block);
+            const auto index = static_cast<std::size_t>(at - domains_[d].begin());
             found.first = found.first == kNone ? index : std::min(found.first, index);
             found.last = found.last == kNone ? index : std::max(found.last, index);
           }
@@ -57,8 +57,8 @@ Tiles::Tiles(const Mapspace& space, const UnrollingGroup& group, std::vector<Fan
 void Tiles::coarsen(std::size_t most) {
   const auto size = [&] {
     double product = 1;
-    for (const auto& rungs : rungs_) {
-      product *= static_cast<double>(rungs.size());
+    for (const auto& bins : bins_) {
+      product *= static_cast<double>(bins.size());
     }
     return product;
   };
@@ -66,10 +66,10 @@ void Tiles::coarsen(std::size_t most) {
     double closest = 0;
     DimId dim{};
     std::size_t first = 0;
-    for (const DimId d : rungs_.ids()) {
-      for (std::size_t r = 1; r + 1 < rungs_[d].size(); ++r) {
-        const double ratio = static_cast<double>(rungs_[d][r + 1].back()) /
-                             static_cast<double>(rungs_[d][r].front());
+    for (const DimId d : bins_.ids()) {
+      for (std::size_t r = 1; r + 1 < bins_[d].size(); ++r) {
+        const double ratio =
+            static_cast<double>(bins_[d][r + 1].back()) / static_cast<double>(bins_[d][r].front());
         if (closest == 0 || ratio < closest) {
           closest = ratio;
           dim = d;
@@ -80,9 +80,9 @@ void Tiles::coarsen(std::size_t most) {
     if (closest == 0) {
       return;
     }
-    auto& rungs = rungs_[dim];
-    rungs[first].insert(rungs[first].end(), rungs[first + 1].begin(), rungs[first + 1].end());
-    rungs.erase(rungs.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+    auto& bins = bins_[dim];
+    bins[first].insert(bins[first].end(), bins[first + 1].begin(), bins[first + 1].end());
+    bins.erase(bins.begin() + static_cast<std::ptrdiff_t>(first) + 1);
     coarse_ = true;
   }
 }
@@ -98,10 +98,10 @@ std::optional<std::int64_t> Tiles::block_behind(std::size_t fanout, DimId d,
   return block;
 }
 
-std::int64_t Tiles::least_behind(DimId d, std::size_t rung, std::size_t first, std::size_t end,
+std::int64_t Tiles::least_behind(DimId d, std::size_t bin, std::size_t first, std::size_t end,
                                  const Allowed& allowed) const {
   std::int64_t least = 0;
-  for (const std::int64_t extent : rungs_[d][rung]) {
+  for (const std::int64_t extent : bins_[d][bin]) {
     std::optional<std::int64_t> block = extent;
     for (std::size_t f = first; f < end && block; ++f) {
       block = block_behind(f, d, *block);
@@ -114,12 +114,12 @@ std::int64_t Tiles::least_behind(DimId d, std::size_t rung, std::size_t first, s
 
 std::size_t Tiles::cross(std::size_t fanout, std::size_t tile) const {
   std::size_t crossed = 0;
-  for (const DimId d : ladders_.ids()) {
-    const std::size_t rung = behind_[fanout][d][digit(d, tile)].last;
-    if (rung == kNone) {
+  for (const DimId d : domains_.ids()) {
+    const std::size_t bin = behind_[fanout][d][digit(d, tile)].last;
+    if (bin == kNone) {
       return kNone;
     }
-    crossed += rung * strides_[d];
+    crossed += bin * strides_[d];
   }
   return crossed;
 }

@@ -8,8 +8,8 @@ namespace mapsim::branch {
 
 using exact::Key;
 
-BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassFloors& floors)
-    : classes_{space.classes()}, symmetry_{symmetry}, floors_{floors} {
+BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassBounds& bounds)
+    : classes_{space.classes()}, symmetry_{symmetry}, bounds_{bounds} {
   const Workload& workload = space.problem().workload();
   PerTensor<exact::TensorUse> uses;
   for (const Tensor& tensor : workload.tensors) {
@@ -119,7 +119,7 @@ BestFirst::Halves BestFirst::split(const Entry& entry) {
 std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
   Entry entry{{}, 0, true, boxes};
   PackedFactors common;
-  exact::GroupFloor::Boxes of_fanouts;
+  exact::UnrollingBound::Boxes of_fanouts;
   for (std::size_t f = 0; f < trees_.size(); ++f) {
     const Box& box = trees_[f][boxes[f]];
     if (!classes_.primes().multiply(common, box.common)) {
@@ -129,7 +129,7 @@ std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
     entry.is_class = entry.is_class && box.choice != Box::kNone;
   }
   if (!entry.is_class) {
-    entry.key = floors_.of(of_fanouts);
+    entry.key = bounds_.of(of_fanouts);
     return entry;
   }
   for (std::size_t f = 0; f < trees_.size(); ++f) {
@@ -138,9 +138,9 @@ std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
   if (!symmetry_.is_first(entry.tuple)) {
     return std::nullopt;
   }
-  const exact::ClassFloors::Floor floor = floors_.of(classes_.group(entry.tuple));
-  entry.key = floor.key;
-  entry.cycles = floor.cycles;
+  const exact::ClassBounds::Bound bound = bounds_.of(classes_.unrolling_class(entry.tuple));
+  entry.key = bound.key;
+  entry.cycles = bound.cycles;
   return entry;
 }
 

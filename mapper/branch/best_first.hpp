@@ -23,7 +23,7 @@ namespace mapsim::branch {
 class BestFirst {
  public:
   // All outlive it.
-  BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassFloors& floors);
+  BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassBounds& bounds);
 
   using Tuple = UnrollingClasses::Tuple;
   // The next class, of alike ones the first; nullopt: all that are left are worse than the limit,
@@ -53,7 +53,7 @@ class BestFirst {
 
   const UnrollingClasses& classes_;
   const Symmetry& symmetry_;
-  exact::ClassFloors& floors_;
+  exact::ClassBounds& bounds_;
   std::vector<BoxTree> trees_;  // by fanout
   std::vector<Entry> queue_;    // a heap
   exact::Key left_out_;         // the best of what was beyond a limit

@@ -17,14 +17,14 @@ namespace mapsim::branch {
 
 // The groups of unrollings of a space in the order in which a search takes them. Perfect factors:
 // generated best bound first. Balanced ones: all listed. A record hears of each.
-class GroupSource {
+class ClassSource {
  public:
   // `ruled_out`: the first unrollings of groups that hold nothing of interest. All arguments
   // outlive the source.
-  GroupSource(const Mapspace& space, const Objective& objective, const Patience& patience,
-              const std::vector<Unrolling>& ruled_out, GroupRecord& record);
+  ClassSource(const Mapspace& space, const Objective& objective, const Deadline& deadline,
+              const std::vector<Unrolling>& ruled_out, ClassRecord& record);
 
-  const exact::Groups& groups() const { return *groups_; }
+  const exact::UnrollingTasks& classes() const { return *classes_; }
   // How many there are at most.
   std::size_t count() const;
   // Balanced factors: all but those that are like one before them.
@@ -38,14 +38,14 @@ class GroupSource {
 
  private:
   bool is_balanced() const { return space_.constraints().factors.balanced; }
-  void add_to_record(std::size_t group);
+  void add_to_record(std::size_t unrolling_class);
 
   const Mapspace& space_;
-  const Patience& patience_;
+  const Deadline& deadline_;
   const std::vector<Unrolling>& ruled_out_;
-  GroupRecord& record_;
-  std::optional<exact::ClassFloors> floors_;
-  std::optional<exact::Groups> groups_;
+  ClassRecord& record_;
+  std::optional<exact::ClassBounds> bounds_;
+  std::optional<exact::UnrollingTasks> classes_;
   std::optional<Symmetry> symmetry_;  // perfect factors, as the next two
   std::optional<BestFirst> generator_;
   std::vector<UnrollingClasses::Tuple> generated_;  // by group

@@ -31,7 +31,7 @@ std::tuple<std::int64_t, std::size_t> use_of(const Tensor& tensor, DimId dim) {
 bool are_alike(const Mapspace& space, DimId a, DimId b) {
   const PerTensor<Tensor>& tensors = space.problem().workload().tensors;
   const PerDim<Dim>& dims = space.problem().workload().dims;
-  return dims[a].bound == dims[b].bound && space.ladders()[a] == space.ladders()[b] &&
+  return dims[a].bound == dims[b].bound && space.domains()[a] == space.domains()[b] &&
          std::all_of(tensors.begin(), tensors.end(),
                      [&](const Tensor& tensor) { return use_of(tensor, a) == use_of(tensor, b); });
 }

@@ -8,11 +8,11 @@
 
 namespace mapsim::exact {
 
-Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
-    : skeleton_{skeleton}, unrolled_{unrolled}, operations_{costs.mac({}, 0)[0]} {
-  const std::size_t tensors = skeleton.problem().workload().tensors.size();
+Alone::Alone(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
+    : graph_{graph}, unrolled_{unrolled}, operations_{costs.mac({}, 0)[0]} {
+  const std::size_t tensors = graph.problem().workload().tensors.size();
   for (std::size_t t = 0; t < tensors; ++t) {
-    ways_.emplace_back(skeleton, unrolled, static_cast<TensorId>(t), operations_);
+    ways_.emplace_back(graph, unrolled, static_cast<TensorId>(t), operations_);
   }
   for_each_tensor([&](TensorId t) {
     costs.prepare(t);
@@ -20,7 +20,7 @@ Alone::Alone(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
   });
 }
 
-void Alone::find_paid(Costs& costs) {
+void Alone::find_paid(EdgeCosts& costs) {
   for_each_tensor([&](TensorId t) { ways_[index_of(t)].find_paid(costs); });
 }
 
@@ -38,28 +38,28 @@ void Alone::for_each_tensor(const Visit& visit) const {
 double Alone::root() const {
   const std::size_t whole = unrolled_.lattices.front().size() - 1;
   double least = kInfinity;
-  for (const std::size_t pointers : skeleton_.starts()) {
-    least = std::min(least, to_go(0, pointers, whole));
+  for (const std::size_t residency : graph_.starts()) {
+    least = std::min(least, to_go(0, residency, whole));
   }
   return least;
 }
 
-void Alone::add_paid(std::size_t phase, std::size_t pointers, std::span<const std::uint32_t> tiles,
+void Alone::add_paid(std::size_t stage, std::size_t residency, std::span<const std::uint32_t> tiles,
                      std::vector<double>& sum) const {
   sum.assign(tiles.size(), 0.0);
   for (std::size_t t = 0; t < ways_.size(); ++t) {
     const double* of_tensor =
-        ways_[t].paid(phase, skeleton_.stop_index(pointers, static_cast<TensorId>(t)));
+        ways_[t].paid(stage, graph_.residence_index(residency, static_cast<TensorId>(t)));
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       sum[i] += of_tensor[tiles[i]];
     }
   }
 }
 
-double Alone::to_go(std::size_t phase, std::size_t pointers, std::size_t tile) const {
+double Alone::to_go(std::size_t stage, std::size_t residency, std::size_t tile) const {
   double sum = operations_;
   for (std::size_t t = 0; t < ways_.size(); ++t) {
-    sum += ways_[t].to_go(phase, skeleton_.stop_index(pointers, static_cast<TensorId>(t)))[tile];
+    sum += ways_[t].to_go(stage, graph_.residence_index(residency, static_cast<TensorId>(t)))[tile];
   }
   return sum;
 }
@@ -67,35 +67,36 @@ double Alone::to_go(std::size_t phase, std::size_t pointers, std::size_t tile) c
 Alone::Selection::Selection(const Alone& alone, double most)
     : alone_{alone}, most_{most}, parts_(alone.ways_.size() + 1) {}
 
-// Rows that come one after the other differ in the first tensors' stops, as a rule: sums over the
-// last tensors are kept.
-std::span<const std::uint32_t> Alone::Selection::tiles(std::size_t phase, std::size_t pointers) {
+// Rows that come one after the other differ in the first tensors' residences, as a rule: sums over
+// the last tensors are kept.
+std::span<const std::uint32_t> Alone::Selection::tiles(std::size_t stage, std::size_t residency) {
   const std::size_t tensors = alone_.ways_.size();
-  if (phase != phase_) {
-    start(phase);
+  if (stage != stage_) {
+    start(stage);
   }
   bool known = true;
   for (std::size_t i = tensors; i-- > 0;) {
-    const std::size_t stop = alone_.skeleton_.stop_index(pointers, static_cast<TensorId>(i));
-    known = known && parts_[i].stop == stop;
+    const std::size_t residence =
+        alone_.graph_.residence_index(residency, static_cast<TensorId>(i));
+    known = known && parts_[i].residence == residence;
     if (!known) {
-      parts_[i].stop = stop;
+      parts_[i].residence = residence;
       extend(i);
     }
   }
   return parts_.front().tiles;
 }
 
-void Alone::Selection::start(std::size_t phase) {
-  phase_ = phase;
+void Alone::Selection::start(std::size_t stage) {
+  stage_ = stage;
   Part& all = parts_.back();
-  all.tiles.resize(alone_.tiles(phase));
+  all.tiles.resize(alone_.tiles(stage));
   std::iota(all.tiles.begin(), all.tiles.end(), std::uint32_t{0});
   all.sums.assign(all.tiles.size(), alone_.operations_);
   double rest = 0;
   for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
-    const std::vector<double>& least = alone_.ways_[i].least(phase);
-    parts_[i].stop = kNone;
+    const std::vector<double>& least = alone_.ways_[i].least(stage);
+    parts_[i].residence = kNone;
     parts_[i].rest = rest;
     rest += *std::min_element(least.begin(), least.end());
   }
@@ -108,11 +109,11 @@ void Alone::Selection::extend(std::size_t i) {
   Part& to = parts_[i];
   to.tiles.clear();
   to.sums.clear();
-  if (!(ways.least(phase_)[to.stop] + alone_.operations_ + to.rest <= most_)) {
+  if (!(ways.least(stage_)[to.residence] + alone_.operations_ + to.rest <= most_)) {
     return;
   }
-  const double* paid = ways.paid(phase_, to.stop);
-  const double* to_go = ways.to_go(phase_, to.stop);
+  const double* paid = ways.paid(stage_, to.residence);
+  const double* to_go = ways.to_go(stage_, to.residence);
   const double most = most_ - to.rest;
   to.tiles.resize(from.tiles.size());
   to.sums.resize(from.tiles.size());

@@ -23,14 +23,14 @@ Padding padding_of(const Problem& problem, const Unrolling& unrolling, TensorId 
   return mapsim::padding_of(array.x * array.y, used);
 }
 
-ArrayTime::ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs)
-    : skeleton_{skeleton},
+ArrayTime::ArrayTime(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
+    : graph_{graph},
       unrolled_{unrolled},
       costs_{costs},
-      timing_{std::get<SystolicTiming>(skeleton.problem().arch().compute.timing)},
-      steps_{skeleton.problem().arch().compute.issue_interval},
-      cycles_(skeleton.placings().size()) {
-  const Fanout& array = skeleton.problem().arch().fanouts[timing_.array];
+      timing_{std::get<SystolicTiming>(graph.problem().arch().compute.timing)},
+      steps_{graph.problem().arch().compute.issue_interval},
+      cycles_(graph.edges().size()) {
+  const Fanout& array = graph.problem().arch().fanouts[timing_.array];
   for (const Unroll& unroll : unrolled.unrolling) {
     if (unroll.fanout == timing_.array) {
       (unroll.axis == Axis::kX ? columns_ : rows_) *= unroll.factor;
@@ -40,7 +40,7 @@ ArrayTime::ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& 
     rows_ = array.y;
     columns_ = array.x;
   }
-  for (const DimId d : skeleton.problem().workload().dims.ids()) {
+  for (const DimId d : graph.problem().workload().dims.ids()) {
     steps_ *= unrolled.bound(d);
   }
   const Fold fold = make_fold(steps_, rows_, columns_, 0, Stays::kOperand);
@@ -64,45 +64,44 @@ double ArrayTime::time(double folds, double tiles, double elements, bool sums) c
 }
 
 bool ArrayTime::enters(std::size_t index) const {
-  const Placing& placing = skeleton_.placings()[index];
-  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
-  return placing.to != Placing::kMac &&
-         !skeleton_.is_in_array(placing.tensor, stops[placing.from]) &&
-         skeleton_.is_in_array(placing.tensor, stops[placing.to]);
+  const BoundaryEdge& edge = graph_.edges()[index];
+  const std::vector<Residence>& residences = graph_.residences(edge.tensor);
+  return edge.to != BoundaryEdge::kMac && !graph_.is_in_array(edge.tensor, residences[edge.from]) &&
+         graph_.is_in_array(edge.tensor, residences[edge.to]);
 }
 
-bool ArrayTime::may_enter(std::size_t pointers) const {
-  for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
-    if (!skeleton_.is_in_array(t, skeleton_.stop(pointers, t)) &&
-        skeleton_.is_in_array(t, skeleton_.stops(t).back())) {
+bool ArrayTime::may_enter(std::size_t residency) const {
+  for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+    if (!graph_.is_in_array(t, graph_.residence(residency, t)) &&
+        graph_.is_in_array(t, graph_.residences(t).back())) {
       return true;
     }
   }
   return false;
 }
 
-bool ArrayTime::has_entered(std::size_t pointers) const {
-  for (const TensorId t : skeleton_.problem().workload().tensors.ids()) {
-    if (skeleton_.is_in_array(t, skeleton_.stop(pointers, t))) {
+bool ArrayTime::has_entered(std::size_t residency) const {
+  for (const TensorId t : graph_.problem().workload().tensors.ids()) {
+    if (graph_.is_in_array(t, graph_.residence(residency, t))) {
       return true;
     }
   }
   return false;
 }
 
-// The array is filled afresh whenever a loop above the placing advances: E_d / T_d, over all dims;
+// The array is filled afresh whenever a loop above the edge advances: E_d / T_d, over all dims;
 // over those of the tensor: tiles that it has not held before.
 const std::vector<double>& ArrayTime::cycles(std::size_t index) {
   std::vector<double>& cycles = cycles_[index];
   if (cycles.empty()) {
-    const Placing& placing = skeleton_.placings()[index];
-    const Lattice& lattice = unrolled_.lattices[placing.crossed];
-    const bool sums = placing.tensor == skeleton_.problem().workload().output();
+    const BoundaryEdge& edge = graph_.edges()[index];
+    const Lattice& lattice = unrolled_.lattices[edge.crossed];
+    const bool sums = edge.tensor == graph_.problem().workload().output();
     const std::vector<double>& elements = costs_.elements(index);
     cycles.assign(lattice.size(), 1.0);
     std::vector<double> distinct(lattice.size(), 1.0);
-    const DimSet moving = skeleton_.problem().shape(placing.tensor).dims;
-    for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+    const DimSet moving = graph_.problem().shape(edge.tensor).dims;
+    for (const DimId d : graph_.problem().workload().dims.ids()) {
       lattice.sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
         const std::int64_t trips = lattice.bound(d) / lattice.positions(d)[digit].extent;
         for (std::size_t tile = first; tile < last; ++tile) {
@@ -175,12 +174,12 @@ LeastFolds least_folds(const Problem& problem, const SystolicTiming& timing,
 
 }  // namespace
 
-double least_array_cycles(const Problem& problem, const UnrollingGroup& group,
+double least_array_cycles(const Problem& problem, const UnrollingClass& unrolling_class,
                           const PerDim<std::int64_t>& bounds, TensorSet may_stay, bool remainder) {
   const auto& timing = std::get<SystolicTiming>(problem.arch().compute.timing);
   double rows = 1;
   double columns = 1;
-  for (const Unroll& unroll : group.first) {
+  for (const Unroll& unroll : unrolling_class.first) {
     if (unroll.fanout == timing.array && !remainder) {
       (unroll.axis == Axis::kX ? columns : rows) *= static_cast<double>(unroll.factor);
     }
@@ -231,78 +230,78 @@ void relax(const Lattice& lattice, DimId dim, const Lattice::Run& run, const dou
 
 }  // namespace
 
-ArrayBound::ArrayBound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                       ArrayTime& array, const Bound& bound)
-    : skeleton_{skeleton},
+ArrayBound::ArrayBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
+                       ArrayTime& array, const CompletionBound& bound)
+    : graph_{graph},
       unrolled_{unrolled},
       costs_{costs},
       array_{array},
       bound_{bound},
       nodes_{bound.nodes()},
       least_(bound.nodes().size(), kInfinity) {
-  for (std::size_t phase = skeleton.phases(); phase-- > 0;) {
-    for (std::size_t pointers = skeleton.pointers(); pointers-- > 0;) {
-      if (skeleton.reachable(phase, pointers)) {
-        fill({phase, pointers});
+  for (std::size_t stage = graph.stages(); stage-- > 0;) {
+    for (std::size_t residency = graph.residencies(); residency-- > 0;) {
+      if (graph.reachable(stage, residency)) {
+        fill({stage, residency});
       }
     }
   }
 }
 
 void ArrayBound::fill(const Row& at) {
-  if (!array_.may_enter(at.pointers)) {
-    if (!array_.has_entered(at.pointers)) {
-      const std::size_t tiles = unrolled_.lattices[skeleton_.crossed(at.phase)].size();
+  if (!array_.may_enter(at.residency)) {
+    if (!array_.has_entered(at.residency)) {
+      const std::size_t tiles = unrolled_.lattices[graph_.crossed(at.stage)].size();
       std::fill_n(row(at), tiles, array_.without());
     }
     return;
   }
-  if (at.phase + 1 < skeleton_.phases()) {
+  if (at.stage + 1 < graph_.stages()) {
     cross(at);
-  } else if (skeleton_.end(at.pointers) && !array_.has_entered(at.pointers)) {
+  } else if (graph_.end(at.residency) && !array_.has_entered(at.residency)) {
     end(at);
   }
   place(at);
-  for (const Skeleton::Jump& each : skeleton_.jumps(at.phase, at.pointers)) {
-    jump(at, each);
+  for (const StateGraph::SlidingEdge& each : graph_.sliding_edges(at.stage, at.residency)) {
+    sliding_edge(at, each);
   }
   loop(at);
 }
 
 void ArrayBound::end(const Row& at) {
-  for (const std::size_t tile : unrolled_.lattices[skeleton_.crossed(at.phase)].ones()) {
+  for (const std::size_t tile : unrolled_.lattices[graph_.crossed(at.stage)].ones()) {
     row(at)[tile] = array_.without();
   }
 }
 
 void ArrayBound::cross(const Row& at) {
-  const auto behind = skeleton_.after_event(at.phase, at.pointers);
+  const auto behind = graph_.after_stage(at.stage, at.residency);
   if (!behind) {
     return;
   }
-  const double* below = row({at.phase + 1, *behind});
+  const double* below = row({at.stage + 1, *behind});
   double* least = row(at);
-  if (const auto fanout = skeleton_.event_after(at.phase).fanout) {
+  if (const auto fanout = graph_.end_of(at.stage).fanout) {
     const std::vector<std::size_t>& crossing = unrolled_.crossings[*fanout];
     std::transform(crossing.begin(), crossing.end(), least,
                    [below](std::size_t tile) { return below[tile]; });
   } else {
-    std::copy_n(below, unrolled_.lattices[skeleton_.crossed(at.phase)].size(), least);
+    std::copy_n(below, unrolled_.lattices[graph_.crossed(at.stage)].size(), least);
   }
 }
 
 void ArrayBound::place(const Row& at) {
-  const std::size_t tiles = unrolled_.lattices[skeleton_.crossed(at.phase)].size();
+  const std::size_t tiles = unrolled_.lattices[graph_.crossed(at.stage)].size();
   double* least = row(at);
-  for (const Skeleton::Place& place : skeleton_.places(at.phase, at.pointers)) {
-    if (!bound_.is_live(at.phase, place.target)) {
+  for (const StateGraph::Place& place : graph_.places(at.stage, at.residency)) {
+    if (!bound_.is_live(at.stage, place.target)) {
       continue;
     }
-    const bool enters = array_.enters(place.placing);
-    const std::vector<double>& energy = costs_.plain(place.placing);
-    const double* to_go = bound_.row(at.phase, place.target);
-    const double* below = row({at.phase, place.target});
-    const double* now = enters ? array_.cycles(place.placing).data() : below;
+    const bool enters = array_.enters(place.edge);
+    const std::vector<double>& energy = costs_.plain(place.edge);
+    const double* to_go = bound_.row(at.stage, place.target);
+    const double* below = row({at.stage, place.target});
+    const double* now = enters ? array_.cycles(place.edge).data() : below;
     for (std::size_t tile = 0; tile < tiles; ++tile) {
       const double best = std::min(now[tile], below[tile]);
       const bool leads_on = energy[tile] < kInfinity && to_go[tile] < kInfinity;
@@ -311,51 +310,51 @@ void ArrayBound::place(const Row& at) {
   }
 }
 
-void ArrayBound::jump(const Row& at, const Skeleton::Jump& jump) {
-  const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(at.phase)];
-  const auto& runs = lattice.runs(jump.dim);
-  const std::size_t rests = lattice.size() / lattice.positions(jump.dim).size();
+void ArrayBound::sliding_edge(const Row& at, const StateGraph::SlidingEdge& sliding_edge) {
+  const Lattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
+  const auto& runs = lattice.runs(sliding_edge.dim);
+  const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    const auto target =
-        skeleton_.after_loop(at.phase, jump.target, jump.dim, lattice.factor(jump.dim, runs[run]));
-    if (!target || !bound_.is_live(at.phase, *target)) {
+    const auto target = graph_.after_loop(at.stage, sliding_edge.target, sliding_edge.dim,
+                                          lattice.factor(sliding_edge.dim, runs[run]));
+    if (!target || !bound_.is_live(at.stage, *target)) {
       continue;
     }
-    const double* to_go = bound_.row(at.phase, *target);
-    const double* below = row({at.phase, *target});
+    const double* to_go = bound_.row(at.stage, *target);
+    const double* below = row({at.stage, *target});
     for (std::size_t rest = 0; rest < rests; ++rest) {
-      const std::size_t tile = lattice.from_rest(jump.dim, rest, runs[run].to);
+      const std::size_t tile = lattice.from_rest(sliding_edge.dim, rest, runs[run].to);
       if (!(to_go[tile] < kInfinity)) {
         continue;
       }
       double now = below[tile];
       bool fits = true;
-      for (const std::size_t placing : jump.placings) {
-        fits = fits && costs_.sliding(placing, jump.dim)[run * rests + rest] < kInfinity;
-        now = array_.enters(placing) ? std::min(now, array_.cycles(placing)[tile]) : now;
+      for (const std::size_t edge : sliding_edge.edges) {
+        fits = fits && costs_.sliding(edge, sliding_edge.dim)[run * rests + rest] < kInfinity;
+        now = array_.enters(edge) ? std::min(now, array_.cycles(edge)[tile]) : now;
       }
       if (!fits) {
         continue;
       }
-      double& least = row(at)[lattice.from_rest(jump.dim, rest, runs[run].from)];
+      double& least = row(at)[lattice.from_rest(sliding_edge.dim, rest, runs[run].from)];
       least = std::min(least, now);
     }
   }
 }
 
 void ArrayBound::loop(const Row& at) {
-  const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(at.phase)];
-  const DimSet frozen = skeleton_.frozen(at.phase, at.pointers);
+  const Lattice& lattice = unrolled_.lattices[graph_.crossed(at.stage)];
+  const DimSet locked = graph_.locked(at.stage, at.residency);
   for (const bool neutral : {false, true}) {  // what leads elsewhere has been bounded before
     for (std::size_t i = 0; i < lattice.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
-      if (frozen.contains(d) || skeleton_.is_neutral(at.phase, at.pointers, d) != neutral) {
+      if (locked.contains(d) || graph_.is_neutral(at.stage, at.residency, d) != neutral) {
         continue;
       }
       for (const Lattice::Run& run : lattice.primes(d)) {
-        const auto target = skeleton_.after_loop(at.phase, at.pointers, d, lattice.factor(d, run));
+        const auto target = graph_.after_loop(at.stage, at.residency, d, lattice.factor(d, run));
         if (target) {
-          relax(lattice, d, run, row({at.phase, *target}), row(at));
+          relax(lattice, d, run, row({at.stage, *target}), row(at));
         }
       }
     }

@@ -22,35 +22,35 @@ Padding padding_of(const Problem& problem, const Unrolling& unrolling, TensorId 
 class ArrayTime {
  public:
   // The timing model is a systolic one. `costs` outlives this.
-  ArrayTime(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs);
+  ArrayTime(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs);
 
   // As if nothing stayed, a lower bound of all.
   double without() const { return without_; }
-  // Does the placing bring its tensor into the array, and may it stay there?
-  bool enters(std::size_t placing) const;
+  // Does the edge bring its tensor into the array, and may it stay there?
+  bool enters(std::size_t edge) const;
   // May a tensor still enter, and has one?
-  bool may_enter(std::size_t pointers) const;
-  bool has_entered(std::size_t pointers) const;
-  // If the tensor of a placing that enters stays: [tile]. Does not look at whether the tile fits.
-  const std::vector<double>& cycles(std::size_t placing);
+  bool may_enter(std::size_t residency) const;
+  bool has_entered(std::size_t residency) const;
+  // If the tensor of a edge that enters stays: [tile]. Does not look at whether the tile fits.
+  const std::vector<double>& cycles(std::size_t edge);
 
  private:
   double time(double folds, double tiles, double elements, bool sums) const;
 
-  const Skeleton& skeleton_;
+  const StateGraph& graph_;
   const Unrolled& unrolled_;
-  Costs& costs_;
+  EdgeCosts& costs_;
   const SystolicTiming& timing_;
   std::int64_t rows_ = 1;
   std::int64_t columns_ = 1;
   std::int64_t steps_ = 1;  // of the first instance, at the issue interval
   double without_ = 0;
-  std::vector<std::vector<double>> cycles_;  // by placing
+  std::vector<std::vector<double>> cycles_;  // by edge
 };
 
 // No mapping of the unrolling has a systolic array done sooner [cycles], whatever its tiles;
 // `bounds` are the temporal ones, rounded up; where they were, folds may leave a `remainder`.
-double least_array_cycles(const Problem& problem, const UnrollingGroup& group,
+double least_array_cycles(const Problem& problem, const UnrollingClass& unrolling_class,
                           const PerDim<std::int64_t>& bounds, TensorSet may_stay,
                           bool remainder = false);
 
@@ -59,28 +59,28 @@ double least_array_cycles(const Problem& problem, const UnrollingGroup& group,
 // Bound every tile has its room for itself.
 class ArrayBound {
  public:
-  ArrayBound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, ArrayTime& array,
-             const Bound& bound);
+  ArrayBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, ArrayTime& array,
+             const CompletionBound& bound);
   double at(const Node& node) const { return least_[nodes_.at(node)]; }
 
  private:
   struct Row {
-    std::size_t phase = 0;
-    std::size_t pointers = 0;
+    std::size_t stage = 0;
+    std::size_t residency = 0;
   };
   void fill(const Row& at);
   void end(const Row& at);
   void cross(const Row& at);
   void place(const Row& at);
-  void jump(const Row& at, const Skeleton::Jump& jump);
+  void sliding_edge(const Row& at, const StateGraph::SlidingEdge& sliding_edge);
   void loop(const Row& at);
-  double* row(const Row& at) { return least_.data() + nodes_.row(at.phase, at.pointers); }
+  double* row(const Row& at) { return least_.data() + nodes_.row(at.stage, at.residency); }
 
-  const Skeleton& skeleton_;
+  const StateGraph& graph_;
   const Unrolled& unrolled_;
-  Costs& costs_;
+  EdgeCosts& costs_;
   ArrayTime& array_;
-  const Bound& bound_;
+  const CompletionBound& bound_;
   const NodeIndex& nodes_;
   std::vector<double> least_;
 };

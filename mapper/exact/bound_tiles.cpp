@@ -7,7 +7,7 @@
 
 namespace mapsim::exact {
 
-void Bound::make_digits(const Unrolled& unrolled) {
+void CompletionBound::make_digits(const Unrolled& unrolled) {
   for (const Lattice& lattice : unrolled.lattices) {
     Digits made{PerDim<std::vector<std::uint16_t>>(lattice.dims()),
                 PerDim<std::vector<std::uint32_t>>(lattice.dims())};
@@ -38,25 +38,26 @@ void Bound::make_digits(const Unrolled& unrolled) {
 }
 
 // False: it leads to no node worth looking at.
-bool Bound::relax_jump_of_tiles(const Skeleton& skeleton, Costs& costs, const Row& row,
-                                const Digits& digits, const Skeleton::Jump& jump) {
+bool CompletionBound::relax_sliding_edge_of_tiles(const StateGraph& graph, EdgeCosts& costs,
+                                                  const Row& row, const Digits& digits,
+                                                  const StateGraph::SlidingEdge& sliding_edge) {
   const Lattice& lattice = row.lattice;
-  const auto& runs = lattice.runs(jump.dim);
-  const auto behind = rows_behind(skeleton, row, jump.dim, jump.target, runs);
+  const auto& runs = lattice.runs(sliding_edge.dim);
+  const auto behind = rows_behind(graph, row, sliding_edge.dim, sliding_edge.target, runs);
   if (behind.empty()) {
     return false;
   }
   std::vector<const double*> paid;
-  for (const std::size_t placing : jump.placings) {
-    const std::vector<double>& cost = costs.sliding(placing, jump.dim);
+  for (const std::size_t edge : sliding_edge.edges) {
+    const std::vector<double>& cost = costs.sliding(edge, sliding_edge.dim);
     paid.push_back(cost.data() + cost.size() / costs.components() * row.component);
   }
   double* here = begin(row);
-  const std::size_t stride = lattice.stride(jump.dim);
-  const std::size_t rests = lattice.size() / lattice.positions(jump.dim).size();
+  const std::size_t stride = lattice.stride(sliding_edge.dim);
+  const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
   for (const std::uint32_t tile : row.tiles) {
-    const std::size_t digit = digits.digits[jump.dim][tile];
-    const Lattice::Range range = lattice.runs_from(jump.dim, digit);
+    const std::size_t digit = digits.digits[sliding_edge.dim][tile];
+    const Lattice::Range range = lattice.runs_from(sliding_edge.dim, digit);
     for (std::size_t run = range.first; run < range.last; ++run) {
       if (behind[run] == nullptr) {
         continue;
@@ -65,7 +66,7 @@ bool Bound::relax_jump_of_tiles(const Skeleton& skeleton, Costs& costs, const Ro
       if (!(sum < here[tile])) {
         continue;
       }
-      const std::size_t entry = run * rests + digits.rests[jump.dim][tile];
+      const std::size_t entry = run * rests + digits.rests[sliding_edge.dim][tile];
       for (const double* cost : paid) {
         sum += cost[entry];
       }
@@ -75,8 +76,9 @@ bool Bound::relax_jump_of_tiles(const Skeleton& skeleton, Costs& costs, const Ro
   return true;
 }
 
-// Loops to other pointers, then those that stay. False: there is none worth looking at.
-bool Bound::relax_loops_of_tiles(const Skeleton& skeleton, const Row& row, const Digits& digits) {
+// Loops to other residency, then those that stay. False: there is none worth looking at.
+bool CompletionBound::relax_loops_of_tiles(const StateGraph& graph, const Row& row,
+                                           const Digits& digits) {
   const Lattice& lattice = row.lattice;
   double* here = begin(row);
   bool leads_on = false;
@@ -86,15 +88,15 @@ bool Bound::relax_loops_of_tiles(const Skeleton& skeleton, const Row& row, const
     std::vector<const double*> behind;  // per run; none: the row itself
   };
   std::vector<Way> ways;
-  const DimSet frozen = skeleton.frozen(row.phase, row.pointers);
+  const DimSet locked = graph.locked(row.stage, row.residency);
   for (const DimId d : digits.digits.ids()) {
-    if (frozen.contains(d) || lattice.primes(d).empty()) {
+    if (locked.contains(d) || lattice.primes(d).empty()) {
       continue;
     }
-    const bool neutral = skeleton.is_neutral(row.phase, row.pointers, d);
+    const bool neutral = graph.is_neutral(row.stage, row.residency, d);
     ways.push_back({d, digits.digits[d].data(), {}});
     if (!neutral) {
-      ways.back().behind = rows_behind(skeleton, row, d, row.pointers, lattice.primes(d));
+      ways.back().behind = rows_behind(graph, row, d, row.residency, lattice.primes(d));
       leads_on = leads_on || !ways.back().behind.empty();
       if (ways.back().behind.empty()) {
         ways.pop_back();
@@ -120,43 +122,44 @@ bool Bound::relax_loops_of_tiles(const Skeleton& skeleton, const Row& row, const
 }
 
 // As fill_row() has it.
-bool Bound::fill_tiles(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                       const Row& row) {
-  const Digits& digits = digits_[skeleton.crossed(row.phase)];
+bool CompletionBound::fill_tiles(const StateGraph& graph, const Unrolled& unrolled,
+                                 EdgeCosts& costs, const Row& row) {
+  const Digits& digits = digits_[graph.crossed(row.stage)];
   double* here = begin(row);
   bool leads_on = false;
-  if (row.phase + 1 < skeleton.phases()) {
-    const auto behind = skeleton.after_event(row.phase, row.pointers);
-    if (behind && is_live(row.phase + 1, *behind)) {
+  if (row.stage + 1 < graph.stages()) {
+    const auto behind = graph.after_stage(row.stage, row.residency);
+    if (behind && is_live(row.stage + 1, *behind)) {
       leads_on = true;
-      const double* next = begin(row.component, row.phase + 1, *behind);
-      const auto fanout = skeleton.event_after(row.phase).fanout;
+      const double* next = begin(row.component, row.stage + 1, *behind);
+      const auto fanout = graph.end_of(row.stage).fanout;
       for (const std::uint32_t tile : row.tiles) {
         here[tile] = next[fanout ? unrolled.crossings[*fanout][tile] : tile];
       }
     }
-  } else if (skeleton.end(row.pointers)) {
+  } else if (graph.end(row.residency)) {
     leads_on = true;
     for (const std::size_t tile : row.lattice.ones()) {
       if (std::binary_search(row.tiles.begin(), row.tiles.end(), tile)) {
-        here[tile] = costs.mac(*skeleton.end(row.pointers), tile)[row.component];
+        here[tile] = costs.mac(*graph.end(row.residency), tile)[row.component];
       }
     }
   }
-  for (const Skeleton::Place& place : skeleton.places(row.phase, row.pointers)) {
-    if (is_live(row.phase, place.target)) {
+  for (const StateGraph::Place& place : graph.places(row.stage, row.residency)) {
+    if (is_live(row.stage, place.target)) {
       leads_on = true;
-      const double* below = begin(row.component, row.phase, place.target);
-      const double* cost = &costs.plain(place.placing)[row.component * row.lattice.size()];
+      const double* below = begin(row.component, row.stage, place.target);
+      const double* cost = &costs.plain(place.edge)[row.component * row.lattice.size()];
       for (const std::uint32_t tile : row.tiles) {
         here[tile] = std::min(here[tile], cost[tile] + below[tile]);
       }
     }
   }
-  for (const Skeleton::Jump& jump : skeleton.jumps(row.phase, row.pointers)) {
-    leads_on = relax_jump_of_tiles(skeleton, costs, row, digits, jump) || leads_on;
+  for (const StateGraph::SlidingEdge& sliding_edge :
+       graph.sliding_edges(row.stage, row.residency)) {
+    leads_on = relax_sliding_edge_of_tiles(graph, costs, row, digits, sliding_edge) || leads_on;
   }
-  return relax_loops_of_tiles(skeleton, row, digits) || leads_on;
+  return relax_loops_of_tiles(graph, row, digits) || leads_on;
 }
 
 }  // namespace mapsim::exact

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupFloor of boxes (a set of choices per fanout): the least of all groups in them. Each step is
-// monotone in how many instances share, of which there are as many as any choice has; in the copies
-// that elements must have, the fewest; in those of which no sum comes back, the most; and in the
-// tiles that stay, which divide what the common divisor of the choices leaves of the bounds.
+// UnrollingBound of boxes (a set of choices per fanout): the least of all groups in them. Each step
+// is monotone in how many instances share, of which there are as many as any choice has; in the
+// copies that elements must have, the fewest; in those of which no sum comes back, the most; and in
+// the tiles that stay, which divide what the common divisor of the choices leaves of the bounds.
 // Additions are left out. docs/decisions/0052-unrollings-lazily.md.
 #include "core/arithmetic.hpp"
 #include "mapper/exact/group_floor.hpp"
 
 namespace mapsim::exact {
 
-GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
-                       const std::vector<TensorPair>& pairs, const Boxes& boxes)
-    : GroupFloor{space, routes, pairs, boxes.size()} {
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                               const std::vector<TensorPair>& pairs, const Boxes& boxes)
+    : UnrollingBound{space, routes, pairs, boxes.size()} {
   counts_additions_ = false;
   for (const FanoutId f : factors_.ids()) {
     factors_[f] = boxes[f]->divisor;
@@ -23,7 +23,7 @@ GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
   }
 }
 
-void GroupFloor::find_sides(TensorId t, const Boxes& boxes) {
+void UnrollingBound::find_sides(TensorId t, const Boxes& boxes) {
   const TensorUse& use = routes_[t].use;
   Sides& sides = sides_[t];
   sides.copies.fill(1);

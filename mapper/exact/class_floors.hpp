@@ -18,38 +18,40 @@ namespace mapsim::exact {
 // Classes of unrollings that use the same fanouts, and of which the same tensors may stay in a
 // systolic array: they share the state graph.
 struct Kind {
-  std::unique_ptr<Skeleton> skeleton;
-  std::optional<EnergyFloor> floor;
+  std::unique_ptr<StateGraph> graph;
+  std::optional<EnergyBound> bound;
   std::vector<double> port_bits;  // at least
   std::optional<Valuation> valuation;
 };
 
 // What may stay in a systolic array, if there is one.
-std::optional<TensorSet> may_stay_with(const Problem& problem, const UnrollingGroup& group);
+std::optional<TensorSet> may_stay_with(const Problem& problem,
+                                       const UnrollingClass& unrolling_class);
 
 // Unrolling bounds: no mapping of a class, or of all classes in boxes, is better, whatever the
 // tiles. May threads ask at once: yes.
-class ClassFloors {
+class ClassBounds {
  public:
-  ClassFloors(const Mapspace& space, const Objective& objective);  // which outlive the floors
+  ClassBounds(const Mapspace& space, const Objective& objective);  // which outlive the floors
 
-  struct Floor {
+  struct Bound {
     const Kind* kind = nullptr;
     std::optional<TensorSet> may_stay;  // none: no systolic array
     double cycles = 0;                  // of the compute units, at least
     Key key;
   };
   // `closely`: else the energy is what no mapping of the whole space can do without.
-  Floor of(const UnrollingGroup& group, bool closely = true);
+  Bound of(const UnrollingClass& unrolling_class, bool closely = true);
   // Of all classes that choose from a box per fanout. Perfect factors.
-  Key of(const GroupFloor::Boxes& boxes);
+  Key of(const UnrollingBound::Boxes& boxes);
   // The kind of a class and what it takes to know it, without a key.
-  Floor kind_of(const UnrollingGroup& group);
+  Bound kind_of(const UnrollingClass& unrolling_class);
 
  private:
   const Kind& kind(const std::vector<FanoutId>& used, const std::optional<TensorSet>& may_stay);
   Key key(const Kind& kind, double energy, double cycles) const;
-  double least_cycles(const UnrollingGroup& group, const std::optional<TensorSet>& may_stay) const;
+  double least_cycles(const UnrollingClass& unrolling_class,
+                      const std::optional<TensorSet>& may_stay) const;
 
   const Mapspace& space_;
   const Objective& objective_;

@@ -22,12 +22,12 @@ constexpr std::uint64_t kMix = 0x9E37'79B9'7F4A'7C15;  // 2^64 / golden ratio: s
 
 }  // namespace
 
-const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
-                                             std::size_t fanouts_above) {
+const std::vector<double>& EdgeCosts::footprints(TensorId t, std::size_t crossed,
+                                                 std::size_t fanouts_above) {
   std::vector<double>& points = footprints_[t][{crossed, fanouts_above}];
   if (points.empty()) {
     const Lattice& lattice = unrolled_.lattices[crossed];
-    const Tensor& tensor = skeleton_.problem().workload().tensors[t];
+    const Tensor& tensor = graph_.problem().workload().tensors[t];
     points.assign(lattice.size(), 1.0);
     for (const Rank& rank : tensor.ranks) {
       multiply_rank(lattice, rank, fanouts_above, points);
@@ -38,12 +38,12 @@ const std::vector<double>& Costs::footprints(TensorId t, std::size_t crossed,
 
 // points[tile] *= distinct coordinates of the rank in the tile as it is above the fanouts that are
 // still to come.
-void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
-                          std::vector<double>& points) const {
+void EdgeCosts::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
+                              std::vector<double>& points) const {
   const auto real = [&](DimId d, std::size_t digit) {
     return real_extent(lattice, d, digit, fanouts_above);
   };
-  const std::vector<DimId> dims = moving_dims(skeleton_.problem().workload(), rank);
+  const std::vector<DimId> dims = moving_dims(graph_.problem().workload(), rank);
   if (dims.size() == 1) {
     lattice.sweep(dims.front(), [&](std::size_t digit, std::size_t first, std::size_t last) {
       const auto extent = static_cast<double>(real(dims.front(), digit));
@@ -80,15 +80,15 @@ void Costs::multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t 
 }
 
 // prod_{d not in t} E_d/T_d
-const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
+const std::vector<double>& EdgeCosts::trips(TensorId t, std::size_t crossed) {
   std::vector<double>& trips = trips_[t][crossed];
   if (!trips.empty()) {
     return trips;
   }
   const Lattice& lattice = unrolled_.lattices[crossed];
-  const DimSet relevant = skeleton_.problem().workload().tensors[t].dims();
+  const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   trips.assign(lattice.size(), 1.0);
-  for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+  for (const DimId d : graph_.problem().workload().dims.ids()) {
     if (relevant.contains(d)) {
       continue;
     }
@@ -102,41 +102,40 @@ const std::vector<double>& Costs::trips(TensorId t, std::size_t crossed) {
   return trips;
 }
 
-const std::vector<double>& Costs::elements(std::size_t index) {
-  const Placing& placing = skeleton_.placings()[index];
-  return footprints(placing.tensor, placing.crossed,
-                    skeleton_.stops(placing.tensor)[placing.to].fanouts);
+const std::vector<double>& EdgeCosts::elements(std::size_t index) {
+  const BoundaryEdge& edge = graph_.edges()[index];
+  return footprints(edge.tensor, edge.crossed, graph_.residences(edge.tensor)[edge.to].fanouts);
 }
 
-const std::vector<double>& Costs::bits(std::size_t index) {
+const std::vector<double>& EdgeCosts::bits(std::size_t index) {
   std::vector<double>& bits = bits_[index];
   if (bits.empty()) {
-    const Placing& placing = skeleton_.placings()[index];
-    const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
-    const Tensor& tensor = skeleton_.problem().workload().tensors[placing.tensor];
+    const BoundaryEdge& edge = graph_.edges()[index];
+    const Residence& residence = graph_.residences(edge.tensor)[edge.to];
+    const Tensor& tensor = graph_.problem().workload().tensors[edge.tensor];
     const auto width =
-        static_cast<double>((stop.narrow ? tensor.bits : tensor.partial_bits).count());
-    bits = footprints(placing.tensor, placing.crossed, stop.fanouts);
+        static_cast<double>((residence.narrow ? tensor.bits : tensor.partial_bits).count());
+    bits = footprints(edge.tensor, edge.crossed, residence.fanouts);
     for (double& b : bits) {
       b *= width;
     }
-    forbid(placing, bits);
+    forbid(edge, bits);
   }
   return bits;
 }
 
 // A tile of an extent that a rule forbids takes infinitely many bits.
-void Costs::forbid(const Placing& placing, std::vector<double>& bits) const {
-  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
-  const Lattice& lattice = unrolled_.lattices[placing.crossed];
-  for (const ExtentRule& rule : skeleton_.space().constraints().extents) {
-    if (stop.latch || rule.level != stop.level || rule.tensor != placing.tensor) {
+void EdgeCosts::forbid(const BoundaryEdge& edge, std::vector<double>& bits) const {
+  const Residence& residence = graph_.residences(edge.tensor)[edge.to];
+  const Lattice& lattice = unrolled_.lattices[edge.crossed];
+  for (const ExtentRule& rule : graph_.space().constraints().extents) {
+    if (residence.latch || rule.level != residence.level || rule.tensor != edge.tensor) {
       continue;
     }
     lattice.sweep(rule.dim, [&](std::size_t digit, std::size_t first, std::size_t last) {
       const bool done = lattice.positions(rule.dim)[digit].extent == 1;
       const bool allowed =
-          rule.extents.contains(real_extent(lattice, rule.dim, digit, stop.fanouts)) &&
+          rule.extents.contains(real_extent(lattice, rule.dim, digit, residence.fanouts)) &&
           (done || !rule.done);
       for (std::size_t tile = first; tile < last && !allowed; ++tile) {
         bits[tile] = kInfinity;
@@ -146,8 +145,8 @@ void Costs::forbid(const Placing& placing, std::vector<double>& bits) const {
 }
 
 // Extent of a tile as it is above the fanouts that are still to come.
-std::int64_t Costs::real_extent(const Lattice& lattice, DimId d, std::size_t digit,
-                                std::size_t fanouts_above) const {
+std::int64_t EdgeCosts::real_extent(const Lattice& lattice, DimId d, std::size_t digit,
+                                    std::size_t fanouts_above) const {
   std::int64_t extent = lattice.positions(d)[digit].extent;
   for (std::size_t f = fanouts_above; f < unrolled_.used.size(); ++f) {
     extent *= unrolled_.factors[f][d];
@@ -156,27 +155,27 @@ std::int64_t Costs::real_extent(const Lattice& lattice, DimId d, std::size_t dig
 }
 
 // What a tile may take at most: a latch holds one element, a room what it has bits for.
-double Costs::limit(std::size_t index) const {
-  const Placing& placing = skeleton_.placings()[index];
-  const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
-  if (stop.latch) {
-    const Tensor& tensor = skeleton_.problem().workload().tensors[placing.tensor];
+double EdgeCosts::limit(std::size_t index) const {
+  const BoundaryEdge& edge = graph_.edges()[index];
+  const Residence& residence = graph_.residences(edge.tensor)[edge.to];
+  if (residence.latch) {
+    const Tensor& tensor = graph_.problem().workload().tensors[edge.tensor];
     return static_cast<double>(tensor.partial_bits.count());
   }
-  const auto room = skeleton_.room_of(placing);
-  return room ? skeleton_.rooms()[*room].bits : std::numeric_limits<double>::max();
+  const auto room = graph_.room_of(edge);
+  return room ? graph_.rooms()[*room].bits : std::numeric_limits<double>::max();
 }
 
 // Neighbouring tiles that differ in dims that nothing slides along.
-std::size_t Costs::row_size(const Lattice& lattice) const {
+std::size_t EdgeCosts::row_size(const Lattice& lattice) const {
   std::size_t size = 1;
-  for (const DimId d : skeleton_.problem().workload().dims.ids()) {
+  for (const DimId d : graph_.problem().workload().dims.ids()) {
     size *= unrolled_.windows.contains(d) ? 1 : lattice.positions(d).size();
   }
   return size;
 }
 
-const Costs::Table& Costs::table(std::size_t index) {
+const EdgeCosts::Table& EdgeCosts::table(std::size_t index) {
   if (!tables_[index]) {
     tables_[index].emplace(Table{terms(index), *terms(index).trips, bits(index), limit(index)});
   }
@@ -185,8 +184,8 @@ const Costs::Table& Costs::table(std::size_t index) {
 
 // Of the tiles of a row, or a part of one: only how often they come differs, and the cycles of the
 // edges.
-void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
-                         double* out, std::size_t step) const {
+void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
+                             double* out, std::size_t step) const {
   const double* trips_of = &table.trips[first];
   const double* bits_of = &table.bits[first];
   if (components_ == 1 && !table.terms.output) {
@@ -223,8 +222,8 @@ void Costs::evaluate_row(const Table& table, std::size_t first, std::size_t size
   }
 }
 
-void Costs::leave_out(std::vector<bool> placings) {
-  left_out_ = std::move(placings);
+void EdgeCosts::leave_out(std::vector<bool> edges) {
+  left_out_ = std::move(edges);
   std::size_t longest = 0;
   for (const Lattice& lattice : unrolled_.lattices) {
     longest = std::max(longest, lattice.size());
@@ -239,7 +238,7 @@ void Costs::leave_out(std::vector<bool> placings) {
   infinite_.assign(components_ * longest, kInfinity);
 }
 
-void Costs::prepare() {
+void EdgeCosts::prepare() {
   Caught caught;
 #pragma omp taskloop grainsize(1) shared(caught)
   for (std::size_t t = 0; t < trips_.size(); ++t) {
@@ -248,41 +247,41 @@ void Costs::prepare() {
   caught.rethrow();
 }
 
-void Costs::prepare(TensorId t) {
-  const TensorMoves& moves = skeleton_.moves(t);
-  std::set<std::size_t> placings;
+void EdgeCosts::prepare(TensorId t) {
+  const TensorMoves& moves = graph_.moves(t);
+  std::set<std::size_t> distinct;
   for (const auto& edges : moves.edges) {
     for (const TensorMoves::Edge& edge : edges) {
-      placings.insert(edge.placing);
+      distinct.insert(edge.edge);
     }
   }
   std::vector<std::pair<std::size_t, std::optional<DimId>>> tables;
-  for (const std::size_t placing : placings) {
-    if (is_left_out(placing)) {
+  for (const std::size_t edge : distinct) {
+    if (is_left_out(edge)) {
       continue;
     }
-    table(placing);
-    tables.emplace_back(placing, std::nullopt);
+    table(edge);
+    tables.emplace_back(edge, std::nullopt);
     for (const DimId dim : moves.slides) {
-      tables.emplace_back(placing, dim);
+      tables.emplace_back(edge, dim);
     }
   }
   Caught caught;
 #pragma omp taskloop grainsize(1) shared(tables, caught)
   for (std::size_t i = 0; i < tables.size(); ++i) {
     caught.run([&] {
-      const auto& [placing, dim] = tables[i];
+      const auto& [edge, dim] = tables[i];
       if (dim) {
-        sliding(placing, *dim);
+        sliding(edge, *dim);
       } else {
-        plain(placing);
+        plain(edge);
       }
     });
   }
   caught.rethrow();
 }
 
-const std::vector<double>& Costs::plain(std::size_t index) {
+const std::vector<double>& EdgeCosts::plain(std::size_t index) {
   if (is_left_out(index)) {
     return infinite_;
   }
@@ -290,7 +289,7 @@ const std::vector<double>& Costs::plain(std::size_t index) {
   if (costs.empty()) {
     const Lattice& lattice = lattice_of(index);
     const Table& of = table(index);
-    const bool windows = !skeleton_.moves(skeleton_.placings()[index].tensor).slides.empty();
+    const bool windows = !graph_.moves(graph_.edges()[index].tensor).slides.empty();
     const std::size_t row = windows ? row_size(lattice) : lattice.size();
     costs.resize(components_ * lattice.size());
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
@@ -300,7 +299,7 @@ const std::vector<double>& Costs::plain(std::size_t index) {
   return costs;
 }
 
-const std::vector<double>& Costs::sliding(std::size_t index, DimId dim) {
+const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
   if (is_left_out(index)) {
     return infinite_;
   }

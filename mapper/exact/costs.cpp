@@ -9,63 +9,60 @@
 
 namespace mapsim::exact {
 
-Costs::Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked)
-    : skeleton_{skeleton},
+EdgeCosts::EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked)
+    : graph_{graph},
       unrolled_{unrolled},
       tracked_{tracked},
-      components_{resources(tracked, skeleton.ports().size())},
-      terms_(skeleton.placings().size()),
-      tables_(skeleton.placings().size()),
-      plain_(skeleton.placings().size()),
-      sliding_(skeleton.placings().size(),
-               PerDim<std::vector<double>>(unrolled.lattices.front().dims())),
-      bits_(skeleton.placings().size()),
-      footprints_(skeleton.problem().workload().tensors.size()),
+      components_{resources(tracked, graph.ports().size())},
+      terms_(graph.edges().size()),
+      tables_(graph.edges().size()),
+      plain_(graph.edges().size()),
+      sliding_(graph.edges().size(), PerDim<std::vector<double>>(unrolled.lattices.front().dims())),
+      bits_(graph.edges().size()),
+      footprints_(graph.problem().workload().tensors.size()),
       trips_(footprints_.size()) {
   for (std::size_t t = 0; t < footprints_.size(); ++t) {
-    volumes_.emplace_back(skeleton.problem(), unrolled);
+    volumes_.emplace_back(graph.problem(), unrolled);
   }
 }
 
-const Lattice& Costs::lattice_of(std::size_t placing) const {
-  return unrolled_.lattices[skeleton_.placings()[placing].crossed];
+const Lattice& EdgeCosts::lattice_of(std::size_t edge) const {
+  return unrolled_.lattices[graph_.edges()[edge].crossed];
 }
 
-BoundaryCost Costs::boundary_cost(const Placing& placing, bool has_child) const {
-  const Problem& problem = skeleton_.problem();
-  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
-  Boundary boundary{placing.tensor, stops[placing.from].level, std::nullopt,
-                    stops[placing.from].narrow};
-  if (placing.tensor == problem.workload().output()) {
+BoundaryCost EdgeCosts::boundary_cost(const BoundaryEdge& edge, bool has_child) const {
+  const Problem& problem = graph_.problem();
+  const std::vector<Residence>& residences = graph_.residences(edge.tensor);
+  Boundary boundary{edge.tensor, residences[edge.from].level, std::nullopt,
+                    residences[edge.from].narrow};
+  if (edge.tensor == problem.workload().output()) {
     boundary.distinct = static_cast<double>(
-        footprint(problem.workload().tensors[placing.tensor], bounds_of(problem.workload())));
+        footprint(problem.workload().tensors[edge.tensor], bounds_of(problem.workload())));
   }
-  boundary.parent_padding =
-      padding_of(problem, unrolled_.unrolling, placing.tensor, boundary.parent);
+  boundary.parent_padding = padding_of(problem, unrolled_.unrolling, edge.tensor, boundary.parent);
   if (has_child) {
-    boundary.child = stops[placing.to].level;
-    boundary.child_padding =
-        padding_of(problem, unrolled_.unrolling, placing.tensor, *boundary.child);
+    boundary.child = residences[edge.to].level;
+    boundary.child_padding = padding_of(problem, unrolled_.unrolling, edge.tensor, *boundary.child);
   }
-  return {problem, boundary, skeleton_.ports(), tracked_};
+  return {problem, boundary, graph_.ports(), tracked_};
 }
 
-Costs::Terms Costs::make_terms(const Placing& placing) {
-  const Problem& problem = skeleton_.problem();
+EdgeCosts::Terms EdgeCosts::make_terms(const BoundaryEdge& edge) {
+  const Problem& problem = graph_.problem();
   const Arch& arch = problem.arch();
-  const Stop& from = skeleton_.stops(placing.tensor)[placing.from];
-  const bool mac = placing.to == Placing::kMac;
+  const Residence& from = graph_.residences(edge.tensor)[edge.from];
+  const bool mac = edge.to == BoundaryEdge::kMac;
   const std::size_t child_fanouts =
-      mac ? unrolled_.used.size() : skeleton_.stops(placing.tensor)[placing.to].fanouts;
-  const bool latch = !mac && skeleton_.stops(placing.tensor)[placing.to].latch;
+      mac ? unrolled_.used.size() : graph_.residences(edge.tensor)[edge.to].fanouts;
+  const bool latch = !mac && graph_.residences(edge.tensor)[edge.to].latch;
 
   Terms terms;
-  terms.output = placing.tensor == problem.workload().output();
+  terms.output = edge.tensor == problem.workload().output();
   terms.has_child = !mac && !latch;
-  terms.cost = boundary_cost(placing, terms.has_child);
-  Sharing parent{{}, std::min(placing.crossed, child_fanouts), true};
+  terms.cost = boundary_cost(edge, terms.has_child);
+  Sharing parent{{}, std::min(edge.crossed, child_fanouts), true};
   for (std::size_t f = 0; f < child_fanouts; ++f) {
-    const bool merged = f >= from.fanouts && problem.is_merged(unrolled_.used[f], placing.tensor);
+    const bool merged = f >= from.fanouts && problem.is_merged(unrolled_.used[f], edge.tensor);
     parent.uses.push_back(merged ? LoopUse::kMerge : LoopUse::kSum);
     parent.together = parent.together && (!merged || arch.fanouts[unrolled_.used[f]].forwarding);
   }
@@ -74,26 +71,26 @@ Costs::Terms Costs::make_terms(const Placing& placing) {
     return sharing;
   };
   const Sharing child{std::vector<LoopUse>(child_fanouts, LoopUse::kSum), parent.crossed, true};
-  terms.parent.crossing = volume(placing.tensor, parent);
-  terms.busy_parent.crossing = volume(placing.tensor, busy(parent, from.fanouts));
-  terms.child.crossing = volume(placing.tensor, child);
-  terms.busy_child.crossing = volume(placing.tensor, busy(child, child_fanouts));
+  terms.parent.crossing = volume(edge.tensor, parent);
+  terms.busy_parent.crossing = volume(edge.tensor, busy(parent, from.fanouts));
+  terms.child.crossing = volume(edge.tensor, child);
+  terms.busy_child.crossing = volume(edge.tensor, busy(child, child_fanouts));
   terms.slides = latch || (terms.has_child &&
-                           arch.levels[skeleton_.stops(placing.tensor)[placing.to].level].sliding);
+                           arch.levels[graph_.residences(edge.tensor)[edge.to].level].sliding);
   if (terms.output) {
-    set_met(placing, from.fanouts, child_fanouts, parent.crossed, terms);
+    set_met(edge, from.fanouts, child_fanouts, parent.crossed, terms);
   }
-  add_networks(placing, child, parent.together, terms);
+  add_networks(edge, child, parent.together, terms);
   return terms;
 }
 
-void Costs::set_met(const Placing& placing, std::size_t parent_fanouts, std::size_t child_fanouts,
-                    std::size_t crossed, Terms& terms) {
+void EdgeCosts::set_met(const BoundaryEdge& edge, std::size_t parent_fanouts,
+                        std::size_t child_fanouts, std::size_t crossed, Terms& terms) {
   const auto met = [&](std::size_t instance_fanouts, LoopUse use) {
     Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), crossed, true,
                     LoopUse::kMerge};
     std::fill_n(sharing.uses.begin(), instance_fanouts, use);
-    return volume(placing.tensor, sharing);
+    return volume(edge.tensor, sharing);
   };
   terms.parent.met = met(parent_fanouts, LoopUse::kSum);
   terms.busy_parent.met = met(parent_fanouts, LoopUse::kFirst);
@@ -120,11 +117,12 @@ std::vector<NestLoop> parallel_loops(const Unrolling& unrolling) {
 }  // namespace
 
 // `sharing`: of the child's end. A transfer merges from the innermost fanout outwards.
-void Costs::add_networks(const Placing& placing, Sharing sharing, bool together, Terms& terms) {
-  const Problem& problem = skeleton_.problem();
+void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool together,
+                             Terms& terms) {
+  const Problem& problem = graph_.problem();
   const Arch& arch = problem.arch();
-  const std::vector<Stop>& stops = skeleton_.stops(placing.tensor);
-  const bool inside = placing.to == Placing::kMac || stops[placing.to].latch;
+  const std::vector<Residence>& residences = graph_.residences(edge.tensor);
+  const bool inside = edge.to == BoundaryEdge::kMac || residences[edge.to].latch;
   const std::vector<NestLoop> loops = parallel_loops(unrolled_.unrolling);
   sharing.together = together;
   std::size_t outside = sharing.uses.size();  // used fanouts further out
@@ -132,28 +130,28 @@ void Costs::add_networks(const Placing& placing, Sharing sharing, bool together,
   for (std::size_t i = arch.fanouts.size(); i-- > 0;) {
     const FanoutId f{static_cast<std::uint8_t>(i)};
     const Fanout& fanout = arch.fanouts[f];
-    if (!arch.is_above(stops[placing.from].level, f) ||
-        (!inside && arch.is_above(stops[placing.to].level, f))) {
+    if (!arch.is_above(residences[edge.from].level, f) ||
+        (!inside && arch.is_above(residences[edge.to].level, f))) {
       continue;
     }
     const bool used = outside > 0 && unrolled_.used[outside - 1] == f;
     outside -= used ? 1 : 0;
     Network network;
-    network.merges = used && problem.is_merged(f, placing.tensor);
+    network.merges = used && problem.is_merged(f, edge.tensor);
     network.energy = network_energy(problem, f, terms.output);
     if (network.merges) {
       sharing.uses[outside] = LoopUse::kMerge;
-      network.outer.crossing = volume(placing.tensor, sharing);
+      network.outer.crossing = volume(edge.tensor, sharing);
     }
     if (network.energy.hop_pj > 0) {
-      const Routes routes(loops, f, fanout.y, problem.shared_dims(f, placing.tensor));
+      const Routes routes(loops, f, fanout.y, problem.shared_dims(f, edge.tensor));
       network.route =
           static_cast<double>(routes.half_hops()) / 2 / static_cast<double>(routes.groups());
       network.group_size = static_cast<double>(routes.group_size());
       Sharing met{std::vector<LoopUse>(sharing.uses.size(), LoopUse::kMerge), sharing.crossed, true,
                   LoopUse::kMerge};
       std::fill_n(met.uses.begin(), outside, LoopUse::kSum);
-      network.outer.met = volume(placing.tensor, met);
+      network.outer.met = volume(edge.tensor, met);
     }
     costs = costs || network.energy.hop_pj > 0 || (network.merges && terms.output);
     terms.networks.push_back(network);
@@ -164,8 +162,8 @@ void Costs::add_networks(const Placing& placing, Sharing sharing, bool together,
 }
 
 // In a perfect nest every group is sent as much.
-double Costs::networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
-                          Slide slide) const {
+double EdgeCosts::networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
+                              Slide slide) const {
   double energy = 0;
   NetworkFlow flow{entering};
   for (const Network& network : terms.networks) {
@@ -181,21 +179,21 @@ double Costs::networks_pj(const Terms& terms, double entering, double trips, std
   return energy;
 }
 
-const Costs::Terms& Costs::terms(std::size_t placing) {
-  if (!terms_[placing]) {
-    const Placing& of = skeleton_.placings()[placing];
-    terms_[placing] = make_terms(of);
-    terms_[placing]->trips = &trips(of.tensor, of.crossed);
-    if (tracked_.edges && terms_[placing]->has_child) {
-      terms_[placing]->tile = &elements(placing);
+const EdgeCosts::Terms& EdgeCosts::terms(std::size_t edge) {
+  if (!terms_[edge]) {
+    const BoundaryEdge& of = graph_.edges()[edge];
+    terms_[edge] = make_terms(of);
+    terms_[edge]->trips = &trips(of.tensor, of.crossed);
+    if (tracked_.edges && terms_[edge]->has_child) {
+      terms_[edge]->tile = &elements(edge);
     }
   }
-  return *terms_[placing];
+  return *terms_[edge];
 }
 
 // Adds to out[k * step].
-void Costs::evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
-                     std::size_t step) const {
+void EdgeCosts::evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide,
+                         double* out, std::size_t step) const {
   if (!terms.slides) {
     slide = Slide{};
   }
@@ -225,9 +223,9 @@ void Costs::evaluate(const Terms& terms, double trips, std::size_t tile, Slide s
   terms.cost.charge(flow, out, step);
 }
 
-std::vector<double> Costs::mac(const std::vector<std::size_t>& placings, std::size_t tile) {
+std::vector<double> EdgeCosts::mac(const std::vector<std::size_t>& edges, std::size_t tile) {
   std::vector<double> sum(components_, 0.0);
-  for (const std::size_t index : placings) {
+  for (const std::size_t index : edges) {
     if (is_left_out(index)) {
       return std::vector<double>(components_, kInfinity);
     }
@@ -238,8 +236,8 @@ std::vector<double> Costs::mac(const std::vector<std::size_t>& placings, std::si
       sum[k] += one[k];
     }
   }
-  sum[0] += skeleton_.problem().mac_energy().count() *
-            static_cast<double>(skeleton_.problem().workload().macs());
+  sum[0] += graph_.problem().mac_energy().count() *
+            static_cast<double>(graph_.problem().workload().macs());
   return sum;
 }
 

@@ -15,34 +15,34 @@
 namespace mapsim::exact {
 
 // What boundaries cost on the lattices of one unrolling: the components of resource_vector.hpp. A
-// placing's tables are over the tiles of the lattice behind the fanouts that it has crossed.
-class Costs {
+// edge's tables are over the tiles of the lattice behind the fanouts that it has crossed.
+class EdgeCosts {
  public:
-  Costs(const Skeleton& skeleton, const Unrolled& unrolled, Tracked tracked);
+  EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked);
 
   std::size_t components() const { return components_; }
-  // No nest of interest has these placings: they cost infinitely much, and nothing is computed.
+  // No nest of interest has these edges: they cost infinitely much, and nothing is computed.
   // Before anything is asked of them.
-  void leave_out(std::vector<bool> placings);
-  bool is_left_out(std::size_t placing) const { return !left_out_.empty() && left_out_[placing]; }
-  // Makes all tables of placings that moves of a tensor use, one to a task: whatever threads the
+  void leave_out(std::vector<bool> edges);
+  bool is_left_out(std::size_t edge) const { return !left_out_.empty() && left_out_[edge]; }
+  // Makes all tables of edges that moves of a tensor use, one to a task: whatever threads the
   // caller's team has to spare take part. From then on threads may ask for them at once, and for
   // mac() of what has been asked before. Several tensors may be prepared at once.
   void prepare(TensorId t);
   void prepare();  // all of them
-  // Of a placing at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
+  // Of a edge at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
   // itself, or the width of its sums contradicts the stop above.
-  const std::vector<double>& plain(std::size_t placing);
+  const std::vector<double>& plain(std::size_t edge);
   // The same right below a loop that slides along one of the lattice's runs over `dim`:
   // [(component * runs + run) * rests + rest], where `rest` is Lattice::rest of the tile.
-  const std::vector<double>& sliding(std::size_t placing, DimId dim);
+  const std::vector<double>& sliding(std::size_t edge, DimId dim);
   // Bits that a tile takes in its room: [tile]; infinite for one that a rule forbids.
-  const std::vector<double>& bits(std::size_t placing);
+  const std::vector<double>& bits(std::size_t edge);
   // Elements of a tile in one instance of where it is placed: [tile].
-  const std::vector<double>& elements(std::size_t placing);
+  const std::vector<double>& elements(std::size_t edge);
   // Of the compute units: their operations and accesses, at a tile of the last lattice with all
   // extents 1. Infinite where a width contradicts.
-  std::vector<double> mac(const std::vector<std::size_t>& placings, std::size_t tile);
+  std::vector<double> mac(const std::vector<std::size_t>& edges, std::size_t tile);
 
  private:
   // The flow at an end of a boundary, as volumes.
@@ -71,27 +71,27 @@ class Costs {
     const std::vector<double>* trips = nullptr;  // per tile
   };
 
-  Terms make_terms(const Placing& placing);
+  Terms make_terms(const BoundaryEdge& edge);
   Volume volume(TensorId t, const Sharing& sharing) {
     return volumes_[index_of(t)].make(t, sharing);
   }
-  BoundaryCost boundary_cost(const Placing& placing, bool has_child) const;
-  void set_met(const Placing& placing, std::size_t parent_fanouts, std::size_t child_fanouts,
+  BoundaryCost boundary_cost(const BoundaryEdge& edge, bool has_child) const;
+  void set_met(const BoundaryEdge& edge, std::size_t parent_fanouts, std::size_t child_fanouts,
                std::size_t crossed, Terms& terms);
-  void add_networks(const Placing& placing, Sharing sharing, bool together, Terms& terms);
+  void add_networks(const BoundaryEdge& edge, Sharing sharing, bool together, Terms& terms);
   double networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
                      Slide slide) const;
-  const Terms& terms(std::size_t placing);
+  const Terms& terms(std::size_t edge);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;
-  // What the rows of a placing's table are made of.
+  // What the rows of a edge's table are made of.
   struct Table {
     const Terms& terms;
     const std::vector<double>& trips;
     const std::vector<double>& bits;
     double most = 0;  // bits
   };
-  const Table& table(std::size_t placing);
+  const Table& table(std::size_t edge);
   void evaluate_row(const Table& table, std::size_t first, std::size_t size, Slide slide,
                     double* out, std::size_t step) const;
   std::size_t row_size(const Lattice& lattice) const;
@@ -99,18 +99,18 @@ class Costs {
   void multiply_rank(const Lattice& lattice, const Rank& rank, std::size_t fanouts_above,
                      std::vector<double>& points) const;
   const std::vector<double>& trips(TensorId t, std::size_t crossed);
-  const Lattice& lattice_of(std::size_t placing) const;
-  double limit(std::size_t placing) const;
-  void forbid(const Placing& placing, std::vector<double>& bits) const;
+  const Lattice& lattice_of(std::size_t edge) const;
+  double limit(std::size_t edge) const;
+  void forbid(const BoundaryEdge& edge, std::vector<double>& bits) const;
   std::int64_t real_extent(const Lattice& lattice, DimId d, std::size_t digit,
                            std::size_t fanouts_above) const;
 
-  const Skeleton& skeleton_;
+  const StateGraph& graph_;
   const Unrolled& unrolled_;
   std::vector<VolumeFactory> volumes_;  // per tensor, as all that threads fill in
   Tracked tracked_;
   std::size_t components_;
-  std::vector<bool> left_out_;    // per placing; none: all of them count
+  std::vector<bool> left_out_;    // per edge; none: all of them count
   std::vector<double> infinite_;  // the tables of those
   std::vector<std::optional<Terms>> terms_;
   std::vector<std::optional<Table>> tables_;

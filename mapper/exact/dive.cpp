@@ -23,15 +23,11 @@ constexpr double kFar = 1.3;
 
 class Beam {
  public:
-  Beam(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
+  Beam(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, const Alone& alone,
        const Valuation& valuation)
-      : skeleton_{skeleton},
-        unrolled_{unrolled},
-        costs_{costs},
-        alone_{alone},
-        valuation_{valuation} {
-    for (const Placing& placing : skeleton.placings()) {
-      room_of_.push_back(skeleton.room_of(placing));
+      : graph_{graph}, unrolled_{unrolled}, costs_{costs}, alone_{alone}, valuation_{valuation} {
+    for (const BoundaryEdge& edge : graph.edges()) {
+      room_of_.push_back(graph.room_of(edge));
     }
   }
 
@@ -41,11 +37,11 @@ class Beam {
     least_ = {kInfinity, kInfinity};
     trail_.clear();
     std::vector<Label> labels;
-    for (const std::size_t pointers : skeleton_.starts()) {
-      const Node node{0, pointers, unrolled_.lattices.front().size() - 1};
+    for (const std::size_t residency : graph_.starts()) {
+      const Node node{0, residency, unrolled_.lattices.front().size() - 1};
       labels.push_back({node,
-                        {0, alone_.to_go(0, pointers, node.tile)},
-                        std::vector<double>(costs_.components() + skeleton_.rooms().size()),
+                        {0, alone_.to_go(0, residency, node.tile)},
+                        std::vector<double>(costs_.components() + graph_.rooms().size()),
                         leave_mark({Step::Kind::kStart, node, 0}, kNoMark)});
     }
     promised_ = kInfinity;
@@ -96,11 +92,11 @@ class Beam {
   }
 
   static bool before(const Label& a, const Label& b) {
-    return std::tie(a.estimate, a.node.pointers, a.node.tile, a.node.phase) <
-           std::tie(b.estimate, b.node.pointers, b.node.tile, b.node.phase);
+    return std::tie(a.estimate, a.node.residency, a.node.tile, a.node.stage) <
+           std::tie(b.estimate, b.node.residency, b.node.tile, b.node.stage);
   }
   static bool is_same(const Label& a, const Label& b) {
-    return a.node.phase == b.node.phase && a.node.pointers == b.node.pointers &&
+    return a.node.stage == b.node.stage && a.node.residency == b.node.residency &&
            a.node.tile == b.node.tile;
   }
 
@@ -120,9 +116,9 @@ class Beam {
 
   void expand(const Label& label) {
     const auto of_interest = [this](const Node& node) {
-      return alone_.to_go(node.phase, node.pointers, node.tile) < kInfinity;
+      return alone_.to_go(node.stage, node.residency, node.tile) < kInfinity;
     };
-    for_each_move(skeleton_, unrolled_, costs_, label.node, of_interest,
+    for_each_move(graph_, unrolled_, costs_, label.node, of_interest,
                   [&](const Step& step, std::span<const Payment> payments) {
                     const bool ends = step.kind == Step::Kind::kEnd;
                     const Node& to = step.node;
@@ -131,7 +127,7 @@ class Beam {
                       energy += payment.cost[0];
                     }
                     const double whole =
-                        energy + (ends ? 0 : alone_.to_go(to.phase, to.pointers, to.tile));
+                        energy + (ends ? 0 : alone_.to_go(to.stage, to.residency, to.tile));
                     if (Estimate{label.estimate.time, whole} < least_) {
                       follow(label, step, whole, payments);
                     }
@@ -147,13 +143,13 @@ class Beam {
       for (std::size_t k = 0; k < components; ++k) {
         values[k] += payment.cost[k * payment.step];
       }
-      if (payment.placing == Placing::kMac || !room_of_[payment.placing]) {
+      if (payment.edge == BoundaryEdge::kMac || !room_of_[payment.edge]) {
         continue;
       }
-      const std::size_t room = *room_of_[payment.placing];
+      const std::size_t room = *room_of_[payment.edge];
       double& used = values[components + room];
-      used += costs_.bits(payment.placing)[payment.tile];
-      if (used > skeleton_.rooms()[room].bits) {
+      used += costs_.bits(payment.edge)[payment.tile];
+      if (used > graph_.rooms()[room].bits) {
         return;
       }
     }
@@ -173,12 +169,12 @@ class Beam {
     }
   }
 
-  const Skeleton& skeleton_;
+  const StateGraph& graph_;
   const Unrolled& unrolled_;
-  Costs& costs_;
+  EdgeCosts& costs_;
   const Alone& alone_;
   const Valuation& valuation_;
-  std::vector<std::optional<std::size_t>> room_of_;  // per placing
+  std::vector<std::optional<std::size_t>> room_of_;  // per edge
   std::vector<Label> next_;
   std::vector<Mark> trail_;
   Dive best_;
@@ -188,14 +184,14 @@ class Beam {
 
 }  // namespace
 
-Dive dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
+Dive dive(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, const Alone& alone,
           const Valuation& valuation) {
-  for (const Room& room : skeleton.rooms()) {
+  for (const Room& room : graph.rooms()) {
     if (room.level == LevelId{0} && room.bits < kInfinity) {
       return {};
     }
   }
-  Beam beam(skeleton, unrolled, costs, alone, valuation);
+  Beam beam(graph, unrolled, costs, alone, valuation);
   Dive best = beam.run(kNarrow);
   if (beam.is_far()) {
     Dive wide = beam.run(kWide);

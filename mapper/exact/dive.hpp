@@ -18,7 +18,7 @@ struct Dive {
 // nodes that promise the least energy by what each tensor alone has to go; if the objective is time
 // alone, of those first that have taken the least time so far. It may come to no end, or to none
 // within the objective's limits. Machines whose outermost level is finite are not dived into.
-Dive dive(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs, const Alone& alone,
+Dive dive(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, const Alone& alone,
           const Valuation& valuation);
 
 }  // namespace mapsim::exact

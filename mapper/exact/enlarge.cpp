@@ -45,20 +45,20 @@ bool fits(const Mapspace& space, const std::vector<FiniteRoom>& rooms) {
   const Problem problem{std::move(arch), space.problem().workload()};
   const Mapspace enlarged{problem, space.constraints()};
   const Objective energy;
-  const Groups groups{enlarged, energy};
-  for (std::size_t group = 0; group < groups.size(); ++group) {
+  const UnrollingTasks classes{enlarged, energy};
+  for (std::size_t unrolling_class = 0; unrolling_class < classes.size(); ++unrolling_class) {
     if (space.constraints().factors.balanced) {
-      const auto found =
-          balanced::search_group(groups.skeleton(group), enlarged.group_by_factors()[group], energy,
-                                 Quest{}, Patience{SearchOptions{}});
+      const auto found = balanced::search_class(classes.graph(unrolling_class),
+                                                enlarged.group_by_factors()[unrolling_class],
+                                                energy, LabelQuery{}, Deadline{SearchOptions{}});
       if (found.best) {
         return true;
       }
       continue;
     }
-    const auto instance = groups.build(group);
+    const auto instance = classes.build(unrolling_class);
     if (instance->root().first < kInfinity &&
-        !search_labels(*instance, Quest{}, Patience{SearchOptions{}}).endings.empty()) {
+        !search_labels(*instance, LabelQuery{}, Deadline{SearchOptions{}}).endings.empty()) {
       return true;
     }
   }

@@ -12,7 +12,7 @@
 
 namespace mapsim::exact {
 
-double energy_floor(const Mapspace& space) {
+double energy_bound(const Mapspace& space) {
   const Problem& problem = space.problem();
   const Arch& arch = problem.arch();
   const auto macs = static_cast<double>(problem.workload().macs());
@@ -20,7 +20,7 @@ double energy_floor(const Mapspace& space) {
   const auto access = [&](LevelId l, bool output) {
     return parent_energy(arch.levels[l], output).crossing_pj;
   };
-  double floor = macs * problem.mac_energy().count();
+  double bound = macs * problem.mac_energy().count();
   for (const TensorId t : problem.workload().tensors.ids()) {
     const Tensor& tensor = problem.workload().tensors[t];
     const bool output = t == problem.workload().output();
@@ -44,15 +44,15 @@ double energy_floor(const Mapspace& space) {
         break;  // nothing further out can be the last
       }
     }
-    floor += least;
+    bound += least;
   }
-  return floor;
+  return bound;
 }
 
-std::vector<double> least_port_bits(const Skeleton& skeleton) {
-  const Problem& problem = skeleton.problem();
+std::vector<double> least_port_bits(const StateGraph& graph) {
+  const Problem& problem = graph.problem();
   const Workload& workload = problem.workload();
-  std::vector<double> bits(skeleton.ports().size(), 0.0);
+  std::vector<double> bits(graph.ports().size(), 0.0);
   const PerFanout<std::size_t>& levels_above = problem.arch().levels_above;
   if (std::find(levels_above.begin(), levels_above.end(), 0) != levels_above.end()) {
     return bits;
@@ -61,7 +61,7 @@ std::vector<double> least_port_bits(const Skeleton& skeleton) {
     const Tensor& tensor = workload.tensors[t];
     const Access access = crossing_access(/*at_parent=*/true, t == workload.output());
     for (std::size_t q = 0; q < bits.size(); ++q) {
-      const Port& port = skeleton.ports()[q];
+      const Port& port = graph.ports()[q];
       bits[q] += port.level == LevelId{0} && passes(access, port.kind)
                      ? static_cast<double>(footprint(tensor, bounds_of(workload))) *
                            problem.moved_bits(t, tensor.bits) * (1 - kRounding)
@@ -71,18 +71,18 @@ std::vector<double> least_port_bits(const Skeleton& skeleton) {
   return bits;
 }
 
-EnergyFloor::EnergyFloor(const Skeleton& skeleton) : skeleton_{&skeleton} {
-  const Workload& workload = skeleton.problem().workload();
-  const std::size_t latch = skeleton.problem().arch().levels.size();
+EnergyBound::EnergyBound(const StateGraph& graph) : graph_{&graph} {
+  const Workload& workload = graph.problem().workload();
+  const std::size_t latch = graph.problem().arch().levels.size();
   for (const TensorId t : workload.tensors.ids()) {
     Route route;
     route.use = use_of(workload, workload.tensors[t]);
-    route.serves[latch] = skeleton.stops(t).back().latch;
-    for (const Placing& placing : skeleton.placings()) {
-      if (placing.tensor == t && placing.to == Placing::kMac) {
-        route.serves[index_of(skeleton.stops(t)[placing.from].level)] = true;
-      } else if (placing.tensor == t) {
-        route.legs.push_back(leg_of(placing));
+    route.serves[latch] = graph.residences(t).back().latch;
+    for (const BoundaryEdge& edge : graph.edges()) {
+      if (edge.tensor == t && edge.to == BoundaryEdge::kMac) {
+        route.serves[index_of(graph.residences(t)[edge.from].level)] = true;
+      } else if (edge.tensor == t) {
+        route.legs.push_back(leg_of(edge));
       }
     }
     std::sort(route.legs.begin(), route.legs.end());
@@ -96,32 +96,33 @@ EnergyFloor::EnergyFloor(const Skeleton& skeleton) : skeleton_{&skeleton} {
   }
 }
 
-RouteLeg EnergyFloor::leg_of(const Placing& placing) const {
-  const std::vector<Stop>& stops = skeleton_->stops(placing.tensor);
-  const auto node = [&](const Stop& stop) {
-    return stop.latch ? skeleton_->problem().arch().levels.size() : index_of(stop.level);
+RouteLeg EnergyBound::leg_of(const BoundaryEdge& edge) const {
+  const std::vector<Residence>& residences = graph_->residences(edge.tensor);
+  const auto node = [&](const Residence& residence) {
+    return residence.latch ? graph_->problem().arch().levels.size() : index_of(residence.level);
   };
-  return {node(stops[placing.from]), node(stops[placing.to])};
+  return {node(residences[edge.from]), node(residences[edge.to])};
 }
 
-double EnergyFloor::of(const UnrollingGroup& group) const {
-  return GroupFloor(skeleton_->space(), routes_, pairs_, group).least();
+double EnergyBound::of(const UnrollingClass& unrolling_class) const {
+  return UnrollingBound(graph_->space(), routes_, pairs_, unrolling_class).least();
 }
 
-double EnergyFloor::of(const GroupFloor::Boxes& boxes) const {
-  return GroupFloor(skeleton_->space(), routes_, pairs_, boxes).least();
+double EnergyBound::of(const UnrollingBound::Boxes& boxes) const {
+  return UnrollingBound(graph_->space(), routes_, pairs_, boxes).least();
 }
 
 // A port's busiest instance moves at least the mean of those that the unrolling uses.
-std::vector<FloorWeights> EnergyFloor::weights_of_figures(const UnrollingGroup& group) const {
-  const Arch& arch = skeleton_->problem().arch();
-  std::vector<FloorWeights> weights(1 + skeleton_->ports().size());
-  weights.front() = energy_weights(skeleton_->problem());
-  for (std::size_t q = 0; q < skeleton_->ports().size(); ++q) {
-    const Port& port = skeleton_->ports()[q];
+std::vector<BoundWeights> EnergyBound::weights_of_figures(
+    const UnrollingClass& unrolling_class) const {
+  const Arch& arch = graph_->problem().arch();
+  std::vector<BoundWeights> weights(1 + graph_->ports().size());
+  weights.front() = energy_weights(graph_->problem());
+  for (std::size_t q = 0; q < graph_->ports().size(); ++q) {
+    const Port& port = graph_->ports()[q];
     double instances = 1;
-    for (const FanoutId f : group.factors.ids()) {
-      for (const std::int64_t factor : group.factors[f]) {
+    for (const FanoutId f : unrolling_class.factors.ids()) {
+      for (const std::int64_t factor : unrolling_class.factors[f]) {
         instances *= arch.levels_above[f] <= index_of(port.level) ? static_cast<double>(factor) : 1;
       }
     }
@@ -138,24 +139,25 @@ std::vector<FloorWeights> EnergyFloor::weights_of_figures(const UnrollingGroup& 
   return weights;
 }
 
-std::vector<Pattern> EnergyFloor::patterns(const UnrollingGroup& group, const KeyOf& key_of,
-                                           const Incumbent& known, bool first_only) const {
-  return GroupFloor(skeleton_->space(), routes_, pairs_, group)
-      .patterns(weights_of_figures(group), key_of, known, first_only);
+std::vector<Pattern> EnergyBound::patterns(const UnrollingClass& unrolling_class,
+                                           const KeyOf& key_of, const Incumbent& known,
+                                           bool first_only) const {
+  return UnrollingBound(graph_->space(), routes_, pairs_, unrolling_class)
+      .patterns(weights_of_figures(unrolling_class), key_of, known, first_only);
 }
 
-std::vector<bool> EnergyFloor::placings_outside(const Pattern& pattern) const {
+std::vector<bool> EnergyBound::edges_outside(const Pattern& pattern) const {
   std::vector<bool> outside;
-  for (const Placing& placing : skeleton_->placings()) {
-    const TensorId t = placing.tensor;
-    if (placing.to == Placing::kMac) {
-      const Stop& stop = skeleton_->stops(t)[placing.from];
+  for (const BoundaryEdge& edge : graph_->edges()) {
+    const TensorId t = edge.tensor;
+    if (edge.to == BoundaryEdge::kMac) {
+      const Residence& residence = graph_->residences(t)[edge.from];
       const std::size_t node =
-          stop.latch ? skeleton_->problem().arch().levels.size() : index_of(stop.level);
+          residence.latch ? graph_->problem().arch().levels.size() : index_of(residence.level);
       outside.push_back(node != pattern.serving[t]);
     } else {
       const std::vector<RouteLeg>& legs = pattern.legs[t];
-      outside.push_back(std::find(legs.begin(), legs.end(), leg_of(placing)) == legs.end());
+      outside.push_back(std::find(legs.begin(), legs.end(), leg_of(edge)) == legs.end());
     }
   }
   return outside;

@@ -26,11 +26,11 @@ constexpr std::size_t kMostUnrollings = 256;
 constexpr std::int64_t kLeastLabels = 50'000;
 
 struct Case {
-  UnrollingGroup group;
+  UnrollingClass unrolling_class;
   PerDim<std::int64_t> rounded;  // bounds
   double share = 1;              // of the costs there that are left here
   double cycles = 0;             // that the array takes at least
-  Key floor;                     // of all its mappings, here
+  Key bound;                     // of all its mappings, here
 };
 
 class EdgeFolds {
@@ -41,20 +41,20 @@ class EdgeFolds {
   void run() {
     list_cases();
     const std::int64_t most = std::max(kLeastLabels, result_.statistics.labels);
-    Patience patience(options_);
+    Deadline deadline(options_);
     double bound = kInfinity;
     std::int64_t labels = 0;
     for (std::size_t first = 0; first < cases_.size(); first += kBatch) {
       const std::size_t last = std::min(first + kBatch, cases_.size());
-      if (cases_[first].floor.first >= best() * (1 - kRounding) || first >= kMostUnrollings ||
-          labels >= most || patience.over()) {
-        bound = std::min(bound, cases_[first].floor.first);
+      if (cases_[first].bound.first >= best() * (1 - kRounding) || first >= kMostUnrollings ||
+          labels >= most || deadline.over()) {
+        bound = std::min(bound, cases_[first].bound.first);
         break;
       }
       std::vector<Found> found(last - first);
       const double limit = best();
       for_each_on_threads(found.size(), options_.threads, [&](std::size_t i) {
-        found[i] = search(cases_[first + i], limit, (most - labels) / kBatch + 1, patience);
+        found[i] = search(cases_[first + i], limit, (most - labels) / kBatch + 1, deadline);
       });
       for (const Found& each : found) {
         take(each);
@@ -88,34 +88,34 @@ class EdgeFolds {
                      : kInfinity;
     const auto roof =
         static_cast<double>(roofline(problem_.arch(), problem_.workload()).least_cycles.count());
-    const double energy = energy_floor(space_);
-    const Groups groups(space_, options_.objective);
-    const Skeleton& any = groups.skeleton(0);
+    const double energy = energy_bound(space_);
+    const UnrollingTasks classes(space_, options_.objective);
+    const StateGraph& any = classes.graph(0);
     std::vector<double> components(2 + any.ports().size(), 0.0);
     components[0] = energy;
-    for (UnrollingGroup& group :
+    for (UnrollingClass& unrolling_class :
          group_by_factors(problem_, {space_.constraints().spatial, space_.constraints().unroll,
                                      /*remainders=*/true})) {
-      Case each{std::move(group), bounds_of(problem_.workload()), 1, 0, {}};
-      const auto bounds = temporal_bounds(problem_.workload(), each.group);
+      Case each{std::move(unrolling_class), bounds_of(problem_.workload()), 1, 0, {}};
+      const auto bounds = temporal_bounds(problem_.workload(), each.unrolling_class);
       for (const DimId d : bounds.ids()) {
         const std::int64_t bound = each.rounded[d];
-        each.rounded[d] = bounds[d] * each.group.factors[FanoutId{0}][d];
+        each.rounded[d] = bounds[d] * each.unrolling_class.factors[FanoutId{0}][d];
         each.share *= static_cast<double>(bound) / static_cast<double>(each.rounded[d]);
       }
       if (each.share == 1) {
         continue;
       }
-      each.cycles =
-          least_array_cycles(problem_, each.group, bounds, *may_stay_with(problem_, each.group));
+      each.cycles = least_array_cycles(problem_, each.unrolling_class, bounds,
+                                       *may_stay_with(problem_, each.unrolling_class));
       if (each.cycles < known) {
         each.cycles = std::max(each.cycles, roof);
-        each.floor = Valuation(any, options_.objective, each.cycles).key(components.data());
+        each.bound = Valuation(any, options_.objective, each.cycles).key(components.data());
         cases_.push_back(std::move(each));
       }
     }
     std::stable_sort(cases_.begin(), cases_.end(),
-                     [](const Case& a, const Case& b) { return a.floor < b.floor; });
+                     [](const Case& a, const Case& b) { return a.bound < b.bound; });
   }
 
   // The problem with bounds rounded up, on a machine that costs less: of energies and of the bits
@@ -162,10 +162,10 @@ class EdgeFolds {
 
   // `limit`: the best so far.
   Found search(const Case& each, double limit, std::int64_t labels,
-               const Patience& patience) const {
-    Found found = search_rounded(each, true, limit, labels, patience);
+               const Deadline& deadline) const {
+    Found found = search_rounded(each, true, limit, labels, deadline);
     if (found.mapping && !std::holds_alternative<Cost>(evaluate(problem_, *found.mapping))) {
-      Found fitting = search_rounded(each, false, limit, labels, patience);
+      Found fitting = search_rounded(each, false, limit, labels, deadline);
       found.mapping = std::move(fitting.mapping);
       found.labels += fitting.labels;
       found.states += fitting.states;
@@ -174,37 +174,37 @@ class EdgeFolds {
   }
 
   Found search_rounded(const Case& each, bool roomy, double limit, std::int64_t labels,
-                       const Patience& patience) const {
+                       const Deadline& deadline) const {
     const Problem there = rounded(each, roomy);
     Constraints constraints = space_.constraints();
-    constraints.spatial = each.group.first;
+    constraints.spatial = each.unrolling_class.first;
     const Mapspace space{there, constraints};
     Objective objective = options_.objective;  // limits are looked at here, not there
     objective.max_energy.reset();
     objective.max_latency.reset();
-    const Groups groups(space, objective);
-    Quest quest;
-    quest.known = limit < kInfinity ? Key{limit, kInfinity} : Key{};
-    quest.labels = labels;
+    const UnrollingTasks classes(space, objective);
+    LabelQuery query;
+    query.known = limit < kInfinity ? Key{limit, kInfinity} : Key{};
+    query.labels = labels;
     Found found;
     // Of folds whose time goes with the rows and columns in use only the floor is known.
     const bool full = std::get<SystolicTiming>(problem_.arch().compute.timing).full_folds;
     const auto bound = [&](double value) {
-      return full ? std::max(each.floor.first, value) : each.floor.first;
+      return full ? std::max(each.bound.first, value) : each.bound.first;
     };
-    const auto instance = groups.build(0, quest.known, true);
+    const auto instance = classes.build(0, query.known, true);
     found.states = static_cast<std::int64_t>(instance->bound.nodes().size());
     const Key root = instance->root();
-    if (quest.known.covers(root)) {
-      found.bound = bound(std::min(root.first, quest.known.limit().first));
+    if (query.known.covers(root)) {
+      found.bound = bound(std::min(root.first, query.known.limit().first));
       return found;
     }
-    const LabelResult labelled = search_labels(*instance, quest, patience);
+    const LabelResult labelled = search_labels(*instance, query, deadline);
     found.labels = labelled.expanded;
     found.bound = bound(labelled.bound.first);
     if (!labelled.endings.empty()) {
       found.mapping = canonical(problem_.workload(),
-                                groups.mapping(*instance, 0, labelled.endings.front().steps));
+                                classes.mapping(*instance, 0, labelled.endings.front().steps));
     }
     return found;
   }

@@ -11,8 +11,8 @@
 
 namespace mapsim::exact {
 
-FloorWeights energy_weights(const Problem& problem) {
-  FloorWeights weights;
+BoundWeights energy_weights(const Problem& problem) {
+  BoundWeights weights;
   for (const LevelId l : problem.arch().levels.ids()) {
     const StorageEnergy& energy = problem.arch().levels[l].energy;
     weights.levels[index_of(l)] = {energy.read.count(), energy.write.count(),
@@ -21,10 +21,10 @@ FloorWeights energy_weights(const Problem& problem) {
   return weights;
 }
 
-GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
-                       const std::vector<TensorPair>& pairs, std::size_t fanouts)
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                               const std::vector<TensorPair>& pairs, std::size_t fanouts)
     : problem_{space.problem()},
-      ladders_{space.ladders()},
+      domains_{space.domains()},
       routes_{routes},
       pairs_{pairs},
       factors_(fanouts),
@@ -37,26 +37,27 @@ GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
       choices_(routes.size()),
       chosen_(routes.size()) {}
 
-GroupFloor::GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
-                       const std::vector<TensorPair>& pairs, const UnrollingGroup& group)
-    : GroupFloor{space, routes, pairs, group.factors.size()} {
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                               const std::vector<TensorPair>& pairs,
+                               const UnrollingClass& unrolling_class)
+    : UnrollingBound{space, routes, pairs, unrolling_class.factors.size()} {
   for (const FanoutId f : factors_.ids()) {
-    for (const std::int64_t factor : group.factors[f]) {
+    for (const std::int64_t factor : unrolling_class.factors[f]) {
       factors_[f].push_back(real(factor));
     }
   }
   for (const TensorId t : routes_.ids()) {
-    find_sides(t, group);
+    find_sides(t, unrolling_class);
     find_ways(t);
     find_choices(t);
   }
 }
 
-double GroupFloor::least() {
+double UnrollingBound::least() {
   return weights_.operations * macs_ * problem_.mac_energy().count() + combine(0, kInfinity);
 }
 
-void GroupFloor::find_sides(TensorId t, const UnrollingGroup& group) {
+void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_class) {
   const TensorUse& use = routes_[t].use;
   Sides& sides = sides_[t];
   sides.copies.fill(1);
@@ -98,11 +99,11 @@ void GroupFloor::find_sides(TensorId t, const UnrollingGroup& group) {
   }
   std::fill_n(sides.shared.begin(), node, most_shared(use, below));
   for (std::size_t n = 0; n <= latch_; ++n) {
-    sides.busy[n] = balanced_ ? busy_copies(use, group, n) : sides.copies[n];
+    sides.busy[n] = balanced_ ? busy_copies(use, unrolling_class, n) : sides.copies[n];
   }
 }
 
-void GroupFloor::find_ways(TensorId t) {
+void UnrollingBound::find_ways(TensorId t) {
   Sides& sides = sides_[t];
   sides.paid.fill(kInfinity);
   sides.paid[0] = 0;
@@ -112,7 +113,7 @@ void GroupFloor::find_ways(TensorId t) {
   }
 }
 
-void GroupFloor::find_choices(TensorId t) {
+void UnrollingBound::find_choices(TensorId t) {
   for (std::size_t node = 0; node <= latch_; ++node) {
     const double paid = sides_[t].paid[node];
     if (routes_[t].serves[node] && paid < kInfinity) {
@@ -123,12 +124,12 @@ void GroupFloor::find_choices(TensorId t) {
             [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
 }
 
-bool GroupFloor::is_between(const RouteLeg& leg, FanoutId fanout) const {
+bool UnrollingBound::is_between(const RouteLeg& leg, FanoutId fanout) const {
   const std::size_t levels_above = problem_.arch().levels_above[fanout];
   return leg.from < levels_above && levels_above <= leg.to;
 }
 
-double GroupFloor::accesses(TensorId t, std::size_t node) const {
+double UnrollingBound::accesses(TensorId t, std::size_t node) const {
   return t == output_ ? accesses_of_sums(node)
                       : macs_ / sides_[t].shared[node] *
                             problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
@@ -138,10 +139,10 @@ double GroupFloor::accesses(TensorId t, std::size_t node) const {
 // Sums that the compute units send to a level: what they, the network and what comes back cost.
 // With balanced factors instances without work leave sums of others unmet: from all of them
 // merging to none, at the price of the cheapest network, costs are convex in how many arrive.
-double GroupFloor::accesses_of_sums(std::size_t node) const {
+double UnrollingBound::accesses_of_sums(std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[output_];
   const TensorUse& use = routes_[output_].use;
-  const FloorWeights::Level& weight = weights_.levels[node];
+  const BoundWeights::Level& weight = weights_.levels[node];
   if (use.slides) {
     // How many sums meet in a window is known of whole nests only.
     return macs_ / sides_[output_].shared[node] * weight.update *
@@ -180,7 +181,7 @@ double GroupFloor::accesses_of_sums(std::size_t node) const {
 }
 
 // Elements that come to a node, all instances together.
-double GroupFloor::fills_at_least(TensorId t, std::size_t node) const {
+double UnrollingBound::fills_at_least(TensorId t, std::size_t node) const {
   return routes_[t].use.elements * sides_[t].busy[node];
 }
 
@@ -188,16 +189,16 @@ double GroupFloor::fills_at_least(TensorId t, std::size_t node) const {
 // tile of every loop is full, whatever the element. So of nested parallel loops over one irrelevant
 // dim, every instance of the outer one but the last has all instances of the inner ones at work,
 // and the last one has one at least: b = (s - 1) * (b of the inner loops) + 1.
-double GroupFloor::busy_copies(const TensorUse& use, const UnrollingGroup& group,
-                               std::size_t node) const {
+double UnrollingBound::busy_copies(const TensorUse& use, const UnrollingClass& unrolling_class,
+                                   std::size_t node) const {
   double copies = 1;
   for (const DimId d : problem_.workload().dims.ids()) {
     if (use.dims.contains(d)) {
       continue;
     }
     double busy = 1;
-    for (std::size_t u = group.first.size(); u-- > 0;) {
-      const Unroll& unroll = group.first[u];
+    for (std::size_t u = unrolling_class.first.size(); u-- > 0;) {
+      const Unroll& unroll = unrolling_class.first[u];
       if (unroll.dim == d && problem_.arch().levels_above[unroll.fanout] <= node) {
         busy = real(unroll.factor - 1) * busy + 1;
       }
@@ -209,7 +210,7 @@ double GroupFloor::busy_copies(const TensorUse& use, const UnrollingGroup& group
 
 // What it costs at least that so many elements, all instances together, come to where the leg ends
 // (sums: leave it).
-double GroupFloor::leg(TensorId t, const RouteLeg& leg, double fills) const {
+double UnrollingBound::leg(TensorId t, const RouteLeg& leg, double fills) const {
   if (t == output_) {
     return leg_of_sums(t, leg, fills);
   }
@@ -226,7 +227,7 @@ double GroupFloor::leg(TensorId t, const RouteLeg& leg, double fills) const {
 // Energy of one addition in a network on the way, at least [pJ]. With imperfect factors an instance
 // without work leaves a sum unmet, so that fewer sums are added than `served` says; each of them
 // arrives above as an update more. The lesser of the two prices bounds both.
-double GroupFloor::addition(const RouteLeg& leg, FanoutId fanout) const {
+double UnrollingBound::addition(const RouteLeg& leg, FanoutId fanout) const {
   double price = weights_.operations * problem_.addition_energy(fanout).count();
   if (!balanced_) {
     return price;
@@ -244,7 +245,7 @@ double GroupFloor::addition(const RouteLeg& leg, FanoutId fanout) const {
 
 // Sums of a place come back but for the first one, are added up where networks merge, and are final
 // only when each moves once.
-double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const {
+double UnrollingBound::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const {
   const TensorUse& use = routes_[t].use;
   const Tensor& tensor = problem_.workload().tensors[t];
   const double partial = problem_.moved_bits(t, tensor.partial_bits);
@@ -257,7 +258,7 @@ double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) co
   };
   double energy = 0;
   if (leg.to != latch_) {
-    const FloorWeights::Level& below = weights_.levels[leg.to];
+    const BoundWeights::Level& below = weights_.levels[leg.to];
     energy += width(fills) * (fills * below.read + again(fills, leg.to) * below.write);
   }
   double sums = fills;
@@ -269,12 +270,12 @@ double GroupFloor::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) co
       sums = leaving;
     }
   }
-  const FloorWeights::Level& above = weights_.levels[leg.from];
+  const BoundWeights::Level& above = weights_.levels[leg.from];
   return energy + width(sums) * (sums * above.update + again(sums, leg.from) * above.read);
 }
 
 // The cheapest way to a node that so many elements come to.
-double GroupFloor::way(TensorId t, std::size_t node, double fills) const {
+double UnrollingBound::way(TensorId t, std::size_t node, double fills) const {
   double least = kInfinity;
   for (const RouteLeg& each : routes_[t].legs) {
     if (each.to == node) {
@@ -285,7 +286,7 @@ double GroupFloor::way(TensorId t, std::size_t node, double fills) const {
 }
 
 // Bits of an element at the level that serves the compute units: sums are as wide as they arrive.
-double GroupFloor::width(TensorId t, std::size_t node) const {
+double UnrollingBound::width(TensorId t, std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[t];
   if (t != output_) {
     return real(tensor.bits.count());
@@ -297,7 +298,7 @@ double GroupFloor::width(TensorId t, std::size_t node) const {
 }
 
 // Elements of a tensor that have room at a node if nothing else is there.
-double GroupFloor::room(TensorId t, std::size_t node) const {
+double UnrollingBound::room(TensorId t, std::size_t node) const {
   if (node == latch_) {
     return 1;
   }
@@ -309,7 +310,7 @@ double GroupFloor::room(TensorId t, std::size_t node) const {
 
 // Elements of a tensor that have room at once where it serves the compute units, beside one each of
 // the others that do so there.
-double GroupFloor::held(TensorId t, std::size_t node) const {
+double UnrollingBound::held(TensorId t, std::size_t node) const {
   const auto level = static_cast<LevelId>(node);
   const Tensor& tensor = problem_.workload().tensors[t];
   const std::optional<Bits> room = problem_.room(level, tensor.role);
@@ -326,7 +327,7 @@ double GroupFloor::held(TensorId t, std::size_t node) const {
   return std::max(1.0, std::floor(bits / width(t, node)));
 }
 
-struct GroupFloor::Stay {
+struct UnrollingBound::Stay {
   TensorId moves{};
   TensorId stays{};
   Extents bounds;  // of the tile that stays, in one instance of its node
@@ -335,8 +336,8 @@ struct GroupFloor::Stay {
 
 // Operations that an element of one tensor at a node takes part in at most while a tile of the
 // other one stays at its node: the one that serves the compute units, or one on the way there.
-double GroupFloor::operations(TensorId moves, std::size_t to, TensorId stays,
-                              std::size_t at) const {
+double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays,
+                                  std::size_t at) const {
   constexpr double kRoomForAnything = 4096;  // then it matters little
   const double space = at == chosen_[stays].node ? held(stays, at) : std::floor(room(stays, at));
   const PerDim<Dim>& dims = problem_.workload().dims;
@@ -362,8 +363,8 @@ double GroupFloor::operations(TensorId moves, std::size_t to, TensorId stays,
 
 // The same over all divisors of the dims from this one on that the tile has and the element does
 // not tell.
-double GroupFloor::operations(const Stay& stay, std::size_t dim, double room,
-                              Extents& extents) const {
+double UnrollingBound::operations(const Stay& stay, std::size_t dim, double room,
+                                  Extents& extents) const {
   const auto matters = [&](std::size_t i) {
     return routes_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
            !routes_[stay.moves].use.told.contains(static_cast<DimId>(i));
@@ -377,7 +378,7 @@ double GroupFloor::operations(const Stay& stay, std::size_t dim, double room,
   const auto d = static_cast<DimId>(dim);
   const auto bound = static_cast<std::int64_t>(stay.bounds[d]);
   double most = 0;
-  for (const std::int64_t extent : ladders_[d]) {
+  for (const std::int64_t extent : domains_[d]) {
     if (extent > bound || real(extent) > room) {
       break;
     }
@@ -392,7 +393,7 @@ double GroupFloor::operations(const Stay& stay, std::size_t dim, double room,
 // Of each pair that one level serves, the tensor that moves further in stays with one tile of the
 // other: it comes at least once for as many operations as an element takes part in meanwhile. Which
 // of them moves how far in is the mapping's choice: calls visit(fills) for each.
-void GroupFloor::for_each_order(const std::function<void(const Fills&)>& visit) const {
+void UnrollingBound::for_each_order(const std::function<void(const Fills&)>& visit) const {
   constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
   std::vector<TensorId> order;
   PerTensor<PerTensor<double>> if_moves(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
@@ -418,8 +419,8 @@ void GroupFloor::for_each_order(const std::function<void(const Fills&)>& visit) 
 
 // `order`: who moves furthest in comes first. `if_moves`: elements that come if a tensor moves, and
 // another stays.
-GroupFloor::Fills GroupFloor::fills_in(const std::vector<TensorId>& order,
-                                       const PerTensor<PerTensor<double>>& if_moves) const {
+UnrollingBound::Fills UnrollingBound::fills_in(const std::vector<TensorId>& order,
+                                               const PerTensor<PerTensor<double>>& if_moves) const {
   Fills fills(chosen_.size());
   for (const TensorId t : fills.ids()) {
     fills[t] = fills_at_least(t, chosen_[t].node);
@@ -433,7 +434,7 @@ GroupFloor::Fills GroupFloor::fills_in(const std::vector<TensorId>& order,
 }
 
 // Of all chosen ways and accesses.
-double GroupFloor::sum_of(const Fills& fills) const {
+double UnrollingBound::sum_of(const Fills& fills) const {
   double sum = 0;
   for (const TensorId t : fills.ids()) {
     const std::size_t node = chosen_[t].node;
@@ -444,7 +445,7 @@ double GroupFloor::sum_of(const Fills& fills) const {
 }
 
 // Of the choices so far, and of any for the tensors from this one on.
-double GroupFloor::least_to_come(std::size_t tensor) const {
+double UnrollingBound::least_to_come(std::size_t tensor) const {
   double sum = 0;
   for (const TensorId t : choices_.ids()) {
     if (choices_[t].empty()) {
@@ -456,7 +457,7 @@ double GroupFloor::least_to_come(std::size_t tensor) const {
 }
 
 // The least of all choices for the tensors from this one on, if it is below the best.
-double GroupFloor::combine(std::size_t tensor, double best) {
+double UnrollingBound::combine(std::size_t tensor, double best) {
   if (least_to_come(tensor) >= best) {
     return best;
   }

@@ -34,7 +34,7 @@ using TensorPair = std::pair<TensorId, TensorId>;
 // What the bound adds up: nonnegative weights of the bits that levels read, write and update, and
 // of the energies of operations and additions. The energies of an architecture [pJ/b], or what a
 // bit takes of one port.
-struct FloorWeights {
+struct BoundWeights {
   struct Level {
     double read = 0;
     double write = 0;
@@ -43,7 +43,7 @@ struct FloorWeights {
   std::array<Level, kMaxLevels> levels{};
   double operations = 1;  // weight of a pJ of operations and additions
 };
-FloorWeights energy_weights(const Problem& problem);
+BoundWeights energy_weights(const Problem& problem);
 
 // The levels that keep each tensor of a mapping, and the one that serves the compute units: its
 // residency pattern. Every mapping has exactly one.
@@ -62,20 +62,20 @@ using KeyOf = std::function<Key(const std::vector<double>&)>;
 // each leaves once. Of tensors that one level serves from one room, one comes there again and
 // again: while its element stays, it meets only what fits of another beside it.
 // Of boxes it is the least of all groups in them (box_floor.cpp).
-class GroupFloor {
+class UnrollingBound {
  public:
   // `pairs`: two elements of which take part in one operation at most. All outlives the floor.
-  GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
-             const std::vector<TensorPair>& pairs, const UnrollingGroup& group);
+  UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                 const std::vector<TensorPair>& pairs, const UnrollingClass& unrolling_class);
   using Boxes = PerFanout<const branch::Box*>;
-  GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
-             const std::vector<TensorPair>& pairs, const Boxes& boxes);
+  UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                 const std::vector<TensorPair>& pairs, const Boxes& boxes);
   double least();  // infinite: nothing can serve a tensor
   // The residency patterns that are not ruled out, best first: of a pattern and an order of its
   // innermost loops the least of each of `weights` is known at once, which a bound that takes each
   // port by itself is not. `first_only`: the best of them alone; of a front, the first that is met.
   // (group_patterns.cpp)
-  std::vector<Pattern> patterns(const std::vector<FloorWeights>& weights, const KeyOf& key_of,
+  std::vector<Pattern> patterns(const std::vector<BoundWeights>& weights, const KeyOf& key_of,
                                 const Incumbent& known, bool first_only);
 
  private:
@@ -93,9 +93,9 @@ class GroupFloor {
     PerNode paid{};             // the way there [pJ]; infinite: none
   };
 
-  GroupFloor(const Mapspace& space, const PerTensor<Route>& routes,
-             const std::vector<TensorPair>& pairs, std::size_t fanouts);
-  void find_sides(TensorId t, const UnrollingGroup& group);
+  UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                 const std::vector<TensorPair>& pairs, std::size_t fanouts);
+  void find_sides(TensorId t, const UnrollingClass& unrolling_class);
   void find_sides(TensorId t, const Boxes& boxes);
   void find_ways(TensorId t);
   void find_choices(TensorId t);
@@ -103,7 +103,8 @@ class GroupFloor {
   double accesses(TensorId t, std::size_t node) const;
   double accesses_of_sums(std::size_t node) const;
   double fills_at_least(TensorId t, std::size_t node) const;
-  double busy_copies(const TensorUse& use, const UnrollingGroup& group, std::size_t node) const;
+  double busy_copies(const TensorUse& use, const UnrollingClass& unrolling_class,
+                     std::size_t node) const;
   double addition(const RouteLeg& leg, FanoutId fanout) const;
   double leg(TensorId t, const RouteLeg& leg, double fills) const;
   double leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const;
@@ -125,13 +126,13 @@ class GroupFloor {
   class Patterns;  // group_patterns.cpp
 
   const Problem& problem_;
-  const PerDim<Ladder>& ladders_;
+  const PerDim<ExtentDomain>& domains_;
   const PerTensor<Route>& routes_;
   const std::vector<TensorPair>& pairs_;
   // Instances along each dim; of boxes: a common divisor of theirs.
   PerFanout<Extents> factors_;
   bool counts_additions_ = true;
-  FloorWeights weights_;
+  BoundWeights weights_;
   bool balanced_;
   TensorId output_;
   std::size_t latch_;

@@ -11,23 +11,24 @@
 // A bound that takes each port by itself lets DRAM be used as one mapping does and the registers as
 // another one, so that on a machine whose ports are equally busy it lies far below any mapping.
 // Once it is fixed which levels keep which tensor, and which of the tensors that one level serves
-// moves furthest in, GroupFloor knows the least traffic of every boundary. So it bounds the energy
-// and the bits of all ports of the same mappings at once, and the busiest port bounds the latency.
-// Every step of GroupFloor is monotone in the traffic and holds for any nonnegative weights; a
-// port's busiest instance moves at least the mean of the instances that the unrolling uses.
+// moves furthest in, UnrollingBound knows the least traffic of every boundary. So it bounds the
+// energy and the bits of all ports of the same mappings at once, and the busiest port bounds the
+// latency. Every step of UnrollingBound is monotone in the traffic and holds for any nonnegative
+// weights; a port's busiest instance moves at least the mean of the instances that the unrolling
+// uses.
 
 namespace mapsim::exact {
 
-class GroupFloor::Patterns {
+class UnrollingBound::Patterns {
  public:
-  Patterns(GroupFloor& floor, const std::vector<FloorWeights>& weights, const KeyOf& key_of,
+  Patterns(UnrollingBound& bound, const std::vector<BoundWeights>& weights, const KeyOf& key_of,
            const Incumbent& known, bool first_only)
-      : floor_{floor},
+      : bound_{bound},
         weights_{weights},
         key_of_{key_of},
         known_{known},
         first_only_{first_only},
-        tensors_(floor.routes_.size()),
+        tensors_(bound.routes_.size()),
         ways_(tensors_.size()),
         taken_(tensors_.size(), 0),
         sums_(tensors_.size() + 1) {
@@ -38,7 +39,7 @@ class GroupFloor::Patterns {
 
   std::vector<Pattern> find() {
     sums_.front() = vector_of([this] {
-      return floor_.weights_.operations * floor_.macs_ * floor_.problem_.mac_energy().count();
+      return bound_.weights_.operations * bound_.macs_ * bound_.problem_.mac_energy().count();
     });
     choose(0);
     std::sort(found_.begin(), found_.end(),
@@ -62,12 +63,12 @@ class GroupFloor::Patterns {
   template <class Cost>
   Vector vector_of(const Cost& cost) {
     Vector values;
-    const FloorWeights energies = floor_.weights_;
-    for (const FloorWeights& weights : weights_) {
-      floor_.weights_ = weights;
+    const BoundWeights energies = bound_.weights_;
+    for (const BoundWeights& weights : weights_) {
+      bound_.weights_ = weights;
       values.push_back(cost());
     }
-    floor_.weights_ = energies;
+    bound_.weights_ = energies;
     return values;
   }
   static void add(Vector& sum, const Vector& more) {
@@ -84,11 +85,11 @@ class GroupFloor::Patterns {
     extend(t, path);
   }
   void extend(TensorId t, const Path& path) {
-    const Route& route = floor_.routes_[t];
+    const Route& route = bound_.routes_[t];
     if (route.serves[path.node]) {
       Path whole = path;
-      if (path.node != floor_.latch_) {
-        add(whole.but_last, vector_of([&] { return floor_.accesses(t, path.node); }));
+      if (path.node != bound_.latch_) {
+        add(whole.but_last, vector_of([&] { return bound_.accesses(t, path.node); }));
       }
       tensors_[t].push_back(std::move(whole));
     }
@@ -100,7 +101,7 @@ class GroupFloor::Patterns {
         longer.node = leg.to;
         add(longer.but_last, path.last);
         longer.last =
-            vector_of([&] { return floor_.leg(t, leg, floor_.fills_at_least(t, leg.to)); });
+            vector_of([&] { return bound_.leg(t, leg, bound_.fills_at_least(t, leg.to)); });
         extend(t, longer);
       }
     }
@@ -109,13 +110,13 @@ class GroupFloor::Patterns {
   // The serving nodes of the tensors from this one on.
   void choose(std::size_t tensor) {
     if (tensor == tensors_.size()) {
-      floor_.for_each_order([this](const Fills& fills) { combine(fills); });
+      bound_.for_each_order([this](const Fills& fills) { combine(fills); });
       return;
     }
     const auto t = static_cast<TensorId>(tensor);
-    for (std::size_t node = 0; node <= floor_.latch_; ++node) {
-      if (floor_.routes_[t].serves[node]) {
-        floor_.chosen_[t] = {node, 0};
+    for (std::size_t node = 0; node <= bound_.latch_; ++node) {
+      if (bound_.routes_[t].serves[node]) {
+        bound_.chosen_[t] = {node, 0};
         choose(tensor + 1);
       }
     }
@@ -131,8 +132,8 @@ class GroupFloor::Patterns {
   // All paths to the chosen node that so much comes to.
   void find_ways(TensorId t, double fills) {
     ways_[t].clear();
-    const std::size_t node = floor_.chosen_[t].node;
-    const bool again = fills > floor_.fills_at_least(t, node);
+    const std::size_t node = bound_.chosen_[t].node;
+    const bool again = fills > bound_.fills_at_least(t, node);
     for (std::size_t p = 0; p < tensors_[t].size(); ++p) {
       const Path& path = tensors_[t][p];
       if (path.node != node) {
@@ -141,7 +142,7 @@ class GroupFloor::Patterns {
       Way way{p, path.but_last};
       const bool more = again && !path.legs.empty();
       add(way.cost, more ? vector_of([&] {
-            return floor_.leg(t, floor_.routes_[t].legs[path.legs.back()], fills);
+            return bound_.leg(t, bound_.routes_[t].legs[path.legs.back()], fills);
           })
                          : path.last);
       ways_[t].push_back(std::move(way));
@@ -209,7 +210,7 @@ class GroupFloor::Patterns {
       pattern.serving.push_back(path.node);
       std::vector<RouteLeg> legs;
       for (const std::size_t leg : path.legs) {
-        legs.push_back(floor_.routes_[t].legs[leg]);
+        legs.push_back(bound_.routes_[t].legs[leg]);
       }
       pattern.legs.push_back(legs);
     }
@@ -222,8 +223,8 @@ class GroupFloor::Patterns {
     }
   };
 
-  GroupFloor& floor_;
-  const std::vector<FloorWeights>& weights_;
+  UnrollingBound& bound_;
+  const std::vector<BoundWeights>& weights_;
   const KeyOf& key_of_;
   Incumbent known_;
   bool first_only_;
@@ -236,9 +237,9 @@ class GroupFloor::Patterns {
   std::map<PerTensor<std::size_t>, std::size_t, ByPaths> indices_;  // in found_
 };
 
-std::vector<Pattern> GroupFloor::patterns(const std::vector<FloorWeights>& weights,
-                                          const KeyOf& key_of, const Incumbent& known,
-                                          bool first_only) {
+std::vector<Pattern> UnrollingBound::patterns(const std::vector<BoundWeights>& weights,
+                                              const KeyOf& key_of, const Incumbent& known,
+                                              bool first_only) {
   return Patterns(*this, weights, key_of, known, first_only).find();
 }
 

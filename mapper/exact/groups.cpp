@@ -19,7 +19,7 @@ namespace {
 // One group alone tells the others what to beat; threads then have a few at a time.
 constexpr std::size_t kSecondBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
-constexpr std::int64_t kFloors = 32;  // worth a task
+constexpr std::int64_t kBounds = 32;  // worth a task
 
 }  // namespace
 
@@ -44,109 +44,114 @@ void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective
   }
 }
 
-Groups::Groups(const Mapspace& space, const Objective& objective, const Patience* patience)
+UnrollingTasks::UnrollingTasks(const Mapspace& space, const Objective& objective,
+                               const Deadline* deadline)
     : space_{space}, objective_{objective} {
   refuse_what_is_not_proven(space, objective);
   own_.emplace(space, objective);
-  floors_ = &*own_;
-  const std::vector<UnrollingGroup>& groups = space_.group_by_factors();
+  bounds_ = &*own_;
+  const std::vector<UnrollingClass>& classes = space_.group_by_factors();
   first_alike_ = twins(space_);
-  members_.resize(groups.size());
+  members_.resize(classes.size());
   Caught caught;
-#pragma omp taskloop grainsize(kFloors) shared(groups, caught)
-  for (std::size_t g = 0; g < groups.size(); ++g) {
+#pragma omp taskloop grainsize(kBounds) shared(classes, caught)
+  for (std::size_t g = 0; g < classes.size(); ++g) {
     caught.run([&] {
-      const bool closely = patience == nullptr || !patience->over();
-      members_[g] = {&groups[g], first_alike_[g] == g ? floors_->of(groups[g], closely)
-                                                      : floors_->kind_of(groups[g])};
+      const bool closely = deadline == nullptr || !deadline->over();
+      members_[g] = {&classes[g], first_alike_[g] == g ? bounds_->of(classes[g], closely)
+                                                       : bounds_->kind_of(classes[g])};
     });
   }
   caught.rethrow();
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    members_[g].floor.cycles = members_[first_alike_[g]].floor.cycles;
-    members_[g].floor.key = members_[first_alike_[g]].floor.key;
+  for (std::size_t g = 0; g < classes.size(); ++g) {
+    members_[g].bound.cycles = members_[first_alike_[g]].bound.cycles;
+    members_[g].bound.key = members_[first_alike_[g]].bound.key;
   }
 }
 
-Groups::Groups(ClassFloors& floors, const Mapspace& space, const Objective& objective)
-    : space_{space}, objective_{objective}, floors_{&floors} {}
+UnrollingTasks::UnrollingTasks(ClassBounds& bounds, const Mapspace& space,
+                               const Objective& objective)
+    : space_{space}, objective_{objective}, bounds_{&bounds} {}
 
-std::size_t Groups::add(UnrollingGroup unrolling) {
-  ClassFloors::Floor floor = floors_->of(unrolling);
+std::size_t UnrollingTasks::add(UnrollingClass unrolling) {
+  ClassBounds::Bound bound = bounds_->of(unrolling);
   const std::lock_guard lock(mutex_);
   added_.push_back(std::move(unrolling));
-  members_.push_back({&added_.back(), floor});
+  members_.push_back({&added_.back(), bound});
   return members_.size() - 1;
 }
 
-std::size_t Groups::size() const {
+std::size_t UnrollingTasks::size() const {
   const std::lock_guard lock(mutex_);
   return members_.size();
 }
 
-const Groups::Member& Groups::at(std::size_t group) const {
+const UnrollingTasks::Member& UnrollingTasks::at(std::size_t unrolling_class) const {
   const std::lock_guard lock(mutex_);
-  return members_[group];
+  return members_[unrolling_class];
 }
 
-std::vector<Pattern> Groups::patterns(std::size_t group, const Incumbent& known,
-                                      bool first_only) const {
-  const ClassFloors::Floor& floor = at(group).floor;
-  const Kind& kind = *floor.kind;
+std::vector<Pattern> UnrollingTasks::patterns(std::size_t unrolling_class, const Incumbent& known,
+                                              bool first_only) const {
+  const ClassBounds::Bound& bound = at(unrolling_class).bound;
+  const Kind& kind = *bound.kind;
   std::vector<double> components(2 + kind.port_bits.size(), 0.0);
   const KeyOf key_of = [&](const std::vector<double>& least) {
     for (std::size_t k = 0; k < least.size(); ++k) {
       components[k] = least[k] * (1 - kRounding);
     }
-    return kind.valuation->key(components.data(), floor.cycles);
+    return kind.valuation->key(components.data(), bound.cycles);
   };
-  return kind.floor->patterns(unrolling(group), key_of, known, first_only);
+  return kind.bound->patterns(unrolling(unrolling_class), key_of, known, first_only);
 }
 
-std::unique_ptr<Instance> Groups::build(std::size_t group, const Incumbent& known, bool may_dive,
-                                        const Pattern* pattern) const {
-  return std::make_unique<Instance>(skeleton(group), Unrolled(space_.problem(), unrolling(group)),
-                                    objective_, known, may_dive, left_out(group, pattern),
-                                    least_second(group, pattern));
+std::unique_ptr<Instance> UnrollingTasks::build(std::size_t unrolling_class, const Incumbent& known,
+                                                bool may_dive, const Pattern* pattern) const {
+  return std::make_unique<Instance>(
+      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class)), objective_,
+      known, may_dive, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern));
 }
 
-bool Groups::is_ruled_out(std::size_t group, const Incumbent& known, const Pattern* pattern) const {
-  return is_ruled_out_by_energy(skeleton(group), Unrolled(space_.problem(), unrolling(group)),
-                                objective_, known, left_out(group, pattern),
-                                least_second(group, pattern));
+bool UnrollingTasks::is_ruled_out(std::size_t unrolling_class, const Incumbent& known,
+                                  const Pattern* pattern) const {
+  return is_ruled_out_by_energy(
+      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class)), objective_,
+      known, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern));
 }
 
-std::vector<bool> Groups::left_out(std::size_t group, const Pattern* pattern) const {
+std::vector<bool> UnrollingTasks::left_out(std::size_t unrolling_class,
+                                           const Pattern* pattern) const {
   return pattern == nullptr ? std::vector<bool>{}
-                            : at(group).floor.kind->floor->placings_outside(*pattern);
+                            : at(unrolling_class).bound.kind->bound->edges_outside(*pattern);
 }
 
-double Groups::least_second(std::size_t group, const Pattern* pattern) const {
-  return (pattern == nullptr ? floor(group) : pattern->bound).second;
+double UnrollingTasks::least_second(std::size_t unrolling_class, const Pattern* pattern) const {
+  return (pattern == nullptr ? bound(unrolling_class) : pattern->bound).second;
 }
 
-Mapping Groups::mapping(const Instance& instance, std::size_t group,
-                        const std::vector<Step>& steps) const {
-  return rebuild(instance.skeleton, instance.unrolled, unrolling(group).first, steps);
+Mapping UnrollingTasks::mapping(const Instance& instance, std::size_t unrolling_class,
+                                const std::vector<Step>& steps) const {
+  return rebuild(instance.graph, instance.unrolled, unrolling(unrolling_class).first, steps);
 }
 
-std::vector<std::size_t> Groups::by_steps() const {
+std::vector<std::size_t> UnrollingTasks::by_steps() const {
   std::vector<std::size_t> order(size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    return at(a).floor.cycles < at(b).floor.cycles;
+    return at(a).bound.cycles < at(b).bound.cycles;
   });
   return order;
 }
 
-std::vector<std::size_t> Groups::by_floor() const {
+std::vector<std::size_t> UnrollingTasks::by_bound() const {
   std::vector<std::size_t> order = by_steps();
   std::stable_sort(order.begin(), order.end(),
-                   [this](std::size_t a, std::size_t b) { return floor(a) < floor(b); });
+                   [this](std::size_t a, std::size_t b) { return bound(a) < bound(b); });
   return order;
 }
 
-std::span<const std::size_t> Groups::batch(std::span<const std::size_t> order, std::size_t first) {
+std::span<const std::size_t> UnrollingTasks::batch(std::span<const std::size_t> order,
+                                                   std::size_t first) {
   std::size_t end = 1;  // of the first batch
   for (std::size_t length = kSecondBatch; end <= first;
        length = std::min(2 * length, kLargestBatch)) {
@@ -155,8 +160,8 @@ std::span<const std::size_t> Groups::batch(std::span<const std::size_t> order, s
   return order.subspan(first, std::min(end, order.size()) - first);
 }
 
-void Groups::for_batches(const std::vector<std::size_t>& order,
-                         const std::function<bool(std::span<const std::size_t>)>& visit) {
+void UnrollingTasks::for_batches(const std::vector<std::size_t>& order,
+                                 const std::function<bool(std::span<const std::size_t>)>& visit) {
   for (std::size_t first = 0; first < order.size();) {
     const std::span<const std::size_t> next = batch(order, first);
     if (!visit(next)) {

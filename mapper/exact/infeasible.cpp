@@ -58,9 +58,9 @@ Lack lack_of(const Problem& problem, const Mapping& mapping) {
 // are the inner ones, so that no sum leaves before it is finished where that can be helped.
 class Leanest {
  public:
-  Leanest(const Mapspace& space, const UnrollingGroup& group, LevelSet output_levels)
+  Leanest(const Mapspace& space, const UnrollingClass& unrolling_class, LevelSet output_levels)
       : space_{space},
-        group_{group},
+        unrolling_class_{unrolling_class},
         output_levels_{output_levels},
         extents_(workload().dims.size()) {}
 
@@ -108,13 +108,13 @@ class Leanest {
   // The smallest extent that gives the instances of all fanouts work.
   std::int64_t least_before_fanouts(DimId d) const {
     if (!space_.constraints().factors.balanced) {
-      return workload().dims[d].bound / temporal_bounds(workload(), group_)[d];
+      return workload().dims[d].bound / temporal_bounds(workload(), unrolling_class_)[d];
     }
-    for (const std::int64_t extent : space_.ladders()[d]) {
+    for (const std::int64_t extent : space_.domains()[d]) {
       std::optional<std::int64_t> block = extent;
-      for (const Unroll& unroll : group_.first) {
+      for (const Unroll& unroll : unrolling_class_.first) {
         if (unroll.dim == d && block) {
-          block = block_of(space_.ladders()[d], *block, unroll.factor);
+          block = block_of(space_.domains()[d], *block, unroll.factor);
         }
       }
       if (block) {
@@ -125,16 +125,17 @@ class Leanest {
   }
 
   void unroll(FanoutId fanout) {
-    for (const Unroll& unroll : group_.first) {
+    for (const Unroll& unroll : unrolling_class_.first) {
       if (unroll.fanout == fanout) {
         extents_[unroll.dim] = (extents_[unroll.dim] + unroll.factor - 1) / unroll.factor;
         mapping_.nodes.emplace_back(
             Parallel{unroll.dim, extents_[unroll.dim], fanout, unroll.axis});
       }
     }
-    for (const Unroll& unroll : group_.first) {  // blocks of more than 1, behind the last fanout
-      const bool goes_on =
-          std::any_of(group_.first.begin(), group_.first.end(), [&](const Unroll& other) {
+    for (const Unroll& unroll :
+         unrolling_class_.first) {  // blocks of more than 1, behind the last fanout
+      const bool goes_on = std::any_of(
+          unrolling_class_.first.begin(), unrolling_class_.first.end(), [&](const Unroll& other) {
             return other.dim == unroll.dim && index_of(other.fanout) > index_of(fanout);
           });
       if (unroll.fanout == fanout && !goes_on && extents_[unroll.dim] > 1) {
@@ -145,7 +146,7 @@ class Leanest {
   }
 
   const Mapspace& space_;
-  const UnrollingGroup& group_;
+  const UnrollingClass& unrolling_class_;
   LevelSet output_levels_;
   PerDim<std::int64_t> extents_;
   Mapping mapping_;
@@ -178,26 +179,27 @@ InfeasibleReport explain_infeasible(const Mapspace& space) {
   InfeasibleReport report;
   InfeasibleReport needs;
   std::optional<Lack> least;
-  for (const UnrollingGroup& group : space.group_by_factors()) {
-    std::optional<Lack> of_group;
+  for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    std::optional<Lack> of_class;
     for (const LevelSet choice : choices) {
-      Lack lack = lack_of(space.problem(), Leanest{space, group, choice}.mapping());
-      if (!of_group || is_less(lack, *of_group)) {
-        of_group = std::move(lack);
+      Lack lack = lack_of(space.problem(), Leanest{space, unrolling_class, choice}.mapping());
+      if (!of_class || is_less(lack, *of_class)) {
+        of_class = std::move(lack);
       }
     }
-    for (const CapacityExceeded& room : of_group->rooms) {
+    for (const CapacityExceeded& room : of_class->rooms) {
       add(report, space.problem(), room);
     }
-    if (of_group->rooms.empty()) {  // it would fit: a systolic array cannot run it
-      const Evaluation tried = evaluate(space.problem(), Leanest{space, group, {}}.mapping());
+    if (of_class->rooms.empty()) {  // it would fit: a systolic array cannot run it
+      const Evaluation tried =
+          evaluate(space.problem(), Leanest{space, unrolling_class, {}}.mapping());
       if (const auto* why = std::get_if<Infeasible>(&tried)) {
         add(report, space.problem(), *why);
         add(needs, space.problem(), *why);
       }
     }
-    if (!least || is_less(*of_group, *least)) {
-      least = std::move(of_group);
+    if (!least || is_less(*of_class, *least)) {
+      least = std::move(of_class);
     }
   }
   for (std::size_t i = 0; least && i < least->rooms.size(); ++i) {

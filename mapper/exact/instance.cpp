@@ -14,20 +14,20 @@ namespace mapsim::exact {
 
 namespace {
 
-double steps_cycles(const Skeleton& skeleton, const Unrolled& unrolled) {
-  auto cycles = static_cast<double>(skeleton.problem().arch().compute.issue_interval);
-  for (const DimId d : skeleton.problem().workload().dims.ids()) {
+double steps_cycles(const StateGraph& graph, const Unrolled& unrolled) {
+  auto cycles = static_cast<double>(graph.problem().arch().compute.issue_interval);
+  for (const DimId d : graph.problem().workload().dims.ids()) {
     cycles *= static_cast<double>(unrolled.bound(d));
   }
   return cycles;
 }
 
-std::optional<ArrayTime> array_time(const Skeleton& skeleton, const Unrolled& unrolled,
-                                    Costs& costs, const Objective& objective) {
-  const Problem& problem = skeleton.problem();
+std::optional<ArrayTime> array_time(const StateGraph& graph, const Unrolled& unrolled,
+                                    EdgeCosts& costs, const Objective& objective) {
+  const Problem& problem = graph.problem();
   const bool systolic = std::holds_alternative<SystolicTiming>(problem.arch().compute.timing);
   return systolic && tracked(problem, objective).ports
-             ? std::optional(ArrayTime(skeleton, unrolled, costs))
+             ? std::optional(ArrayTime(graph, unrolled, costs))
              : std::nullopt;
 }
 
@@ -64,14 +64,14 @@ double most_energy(const Valuation& valuation, std::size_t components, const Inc
 }
 
 // Side by side, where there are threads: a dive needs only what is to go.
-Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
+Dive dive_and_find_paid(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
                         const Valuation& valuation, Alone& alone) {
   Dive found;
   Caught caught;
 #pragma omp taskgroup
   {
-#pragma omp task shared(found, skeleton, unrolled, costs, valuation, alone, caught)
-    caught.run([&] { found = dive(skeleton, unrolled, costs, alone, valuation); });
+#pragma omp task shared(found, graph, unrolled, costs, valuation, alone, caught)
+    caught.run([&] { found = dive(graph, unrolled, costs, alone, valuation); });
     caught.run([&] { alone.find_paid(costs); });
   }
   caught.rethrow();
@@ -79,12 +79,12 @@ Dive dive_and_find_paid(const Skeleton& skeleton, const Unrolled& unrolled, Cost
 }
 
 // Of what is not ruled out. If nothing is known, of what may be better than what a dive finds.
-Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& costs,
-                 const Valuation& valuation, Incumbent known, bool may_dive, double least_second,
-                 std::vector<bool> left_out, Dive& dived) {
-  Bound::Scope scope;
+CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
+                           const Valuation& valuation, Incumbent known, bool may_dive,
+                           double least_second, std::vector<bool> left_out, Dive& dived) {
+  CompletionBound::Scope scope;
   if (!left_out.empty()) {
-    scope.reachable = skeleton.reachable_without(left_out);
+    scope.reachable = graph.reachable_without(left_out);
   }
   const auto find_most = [&] {
     scope.most = known.points().empty()
@@ -97,15 +97,15 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
     costs.leave_out(std::move(left_out));
   }
   may_dive = may_dive && known.points().empty() && !known.is_measured();
-  if (is_limited ? !has_many_rows(skeleton) : !may_dive) {
+  if (is_limited ? !has_many_rows(graph) : !may_dive) {
     if (!is_limited || costs.components() > 1) {
       costs.prepare();  // components are found side by side
     }
-    return Bound(skeleton, unrolled, costs, scope);
+    return CompletionBound(graph, unrolled, costs, scope);
   }
-  Alone alone(skeleton, unrolled, costs);
+  Alone alone(graph, unrolled, costs);
   if (may_dive) {
-    dived = dive_and_find_paid(skeleton, unrolled, costs, valuation, alone);
+    dived = dive_and_find_paid(graph, unrolled, costs, valuation, alone);
     known.insert(dived.key);
     find_most();
   } else if (alone.root() <= scope.most) {
@@ -114,49 +114,48 @@ Bound make_bound(const Skeleton& skeleton, const Unrolled& unrolled, Costs& cost
   if (scope.most < kInfinity) {
     scope.alone = &alone;
   }
-  return Bound(skeleton, unrolled, costs, scope);
+  return CompletionBound(graph, unrolled, costs, scope);
 }
 
 }  // namespace
 
-bool is_ruled_out_by_energy(const Skeleton& skeleton, const Unrolled& unrolled,
+bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             const Objective& objective, const Incumbent& known,
                             std::vector<bool> left_out, double least_second) {
-  const bool is_timed = skeleton.problem().is_timed_by_model();  // then only leakage is less
-  const Valuation valuation(skeleton, objective, is_timed ? 0 : steps_cycles(skeleton, unrolled));
-  Bound::Scope scope;
-  scope.most = most_energy(valuation, 2 + skeleton.ports().size(), known, least_second);
+  const bool is_timed = graph.problem().is_timed_by_model();  // then only leakage is less
+  const Valuation valuation(graph, objective, is_timed ? 0 : steps_cycles(graph, unrolled));
+  CompletionBound::Scope scope;
+  scope.most = most_energy(valuation, 2 + graph.ports().size(), known, least_second);
   if (!left_out.empty()) {
-    scope.reachable = skeleton.reachable_without(left_out);
+    scope.reachable = graph.reachable_without(left_out);
   }
-  Costs costs(skeleton, unrolled, {});
+  EdgeCosts costs(graph, unrolled, {});
   if (!left_out.empty()) {
     costs.leave_out(std::move(left_out));
   }
-  const Bound bound(skeleton, unrolled, costs, scope);
-  return std::none_of(
-      skeleton.starts().begin(), skeleton.starts().end(), [&](std::size_t pointers) {
-        return bound.at({0, pointers, unrolled.lattices.front().size() - 1}, 0) < kInfinity;
-      });
+  const CompletionBound bound(graph, unrolled, costs, scope);
+  return std::none_of(graph.starts().begin(), graph.starts().end(), [&](std::size_t residency) {
+    return bound.at({0, residency, unrolled.lattices.front().size() - 1}, 0) < kInfinity;
+  });
 }
 
-bool has_many_rows(const Skeleton& skeleton) {
+bool has_many_rows(const StateGraph& graph) {
   constexpr std::size_t kMany = 200;
-  return skeleton.phases() * skeleton.pointers() >= kMany;
+  return graph.stages() * graph.residencies() >= kMany;
 }
 
-Instance::Instance(const Skeleton& skeleton_in, Unrolled unrolled_in, const Objective& objective,
+Instance::Instance(const StateGraph& graph_in, Unrolled unrolled_in, const Objective& objective,
                    const Incumbent& known, bool may_dive, std::vector<bool> left_out,
                    double least_second)
-    : skeleton{skeleton_in},
+    : graph{graph_in},
       unrolled{std::move(unrolled_in)},
-      costs(skeleton, unrolled, tracked(skeleton.problem(), objective)),
-      array(array_time(skeleton, unrolled, costs, objective)),
-      valuation(skeleton, objective, array ? array->without() : steps_cycles(skeleton, unrolled)),
-      bound(make_bound(skeleton, unrolled, costs, valuation, known, may_dive && !array,
-                       least_second, std::move(left_out), dived)) {
+      costs(graph, unrolled, tracked(graph.problem(), objective)),
+      array(array_time(graph, unrolled, costs, objective)),
+      valuation(graph, objective, array ? array->without() : steps_cycles(graph, unrolled)),
+      bound(make_bound(graph, unrolled, costs, valuation, known, may_dive && !array, least_second,
+                       std::move(left_out), dived)) {
   if (array) {
-    array_bound.emplace(skeleton, unrolled, costs, *array, bound);
+    array_bound.emplace(graph, unrolled, costs, *array, bound);
   }
 }
 
@@ -171,8 +170,8 @@ double Instance::compute_cycles(const Node& node, double entered) const {
 Key Instance::root() const {
   Key best;
   std::vector<double> values(costs.components());
-  for (const std::size_t pointers : skeleton.starts()) {
-    const Node start{0, pointers, unrolled.lattices.front().size() - 1};
+  for (const std::size_t residency : graph.starts()) {
+    const Node start{0, residency, unrolled.lattices.front().size() - 1};
     for (std::size_t k = 0; k < values.size(); ++k) {
       values[k] = bound.at(start, k);
     }

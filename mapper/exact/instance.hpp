@@ -16,12 +16,12 @@
 namespace mapsim::exact {
 
 // With a limit and few rows, to leave rows out once they are filled is cheaper than to know
-// beforehand which of them, and which placings, are of interest.
-bool has_many_rows(const Skeleton& skeleton);
+// beforehand which of them, and which edges, are of interest.
+bool has_many_rows(const StateGraph& graph);
 
 // Does the completion bound of the energy alone rule out every nest? Where time counts, too, that
 // takes a fraction of what an instance takes. Arguments as an instance has them.
-bool is_ruled_out_by_energy(const Skeleton& skeleton, const Unrolled& unrolled,
+bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             const Objective& objective, const Incumbent& known,
                             std::vector<bool> left_out, double least_second);
 
@@ -29,8 +29,8 @@ bool is_ruled_out_by_energy(const Skeleton& skeleton, const Unrolled& unrolled,
 struct Instance {
   // What is known leaves out keys, and says what is looked for. `may_dive`: if nothing is known, a
   // beam search looks for something first. `least_second`: of the second figure of a front.
-  // `left_out`: per placing, nests with it are not looked at; none: all are.
-  Instance(const Skeleton& skeleton, Unrolled unrolled, const Objective& objective,
+  // `left_out`: per edge, nests with it are not looked at; none: all are.
+  Instance(const StateGraph& graph, Unrolled unrolled, const Objective& objective,
            const Incumbent& known = {}, bool may_dive = false, std::vector<bool> left_out = {},
            double least_second = 0);
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
@@ -40,13 +40,13 @@ struct Instance {
   // can be done after `entered` cycles (infinite: nothing has; always so without such an array).
   double compute_cycles(const Node& node, double entered) const;
 
-  const Skeleton& skeleton;
+  const StateGraph& graph;
   Unrolled unrolled;
-  Costs costs;
+  EdgeCosts costs;
   std::optional<ArrayTime> array;  // where time counts
   Valuation valuation;
   Dive dived;  // a nest that fits, if it has been looked for
-  Bound bound;
+  CompletionBound bound;
   std::optional<ArrayBound> array_bound;
 };
 

@@ -18,16 +18,16 @@ constexpr std::int64_t kTick = 256;  // labels between two looks at the clock
 
 class LabelSearch {
  public:
-  LabelSearch(Instance& instance, const Quest& quest, const Patience& patience)
+  LabelSearch(Instance& instance, const LabelQuery& query, const Deadline& deadline)
       : instance_{instance},
-        skeleton_{instance.skeleton},
-        quest_{quest},
-        patience_{patience},
+        graph_{instance.graph},
+        query_{query},
+        deadline_{deadline},
         components_{instance.costs.components()},
-        rooms_(instance, quest.measured_room, components_ + (instance.array ? 1 : 0)),
+        rooms_(instance, query.measured_room, components_ + (instance.array ? 1 : 0)),
         labels_(instance.bound.places(), rooms_.width()),
         scratch_(components_),
-        known_{quest.known.without_tags()} {}
+        known_{query.known.without_tags()} {}
 
   LabelResult run() {
     start();
@@ -84,18 +84,18 @@ class LabelSearch {
         [](const Incumbent::Point& point) { return point.tag != Incumbent::kNoTag; });
   }
   bool is_over(const Key& bound) {
-    if (expanded_ >= quest_.labels) {
+    if (expanded_ >= query_.labels) {
       return true;
     }
     if (expanded_ < next_tick_) {
       return false;
     }
     next_tick_ = expanded_ + kTick;
-    if (quest_.tick) {
-      quest_.tick(bound, expanded_ - ticked_);
+    if (query_.tick) {
+      query_.tick(bound, expanded_ - ticked_);
       ticked_ = expanded_;
     }
-    return patience_.over();
+    return deadline_.over();
   }
 
   LabelResult finish(const Key& bound) const {
@@ -111,13 +111,13 @@ class LabelSearch {
   }
 
   void start() {
-    for (const std::size_t pointers : skeleton_.starts()) {
-      const Node node{0, pointers, instance_.unrolled.lattices.front().size() - 1};
+    for (const std::size_t residency : graph_.starts()) {
+      const Node node{0, residency, instance_.unrolled.lattices.front().size() - 1};
       const Id id = labels_.extend(LabelStore::kNone, {Step::Kind::kStart, node, 0});
       if (instance_.array) {
         labels_.values(id)[components_] = kInfinity;
       }
-      if (occupy_start(skeleton_, pointers, rooms_.slots(), labels_.values(id))) {
+      if (occupy_start(graph_, residency, rooms_.slots(), labels_.values(id))) {
         offer(id);
       } else {
         labels_.retract();
@@ -134,8 +134,8 @@ class LabelSearch {
       scratch_[k] = values[k] + (ends ? 0 : instance_.bound.at(step.node, k));
     }
     Key key = instance_.valuation.key(scratch_.data(), compute_cycles(step, values));
-    if (quest_.measured_room) {
-      key.second = values[*rooms_.slot(*quest_.measured_room)];
+    if (query_.measured_room) {
+      key.second = values[*rooms_.slot(*query_.measured_room)];
     }
     return without_noise(key);
   }
@@ -166,7 +166,7 @@ class LabelSearch {
     const auto of_interest = [this](const Node& node) {
       return instance_.bound.at(node, 0) < kInfinity;
     };
-    for_each_move(skeleton_, instance_.unrolled, instance_.costs, at, of_interest,
+    for_each_move(graph_, instance_.unrolled, instance_.costs, at, of_interest,
                   [&](const Step& step, std::span<const Payment> payments) {
                     const Id next = labels_.extend(id, step);
                     bool fits = true;
@@ -190,18 +190,18 @@ class LabelSearch {
     for (std::size_t k = 0; k < components_; ++k) {
       values[k] += payment.cost[k * payment.step];
     }
-    if (payment.placing == Placing::kMac) {
+    if (payment.edge == BoundaryEdge::kMac) {
       return true;
     }
-    if (instance_.array && instance_.array->enters(payment.placing)) {
+    if (instance_.array && instance_.array->enters(payment.edge)) {
       double& entered = values[components_];
-      entered = std::min(entered, instance_.array->cycles(payment.placing)[payment.tile]);
+      entered = std::min(entered, instance_.array->cycles(payment.edge)[payment.tile]);
     }
-    const auto room = skeleton_.room_of(skeleton_.placings()[payment.placing]);
+    const auto room = graph_.room_of(graph_.edges()[payment.edge]);
     if (room && rooms_.slot(*room)) {
       double& used = values[*rooms_.slot(*room)];
-      used += instance_.costs.bits(payment.placing)[payment.tile];
-      return used <= skeleton_.rooms()[*room].bits;
+      used += instance_.costs.bits(payment.edge)[payment.tile];
+      return used <= graph_.rooms()[*room].bits;
     }
     return true;
   }
@@ -230,12 +230,12 @@ class LabelSearch {
   }
 
   Instance& instance_;
-  const Skeleton& skeleton_;
-  const Quest& quest_;
-  const Patience& patience_;
+  const StateGraph& graph_;
+  const LabelQuery& query_;
+  const Deadline& deadline_;
   std::size_t components_;
   // Values of a label: components, of a systolic array its time, bits used of rooms.
-  RoomUse rooms_;
+  CapacityUse rooms_;
   LabelStore labels_;
   std::vector<double> scratch_;
   std::vector<Queued> queue_;  // a heap
@@ -248,8 +248,8 @@ class LabelSearch {
 
 }  // namespace
 
-LabelResult search_labels(Instance& instance, const Quest& quest, const Patience& patience) {
-  return LabelSearch(instance, quest, patience).run();
+LabelResult search_labels(Instance& instance, const LabelQuery& query, const Deadline& deadline) {
+  return LabelSearch(instance, query, deadline).run();
 }
 
 }  // namespace mapsim::exact

@@ -15,7 +15,7 @@ namespace mapsim::exact {
 
 // What is looked for among the mappings of an instance: one whose key is least, or every one of a
 // front, as far as what is known does not cover it.
-struct Quest {
+struct LabelQuery {
   Incumbent known;
   // Of a front that is measured: the room whose used bits are the second figure, and which has no
   // limit. Else the second figure is Valuation's.
@@ -41,6 +41,6 @@ struct LabelResult {
 // Best-first search over labels (a node, what has been paid, what is used of each contended room),
 // pruned by dominance and by the bound: the first label that ends is an optimum of the unrolling.
 // One that is stopped before it has an ending completes labels greedily until it has one.
-LabelResult search_labels(Instance& instance, const Quest& quest, const Patience& patience);
+LabelResult search_labels(Instance& instance, const LabelQuery& query, const Deadline& deadline);
 
 }  // namespace mapsim::exact

@@ -63,8 +63,9 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
     list_positions(tracked[d], {}, bounds[d], positions_[d]);
     order.push_back(d);
   }
-  // The longest first: sweeps over the others then have rows to run along, those of jumps, which
-  // are the most, the longest rows; of windows the longest last, since it has the most jumps.
+  // The longest first: sweeps over the others then have rows to run along, those of sliding_edges,
+  // which are the most, the longest rows; of windows the longest last, since it has the most
+  // sliding_edges.
   std::stable_sort(order.begin(), order.end(), [&](DimId a, DimId b) {
     const bool window = windows.contains(a);
     return window != windows.contains(b)

@@ -14,17 +14,17 @@ namespace mapsim::exact {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Where a tensor can be on its way from the outermost level to the compute units.
-struct Stop {
+struct Residence {
   LevelId level{};
   bool latch = false;       // the register of the compute unit; `level` is meaningless
   bool narrow = false;      // an output whose sums arrive final: stored at its final width
-  std::size_t phase = 0;    // events that lie above the tile
+  std::size_t stage = 0;    // stage_ends that lie above the tile
   std::size_t fanouts = 0;  // used fanouts that lie above it
 };
 
-// What ends a phase: a used fanout is crossed or, in even mappings, a level is closed: its keeps
+// What ends a stage: a used fanout is crossed or, in even mappings, a level is closed: its keeps
 // stand here.
-struct Event {
+struct StageEnd {
   std::optional<std::size_t> fanout;  // index in the list of used fanouts
   LevelId level{};                    // otherwise
 };
@@ -35,18 +35,18 @@ struct Room {
   std::optional<Role> role;
   double bits = kInfinity;
   bool contended = false;      // two tensors or more may be kept here: labels carry what is used
-  std::size_t last_phase = 0;  // the last phase in which a tile can still be placed here
+  std::size_t last_stage = 0;  // the last stage in which a tile can still be placed here
 };
 
-// Placing a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above the
-// loops that end in the tile. to = kMac: the accesses of the compute units.
-struct Placing {
+// BoundaryEdge a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above
+// the loops that end in the tile. to = kMac: the accesses of the compute units.
+struct BoundaryEdge {
   static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();
   TensorId tensor{};
   std::size_t from = 0;
   std::size_t to = 0;
   std::size_t crossed = 0;
-  friend auto operator<=>(const Placing&, const Placing&) = default;
+  friend auto operator<=>(const BoundaryEdge&, const BoundaryEdge&) = default;
 };
 
 // Balanced: a tile that no temporal loop further in may cut along some dims (perfect tiles say so
@@ -58,9 +58,9 @@ struct LoopsEnd {
 };
 
 // Where a tensor may be placed from a stop.
-struct NextStop {
+struct NextResidence {
   std::size_t to = 0;
-  std::size_t placing = 0;  // index
+  std::size_t edge = 0;  // index
 };
 
 }  // namespace mapsim::exact

@@ -9,9 +9,9 @@ namespace {
 
 class Rebuilder {
  public:
-  Rebuilder(const Skeleton& skeleton, const Unrolled& unrolled, const Unrolling& unrolling)
-      : skeleton_{skeleton}, unrolled_{unrolled}, unrolling_{unrolling} {
-    const Workload& workload = skeleton.problem().workload();
+  Rebuilder(const StateGraph& graph, const Unrolled& unrolled, const Unrolling& unrolling)
+      : graph_{graph}, unrolled_{unrolled}, unrolling_{unrolling} {
+    const Workload& workload = graph.problem().workload();
     extents_ = bounds_of(workload);
     mapping_.nodes.emplace_back(nests::outermost_keep(workload));
   }
@@ -27,32 +27,33 @@ class Rebuilder {
           loop(before, steps[i].node);
           break;
         case Step::Kind::kCross:
-          cross(before.phase);
+          cross(before.stage);
           break;
         case Step::Kind::kPlace:
-          place(before, skeleton_.places(before.phase, before.pointers)[steps[i].move].placing);
+          place(before, graph_.places(before.stage, before.residency)[steps[i].move].edge);
           break;
-        case Step::Kind::kJump: {
+        case Step::Kind::kSlidingEdge: {
           loop(before, steps[i].node);
-          const auto& jump = skeleton_.jumps(before.phase, before.pointers)[steps[i].move];
-          for (const std::size_t placing : jump.placings) {
-            place(before, placing);
+          const auto& sliding_edge =
+              graph_.sliding_edges(before.stage, before.residency)[steps[i].move];
+          for (const std::size_t edge : sliding_edge.edges) {
+            place(before, edge);
           }
           break;
         }
       }
     }
-    return canonical(skeleton_.problem().workload(), mapping_);
+    return canonical(graph_.problem().workload(), mapping_);
   }
 
  private:
   struct Pending {
-    std::size_t phase = 0;
+    std::size_t stage = 0;
     Keep keep;
   };
 
   void loop(const Node& from, const Node& to) {
-    const Lattice& lattice = unrolled_.lattices[skeleton_.crossed(from.phase)];
+    const Lattice& lattice = unrolled_.lattices[graph_.crossed(from.stage)];
     for (const DimId d : extents_.ids()) {
       const std::int64_t before = lattice.extent(d, from.tile);
       const std::int64_t after = lattice.extent(d, to.tile);
@@ -64,21 +65,21 @@ class Rebuilder {
   }
 
   void place(const Node& at, std::size_t index) {
-    const Placing& placing = skeleton_.placings()[index];
-    const Stop& stop = skeleton_.stops(placing.tensor)[placing.to];
-    if (stop.latch) {
+    const BoundaryEdge& edge = graph_.edges()[index];
+    const Residence& residence = graph_.residences(edge.tensor)[edge.to];
+    if (residence.latch) {
       return;  // the compute unit's own; no node
     }
-    const Keep keep{stop.level, TensorSet{placing.tensor}};
-    if (stop.phase > at.phase) {
-      pending_.push_back({stop.phase, keep});
+    const Keep keep{residence.level, TensorSet{edge.tensor}};
+    if (residence.stage > at.stage) {
+      pending_.push_back({residence.stage, keep});
     } else {
       mapping_.nodes.emplace_back(keep);
     }
   }
 
-  void cross(std::size_t phase) {
-    if (const auto fanout = skeleton_.event_after(phase).fanout) {
+  void cross(std::size_t stage) {
+    if (const auto fanout = graph_.end_of(stage).fanout) {
       for (const Unroll& unroll : unrolling_) {
         if (unroll.fanout == unrolled_.used[*fanout]) {
           extents_[unroll.dim] /= unroll.factor;
@@ -88,13 +89,13 @@ class Rebuilder {
       }
     }
     for (const Pending& pending : pending_) {
-      if (pending.phase == phase + 1) {
+      if (pending.stage == stage + 1) {
         mapping_.nodes.emplace_back(pending.keep);
       }
     }
   }
 
-  const Skeleton& skeleton_;
+  const StateGraph& graph_;
   const Unrolled& unrolled_;
   const Unrolling& unrolling_;
   PerDim<std::int64_t> extents_;
@@ -104,9 +105,9 @@ class Rebuilder {
 
 }  // namespace
 
-Mapping rebuild(const Skeleton& skeleton, const Unrolled& unrolled, const Unrolling& unrolling,
+Mapping rebuild(const StateGraph& graph, const Unrolled& unrolled, const Unrolling& unrolling,
                 const std::vector<Step>& steps) {
-  return Rebuilder(skeleton, unrolled, unrolling).follow(steps);
+  return Rebuilder(graph, unrolled, unrolling).follow(steps);
 }
 
 }  // namespace mapsim::exact

@@ -8,7 +8,7 @@
 namespace mapsim::exact {
 
 // The mapping that the steps of a label describe, in canonical form.
-Mapping rebuild(const Skeleton& skeleton, const Unrolled& unrolled, const Unrolling& unrolling,
+Mapping rebuild(const StateGraph& graph, const Unrolled& unrolled, const Unrolling& unrolling,
                 const std::vector<Step>& steps);
 
 }  // namespace mapsim::exact

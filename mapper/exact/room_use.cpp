@@ -3,17 +3,17 @@
 
 namespace mapsim::exact {
 
-bool occupy_start(const Skeleton& skeleton, std::size_t pointers,
+bool occupy_start(const StateGraph& graph, std::size_t residency,
                   std::span<const std::optional<std::size_t>> slots, double* values) {
-  const Workload& workload = skeleton.problem().workload();
+  const Workload& workload = graph.problem().workload();
   const PerDim<std::int64_t> bounds = bounds_of(workload);
-  for (std::size_t r = 0; r < skeleton.rooms().size(); ++r) {
-    const Room& room = skeleton.rooms()[r];
+  for (std::size_t r = 0; r < graph.rooms().size(); ++r) {
+    const Room& room = graph.rooms()[r];
     double used = 0;
     for (const TensorId t : workload.tensors.ids()) {
       const Tensor& tensor = workload.tensors[t];
       if (room.level == LevelId{0} && (!room.role || *room.role == tensor.role)) {
-        const bool narrow = skeleton.stop(pointers, t).narrow;
+        const bool narrow = graph.residence(residency, t).narrow;
         used += static_cast<double>(footprint(tensor, bounds)) *
                 static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
       }
@@ -28,9 +28,9 @@ bool occupy_start(const Skeleton& skeleton, std::size_t pointers,
   return true;
 }
 
-RoomUse::RoomUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first)
+CapacityUse::CapacityUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first)
     : instance_{instance}, width_{first} {
-  const auto& rooms = instance.skeleton.rooms();
+  const auto& rooms = instance.graph.rooms();
   for (std::size_t r = 0; r < rooms.size(); ++r) {
     const bool contended = rooms[r].contended && rooms[r].bits < kInfinity;
     const bool carried = contended || measured == r;
@@ -39,37 +39,36 @@ RoomUse::RoomUse(Instance& instance, std::optional<std::size_t> measured, std::s
       filling_.push_back(r);
     }
   }
-  entrants_.resize(rooms.size() * instance.skeleton.phases() * instance.skeleton.pointers());
+  entrants_.resize(rooms.size() * instance.graph.stages() * instance.graph.residencies());
 }
 
-const RoomUse::Entrants& RoomUse::entrants(std::size_t r, const Node& node) {
-  const Skeleton& skeleton = instance_.skeleton;
+const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& node) {
+  const StateGraph& graph = instance_.graph;
   Entrants& entrants =
-      entrants_[(r * skeleton.phases() + node.phase) * skeleton.pointers() + node.pointers];
+      entrants_[(r * graph.stages() + node.stage) * graph.residencies() + node.residency];
   if (entrants.known) {
     return entrants;
   }
   entrants.known = true;
-  const Room& room = skeleton.rooms()[r];
-  const std::size_t crossed = skeleton.crossed(node.phase);
-  for (const TensorId t : skeleton.problem().workload().tensors.ids()) {
-    const Stop& at = skeleton.stop(node.pointers, t);
-    const bool has_role = !room.role || skeleton.problem().workload().tensors[t].role == *room.role;
+  const Room& room = graph.rooms()[r];
+  const std::size_t crossed = graph.crossed(node.stage);
+  for (const TensorId t : graph.problem().workload().tensors.ids()) {
+    const Residence& at = graph.residence(node.residency, t);
+    const bool has_role = !room.role || graph.problem().workload().tensors[t].role == *room.role;
     if (at.latch || !has_role || index_of(at.level) >= index_of(room.level)) {
       continue;
     }
     // Of a tensor that may be stored in two widths, the wide one.
     const double* widest = nullptr;
     bool enters = false;
-    for (std::size_t p = 0; p < skeleton.placings().size(); ++p) {
-      const Placing& placing = skeleton.placings()[p];
-      if (placing.tensor != t || placing.crossed < crossed || skeleton.room_of(placing) != r ||
+    for (std::size_t p = 0; p < graph.edges().size(); ++p) {
+      const BoundaryEdge& edge = graph.edges()[p];
+      if (edge.tensor != t || edge.crossed < crossed || graph.room_of(edge) != r ||
           instance_.costs.is_left_out(p)) {
         continue;
       }
       enters = true;
-      if (placing.crossed == crossed &&
-          (widest == nullptr || !skeleton.stops(t)[placing.to].narrow)) {
+      if (edge.crossed == crossed && (widest == nullptr || !graph.residences(t)[edge.to].narrow)) {
         widest = instance_.costs.bits(p).data();
       }
     }
@@ -81,7 +80,7 @@ const RoomUse::Entrants& RoomUse::entrants(std::size_t r, const Node& node) {
   return entrants;
 }
 
-double RoomUse::most(std::size_t room, const Node& node) {
+double CapacityUse::most(std::size_t room, const Node& node) {
   const Entrants& all = entrants(room, node);
   double sum = all.unbounded ? kInfinity : 0;
   for (const double* bits : all.bits) {
@@ -90,10 +89,10 @@ double RoomUse::most(std::size_t room, const Node& node) {
   return sum;
 }
 
-void RoomUse::forget(const Node& node, double* values) {
+void CapacityUse::forget(const Node& node, double* values) {
   for (const std::size_t r : filling_) {
     double& used = values[*slots_[r]];
-    if (used > 0 && used + most(r, node) <= instance_.skeleton.rooms()[r].bits) {
+    if (used > 0 && used + most(r, node) <= instance_.graph.rooms()[r].bits) {
       used = 0;
     }
   }

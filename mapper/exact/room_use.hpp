@@ -11,14 +11,14 @@ namespace mapsim::exact {
 
 // Adds to the values of a label that starts what the outermost level holds: every tensor, whole.
 // `slots`: where the values have what is used of a room, if they do. False: it does not fit.
-bool occupy_start(const Skeleton& skeleton, std::size_t pointers,
+bool occupy_start(const StateGraph& graph, std::size_t residency,
                   std::span<const std::optional<std::size_t>> slots, double* values);
 
 // What is used of each room that a search carries in its labels: the contended ones, and the
 // measured one, which has no limit. Their values follow a label's `first` values.
-class RoomUse {
+class CapacityUse {
  public:
-  RoomUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first);
+  CapacityUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first);
 
   std::size_t width() const { return width_; }  // of all values of a label
   // Where a label's values have what is used of a room.
@@ -42,7 +42,7 @@ class RoomUse {
   std::vector<std::optional<std::size_t>> slots_;  // per room
   std::vector<std::size_t> filling_;               // contended rooms that fill up on the way
   std::size_t width_;
-  std::vector<Entrants> entrants_;  // per room, phase, pointers
+  std::vector<Entrants> entrants_;  // per room, stage, residency
 };
 
 }  // namespace mapsim::exact

@@ -18,98 +18,99 @@ bool may_keep(const Mapspace& space, LevelId level, TensorId t) {
 
 }  // namespace
 
-Skeleton::Skeleton(const Mapspace& space, const std::vector<FanoutId>& used,
-                   std::optional<TensorSet> may_stay)
+StateGraph::StateGraph(const Mapspace& space, const std::vector<FanoutId>& used,
+                       std::optional<TensorSet> may_stay)
     : space_{&space},
       used_{used},
       may_stay_{may_stay},
       regions_{space, used},
-      stops_(problem().workload().tensors.size()),
+      residences_(problem().workload().tensors.size()),
       radix_(problem().workload().tensors.size()) {
-  make_events();
-  for (const TensorId t : stops_.ids()) {
-    make_stops(t);
-    radix_[t] = pointers_;
-    pointers_ *= stops_[t].size();
+  make_stage_ends();
+  for (const TensorId t : residences_.ids()) {
+    make_residences(t);
+    radix_[t] = residencies_;
+    residencies_ *= residences_[t].size();
   }
-  stride_of_borders_ = pointers_;
-  pointers_ <<= borders_.size();
+  stride_of_borders_ = residencies_;
+  residencies_ <<= borders_.size();
   make_ends_of_loops();
-  stride_of_ends_ = pointers_;
-  pointers_ <<= loops_end_.size();
-  stride_of_state_ = pointers_;
+  stride_of_ends_ = residencies_;
+  residencies_ <<= loops_end_.size();
+  stride_of_state_ = residencies_;
   std::size_t states = 1;
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     states = std::max(states, regions_[r].states());
   }
-  pointers_ *= states;
+  residencies_ *= states;
   make_rooms();
   ports_ = ports_of(problem().arch());
   make_moves();
   make_least_paid();
-  for (const TensorId t : stops_.ids()) {
+  for (const TensorId t : residences_.ids()) {
     tensor_moves_.push_back(moves_of(*this, t));
   }
 }
 
-void Skeleton::make_events() {
+void StateGraph::make_stage_ends() {
   const Arch& arch = problem().arch();
   std::size_t f = 0;
   for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
     for (; f < used_.size() && arch.levels_above[used_[f]] == l; ++f) {
-      events_.push_back({f, LevelId{}});
+      stage_ends_.push_back({f, LevelId{}});
     }
     if (space_->constraints().even && l < arch.levels.size()) {
-      events_.push_back({std::nullopt, static_cast<LevelId>(l)});
+      stage_ends_.push_back({std::nullopt, static_cast<LevelId>(l)});
     }
   }
   region_.push_back(0);
-  for (const Event& event : events_) {
-    const bool is_border = event.fanout || regions_.is_border(event.level);
+  for (const StageEnd& stage_end : stage_ends_) {
+    const bool is_border = stage_end.fanout || regions_.is_border(stage_end.level);
     region_.push_back(region_.back() + (is_border ? 1 : 0));
-    bool must = !is_border || event.fanout;
-    for (const TensorId t : stops_.ids()) {
-      must = must || space_->keep_rule(event.level, t) == KeepRule::kKeep;
+    bool must = !is_border || stage_end.fanout;
+    for (const TensorId t : residences_.ids()) {
+      must = must || space_->keep_rule(stage_end.level, t) == KeepRule::kKeep;
     }
     if (!must) {
-      borders_.push_back(event.level);
+      borders_.push_back(stage_end.level);
     }
   }
 }
 
-void Skeleton::make_stops(TensorId t) {
+void StateGraph::make_residences(TensorId t) {
   const Arch& arch = problem().arch();
   const Tensor& tensor = problem().workload().tensors[t];
   const bool widths = tensor.bits != tensor.partial_bits;
-  std::size_t phase = 0;
+  std::size_t stage = 0;
   for (const LevelId l : arch.levels.ids()) {
     std::size_t fanouts = 0;
     while (fanouts < used_.size() && !arch.is_above(l, used_[fanouts])) {
       ++fanouts;
     }
     if (space_->constraints().even) {
-      phase = index_of(l) == 0 ? 0 : index_of(l) + fanouts;  // its own closing event is above it
+      stage =
+          index_of(l) == 0 ? 0 : index_of(l) + fanouts;  // its own closing stage_end is above it
     } else {
-      phase = fanouts;
+      stage = fanouts;
     }
     if (may_keep(*space_, l, t)) {
-      stops_[t].push_back({l, false, false, phase, fanouts});
+      residences_[t].push_back({l, false, false, stage, fanouts});
       if (widths) {
-        stops_[t].push_back({l, false, true, phase, fanouts});
+        residences_[t].push_back({l, false, true, stage, fanouts});
       }
     }
   }
   if (arch.compute.register_reuse.contains(tensor.role)) {
-    stops_[t].push_back({LevelId{}, true, false, events_.size(), used_.size()});
+    residences_[t].push_back({LevelId{}, true, false, stage_ends_.size(), used_.size()});
   }
 }
 
-void Skeleton::make_ends_of_loops() {
+void StateGraph::make_ends_of_loops() {
   if (!space_->constraints().factors.balanced) {
     return;
   }
   for (const LevelId l : problem().arch().levels.ids()) {
-    for (const TensorId t : stops_.ids()) {
+    for (const TensorId t : residences_.ids()) {
       const DimSet dims = done_below(space_->constraints().extents, l, TensorSet{t});
       if (!dims.empty() && may_keep(*space_, l, t)) {
         loops_end_.push_back({l, t, dims});
@@ -118,7 +119,7 @@ void Skeleton::make_ends_of_loops() {
   }
 }
 
-void Skeleton::make_rooms() {
+void StateGraph::make_rooms() {
   const Arch& arch = problem().arch();
   const Workload& workload = problem().workload();
   for (const LevelId l : arch.levels.ids()) {
@@ -137,10 +138,10 @@ void Skeleton::make_rooms() {
       for (const TensorId t : workload.tensors.ids()) {
         const bool fits_role = !role || workload.tensors[t].role == *role;
         tenants += fits_role && may_keep(*space_, l, t) ? 1 : 0;
-        for (const Stop& stop : stops_[t]) {
-          if (!stop.latch && stop.level == l) {
+        for (const Residence& residence : residences_[t]) {
+          if (!residence.latch && residence.level == l) {
             const bool closes = space_->constraints().even && index_of(l) > 0;
-            room.last_phase = closes ? stop.phase - 1 : stop.phase;
+            room.last_stage = closes ? residence.stage - 1 : residence.stage;
           }
         }
       }
@@ -150,41 +151,42 @@ void Skeleton::make_rooms() {
   }
 }
 
-std::optional<std::size_t> Skeleton::room_of(const Placing& placing) const {
-  if (placing.to == Placing::kMac || stops_[placing.tensor][placing.to].latch) {
+std::optional<std::size_t> StateGraph::room_of(const BoundaryEdge& edge) const {
+  if (edge.to == BoundaryEdge::kMac || residences_[edge.tensor][edge.to].latch) {
     return std::nullopt;
   }
-  const Stop& stop = stops_[placing.tensor][placing.to];
+  const Residence& residence = residences_[edge.tensor][edge.to];
   for (std::size_t r = 0; r < rooms_.size(); ++r) {
     const bool same_role =
-        !rooms_[r].role || *rooms_[r].role == problem().workload().tensors[placing.tensor].role;
-    if (rooms_[r].level == stop.level && same_role) {
+        !rooms_[r].role || *rooms_[r].role == problem().workload().tensors[edge.tensor].role;
+    if (rooms_[r].level == residence.level && same_role) {
       return r;
     }
   }
   return std::nullopt;
 }
 
-DimSet Skeleton::frozen(std::size_t phase, std::size_t pointers) const {
+DimSet StateGraph::locked(std::size_t stage, std::size_t residency) const {
   DimSet dims;
-  for (const TensorId t : stops_.ids()) {
-    if (stop(pointers, t).phase > phase) {
+  for (const TensorId t : residences_.ids()) {
+    if (residence(residency, t).stage > stage) {
       dims = dims | problem().workload().tensors[t].dims();
     }
   }
   for (std::size_t e = 0; e < loops_end_.size(); ++e) {
-    const bool kept = (pointers / stride_of_ends_ >> e & 1U) != 0;
+    const bool kept = (residency / stride_of_ends_ >> e & 1U) != 0;
     dims = kept ? dims | loops_end_[e].dims : dims;
   }
   return dims;
 }
 
-// No level that the tensor must be kept at lies between the stops; `to` null: the compute units.
-bool Skeleton::may_pass(TensorId t, const Stop& from, const Stop* to) const {
+// No level that the tensor must be kept at lies between the residences; `to` null: the compute
+// units.
+bool StateGraph::may_pass(TensorId t, const Residence& from, const Residence* to) const {
   if (from.latch) {
     return to == nullptr;
   }
-  const bool latched = stops_[t].back().latch;
+  const bool latched = residences_[t].back().latch;
   if (to == nullptr && latched) {
     return false;
   }
@@ -198,38 +200,40 @@ bool Skeleton::may_pass(TensorId t, const Stop& from, const Stop* to) const {
   return true;
 }
 
-bool Skeleton::may_place(std::size_t phase, const Stop& to) const {
+bool StateGraph::may_place(std::size_t stage, const Residence& to) const {
   const bool closes = space_->constraints().even && !to.latch;
-  return closes ? phase < to.phase : phase <= to.phase;
+  return closes ? stage < to.stage : stage <= to.stage;
 }
 
-std::size_t Skeleton::crossed(std::size_t phase) const {
+std::size_t StateGraph::crossed(std::size_t stage) const {
   std::size_t crossed = 0;
-  for (std::size_t p = 0; p < phase; ++p) {
-    crossed += events_[p].fanout ? 1 : 0;
+  for (std::size_t p = 0; p < stage; ++p) {
+    crossed += stage_ends_[p].fanout ? 1 : 0;
   }
   return crossed;
 }
 
-std::size_t Skeleton::find_placing(const Placing& placing) {
-  const auto [entry, is_new] = placing_index_.try_emplace(placing, placings_.size());
+std::size_t StateGraph::find_edge(const BoundaryEdge& edge) {
+  const auto [entry, is_new] = edge_index_.try_emplace(edge, edges_.size());
   if (is_new) {
-    placings_.push_back(placing);
+    edges_.push_back(edge);
   }
   return entry->second;
 }
 
 // Where a tensor may be placed from a stop, whatever the others do.
-const std::vector<NextStop>& Skeleton::next_stops(std::size_t phase, TensorId t, std::size_t from) {
-  std::optional<std::vector<NextStop>>& next = next_stops_[t][phase * stops_[t].size() + from];
+const std::vector<NextResidence>& StateGraph::next_residences(std::size_t stage, TensorId t,
+                                                              std::size_t from) {
+  std::optional<std::vector<NextResidence>>& next =
+      next_residences_[t][stage * residences_[t].size() + from];
   if (!next) {
     next.emplace();
-    const Stop& above = stops_[t][from];
-    for (std::size_t to = from + 1; to < stops_[t].size() && !above.latch; ++to) {
-      const Stop& below = stops_[t][to];
+    const Residence& above = residences_[t][from];
+    for (std::size_t to = from + 1; to < residences_[t].size() && !above.latch; ++to) {
+      const Residence& below = residences_[t][to];
       const bool inwards = below.latch || index_of(below.level) > index_of(above.level);
-      if (inwards && may_place(phase, below) && may_pass(t, above, &below)) {
-        next->push_back({to, find_placing({t, from, to, crossed(phase)})});
+      if (inwards && may_place(stage, below) && may_pass(t, above, &below)) {
+        next->push_back({to, find_edge({t, from, to, crossed(stage)})});
       }
     }
   }
@@ -238,12 +242,12 @@ const std::vector<NextStop>& Skeleton::next_stops(std::size_t phase, TensorId t,
 
 // Calls visit(Place) for every next stop of a tensor.
 template <class Visit>
-void Skeleton::for_each_step(std::size_t phase, std::size_t pointers, TensorId t,
-                             const Visit& visit) {
-  const std::size_t from = stop_index(pointers, t);
-  for (const auto& [to, placing] : next_stops(phase, t, from)) {
-    const Stop& below = stops_[t][to];
-    std::size_t target = pointers + (to - from) * radix_[t];
+void StateGraph::for_each_step(std::size_t stage, std::size_t residency, TensorId t,
+                               const Visit& visit) {
+  const std::size_t from = residence_index(residency, t);
+  for (const auto& [to, edge] : next_residences(stage, t, from)) {
+    const Residence& below = residences_[t][to];
+    std::size_t target = residency + (to - from) * radix_[t];
     for (std::size_t b = 0; b < borders_.size(); ++b) {
       const bool kept = (target / stride_of_borders_ >> b & 1U) != 0;
       target += !below.latch && below.level == borders_[b] && !kept ? stride_of_borders_ << b : 0;
@@ -253,200 +257,203 @@ void Skeleton::for_each_step(std::size_t phase, std::size_t pointers, TensorId t
           !below.latch && loops_end_[e].level == below.level && loops_end_[e].tensor == t;
       target += ends ? stride_of_ends_ << e : 0;  // a tensor is kept at a level once
     }
-    visit(Place{placing, target});
+    visit(Place{edge, target});
   }
 }
 
 // Adds to `found` every way to place tensors from t on that slide along `dim`, one or several
 // levels each. `so_far` is left as it is.
-void Skeleton::extend_jump(std::size_t phase, DimId dim, TensorId t, Jump& so_far,
-                           std::vector<Jump>& found) {
-  if (index_of(t) == stops_.size()) {
-    if (!so_far.placings.empty()) {
+void StateGraph::extend_sliding_edge(std::size_t stage, DimId dim, TensorId t, SlidingEdge& so_far,
+                                     std::vector<SlidingEdge>& found) {
+  if (index_of(t) == residences_.size()) {
+    if (!so_far.edges.empty()) {
       found.push_back(so_far);
     }
     return;
   }
   const std::size_t target = so_far.target;
   if (sliding_[dim].contains(t)) {
-    for_each_step(phase, target, t, [&](const Place& place) {
-      so_far.placings.push_back(place.placing);
+    for_each_step(stage, target, t, [&](const Place& place) {
+      so_far.edges.push_back(place.edge);
       so_far.target = place.target;
-      extend_jump(phase, dim, t, so_far, found);
-      so_far.placings.pop_back();
+      extend_sliding_edge(stage, dim, t, so_far, found);
+      so_far.edges.pop_back();
     });
     so_far.target = target;
   }
-  extend_jump(phase, dim, static_cast<TensorId>(index_of(t) + 1), so_far, found);
+  extend_sliding_edge(stage, dim, static_cast<TensorId>(index_of(t) + 1), so_far, found);
 }
 
-bool Skeleton::is_in_array(TensorId t, const Stop& stop) const {
+bool StateGraph::is_in_array(TensorId t, const Residence& residence) const {
   const auto* timing = std::get_if<SystolicTiming>(&problem().arch().compute.timing);
   return timing != nullptr && may_stay_ && may_stay_->contains(t) &&
-         (stop.latch || index_of(stop.level) >= problem().arch().levels_above[timing->array]);
+         (residence.latch ||
+          index_of(residence.level) >= problem().arch().levels_above[timing->array]);
 }
 
-void Skeleton::make_end(std::size_t pointers) {
+void StateGraph::make_end(std::size_t residency) {
   std::vector<std::size_t> accesses;
-  if (!region(phases() - 1).may_end(state(pointers))) {
+  if (!region(stages() - 1).may_end(state(residency))) {
     return;
   }
   bool runs = !may_stay_;
-  for (const TensorId t : stops_.ids()) {
-    runs = runs || is_in_array(t, stop(pointers, t));
+  for (const TensorId t : residences_.ids()) {
+    runs = runs || is_in_array(t, residence(residency, t));
   }
   if (!runs) {
     return;
   }
-  for (const TensorId t : stops_.ids()) {
-    if (!may_pass(t, stop(pointers, t), nullptr)) {
+  for (const TensorId t : residences_.ids()) {
+    if (!may_pass(t, residence(residency, t), nullptr)) {
       return;
     }
-    if (!stop(pointers, t).latch) {
-      accesses.push_back(find_placing({t, stop_index(pointers, t), Placing::kMac, used_.size()}));
+    if (!residence(residency, t).latch) {
+      accesses.push_back(
+          find_edge({t, residence_index(residency, t), BoundaryEdge::kMac, used_.size()}));
     }
   }
-  ends_[pointers] = std::move(accesses);
+  ends_[residency] = std::move(accesses);
 }
 
-std::optional<std::size_t> Skeleton::after_loop(std::size_t phase, std::size_t pointers, DimId dim,
-                                                std::int64_t factor) const {
-  const auto next = region(phase).after(state(pointers), dim, factor);
-  return next ? std::optional(pointers % stride_of_state_ + *next * stride_of_state_)
+std::optional<std::size_t> StateGraph::after_loop(std::size_t stage, std::size_t residency,
+                                                  DimId dim, std::int64_t factor) const {
+  const auto next = region(stage).after(state(residency), dim, factor);
+  return next ? std::optional(residency % stride_of_state_ + *next * stride_of_state_)
               : std::nullopt;
 }
 
-bool Skeleton::is_neutral(std::size_t phase, std::size_t pointers, DimId dim) const {
-  return !region(phase).tracks(dim) && after_loop(phase, pointers, dim, 1) == pointers;
+bool StateGraph::is_neutral(std::size_t stage, std::size_t residency, DimId dim) const {
+  return !region(stage).tracks(dim) && after_loop(stage, residency, dim, 1) == residency;
 }
 
-std::optional<std::size_t> Skeleton::after_event(std::size_t phase, std::size_t pointers) const {
-  if (region_[phase] == region_[phase + 1]) {
-    return pointers;
+std::optional<std::size_t> StateGraph::after_stage(std::size_t stage, std::size_t residency) const {
+  if (region_[stage] == region_[stage + 1]) {
+    return residency;
   }
-  std::size_t next = pointers % stride_of_state_;
+  std::size_t next = residency % stride_of_state_;
   for (std::size_t b = 0; b < borders_.size(); ++b) {
-    if (!events_[phase].fanout && borders_[b] == events_[phase].level) {
+    if (!stage_ends_[stage].fanout && borders_[b] == stage_ends_[stage].level) {
       if ((next / stride_of_borders_ >> b & 1U) == 0) {
         return std::nullopt;
       }
       next -= stride_of_borders_ << b;
     }
   }
-  return region(phase).may_end(state(pointers)) ? std::optional(next) : std::nullopt;
+  return region(stage).may_end(state(residency)) ? std::optional(next) : std::nullopt;
 }
 
-// Moves go to a later phase or to larger pointers: one sweep in that order sees all that a nest can
-// reach.
-void Skeleton::make_moves() {
+// Moves go to a later stage or to larger residency: one sweep in that order sees all that a nest
+// can reach.
+void StateGraph::make_moves() {
   sliding_.resize(problem().workload().dims.size());
   factors_.resize(sliding_.size());
   for (const DimId d : sliding_.ids()) {
     factors_[d] = divisors(problem().workload().dims[d].bound);
-    for (const TensorId t : stops_.ids()) {
+    for (const TensorId t : residences_.ids()) {
       if (slides_along(problem().workload(), problem().workload().tensors[t], d)) {
         sliding_[d].insert(t);
       }
     }
   }
-  next_stops_.resize(stops_.size());
-  for (const TensorId t : stops_.ids()) {
-    next_stops_[t].resize(phases() * stops_[t].size());
+  next_residences_.resize(residences_.size());
+  for (const TensorId t : residences_.ids()) {
+    next_residences_[t].resize(stages() * residences_[t].size());
   }
-  places_.resize(phases() * pointers_);
-  jumps_.resize(phases() * pointers_);
-  ends_.resize(pointers_);
-  reachable_.assign(phases() * pointers_, false);
-  for (std::size_t pointers = 0; pointers < stride_of_borders_; ++pointers) {
+  places_.resize(stages() * residencies_);
+  sliding_edges_.resize(stages() * residencies_);
+  ends_.resize(residencies_);
+  reachable_.assign(stages() * residencies_, false);
+  for (std::size_t residency = 0; residency < stride_of_borders_; ++residency) {
     bool start = true;
-    for (const TensorId t : stops_.ids()) {
-      start = start && !stop(pointers, t).latch && index_of(stop(pointers, t).level) == 0;
+    for (const TensorId t : residences_.ids()) {
+      start =
+          start && !residence(residency, t).latch && index_of(residence(residency, t).level) == 0;
     }
     if (start) {
-      starts_.push_back(pointers);
-      reachable_[pointers] = true;
+      starts_.push_back(residency);
+      reachable_[residency] = true;
     }
   }
-  for (std::size_t phase = 0; phase < phases(); ++phase) {
-    for (std::size_t pointers = 0; pointers < pointers_; ++pointers) {
-      if (reachable_[phase * pointers_ + pointers]) {
-        make_moves(phase, pointers);
+  for (std::size_t stage = 0; stage < stages(); ++stage) {
+    for (std::size_t residency = 0; residency < residencies_; ++residency) {
+      if (reachable_[stage * residencies_ + residency]) {
+        make_moves(stage, residency);
       }
     }
   }
 }
 
-void Skeleton::make_moves(std::size_t phase, std::size_t pointers) {
-  const std::size_t node = phase * pointers_ + pointers;
-  const auto reach = [&](std::size_t at_phase, std::optional<std::size_t> at) {
+void StateGraph::make_moves(std::size_t stage, std::size_t residency) {
+  const std::size_t node = stage * residencies_ + residency;
+  const auto reach = [&](std::size_t at_stage, std::optional<std::size_t> at) {
     if (at) {
-      reachable_[at_phase * pointers_ + *at] = true;
+      reachable_[at_stage * residencies_ + *at] = true;
     }
   };
-  if (phase + 1 < phases()) {
-    reach(phase + 1, after_event(phase, pointers));
+  if (stage + 1 < stages()) {
+    reach(stage + 1, after_stage(stage, residency));
   } else {
-    make_end(pointers);
+    make_end(residency);
   }
-  for (const TensorId t : stops_.ids()) {
-    for_each_step(phase, pointers, t, [&](const Place& place) {
+  for (const TensorId t : residences_.ids()) {
+    for_each_step(stage, residency, t, [&](const Place& place) {
       places_[node].push_back(place);
-      reach(phase, place.target);
+      reach(stage, place.target);
     });
   }
-  const DimSet fixed = frozen(phase, pointers);
+  const DimSet fixed = locked(stage, residency);
   for (const DimId d : sliding_.ids()) {
-    if (fixed.contains(d) || !after_loop(phase, pointers, d, 1)) {
+    if (fixed.contains(d) || !after_loop(stage, residency, d, 1)) {
       continue;
     }
-    const std::size_t first = jumps_[node].size();
+    const std::size_t first = sliding_edges_[node].size();
     if (!sliding_[d].empty()) {
-      Jump none{d, {}, pointers};
-      extend_jump(phase, d, TensorId{0}, none, jumps_[node]);
+      SlidingEdge none{d, {}, residency};
+      extend_sliding_edge(stage, d, TensorId{0}, none, sliding_edges_[node]);
     }
     // Loops of all factors lead to one place if they are neutral.
-    const std::size_t kinds = is_neutral(phase, pointers, d) ? 1 : factors_[d].size();
+    const std::size_t kinds = is_neutral(stage, residency, d) ? 1 : factors_[d].size();
     for (std::size_t i = 0; i < kinds; ++i) {
-      reach(phase, after_loop(phase, pointers, d, factors_[d][i]));
-      for (std::size_t j = first; j < jumps_[node].size(); ++j) {
-        reach(phase, after_loop(phase, jumps_[node][j].target, d, factors_[d][i]));
+      reach(stage, after_loop(stage, residency, d, factors_[d][i]));
+      for (std::size_t j = first; j < sliding_edges_[node].size(); ++j) {
+        reach(stage, after_loop(stage, sliding_edges_[node][j].target, d, factors_[d][i]));
       }
     }
   }
 }
 
-// Placings lead to stops further on. Sums may move at either width.
-void Skeleton::make_least_paid() {
+// Edges lead to residences further on. Sums may move at either width.
+void StateGraph::make_least_paid() {
   const Arch& arch = problem().arch();
-  least_paid_.resize(stops_.size());
-  for (const TensorId t : stops_.ids()) {
+  least_paid_.resize(residences_.size());
+  for (const TensorId t : residences_.ids()) {
     const Tensor& tensor = problem().workload().tensors[t];
     const bool output = t == problem().workload().output();
     const double bits = static_cast<double>(footprint(tensor, bounds_of(problem().workload()))) *
                         std::min(problem().moved_bits(t, tensor.bits),
                                  problem().moved_bits(t, tensor.partial_bits));
-    least_paid_[t].resize(stops_[t].size(), kInfinity);
-    for (std::size_t to = 0; to < stops_[t].size(); ++to) {
-      const Stop& stop = stops_[t][to];
+    least_paid_[t].resize(residences_[t].size(), kInfinity);
+    for (std::size_t to = 0; to < residences_[t].size(); ++to) {
+      const Residence& residence = residences_[t][to];
       double& least = least_paid_[t][to];
-      least = !stop.latch && stop.level == LevelId{0} ? 0 : kInfinity;
-      for (const Placing& placing : placings_) {
-        if (placing.tensor == t && placing.to == to) {
-          const Storage& parent = arch.levels[stops_[t][placing.from].level];
+      least = !residence.latch && residence.level == LevelId{0} ? 0 : kInfinity;
+      for (const BoundaryEdge& edge : edges_) {
+        if (edge.tensor == t && edge.to == to) {
+          const Storage& parent = arch.levels[residences_[t][edge.from].level];
           const double leaves = parent_energy(parent, output).crossing_pj;
           const double arrives =
-              stop.latch ? 0 : child_energy(arch.levels[stop.level], output).crossing_pj;
-          least = std::min(least, least_paid_[t][placing.from] + bits * (leaves + arrives));
+              residence.latch ? 0 : child_energy(arch.levels[residence.level], output).crossing_pj;
+          least = std::min(least, least_paid_[t][edge.from] + bits * (leaves + arrives));
         }
       }
     }
   }
 }
 
-double Skeleton::least_paid(std::size_t pointers) const {
+double StateGraph::least_paid(std::size_t residency) const {
   double paid = 0;
-  for (const TensorId t : stops_.ids()) {
-    paid += least_paid_[t][stop_index(pointers, t)];
+  for (const TensorId t : residences_.ids()) {
+    paid += least_paid_[t][residence_index(residency, t)];
   }
   return paid;
 }

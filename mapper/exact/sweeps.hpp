@@ -21,7 +21,7 @@ double least_sum(const double* a, const double* b, std::size_t size);
 void multiply_fitting(double* out, const double* factors, double each, const double* bits,
                       double most, std::size_t size);
 
-// A run of the lattice over a dim to a row of other pointers; its costs begin at `entry`.
+// A run of the lattice over a dim to a row of other residency; its costs begin at `entry`.
 struct Leg {
   std::size_t from = 0;  // digits
   std::size_t to = 0;
@@ -37,7 +37,7 @@ void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
 void relax_neutral(const Lattice& lattice, DimId dim, double* row);
 void spread_neutral(const Lattice& lattice, DimId dim, double* row);
 
-// Values on the way of a jump, one for each run of the lattice over a dim and rest, as in
+// Values on the way of a sliding_edge, one for each run of the lattice over a dim and rest, as in
 // Costs::sliding. `End`: which of a run's tiles a row is about.
 enum class End : std::uint8_t { kFrom, kTo };
 // out = min(out, cost + min(row at that end, in)); not `known`: `out` holds nothing yet.

@@ -8,31 +8,31 @@ namespace mapsim::exact {
 
 namespace {
 
-std::vector<TensorMoves::Edge> edges_of(const Skeleton& skeleton, TensorId t, std::size_t phase) {
+std::vector<TensorMoves::Edge> edges_of(const StateGraph& graph, TensorId t, std::size_t stage) {
   std::vector<TensorMoves::Edge> edges;
-  std::vector<bool> known(skeleton.placings().size(), false);
-  for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
-    for (const Skeleton::Place& place : skeleton.places(phase, pointers)) {
-      const Placing& placing = skeleton.placings()[place.placing];
-      if (placing.tensor == t && !known[place.placing]) {
-        known[place.placing] = true;
-        edges.push_back({placing.from, placing.to, place.placing});
+  std::vector<bool> known(graph.edges().size(), false);
+  for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+    for (const StateGraph::Place& place : graph.places(stage, residency)) {
+      const BoundaryEdge& edge = graph.edges()[place.edge];
+      if (edge.tensor == t && !known[place.edge]) {
+        known[place.edge] = true;
+        edges.push_back({edge.from, edge.to, place.edge});
       }
     }
   }
   return edges;
 }
 
-void find_ends(const Skeleton& skeleton, TensorId t, TensorMoves& moves) {
-  for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
-    const std::size_t stop = skeleton.stop_index(pointers, t);
-    if (!skeleton.end(pointers) || moves.ends[stop]) {
+void find_ends(const StateGraph& graph, TensorId t, TensorMoves& moves) {
+  for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+    const std::size_t residence = graph.residence_index(residency, t);
+    if (!graph.end(residency) || moves.ends[residence]) {
       continue;
     }
-    moves.ends[stop] = true;
-    for (const std::size_t placing : *skeleton.end(pointers)) {
-      if (skeleton.placings()[placing].tensor == t) {
-        moves.accesses[stop] = placing;
+    moves.ends[residence] = true;
+    for (const std::size_t edge : *graph.end(residency)) {
+      if (graph.edges()[edge].tensor == t) {
+        moves.accesses[residence] = edge;
       }
     }
   }
@@ -40,16 +40,16 @@ void find_ends(const Skeleton& skeleton, TensorId t, TensorMoves& moves) {
 
 }  // namespace
 
-TensorMoves moves_of(const Skeleton& skeleton, TensorId t) {
-  const std::size_t stops = skeleton.stops(t).size();
+TensorMoves moves_of(const StateGraph& graph, TensorId t) {
+  const std::size_t residences = graph.residences(t).size();
   TensorMoves moves;
-  moves.ends.assign(stops, false);
-  moves.accesses.assign(stops, TensorMoves::kNone);
-  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
-    moves.edges.push_back(edges_of(skeleton, t, phase));
+  moves.ends.assign(residences, false);
+  moves.accesses.assign(residences, TensorMoves::kNone);
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    moves.edges.push_back(edges_of(graph, t, stage));
   }
-  find_ends(skeleton, t, moves);
-  const Workload& workload = skeleton.problem().workload();
+  find_ends(graph, t, moves);
+  const Workload& workload = graph.problem().workload();
   for (const DimId d : workload.dims.ids()) {
     if (slides_along(workload, workload.tensors[t], d)) {
       moves.slides.push_back(d);

@@ -5,54 +5,55 @@
 
 namespace mapsim::exact {
 
-TensorWays::TensorWays(const Skeleton& skeleton, const Unrolled& unrolled, TensorId t,
+TensorWays::TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t,
                        double operations)
-    : skeleton_{skeleton},
+    : graph_{graph},
       unrolled_{unrolled},
       tensor_{t},
-      moves_{skeleton.moves(t)},
+      moves_{graph.moves(t)},
       operations_{operations},
-      least_(skeleton.phases(), std::vector<double>(stops().size(), kInfinity)) {
+      least_(graph.stages(), std::vector<double>(residences().size(), kInfinity)) {
   std::size_t entries = 0;
   std::size_t longest = 0;
-  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
     first_.push_back(entries);
-    entries += lattice(phase).size() * stops().size();
-    longest = std::max(longest, lattice(phase).size());
+    entries += lattice(stage).size() * residences().size();
+    longest = std::max(longest, lattice(stage).size());
   }
   to_go_.assign(entries, kInfinity);
   nowhere_.assign(longest, kInfinity);
 }
 
-void TensorWays::find_to_go(Costs& costs) {
-  for (std::size_t phase = skeleton_.phases(); phase-- > 0;) {
-    find_to_go(phase, costs);
+void TensorWays::find_to_go(EdgeCosts& costs) {
+  for (std::size_t stage = graph_.stages(); stage-- > 0;) {
+    find_to_go(stage, costs);
   }
 }
 
-void TensorWays::find_paid(Costs& costs) {
+void TensorWays::find_paid(EdgeCosts& costs) {
   paid_.assign(to_go_.size(), kInfinity);
-  for (std::size_t phase = 0; phase < skeleton_.phases(); ++phase) {
-    find_paid(phase, costs);
-    for (std::size_t stop = 0; stop < stops().size(); ++stop) {
-      least_[phase][stop] = least_sum(paid(phase, stop), to_go(phase, stop), lattice(phase).size());
+  for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
+    find_paid(stage, costs);
+    for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+      least_[stage][residence] =
+          least_sum(paid(stage, residence), to_go(stage, residence), lattice(stage).size());
     }
   }
 }
 
-// As Skeleton::frozen has it of this tensor.
-DimSet TensorWays::frozen(std::size_t phase, std::size_t stop) const {
-  return stops()[stop].phase > phase ? skeleton_.problem().workload().tensors[tensor_].dims()
-                                     : DimSet{};
+// As StateGraph::locked has it of this tensor.
+DimSet TensorWays::locked(std::size_t stage, std::size_t residence) const {
+  return residences()[residence].stage > stage ? graph_.problem().workload().tensors[tensor_].dims()
+                                               : DimSet{};
 }
 
 // In the memory that is there.
-void TensorWays::make_runs(std::size_t phase) {
-  const Lattice& tiles = lattice(phase);
-  runs_.resize(std::max(runs_.size(), stops().size()), PerDim<Runs>(tiles.dims()));
-  for (std::size_t stop = 0; stop < stops().size(); ++stop) {
+void TensorWays::make_runs(std::size_t stage) {
+  const Lattice& tiles = lattice(stage);
+  runs_.resize(std::max(runs_.size(), residences().size()), PerDim<Runs>(tiles.dims()));
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
     for (const DimId d : moves_.slides) {
-      Runs& runs = runs_[stop][d];
+      Runs& runs = runs_[residence][d];
       runs.values.resize(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()));
       runs.known = false;
       nowhere_.resize(std::max(nowhere_.size(), runs.values.size()), kInfinity);
@@ -60,7 +61,7 @@ void TensorWays::make_runs(std::size_t phase) {
   }
 }
 
-// From where a jump is, or begins or ends at the row, past one more placing.
+// From where a sliding_edge is, or begins or ends at the row, past one more edge.
 void TensorWays::extend(const Lattice& tiles, DimId dim, End end, const double* row, const Runs& in,
                         const std::vector<double>& cost, Runs& out) const {
   extend_runs(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
@@ -68,47 +69,47 @@ void TensorWays::extend(const Lattice& tiles, DimId dim, End end, const double* 
   out.known = true;
 }
 
-void TensorWays::copy_behind(std::size_t phase, Costs& costs) {
-  const bool last = phase + 1 == skeleton_.phases();
-  for (std::size_t stop = 0; stop < stops().size(); ++stop) {
-    double* here = &to_go_[row(phase, stop)];
-    if (last && moves_.ends[stop]) {
-      for (const std::size_t tile : lattice(phase).ones()) {
-        const std::size_t access = moves_.accesses[stop];
+void TensorWays::copy_behind(std::size_t stage, EdgeCosts& costs) {
+  const bool last = stage + 1 == graph_.stages();
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    double* here = &to_go_[row(stage, residence)];
+    if (last && moves_.ends[residence]) {
+      for (const std::size_t tile : lattice(stage).ones()) {
+        const std::size_t access = moves_.accesses[residence];
         here[tile] = access == TensorMoves::kNone ? 0 : costs.mac({access}, tile)[0] - operations_;
       }
     } else if (!last) {
-      const double* next = to_go(phase + 1, stop);
-      const auto fanout = skeleton_.event_after(phase).fanout;
-      for (std::size_t tile = 0; tile < lattice(phase).size(); ++tile) {
+      const double* next = to_go(stage + 1, residence);
+      const auto fanout = graph_.end_of(stage).fanout;
+      for (std::size_t tile = 0; tile < lattice(stage).size(); ++tile) {
         here[tile] = next[fanout ? unrolled_.crossings[*fanout][tile] : tile];
       }
     }
   }
 }
 
-// From the innermost stop outwards. A jump places the tensor at one stop after the other.
-void TensorWays::find_to_go(std::size_t phase, Costs& costs) {
-  copy_behind(phase, costs);
-  const Lattice& tiles = lattice(phase);
-  make_runs(phase);
-  for (std::size_t stop = stops().size(); stop-- > 0;) {
-    double* here = &to_go_[row(phase, stop)];
-    for (const TensorMoves::Edge& edge : moves_.edges[phase]) {
-      if (edge.from != stop || costs.is_left_out(edge.placing)) {
+// From the innermost stop outwards. A sliding_edge places the tensor at one stop after the other.
+void TensorWays::find_to_go(std::size_t stage, EdgeCosts& costs) {
+  copy_behind(stage, costs);
+  const Lattice& tiles = lattice(stage);
+  make_runs(stage);
+  for (std::size_t residence = residences().size(); residence-- > 0;) {
+    double* here = &to_go_[row(stage, residence)];
+    for (const TensorMoves::Edge& edge : moves_.edges[stage]) {
+      if (edge.from != residence || costs.is_left_out(edge.edge)) {
         continue;
       }
-      const double* below = to_go(phase, edge.to);
-      take_least_sum(here, below, costs.plain(edge.placing).data(), tiles.size());
+      const double* below = to_go(stage, edge.to);
+      take_least_sum(here, below, costs.plain(edge.edge).data(), tiles.size());
       for (const DimId d : moves_.slides) {
-        extend(tiles, d, End::kTo, below, runs_[edge.to][d], costs.sliding(edge.placing, d),
-               runs_[stop][d]);
+        extend(tiles, d, End::kTo, below, runs_[edge.to][d], costs.sliding(edge.edge, d),
+               runs_[residence][d]);
       }
     }
-    const DimSet fixed = frozen(phase, stop);
+    const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {
-      if (runs_[stop][d].known && !fixed.contains(d)) {
-        end_runs(tiles, d, End::kFrom, runs_[stop][d].values.data(), here);
+      if (runs_[residence][d].known && !fixed.contains(d)) {
+        end_runs(tiles, d, End::kFrom, runs_[residence][d].values.data(), here);
       }
     }
     for (std::size_t i = 0; i < tiles.dims(); ++i) {
@@ -120,17 +121,17 @@ void TensorWays::find_to_go(std::size_t phase, Costs& costs) {
   }
 }
 
-void TensorWays::copy_before(std::size_t phase) {
-  for (std::size_t stop = 0; stop < stops().size(); ++stop) {
-    double* here = &paid_[row(phase, stop)];
-    const Stop& at = stops()[stop];
-    if (phase == 0) {
+void TensorWays::copy_before(std::size_t stage) {
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    double* here = &paid_[row(stage, residence)];
+    const Residence& at = residences()[residence];
+    if (stage == 0) {
       here[lattice(0).size() - 1] = !at.latch && index_of(at.level) == 0 ? 0 : kInfinity;
       continue;
     }
-    const double* before = paid(phase - 1, stop);
-    const auto fanout = skeleton_.event_after(phase - 1).fanout;
-    for (std::size_t tile = 0; tile < lattice(phase - 1).size(); ++tile) {
+    const double* before = paid(stage - 1, residence);
+    const auto fanout = graph_.end_of(stage - 1).fanout;
+    for (std::size_t tile = 0; tile < lattice(stage - 1).size(); ++tile) {
       double& there = here[fanout ? unrolled_.crossings[*fanout][tile] : tile];
       there = std::min(there, before[tile]);
     }
@@ -138,16 +139,16 @@ void TensorWays::copy_before(std::size_t phase) {
 }
 
 // From the outermost stop inwards.
-void TensorWays::find_paid(std::size_t phase, Costs& costs) {
-  copy_before(phase);
-  const Lattice& tiles = lattice(phase);
-  make_runs(phase);
-  for (std::size_t stop = 0; stop < stops().size(); ++stop) {
-    double* here = &paid_[row(phase, stop)];
-    const DimSet fixed = frozen(phase, stop);
+void TensorWays::find_paid(std::size_t stage, EdgeCosts& costs) {
+  copy_before(stage);
+  const Lattice& tiles = lattice(stage);
+  make_runs(stage);
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    double* here = &paid_[row(stage, residence)];
+    const DimSet fixed = locked(stage, residence);
     for (const DimId d : moves_.slides) {
-      if (runs_[stop][d].known) {
-        end_runs(tiles, d, End::kTo, runs_[stop][d].values.data(), here);
+      if (runs_[residence][d].known) {
+        end_runs(tiles, d, End::kTo, runs_[residence][d].values.data(), here);
       }
     }
     for (std::size_t i = 0; i < tiles.dims(); ++i) {
@@ -156,15 +157,15 @@ void TensorWays::find_paid(std::size_t phase, Costs& costs) {
         spread_neutral(tiles, d, here);
       }
     }
-    for (const TensorMoves::Edge& edge : moves_.edges[phase]) {
-      if (edge.from != stop || costs.is_left_out(edge.placing)) {
+    for (const TensorMoves::Edge& edge : moves_.edges[stage]) {
+      if (edge.from != residence || costs.is_left_out(edge.edge)) {
         continue;
       }
-      take_least_sum(&paid_[row(phase, edge.to)], here, costs.plain(edge.placing).data(),
+      take_least_sum(&paid_[row(stage, edge.to)], here, costs.plain(edge.edge).data(),
                      tiles.size());
       for (const DimId d : moves_.slides) {
-        extend(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here, runs_[stop][d],
-               costs.sliding(edge.placing, d), runs_[edge.to][d]);
+        extend(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,
+               runs_[residence][d], costs.sliding(edge.edge, d), runs_[edge.to][d]);
       }
     }
   }

@@ -11,57 +11,59 @@
 namespace mapsim::exact {
 
 // What one tensor would have to pay [pJ] if it were alone: for its least way from the start to
-// where it was placed last (a stop of the skeleton) and a tile, and for the least way on from
+// where it was placed last (a stop of the graph) and a tile, and for the least way on from
 // there, when every loop is the tensor's to choose and every tile has its room for itself. Without
 // operations. docs/decisions/0038-ways-of-one-tensor.md.
 class TensorWays {
  public:
   // `operations`: energy of all of them [pJ].
-  TensorWays(const Skeleton& skeleton, const Unrolled& unrolled, TensorId t, double operations);
+  TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t, double operations);
   // Both make what tables of the tensor they need.
-  void find_to_go(Costs& costs);
-  void find_paid(Costs& costs);  // after that
+  void find_to_go(EdgeCosts& costs);
+  void find_paid(EdgeCosts& costs);  // after that
 
-  // At all tiles of the phase's lattice. Until found: infinite (to go) or not to be asked for.
-  const double* paid(std::size_t phase, std::size_t stop) const { return &paid_[row(phase, stop)]; }
-  const double* to_go(std::size_t phase, std::size_t stop) const {
-    return &to_go_[row(phase, stop)];
+  // At all tiles of the stage's lattice. Until found: infinite (to go) or not to be asked for.
+  const double* paid(std::size_t stage, std::size_t residence) const {
+    return &paid_[row(stage, residence)];
+  }
+  const double* to_go(std::size_t stage, std::size_t residence) const {
+    return &to_go_[row(stage, residence)];
   }
   // The least sum of both over the tiles, per stop.
-  const std::vector<double>& least(std::size_t phase) const { return least_[phase]; }
+  const std::vector<double>& least(std::size_t stage) const { return least_[stage]; }
 
  private:
-  // Values on the way of a jump; as long as nothing leads there, not to be read.
+  // Values on the way of a sliding_edge; as long as nothing leads there, not to be read.
   struct Runs {
     std::vector<double> values;
     bool known = false;
   };
 
-  std::size_t row(std::size_t phase, std::size_t stop) const {
-    return first_[phase] + stop * lattice(phase).size();
+  std::size_t row(std::size_t stage, std::size_t residence) const {
+    return first_[stage] + residence * lattice(stage).size();
   }
-  const Lattice& lattice(std::size_t phase) const {
-    return unrolled_.lattices[skeleton_.crossed(phase)];
+  const Lattice& lattice(std::size_t stage) const {
+    return unrolled_.lattices[graph_.crossed(stage)];
   }
-  const std::vector<Stop>& stops() const { return skeleton_.stops(tensor_); }
-  DimSet frozen(std::size_t phase, std::size_t stop) const;
-  void make_runs(std::size_t phase);
+  const std::vector<Residence>& residences() const { return graph_.residences(tensor_); }
+  DimSet locked(std::size_t stage, std::size_t residence) const;
+  void make_runs(std::size_t stage);
   void extend(const Lattice& tiles, DimId dim, End end, const double* row, const Runs& in,
               const std::vector<double>& cost, Runs& out) const;
-  void copy_behind(std::size_t phase, Costs& costs);
-  void find_to_go(std::size_t phase, Costs& costs);
-  void copy_before(std::size_t phase);
-  void find_paid(std::size_t phase, Costs& costs);
+  void copy_behind(std::size_t stage, EdgeCosts& costs);
+  void find_to_go(std::size_t stage, EdgeCosts& costs);
+  void copy_before(std::size_t stage);
+  void find_paid(std::size_t stage, EdgeCosts& costs);
 
-  const Skeleton& skeleton_;
+  const StateGraph& graph_;
   const Unrolled& unrolled_;
   TensorId tensor_;
   const TensorMoves& moves_;
   double operations_;
-  std::vector<std::size_t> first_;  // per phase: entries of the phases before it
+  std::vector<std::size_t> first_;  // per stage: entries of the stages before it
   std::vector<double> paid_;
   std::vector<double> to_go_;
-  std::vector<std::vector<double>> least_;  // per phase and stop
+  std::vector<std::vector<double>> least_;  // per stage and stop
   std::vector<double> nowhere_;             // infinite rows and runs
   std::vector<PerDim<Runs>> runs_;          // per stop and dim
 };

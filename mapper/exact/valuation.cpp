@@ -21,14 +21,14 @@ Tracked tracked(const Problem& problem, const Objective& objective) {
           timed && objective.mode == LatencyMode::kRamped};
 }
 
-Valuation::Valuation(const Skeleton& skeleton, const Objective& objective, double compute_cycles)
-    : ports_{skeleton.ports()},
+Valuation::Valuation(const StateGraph& graph, const Objective& objective, double compute_cycles)
+    : ports_{graph.ports()},
       objective_{objective},
-      tracked_{tracked(skeleton.problem(), objective)},
+      tracked_{tracked(graph.problem(), objective)},
       compute_cycles_{compute_cycles},
-      leakage_per_cycle_{skeleton.problem().leakage(mapsim::Cycles{1}).count()} {
+      leakage_per_cycle_{graph.problem().leakage(mapsim::Cycles{1}).count()} {
   for (const Port& port : ports_) {
-    const Overlap& overlap = skeleton.problem().overlap(port.level);
+    const Overlap& overlap = graph.problem().overlap(port.level);
     hides_.push_back(overlap.hides(port.kind));
     storeys_.push_back(overlap.storey);
   }

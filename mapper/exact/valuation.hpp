@@ -36,7 +36,7 @@ Tracked tracked(const Problem& problem, const Objective& objective);
 // Objective of a whole or partial mapping from the components of its cost (resource_vector.hpp).
 class Valuation {
  public:
-  Valuation(const Skeleton& skeleton, const Objective& objective, double compute_cycles);
+  Valuation(const StateGraph& graph, const Objective& objective, double compute_cycles);
   // Infinite where a limit is broken.
   Key key(const double* components) const { return key(components, compute_cycles_); }
   // With another time for the compute units.

@@ -96,14 +96,14 @@ class DimLoops {
 
 }  // namespace
 
-Unrolled::Unrolled(const Problem& problem, const UnrollingGroup& group)
-    : windows{window_dims(problem.workload())}, unrolling{group.first} {
+Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class)
+    : windows{window_dims(problem.workload())}, unrolling{unrolling_class.first} {
   PerDim<std::int64_t> bounds(problem.workload().dims.size());
   for (const DimId d : bounds.ids()) {
     bounds[d] = problem.workload().dims[d].bound;
   }
-  for (const FanoutId f : group.factors.ids()) {
-    const PerDim<std::int64_t>& along = group.factors[f];
+  for (const FanoutId f : unrolling_class.factors.ids()) {
+    const PerDim<std::int64_t>& along = unrolling_class.factors[f];
     if (std::all_of(along.begin(), along.end(), [](std::int64_t n) { return n == 1; })) {
       continue;
     }

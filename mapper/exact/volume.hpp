@@ -27,7 +27,7 @@ struct Unrolled {
 
   Unrolling unrolling;  // which axis takes which factor
 
-  Unrolled(const Problem& problem, const UnrollingGroup& group);
+  Unrolled(const Problem& problem, const UnrollingClass& unrolling_class);
   std::int64_t bound(DimId d) const { return lattices.front().bound(d); }  // temporal
 };
 

@@ -33,15 +33,16 @@ UnrollingClasses::UnrollingClasses(const Problem& problem, const UnrollingLimits
   }
 }
 
-UnrollingGroup UnrollingClasses::group(const Tuple& tuple) const {
-  UnrollingGroup group{{}, 1, {}};
+UnrollingClass UnrollingClasses::unrolling_class(const Tuple& tuple) const {
+  UnrollingClass unrolling_class{{}, 1, {}};
   for (const FanoutId f : choices_.ids()) {
     const FanoutChoice& choice = choices_[f][tuple[index_of(f)]];
-    group.factors.push_back(choice.factors);
-    group.assignments *= choice.assignments;
-    group.first.insert(group.first.end(), choice.first.begin(), choice.first.end());
+    unrolling_class.factors.push_back(choice.factors);
+    unrolling_class.assignments *= choice.assignments;
+    unrolling_class.first.insert(unrolling_class.first.end(), choice.first.begin(),
+                                 choice.first.end());
   }
-  return group;
+  return unrolling_class;
 }
 
 bool UnrollingClasses::comes_before(const Tuple& a, const Tuple& b) const {
@@ -71,7 +72,7 @@ bool UnrollingClasses::comes_before(const Tuple& a, const Tuple& b) const {
              : compare([](const FanoutChoice& choice) { return choice.assignment_rank; }) < 0;
 }
 
-std::vector<UnrollingGroup> UnrollingClasses::list() const {
+std::vector<UnrollingClass> UnrollingClasses::list() const {
   struct Partial {
     Tuple tuple{};
     PackedFactors product;
@@ -92,12 +93,12 @@ std::vector<UnrollingGroup> UnrollingClasses::list() const {
   }
   std::sort(all.begin(), all.end(),
             [this](const Partial& a, const Partial& b) { return comes_before(a.tuple, b.tuple); });
-  std::vector<UnrollingGroup> groups;
-  groups.reserve(all.size());
+  std::vector<UnrollingClass> classes;
+  classes.reserve(all.size());
   for (const Partial& each : all) {
-    groups.push_back(group(each.tuple));
+    classes.push_back(unrolling_class(each.tuple));
   }
-  return groups;
+  return classes;
 }
 
 namespace {
@@ -201,7 +202,7 @@ std::vector<UnrollingClasses::Product> UnrollingClasses::products() const {
   return products;
 }
 
-std::vector<UnrollingGroup> group_by_factors(const Problem& problem,
+std::vector<UnrollingClass> group_by_factors(const Problem& problem,
                                              const UnrollingLimits& limits) {
   return UnrollingClasses(problem, limits).list();
 }

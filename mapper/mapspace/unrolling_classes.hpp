@@ -24,10 +24,10 @@ class UnrollingClasses {
 
   // A choice per fanout, as indices.
   using Tuple = std::array<std::uint32_t, kMaxFanouts>;
-  UnrollingGroup group(const Tuple& tuple) const;
+  UnrollingClass unrolling_class(const Tuple& tuple) const;
   // The order of lists: the fewest instances first, then the choices of the outermost fanout.
   bool comes_before(const Tuple& a, const Tuple& b) const;
-  std::vector<UnrollingGroup> list() const;
+  std::vector<UnrollingClass> list() const;
 
   // The classes that use the same fanouts and leave the same bounds to temporal loops: whatever
   // counts their nests depends on nothing else.
@@ -47,6 +47,6 @@ class UnrollingClasses {
 
 // Every admissible unrolling, grouped, in the order of lists. With `limits.remainders` also factors
 // that divide no bound, of each fanout for itself.
-std::vector<UnrollingGroup> group_by_factors(const Problem& problem, const UnrollingLimits& limits);
+std::vector<UnrollingClass> group_by_factors(const Problem& problem, const UnrollingLimits& limits);
 
 }  // namespace mapsim

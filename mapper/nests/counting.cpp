@@ -105,21 +105,21 @@ std::size_t most_points(const Placements& placements) {
 }
 
 // R(k): ways to put keeps and fanouts on k points, which may stay empty. With the points of the
-// used fanouts fixed, phase p has an interval of n_p >= 1 points, and intervals share their ends,
-// so that sum n_p = k + fanouts; a phase is a product over chains.
+// used fanouts fixed, stage p has an interval of n_p >= 1 points, and intervals share their ends,
+// so that sum n_p = k + fanouts; a stage is a product over chains.
 Series count_loose(const Placements& placements) {
   const std::size_t fanouts = placements.used_fanouts().size();
   const std::size_t size = most_points(placements) + fanouts + 1;
   Series loose;
-  for (std::size_t phase = 0; phase <= fanouts; ++phase) {
+  for (std::size_t stage = 0; stage <= fanouts; ++stage) {
     Series ways(size);
     for (std::size_t n = fanouts == 0 ? 0 : 1; n < size; ++n) {
       ways[n] = 1;
       for (const Chain& chain : placements.chains()) {
-        ways[n] *= spread(chain, placements.first_level(phase), placements.end_level(phase), n);
+        ways[n] *= spread(chain, placements.first_level(stage), placements.end_level(stage), n);
       }
     }
-    loose = phase == 0 ? ways : multiply(loose, ways);
+    loose = stage == 0 ? ways : multiply(loose, ways);
     loose.resize(size);
   }
   loose.erase(loose.begin(), loose.begin() + static_cast<std::ptrdiff_t>(fanouts));
@@ -175,8 +175,8 @@ std::vector<mpz_class> mix_letters(const std::vector<mpz_class>& a,
 
 // Words without equal neighbours have the generating function 1 / (1 - u), u = sum_d x_d / (1 +
 // x_d) (Carlitz), non-empty ones G = u / (1 - u), and j barriers between j + 1 of them G^(j+1) =
-// sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c), which turns u^N
-// into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
+// sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c), which
+// task_window u^N into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds) {
   Series powers{1};  // of u, under the functional
   for (const std::int64_t bound : bounds) {
@@ -220,10 +220,10 @@ mpz_class count_nests(const std::vector<mpz_class>& arrangements,
   return nests;
 }
 
-std::size_t MappingCounter::word_class(const UnrollingGroup& group) {
+std::size_t MappingCounter::word_class(const UnrollingClass& unrolling_class) {
   std::vector<std::int64_t> bounds;
   std::vector<std::vector<int>> key;
-  for (const std::int64_t bound : temporal_bounds(space_->problem().workload(), group)) {
+  for (const std::int64_t bound : temporal_bounds(space_->problem().workload(), unrolling_class)) {
     if (bound == 1) {
       continue;
     }
@@ -242,17 +242,18 @@ std::size_t MappingCounter::word_class(const UnrollingGroup& group) {
   return entry->second;
 }
 
-std::size_t MappingCounter::arrangement_class(const UnrollingGroup& group) {
-  const auto [entry, is_new] = arrangement_ids_.emplace(used_fanouts(group), arrangements_.size());
+std::size_t MappingCounter::arrangement_class(const UnrollingClass& unrolling_class) {
+  const auto [entry, is_new] =
+      arrangement_ids_.emplace(used_fanouts(unrolling_class), arrangements_.size());
   if (is_new) {
-    arrangements_.push_back(count_arrangements(Placements{*space_, group}));
+    arrangements_.push_back(count_arrangements(Placements{*space_, unrolling_class}));
   }
   return entry->second;
 }
 
-const mpz_class& MappingCounter::count(const UnrollingGroup& group) {
-  const std::size_t arrangement = arrangement_class(group);
-  const std::size_t word = word_class(group);
+const mpz_class& MappingCounter::count(const UnrollingClass& unrolling_class) {
+  const std::size_t arrangement = arrangement_class(unrolling_class);
+  const std::size_t word = word_class(unrolling_class);
   const auto [entry, is_new] = counts_.emplace(std::pair{arrangement, word}, mpz_class{});
   if (is_new) {
     entry->second = count_nests(arrangements_[arrangement], words_[word]);

@@ -49,12 +49,12 @@ class MappingCounter {
  public:
   explicit MappingCounter(const Mapspace& space) : space_{&space} {}
 
-  std::size_t word_class(const UnrollingGroup& group);
-  std::size_t arrangement_class(const UnrollingGroup& group);
+  std::size_t word_class(const UnrollingClass& unrolling_class);
+  std::size_t arrangement_class(const UnrollingClass& unrolling_class);
   const std::vector<mpz_class>& words(std::size_t id) const { return words_[id]; }
   const std::vector<mpz_class>& arrangements(std::size_t id) const { return arrangements_[id]; }
   // Mappings with one axis assignment of the group.
-  const mpz_class& count(const UnrollingGroup& group);
+  const mpz_class& count(const UnrollingClass& unrolling_class);
 
  private:
   const Mapspace* space_;

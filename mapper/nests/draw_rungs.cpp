@@ -6,16 +6,16 @@
 namespace mapsim::nests {
 
 // Draws a nest from the outside in, each step by the number of ways to finish after it.
-class RuledRungs::Draw {
+class RuledExtents::Draw {
  public:
-  Draw(const RuledRungs& table, const UnrollingGroup& group, Rng& rng)
+  Draw(const RuledExtents& table, const UnrollingClass& group, Rng& rng)
       : table_{table},
         rng_{rng},
         nest_{*table.space_, table.placements_, group.first},
         at_{table.start()},
         above_last_{nest_.mark()} {
-    for (const Ladder& ladder : table.space_->ladders()) {
-      left_.push_back(ladder.size() - 1);
+    for (const ExtentDomain& domain : table.space_->domains()) {
+      left_.push_back(domain.size() - 1);
     }
   }
 
@@ -30,12 +30,12 @@ class RuledRungs::Draw {
   bool step() {
     const Ways& ways = table_.known_.at(at_);
     const mpz_class end = table_.ends(at_) ? 1 : 0;
-    mpz_class rest = below(ways.rungs + (may_have_point_ ? ways.rest : end), rng_);
-    if (rest < ways.rungs) {
-      add_rung(rest);
+    mpz_class rest = below(ways.extents + (may_have_point_ ? ways.rest : end), rng_);
+    if (rest < ways.extents) {
+      add_extent(rest);
       return true;
     }
-    rest -= ways.rungs;
+    rest -= ways.extents;
     if (rest < end) {
       return false;
     }
@@ -43,7 +43,7 @@ class RuledRungs::Draw {
     for (const Way& way : table_.points_.from(at_.cursor)) {
       const auto next = table_.after_point(at_, way);
       const mpz_class weight =
-          next ? table_.known_.at(*next).rungs + (table_.ends(*next) ? 1 : 0) : mpz_class{0};
+          next ? table_.known_.at(*next).extents + (table_.ends(*next) ? 1 : 0) : mpz_class{0};
       if (rest < weight) {
         nest_.add_point(way.point);
         at_ = *next;
@@ -56,14 +56,14 @@ class RuledRungs::Draw {
     return false;  // never: the weights add up to the ways
   }
 
-  void add_rung(mpz_class rest) {
+  void add_extent(mpz_class rest) {
     for (const Axis& axis : table_.axes_) {
-      const auto next = table_.after_rung(at_, axis);
+      const auto next = table_.after_extent(at_, axis);
       if (!next) {
         continue;
       }
       const Ways& ways = table_.known_.at(*next);
-      const mpz_class weight = ways.rungs + ways.rest;
+      const mpz_class weight = ways.extents + ways.rest;
       if (rest < weight) {
         add_loop(draw_dim(axis));
         at_ = *next;
@@ -74,7 +74,7 @@ class RuledRungs::Draw {
     }
   }
 
-  // All orders of the rungs of a class are alike.
+  // All orders of the extents of a class are alike.
   DimId draw_dim(const Axis& axis) {
     if (axis.measured) {
       return axis.dims.front();
@@ -89,8 +89,8 @@ class RuledRungs::Draw {
 
   // Goes on with the loop above, if it is over the same dim.
   void add_loop(DimId dim) {
-    const Ladder& ladder = table_.space_->ladders()[dim];
-    const std::int64_t extent = ladder[rung_of(ladder, nest_.extents()[dim]) - 1];
+    const ExtentDomain& domain = table_.space_->domains()[dim];
+    const std::int64_t extent = domain[extent_of(domain, nest_.extents()[dim]) - 1];
     if (dim == last_) {
       nest_.cut(above_last_);
     } else {
@@ -101,17 +101,17 @@ class RuledRungs::Draw {
     last_ = dim;
   }
 
-  const RuledRungs& table_;
+  const RuledExtents& table_;
   Rng& rng_;
   NestBuilder nest_;
   At at_;
-  PerDim<std::size_t> left_;   // rungs of each dim
+  PerDim<std::size_t> left_;   // extents of each dim
   std::optional<DimId> last_;  // of the loop that the nest ends with
   NestBuilder::Mark above_last_;
   bool may_have_point_ = true;
 };
 
-Mapping RuledRungs::sample(const UnrollingGroup& group, Rng& rng) const {
+Mapping RuledExtents::sample(const UnrollingClass& group, Rng& rng) const {
   return Draw{*this, group, rng}.run();
 }
 

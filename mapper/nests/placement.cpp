@@ -55,7 +55,7 @@ std::uint64_t Cursor::key() const {
   return key;
 }
 
-std::vector<FanoutId> used_fanouts(const UnrollingGroup& group) {
+std::vector<FanoutId> used_fanouts(const UnrollingClass& group) {
   std::vector<FanoutId> used;
   for (const FanoutId f : group.factors.ids()) {
     const auto& factors = group.factors[f];
@@ -66,7 +66,7 @@ std::vector<FanoutId> used_fanouts(const UnrollingGroup& group) {
   return used;
 }
 
-Placements::Placements(const Mapspace& space, const UnrollingGroup& group)
+Placements::Placements(const Mapspace& space, const UnrollingClass& group)
     : Placements{space, nests::used_fanouts(group)} {}
 
 Placements::Placements(const Mapspace& space, std::vector<FanoutId> used)

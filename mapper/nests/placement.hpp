@@ -38,18 +38,18 @@ struct Point {
 };
 
 // Where keeps and fanouts may stand, for one set of used fanouts. An unused fanout has no nodes, so
-// the levels around it belong to one phase. Phases lie between used fanouts: a level is placed
+// the levels around it belong to one stage. Stages lie between used fanouts: a level is placed
 // after the fanouts above it and before those below it, at the same point or at different ones.
 class Placements {
  public:
   Placements(const Mapspace& space, std::vector<FanoutId> used);
-  Placements(const Mapspace& space, const UnrollingGroup& group);
+  Placements(const Mapspace& space, const UnrollingClass& group);
 
   const std::vector<Chain>& chains() const { return chains_; }
   const std::vector<FanoutId>& used_fanouts() const { return used_; }
-  // Levels [first_level(p), end_level(p)) belong to phase p = 0..used_fanouts().size().
-  std::size_t first_level(std::size_t phase) const { return bounds_[phase]; }
-  std::size_t end_level(std::size_t phase) const { return bounds_[phase + 1]; }
+  // Levels [first_level(p), end_level(p)) belong to stage p = 0..used_fanouts().size().
+  std::size_t first_level(std::size_t stage) const { return bounds_[stage]; }
+  std::size_t end_level(std::size_t stage) const { return bounds_[stage + 1]; }
   const Regions& regions() const { return regions_; }
   // The region of the loops right below a point.
   std::size_t region(const Cursor& cursor) const {
@@ -71,10 +71,10 @@ class Placements {
   std::vector<FanoutId> used_;
   Regions regions_;
   std::vector<Chain> chains_;
-  std::vector<std::size_t> bounds_;  // of the phases: 1, ..., number of levels
+  std::vector<std::size_t> bounds_;  // of the stages: 1, ..., number of levels
 };
 
 // The used fanouts of a group.
-std::vector<FanoutId> used_fanouts(const UnrollingGroup& group);
+std::vector<FanoutId> used_fanouts(const UnrollingClass& group);
 
 }  // namespace mapsim::nests

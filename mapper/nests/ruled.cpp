@@ -31,7 +31,7 @@ std::size_t most_letters(std::int64_t n) {
 }
 
 // What the extents of a tile at a level still have of a dim: factors of the fanouts below it.
-std::int64_t factor_below(const Arch& arch, const UnrollingGroup& group, LevelId level, DimId dim) {
+std::int64_t factor_below(const Arch& arch, const UnrollingClass& group, LevelId level, DimId dim) {
   std::int64_t factor = 1;
   for (const FanoutId f : group.factors.ids()) {
     factor *= arch.is_above(level, f) ? group.factors[f][dim] : 1;
@@ -52,7 +52,7 @@ bool is_measured(const Mapspace& space, const Regions& regions, DimId dim) {
 
 }  // namespace
 
-RuledTable::RuledTable(const Mapspace& space, const UnrollingGroup& group)
+RuledTable::RuledTable(const Mapspace& space, const UnrollingClass& group)
     : space_{&space}, placements_{space, group}, points_{placements_, space.constraints().extents} {
   for (std::size_t r = 0; r < placements_.regions().size(); ++r) {
     states_ = std::max(states_, placements_.regions()[r].states());
@@ -61,7 +61,7 @@ RuledTable::RuledTable(const Mapspace& space, const UnrollingGroup& group)
   make_tests(group);
 }
 
-void RuledTable::make_axes(const UnrollingGroup& group) {
+void RuledTable::make_axes(const UnrollingClass& group) {
   const Workload& workload = space_->problem().workload();
   const Regions& regions = placements_.regions();
   const PerDim<std::int64_t> bounds = temporal_bounds(workload, group);
@@ -92,7 +92,7 @@ void RuledTable::make_axes(const UnrollingGroup& group) {
   }
 }
 
-void RuledTable::make_tests(const UnrollingGroup& group) {
+void RuledTable::make_tests(const UnrollingClass& group) {
   for (const ExtentRule& rule : space_->constraints().extents) {
     tests_.push_back({rule.dim, factor_below(space_->problem().arch(), group, rule.level, rule.dim),
                       rule.extents, rule.done});
@@ -229,7 +229,7 @@ RuledTable::Ways RuledTable::ways(const At& at, const PerDim<std::int64_t>& left
   return sum;
 }
 
-std::shared_ptr<RuledTable> RuledTables::of(const UnrollingGroup& group) {
+std::shared_ptr<RuledTable> RuledTables::of(const UnrollingClass& group) {
   const Workload& workload = space_->problem().workload();
   const std::vector<FanoutId> used = used_fanouts(group);
   const Regions regions(*space_, used);

@@ -26,7 +26,7 @@ namespace mapsim::nests {
 // a sequence of letters, as docs/mapspace.md explains.
 class RuledTable {
  public:
-  RuledTable(const Mapspace& space, const UnrollingGroup& group);
+  RuledTable(const Mapspace& space, const UnrollingClass& group);
 
   // Where a nest has come to.
   struct At {
@@ -69,8 +69,8 @@ class RuledTable {
     bool done = false;
   };
 
-  void make_axes(const UnrollingGroup& group);
-  void make_tests(const UnrollingGroup& group);
+  void make_axes(const UnrollingClass& group);
+  void make_tests(const UnrollingClass& group);
   PerDim<std::int64_t> left_at(std::size_t tile) const;
   const Ways& solve(const At& at, std::size_t tile);
   std::size_t key(const At& at, std::size_t tile) const {
@@ -97,7 +97,7 @@ class RuledTable {
 class RuledTables {
  public:
   explicit RuledTables(const Mapspace& space) : space_{&space} {}
-  std::shared_ptr<RuledTable> of(const UnrollingGroup& group);
+  std::shared_ptr<RuledTable> of(const UnrollingClass& group);
 
  private:
   const Mapspace* space_;

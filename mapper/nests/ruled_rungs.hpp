@@ -19,13 +19,13 @@
 namespace mapsim::nests {
 
 // The nests of one unrolling of a balanced space under rules for extents and loops, counted and
-// drawn. As in rungs.hpp a nest is a word of single rungs with points between; dynamic programming
-// over where keeps and fanouts have come to, the group of the region's order, the tile where the
-// region began, the dims that are done with, and the tile: the rung of each dim that a rule or a
-// fanout measures, and the rungs left of each class of dims that nothing tells apart.
-class RuledRungs {
+// drawn. As in extents.hpp a nest is a word of single extents with points between; dynamic
+// programming over where keeps and fanouts have come to, the group of the region's order, the tile
+// where the region began, the dims that are done with, and the tile: the extent of each dim that a
+// rule or a fanout measures, and the extents left of each class of dims that nothing tells apart.
+class RuledExtents {
  public:
-  RuledRungs(const Mapspace& space, const UnrollingGroup& group);  // both outlive it
+  RuledExtents(const Mapspace& space, const UnrollingClass& group);  // both outlive it
 
   // Of one unrolling: some 600 MB.
   static constexpr std::size_t kMostStates = 3'000'000;
@@ -34,7 +34,7 @@ class RuledRungs {
   std::optional<mpz_class> count(const std::function<bool()>& stop, std::size_t most = kMostStates);
   std::size_t states() const { return known_.size(); }  // that count() has looked at
   // Uniform; count() has been called and is not 0.
-  Mapping sample(const UnrollingGroup& group, Rng& rng) const;
+  Mapping sample(const UnrollingClass& group, Rng& rng) const;
 
  private:
   class Draw;
@@ -49,9 +49,9 @@ class RuledRungs {
   struct Hash {
     std::size_t operator()(const At& at) const;
   };
-  // Nests from there on that begin with a rung, and those that begin with a point or end.
+  // Nests from there on that begin with a extent, and those that begin with a point or end.
   struct Ways {
-    mpz_class rungs;
+    mpz_class extents;
     mpz_class rest;
   };
   struct Axis {
@@ -72,13 +72,13 @@ class RuledRungs {
   PerDim<std::int64_t> begun(const At& at) const;
   std::size_t tracked(std::size_t region, std::size_t tile) const;
   bool ends(const At& at) const;
-  std::optional<At> after_rung(const At& at, const Axis& axis) const;
+  std::optional<At> after_extent(const At& at, const Axis& axis) const;
   std::optional<At> after_point(const At& at, const Way& way) const;
   const Ways& solve(const At& at);
   At start() const;
 
   const Mapspace* space_;
-  const UnrollingGroup* group_;
+  const UnrollingClass* group_;
   Placements placements_;
   Points points_;
   std::vector<Axis> axes_;
@@ -91,20 +91,21 @@ class RuledRungs {
 };
 
 // The tables of a whole space, one for unrollings that differ in their axes only.
-class RuledRungTables {
+class RuledExtentTables {
  public:
-  explicit RuledRungTables(const Mapspace& space) : space_{&space} {}
-  std::shared_ptr<RuledRungs> of(const UnrollingGroup& group);
+  explicit RuledExtentTables(const Mapspace& space) : space_{&space} {}
+  std::shared_ptr<RuledExtents> of(const UnrollingClass& group);
 
  private:
   const Mapspace* space_;
-  std::map<std::vector<std::int64_t>, std::shared_ptr<RuledRungs>> tables_;
+  std::map<std::vector<std::int64_t>, std::shared_ptr<RuledExtents>> tables_;
 };
 
 // The mappings of all unrollings; nothing if `stop` says so, or if they take more states than that
 // together: a few seconds, and the same answer on any machine.
 inline constexpr std::size_t kMostCounted = 1'000'000;
-std::optional<mpz_class> count_ruled_rungs(const Mapspace& space, const std::function<bool()>& stop,
-                                           std::size_t most = kMostCounted);
+std::optional<mpz_class> count_ruled_extents(const Mapspace& space,
+                                             const std::function<bool()>& stop,
+                                             std::size_t most = kMostCounted);
 
 }  // namespace mapsim::nests

@@ -13,24 +13,24 @@
 namespace mapsim::nests {
 namespace {
 
-// Words by the rungs in each phase, as one number: digits to a base above all rungs together, so
-// that the codes of sums are the sums of codes.
+// Words by the extents in each stage, as one number: digits to a base above all extents together,
+// so that the codes of sums are the sums of codes.
 using Words = std::unordered_map<std::uint64_t, mpz_class>;
 
 // The nests of all unrollings that use the same fanouts. The words of an unrolling are a product
 // over dims, and its nests a linear function of them, so unrollings are summed up dim by dim: a
 // tree of what they do with one dim after the other, whose equal subtrees are one node. There are
 // few nodes, since what the dims before leave to the others is the room along the axes.
-class RungCount {
+class ExtentCount {
  public:
-  RungCount(const Mapspace& space, const UnrollingGroup& one)
-      : space_{space}, phases_{space, one}, owns_(space.ladders().size()) {
-    for (const DimId d : space.ladders().ids()) {
+  ExtentCount(const Mapspace& space, const UnrollingClass& one)
+      : space_{space}, stages_{space, one}, owns_(space.domains().size()) {
+    for (const DimId d : space.domains().ids()) {
       dims_.push_back(d);
-      base_ += space.ladders()[d].size() - 1;
+      base_ += space.domains()[d].size() - 1;
     }
     std::stable_sort(dims_.begin(), dims_.end(), [&space](DimId a, DimId b) {
-      return space.ladders()[a].size() > space.ladders()[b].size();
+      return space.domains()[a].size() > space.domains()[b].size();
     });
     nodes_.resize(dims_.size());
     ids_.resize(dims_.size());
@@ -98,16 +98,16 @@ class RungCount {
     std::vector<Words> all;
     for (const Unrolling& own : owns_[dim]) {
       Words& words = all.emplace_back();
-      for (const Rungs& split : splits(space_, phases_.placements().used_fanouts(), own, dim)) {
+      for (const Extents& split : splits(space_, stages_.placements().used_fanouts(), own, dim)) {
         words[code(split)] += weight_of_split(space_, dim, split);
       }
     }
     return all;
   }
 
-  std::uint64_t code(const Rungs& rungs) const {
+  std::uint64_t code(const Extents& extents) const {
     std::uint64_t code = 0;
-    for (const std::size_t here : rungs) {
+    for (const std::size_t here : extents) {
       code = code * base_ + here;
     }
     return code;
@@ -119,35 +119,36 @@ class RungCount {
                      Words& sum) {
     std::map<std::size_t, Words> by_child;
     for (const auto& [own, child] : node) {
-      for (const auto& [rungs, number] : factors[own]) {
-        by_child[child][rungs] += number;
+      for (const auto& [extents, number] : factors[own]) {
+        by_child[child][extents] += number;
       }
     }
     for (const auto& [child, factor] : by_child) {
       if (stop()) {
         return false;
       }
-      for (const auto& [rungs, number] : below[child]) {
+      for (const auto& [extents, number] : below[child]) {
         for (const auto& [more, times] : factor) {
-          mpz_addmul(sum[rungs + more].get_mpz_t(), number.get_mpz_t(), times.get_mpz_t());
+          mpz_addmul(sum[extents + more].get_mpz_t(), number.get_mpz_t(), times.get_mpz_t());
         }
       }
     }
     return true;
   }
 
-  // Words with their rungs told apart, each as often as the rungs of its dims can change places.
+  // Words with their extents told apart, each as often as the extents of its dims can change
+  // places.
   mpz_class weigh(const Words& words) const {
-    std::vector<std::map<std::size_t, mpz_class>> known(phases_.size());
+    std::vector<std::map<std::size_t, mpz_class>> known(stages_.size());
     mpz_class sum;
-    for (const auto& [rungs, number] : words) {
+    for (const auto& [extents, number] : words) {
       mpz_class product = number;
-      std::uint64_t left = rungs;
-      for (std::size_t phase = phases_.size(); phase-- > 0; left /= base_) {
+      std::uint64_t left = extents;
+      for (std::size_t stage = stages_.size(); stage-- > 0; left /= base_) {
         const std::size_t here = left % base_;
-        mpz_class& ways = known[phase][here];
+        mpz_class& ways = known[stage][here];
         if (ways == 0) {
-          ways = phases_.ways(phase, here) * factorial(here);
+          ways = stages_.ways(stage, here) * factorial(here);
         }
         product *= ways;
       }
@@ -155,14 +156,14 @@ class RungCount {
     }
     mpz_class copies = 1;
     for (const DimId d : dims_) {
-      copies *= factorial(space_.ladders()[d].size() - 1);
+      copies *= factorial(space_.domains()[d].size() - 1);
     }
     return sum / copies;
   }
 
   const Mapspace& space_;
-  RungPhases phases_;
-  std::vector<DimId> dims_;  // the longest ladders first: few products of long sums
+  ExtentStages stages_;
+  std::vector<DimId> dims_;  // the longest domains first: few products of long sums
   std::uint64_t base_ = 1;
   PerDim<std::vector<Unrolling>> owns_;
   std::vector<Path> paths_;
@@ -172,10 +173,10 @@ class RungCount {
 
 }  // namespace
 
-std::optional<mpz_class> count_rung_nests(const Mapspace& space,
-                                          const std::function<bool()>& stop) {
-  std::map<std::vector<FanoutId>, RungCount> counts;
-  for (const UnrollingGroup& group : space.group_by_factors()) {
+std::optional<mpz_class> count_extent_nests(const Mapspace& space,
+                                            const std::function<bool()>& stop) {
+  std::map<std::vector<FanoutId>, ExtentCount> counts;
+  for (const UnrollingClass& group : space.group_by_factors()) {
     if (stop()) {
       return std::nullopt;
     }

@@ -9,8 +9,9 @@
 
 namespace mapsim::nests {
 
-// The mappings of a balanced space, over all its unrollings: the sum of RungNests::count(). Nothing
-// if `stop` says so, which is asked before each of the steps of a few milliseconds.
-std::optional<mpz_class> count_rung_nests(const Mapspace& space, const std::function<bool()>& stop);
+// The mappings of a balanced space, over all its unrollings: the sum of ExtentNests::count().
+// Nothing if `stop` says so, which is asked before each of the steps of a few milliseconds.
+std::optional<mpz_class> count_extent_nests(const Mapspace& space,
+                                            const std::function<bool()>& stop);
 
 }  // namespace mapsim::nests

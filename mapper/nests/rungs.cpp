@@ -99,34 +99,34 @@ bool are_occupied(const std::vector<PerLevel<TensorSet>>& keeps, std::size_t fir
 
 }  // namespace
 
-RungNests::RungNests(const Mapspace& space, const UnrollingGroup& group)
-    : space_{&space}, group_{&group}, phases_{space, group} {
-  std::size_t rungs = 0;
-  mpz_class copies = 1;  // of each nest among words of rungs that are told apart
-  for (const DimId d : space.ladders().ids()) {
+ExtentNests::ExtentNests(const Mapspace& space, const UnrollingClass& group)
+    : space_{&space}, group_{&group}, stages_{space, group} {
+  std::size_t extents = 0;
+  mpz_class copies = 1;  // of each nest among words of extents that are told apart
+  for (const DimId d : space.domains().ids()) {
     const bool is_unrolled = std::any_of(group.factors.begin(), group.factors.end(),
                                          [d](const auto& factors) { return factors[d] > 1; });
     (is_unrolled ? unrolled_ : free_).push_back(d);
-    const std::size_t of_dim = space.ladders()[d].size() - 1;
-    rungs += is_unrolled ? 0 : of_dim;
+    const std::size_t of_dim = space.domains()[d].size() - 1;
+    extents += is_unrolled ? 0 : of_dim;
     copies *= factorial(of_dim);
   }
-  const std::size_t phases = phases_.size();
-  // A word of the free dims, cut anywhere into phases.
-  Rungs cut(phases, 0);
+  const std::size_t stages = stages_.size();
+  // A word of the free dims, cut anywhere into stages.
+  Extents cut(stages, 0);
   const std::function<void(std::size_t, std::size_t, const mpz_class&)> add =
-      [&](std::size_t phase, std::size_t left, const mpz_class& ways) {
-        for (std::size_t here = phase + 1 == phases ? left : 0; here <= left; ++here) {
-          cut[phase] = here;
-          if (phase + 1 == phases) {
+      [&](std::size_t stage, std::size_t left, const mpz_class& ways) {
+        for (std::size_t here = stage + 1 == stages ? left : 0; here <= left; ++here) {
+          cut[stage] = here;
+          if (stage + 1 == stages) {
             words_.front()[cut] = ways;
           } else {
-            add(phase + 1, left - here, ways * binomial(left, here));
+            add(stage + 1, left - here, ways * binomial(left, here));
           }
         }
       };
   words_.emplace_back();
-  add(0, rungs, 1);
+  add(0, extents, 1);
   std::for_each(unrolled_.begin(), unrolled_.end(), [this](DimId d) { add_dim(d); });
 
   find_ways();
@@ -136,45 +136,45 @@ RungNests::RungNests(const Mapspace& space, const UnrollingGroup& group)
   count_ = copies_ / copies;
 }
 
-// Ways to put keeps and barriers into each phase, and to order its rungs, by how many there are.
-void RungNests::find_ways() {
-  Rungs most(phases_.size(), 0);
+// Ways to put keeps and barriers into each stage, and to order its extents, by how many there are.
+void ExtentNests::find_ways() {
+  Extents most(stages_.size(), 0);
   for (const auto& entry : words_.back()) {
-    for (std::size_t phase = 0; phase < most.size(); ++phase) {
-      most[phase] = std::max(most[phase], entry.first[phase]);
+    for (std::size_t stage = 0; stage < most.size(); ++stage) {
+      most[stage] = std::max(most[stage], entry.first[stage]);
     }
   }
-  for (std::size_t phase = 0; phase < most.size(); ++phase) {
+  for (std::size_t stage = 0; stage < most.size(); ++stage) {
     std::vector<mpz_class>& found = ways_.emplace_back();
-    for (std::size_t rungs = 0; rungs <= most[phase]; ++rungs) {
-      found.push_back(phases_.ways(phase, rungs));
-      orders_.resize(std::max(orders_.size(), rungs + 1));
-      orders_[rungs] = factorial(rungs);
+    for (std::size_t extents = 0; extents <= most[stage]; ++extents) {
+      found.push_back(stages_.ways(stage, extents));
+      orders_.resize(std::max(orders_.size(), extents + 1));
+      orders_[extents] = factorial(extents);
     }
   }
 }
 
-mpz_class RungNests::weight(const Rungs& end, const mpz_class& number) const {
+mpz_class ExtentNests::weight(const Extents& end, const mpz_class& number) const {
   mpz_class product = number;
-  for (std::size_t phase = 0; phase < end.size(); ++phase) {
-    product *= ways_[phase][end[phase]] * orders_[end[phase]];
+  for (std::size_t stage = 0; stage < end.size(); ++stage) {
+    product *= ways_[stage][end[stage]] * orders_[end[stage]];
   }
   return product;
 }
 
-std::vector<Rungs> RungNests::splits_of(DimId dim) const {
-  return splits(*space_, phases_.placements().used_fanouts(), of_dim(group_->first, dim), dim);
+std::vector<Extents> ExtentNests::splits_of(DimId dim) const {
+  return splits(*space_, stages_.placements().used_fanouts(), of_dim(group_->first, dim), dim);
 }
 
-// The rungs of one more dim join the words of each phase.
-void RungNests::add_dim(DimId dim) {
+// The extents of one more dim join the words of each stage.
+void ExtentNests::add_dim(DimId dim) {
   Words longer;
-  for (const Rungs& split : splits_of(dim)) {
+  for (const Extents& split : splits_of(dim)) {
     const mpz_class weight = weight_of_split(*space_, dim, split);
-    for (const auto& [rungs, number] : words_.back()) {
-      Rungs sum = rungs;
-      for (std::size_t phase = 0; phase < sum.size(); ++phase) {
-        sum[phase] += split[phase];
+    for (const auto& [extents, number] : words_.back()) {
+      Extents sum = extents;
+      for (std::size_t stage = 0; stage < sum.size(); ++stage) {
+        sum[stage] += split[stage];
       }
       longer[sum] += weight * number;
     }
@@ -182,7 +182,7 @@ void RungNests::add_dim(DimId dim) {
   words_.push_back(std::move(longer));
 }
 
-Rungs RungNests::draw_end(Rng& rng) const {
+Extents ExtentNests::draw_end(Rng& rng) const {
   mpz_class rest = below(copies_, rng);
   for (const auto& [end, number] : words_.back()) {
     const mpz_class here = weight(end, number);
@@ -195,16 +195,16 @@ Rungs RungNests::draw_end(Rng& rng) const {
 }
 
 // Unrolled dims leave the words in the reverse order, then come back letter by letter.
-std::vector<std::vector<DimId>> RungNests::draw_words(Rungs rungs, Rng& rng) const {
-  std::vector<Rungs> drawn(unrolled_.size());
+std::vector<std::vector<DimId>> ExtentNests::draw_words(Extents extents, Rng& rng) const {
+  std::vector<Extents> drawn(unrolled_.size());
   for (std::size_t i = unrolled_.size(); i-- > 0;) {
-    mpz_class rest = below(words_[i + 1].at(rungs), rng);
-    for (const Rungs& split : splits_of(unrolled_[i])) {
-      Rungs before = rungs;
+    mpz_class rest = below(words_[i + 1].at(extents), rng);
+    for (const Extents& split : splits_of(unrolled_[i])) {
+      Extents before = extents;
       bool possible = true;
-      for (std::size_t phase = 0; phase < rungs.size() && possible; ++phase) {
-        possible = split[phase] <= rungs[phase];
-        before[phase] -= possible ? split[phase] : 0;
+      for (std::size_t stage = 0; stage < extents.size() && possible; ++stage) {
+        possible = split[stage] <= extents[stage];
+        before[stage] -= possible ? split[stage] : 0;
       }
       const auto known = possible ? words_[i].find(before) : words_[i].end();
       if (known == words_[i].end()) {
@@ -213,7 +213,7 @@ std::vector<std::vector<DimId>> RungNests::draw_words(Rungs rungs, Rng& rng) con
       const mpz_class here = weight_of_split(*space_, unrolled_[i], split) * known->second;
       if (rest < here) {
         drawn[i] = split;
-        rungs = before;
+        extents = before;
         break;
       }
       rest -= here;
@@ -221,18 +221,18 @@ std::vector<std::vector<DimId>> RungNests::draw_words(Rungs rungs, Rng& rng) con
   }
   std::vector<DimId> letters;
   for (const DimId d : free_) {
-    letters.insert(letters.end(), space_->ladders()[d].size() - 1, d);
+    letters.insert(letters.end(), space_->domains()[d].size() - 1, d);
   }
   for (std::size_t i = letters.size(); i > 1; --i) {
     std::swap(letters[i - 1], letters[rng.below(i)]);
   }
   std::vector<std::vector<DimId>> words;
   auto from = letters.begin();
-  for (std::size_t phase = 0; phase < rungs.size(); ++phase) {
-    std::vector<DimId> word(from, from + static_cast<std::ptrdiff_t>(rungs[phase]));
-    from += static_cast<std::ptrdiff_t>(rungs[phase]);
+  for (std::size_t stage = 0; stage < extents.size(); ++stage) {
+    std::vector<DimId> word(from, from + static_cast<std::ptrdiff_t>(extents[stage]));
+    from += static_cast<std::ptrdiff_t>(extents[stage]);
     for (std::size_t i = 0; i < unrolled_.size(); ++i) {
-      const std::size_t count = drawn[i][phase];
+      const std::size_t count = drawn[i][stage];
       for (const std::size_t at : draw_positions(0, word.size() + count, count, rng)) {
         word.insert(word.begin() + static_cast<std::ptrdiff_t>(at), unrolled_[i]);
       }
@@ -242,78 +242,79 @@ std::vector<std::vector<DimId>> RungNests::draw_words(Rungs rungs, Rng& rng) con
   return words;
 }
 
-// What stands at the points of a phase: its ends and, with a keep at least, `interior` of its own.
-std::vector<PerLevel<TensorSet>> RungNests::draw_keeps(std::size_t phase, std::size_t interior,
-                                                       bool together, Rng& rng) const {
-  const std::size_t first = phase > 0 ? 1 : 0;
+// What stands at the points of a stage: its ends and, with a keep at least, `interior` of its own.
+std::vector<PerLevel<TensorSet>> ExtentNests::draw_keeps(std::size_t stage, std::size_t interior,
+                                                         bool together, Rng& rng) const {
+  const std::size_t first = stage > 0 ? 1 : 0;
   const PerLevel<TensorSet> none(space_->problem().arch().levels.size());
   std::vector<PerLevel<TensorSet>> keeps;
   do {
-    keeps.assign(together ? 1 : interior + phases_.ends(phase), none);
-    for (const Chain& chain : phases_.placements().chains()) {
-      draw_chain(chain, phases_.placements().first_level(phase),
-                 phases_.placements().end_level(phase), keeps, rng);
+    keeps.assign(together ? 1 : interior + stages_.ends(stage), none);
+    for (const Chain& chain : stages_.placements().chains()) {
+      draw_chain(chain, stages_.placements().first_level(stage),
+                 stages_.placements().end_level(stage), keeps, rng);
     }
   } while (!are_occupied(keeps, first, first + interior));
   return keeps;
 }
 
 // The loops of a word from `begin` to `end`: runs of a dim are one loop.
-void RungNests::add_loops(const std::vector<DimId>& word, std::size_t begin, std::size_t end,
-                          NestBuilder& nest) const {
+void ExtentNests::add_loops(const std::vector<DimId>& word, std::size_t begin, std::size_t end,
+                            NestBuilder& nest) const {
   for (std::size_t i = begin; i < end;) {
     std::size_t run = i;
     while (run < end && word[run] == word[i]) {
       ++run;
     }
-    const Ladder& ladder = space_->ladders()[word[i]];
-    nest.add_loop_to(word[i], ladder[rung_of(ladder, nest.extents()[word[i]]) - (run - i)]);
+    const ExtentDomain& domain = space_->domains()[word[i]];
+    nest.add_loop_to(word[i], domain[extent_of(domain, nest.extents()[word[i]]) - (run - i)]);
     i = run;
   }
 }
 
-Mapping RungNests::sample(Rng& rng) const {
-  const Rungs end = draw_end(rng);
+Mapping ExtentNests::sample(Rng& rng) const {
+  const Extents end = draw_end(rng);
   const auto words = draw_words(end, rng);
-  const std::size_t fanouts = phases_.placements().used_fanouts().size();
-  NestBuilder nest{*space_, phases_.placements(), group_->first};
+  const std::size_t fanouts = stages_.placements().used_fanouts().size();
+  NestBuilder nest{*space_, stages_.placements(), group_->first};
   const PerLevel<TensorSet> none(space_->problem().arch().levels.size());
   Point at_fanouts{none, 0, 0};
-  for (std::size_t phase = 0; phase <= fanouts; ++phase) {
-    const std::size_t rungs = end[phase];
-    const bool together = phases_.ends(phase) > rungs + 1;
+  for (std::size_t stage = 0; stage <= fanouts; ++stage) {
+    const std::size_t extents = end[stage];
+    const bool together = stages_.ends(stage) > extents + 1;
     std::vector<std::size_t> gaps;
     if (!together) {
-      mpz_class rest = below(ways_[phase][rungs], rng);
+      mpz_class rest = below(ways_[stage][extents], rng);
       std::size_t points = 0;
-      while (rest >= phases_.arrangements(phase)[points] * phases_.barriers(phase, rungs, points)) {
-        rest -= phases_.arrangements(phase)[points] * phases_.barriers(phase, rungs, points);
+      while (rest >=
+             stages_.arrangements(stage)[points] * stages_.barriers(stage, extents, points)) {
+        rest -= stages_.arrangements(stage)[points] * stages_.barriers(stage, extents, points);
         ++points;
       }
-      gaps = draw_positions(phase > 0 ? 1 : 0, rungs + 1 - phases_.ends(phase), points, rng);
+      gaps = draw_positions(stage > 0 ? 1 : 0, extents + 1 - stages_.ends(stage), points, rng);
     }
-    auto keeps = draw_keeps(phase, gaps.size(), together, rng);
+    auto keeps = draw_keeps(stage, gaps.size(), together, rng);
     auto next = keeps.begin();
-    if (phase > 0) {
+    if (stage > 0) {
       merge(*next, at_fanouts.keeps);
       if (!together) {
         ++next;
         nest.add_point(at_fanouts);
-        at_fanouts = {none, phase, phase};
+        at_fanouts = {none, stage, stage};
       }
     }
     std::size_t done = 0;
     for (const std::size_t gap : gaps) {
-      add_loops(words[phase], done, gap, nest);
-      nest.add_point({*next++, phase, phase});
+      add_loops(words[stage], done, gap, nest);
+      nest.add_point({*next++, stage, stage});
       done = gap;
     }
-    add_loops(words[phase], done, rungs, nest);
-    if (phase < fanouts) {
+    add_loops(words[stage], done, extents, nest);
+    if (stage < fanouts) {
       if (!together) {
         merge(*next, at_fanouts.keeps);
       }
-      at_fanouts.end_fanout = phase + 1;
+      at_fanouts.end_fanout = stage + 1;
     }
   }
   return nest.mapping();

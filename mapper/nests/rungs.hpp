@@ -18,40 +18,40 @@ namespace mapsim::nests {
 mpz_class below(const mpz_class& bound, Rng& rng);
 
 // The nests of one unrolling of a balanced space, counted and drawn: docs/mapspace.md. A loop goes
-// down some rungs of its dim's ladder; a block of loops without equal neighbours is a word of
-// single rungs, runs of one dim being one loop.
-class RungNests {
+// down some extents of its dim's domain; a block of loops without equal neighbours is a word of
+// single extents, runs of one dim being one loop.
+class ExtentNests {
  public:
-  RungNests(const Mapspace& space, const UnrollingGroup& group);  // both outlive it
+  ExtentNests(const Mapspace& space, const UnrollingClass& group);  // both outlive it
 
   const mpz_class& count() const { return count_; }
   Mapping sample(Rng& rng) const;  // uniform; not if count() is 0
 
  private:
-  using Words = std::map<Rungs, mpz_class>;  // by the rungs of all dims so far
+  using Words = std::map<Extents, mpz_class>;  // by the extents of all dims so far
 
-  std::vector<Rungs> splits_of(DimId dim) const;
+  std::vector<Extents> splits_of(DimId dim) const;
   void add_dim(DimId dim);
-  Rungs draw_end(Rng& rng) const;
-  std::vector<std::vector<DimId>> draw_words(Rungs rungs, Rng& rng) const;
-  std::vector<PerLevel<TensorSet>> draw_keeps(std::size_t phase, std::size_t interior,
+  Extents draw_end(Rng& rng) const;
+  std::vector<std::vector<DimId>> draw_words(Extents extents, Rng& rng) const;
+  std::vector<PerLevel<TensorSet>> draw_keeps(std::size_t stage, std::size_t interior,
                                               bool together, Rng& rng) const;
   void add_loops(const std::vector<DimId>& word, std::size_t begin, std::size_t end,
                  NestBuilder& nest) const;
   void find_ways();
-  mpz_class weight(const Rungs& end, const mpz_class& number) const;
+  mpz_class weight(const Extents& end, const mpz_class& number) const;
 
   const Mapspace* space_;
-  const UnrollingGroup* group_;
-  RungPhases phases_;
+  const UnrollingClass* group_;
+  ExtentStages stages_;
   std::vector<DimId> free_;      // dims that no fanout unrolls
   std::vector<DimId> unrolled_;  // the others
-  // Ways to share rungs that are told apart among the phases: of the free dims, then with one more
-  // unrolled dim each.
+  // Ways to share extents that are told apart among the stages: of the free dims, then with one
+  // more unrolled dim each.
   std::vector<Words> words_;
-  std::vector<std::vector<mpz_class>> ways_;  // per phase, by rungs: for keeps and barriers
-  std::vector<mpz_class> orders_;             // of rungs that are told apart
-  mpz_class copies_;  // nests, each as often as the rungs of its dims can change places
+  std::vector<std::vector<mpz_class>> ways_;  // per stage, by extents: for keeps and barriers
+  std::vector<mpz_class> orders_;             // of extents that are told apart
+  mpz_class copies_;  // nests, each as often as the extents of its dims can change places
   mpz_class count_;
 };
 

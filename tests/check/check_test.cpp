@@ -144,7 +144,7 @@ int refuse_second_best(std::uint64_t first_seed,
       continue;
     }
     result.certificate.lower_bound = *second;
-    for (GroupBound& group : result.groups) {
+    for (ClassBound& group : result.classes) {
       group.bound = std::max(group.bound, *second);
     }
     if (result.others_bound) {

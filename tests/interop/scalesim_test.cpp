@@ -42,7 +42,7 @@ class Slips {
   void row(const std::string& figure, std::int64_t theirs, std::int64_t ours,
            const std::vector<std::pair<std::string, std::int64_t>>& slips,
            const std::string& what) {
-    Tally& tally = tallies_[figure];
+    SampleStatistics& tally = tallies_[figure];
     ++tally.rows;
     tally.equal += theirs == ours ? 1 : 0;
     for (const auto& [name, difference] : slips) {
@@ -69,12 +69,12 @@ class Slips {
   }
 
  private:
-  struct Tally {
+  struct SampleStatistics {
     int rows = 0;
     int equal = 0;
     std::map<std::string, int> slips;
   };
-  std::map<std::string, Tally> tallies_;
+  std::map<std::string, SampleStatistics> tallies_;
 };
 
 // Cycles and SRAM accesses of our closed form are the tool's but for its slips.

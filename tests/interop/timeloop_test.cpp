@@ -77,7 +77,7 @@ std::size_t class_of(const TimeloopDesign& design) {
   return is_partial(design) ? 2 : (is_windowed(design.workload) ? 1 : 0);
 }
 
-struct Tally {
+struct SampleStatistics {
   int rows = 0;
   int equal = 0;
   std::map<std::string, int> explained;  // by the names of the rules
@@ -86,7 +86,7 @@ struct Tally {
 class Table {
  public:
   void add(std::size_t klass, const ComparedFigure& row) {
-    Tally& tally = tallies_[{klass, row.figure}];
+    SampleStatistics& tally = tallies_[{klass, row.figure}];
     ++tally.rows;
     tally.equal += row.verdict == Verdict::kEqual ? 1 : 0;
     if (row.verdict == Verdict::kExplained) {
@@ -116,7 +116,7 @@ class Table {
   }
 
  private:
-  std::map<std::pair<std::size_t, TimeloopFigure>, Tally> tallies_;
+  std::map<std::pair<std::size_t, TimeloopFigure>, SampleStatistics> tallies_;
 };
 
 // What may set apart the counts of a design without windows and partial loops.

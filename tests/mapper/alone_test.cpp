@@ -23,22 +23,22 @@ constexpr std::uint64_t kSpaces = 40;
 constexpr double kNear = 1e-9;
 
 // Calls visit(space, group) for every unrolling of random spaces.
-void for_each_group(const std::function<void(const Mapspace&, const UnrollingGroup&)>& visit) {
+void for_each_class(const std::function<void(const Mapspace&, const UnrollingClass&)>& visit) {
   for (std::uint64_t seed = 95'000; seed < 95'000 + kSpaces; ++seed) {
     const SearchCase random = random_space(seed, 100'000);
     const Mapspace space(random.problem, random.constraints);
-    for (const UnrollingGroup& group : space.group_by_factors()) {
-      visit(space, group);
+    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+      visit(space, unrolling_class);
     }
   }
 }
 
 // Calls visit(instance) for those in which something may fit; nothing is left out of the bounds.
 void for_each_instance(const Objective& objective, const std::function<void(Instance&)>& visit) {
-  for_each_group([&](const Mapspace& space, const UnrollingGroup& group) {
-    exact::Unrolled unrolled(space.problem(), group);
-    const exact::Skeleton skeleton(space, unrolled.used);
-    Instance instance(skeleton, std::move(unrolled), objective);
+  for_each_class([&](const Mapspace& space, const UnrollingClass& unrolling_class) {
+    exact::Unrolled unrolled(space.problem(), unrolling_class);
+    const exact::StateGraph graph(space, unrolled.used);
+    Instance instance(graph, std::move(unrolled), objective);
     if (instance.root().first < exact::kInfinity) {
       visit(instance);
     }
@@ -46,12 +46,12 @@ void for_each_instance(const Objective& objective, const std::function<void(Inst
 }
 
 void for_each_node(const Instance& instance, const std::function<void(const Node&)>& visit) {
-  const exact::Skeleton& skeleton = instance.skeleton;
-  for (std::size_t phase = 0; phase < skeleton.phases(); ++phase) {
-    for (std::size_t pointers = 0; pointers < skeleton.pointers(); ++pointers) {
-      const std::size_t tiles = instance.unrolled.lattices[skeleton.crossed(phase)].size();
-      for (std::size_t tile = 0; tile < tiles && skeleton.reachable(phase, pointers); ++tile) {
-        visit({phase, pointers, tile});
+  const exact::StateGraph& graph = instance.graph;
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+      const std::size_t tiles = instance.unrolled.lattices[graph.crossed(stage)].size();
+      for (std::size_t tile = 0; tile < tiles && graph.reachable(stage, residency); ++tile) {
+        visit({stage, residency, tile});
       }
     }
   }
@@ -60,7 +60,7 @@ void for_each_node(const Instance& instance, const std::function<void(const Node
 double paid(const exact::Alone& alone, const Node& node) {
   const std::uint32_t tile[] = {static_cast<std::uint32_t>(node.tile)};
   std::vector<double> sum;
-  alone.add_paid(node.phase, node.pointers, tile, sum);
+  alone.add_paid(node.stage, node.residency, tile, sum);
   return sum.front();
 }
 
@@ -70,14 +70,13 @@ TEST(Alone, IsConsistentAlongEveryEdge) {
   std::int64_t edges = 0;
   std::int64_t exact_ones = 0;
   for_each_instance(Objective::kEnergy, [&](Instance& instance) {
-    exact::Alone alone(instance.skeleton, instance.unrolled, instance.costs);
+    exact::Alone alone(instance.graph, instance.unrolled, instance.costs);
     alone.find_paid(instance.costs);
     for_each_node(instance, [&](const Node& node) {
-      const double to_go = alone.to_go(node.phase, node.pointers, node.tile);
+      const double to_go = alone.to_go(node.stage, node.residency, node.tile);
       exact_ones += to_go >= instance.bound.at(node, 0) * (1 - kNear) ? 1 : 0;
       exact::for_each_move(
-          instance.skeleton, instance.unrolled, instance.costs, node,
-          [](const Node&) { return true; },
+          instance.graph, instance.unrolled, instance.costs, node, [](const Node&) { return true; },
           [&](const exact::Step& step, std::span<const exact::Payment> payments) {
             double cost = 0;
             for (const exact::Payment& payment : payments) {
@@ -85,7 +84,7 @@ TEST(Alone, IsConsistentAlongEveryEdge) {
             }
             const bool ends = step.kind == exact::Step::Kind::kEnd;
             const Node& next = step.node;
-            const double from_there = ends ? 0 : alone.to_go(next.phase, next.pointers, next.tile);
+            const double from_there = ends ? 0 : alone.to_go(next.stage, next.residency, next.tile);
             ASSERT_LE(to_go * (1 - kNear), cost + from_there);
             if (!ends) {
               ASSERT_LE(paid(alone, next) * (1 - kNear), paid(alone, node) + cost);
@@ -104,12 +103,12 @@ TEST(Alone, LeavesOutNoNodeOfInterest) {
   std::int64_t kept = 0;
   std::int64_t left_out = 0;
   for_each_instance(Objective::kEnergy, [&](Instance& instance) {
-    exact::Alone alone(instance.skeleton, instance.unrolled, instance.costs);
+    exact::Alone alone(instance.graph, instance.unrolled, instance.costs);
     alone.find_paid(instance.costs);
     for (const double slack : {1.0, 1.3}) {
       const double most = instance.root().first * slack * (1 + kNear);
-      const exact::Bound within(instance.skeleton, instance.unrolled, instance.costs,
-                                {&alone, most});
+      const exact::CompletionBound within(instance.graph, instance.unrolled, instance.costs,
+                                          {&alone, most});
       for_each_node(instance, [&](const Node& node) {
         const double whole = instance.bound.at(node, 0);
         const double part = within.at(node, 0);
@@ -136,13 +135,13 @@ TEST(Alone, LeavesTheOptimumOfEveryObjective) {
   std::int64_t timed = 0;
   std::int64_t fast = 0;  // as fast as can be
   for (const Objective& objective : {Objective::kEnergy, Objective::kEdp, Objective::kLatency}) {
-    for_each_group([&](const Mapspace& space, const UnrollingGroup& group) {
-      const exact::Unrolled unrolled(space.problem(), group);
-      const exact::Skeleton skeleton(space, unrolled.used);
-      Instance all(skeleton, unrolled, objective);
-      Instance some(skeleton, unrolled, objective, {}, true);
-      const exact::LabelResult best = exact::search_labels(all, {}, Patience(options));
-      const exact::LabelResult same = exact::search_labels(some, {}, Patience(options));
+    for_each_class([&](const Mapspace& space, const UnrollingClass& unrolling_class) {
+      const exact::Unrolled unrolled(space.problem(), unrolling_class);
+      const exact::StateGraph graph(space, unrolled.used);
+      Instance all(graph, unrolled, objective);
+      Instance some(graph, unrolled, objective, {}, true);
+      const exact::LabelResult best = exact::search_labels(all, {}, Deadline(options));
+      const exact::LabelResult same = exact::search_labels(some, {}, Deadline(options));
       ASSERT_EQ(best.endings.size(), same.endings.size());
       if (best.endings.empty()) {
         return;
@@ -152,8 +151,8 @@ TEST(Alone, LeavesTheOptimumOfEveryObjective) {
       if (all.array) {
         return;  // the time of an array is not in the components
       }
-      exact::Alone alone(skeleton, unrolled, all.costs);
-      const exact::Key key = exact::dive(skeleton, unrolled, all.costs, alone, all.valuation).key;
+      exact::Alone alone(graph, unrolled, all.costs);
+      const exact::Key key = exact::dive(graph, unrolled, all.costs, alone, all.valuation).key;
       EXPECT_FALSE(exact::beyond(best.endings.front().key, key));
       dived += key.first < exact::kInfinity ? 1 : 0;
       timed += !objective.function.uses_energy() ? 1 : 0;

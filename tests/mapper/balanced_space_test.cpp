@@ -48,20 +48,20 @@ std::vector<std::string> enumerated_keys(const Mapspace& space) {
   return keys;
 }
 
-TEST(Ladders, HoldTheSizesOfEqualPieces) {
+TEST(ExtentDomains, HoldTheSizesOfEqualPieces) {
   const Problem problem = one_level({13, 12, 1, {}, false});
   Factors factors;
-  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 13));
+  EXPECT_THAT(domains(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 13));
   factors.balanced = true;
-  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}],
+  EXPECT_THAT(domains(problem.workload(), factors)[DimId{0}],
               testing::ElementsAre(1, 2, 3, 4, 5, 7, 13));
   factors.pieces = 2;
-  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 7, 13));
-  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{1}],
+  EXPECT_THAT(domains(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 7, 13));
+  EXPECT_THAT(domains(problem.workload(), factors)[DimId{1}],
               testing::ElementsAre(1, 2, 3, 4, 6, 12));
   factors.tiles = PerDim<std::vector<std::int64_t>>(3);
   factors.tiles[DimId{0}] = {10, 7};
-  EXPECT_THAT(ladders(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 7, 10, 13));
+  EXPECT_THAT(domains(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 7, 10, 13));
 }
 
 TEST(BalancedSpace, SizeIsTheNumberOfMappingsByHand) {
@@ -90,8 +90,8 @@ TEST(BalancedSpace, SizeIsTheSumOverUnrollings) {
     const SearchCase random = random_balanced_space(seed, 1'000'000'000);
     const Mapspace space{random.problem, random.constraints};
     mpz_class sum;
-    for (const UnrollingGroup& group : space.group_by_factors()) {
-      sum += nests::RungNests{space, group}.count();
+    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+      sum += nests::ExtentNests{space, unrolling_class}.count();
     }
     EXPECT_EQ(space.size(), sum.get_str()) << "seed " << seed;
     most = std::max(most, space.group_by_factors().size());
@@ -102,10 +102,10 @@ TEST(BalancedSpace, SizeIsTheSumOverUnrollings) {
 TEST(BalancedSpace, IsNotCountedFurtherThanAsked) {
   const Mapspace space{one_level({5, 2, 1, {}, false}), balanced()};
   int asked = 0;
-  EXPECT_FALSE(nests::count_rung_nests(space, [&] { return ++asked > 0; }));
+  EXPECT_FALSE(nests::count_extent_nests(space, [&] { return ++asked > 0; }));
   EXPECT_EQ(asked, 1);
-  EXPECT_FALSE(nests::count_rung_nests(space, [&] { return ++asked > 3; }));
-  EXPECT_EQ(nests::count_rung_nests(space, [] { return false; }), mpz_class{4});
+  EXPECT_FALSE(nests::count_extent_nests(space, [&] { return ++asked > 3; }));
+  EXPECT_EQ(nests::count_extent_nests(space, [] { return false; }), mpz_class{4});
   Constraints ruled = balanced();
   ruled.extents.push_back({LevelId{1}, TensorId{0}, DimId{0}, {}, false});
   EXPECT_FALSE((Mapspace{space.problem(), ruled}.size_unless([] { return true; })));
@@ -118,15 +118,15 @@ TEST(BalancedSpace, UnderRulesIsNotCountedBeyondStatesOfAllUnrollingsTogether) {
     Constraints ruled = random.constraints;
     ruled.extents.push_back({LevelId{1}, TensorId{0}, DimId{0}, {}, false});
     const Mapspace space{random.problem, ruled};
-    EXPECT_EQ(nests::count_ruled_rungs(space, [] { return false; })->get_str(), space.size());
+    EXPECT_EQ(nests::count_ruled_extents(space, [] { return false; })->get_str(), space.size());
     std::size_t largest = 0;
-    for (const UnrollingGroup& group : space.group_by_factors()) {
-      nests::RuledRungs table{space, group};
+    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+      nests::RuledExtents table{space, unrolling_class};
       table.count([] { return false; });
       largest = std::max(largest, table.states());
     }
-    return std::pair{
-        largest, nests::count_ruled_rungs(space, [] { return false; }, most == 0 ? largest : most)};
+    return std::pair{largest, nests::count_ruled_extents(
+                                  space, [] { return false; }, most == 0 ? largest : most)};
   };
   int left = 0;
   for (std::uint64_t seed = 50'000; seed < 50'020; ++seed) {
@@ -242,8 +242,8 @@ TEST(BalancedSpace, IsNotForStrategiesOfPerfectFactors) {
   EXPECT_THROW(check_supported(problem, balanced(), "genetic"), UnsupportedSearch);
   EXPECT_NO_THROW(check_supported(problem, balanced(), "random"));
   EXPECT_NO_THROW(check_supported(problem, {}, "genetic"));
-  const Problem long_ladders = one_level({5'000'000, 1, 1, {}, false});
-  EXPECT_THROW(check_supported(long_ladders, balanced(), "exact"), UnsupportedSearch);
+  const Problem long_domains = one_level({5'000'000, 1, 1, {}, false});
+  EXPECT_THROW(check_supported(long_domains, balanced(), "exact"), UnsupportedSearch);
 }
 
 TEST(BalancedSpace, IsReadFromConstraints) {
@@ -252,7 +252,7 @@ TEST(BalancedSpace, IsReadFromConstraints) {
       "mapspace: {factors: balanced, pieces: 3, tiles: {M: [10]}}\n", "space.yaml", problem);
   EXPECT_TRUE(constraints.factors.balanced);
   EXPECT_EQ(constraints.factors.pieces, 3);
-  EXPECT_THAT(ladders(problem.workload(), constraints.factors)[DimId{0}],
+  EXPECT_THAT(domains(problem.workload(), constraints.factors)[DimId{0}],
               testing::ElementsAre(1, 5, 7, 10, 13));
 }
 

@@ -150,7 +150,7 @@ TEST(Boxes, BoundAllTheirMembers) {
     const SearchCase random = random_case(seed);
     const Mapspace space{random.problem, random.constraints};
     const Objective objective = random_objective(seed);
-    exact::ClassFloors floors(space, objective);
+    exact::ClassBounds bounds(space, objective);
     const UnrollingClasses& classes = space.classes();
     PerTensor<exact::TensorUse> uses;
     for (const Tensor& tensor : random.problem.workload().tensors) {
@@ -162,24 +162,24 @@ TEST(Boxes, BoundAllTheirMembers) {
       trees.emplace_back(classes, f, uses);
       holding.push_back(holders(trees.back(), classes.choices()[f].size()));
     }
-    std::map<Tuple, exact::Key> bounds;
+    std::map<Tuple, exact::Key> of_boxes;
     std::vector<Tuple> tuples = list_tuples(classes);
     const std::size_t step = 1 + tuples.size() / 40;
     for (std::size_t i = 0; i < tuples.size(); i += step) {
-      const exact::Key floor = floors.of(classes.group(tuples[i])).key;
+      const exact::Key bound = bounds.of(classes.unrolling_class(tuples[i])).key;
       const auto combine = [&](auto&& self, std::size_t fanout, Tuple& boxes) -> void {
         if (fanout == trees.size()) {
-          const auto [bound, is_new] = bounds.try_emplace(boxes);
+          const auto [least, is_new] = of_boxes.try_emplace(boxes);
           if (is_new) {
-            exact::GroupFloor::Boxes of_fanouts;
+            exact::UnrollingBound::Boxes of_fanouts;
             for (std::size_t f = 0; f < trees.size(); ++f) {
               of_fanouts.push_back(&trees[f][boxes[f]]);
             }
-            bound->second = floors.of(of_fanouts);
+            least->second = bounds.of(of_fanouts);
           }
-          ASSERT_LE(bound->second, floor)
-              << "of a class with bound " << floor.first << ", " << floor.second << ", boxes "
-              << bound->second.first << ", " << bound->second.second;
+          ASSERT_LE(least->second, bound)
+              << "of a class with bound " << bound.first << ", " << bound.second << ", boxes "
+              << least->second.first << ", " << least->second.second;
           ++checked;
           return;
         }
@@ -207,21 +207,22 @@ TEST(BestFirst, GeneratesWhatAListOfAllSorts) {
     if (space.class_count() > 1'000) {
       continue;
     }
-    const exact::Groups groups(space, objective);
-    exact::ClassFloors floors(space, objective);
+    const exact::UnrollingTasks classes(space, objective);
+    exact::ClassBounds bounds(space, objective);
     const branch::Symmetry symmetry(space);
-    branch::BestFirst all(space, symmetry, floors);
+    branch::BestFirst all(space, symmetry, bounds);
     exact::Key limit;
-    for (const std::size_t group : groups.by_floor()) {
-      if (groups.first_alike()[group] != group || !(groups.floor(group).first < exact::kInfinity)) {
+    for (const std::size_t unrolling_class : classes.by_bound()) {
+      if (classes.first_alike()[unrolling_class] != unrolling_class ||
+          !(classes.bound(unrolling_class).first < exact::kInfinity)) {
         continue;
       }
-      ASSERT_LE(all.bound(), groups.floor(group));
+      ASSERT_LE(all.bound(), classes.bound(unrolling_class));
       const auto tuple = all.next(limit, [] { return false; });
       ASSERT_TRUE(tuple);
-      const UnrollingGroup found = space.classes().group(*tuple);
-      ASSERT_EQ(found.first, groups.unrolling(group).first);
-      EXPECT_EQ(found.assignments, groups.unrolling(group).assignments);
+      const UnrollingClass found = space.classes().unrolling_class(*tuple);
+      ASSERT_EQ(found.first, classes.unrolling(unrolling_class).first);
+      EXPECT_EQ(found.assignments, classes.unrolling(unrolling_class).assignments);
       ++generated;
     }
     EXPECT_FALSE(all.next(limit, [] { return false; }));
@@ -232,12 +233,12 @@ TEST(BestFirst, GeneratesWhatAListOfAllSorts) {
 TEST(BestFirst, LeavesOutWhatIsWorseThanTheLimitAndBoundsIt) {
   const SearchCase random = random_case(42);
   const Mapspace space{random.problem, random.constraints};
-  const exact::Groups groups(space, Objective::kEdp);
-  const std::vector<std::size_t> order = groups.by_floor();
-  const exact::Key limit = groups.floor(order[order.size() / 3]);
-  exact::ClassFloors floors(space, Objective::kEdp);
+  const exact::UnrollingTasks classes(space, Objective::kEdp);
+  const std::vector<std::size_t> order = classes.by_bound();
+  const exact::Key limit = classes.bound(order[order.size() / 3]);
+  exact::ClassBounds bounds(space, Objective::kEdp);
   const branch::Symmetry symmetry(space);
-  branch::BestFirst within(space, symmetry, floors);
+  branch::BestFirst within(space, symmetry, bounds);
   std::size_t found = 0;
   while (within.next(limit, [] { return false; })) {
     ++found;
@@ -251,9 +252,9 @@ TEST(BestFirst, LeavesOutWhatIsWorseThanTheLimitAndBoundsIt) {
 TEST(BestFirst, FindsOneClassWithoutTime) {
   const SearchCase random = random_case(42);
   const Mapspace space{random.problem, random.constraints};
-  exact::ClassFloors floors(space, Objective::kEnergy);
+  exact::ClassBounds bounds(space, Objective::kEnergy);
   const branch::Symmetry symmetry(space);
-  branch::BestFirst hasty(space, symmetry, floors);
+  branch::BestFirst hasty(space, symmetry, bounds);
   const auto over = [] { return true; };
   EXPECT_TRUE(hasty.next({}, over));
   while (hasty.next({}, over)) {
@@ -267,14 +268,15 @@ TEST(UnrollingClasses, AreCountedWithoutAList) {
     SCOPED_TRACE(seed);
     const SearchCase random = seed % 3 == 0 ? random_ruled_space(seed) : random_case(seed);
     const Mapspace space{random.problem, random.constraints};
-    const std::vector<UnrollingGroup>& list = space.group_by_factors();
+    const std::vector<UnrollingClass>& list = space.group_by_factors();
     EXPECT_EQ(space.class_count(), std::ssize(list));
     mpz_class nests;
     std::int64_t unrollings = 0;
     nests::MappingCounter counter(space);
-    for (const UnrollingGroup& group : list) {
-      unrollings += group.assignments;
-      nests += counter.count(group) * mpz_class{static_cast<long>(group.assignments)};
+    for (const UnrollingClass& unrolling_class : list) {
+      unrollings += unrolling_class.assignments;
+      nests += counter.count(unrolling_class) *
+               mpz_class{static_cast<long>(unrolling_class.assignments)};
     }
     EXPECT_EQ(space.unrolling_count(), unrollings);
     if (!space.is_ruled()) {
@@ -377,7 +379,7 @@ nodes:
   const SearchResult found = search_exact(space, options);
   EXPECT_EQ(found.certificate.status, Proof::kOptimal);
   EXPECT_GT(found.statistics.unrollings_total, 10'000);
-  EXPECT_LT(found.groups.size(), 100U);
+  EXPECT_LT(found.classes.size(), 100U);
   ASSERT_TRUE(found.others_bound);
   EXPECT_GE(*found.others_bound, found.cost->energy.total.count());
 }

@@ -74,18 +74,18 @@ struct LeastOfFolds {
 LeastOfFolds least_of_folds(const Problem& problem, const Objective& objective, Cycles known) {
   LeastOfFolds least;
   const std::optional<Unrolling> free;
-  for (const UnrollingGroup& group : group_by_factors(problem, {free, {}, true})) {
+  for (const UnrollingClass& unrolling_class : group_by_factors(problem, {free, {}, true})) {
     Workload rounded = problem.workload();
-    const auto bounds = temporal_bounds(problem.workload(), group);
+    const auto bounds = temporal_bounds(problem.workload(), unrolling_class);
     for (const DimId d : bounds.ids()) {
-      rounded.dims[d].bound = bounds[d] * group.factors[FanoutId{0}][d];
+      rounded.dims[d].bound = bounds[d] * unrolling_class.factors[FanoutId{0}][d];
     }
     if (rounded == problem.workload()) {
       continue;
     }
     const Problem padded{problem.arch(), rounded};
     Constraints constraints;
-    constraints.spatial = group.first;
+    constraints.spatial = unrolling_class.first;
     Evaluator evaluator{problem};
     Mapspace{padded, constraints}.enumerate([&](const Mapping& mapping) {
       if (!evaluator.evaluate(canonical(problem.workload(), mapping))) {

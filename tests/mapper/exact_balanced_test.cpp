@@ -207,7 +207,7 @@ TEST(BalancedOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
   EXPECT_EQ(result.cost->energy.total.count(), 53'916);  // of 133,386 mappings, each looked at
 }
 
-// Whoever stops a search does not wait for the size of a space of 27,207 unrollings.
+// Whoever residences a search does not wait for the size of a space of 27,207 unrollings.
 TEST(BalancedOptima, AreNotCountedWhenStopped) {
   const std::string root{MAPSIM_SOURCE_DIR};
   const Problem problem{load_arch(root + "/configs/arch/eyeriss.yaml"),
@@ -267,7 +267,7 @@ TEST(FewMappings, AreLookedAtWhereLabelsLeaveThemOpen) {
   EXPECT_EQ(result.cost->latency.ramped, Cycles{98});
   EXPECT_EQ(result.certificate.lower_bound, 98);
   EXPECT_EQ(result.certificate.mapspace_size, "40320");
-  EXPECT_EQ(result.groups.size(), 1U);
+  EXPECT_EQ(result.classes.size(), 1U);
   EXPECT_GT(result.statistics.evaluations, 40'320);
   options.threads = 2;
   EXPECT_EQ(result_difference(search_exact(space, options), result), "");
@@ -314,21 +314,21 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
   const std::atomic<bool> stop{true};
   SearchOptions hasty;
   hasty.stop = &stop;
-  const Patience none{hasty};
-  int groups_met = 0;
+  const Deadline none{hasty};
+  int classes_met = 0;
   int near = 0;
   for (std::uint64_t seed = 50'000; seed < 50'040; ++seed) {
     const SearchCase random = random_balanced_space(seed, 1'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
-      const exact::Groups groups{space, objective};
-      const exact::Groups at_once{space, objective, &none};
-      std::vector<double> best(groups.size(), exact::kInfinity);
+      const exact::UnrollingTasks classes{space, objective};
+      const exact::UnrollingTasks at_once{space, objective, &none};
+      std::vector<double> best(classes.size(), exact::kInfinity);
       space.enumerate([&](const Mapping& mapping) {
         const Evaluation evaluation = evaluate(random.problem, mapping);
         if (const Cost* cost = std::get_if<Cost>(&evaluation)) {
           const auto used = instances_of(random.problem, mapping);
-          for (std::size_t g = 0; g < groups.size(); ++g) {
+          for (std::size_t g = 0; g < classes.size(); ++g) {
             if (space.group_by_factors()[g].factors == used) {
               best[g] = std::min(best[g], objective_value(objective, *cost));
             }
@@ -336,18 +336,18 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
         }
         return true;
       });
-      for (std::size_t g = 0; g < groups.size(); ++g) {
-        const double floor = groups.floor(g).first;
-        EXPECT_LE(floor, best[g] * (1 + kRounding)) << "seed " << seed << " group " << g;
-        EXPECT_LE(at_once.floor(g).first, best[g] * (1 + kRounding)) << "seed " << seed;
-        EXPECT_GT(at_once.floor(g).first, 0);
-        groups_met += best[g] < exact::kInfinity ? 1 : 0;
-        near += best[g] < exact::kInfinity && floor >= 0.9 * best[g] ? 1 : 0;
+      for (std::size_t g = 0; g < classes.size(); ++g) {
+        const double bound = classes.bound(g).first;
+        EXPECT_LE(bound, best[g] * (1 + kRounding)) << "seed " << seed << " group " << g;
+        EXPECT_LE(at_once.bound(g).first, best[g] * (1 + kRounding)) << "seed " << seed;
+        EXPECT_GT(at_once.bound(g).first, 0);
+        classes_met += best[g] < exact::kInfinity ? 1 : 0;
+        near += best[g] < exact::kInfinity && bound >= 0.9 * best[g] ? 1 : 0;
       }
     }
   }
-  EXPECT_GT(groups_met, 100);
-  EXPECT_GT(near, groups_met / 2);  // additions and copies are charged
+  EXPECT_GT(classes_met, 100);
+  EXPECT_GT(near, classes_met / 2);  // additions and copies are charged
 }
 
 // On a coarse lattice the relaxation says no more than on the fine one, and something; where rooms
@@ -359,22 +359,22 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
     const SearchCase random = random_balanced_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
-      const exact::Groups groups{space, objective};
-      for (std::size_t g = 0; g < groups.size(); ++g) {
+      const exact::UnrollingTasks classes{space, objective};
+      for (std::size_t g = 0; g < classes.size(); ++g) {
         const auto bound = [&](std::size_t most) {
-          return balanced::coarse_bound(groups.skeleton(g), space.group_by_factors()[g], objective,
-                                        most, Patience{SearchOptions{}})
+          return balanced::coarse_bound(classes.graph(g), space.group_by_factors()[g], objective,
+                                        most, Deadline{SearchOptions{}})
               .first;
         };
         const double fine = bound(balanced::Tiles::kAll);
         for (const std::size_t most : {1, 20, 60}) {
           const double coarse = bound(most);
           EXPECT_LE(coarse, fine * (1 + kRounding)) << "seed " << seed << " group " << g;
-          useful += coarse > groups.floor(g).first && coarse < fine ? 1 : 0;
+          useful += coarse > classes.bound(g).first && coarse < fine ? 1 : 0;
         }
         const auto chainless = [&](bool counted) {
-          return balanced::chainless_bound(groups.skeleton(g), space.group_by_factors()[g],
-                                           objective, counted, 1'000'000, Patience{SearchOptions{}})
+          return balanced::chainless_bound(classes.graph(g), space.group_by_factors()[g], objective,
+                                           counted, 1'000'000, Deadline{SearchOptions{}})
               .first;
         };
         const double shared = chainless(false);
@@ -465,29 +465,29 @@ TEST(Counts, AreNoMoreThanAnyLoopsMake) {
     const Mapspace space{problem, constraints};
     const balanced::Tiles tiles{space, space.group_by_factors().front(), {}};
     const DimId m = *problem.workload().find_dim("M");
-    const Ladder& ladder = tiles.ladder(m);
-    for (std::uint64_t chain = 0; chain < std::uint64_t{1} << ladder.size(); ++chain) {
+    const ExtentDomain& domain = tiles.domain(m);
+    for (std::uint64_t chain = 0; chain < std::uint64_t{1} << domain.size(); ++chain) {
       balanced::Counts counts{tiles};
       std::vector<std::int64_t> sizes{bound};
       balanced::Counts::Id known = 0;
-      for (std::size_t rung = ladder.size(); rung-- > 0;) {
-        if ((chain >> rung & 1U) == 0) {
+      for (std::size_t extent = domain.size(); extent-- > 0;) {
+        if ((chain >> extent & 1U) == 0) {
           continue;
         }
         std::vector<std::int64_t> cut;
         for (std::int64_t size : sizes) {
-          for (; size > 0; size -= ladder[rung]) {
-            cut.push_back(std::min(size, ladder[rung]));
+          for (; size > 0; size -= domain[extent]) {
+            cut.push_back(std::min(size, domain[extent]));
           }
         }
         sizes = std::move(cut);
         const auto made = static_cast<std::int64_t>(sizes.size());
-        EXPECT_LE(counts.least(m, known, ladder[rung]), made) << bound << " " << chain;
-        const std::int64_t straight = (bound + ladder[rung] - 1) / ladder[rung];
-        told += counts.least(m, known, ladder[rung]) > straight ? 1 : 0;
-        if (rung % 2 == 0) {  // of others it knows nothing
-          for (const balanced::Counts::Id id : counts.choices(m, known, rung, 0)) {
-            known = counts.least(m, id, ladder[rung]) <= made ? id : known;
+        EXPECT_LE(counts.least(m, known, domain[extent]), made) << bound << " " << chain;
+        const std::int64_t straight = (bound + domain[extent] - 1) / domain[extent];
+        told += counts.least(m, known, domain[extent]) > straight ? 1 : 0;
+        if (extent % 2 == 0) {  // of others it knows nothing
+          for (const balanced::Counts::Id id : counts.choices(m, known, extent, 0)) {
+            known = counts.least(m, id, domain[extent]) <= made ? id : known;
           }
         }
       }

@@ -129,14 +129,14 @@ std::string bound_mismatch(const Mapspace& space, const Objective& objective, co
   if (!space.constraints().factors.balanced || !best) {
     return "";
   }
-  const exact::Groups groups{space, objective};
+  const exact::UnrollingTasks classes{space, objective};
   const SearchOptions options;
   for (const bool counted : {false, true}) {
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (std::size_t g = 0; g < classes.size(); ++g) {
       const auto bound =
-          balanced::chainless_bound(groups.skeleton(g), space.group_by_factors()[g], objective,
-                                    counted, options.budget.labels, Patience{options});
+          balanced::chainless_bound(classes.graph(g), space.group_by_factors()[g], objective,
+                                    counted, options.budget.labels, Deadline{options});
       least = std::min(least, bound.first);
     }
     if (least > best->value * (1 + 1e-9)) {
@@ -267,11 +267,11 @@ std::string result_difference(const SearchResult& a, const SearchResult& b) {
       a.certificate.mapspace_size != b.certificate.mapspace_size) {
     return "certificate";
   }
-  const auto same = [](const GroupBound& x, const GroupBound& y) {
+  const auto same = [](const ClassBound& x, const ClassBound& y) {
     return x.bound == y.bound && x.by == y.by;
   };
   if (a.others_bound != b.others_bound ||
-      !std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(), same)) {
+      !std::equal(a.classes.begin(), a.classes.end(), b.classes.begin(), b.classes.end(), same)) {
     return "groups";
   }
   if (a.statistics.evaluations != b.statistics.evaluations ||

@@ -222,8 +222,8 @@ TEST(ExactResult, IsTheSameOnAnyNumberOfThreadsWithManyUnrollings) {
     const SearchResult one = search_exact(space, options_for(objective));
     EXPECT_GT(one.statistics.unrollings_total, 100);
     EXPECT_EQ(one.certificate.mapspace_size, space.size());
-    const exact::Groups groups(space, objective);
-    EXPECT_GT(groups.build(groups.by_floor().front())->bound.nodes().size(), 8'000U)
+    const exact::UnrollingTasks classes(space, objective);
+    EXPECT_GT(classes.build(classes.by_bound().front())->bound.nodes().size(), 8'000U)
         << "threads share no bound of fewer nodes";
     for (const int threads : {2, 5}) {
       EXPECT_EQ(result_difference(one, search_exact(space, options_for(objective, threads))), "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz_mapper --seconds N --seed S --max-size M [--balanced] [--ruled] [--systolic] [--fronts]:
 // compares the exact mapper with all mappings of fresh random spaces for as long as one likes;
-// stops at the first mismatch, shrinks it, exits with 1.
+// residences at the first mismatch, shrinks it, exits with 1.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,9 +21,9 @@ using Clock = std::chrono::steady_clock;
 // A case that fails and is small enough to be looked through again and again.
 bool fails(const mapsim::SearchCase& random, std::int64_t max_size) {
   const mapsim::Workload& workload = random.problem.workload();
-  const auto ladders = mapsim::ladders(workload, random.constraints.factors);
-  for (const mapsim::DimId d : ladders.ids()) {
-    if (ladders[d].back() > workload.dims[d].bound) {
+  const auto domains = mapsim::domains(workload, random.constraints.factors);
+  for (const mapsim::DimId d : domains.ids()) {
+    if (domains[d].back() > workload.dims[d].bound) {
       return false;  // an extent of its own that shrinking the bound has left behind
     }
   }

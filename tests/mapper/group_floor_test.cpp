@@ -26,7 +26,7 @@ nodes:
 }
 
 // Elements take longer than the steps of any unrolling.
-TEST(GroupFloor, KnowsWhatPassesTheOutermostPort) {
+TEST(UnrollingBound, KnowsWhatPassesTheOutermostPort) {
   const Problem problem = product_with_one_row();
   double bits = 0;
   for (const Tensor& tensor : problem.workload().tensors) {
@@ -34,10 +34,10 @@ TEST(GroupFloor, KnowsWhatPassesTheOutermostPort) {
         static_cast<double>(footprint(tensor, bounds_of(problem.workload())) * tensor.bits.count());
   }
   const Mapspace space{problem, {}};
-  const exact::Groups groups(space, Objective::kLatency);
-  ASSERT_GT(groups.size(), 10U);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    EXPECT_GE(groups.floor(g).first, std::ceil(bits / 16));
+  const exact::UnrollingTasks classes(space, Objective::kLatency);
+  ASSERT_GT(classes.size(), 10U);
+  for (std::size_t g = 0; g < classes.size(); ++g) {
+    EXPECT_GE(classes.bound(g).first, std::ceil(bits / 16));
   }
   SearchOptions options;
   options.objective = Objective::kLatency;

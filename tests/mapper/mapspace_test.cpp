@@ -63,13 +63,13 @@ double seconds_of_listing(std::int64_t bound) {
   const std::optional<Unrolling> free;
   const std::vector<UnrollRule> rules;
   const UnrollingLimits limits{free, rules, /*remainders=*/true};
-  UnrollingGroup group;
-  group.factors.push_back(PerDim<std::int64_t>(3, 1));
-  group.factors[FanoutId{0}][DimId{0}] = 8;
+  UnrollingClass unrolling_class;
+  unrolling_class.factors.push_back(PerDim<std::int64_t>(3, 1));
+  unrolling_class.factors[FanoutId{0}][DimId{0}] = 8;
   constexpr int kTimes = 300;
   const std::clock_t begin = std::clock();
   for (int i = 0; i < kTimes; ++i) {
-    EXPECT_EQ(axis_assignments(problem, limits, group).size(), 4);
+    EXPECT_EQ(axis_assignments(problem, limits, unrolling_class).size(), 4);
   }
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
@@ -247,22 +247,22 @@ TEST(Unrollings, FitAxesAndDivideBounds) {
 TEST(Unrollings, OfAGroupShareFactorsAndBeginWithTheFirst) {
   const Problem problem{plain_arch({{2, 2}, {3, 2}}), gemm("g", {12, 6, 4, {}, false})};
   const Mapspace space{problem, {}};
-  std::set<std::vector<std::int64_t>> groups;
-  for (const UnrollingGroup& group : space.group_by_factors()) {
-    const std::vector<Unrolling> members = space.assignments(group);
-    ASSERT_EQ(static_cast<std::int64_t>(members.size()), group.assignments);
-    EXPECT_EQ(members.front(), group.first);
+  std::set<std::vector<std::int64_t>> classes;
+  for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+    const std::vector<Unrolling> members = space.assignments(unrolling_class);
+    ASSERT_EQ(static_cast<std::int64_t>(members.size()), unrolling_class.assignments);
+    EXPECT_EQ(members.front(), unrolling_class.first);
     std::vector<std::int64_t> key;
-    for (const auto& factors : group.factors) {
+    for (const auto& factors : unrolling_class.factors) {
       key.insert(key.end(), factors.begin(), factors.end());
     }
-    EXPECT_TRUE(groups.insert(key).second);
+    EXPECT_TRUE(classes.insert(key).second);
     for (const Unrolling& member : members) {
       PerFanout<PerDim<std::int64_t>> factors(2, PerDim<std::int64_t>(3, 1));
       for (const Unroll& unroll : member) {
         factors[unroll.fanout][unroll.dim] *= unroll.factor;
       }
-      EXPECT_EQ(factors, group.factors);
+      EXPECT_EQ(factors, unrolling_class.factors);
     }
   }
 }
@@ -339,8 +339,8 @@ TEST(MapspaceSize, IsThatOfItsGroupsTogether) {
     const Mapspace space{problem, {even, {}, {}}};
     nests::MappingCounter counter{space};
     mpz_class sum;
-    for (const UnrollingGroup& group : space.group_by_factors()) {
-      sum += counter.count(group) * static_cast<long>(group.assignments);
+    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+      sum += counter.count(unrolling_class) * static_cast<long>(unrolling_class.assignments);
     }
     EXPECT_EQ(space.size(), sum.get_str());
   }

@@ -39,9 +39,9 @@ TEST(PaddedSearch, FindsMappingsOfTheSpace) {
     const Mapspace space{random.problem, random.constraints};
     SearchOptions options;
     options.objective = seed % 2 == 0 ? Objective::kEnergy : Objective::kEdp;
-    const Patience patience{options};
-    for (const UnrollingGroup& group : space.group_by_factors()) {
-      const PaddedSearch padded = search_padded(space, group, options, 3'000, patience);
+    const Deadline deadline{options};
+    for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
+      const PaddedSearch padded = search_padded(space, unrolling_class, options, 3'000, deadline);
       if (!padded.best) {
         continue;
       }

@@ -23,9 +23,9 @@ SearchCase draw(std::uint64_t seed) {
 }
 
 // The levels that a mapping keeps each tensor at, as its pattern has them.
-PerTensor<std::vector<std::size_t>> path_of(const exact::Skeleton& skeleton,
+PerTensor<std::vector<std::size_t>> path_of(const exact::StateGraph& graph,
                                             const Mapping& mapping) {
-  const Problem& problem = skeleton.problem();
+  const Problem& problem = graph.problem();
   PerTensor<std::vector<std::size_t>> path(problem.workload().tensors.size());
   for (const MappingNode& node : mapping.nodes) {
     if (const auto* keep = std::get_if<Keep>(&node)) {
@@ -37,7 +37,7 @@ PerTensor<std::vector<std::size_t>> path_of(const exact::Skeleton& skeleton,
     }
   }
   for (const TensorId t : path.ids()) {
-    if (skeleton.stops(t).back().latch) {
+    if (graph.residences(t).back().latch) {
       path[t].push_back(problem.arch().levels.size());
     }
   }
@@ -82,11 +82,11 @@ TEST(Patterns, BoundEveryMappingOfTheirs) {
     }
     const Mapspace space{random.problem, random.constraints};
     const Objective objective = seed % 2 == 0 ? Objective::kLatency : Objective::kEdp;
-    const exact::Groups groups{space, objective};
+    const exact::UnrollingTasks classes{space, objective};
     std::vector<std::vector<exact::Pattern>> patterns;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      patterns.push_back(groups.patterns(g, {}, false));
-      const auto first = groups.patterns(g, {}, true);
+    for (std::size_t g = 0; g < classes.size(); ++g) {
+      patterns.push_back(classes.patterns(g, {}, false));
+      const auto first = classes.patterns(g, {}, true);
       ASSERT_EQ(first.empty(), patterns.back().empty());
       if (!first.empty()) {
         EXPECT_EQ(first.front().bound, patterns.back().front().bound) << "seed " << seed;
@@ -99,11 +99,11 @@ TEST(Patterns, BoundEveryMappingOfTheirs) {
         return true;
       }
       const auto factors = factors_of(random.problem, mapping);
-      for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (std::size_t g = 0; g < classes.size(); ++g) {
         if (!(space.group_by_factors()[g].factors == factors)) {
           continue;
         }
-        const auto path = path_of(groups.skeleton(g), mapping);
+        const auto path = path_of(classes.graph(g), mapping);
         const auto pattern =
             std::find_if(patterns[g].begin(), patterns[g].end(),
                          [&](const exact::Pattern& each) { return path_of(each) == path; });
@@ -134,11 +134,11 @@ TEST(Patterns, FindTheOptimum) {
       SearchOptions options;
       options.objective = objective;
       const SearchResult all = search_exhaustive(space, options);
-      GroupSearch by_patterns;
+      ClassSearch by_patterns;
       by_patterns.trial_labels = 0;
       for (const int threads : {1, 2}) {
         options.threads = threads;
-        const SearchResult best = search_groups(space, options, Patience{options}, by_patterns);
+        const SearchResult best = search_classes(space, options, Deadline{options}, by_patterns);
         ASSERT_EQ(best.cost.has_value(), all.cost.has_value()) << "seed " << seed;
         if (all.cost) {
           ++found;

@@ -209,18 +209,19 @@ class RuleCheck {
     return false;
   }
 
-  bool may_loop(const ArchNode& node, std::size_t group, DimId dim) const {
+  bool may_loop(const ArchNode& node, std::size_t unrolling_class, DimId dim) const {
     if (node.exhausted.contains(dim) || !may_have_factor(node, dim)) {
       return false;
     }
-    return node.rule == nullptr || !node.rule->ordered || node.rule->order[group].contains(dim);
+    return node.rule == nullptr || !node.rule->ordered ||
+           node.rule->order[unrolling_class].contains(dim);
   }
-  static std::size_t groups(const ArchNode& node) {
+  static std::size_t classes(const ArchNode& node) {
     return node.rule != nullptr && node.rule->ordered ? node.rule->order.size() : 1;
   }
 
   // Can loops from `next` on stand above nodes from `node`, group `group` on?
-  bool orders_fit(const std::vector<ArchNode>& nodes, std::size_t node, std::size_t group,
+  bool orders_fit(const std::vector<ArchNode>& nodes, std::size_t node, std::size_t unrolling_class,
                   const std::vector<Loop>& loops, std::size_t next) const {
     if (next == loops.size()) {
       return true;
@@ -228,12 +229,12 @@ class RuleCheck {
     if (node == nodes.size()) {
       return false;
     }
-    if (group == groups(nodes[node])) {
+    if (unrolling_class == classes(nodes[node])) {
       return orders_fit(nodes, node + 1, 0, loops, next);
     }
-    return (may_loop(nodes[node], group, loops[next].dim) &&
-            orders_fit(nodes, node, group, loops, next + 1)) ||
-           orders_fit(nodes, node, group + 1, loops, next);
+    return (may_loop(nodes[node], unrolling_class, loops[next].dim) &&
+            orders_fit(nodes, node, unrolling_class, loops, next + 1)) ||
+           orders_fit(nodes, node, unrolling_class + 1, loops, next);
   }
 
   // Is `product` a product of factors that nodes from `node` on allow?
@@ -243,7 +244,7 @@ class RuleCheck {
       return product == 1;
     }
     bool may = false;
-    for (std::size_t g = 0; g < groups(nodes[node]); ++g) {
+    for (std::size_t g = 0; g < classes(nodes[node]); ++g) {
       may = may || may_loop(nodes[node], g, dim);
     }
     for (std::int64_t factor = 1; factor <= (may ? product : 1); ++factor) {

@@ -106,7 +106,7 @@ std::string constraints_text(const Problem& problem, const Constraints& constrai
   std::string text = constraints.even ? "even\n" : "uneven\n";
   if (constraints.factors.balanced) {
     text += "balanced:";
-    const PerDim<Ladder> all = ladders(problem.workload(), constraints.factors);
+    const PerDim<ExtentDomain> all = domains(problem.workload(), constraints.factors);
     for (const DimId d : all.ids()) {
       text += fmt::format(" {} of {}", problem.workload().dims[d].name, fmt::join(all[d], ","));
     }

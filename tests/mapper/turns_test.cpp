@@ -15,34 +15,35 @@ namespace {
 using exact::Key;
 
 // What a task that knows `turn` finds, and the labels that it takes: no more than it may.
-Key found(const Turns::Turn& turn) {
+Key found(const TaskWindow::Turn& turn) {
   return {static_cast<double>((turn.index * 7919 + 13) % 101), 0};
 }
-Turns::Labels taken(const Turns::Turn& turn) {
+TaskWindow::Labels taken(const TaskWindow::Turn& turn) {
   const auto some = static_cast<std::int64_t>(turn.index % 5);
   return {std::min(turn.labels.expanded, some), std::min(turn.labels.budget, 2 * some)};
 }
 
-std::vector<Turns::Turn> all_next(Turns& turns) {
-  std::vector<Turns::Turn> all;
-  for (std::optional<Turns::Turn> next = turns.next(); next; next = turns.next()) {
+std::vector<TaskWindow::Turn> all_next(TaskWindow& task_window) {
+  std::vector<TaskWindow::Turn> all;
+  for (std::optional<TaskWindow::Turn> next = task_window.next(); next; next = task_window.next()) {
     all.push_back(*next);
   }
   return all;
 }
 
-// All turns in the order of their tasks; of those that have begun, `choose` says which ends next.
+// All task_window in the order of their tasks; of those that have begun, `choose` says which ends
+// next.
 template <class Choose>
-std::vector<Turns::Turn> run(std::size_t count, std::int64_t labels, const Choose& choose) {
-  Turns turns(count, Key{1000, 0}, {labels, 2 * labels});
-  std::vector<Turns::Turn> begun = all_next(turns);
-  std::vector<Turns::Turn> open = begun;
+std::vector<TaskWindow::Turn> run(std::size_t count, std::int64_t labels, const Choose& choose) {
+  TaskWindow task_window(count, Key{1000, 0}, {labels, 2 * labels});
+  std::vector<TaskWindow::Turn> begun = all_next(task_window);
+  std::vector<TaskWindow::Turn> open = begun;
   while (!open.empty()) {
     const std::size_t i = choose(open.size());
-    const Turns::Turn turn = open[i];
+    const TaskWindow::Turn turn = open[i];
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
-    turns.end(turn, found(turn), taken(turn));
-    for (const Turns::Turn& next : all_next(turns)) {
+    task_window.end(turn, found(turn), taken(turn));
+    for (const TaskWindow::Turn& next : all_next(task_window)) {
       begun.push_back(next);
       open.push_back(next);
     }
@@ -50,7 +51,7 @@ std::vector<Turns::Turn> run(std::size_t count, std::int64_t labels, const Choos
   return begun;
 }
 
-TEST(Turns, DependOnNoOrderOfEnding) {
+TEST(TaskWindow, DependOnNoOrderOfEnding) {
   std::mt19937 random{7};
   for (const std::size_t count : {1U, 2U, 3U, 9U, 100U, 700U}) {
     for (const std::int64_t labels : {3, 50, 100'000}) {
@@ -71,44 +72,44 @@ TEST(Turns, DependOnNoOrderOfEnding) {
   }
 }
 
-TEST(Turns, KnowWhatAllButTheLastFewHaveFound) {
-  const auto turns = run(300, 1'000'000, [](std::size_t open) { return open / 2; });
+TEST(TaskWindow, KnowWhatAllButTheLastFewHaveFound) {
+  const auto task_window = run(300, 1'000'000, [](std::size_t open) { return open / 2; });
   Key least{1000, 0};
   std::size_t known = 0;
-  for (const Turns::Turn& turn : turns) {
-    for (; known < Turns::known(turn.index); ++known) {
-      least = std::min(least, found(turns[known]));
+  for (const TaskWindow::Turn& turn : task_window) {
+    for (; known < TaskWindow::known(turn.index); ++known) {
+      least = std::min(least, found(task_window[known]));
     }
     EXPECT_EQ(turn.limit, least);
   }
-  EXPECT_EQ(Turns::known(1), 1U);  // what the first finds is what the others have to beat
-  EXPECT_EQ(Turns::known(2), 1U);
-  EXPECT_EQ(Turns::known(3), 2U);
-  EXPECT_EQ(Turns::known(1000), 1001U - 64);
+  EXPECT_EQ(TaskWindow::known(1), 1U);  // what the first finds is what the others have to beat
+  EXPECT_EQ(TaskWindow::known(2), 1U);
+  EXPECT_EQ(TaskWindow::known(3), 2U);
+  EXPECT_EQ(TaskWindow::known(1000), 1001U - 64);
 }
 
-TEST(Turns, GrantNoMoreLabelsThanThereAre) {
+TEST(TaskWindow, GrantNoMoreLabelsThanThereAre) {
   for (const std::int64_t labels : {1, 7, 64, 5000}) {
-    Turns turns(400, Key{}, {labels, 3 * labels});
-    std::vector<Turns::Turn> open = all_next(turns);
+    TaskWindow task_window(400, Key{}, {labels, 3 * labels});
+    std::vector<TaskWindow::Turn> open = all_next(task_window);
     EXPECT_EQ(open.front().labels.expanded, std::max<std::int64_t>(1, labels / 2));
     EXPECT_EQ(open.front().labels.budget, std::max<std::int64_t>(1, 3 * labels / 2));
     std::int64_t expanded = 0;
     std::int64_t budget = 0;
     while (!open.empty()) {
-      const Turns::Turn turn = open.back();
+      const TaskWindow::Turn turn = open.back();
       open.pop_back();
       expanded += turn.labels.expanded;
       budget += turn.labels.budget;
-      turns.end(turn, Key{}, turn.labels);
-      const auto next = all_next(turns);
+      task_window.end(turn, Key{}, turn.labels);
+      const auto next = all_next(task_window);
       open.insert(open.end(), next.begin(), next.end());
     }
     EXPECT_EQ(expanded, labels);
     EXPECT_EQ(budget, 3 * labels);
   }
-  Turns one(1, Key{}, {1000, 700});
-  const Turns::Turn turn = *one.next();
+  TaskWindow one(1, Key{}, {1000, 700});
+  const TaskWindow::Turn turn = *one.next();
   EXPECT_EQ(turn.labels.expanded, 700);
   EXPECT_EQ(turn.labels.budget, 700);
 }

@@ -49,9 +49,9 @@ Workload conv(std::int64_t height, std::int64_t width, std::int64_t channels,
 }
 
 // Only the unrolling of one group.
-Mapspace part_of(const Mapspace& space, const UnrollingGroup& group) {
+Mapspace part_of(const Mapspace& space, const UnrollingClass& unrolling_class) {
   Constraints constraints = space.constraints();
-  constraints.spatial = group.first;
+  constraints.spatial = unrolling_class.first;
   for (const Axis axis : {Axis::kX, Axis::kY}) {
     constraints.spatial->push_back({DimId{0}, FanoutId{0}, axis, 1});
   }
@@ -72,9 +72,9 @@ void expect_equal_optima(const Mapspace& space, std::size_t least_twins) {
     for (const Objective objective : {Objective::kEnergy, Objective::kEdp}) {
       SearchOptions options;
       options.objective = objective;
-      const auto optimum = [&](std::size_t group) {
+      const auto optimum = [&](std::size_t unrolling_class) {
         const SearchResult found =
-            search_exact(part_of(space, space.group_by_factors()[group]), options);
+            search_exact(part_of(space, space.group_by_factors()[unrolling_class]), options);
         return found.cost ? objective_value(objective, *found.cost) : 0.0;
       };
       const double value = optimum(g);
