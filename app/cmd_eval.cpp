@@ -6,7 +6,7 @@
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/outside.hpp"
+#include "mapper/membership.hpp"
 #include "report/json.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"

@@ -17,7 +17,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
 

@@ -18,7 +18,7 @@
 #include "check/certificate.hpp"
 #include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/exact/folds.hpp"
+#include "mapper/branch/edge_folds.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "app/arguments.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
 
 namespace mapsim {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "app/command.hpp"
-#include "mapper/constraints.hpp"
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/constraints.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 #include "mapper/nvdla/search.hpp"
 
 namespace mapsim {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "arch/load.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::bench {

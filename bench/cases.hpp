@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "costmodel/evaluate.hpp"
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 #include "mapper/objective.hpp"
 
 namespace mapsim::bench {

@@ -13,7 +13,7 @@
 #include "bench/summary.hpp"
 #include "core/rng.hpp"
 #include "costmodel/reference/simulate.hpp"
-#include "mapper/sampler.hpp"
+#include "mapper/baselines/sampler.hpp"
 
 namespace {
 

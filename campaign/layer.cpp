@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "costmodel/nvdla/sheet_layer.hpp"
-#include "mapper/shared_bounds.hpp"
+#include "mapper/branch/shared_bounds.hpp"
 #include "mapper/supported.hpp"
 
 namespace mapsim {

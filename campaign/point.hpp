@@ -12,7 +12,7 @@
 #include "arch/gpu.hpp"
 #include "campaign/campaign.hpp"
 #include "campaign/record.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 
 namespace mapsim {
 

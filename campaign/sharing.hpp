@@ -10,7 +10,7 @@
 
 #include "campaign/campaign.hpp"
 #include "campaign/point.hpp"
-#include "mapper/shared_bounds.hpp"
+#include "mapper/branch/shared_bounds.hpp"
 
 namespace mapsim {
 

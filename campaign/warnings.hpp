@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "campaign/campaign.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 
 namespace mapsim {
 

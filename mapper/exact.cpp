@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/exact/folds.hpp"
-#include "mapper/exact/infeasible.hpp"
-#include "mapper/few.hpp"
-#include "mapper/group_search.hpp"
+#include "mapper/branch/class_search.hpp"
+#include "mapper/branch/edge_folds.hpp"
+#include "mapper/branch/exhaustive_fallback.hpp"
+#include "mapper/branch/infeasible.hpp"
+#include "mapper/branch/shared_bounds.hpp"
+#include "mapper/counting/whole_count.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/nests/whole_count.hpp"
 #include "mapper/nvdla/search.hpp"
-#include "mapper/shared_bounds.hpp"
 
 namespace mapsim {
 

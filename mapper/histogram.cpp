@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/threads.hpp"
-#include "mapper/walk.hpp"
+#include "mapper/mapspace/walk.hpp"
 
 namespace mapsim {
 

@@ -34,8 +34,8 @@ struct Histogram {
 };
 
 // The distribution of energy over the mappings of a space that keep the machine busy: random walks,
-// uniform in the long run (mapper/walk.hpp), from the fastest mapping of every unrolling that can
-// reach the rate. Empty points: none can. The same for any number of threads.
+// uniform in the long run (mapper/mapspace/walk.hpp), from the fastest mapping of every unrolling
+// that can reach the rate. Empty points: none can. The same for any number of threads.
 Histogram make_histogram(const Mapspace& space, const HistogramOptions& options);
 
 // What the figure 1 of Timeloop (Parashar et al., ISPASS 2019) shows of such a set.

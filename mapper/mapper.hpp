@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "costmodel/evaluate.hpp"
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 #include "mapper/objective.hpp"
 
 namespace mapsim {
@@ -28,9 +28,9 @@ struct Certificate {
   // Balanced factors: a bound of mappings without an extent at which nothing stands, where it is
   // above that of all: the others are too many (decision 18). Optimal: ties among those are open.
   std::optional<double> bound_but_for_bare{};
-  // Systolic arrays: folds at the edges of the array were searched, too (mapper/exact/folds.hpp).
-  // Then status, bound and gap are about them and the mapspace together; this is about the mapspace
-  // alone, whose every fold is full or divides.
+  // Systolic arrays: folds at the edges of the array were searched, too
+  // (mapper/branch/edge_folds.hpp). Then status, bound and gap are about them and the mapspace
+  // together; this is about the mapspace alone, whose every fold is full or divides.
   struct Divisors {
     std::optional<double> value;  // of the best of it; nullopt: nothing fits
     double lower_bound = 0;
@@ -97,7 +97,7 @@ struct SearchOptions {
   const std::atomic<bool>* stop = nullptr;  // set by the caller: return the best so far
   Budget budget = {};
   std::function<void(const Progress&)> progress = {};  // strategy exact; called by one at a time
-  bool edge_folds = false;  // strategy exact: beyond the mapspace, mapper/exact/folds.hpp
+  bool edge_folds = false;  // strategy exact: beyond the mapspace, mapper/branch/edge_folds.hpp
 };
 
 struct SearchResult {

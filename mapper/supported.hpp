@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim {
 

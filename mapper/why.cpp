@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "mapper/exact/valuation.hpp"
+#include "mapper/graph/valuation.hpp"
 
 namespace mapsim {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim {
 

@@ -10,8 +10,8 @@
 
 #include "check/scope.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/exact/folds.hpp"
-#include "mapper/why_empty.hpp"
+#include "mapper/branch/edge_folds.hpp"
+#include "mapper/mapspace/why_empty.hpp"
 #include "report/constraints.hpp"
 #include "report/json_cost.hpp"
 #include "report/json_head.hpp"

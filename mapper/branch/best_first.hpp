@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/branch/boxes.hpp"
-#include "mapper/branch/symmetry.hpp"
-#include "mapper/exact/class_floors.hpp"
-#include "mapper/mapspace.hpp"
+#include "mapper/bounds/boxes.hpp"
+#include "mapper/bounds/class_bounds.hpp"
+#include "mapper/mapspace/mapspace.hpp"
+#include "mapper/mapspace/symmetry.hpp"
 
 namespace mapsim::branch {
 

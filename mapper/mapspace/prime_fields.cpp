@@ -5,7 +5,7 @@
 #include <bit>
 #include <cassert>
 
-#include "mapper/factor.hpp"
+#include "mapper/mapspace/factor.hpp"
 
 namespace mapsim {
 

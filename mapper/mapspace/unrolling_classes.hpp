@@ -7,7 +7,7 @@
 
 #include "costmodel/evaluate.hpp"
 #include "mapper/mapspace/prime_fields.hpp"
-#include "mapper/unrolling.hpp"
+#include "mapper/mapspace/unrolling.hpp"
 
 namespace mapsim {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/threads.hpp"
-#include "mapper/front_points.hpp"
+#include "mapper/branch/front_points.hpp"
 #include "mapper/nvdla/schedules.hpp"
 #include "mapper/nvdla/search.hpp"
 #include "workloads/form.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/arithmetic.hpp"
+#include "mapper/mapspace/statistics_of_draws.hpp"
 #include "mapper/nvdla/schedules.hpp"
-#include "mapper/tally.hpp"
 #include "workloads/form.hpp"
 
 namespace mapsim {

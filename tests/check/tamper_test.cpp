@@ -13,7 +13,7 @@
 #include "core/diagnostic.hpp"
 #include "core/rng.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "proven.hpp"
 #include "workloads/gemm.hpp"
 

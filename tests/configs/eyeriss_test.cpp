@@ -17,9 +17,9 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/constraints.hpp"
-#include "mapper/mapspace.hpp"
-#include "mapper/outside.hpp"
+#include "mapper/mapspace/constraints.hpp"
+#include "mapper/mapspace/mapspace.hpp"
+#include "mapper/membership.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {

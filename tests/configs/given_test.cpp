@@ -13,7 +13,7 @@
 #include "arch/load.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {

@@ -19,7 +19,7 @@
 #include "campaign/campaign.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
 

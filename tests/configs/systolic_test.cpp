@@ -9,8 +9,8 @@
 
 #include "arch/load.hpp"
 #include "costmodel/roofline.hpp"
-#include "mapper/constraints.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "workloads/gemm.hpp"
 #include "workloads/load.hpp"
 

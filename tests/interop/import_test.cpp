@@ -11,7 +11,7 @@
 #include "costmodel/evaluate.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/timeloop_mapping.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "tests/support/bad_inputs.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "interop/timeloop_import.hpp"
-#include "mapper/constraints.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "report/names.hpp"
 #include "tests/interop/golden.hpp"
 #include "tests/interop/search_within.hpp"

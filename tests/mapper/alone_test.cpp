@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/exact/alone.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/exact/dive.hpp"
-#include "mapper/exact/labels.hpp"
+#include "mapper/bounds/per_tensor_bound.hpp"
+#include "mapper/label_search/beam_search.hpp"
+#include "mapper/label_search/label_search.hpp"
 #include "random_space.hpp"
 
 namespace mapsim {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "brute_space.hpp"
-#include "mapper/constraints.hpp"
+#include "mapper/baselines/sampler.hpp"
+#include "mapper/counting/extents.hpp"
+#include "mapper/counting/imperfect_count.hpp"
+#include "mapper/counting/ruled_extents.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/nests/ruled_rungs.hpp"
-#include "mapper/nests/rung_count.hpp"
-#include "mapper/nests/rungs.hpp"
-#include "mapper/sampler.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"

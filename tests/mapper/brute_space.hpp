@@ -4,7 +4,7 @@
 #include <string>
 
 #include "costmodel/mapping.hpp"
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim {
 

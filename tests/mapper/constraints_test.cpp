@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/edge_folds.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +11,7 @@
 #include "arch/load.hpp"
 #include "core/rng.hpp"
 #include "costmodel/roofline.hpp"
-#include "mapper/constraints.hpp"
-#include "mapper/exact/folds.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <type_traits>
 
-#include "mapper/balanced/search.hpp"
-#include "mapper/exact/groups.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/label_search/imperfect_search.hpp"
 #include "membership.hpp"
 
 namespace mapsim {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "exact_check.hpp"
-#include "mapper/exact/groups.hpp"
-#include "mapper/exact/skeleton.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/graph/state_graph.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
 #include "workloads/conv.hpp"

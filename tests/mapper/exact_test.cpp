@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "exact_check.hpp"
-#include "mapper/exact/groups.hpp"
-#include "mapper/exact/labels.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/label_search/label_search.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "arch/load.hpp"
 #include "front_check.hpp"
-#include "mapper/exact/incumbent.hpp"
+#include "mapper/bounds/incumbent.hpp"
 #include "random_space.hpp"
 #include "workloads/load.hpp"
 

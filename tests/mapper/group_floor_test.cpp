@@ -5,7 +5,7 @@
 
 #include "arch/load.hpp"
 #include "costmodel/nest.hpp"
-#include "mapper/exact/groups.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/mapper.hpp"
 #include "workloads/gemm.hpp"
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "costmodel/mapping_text.hpp"
+#include "mapper/baselines/neighbours.hpp"
+#include "mapper/baselines/restarts.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/neighbours.hpp"
-#include "mapper/restarts.hpp"
 #include "tests/mapper/membership.hpp"
 #include "tests/mapper/random_space.hpp"
 

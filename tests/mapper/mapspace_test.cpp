@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "brute_space.hpp"
-#include "mapper/nests/counting.hpp"
-#include "mapper/sampler.hpp"
+#include "mapper/baselines/sampler.hpp"
+#include "mapper/counting/counting.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
 #include "workloads/conv.hpp"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/outside.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
+#include "mapper/membership.hpp"
 #include "random_space.hpp"
 
 namespace mapsim {

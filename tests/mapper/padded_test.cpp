@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/padded.hpp"
+#include "mapper/branch/padded.hpp"
 
 #include <gtest/gtest.h>
 

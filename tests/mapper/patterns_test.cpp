@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "arch/load.hpp"
-#include "mapper/exact/groups.hpp"
-#include "mapper/group_search.hpp"
+#include "mapper/branch/class_search.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/nests/placement.hpp"
+#include "mapper/mapspace/placement.hpp"
 #include "random_space.hpp"
 #include "workloads/load.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "arch/load.hpp"
-#include "mapper/constraints.hpp"
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "mapper/factor.hpp"
+#include "mapper/mapspace/factor.hpp"
 
 namespace mapsim {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/rng.hpp"
 #include "costmodel/evaluate.hpp"
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "costmodel/evaluate.hpp"
-#include "mapper/mapspace.hpp"
+#include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim {
 

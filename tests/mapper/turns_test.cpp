@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/turns.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,8 @@
 #include <optional>
 #include <random>
 #include <vector>
+
+#include "mapper/branch/task_window.hpp"
 
 namespace mapsim {
 namespace {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of unrollings that are alike but for the names of dims, or of axes: what one of them costs
 // at best the other one does.
-#include "mapper/twins.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "mapper/mapper.hpp"
+#include "mapper/mapspace/symmetric_classes.hpp"
 #include "workloads/conv.hpp"
 
 namespace mapsim {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/walk.hpp"
+#include "mapper/mapspace/walk.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "mapper/constraints.hpp"
+#include "mapper/mapspace/constraints.hpp"
 #include "small_problem.hpp"
 
 namespace mapsim {

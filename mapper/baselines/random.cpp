@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uniform samples of the mapspace, the best of which is kept.
+#include "mapper/baselines/restarts.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kPerRun = 256;
+
+SampleStatistics draw(Run run) {
+  SampleStatistics tally;
+  Evaluator evaluator{run.space.problem()};
+  while (tally.evaluations() < run.evaluations && !run.deadline.over()) {
+    tally.consider(evaluator, run.options.objective, run.sampler.sample(run.rng));
+  }
+  return tally;
+}
+
+}  // namespace
+
+SearchResult search_random(const Mapspace& space, const SearchOptions& options) {
+  return search_with_restarts(space, options, kPerRun, draw);
+}
+
+}  // namespace mapsim

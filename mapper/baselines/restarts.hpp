@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+
+#include "core/rng.hpp"
+#include "mapper/baselines/sampler.hpp"
+#include "mapper/deadline.hpp"
+#include "mapper/mapspace/statistics_of_draws.hpp"
+
+namespace mapsim {
+
+// What one run of a heuristic gets.
+struct Run {
+  const Mapspace& space;
+  const Sampler& sampler;  // not empty
+  const SearchOptions& options;
+  const Deadline& deadline;
+  std::int64_t evaluations = 0;  // to spend: all of them, unless deadline is over
+  Rng rng;                       // a stream of its own
+};
+
+// Runs a heuristic again and again, `per_run` evaluations each, until options.evaluations or the
+// seconds of the budget are spent. Runs know nothing of each other, so that the result is the same
+// for any number of threads, unless time ran out.
+SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& options,
+                                  std::int64_t per_run,
+                                  const std::function<SampleStatistics(Run)>& heuristic);
+
+}  // namespace mapsim

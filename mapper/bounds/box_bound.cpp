@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// UnrollingBound of boxes (a set of choices per fanout): the least of all groups in them. Each step
+// is monotone in how many instances share, of which there are as many as any choice has; in the
+// copies that elements must have, the fewest; in those of which no sum comes back, the most; and in
+// the tiles that stay, which divide what the common divisor of the choices leaves of the bounds.
+// Additions are left out. docs/decisions/0052-unrollings-lazily.md.
+#include "core/arithmetic.hpp"
+#include "mapper/bounds/unrolling_bound.hpp"
+
+namespace mapsim::exact {
+
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                               const std::vector<TensorPair>& pairs, const Boxes& boxes)
+    : UnrollingBound{space, routes, pairs, boxes.size()} {
+  counts_additions_ = false;
+  for (const FanoutId f : factors_.ids()) {
+    factors_[f] = boxes[f]->divisor;
+  }
+  for (const TensorId t : routes_.ids()) {
+    find_sides(t, boxes);
+    find_ways(t);
+    find_choices(t);
+  }
+}
+
+void UnrollingBound::find_sides(TensorId t, const Boxes& boxes) {
+  const TensorUse& use = routes_[t].use;
+  Sides& sides = sides_[t];
+  sides.copies.fill(1);
+  sides.busy.fill(1);
+  sides.served.resize(boxes.size());
+  Extents below(problem_.workload().dims.size(), 1.0);  // along dims of the tensor
+  double others = 1;                                    // along the others
+  sides.shared[latch_] = 1;
+  std::size_t node = latch_;
+  const auto fill_shared = [&](std::size_t end) {
+    const double shared = others * most_shared(use, below);
+    for (; node > end; --node) {
+      sides.shared[node - 1] = shared;
+    }
+  };
+  for (std::size_t i = boxes.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    const branch::Box& box = *boxes[f];
+    const bool merges = problem_.is_merged(f, t);
+    const std::size_t first_below = problem_.arch().levels_above[f];
+    fill_shared(first_below);
+    for (std::size_t n = first_below; n <= latch_; ++n) {
+      sides.served[f][n] = merges ? box.most_served[t] : 1;
+      sides.copies[n] *= box.most_copies[t];
+      sides.busy[n] *= box.fewest_copies[t];
+    }
+    others *= merges ? box.most_copies[t] : 1;
+    // Windows share across fanouts, of which one may have the one dim and one the other.
+    for (const DimId d : below.ids()) {
+      below[d] *= merges && use.slides && use.dims.contains(d) ? box.most[d] : 1;
+    }
+  }
+  fill_shared(0);
+}
+
+}  // namespace mapsim::exact

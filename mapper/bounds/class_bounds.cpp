@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/class_bounds.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "core/arithmetic.hpp"
+#include "costmodel/timing/systolic.hpp"
+#include "mapper/graph/array_time.hpp"
+#include "mapper/mapspace/placement.hpp"
+
+namespace mapsim::exact {
+
+std::optional<TensorSet> may_stay_with(const Problem& problem,
+                                       const UnrollingClass& unrolling_class) {
+  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
+  if (timing == nullptr) {
+    return std::nullopt;
+  }
+  ArrayUse use = idle_array(problem.workload());
+  for (const Unroll& unroll : unrolling_class.first) {
+    if (unroll.fanout == timing->array) {
+      (unroll.axis == Axis::kX ? use.x : use.y)[unroll.dim] *= unroll.factor;
+    }
+  }
+  return may_stay(problem, *timing, use);
+}
+
+ClassBounds::ClassBounds(const Mapspace& space, const Objective& objective)
+    : space_{space},
+      objective_{objective},
+      least_energy_{energy_bound(space)},
+      steps_{static_cast<double>(space.problem().arch().compute.issue_interval)} {
+  for (const Dim& dim : space.problem().workload().dims) {
+    steps_ *= real(dim.bound);
+  }
+}
+
+const Kind& ClassBounds::kind(const std::vector<FanoutId>& used,
+                              const std::optional<TensorSet>& may_stay) {
+  std::optional<std::uint32_t> stays;
+  if (may_stay) {
+    stays = may_stay->bits();
+  }
+  const std::lock_guard lock(mutex_);
+  Kind& kind = kinds_[{used, stays}];
+  if (!kind.graph) {
+    kind.graph = std::make_unique<StateGraph>(space_, used, may_stay);
+    kind.bound.emplace(*kind.graph);
+    kind.port_bits = least_port_bits(*kind.graph);
+    kind.valuation.emplace(*kind.graph, objective_, 0);
+  }
+  return kind;
+}
+
+ClassBounds::Bound ClassBounds::kind_of(const UnrollingClass& unrolling_class) {
+  Bound bound;
+  bound.may_stay = may_stay_with(space_.problem(), unrolling_class);
+  bound.kind = &kind(nests::used_fanouts(unrolling_class), bound.may_stay);
+  return bound;
+}
+
+ClassBounds::Bound ClassBounds::of(const UnrollingClass& unrolling_class, bool closely) {
+  Bound bound = kind_of(unrolling_class);
+  bound.cycles = least_cycles(unrolling_class, bound.may_stay);
+  if (bound.cycles < kInfinity) {
+    bound.key = key(*bound.kind, closely ? bound.kind->bound->of(unrolling_class) : least_energy_,
+                    bound.cycles);
+  }
+  return bound;
+}
+
+// A systolic array takes no less than the steps of its units but for the number of the first cycle.
+// Energies add up in another order than those of one class.
+Key ClassBounds::of(const UnrollingBound::Boxes& boxes) {
+  std::vector<FanoutId> used;
+  double instances = 1;
+  for (const FanoutId f : boxes.ids()) {
+    instances *= boxes[f]->instances;
+    if (boxes[f]->instances > 1) {
+      used.push_back(f);
+    }
+  }
+  const auto* timing = std::get_if<SystolicTiming>(&space_.problem().arch().compute.timing);
+  const double early = timing != nullptr ? real(slip(*timing)) : 0;
+  const Kind& shared = kind(used, std::nullopt);
+  return key(shared, shared.bound->of(boxes) * (1 - kRounding), steps_ / instances - early);
+}
+
+Key ClassBounds::key(const Kind& kind, double energy, double cycles) const {
+  std::vector<double> components(2 + kind.port_bits.size(), 0.0);
+  components[0] = energy;
+  std::copy(kind.port_bits.begin(), kind.port_bits.end(), components.begin() + 1);
+  return kind.valuation->key(components.data(), cycles);
+}
+
+double ClassBounds::least_cycles(const UnrollingClass& unrolling_class,
+                                 const std::optional<TensorSet>& may_stay) const {
+  const Problem& problem = space_.problem();
+  const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), unrolling_class);
+  if (may_stay && !space_.constraints().factors.balanced) {
+    return least_array_cycles(problem, unrolling_class, bounds, *may_stay);
+  }
+  auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
+  for (const std::int64_t bound : bounds) {
+    cycles *= real(bound);
+  }
+  return cycles;
+}
+
+}  // namespace mapsim::exact

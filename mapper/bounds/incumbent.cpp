@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/incumbent.hpp"
+
+#include <algorithm>
+
+namespace mapsim::exact {
+
+Incumbent Incumbent::front(bool is_measured) {
+  Incumbent incumbent;
+  incumbent.is_front_ = true;
+  incumbent.is_measured_ = is_measured;
+  return incumbent;
+}
+
+std::span<const Incumbent::Point> Incumbent::points() const {
+  if (is_front_) {
+    return points_;
+  }
+  return {&best_, best_.key.first < kInfinity ? std::size_t{1} : std::size_t{0}};
+}
+
+bool Incumbent::covers(const Key& key) const {
+  if (!(key.first < kInfinity)) {
+    return true;
+  }
+  if (!is_front_) {
+    return worse(key, best_.key);
+  }
+  // Of the points whose first figure is no more the last has the least second figure.
+  const auto more = std::partition_point(
+      points_.begin(), points_.end(), [&](const Point& point) { return !beyond(point.key, key); });
+  return more != points_.begin() && std::prev(more)->key.second <= key.second;
+}
+
+bool Incumbent::rules_out(const Key& bound) const {
+  return covers(is_measured_ ? Key{bound.first, 0} : bound);
+}
+
+void Incumbent::insert(const Key& key, std::int64_t tag) {
+  if (covers(key)) {
+    return;
+  }
+  if (!is_front_) {
+    if (best_.tag == kNoTag || key <= best_.key) {
+      best_ = {std::min(key, best_.key), tag};
+    }
+    return;
+  }
+  std::erase_if(points_, [&](const Point& point) {
+    return !beyond(key, point.key) && key.second <= point.key.second;
+  });
+  const auto place = std::partition_point(points_.begin(), points_.end(),
+                                          [&](const Point& point) { return point.key < key; });
+  points_.insert(place, {key, tag});
+}
+
+Incumbent Incumbent::without_tags() const {
+  Incumbent known = *this;
+  known.best_.tag = kNoTag;
+  for (Point& point : known.points_) {
+    point.tag = kNoTag;
+  }
+  return known;
+}
+
+}  // namespace mapsim::exact

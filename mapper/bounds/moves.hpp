@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mapper/bounds/completion_bound.hpp"
+#include "mapper/graph/state_graph.hpp"
+#include "mapper/graph/volume.hpp"
+
+namespace mapsim::exact {
+
+// One step of a nest, outside in.
+struct Step {
+  enum class Kind : std::uint8_t { kStart, kLoop, kCross, kPlace, kSlidingEdge, kEnd };
+  Kind kind = Kind::kStart;
+  Node node;             // where the step leads
+  std::size_t move = 0;  // kPlace, kSlidingEdge: index in the graph's lists at the node before
+};
+
+// What a step pays for a edge (BoundaryEdge::kMac: the compute units): component k is cost[k *
+// step].
+struct Payment {
+  std::size_t edge = BoundaryEdge::kMac;
+  const double* cost = nullptr;
+  std::size_t step = 1;
+  std::size_t tile = 0;
+};
+
+// The sliding_edges among the steps of for_each_move().
+template <class CostTables, class OfInterest, class Visit>
+void for_each_sliding_edge(const StateGraph& graph, const Lattice& tiles, CostTables& costs,
+                           const Node& at, const OfInterest& of_interest, const Visit& visit) {
+  const auto& sliding_edges = graph.sliding_edges(at.stage, at.residency);
+  std::vector<Payment> payments;
+  for (std::size_t m = 0; m < sliding_edges.size(); ++m) {
+    const DimId dim = sliding_edges[m].dim;
+    const std::size_t digit = tiles.digit(dim, at.tile);
+    const auto& runs = tiles.runs(dim);
+    const std::size_t rests = tiles.size() / tiles.positions(dim).size();
+    const Lattice::Range range = tiles.runs_from(dim, digit);
+    const bool neutral = graph.is_neutral(at.stage, sliding_edges[m].target, dim);
+    for (std::size_t run = range.first; run < range.last; ++run) {
+      const auto target = neutral ? std::optional(sliding_edges[m].target)
+                                  : graph.after_loop(at.stage, sliding_edges[m].target, dim,
+                                                     tiles.factor(dim, runs[run]));
+      const std::size_t tile = at.tile - (digit - runs[run].to) * tiles.stride(dim);
+      if (!target || !of_interest(Node{at.stage, *target, tile})) {
+        continue;
+      }
+      payments.clear();
+      for (const std::size_t edge : sliding_edges[m].edges) {
+        const double* cost = &costs.sliding(edge, dim)[run * rests + tiles.rest(dim, tile)];
+        payments.push_back({edge, cost, runs.size() * rests, tile});
+      }
+      visit(Step{Step::Kind::kSlidingEdge, {at.stage, *target, tile}, m}, std::span{payments});
+    }
+  }
+}
+
+// Calls visit(Step, std::span<const Payment>) for every step that leads on from a node to one of
+// interest, in a fixed order. Some payments may be infinite. `CostTables`: Costs, or what has its
+// tables. `of_interest`: bool(Node); ends are.
+template <class CostTables, class OfInterest, class Visit>
+void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables& costs,
+                   const Node& at, const OfInterest& of_interest, const Visit& visit) {
+  const Lattice& tiles = unrolled.lattices[graph.crossed(at.stage)];
+  if (at.stage + 1 < graph.stages()) {
+    if (const auto behind = cross(graph, unrolled, at); behind && of_interest(*behind)) {
+      visit(Step{Step::Kind::kCross, *behind, 0}, std::span<const Payment>{});
+    }
+  } else if (graph.end(at.residency) &&
+             std::binary_search(tiles.ones().begin(), tiles.ones().end(), at.tile)) {
+    const std::vector<double> mac = costs.mac(*graph.end(at.residency), at.tile);
+    const Payment payment{BoundaryEdge::kMac, mac.data(), 1, at.tile};
+    visit(Step{Step::Kind::kEnd, at, 0}, std::span(&payment, 1));
+  }
+  const DimSet locked = graph.locked(at.stage, at.residency);
+  for (std::size_t i = 0; i < tiles.dims(); ++i) {
+    const auto dim = static_cast<DimId>(i);
+    if (locked.contains(dim)) {
+      continue;
+    }
+    const Lattice::Range range = tiles.primes_from(dim, tiles.digit(dim, at.tile));
+    for (std::size_t r = range.first; r < range.last; ++r) {
+      const Lattice::Run& run = tiles.primes(dim)[r];
+      const auto residency = graph.after_loop(at.stage, at.residency, dim, tiles.factor(dim, run));
+      const std::size_t tile = at.tile - (run.from - run.to) * tiles.stride(dim);
+      if (residency && of_interest(Node{at.stage, *residency, tile})) {
+        visit(Step{Step::Kind::kLoop, {at.stage, *residency, tile}, 0}, std::span<const Payment>{});
+      }
+    }
+  }
+  const auto& places = graph.places(at.stage, at.residency);
+  for (std::size_t m = 0; m < places.size(); ++m) {
+    if (!of_interest(Node{at.stage, places[m].target, at.tile})) {
+      continue;
+    }
+    const double* cost = &costs.plain(places[m].edge)[at.tile];
+    const Payment payment{places[m].edge, cost, tiles.size(), at.tile};
+    visit(Step{Step::Kind::kPlace, {at.stage, places[m].target, at.tile}, m},
+          std::span(&payment, 1));
+  }
+  for_each_sliding_edge(graph, tiles, costs, at, of_interest, visit);
+}
+
+}  // namespace mapsim::exact

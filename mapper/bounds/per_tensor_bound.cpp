@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/per_tensor_bound.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/caught.hpp"
+
+namespace mapsim::exact {
+
+Alone::Alone(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
+    : graph_{graph}, unrolled_{unrolled}, operations_{costs.mac({}, 0)[0]} {
+  const std::size_t tensors = graph.problem().workload().tensors.size();
+  for (std::size_t t = 0; t < tensors; ++t) {
+    ways_.emplace_back(graph, unrolled, static_cast<TensorId>(t), operations_);
+  }
+  for_each_tensor([&](TensorId t) {
+    costs.prepare(t);
+    ways_[index_of(t)].find_to_go(costs);
+  });
+}
+
+void Alone::find_paid(EdgeCosts& costs) {
+  for_each_tensor([&](TensorId t) { ways_[index_of(t)].find_paid(costs); });
+}
+
+// One to a task.
+template <class Visit>
+void Alone::for_each_tensor(const Visit& visit) const {
+  Caught caught;
+#pragma omp taskloop grainsize(1) shared(caught, visit)
+  for (std::size_t t = 0; t < ways_.size(); ++t) {
+    caught.run([&] { visit(static_cast<TensorId>(t)); });
+  }
+  caught.rethrow();
+}
+
+double Alone::root() const {
+  const std::size_t whole = unrolled_.lattices.front().size() - 1;
+  double least = kInfinity;
+  for (const std::size_t residency : graph_.starts()) {
+    least = std::min(least, to_go(0, residency, whole));
+  }
+  return least;
+}
+
+void Alone::add_paid(std::size_t stage, std::size_t residency, std::span<const std::uint32_t> tiles,
+                     std::vector<double>& sum) const {
+  sum.assign(tiles.size(), 0.0);
+  for (std::size_t t = 0; t < ways_.size(); ++t) {
+    const double* of_tensor =
+        ways_[t].paid(stage, graph_.residence_index(residency, static_cast<TensorId>(t)));
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      sum[i] += of_tensor[tiles[i]];
+    }
+  }
+}
+
+double Alone::to_go(std::size_t stage, std::size_t residency, std::size_t tile) const {
+  double sum = operations_;
+  for (std::size_t t = 0; t < ways_.size(); ++t) {
+    sum += ways_[t].to_go(stage, graph_.residence_index(residency, static_cast<TensorId>(t)))[tile];
+  }
+  return sum;
+}
+
+Alone::Selection::Selection(const Alone& alone, double most)
+    : alone_{alone}, most_{most}, parts_(alone.ways_.size() + 1) {}
+
+// Rows that come one after the other differ in the first tensors' residences, as a rule: sums over
+// the last tensors are kept.
+std::span<const std::uint32_t> Alone::Selection::tiles(std::size_t stage, std::size_t residency) {
+  const std::size_t tensors = alone_.ways_.size();
+  if (stage != stage_) {
+    start(stage);
+  }
+  bool known = true;
+  for (std::size_t i = tensors; i-- > 0;) {
+    const std::size_t residence =
+        alone_.graph_.residence_index(residency, static_cast<TensorId>(i));
+    known = known && parts_[i].residence == residence;
+    if (!known) {
+      parts_[i].residence = residence;
+      extend(i);
+    }
+  }
+  return parts_.front().tiles;
+}
+
+void Alone::Selection::start(std::size_t stage) {
+  stage_ = stage;
+  Part& all = parts_.back();
+  all.tiles.resize(alone_.tiles(stage));
+  std::iota(all.tiles.begin(), all.tiles.end(), std::uint32_t{0});
+  all.sums.assign(all.tiles.size(), alone_.operations_);
+  double rest = 0;
+  for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
+    const std::vector<double>& least = alone_.ways_[i].least(stage);
+    parts_[i].residence = kNone;
+    parts_[i].rest = rest;
+    rest += *std::min_element(least.begin(), least.end());
+  }
+}
+
+// Adds tensor i, at the stop of its part, to the part of those behind it.
+void Alone::Selection::extend(std::size_t i) {
+  const TensorWays& ways = alone_.ways_[i];
+  const Part& from = parts_[i + 1];
+  Part& to = parts_[i];
+  to.tiles.clear();
+  to.sums.clear();
+  if (!(ways.least(stage_)[to.residence] + alone_.operations_ + to.rest <= most_)) {
+    return;
+  }
+  const double* paid = ways.paid(stage_, to.residence);
+  const double* to_go = ways.to_go(stage_, to.residence);
+  const double most = most_ - to.rest;
+  to.tiles.resize(from.tiles.size());
+  to.sums.resize(from.tiles.size());
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < from.tiles.size(); ++k) {
+    const std::uint32_t tile = from.tiles[k];
+    const double sum = from.sums[k] + (paid[tile] + to_go[tile]);
+    to.tiles[count] = tile;
+    to.sums[count] = sum;
+    count += sum <= most ? 1 : 0;
+  }
+  to.tiles.resize(count);
+  to.sums.resize(count);
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/arithmetic.hpp"
+#include "mapper/bounds/unrolling_bound.hpp"
+
+// Bounds of residency patterns.
+//
+// A bound that takes each port by itself lets DRAM be used as one mapping does and the registers as
+// another one, so that on a machine whose ports are equally busy it lies far below any mapping.
+// Once it is fixed which levels keep which tensor, and which of the tensors that one level serves
+// moves furthest in, UnrollingBound knows the least traffic of every boundary. So it bounds the
+// energy and the bits of all ports of the same mappings at once, and the busiest port bounds the
+// latency. Every step of UnrollingBound is monotone in the traffic and holds for any nonnegative
+// weights; a port's busiest instance moves at least the mean of the instances that the unrolling
+// uses.
+
+namespace mapsim::exact {
+
+class UnrollingBound::Patterns {
+ public:
+  Patterns(UnrollingBound& bound, const std::vector<BoundWeights>& weights, const KeyOf& key_of,
+           const Incumbent& known, bool first_only)
+      : bound_{bound},
+        weights_{weights},
+        key_of_{key_of},
+        known_{known},
+        first_only_{first_only},
+        tensors_(bound.routes_.size()),
+        ways_(tensors_.size()),
+        taken_(tensors_.size(), 0),
+        sums_(tensors_.size() + 1) {
+    for (const TensorId t : tensors_.ids()) {
+      find_paths(t);
+    }
+  }
+
+  std::vector<Pattern> find() {
+    sums_.front() = vector_of([this] {
+      return bound_.weights_.operations * bound_.macs_ * bound_.problem_.mac_energy().count();
+    });
+    choose(0);
+    std::sort(found_.begin(), found_.end(),
+              [](const Pattern& a, const Pattern& b) { return a.bound < b.bound; });
+    return std::move(found_);
+  }
+
+ private:
+  using Vector = std::vector<double>;  // by weights
+  struct Path {
+    std::vector<std::size_t> legs;  // of the route
+    std::size_t node = 0;           // that serves the compute units
+    Vector but_last;                // accesses of the compute units and all legs but the last one
+    Vector last;                    // the last leg, with as little as anything moves over it
+  };
+  struct Way {
+    std::size_t path = 0;
+    Vector cost;
+  };
+
+  template <class Cost>
+  Vector vector_of(const Cost& cost) {
+    Vector values;
+    const BoundWeights energies = bound_.weights_;
+    for (const BoundWeights& weights : weights_) {
+      bound_.weights_ = weights;
+      values.push_back(cost());
+    }
+    bound_.weights_ = energies;
+    return values;
+  }
+  static void add(Vector& sum, const Vector& more) {
+    for (std::size_t k = 0; k < sum.size(); ++k) {
+      sum[k] += more[k];
+    }
+  }
+
+  // Depth first over the legs of the route.
+  void find_paths(TensorId t) {
+    Path path;
+    path.but_last = Vector(weights_.size(), 0.0);
+    path.last = path.but_last;
+    extend(t, path);
+  }
+  void extend(TensorId t, const Path& path) {
+    const Route& route = bound_.routes_[t];
+    if (route.serves[path.node]) {
+      Path whole = path;
+      if (path.node != bound_.latch_) {
+        add(whole.but_last, vector_of([&] { return bound_.accesses(t, path.node); }));
+      }
+      tensors_[t].push_back(std::move(whole));
+    }
+    for (std::size_t i = 0; i < route.legs.size(); ++i) {
+      const RouteLeg& leg = route.legs[i];
+      if (leg.from == path.node) {
+        Path longer = path;
+        longer.legs.push_back(i);
+        longer.node = leg.to;
+        add(longer.but_last, path.last);
+        longer.last =
+            vector_of([&] { return bound_.leg(t, leg, bound_.fills_at_least(t, leg.to)); });
+        extend(t, longer);
+      }
+    }
+  }
+
+  // The serving nodes of the tensors from this one on.
+  void choose(std::size_t tensor) {
+    if (tensor == tensors_.size()) {
+      bound_.for_each_order([this](const Fills& fills) { combine(fills); });
+      return;
+    }
+    const auto t = static_cast<TensorId>(tensor);
+    for (std::size_t node = 0; node <= bound_.latch_; ++node) {
+      if (bound_.routes_[t].serves[node]) {
+        bound_.chosen_[t] = {node, 0};
+        choose(tensor + 1);
+      }
+    }
+  }
+
+  void combine(const Fills& fills) {
+    for (const TensorId t : tensors_.ids()) {
+      find_ways(t, fills[t]);
+    }
+    combine(0);
+  }
+
+  // All paths to the chosen node that so much comes to.
+  void find_ways(TensorId t, double fills) {
+    ways_[t].clear();
+    const std::size_t node = bound_.chosen_[t].node;
+    const bool again = fills > bound_.fills_at_least(t, node);
+    for (std::size_t p = 0; p < tensors_[t].size(); ++p) {
+      const Path& path = tensors_[t][p];
+      if (path.node != node) {
+        continue;
+      }
+      Way way{p, path.but_last};
+      const bool more = again && !path.legs.empty();
+      add(way.cost, more ? vector_of([&] {
+            return bound_.leg(t, bound_.routes_[t].legs[path.legs.back()], fills);
+          })
+                         : path.last);
+      ways_[t].push_back(std::move(way));
+    }
+    if (first_only_) {
+      drop_dominated(ways_[t]);
+    }
+  }
+
+  // The best pattern has none that another one is no worse than in anything.
+  static void drop_dominated(std::vector<Way>& ways) {
+    const auto no_worse = [](const Way& a, const Way& b) {
+      return std::equal(a.cost.begin(), a.cost.end(), b.cost.begin(),
+                        [](double x, double y) { return x <= y; });
+    };
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      const auto end = std::remove_if(ways.begin() + static_cast<std::ptrdiff_t>(i) + 1, ways.end(),
+                                      [&](const Way& other) { return no_worse(ways[i], other); });
+      ways.erase(end, ways.end());
+    }
+  }
+
+  void combine(std::size_t tensor) {
+    const Key key = key_of_(sums_[tensor]);
+    if (is_done_ || known_.rules_out(key)) {
+      return;
+    }
+    if (tensor == tensors_.size()) {
+      take(key);
+      return;
+    }
+    for (const Way& way : ways_[static_cast<TensorId>(tensor)]) {
+      taken_[static_cast<TensorId>(tensor)] = way.path;
+      sums_[tensor + 1] = sums_[tensor];
+      add(sums_[tensor + 1], way.cost);
+      combine(tensor + 1);
+    }
+  }
+
+  // Several orders may bound one pattern: the least of them counts.
+  void take(const Key& key) {
+    if (first_only_) {
+      if (found_.empty() || key < found_.front().bound) {
+        found_.assign(1, pattern(key));
+        is_done_ = known_.is_front();
+        known_.insert(key);
+      }
+      return;
+    }
+    const auto [entry, is_new] = indices_.try_emplace(taken_, found_.size());
+    if (is_new) {
+      found_.push_back(pattern(key));
+      return;
+    }
+    Key& bound = found_[entry->second].bound;
+    bound = known_.is_front()
+                ? Key{std::min(bound.first, key.first), std::min(bound.second, key.second)}
+                : std::min(bound, key);
+  }
+  Pattern pattern(const Key& key) const {
+    Pattern pattern;
+    pattern.bound = key;
+    for (const TensorId t : tensors_.ids()) {
+      const Path& path = tensors_[t][taken_[t]];
+      pattern.serving.push_back(path.node);
+      std::vector<RouteLeg> legs;
+      for (const std::size_t leg : path.legs) {
+        legs.push_back(bound_.routes_[t].legs[leg]);
+      }
+      pattern.legs.push_back(legs);
+    }
+    return pattern;
+  }
+
+  struct ByPaths {
+    bool operator()(const PerTensor<std::size_t>& a, const PerTensor<std::size_t>& b) const {
+      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    }
+  };
+
+  UnrollingBound& bound_;
+  const std::vector<BoundWeights>& weights_;
+  const KeyOf& key_of_;
+  Incumbent known_;
+  bool first_only_;
+  bool is_done_ = false;
+  PerTensor<std::vector<Path>> tensors_;
+  PerTensor<std::vector<Way>> ways_;
+  PerTensor<std::size_t> taken_;  // path of each tensor
+  std::vector<Vector> sums_;      // of the first tensors
+  std::vector<Pattern> found_;
+  std::map<PerTensor<std::size_t>, std::size_t, ByPaths> indices_;  // in found_
+};
+
+std::vector<Pattern> UnrollingBound::patterns(const std::vector<BoundWeights>& weights,
+                                              const KeyOf& key_of, const Incumbent& known,
+                                              bool first_only) {
+  return Patterns(*this, weights, key_of, known, first_only).find();
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/tensor_ways.hpp"
+
+#include <algorithm>
+
+namespace mapsim::exact {
+
+TensorWays::TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t,
+                       double operations)
+    : graph_{graph},
+      unrolled_{unrolled},
+      tensor_{t},
+      moves_{graph.moves(t)},
+      operations_{operations},
+      least_(graph.stages(), std::vector<double>(residences().size(), kInfinity)) {
+  std::size_t entries = 0;
+  std::size_t longest = 0;
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    first_.push_back(entries);
+    entries += lattice(stage).size() * residences().size();
+    longest = std::max(longest, lattice(stage).size());
+  }
+  to_go_.assign(entries, kInfinity);
+  nowhere_.assign(longest, kInfinity);
+}
+
+void TensorWays::find_to_go(EdgeCosts& costs) {
+  for (std::size_t stage = graph_.stages(); stage-- > 0;) {
+    find_to_go(stage, costs);
+  }
+}
+
+void TensorWays::find_paid(EdgeCosts& costs) {
+  paid_.assign(to_go_.size(), kInfinity);
+  for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
+    find_paid(stage, costs);
+    for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+      least_[stage][residence] =
+          least_sum(paid(stage, residence), to_go(stage, residence), lattice(stage).size());
+    }
+  }
+}
+
+// As StateGraph::locked has it of this tensor.
+DimSet TensorWays::locked(std::size_t stage, std::size_t residence) const {
+  return residences()[residence].stage > stage ? graph_.problem().workload().tensors[tensor_].dims()
+                                               : DimSet{};
+}
+
+// In the memory that is there.
+void TensorWays::make_runs(std::size_t stage) {
+  const Lattice& tiles = lattice(stage);
+  runs_.resize(std::max(runs_.size(), residences().size()), PerDim<Runs>(tiles.dims()));
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    for (const DimId d : moves_.slides) {
+      Runs& runs = runs_[residence][d];
+      runs.values.resize(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()));
+      runs.known = false;
+      nowhere_.resize(std::max(nowhere_.size(), runs.values.size()), kInfinity);
+    }
+  }
+}
+
+// From where a sliding_edge is, or begins or ends at the row, past one more edge.
+void TensorWays::extend(const Lattice& tiles, DimId dim, End end, const double* row, const Runs& in,
+                        const std::vector<double>& cost, Runs& out) const {
+  extend_runs(tiles, dim, end, row, in.known ? in.values.data() : nowhere_.data(), cost.data(),
+              out.values.data(), out.known);
+  out.known = true;
+}
+
+void TensorWays::copy_behind(std::size_t stage, EdgeCosts& costs) {
+  const bool last = stage + 1 == graph_.stages();
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    double* here = &to_go_[row(stage, residence)];
+    if (last && moves_.ends[residence]) {
+      for (const std::size_t tile : lattice(stage).ones()) {
+        const std::size_t access = moves_.accesses[residence];
+        here[tile] = access == TensorMoves::kNone ? 0 : costs.mac({access}, tile)[0] - operations_;
+      }
+    } else if (!last) {
+      const double* next = to_go(stage + 1, residence);
+      const auto fanout = graph_.end_of(stage).fanout;
+      for (std::size_t tile = 0; tile < lattice(stage).size(); ++tile) {
+        here[tile] = next[fanout ? unrolled_.crossings[*fanout][tile] : tile];
+      }
+    }
+  }
+}
+
+// From the innermost stop outwards. A sliding_edge places the tensor at one stop after the other.
+void TensorWays::find_to_go(std::size_t stage, EdgeCosts& costs) {
+  copy_behind(stage, costs);
+  const Lattice& tiles = lattice(stage);
+  make_runs(stage);
+  for (std::size_t residence = residences().size(); residence-- > 0;) {
+    double* here = &to_go_[row(stage, residence)];
+    for (const TensorMoves::Edge& edge : moves_.edges[stage]) {
+      if (edge.from != residence || costs.is_left_out(edge.edge)) {
+        continue;
+      }
+      const double* below = to_go(stage, edge.to);
+      take_least_sum(here, below, costs.plain(edge.edge).data(), tiles.size());
+      for (const DimId d : moves_.slides) {
+        extend(tiles, d, End::kTo, below, runs_[edge.to][d], costs.sliding(edge.edge, d),
+               runs_[residence][d]);
+      }
+    }
+    const DimSet fixed = locked(stage, residence);
+    for (const DimId d : moves_.slides) {
+      if (runs_[residence][d].known && !fixed.contains(d)) {
+        end_runs(tiles, d, End::kFrom, runs_[residence][d].values.data(), here);
+      }
+    }
+    for (std::size_t i = 0; i < tiles.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      if (!fixed.contains(d)) {
+        relax_neutral(tiles, d, here);
+      }
+    }
+  }
+}
+
+void TensorWays::copy_before(std::size_t stage) {
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    double* here = &paid_[row(stage, residence)];
+    const Residence& at = residences()[residence];
+    if (stage == 0) {
+      here[lattice(0).size() - 1] = !at.latch && index_of(at.level) == 0 ? 0 : kInfinity;
+      continue;
+    }
+    const double* before = paid(stage - 1, residence);
+    const auto fanout = graph_.end_of(stage - 1).fanout;
+    for (std::size_t tile = 0; tile < lattice(stage - 1).size(); ++tile) {
+      double& there = here[fanout ? unrolled_.crossings[*fanout][tile] : tile];
+      there = std::min(there, before[tile]);
+    }
+  }
+}
+
+// From the outermost stop inwards.
+void TensorWays::find_paid(std::size_t stage, EdgeCosts& costs) {
+  copy_before(stage);
+  const Lattice& tiles = lattice(stage);
+  make_runs(stage);
+  for (std::size_t residence = 0; residence < residences().size(); ++residence) {
+    double* here = &paid_[row(stage, residence)];
+    const DimSet fixed = locked(stage, residence);
+    for (const DimId d : moves_.slides) {
+      if (runs_[residence][d].known) {
+        end_runs(tiles, d, End::kTo, runs_[residence][d].values.data(), here);
+      }
+    }
+    for (std::size_t i = 0; i < tiles.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      if (!fixed.contains(d)) {
+        spread_neutral(tiles, d, here);
+      }
+    }
+    for (const TensorMoves::Edge& edge : moves_.edges[stage]) {
+      if (edge.from != residence || costs.is_left_out(edge.edge)) {
+        continue;
+      }
+      take_least_sum(&paid_[row(stage, edge.to)], here, costs.plain(edge.edge).data(),
+                     tiles.size());
+      for (const DimId d : moves_.slides) {
+        extend(tiles, d, End::kFrom, fixed.contains(d) ? nowhere_.data() : here,
+               runs_[residence][d], costs.sliding(edge.edge, d), runs_[edge.to][d]);
+      }
+    }
+  }
+}
+
+}  // namespace mapsim::exact

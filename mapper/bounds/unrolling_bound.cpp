@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/unrolling_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/arithmetic.hpp"
+#include "mapper/graph/parts.hpp"
+#include "mapper/objective.hpp"
+
+namespace mapsim::exact {
+
+BoundWeights energy_weights(const Problem& problem) {
+  BoundWeights weights;
+  for (const LevelId l : problem.arch().levels.ids()) {
+    const StorageEnergy& energy = problem.arch().levels[l].energy;
+    weights.levels[index_of(l)] = {energy.read.count(), energy.write.count(),
+                                   energy.update.count()};
+  }
+  return weights;
+}
+
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                               const std::vector<TensorPair>& pairs, std::size_t fanouts)
+    : problem_{space.problem()},
+      domains_{space.domains()},
+      routes_{routes},
+      pairs_{pairs},
+      factors_(fanouts),
+      weights_{energy_weights(problem_)},
+      balanced_{space.constraints().factors.balanced},
+      output_{problem_.workload().output()},
+      latch_{problem_.arch().levels.size()},
+      macs_{real(problem_.macs())},
+      sides_(routes.size()),
+      choices_(routes.size()),
+      chosen_(routes.size()) {}
+
+UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
+                               const std::vector<TensorPair>& pairs,
+                               const UnrollingClass& unrolling_class)
+    : UnrollingBound{space, routes, pairs, unrolling_class.factors.size()} {
+  for (const FanoutId f : factors_.ids()) {
+    for (const std::int64_t factor : unrolling_class.factors[f]) {
+      factors_[f].push_back(real(factor));
+    }
+  }
+  for (const TensorId t : routes_.ids()) {
+    find_sides(t, unrolling_class);
+    find_ways(t);
+    find_choices(t);
+  }
+}
+
+double UnrollingBound::least() {
+  return weights_.operations * macs_ * problem_.mac_energy().count() + combine(0, kInfinity);
+}
+
+void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_class) {
+  const TensorUse& use = routes_[t].use;
+  Sides& sides = sides_[t];
+  sides.copies.fill(1);
+  sides.served.resize(factors_.size());
+  Extents below(problem_.workload().dims.size(), 1.0);  // instances that merge, below a node
+  Extents all = below;
+  for (const Extents& factors : factors_) {
+    for (const DimId d : all.ids()) {
+      all[d] *= factors[d];
+    }
+  }
+  sides.shared[latch_] = 1;
+  std::size_t node = latch_;
+  for (std::size_t i = factors_.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    const std::size_t first_below = problem_.arch().levels_above[f];
+    const double shared = most_shared(use, below);
+    for (; node > first_below; --node) {
+      sides.shared[node - 1] = shared;
+    }
+    const Extents& instances = factors_[f];
+    double irrelevant = 1;
+    for (const DimId d : instances.ids()) {
+      irrelevant *= use.dims.contains(d) ? 1 : instances[d];
+      below[d] *= problem_.is_merged(f, t) ? instances[d] : 1;
+    }
+    for (std::size_t n = latch_ + 1; n-- > first_below;) {
+      if (!problem_.is_merged(f, t)) {
+        sides.served[f][n] = 1;
+      } else if (n == latch_ || use.strides) {
+        sides.served[f][n] = most_served(use, instances, all, room(t, n), balanced_);
+      } else {
+        sides.served[f][n] = sides.served[f][latch_];
+      }
+    }
+    for (std::size_t n = first_below; n <= latch_; ++n) {
+      sides.copies[n] *= irrelevant;
+    }
+  }
+  std::fill_n(sides.shared.begin(), node, most_shared(use, below));
+  for (std::size_t n = 0; n <= latch_; ++n) {
+    sides.busy[n] = balanced_ ? busy_copies(use, unrolling_class, n) : sides.copies[n];
+  }
+}
+
+void UnrollingBound::find_ways(TensorId t) {
+  Sides& sides = sides_[t];
+  sides.paid.fill(kInfinity);
+  sides.paid[0] = 0;
+  for (const RouteLeg& each : routes_[t].legs) {  // by where they begin
+    sides.paid[each.to] = std::min(
+        sides.paid[each.to], sides.paid[each.from] + leg(t, each, fills_at_least(t, each.to)));
+  }
+}
+
+void UnrollingBound::find_choices(TensorId t) {
+  for (std::size_t node = 0; node <= latch_; ++node) {
+    const double paid = sides_[t].paid[node];
+    if (routes_[t].serves[node] && paid < kInfinity) {
+      choices_[t].push_back({node, paid + (node == latch_ ? 0 : accesses(t, node))});
+    }
+  }
+  std::sort(choices_[t].begin(), choices_[t].end(),
+            [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
+}
+
+bool UnrollingBound::is_between(const RouteLeg& leg, FanoutId fanout) const {
+  const std::size_t levels_above = problem_.arch().levels_above[fanout];
+  return leg.from < levels_above && levels_above <= leg.to;
+}
+
+double UnrollingBound::accesses(TensorId t, std::size_t node) const {
+  return t == output_ ? accesses_of_sums(node)
+                      : macs_ / sides_[t].shared[node] *
+                            problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
+                            weights_.levels[node].read;
+}
+
+// Sums that the compute units send to a level: what they, the network and what comes back cost.
+// With balanced factors instances without work leave sums of others unmet: from all of them
+// merging to none, at the price of the cheapest network, costs are convex in how many arrive.
+double UnrollingBound::accesses_of_sums(std::size_t node) const {
+  const Tensor& tensor = problem_.workload().tensors[output_];
+  const TensorUse& use = routes_[output_].use;
+  const BoundWeights::Level& weight = weights_.levels[node];
+  if (use.slides) {
+    // How many sums meet in a window is known of whole nests only.
+    return macs_ / sides_[output_].shared[node] * weight.update *
+           std::min(problem_.moved_bits(output_, tensor.bits),
+                    problem_.moved_bits(output_, tensor.partial_bits));
+  }
+  // Sums that do not come back: the first of each instance of the level.
+  const double begun = use.elements * sides_[output_].copies[node];
+  double sums = macs_;
+  double additions = 0;
+  double cheapest = kInfinity;  // addition
+  for (std::size_t i = factors_.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    const double served = sides_[output_].served[f][latch_];
+    if (is_between({node, latch_}, f) && served > 1) {
+      const double addition = weights_.operations * problem_.addition_energy(f).count();
+      cheapest = std::min(cheapest, addition);
+      additions += counts_additions_ ? addition * (sums - sums / served) : 0;
+      sums /= served;
+    }
+  }
+  const double bits = problem_.moved_bits(
+      output_,
+      sums > use.elements ? tensor.partial_bits : std::min(tensor.bits, tensor.partial_bits));
+  const auto arrival = [&](double arriving) {
+    return bits * (arriving * weight.update + std::max(0.0, arriving - begun) * weight.read);
+  };
+  if (!balanced_ || !(cheapest < kInfinity)) {
+    return additions + arrival(sums);
+  }
+  double least = arrival(macs_);
+  for (const double arriving : {sums, std::clamp(begun, sums, macs_)}) {
+    least = std::min(least, cheapest * (macs_ - arriving) + arrival(arriving));
+  }
+  return least;
+}
+
+// Elements that come to a node, all instances together.
+double UnrollingBound::fills_at_least(TensorId t, std::size_t node) const {
+  return routes_[t].use.elements * sides_[t].busy[node];
+}
+
+// Imperfect factors: instances of a node that work on one and the same element at least. The first
+// tile of every loop is full, whatever the element. So of nested parallel loops over one irrelevant
+// dim, every instance of the outer one but the last has all instances of the inner ones at work,
+// and the last one has one at least: b = (s - 1) * (b of the inner loops) + 1.
+double UnrollingBound::busy_copies(const TensorUse& use, const UnrollingClass& unrolling_class,
+                                   std::size_t node) const {
+  double copies = 1;
+  for (const DimId d : problem_.workload().dims.ids()) {
+    if (use.dims.contains(d)) {
+      continue;
+    }
+    double busy = 1;
+    for (std::size_t u = unrolling_class.first.size(); u-- > 0;) {
+      const Unroll& unroll = unrolling_class.first[u];
+      if (unroll.dim == d && problem_.arch().levels_above[unroll.fanout] <= node) {
+        busy = real(unroll.factor - 1) * busy + 1;
+      }
+    }
+    copies *= busy;
+  }
+  return copies;
+}
+
+// What it costs at least that so many elements, all instances together, come to where the leg ends
+// (sums: leave it).
+double UnrollingBound::leg(TensorId t, const RouteLeg& leg, double fills) const {
+  if (t == output_) {
+    return leg_of_sums(t, leg, fills);
+  }
+  double reads = fills;
+  for (const FanoutId f : factors_.ids()) {
+    reads /= is_between(leg, f) ? sides_[t].served[f][leg.to] : 1.0;
+  }
+  reads = std::max(reads, fills_at_least(t, leg.from));
+  const double write = leg.to == latch_ ? 0 : weights_.levels[leg.to].write;
+  return problem_.moved_bits(t, problem_.workload().tensors[t].bits) *
+         (reads * weights_.levels[leg.from].read + fills * write);
+}
+
+// Energy of one addition in a network on the way, at least [pJ]. With imperfect factors an instance
+// without work leaves a sum unmet, so that fewer sums are added than `served` says; each of them
+// arrives above as an update more. The lesser of the two prices bounds both.
+double UnrollingBound::addition(const RouteLeg& leg, FanoutId fanout) const {
+  double price = weights_.operations * problem_.addition_energy(fanout).count();
+  if (!balanced_) {
+    return price;
+  }
+  for (const FanoutId f : factors_.ids()) {
+    if (is_between(leg, f) && problem_.is_merged(f, output_)) {
+      price = std::min(price, weights_.operations * problem_.addition_energy(f).count());
+    }
+  }
+  const Tensor& tensor = problem_.workload().tensors[output_];
+  return std::min(price,
+                  weights_.levels[leg.from].update *
+                      problem_.moved_bits(output_, std::min(tensor.bits, tensor.partial_bits)));
+}
+
+// Sums of a place come back but for the first one, are added up where networks merge, and are final
+// only when each moves once.
+double UnrollingBound::leg_of_sums(TensorId t, const RouteLeg& leg, double fills) const {
+  const TensorUse& use = routes_[t].use;
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const double partial = problem_.moved_bits(t, tensor.partial_bits);
+  const double least = std::min(partial, problem_.moved_bits(t, tensor.bits));
+  const auto width = [&](double sums) {
+    return sums > use.elements * (1 + kRounding) ? partial : least;
+  };
+  const auto again = [&](double sums, std::size_t node) {
+    return use.slides ? 0.0 : std::max(0.0, sums - use.elements * sides_[t].copies[node]);
+  };
+  double energy = 0;
+  if (leg.to != latch_) {
+    const BoundWeights::Level& below = weights_.levels[leg.to];
+    energy += width(fills) * (fills * below.read + again(fills, leg.to) * below.write);
+  }
+  double sums = fills;
+  for (std::size_t i = factors_.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    if (is_between(leg, f)) {
+      const double leaving = sums / sides_[t].served[f][leg.to];
+      energy += use.slides || !counts_additions_ ? 0 : addition(leg, f) * (sums - leaving);
+      sums = leaving;
+    }
+  }
+  const BoundWeights::Level& above = weights_.levels[leg.from];
+  return energy + width(sums) * (sums * above.update + again(sums, leg.from) * above.read);
+}
+
+// The cheapest way to a node that so many elements come to.
+double UnrollingBound::way(TensorId t, std::size_t node, double fills) const {
+  double least = kInfinity;
+  for (const RouteLeg& each : routes_[t].legs) {
+    if (each.to == node) {
+      least = std::min(least, sides_[t].paid[each.from] + leg(t, each, fills));
+    }
+  }
+  return least;
+}
+
+// Bits of an element at the level that serves the compute units: sums are as wide as they arrive.
+double UnrollingBound::width(TensorId t, std::size_t node) const {
+  const Tensor& tensor = problem_.workload().tensors[t];
+  if (t != output_) {
+    return real(tensor.bits.count());
+  }
+  const bool final_sums =
+      macs_ / sides_[t].shared[node] <= routes_[t].use.elements * (1 + kRounding);
+  return real(
+      (final_sums ? std::min(tensor.bits, tensor.partial_bits) : tensor.partial_bits).count());
+}
+
+// Elements of a tensor that have room at a node if nothing else is there.
+double UnrollingBound::room(TensorId t, std::size_t node) const {
+  if (node == latch_) {
+    return 1;
+  }
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const std::optional<Bits> room = problem_.room(static_cast<LevelId>(node), tensor.role);
+  return room ? real(room->count()) / real(std::min(tensor.bits, tensor.partial_bits).count())
+              : kInfinity;
+}
+
+// Elements of a tensor that have room at once where it serves the compute units, beside one each of
+// the others that do so there.
+double UnrollingBound::held(TensorId t, std::size_t node) const {
+  const auto level = static_cast<LevelId>(node);
+  const Tensor& tensor = problem_.workload().tensors[t];
+  const std::optional<Bits> room = problem_.room(level, tensor.role);
+  if (!room) {
+    return kInfinity;
+  }
+  double bits = real(room->count());
+  const bool parted = !problem_.arch().levels[level].capacity.per_role.empty();
+  for (const TensorId other : chosen_.ids()) {
+    const bool beside = other != t && chosen_[other].node == node &&
+                        (!parted || problem_.workload().tensors[other].role == tensor.role);
+    bits -= beside ? width(other, node) : 0;
+  }
+  return std::max(1.0, std::floor(bits / width(t, node)));
+}
+
+struct UnrollingBound::Stay {
+  TensorId moves{};
+  TensorId stays{};
+  Extents bounds;  // of the tile that stays, in one instance of its node
+  Extents scale;   // of where the other one moves, over that
+};
+
+// Operations that an element of one tensor at a node takes part in at most while a tile of the
+// other one stays at its node: the one that serves the compute units, or one on the way there.
+double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays,
+                                  std::size_t at) const {
+  constexpr double kRoomForAnything = 4096;  // then it matters little
+  const double space = at == chosen_[stays].node ? held(stays, at) : std::floor(room(stays, at));
+  const PerDim<Dim>& dims = problem_.workload().dims;
+  Stay stay{moves, stays, Extents(dims.size(), 1.0), Extents(dims.size(), 1.0)};
+  double instances = 1;  // of the one that stays, in one of the other
+  for (const DimId d : dims.ids()) {
+    stay.bounds[d] = real(dims[d].bound);
+    for (const FanoutId f : factors_.ids()) {
+      const std::size_t levels_above = problem_.arch().levels_above[f];
+      const double factor = factors_[f][d];
+      stay.bounds[d] /= levels_above <= at ? factor : 1;
+      stay.scale[d] *= at < levels_above && levels_above <= to ? 1 / factor : 1;
+      stay.scale[d] *= to < levels_above && levels_above <= at ? factor : 1;
+    }
+    instances *= std::max(1.0, stay.scale[d]);
+  }
+  if (balanced_ || routes_[stays].use.slides || !(space <= kRoomForAnything)) {
+    return std::max(1.0, space) * instances;
+  }
+  Extents extents = stay.scale;
+  return operations(stay, 0, std::max(1.0, space), extents);
+}
+
+// The same over all divisors of the dims from this one on that the tile has and the element does
+// not tell.
+double UnrollingBound::operations(const Stay& stay, std::size_t dim, double room,
+                                  Extents& extents) const {
+  const auto matters = [&](std::size_t i) {
+    return routes_[stay.stays].use.dims.contains(static_cast<DimId>(i)) &&
+           !routes_[stay.moves].use.told.contains(static_cast<DimId>(i));
+  };
+  for (; dim < extents.size() && !matters(dim); ++dim) {
+    extents[static_cast<DimId>(dim)] = 1;
+  }
+  if (dim == extents.size()) {
+    return most_operations(routes_[stay.moves].use, extents);
+  }
+  const auto d = static_cast<DimId>(dim);
+  const auto bound = static_cast<std::int64_t>(stay.bounds[d]);
+  double most = 0;
+  for (const std::int64_t extent : domains_[d]) {
+    if (extent > bound || real(extent) > room) {
+      break;
+    }
+    if (bound % extent == 0) {
+      extents[d] = real(extent) * stay.scale[d];
+      most = std::max(most, operations(stay, dim + 1, room / real(extent), extents));
+    }
+  }
+  return most;
+}
+
+// Of each pair that one level serves, the tensor that moves further in stays with one tile of the
+// other: it comes at least once for as many operations as an element takes part in meanwhile. Which
+// of them moves how far in is the mapping's choice: calls visit(fills) for each.
+void UnrollingBound::for_each_order(const std::function<void(const Fills&)>& visit) const {
+  constexpr std::size_t kMostTensors = 4;  // of more there are too many orders
+  std::vector<TensorId> order;
+  PerTensor<PerTensor<double>> if_moves(chosen_.size(), PerTensor<double>(chosen_.size(), 0.0));
+  for (const auto& [one, other] : pairs_) {
+    const std::size_t node = chosen_[one].node;
+    if (node != chosen_[other].node || node == 0 || node == latch_ ||
+        routes_.size() > kMostTensors) {
+      continue;
+    }
+    if_moves[one][other] = macs_ / operations(one, node, other, node);
+    if_moves[other][one] = macs_ / operations(other, node, one, node);
+    for (const TensorId t : {one, other}) {
+      if (std::find(order.begin(), order.end(), t) == order.end()) {
+        order.push_back(t);
+      }
+    }
+  }
+  std::sort(order.begin(), order.end());
+  do {
+    visit(fills_in(order, if_moves));
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// `order`: who moves furthest in comes first. `if_moves`: elements that come if a tensor moves, and
+// another stays.
+UnrollingBound::Fills UnrollingBound::fills_in(const std::vector<TensorId>& order,
+                                               const PerTensor<PerTensor<double>>& if_moves) const {
+  Fills fills(chosen_.size());
+  for (const TensorId t : fills.ids()) {
+    fills[t] = fills_at_least(t, chosen_[t].node);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t k = i + 1; k < order.size(); ++k) {
+      fills[order[i]] = std::max(fills[order[i]], if_moves[order[i]][order[k]]);
+    }
+  }
+  return fills;
+}
+
+// Of all chosen ways and accesses.
+double UnrollingBound::sum_of(const Fills& fills) const {
+  double sum = 0;
+  for (const TensorId t : fills.ids()) {
+    const std::size_t node = chosen_[t].node;
+    const bool again = fills[t] > fills_at_least(t, node);
+    sum += chosen_[t].cost + (again ? way(t, node, fills[t]) - sides_[t].paid[node] : 0);
+  }
+  return sum;
+}
+
+// Of the choices so far, and of any for the tensors from this one on.
+double UnrollingBound::least_to_come(std::size_t tensor) const {
+  double sum = 0;
+  for (const TensorId t : choices_.ids()) {
+    if (choices_[t].empty()) {
+      return kInfinity;
+    }
+    sum += index_of(t) < tensor ? chosen_[t].cost : choices_[t].front().cost;
+  }
+  return sum;
+}
+
+// The least of all choices for the tensors from this one on, if it is below the best.
+double UnrollingBound::combine(std::size_t tensor, double best) {
+  if (least_to_come(tensor) >= best) {
+    return best;
+  }
+  if (tensor == choices_.size()) {
+    for_each_order([&](const Fills& fills) { best = std::min(best, sum_of(fills)); });
+    return best;
+  }
+  const auto t = static_cast<TensorId>(tensor);
+  for (const Choice& choice : choices_[t]) {
+    chosen_[t] = choice;
+    best = combine(tensor + 1, best);
+  }
+  return best;
+}
+
+}  // namespace mapsim::exact

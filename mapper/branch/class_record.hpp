@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "mapper/deadline.hpp"
+#include "mapper/label_search/label_search.hpp"
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+// What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
+// threads; which of equal mappings is the best does not depend on who comes first.
+class ClassRecord {
+ public:
+  // Of so many groups, of which it knows none yet. All arguments outlive the record.
+  ClassRecord(const Problem& problem, const SearchOptions& options, std::int64_t total);
+  // The next group. Nothing of it is better than its floor.
+  void add(const exact::Key& bound);
+  // Nothing of any group that is still to be added is better.
+  void bound_others(const exact::Key& bound);
+  // No group will be added: the others are worse than what has been found.
+  void finish_others(const Deadline& deadline);
+
+  // The best so far is known from elsewhere.
+  void start_from(const Mapping& mapping, const Cost& cost, const exact::Key& key);
+  const exact::Key& start() const { return start_; }  // its key
+  // So many mappings were evaluated, or states bounded, elsewhere.
+  void count_evaluations(std::int64_t evaluations);
+  void count_states(std::size_t states);
+  // Nothing of the group is of interest.
+  void rule_out(std::size_t unrolling_class) { bounds_[unrolling_class] = exact::Key{}; }
+
+  // Nothing of the group is better.
+  exact::Key bound(std::size_t unrolling_class);
+  bool has_best();
+
+  // A relaxation of so many states bounds the group.
+  void relax(std::size_t unrolling_class, const exact::Key& bound, std::size_t states);
+  // A search of the group goes on, and has expanded so many labels since it told last.
+  void tick(std::size_t unrolling_class, const exact::Key& bound, std::int64_t labels,
+            const Deadline& deadline);
+  void searched(std::size_t unrolling_class, const exact::LabelResult& found);
+  void finish(std::size_t unrolling_class, const Deadline& deadline);
+  // Groups that are like another one wait for what is found out of that.
+  void skip_twins(const std::vector<std::size_t>& first_alike);
+  void repeat_for_twins(const std::vector<std::size_t>& first_alike);
+  // Not all mappings with an extent at which nothing stands were looked at.
+  void leave_bare(const exact::Key& bound);
+  // Something was not looked at.
+  void leave_open();
+  // A mapping of a task: the best so far, if it is. Of equal ones the first task's is.
+  void offer(const Mapping& mapping, std::size_t task);
+
+  // What all of it says together, when no group is searched any more.
+  SearchResult result();
+
+ private:
+  // Might one of those not looked at be as fast as the best, and need less energy?
+  bool leaves_ties_open(double value) const;
+  // The same of groups that a budget has kept from being searched to their end.
+  bool has_open_ties(double value) const;
+  double least_bound() const;
+  void report(const Deadline& deadline) const;
+
+  const Problem& problem_;
+  const SearchOptions& options_;
+  std::int64_t total_;
+  std::mutex mutex_;
+  std::vector<exact::Key> bounds_;   // per group: nothing of it is better
+  std::vector<Argument> arguments_;  // per group: why
+  std::vector<bool> done_;
+  exact::Key others_;  // of groups that are still to be added
+  bool others_done_ = false;
+  bool incomplete_ = false;
+  std::optional<exact::Key> bare_;
+  std::optional<Mapping> best_;
+  std::optional<Cost> best_cost_;
+  std::size_t task_ = 0;
+  exact::Key start_;         // of the best known from elsewhere
+  std::int64_t ticked_ = 0;  // labels, as far as searches have told
+  Statistics statistics_;
+};
+
+}  // namespace mapsim

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "mapper/bounds/class_bounds.hpp"
+#include "mapper/branch/best_first.hpp"
+#include "mapper/branch/class_record.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/deadline.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/mapspace/symmetry.hpp"
+
+namespace mapsim::branch {
+
+// The groups of unrollings of a space in the order in which a search takes them. Perfect factors:
+// generated best bound first. Balanced ones: all listed. A record hears of each.
+class ClassSource {
+ public:
+  // `ruled_out`: the first unrollings of groups that hold nothing of interest. All arguments
+  // outlive the source.
+  ClassSource(const Mapspace& space, const Objective& objective, const Deadline& deadline,
+              const std::vector<Unrolling>& ruled_out, ClassRecord& record);
+
+  const exact::UnrollingTasks& classes() const { return *classes_; }
+  // How many there are at most.
+  std::size_t count() const;
+  // Balanced factors: all but those that are like one before them.
+  std::vector<std::size_t>& order() { return order_; }
+  // The group of that place; nothing: none is left that is not worse than the limit, which does not
+  // rise from one place to the next, or there is no time to look for it.
+  std::optional<std::size_t> find(std::size_t place, const exact::Key& limit);
+  std::size_t operator[](std::size_t place) const { return order_[place]; }
+  // What the record says of them, and of those that are like them.
+  SearchResult result() const;
+
+ private:
+  bool is_balanced() const { return space_.constraints().factors.balanced; }
+  void add_to_record(std::size_t unrolling_class);
+
+  const Mapspace& space_;
+  const Deadline& deadline_;
+  const std::vector<Unrolling>& ruled_out_;
+  ClassRecord& record_;
+  std::optional<exact::ClassBounds> bounds_;
+  std::optional<exact::UnrollingTasks> classes_;
+  std::optional<Symmetry> symmetry_;  // perfect factors, as the next two
+  std::optional<BestFirst> generator_;
+  std::vector<UnrollingClasses::Tuple> generated_;  // by group
+  std::vector<std::size_t> order_;
+};
+
+}  // namespace mapsim::branch

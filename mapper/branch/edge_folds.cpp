@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/edge_folds.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/threads.hpp"
+#include "costmodel/nest.hpp"
+#include "costmodel/roofline.hpp"
+#include "mapper/bounds/energy_bound.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/label_search/label_search.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+// Unrollings beyond these, and labels beyond as many as the mapspace took or these, keep their
+// floors: a proof within a fraction of a percent is not worth more than the optimum itself.
+constexpr std::size_t kMostUnrollings = 256;
+constexpr std::int64_t kLeastLabels = 50'000;
+
+struct Case {
+  UnrollingClass unrolling_class;
+  PerDim<std::int64_t> rounded;  // bounds
+  double share = 1;              // of the costs there that are left here
+  double cycles = 0;             // that the array takes at least
+  Key bound;                     // of all its mappings, here
+};
+
+class EdgeFolds {
+ public:
+  EdgeFolds(const Mapspace& space, const SearchOptions& options, SearchResult& result)
+      : space_{space}, problem_{space.problem()}, options_{options}, result_{result} {}
+
+  void run() {
+    list_cases();
+    const std::int64_t most = std::max(kLeastLabels, result_.statistics.labels);
+    Deadline deadline(options_);
+    double bound = kInfinity;
+    std::int64_t labels = 0;
+    for (std::size_t first = 0; first < cases_.size(); first += kBatch) {
+      const std::size_t last = std::min(first + kBatch, cases_.size());
+      if (cases_[first].bound.first >= best() * (1 - kRounding) || first >= kMostUnrollings ||
+          labels >= most || deadline.over()) {
+        bound = std::min(bound, cases_[first].bound.first);
+        break;
+      }
+      std::vector<Found> found(last - first);
+      const double limit = best();
+      for_each_on_threads(found.size(), options_.threads, [&](std::size_t i) {
+        found[i] = search(cases_[first + i], limit, (most - labels) / kBatch + 1, deadline);
+      });
+      for (const Found& each : found) {
+        take(each);
+        labels += each.labels;
+        bound = std::min(bound, each.bound);
+      }
+    }
+    if (!cases_.empty()) {
+      conclude(bound);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBatch = 8;
+  struct Found {
+    std::optional<Mapping> mapping;
+    double bound = 0;
+    std::int64_t labels = 0;
+    std::int64_t states = 0;
+  };
+
+  double best() const {
+    return result_.cost ? objective_value(options_.objective, *result_.cost) : kInfinity;
+  }
+
+  // Only what may be done sooner than the best without a remainder.
+  void list_cases() {
+    const double known =
+        result_.cost ? static_cast<double>(
+                           latency_of(options_.objective.mode, result_.cost->latency).count())
+                     : kInfinity;
+    const auto roof =
+        static_cast<double>(roofline(problem_.arch(), problem_.workload()).least_cycles.count());
+    const double energy = energy_bound(space_);
+    const UnrollingTasks classes(space_, options_.objective);
+    const StateGraph& any = classes.graph(0);
+    std::vector<double> components(2 + any.ports().size(), 0.0);
+    components[0] = energy;
+    for (UnrollingClass& unrolling_class :
+         group_by_factors(problem_, {space_.constraints().spatial, space_.constraints().unroll,
+                                     /*remainders=*/true})) {
+      Case each{std::move(unrolling_class), bounds_of(problem_.workload()), 1, 0, {}};
+      const auto bounds = temporal_bounds(problem_.workload(), each.unrolling_class);
+      for (const DimId d : bounds.ids()) {
+        const std::int64_t bound = each.rounded[d];
+        each.rounded[d] = bounds[d] * each.unrolling_class.factors[FanoutId{0}][d];
+        each.share *= static_cast<double>(bound) / static_cast<double>(each.rounded[d]);
+      }
+      if (each.share == 1) {
+        continue;
+      }
+      each.cycles = least_array_cycles(problem_, each.unrolling_class, bounds,
+                                       *may_stay_with(problem_, each.unrolling_class));
+      if (each.cycles < known) {
+        each.cycles = std::max(each.cycles, roof);
+        each.bound = Valuation(any, options_.objective, each.cycles).key(components.data());
+        cases_.push_back(std::move(each));
+      }
+    }
+    std::stable_sort(cases_.begin(), cases_.end(),
+                     [](const Case& a, const Case& b) { return a.bound < b.bound; });
+  }
+
+  // The problem with bounds rounded up, on a machine that costs less: of energies and of the bits
+  // through a port no less than the share is left here. What a hop costs does not go with points.
+  // With `roomy` rooms, whatever fits here fits there.
+  Problem rounded(const Case& each, bool roomy) const {
+    Workload workload = problem_.workload();
+    for (const DimId d : workload.dims.ids()) {
+      workload.dims[d].bound = each.rounded[d];
+    }
+    Arch arch = problem_.arch();
+    for (Storage& level : arch.levels) {
+      StorageEnergy& energy = level.energy;
+      energy = {each.share * energy.read, each.share * energy.write, each.share * energy.update};
+      for (auto* port : {&level.bandwidth.read, &level.bandwidth.write, &level.bandwidth.shared,
+                         &level.bandwidth.link}) {
+        *port = *port ? std::optional(BitsPerCycle{(*port)->count() / each.share}) : std::nullopt;
+      }
+    }
+    Fanout& array = arch.fanouts[FanoutId{0}];
+    array.reduction_energy = each.share * array.reduction_energy;
+    array.reduction_by_width = false;
+    array.energy_per_hop.reset();
+    arch.compute.energy = each.share * arch.compute.energy;
+    arch.compute.energy_by_width = false;
+    for (std::size_t l = 0; roomy && l < arch.levels_above[FanoutId{0}]; ++l) {
+      enlarge(arch.levels[static_cast<LevelId>(l)].capacity, 1 / each.share);
+    }
+    return {std::move(arch), std::move(workload)};
+  }
+
+  static void enlarge(Capacity& capacity, double factor) {
+    const auto more = [factor](Bits bits) {
+      return Bits{static_cast<std::int64_t>(std::ceil(static_cast<double>(bits.count()) * factor)) +
+                  2};
+    };
+    if (capacity.shared) {
+      capacity.shared = more(*capacity.shared);
+    }
+    for (auto& [role, bits] : capacity.per_role) {
+      bits = more(bits);
+    }
+  }
+
+  // `limit`: the best so far.
+  Found search(const Case& each, double limit, std::int64_t labels,
+               const Deadline& deadline) const {
+    Found found = search_rounded(each, true, limit, labels, deadline);
+    if (found.mapping && !std::holds_alternative<Cost>(evaluate(problem_, *found.mapping))) {
+      Found fitting = search_rounded(each, false, limit, labels, deadline);
+      found.mapping = std::move(fitting.mapping);
+      found.labels += fitting.labels;
+      found.states += fitting.states;
+    }
+    return found;
+  }
+
+  Found search_rounded(const Case& each, bool roomy, double limit, std::int64_t labels,
+                       const Deadline& deadline) const {
+    const Problem there = rounded(each, roomy);
+    Constraints constraints = space_.constraints();
+    constraints.spatial = each.unrolling_class.first;
+    const Mapspace space{there, constraints};
+    Objective objective = options_.objective;  // limits are looked at here, not there
+    objective.max_energy.reset();
+    objective.max_latency.reset();
+    const UnrollingTasks classes(space, objective);
+    LabelQuery query;
+    query.known = limit < kInfinity ? Key{limit, kInfinity} : Key{};
+    query.labels = labels;
+    Found found;
+    // Of folds whose time goes with the rows and columns in use only the floor is known.
+    const bool full = std::get<SystolicTiming>(problem_.arch().compute.timing).full_folds;
+    const auto bound = [&](double value) {
+      return full ? std::max(each.bound.first, value) : each.bound.first;
+    };
+    const auto instance = classes.build(0, query.known, true);
+    found.states = static_cast<std::int64_t>(instance->bound.nodes().size());
+    const Key root = instance->root();
+    if (query.known.covers(root)) {
+      found.bound = bound(std::min(root.first, query.known.limit().first));
+      return found;
+    }
+    const LabelResult labelled = search_labels(*instance, query, deadline);
+    found.labels = labelled.expanded;
+    found.bound = bound(labelled.bound.first);
+    if (!labelled.endings.empty()) {
+      found.mapping = canonical(problem_.workload(),
+                                classes.mapping(*instance, 0, labelled.endings.front().steps));
+    }
+    return found;
+  }
+
+  void take(const Found& found) {
+    ++result_.statistics.unrollings;
+    ++result_.statistics.unrollings_total;
+    result_.statistics.labels += found.labels;
+    result_.statistics.states += found.states;
+    if (!found.mapping) {
+      return;
+    }
+    ++result_.statistics.evaluations;
+    const Evaluation evaluation = evaluate(problem_, *found.mapping);
+    const Cost* cost = std::get_if<Cost>(&evaluation);
+    if (cost != nullptr && is_within_limits(options_.objective, *cost) &&
+        (!result_.cost || better(options_.objective, *cost, *result_.cost))) {
+      result_.best = found.mapping;
+      result_.cost = *cost;
+    }
+  }
+
+  void conclude(double bound) {
+    Certificate& proof = result_.certificate;
+    if (proof.status == Proof::kInfeasible) {
+      proof.lower_bound = kInfinity;
+    }
+    proof.divisors = Certificate::Divisors{divisors_, proof.lower_bound};
+    const double value = best();
+    proof.lower_bound = std::min({value, proof.lower_bound, bound});
+    if (!result_.cost) {
+      proof.status = bound < kInfinity ? Proof::kBounded : proof.status;
+      return;
+    }
+    const bool tight = proof.lower_bound >= value * (1 - kRounding);
+    proof.lower_bound = tight ? value : proof.lower_bound;
+    proof.gap = tight ? 0 : value / proof.lower_bound - 1;
+    proof.status = tight ? Proof::kOptimal : proof.lower_bound > 0 ? Proof::kBounded : Proof::kNone;
+    if (tight && options_.objective.exact_ties) {
+      proof.bound_but_for_bare = value;  // of all folds that take as long nobody has the energies
+    }
+  }
+
+  const Mapspace& space_;
+  const Problem& problem_;
+  const SearchOptions& options_;
+  SearchResult& result_;
+  std::optional<double> divisors_ =
+      result_.cost ? std::optional(objective_value(options_.objective, *result_.cost))
+                   : std::nullopt;
+  std::vector<Case> cases_;
+};
+
+}  // namespace
+
+bool has_edge_folds(const Mapspace& space, const Objective& objective) {
+  const Arch& arch = space.problem().arch();
+  const Constraints& constraints = space.constraints();
+  return std::holds_alternative<SystolicTiming>(arch.compute.timing) && arch.fanouts.size() == 1 &&
+         objective.function.uses_latency() && !constraints.spatial &&
+         !constraints.factors.balanced && !space.is_ruled();
+}
+
+void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result) {
+  if (has_edge_folds(space, options.objective)) {
+    EdgeFolds(space, options, result).run();
+  }
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/exhaustive_fallback.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace mapsim {
+
+namespace {
+
+// Counting takes milliseconds where there are no more tiles than this in all unrollings, and there
+// are no fewer mappings than tiles.
+constexpr double kFewTiles = 50'000;
+
+}  // namespace
+
+std::int64_t count_if_few(const Mapspace& space) {
+  if (!space.constraints().factors.balanced) {
+    return 0;
+  }
+  auto tiles = static_cast<double>(space.class_count());
+  for (const ExtentDomain& domain : space.domains()) {
+    tiles *= static_cast<double>(domain.size());
+  }
+  const std::optional<std::string> size =
+      tiles <= kFewTiles ? space.size_unless([] { return false; }) : std::nullopt;
+  const bool is_few = size && size->size() <= std::to_string(kFewMappings).size();
+  const std::int64_t count = is_few ? std::stoll(*size) : 0;
+  return count <= kFewMappings ? count : 0;
+}
+
+std::int64_t labels_worth(std::int64_t few) {
+  constexpr std::int64_t kMappingsPerLabel = 8;  // measured: 50 to 100 us, and 7 to 10 us
+  constexpr std::int64_t kAtLeast = 1'000;
+  return few > 0 ? kAtLeast + few / kMappingsPerLabel : std::numeric_limits<std::int64_t>::max();
+}
+
+void look_at_all(const Mapspace& space, SearchOptions options, const Deadline& deadline,
+                 SearchResult& result) {
+  options.progress = nullptr;
+  options.budget.seconds -= deadline.seconds();
+  SearchResult seen = search_exhaustive(space, options);
+  if (seen.interrupted) {
+    return;
+  }
+  seen.statistics.evaluations += result.statistics.evaluations;
+  seen.statistics.labels = result.statistics.labels;
+  seen.statistics.states = result.statistics.states;
+  seen.statistics.unrollings_total = space.class_count();
+  seen.statistics.unrollings = seen.statistics.unrollings_total;
+  for (const ClassBound& unrolling_class : result.classes) {
+    seen.classes.push_back(unrolling_class);
+    seen.classes.back().bound = std::max(unrolling_class.bound, seen.certificate.lower_bound);
+    seen.classes.back().by = Argument::kSearch;
+  }
+  result = std::move(seen);
+}
+
+}  // namespace mapsim

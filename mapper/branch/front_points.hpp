@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "mapper/bounds/incumbent.hpp"
+#include "mapper/front.hpp"
+
+namespace mapsim {
+
+// The points of a front as they are found.
+class FrontPoints {
+ public:
+  explicit FrontPoints(bool is_measured) : known_{exact::Incumbent::front(is_measured)} {}
+
+  const exact::Incumbent& known() const { return known_; }
+  // Unless it is covered. The first of equal ones stays.
+  void insert(const exact::Key& key, FrontPoint point) {
+    if (!known_.covers(key)) {
+      known_.insert(key, static_cast<std::int64_t>(points_.size()));
+      points_.push_back(std::move(point));
+    }
+  }
+  // Those that no other covers, the least value first.
+  std::vector<FrontPoint> take() {
+    std::vector<FrontPoint> front;
+    for (const exact::Incumbent::Point& point : known_.points()) {
+      front.push_back(std::move(points_[static_cast<std::size_t>(point.tag)]));
+    }
+    return front;
+  }
+
+ private:
+  exact::Incumbent known_;  // tags: indices of points_
+  std::vector<FrontPoint> points_;
+};
+
+}  // namespace mapsim

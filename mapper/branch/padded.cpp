@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/padded.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/arithmetic.hpp"
+#include "mapper/branch/class_search.hpp"
+#include "mapper/label_search/imperfect_search.hpp"
+#include "mapper/mapspace/factor.hpp"
+#include "mapper/membership.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kPadding = 12;           // a bound grows by one part in so many at most
+constexpr std::int64_t kMostTried = 128;        // numbers that padding chooses from
+constexpr std::size_t kFewDivisors = 6;         // a bound with fewer is padded
+constexpr std::int64_t kMostEvaluations = 150;  // of the descent
+
+// Of n and the numbers a little above it, the one with the most divisors, the least of equal ones.
+std::int64_t rich_in_divisors(std::int64_t n) {
+  std::int64_t best = n;
+  std::size_t most = divisors(n).size();
+  for (std::int64_t m = n + 1; m <= n + std::min(n / kPadding, kMostTried); ++m) {
+    if (const std::size_t count = divisors(m).size(); count > most) {
+      most = count;
+      best = m;
+    }
+  }
+  return best;
+}
+
+Workload padded(const Workload& workload, const UnrollingClass& unrolling_class) {
+  Workload wider = workload;
+  for (const DimId d : workload.dims.ids()) {
+    std::int64_t instances = 1;
+    for (const PerDim<std::int64_t>& factors : unrolling_class.factors) {
+      instances *= factors[d];
+    }
+    const std::int64_t rest = ceil_div(workload.dims[d].bound, instances);
+    const bool is_poor = instances > 1 || divisors(rest).size() < kFewDivisors;
+    wider.dims[d].bound = instances * (is_poor ? rich_in_divisors(rest) : rest);
+  }
+  return wider;
+}
+
+// Exactly the unrolling of the class: what it does not use stays idle.
+Unrolling complete(const Arch& arch, const UnrollingClass& unrolling_class) {
+  Unrolling all = unrolling_class.first;
+  for (const FanoutId f : arch.fanouts.ids()) {
+    if (std::none_of(all.begin(), all.end(), [f](const Unroll& u) { return u.fanout == f; })) {
+      all.push_back({DimId{0}, f, Axis::kX, 1});
+    }
+  }
+  return all;
+}
+
+// Instances of each parallel loop, by node; of other nodes 0.
+std::vector<std::int64_t> instances_of(const Workload& workload, const Mapping& mapping) {
+  PerDim<std::int64_t> extents = bounds_of(workload);
+  std::vector<std::int64_t> instances(mapping.nodes.size(), 0);
+  for (std::size_t i = 0; i < mapping.nodes.size(); ++i) {
+    if (const auto* loop = std::get_if<Temporal>(&mapping.nodes[i])) {
+      extents[loop->dim] = loop->extent;
+    } else if (const auto* parallel = std::get_if<Parallel>(&mapping.nodes[i])) {
+      instances[i] = ceil_div(extents[parallel->dim], parallel->extent);
+      extents[parallel->dim] = parallel->extent;
+    }
+  }
+  return instances;
+}
+
+// The mapping with every extent lowered to one that the space has. A parallel loop keeps its
+// instances, or as many of them as some block of the space gives work to.
+Mapping lower(const Mapspace& space, const Mapping& mapping,
+              const std::vector<std::int64_t>& instances) {
+  const PerDim<ExtentDomain>& domains = space.domains();
+  PerDim<std::int64_t> extents = bounds_of(space.problem().workload());
+  Mapping lowered;
+  for (std::size_t i = 0; i < mapping.nodes.size(); ++i) {
+    if (const auto* loop = std::get_if<Temporal>(&mapping.nodes[i])) {
+      const ExtentDomain& domain = domains[loop->dim];
+      std::int64_t& extent = extents[loop->dim];
+      extent =
+          *(std::upper_bound(domain.begin(), domain.end(), std::min(loop->extent, extent)) - 1);
+      lowered.nodes.emplace_back(Temporal{loop->dim, extent});
+    } else if (const auto* parallel = std::get_if<Parallel>(&mapping.nodes[i])) {
+      std::int64_t& extent = extents[parallel->dim];
+      std::optional<std::int64_t> block;
+      for (std::int64_t n = std::min(instances[i], extent); n > 1 && !block; --n) {
+        block = block_of(domains[parallel->dim], extent, n);
+      }
+      if (block) {
+        extent = *block;
+        lowered.nodes.emplace_back(
+            Parallel{parallel->dim, extent, parallel->fanout, parallel->axis});
+      }
+    } else {
+      lowered.nodes.push_back(mapping.nodes[i]);
+    }
+  }
+  for (const DimId d : extents.ids()) {
+    if (extents[d] > 1) {
+      lowered.nodes.emplace_back(Temporal{d, 1});
+    }
+  }
+  return canonical(space.problem().workload(), lowered);
+}
+
+// The best mapping of a space that was looked at.
+class Candidates {
+ public:
+  Candidates(const Mapspace& space, const Objective& objective)
+      : space_{space}, objective_{objective} {}
+
+  std::int64_t evaluations() const { return evaluations_; }
+  std::optional<Incumbent>& best() { return best_; }
+
+  // Takes a mapping that is better than the best so far. False: it is not.
+  bool offer(const Mapping& mapping) {
+    const Problem& problem = space_.problem();
+    if (!check_structure(problem.arch(), problem.workload(), mapping).empty()) {
+      return false;
+    }
+    ++evaluations_;
+    const Evaluation evaluation = evaluate(problem, mapping);
+    const Cost* cost = std::get_if<Cost>(&evaluation);
+    if (cost == nullptr || !is_within_limits(objective_, *cost)) {
+      return false;
+    }
+    const exact::Key key = balanced::key_of_cost(objective_, *cost);
+    if ((best_ && !(key < best_->key)) || !why_outside_of(space_, mapping).empty()) {
+      return false;
+    }
+    best_ = Incumbent{mapping, *cost, key};
+    return true;
+  }
+
+ private:
+  const Mapspace& space_;
+  const Objective& objective_;
+  std::int64_t evaluations_ = 0;
+  std::optional<Incumbent> best_;
+};
+
+// Moves the extent of one temporal loop of the best mapping along the extents of the space. True:
+// that was better.
+bool improve_once(const Mapspace& space, Candidates& candidates, std::int64_t most) {
+  const Mapping from = candidates.best()->mapping;
+  const std::vector<std::int64_t> instances = instances_of(space.problem().workload(), from);
+  for (std::size_t i = 0; i < from.nodes.size(); ++i) {
+    const auto* loop = std::get_if<Temporal>(&from.nodes[i]);
+    if (loop == nullptr) {
+      continue;
+    }
+    const ExtentDomain& domain = space.domains()[loop->dim];
+    const auto at = static_cast<std::int64_t>(extent_of(domain, loop->extent));
+    for (const std::int64_t step : {1, -1, 2, -2, 4, -4, 8, -8}) {
+      if (candidates.evaluations() >= most) {
+        return false;
+      }
+      if (at + step < 0 || at + step >= std::ssize(domain)) {
+        continue;
+      }
+      Mapping moved = from;
+      std::get<Temporal>(moved.nodes[i]).extent = domain[static_cast<std::size_t>(at + step)];
+      if (candidates.offer(lower(space, moved, instances))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
+                           const SearchOptions& options, std::int64_t labels,
+                           const Deadline& deadline) {
+  const Problem problem{space.problem().arch(),
+                        padded(space.problem().workload(), unrolling_class)};
+  Constraints constraints = space.constraints();
+  constraints.factors = {};
+  constraints.spatial = complete(problem.arch(), unrolling_class);
+  const Mapspace perfect{problem, constraints};
+  SearchOptions quick = options;
+  quick.progress = nullptr;
+  quick.threads = 1;
+  quick.budget.labels = labels;
+  const SearchResult found = search_classes(perfect, quick, deadline);
+  PaddedSearch result;
+  result.labels = found.statistics.labels;
+  result.evaluations = found.statistics.evaluations;
+  if (!found.best) {
+    return result;
+  }
+  Candidates candidates(space, options.objective);
+  candidates.offer(lower(space, *found.best, instances_of(problem.workload(), *found.best)));
+  while (candidates.best() && !deadline.over() &&
+         improve_once(space, candidates, kMostEvaluations)) {
+  }
+  result.evaluations += candidates.evaluations();
+  result.best = std::move(candidates.best());
+  return result;
+}
+
+}  // namespace mapsim

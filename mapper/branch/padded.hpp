@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "mapper/deadline.hpp"
+#include "mapper/graph/valuation.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/mapspace/mapspace.hpp"
+
+// Incumbents of imperfect spaces from padded problems.
+//
+// A dim of 997 has no divisors, but 1000 has sixteen. The search with perfect factors solves the
+// padded problem in milliseconds. Its mapping becomes one of the imperfect space by lowering every
+// tile extent to the next extent that the space has: tiles do not grow, so what fitted still fits,
+// and the last tile of a loop is partial. A coordinate descent over the extents follows.
+
+namespace mapsim {
+
+// A mapping of a space, with its cost and the key that it is ordered by.
+struct Incumbent {
+  Mapping mapping;
+  Cost cost;
+  exact::Key key;
+};
+
+struct PaddedSearch {
+  std::optional<Incumbent> best;  // nullopt: nothing was found that fits and lies in the space
+  std::int64_t labels = 0;        // expanded
+  std::int64_t evaluations = 0;   // of whole mappings
+};
+
+// The padded problem of one class of spatial unrollings: every dim is a multiple of the instances
+// that the class has for it. `labels` bounds its search. `space` has imperfect factors.
+PaddedSearch search_padded(const Mapspace& space, const UnrollingClass& unrolling_class,
+                           const SearchOptions& options, std::int64_t labels,
+                           const Deadline& deadline);
+
+}  // namespace mapsim

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/unrolling_tasks.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+#include "core/caught.hpp"
+#include "costmodel/crossing.hpp"
+#include "mapper/label_search/rebuild.hpp"
+#include "mapper/mapper.hpp"
+#include "mapper/mapspace/symmetric_classes.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+// One group alone tells the others what to beat; threads then have a few at a time.
+constexpr std::size_t kSecondBatch = 4;
+constexpr std::size_t kLargestBatch = 64;
+constexpr std::int64_t kBounds = 32;  // worth a task
+
+}  // namespace
+
+void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
+  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+    throw UnsupportedSearch(
+        "an engine after NVDLA has schedules of its own (docs/nvdla.md): curves of them are not "
+        "searched");
+  }
+  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model()) {
+    return;
+  }
+  if (!std::holds_alternative<SystolicTiming>(space.problem().arch().compute.timing)) {
+    throw UnsupportedSearch(
+        "the exact strategy proves the least energy, but not yet the least time, of machines with "
+        "this timing model; use --strategy annealing, genetic, random or exhaustive");
+  }
+  if (space.constraints().factors.balanced) {
+    throw UnsupportedSearch(
+        "the exact strategy proves the times of systolic arrays with perfect factors only; leave "
+        "out --imperfect (factors: balanced)");
+  }
+}
+
+UnrollingTasks::UnrollingTasks(const Mapspace& space, const Objective& objective,
+                               const Deadline* deadline)
+    : space_{space}, objective_{objective} {
+  refuse_what_is_not_proven(space, objective);
+  own_.emplace(space, objective);
+  bounds_ = &*own_;
+  const std::vector<UnrollingClass>& classes = space_.group_by_factors();
+  first_alike_ = twins(space_);
+  members_.resize(classes.size());
+  Caught caught;
+#pragma omp taskloop grainsize(kBounds) shared(classes, caught)
+  for (std::size_t g = 0; g < classes.size(); ++g) {
+    caught.run([&] {
+      const bool closely = deadline == nullptr || !deadline->over();
+      members_[g] = {&classes[g], first_alike_[g] == g ? bounds_->of(classes[g], closely)
+                                                       : bounds_->kind_of(classes[g])};
+    });
+  }
+  caught.rethrow();
+  for (std::size_t g = 0; g < classes.size(); ++g) {
+    members_[g].bound.cycles = members_[first_alike_[g]].bound.cycles;
+    members_[g].bound.key = members_[first_alike_[g]].bound.key;
+  }
+}
+
+UnrollingTasks::UnrollingTasks(ClassBounds& bounds, const Mapspace& space,
+                               const Objective& objective)
+    : space_{space}, objective_{objective}, bounds_{&bounds} {}
+
+std::size_t UnrollingTasks::add(UnrollingClass unrolling) {
+  ClassBounds::Bound bound = bounds_->of(unrolling);
+  const std::lock_guard lock(mutex_);
+  added_.push_back(std::move(unrolling));
+  members_.push_back({&added_.back(), bound});
+  return members_.size() - 1;
+}
+
+std::size_t UnrollingTasks::size() const {
+  const std::lock_guard lock(mutex_);
+  return members_.size();
+}
+
+const UnrollingTasks::Member& UnrollingTasks::at(std::size_t unrolling_class) const {
+  const std::lock_guard lock(mutex_);
+  return members_[unrolling_class];
+}
+
+std::vector<Pattern> UnrollingTasks::patterns(std::size_t unrolling_class, const Incumbent& known,
+                                              bool first_only) const {
+  const ClassBounds::Bound& bound = at(unrolling_class).bound;
+  const Kind& kind = *bound.kind;
+  std::vector<double> components(2 + kind.port_bits.size(), 0.0);
+  const KeyOf key_of = [&](const std::vector<double>& least) {
+    for (std::size_t k = 0; k < least.size(); ++k) {
+      components[k] = least[k] * (1 - kRounding);
+    }
+    return kind.valuation->key(components.data(), bound.cycles);
+  };
+  return kind.bound->patterns(unrolling(unrolling_class), key_of, known, first_only);
+}
+
+std::unique_ptr<Instance> UnrollingTasks::build(std::size_t unrolling_class, const Incumbent& known,
+                                                bool may_dive, const Pattern* pattern) const {
+  return std::make_unique<Instance>(
+      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class)), objective_,
+      known, may_dive, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern));
+}
+
+bool UnrollingTasks::is_ruled_out(std::size_t unrolling_class, const Incumbent& known,
+                                  const Pattern* pattern) const {
+  return is_ruled_out_by_energy(
+      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class)), objective_,
+      known, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern));
+}
+
+std::vector<bool> UnrollingTasks::left_out(std::size_t unrolling_class,
+                                           const Pattern* pattern) const {
+  return pattern == nullptr ? std::vector<bool>{}
+                            : at(unrolling_class).bound.kind->bound->edges_outside(*pattern);
+}
+
+double UnrollingTasks::least_second(std::size_t unrolling_class, const Pattern* pattern) const {
+  return (pattern == nullptr ? bound(unrolling_class) : pattern->bound).second;
+}
+
+Mapping UnrollingTasks::mapping(const Instance& instance, std::size_t unrolling_class,
+                                const std::vector<Step>& steps) const {
+  return rebuild(instance.graph, instance.unrolled, unrolling(unrolling_class).first, steps);
+}
+
+std::vector<std::size_t> UnrollingTasks::by_steps() const {
+  std::vector<std::size_t> order(size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return at(a).bound.cycles < at(b).bound.cycles;
+  });
+  return order;
+}
+
+std::vector<std::size_t> UnrollingTasks::by_bound() const {
+  std::vector<std::size_t> order = by_steps();
+  std::stable_sort(order.begin(), order.end(),
+                   [this](std::size_t a, std::size_t b) { return bound(a) < bound(b); });
+  return order;
+}
+
+std::span<const std::size_t> UnrollingTasks::batch(std::span<const std::size_t> order,
+                                                   std::size_t first) {
+  std::size_t end = 1;  // of the first batch
+  for (std::size_t length = kSecondBatch; end <= first;
+       length = std::min(2 * length, kLargestBatch)) {
+    end += length;
+  }
+  return order.subspan(first, std::min(end, order.size()) - first);
+}
+
+void UnrollingTasks::for_batches(const std::vector<std::size_t>& order,
+                                 const std::function<bool(std::span<const std::size_t>)>& visit) {
+  for (std::size_t first = 0; first < order.size();) {
+    const std::span<const std::size_t> next = batch(order, first);
+    if (!visit(next)) {
+      return;
+    }
+    first += next.size();
+  }
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/counting/imperfect_count.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "mapper/counting/extent_stages.hpp"
+
+namespace mapsim::nests {
+namespace {
+
+// Words by the extents in each stage, as one number: digits to a base above all extents together,
+// so that the codes of sums are the sums of codes.
+using Words = std::unordered_map<std::uint64_t, mpz_class>;
+
+// The nests of all unrollings that use the same fanouts. The words of an unrolling are a product
+// over dims, and its nests a linear function of them, so unrollings are summed up dim by dim: a
+// tree of what they do with one dim after the other, whose equal subtrees are one node. There are
+// few nodes, since what the dims before leave to the others is the room along the axes.
+class ExtentCount {
+ public:
+  ExtentCount(const Mapspace& space, const UnrollingClass& one)
+      : space_{space}, stages_{space, one}, owns_(space.domains().size()) {
+    for (const DimId d : space.domains().ids()) {
+      dims_.push_back(d);
+      base_ += space.domains()[d].size() - 1;
+    }
+    std::stable_sort(dims_.begin(), dims_.end(), [&space](DimId a, DimId b) {
+      return space.domains()[a].size() > space.domains()[b].size();
+    });
+    nodes_.resize(dims_.size());
+    ids_.resize(dims_.size());
+  }
+
+  void add(const Unrolling& unrolling) {
+    Path& path = paths_.emplace_back();
+    for (const DimId d : dims_) {
+      std::vector<Unrolling>& known = owns_[d];
+      const Unrolling own = of_dim(unrolling, d);
+      const auto found = std::find(known.begin(), known.end(), own);
+      path.push_back(static_cast<std::size_t>(found - known.begin()));
+      if (found == known.end()) {
+        known.push_back(own);
+      }
+    }
+  }
+
+  std::optional<mpz_class> count(const std::function<bool()>& stop) {
+    std::sort(paths_.begin(), paths_.end());
+    build(0, 0, paths_.size());
+    std::vector<Words> below(1);
+    below.front()[0] = 1;
+    for (std::size_t depth = dims_.size(); depth-- > 0;) {
+      const std::vector<Words> factors = words_of(dims_[depth]);
+      std::vector<Words> here(nodes_[depth].size());
+      for (std::size_t node = 0; node < here.size(); ++node) {
+        if (!sum_up(nodes_[depth][node], factors, below, stop, here[node])) {
+          return std::nullopt;
+        }
+      }
+      below = std::move(here);
+    }
+    return weigh(below.front());
+  }
+
+ private:
+  using Path = std::vector<std::size_t>;  // per dim of dims_: what is done with it, in owns_
+  // What may be done with a dim, and the node that leads to; at the last dim all to 0.
+  using Node = std::vector<std::pair<std::size_t, std::size_t>>;
+
+  // The node of paths [begin, end), which do the same with the dims before `depth`.
+  std::size_t build(std::size_t depth, std::size_t begin, std::size_t end) {
+    if (depth == dims_.size()) {
+      return 0;
+    }
+    Node node;
+    while (begin < end) {
+      const std::size_t own = paths_[begin][depth];
+      std::size_t next = begin;
+      while (next < end && paths_[next][depth] == own) {
+        ++next;
+      }
+      node.emplace_back(own, build(depth + 1, begin, next));
+      begin = next;
+    }
+    const auto [entry, is_new] = ids_[depth].emplace(std::move(node), nodes_[depth].size());
+    if (is_new) {
+      nodes_[depth].push_back(entry->first);
+    }
+    return entry->second;
+  }
+
+  std::vector<Words> words_of(DimId dim) const {
+    std::vector<Words> all;
+    for (const Unrolling& own : owns_[dim]) {
+      Words& words = all.emplace_back();
+      for (const Extents& split : splits(space_, stages_.placements().used_fanouts(), own, dim)) {
+        words[code(split)] += weight_of_split(space_, dim, split);
+      }
+    }
+    return all;
+  }
+
+  std::uint64_t code(const Extents& extents) const {
+    std::uint64_t code = 0;
+    for (const std::size_t here : extents) {
+      code = code * base_ + here;
+    }
+    return code;
+  }
+
+  // Sum over the children of (what is done) * (the words of the other dims).
+  static bool sum_up(const Node& node, const std::vector<Words>& factors,
+                     const std::vector<Words>& below, const std::function<bool()>& stop,
+                     Words& sum) {
+    std::map<std::size_t, Words> by_child;
+    for (const auto& [own, child] : node) {
+      for (const auto& [extents, number] : factors[own]) {
+        by_child[child][extents] += number;
+      }
+    }
+    for (const auto& [child, factor] : by_child) {
+      if (stop()) {
+        return false;
+      }
+      for (const auto& [extents, number] : below[child]) {
+        for (const auto& [more, times] : factor) {
+          mpz_addmul(sum[extents + more].get_mpz_t(), number.get_mpz_t(), times.get_mpz_t());
+        }
+      }
+    }
+    return true;
+  }
+
+  // Words with their extents told apart, each as often as the extents of its dims can change
+  // places.
+  mpz_class weigh(const Words& words) const {
+    std::vector<std::map<std::size_t, mpz_class>> known(stages_.size());
+    mpz_class sum;
+    for (const auto& [extents, number] : words) {
+      mpz_class product = number;
+      std::uint64_t left = extents;
+      for (std::size_t stage = stages_.size(); stage-- > 0; left /= base_) {
+        const std::size_t here = left % base_;
+        mpz_class& ways = known[stage][here];
+        if (ways == 0) {
+          ways = stages_.ways(stage, here) * factorial(here);
+        }
+        product *= ways;
+      }
+      sum += product;
+    }
+    mpz_class copies = 1;
+    for (const DimId d : dims_) {
+      copies *= factorial(space_.domains()[d].size() - 1);
+    }
+    return sum / copies;
+  }
+
+  const Mapspace& space_;
+  ExtentStages stages_;
+  std::vector<DimId> dims_;  // the longest domains first: few products of long sums
+  std::uint64_t base_ = 1;
+  PerDim<std::vector<Unrolling>> owns_;
+  std::vector<Path> paths_;
+  std::vector<std::vector<Node>> nodes_;  // per depth
+  std::vector<std::map<Node, std::size_t>> ids_;
+};
+
+}  // namespace
+
+std::optional<mpz_class> count_extent_nests(const Mapspace& space,
+                                            const std::function<bool()>& stop) {
+  std::map<std::vector<FanoutId>, ExtentCount> counts;
+  for (const UnrollingClass& group : space.group_by_factors()) {
+    if (stop()) {
+      return std::nullopt;
+    }
+    counts.try_emplace(used_fanouts(group), space, group).first->second.add(group.first);
+  }
+  mpz_class sum;
+  for (auto& entry : counts) {
+    const auto nests = entry.second.count(stop);
+    if (!nests) {
+      return std::nullopt;
+    }
+    sum += *nests;
+  }
+  return sum;
+}
+
+}  // namespace mapsim::nests

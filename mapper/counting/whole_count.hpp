@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <gmpxx.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/index.hpp"
+#include "mapper/mapspace/mapspace.hpp"
+
+namespace mapsim::nests {
+
+// Mappings of a whole mapspace of perfect factors without rules that tie loops and keeps together:
+// the sum of MappingCounter over its classes of unrollings, those of one product of factors at
+// once. Products are words, a letter per dim that stands for what is left of its bound, and the
+// words a trie, whose branches add up before they are mixed with what they hang from. Counted in
+// steps, for threads that have nothing else to do.
+class WholeCount {
+ public:
+  explicit WholeCount(const Mapspace& space) : space_{space} {}  // which outlives it
+
+  // Does a step; false: there was none left. When the first one has returned, threads may do
+  // others at once.
+  bool step();
+  // When no step is left.
+  mpz_class result() const;
+
+ private:
+  using Series = std::vector<mpz_class>;
+  using Words = std::span<const std::size_t>;  // products
+  struct Branch {
+    Words words;
+    std::size_t depth = 0;  // letters that they share
+  };
+
+  void begin();
+  void find_words();
+  void sort_by_words();
+  void find_steps(Words words, std::size_t depth);
+  std::size_t width() const { return 1 + space_.problem().workload().dims.size(); }
+  const std::size_t* at(std::size_t word, std::size_t depth) const {
+    return &words_[word * width() + depth];
+  }
+  bool is_step(Words words, std::size_t depth) const;
+  std::size_t arrangement_class(const std::vector<FanoutId>& used);
+  std::size_t letters_id(std::int64_t bound);
+  template <class Visit>
+  void for_each_branch(Words words, std::size_t depth, const Visit& visit) const;
+  template <class SumOfBranch>
+  Series mix(Words words, std::size_t depth, const SumOfBranch& sum_of) const;
+  Series count(Words words, std::size_t depth) const;
+  Series collect(Words words, std::size_t depth, std::size_t& next) const;
+
+  const Mapspace& space_;
+  bool begun_ = false;
+  std::vector<std::size_t> words_;  // [product * width() + depth]; first the class of arrangements
+  std::vector<Series> arrangements_;
+  std::map<std::vector<FanoutId>, std::size_t> arrangement_ids_;
+  std::vector<Series> letters_;
+  std::map<std::vector<int>, std::size_t> classes_;    // by the exponents of a bound's primes
+  std::unordered_map<std::int64_t, std::size_t> ids_;  // by bound
+  std::vector<std::size_t> order_;                     // of the products, by their words
+  std::vector<Branch> branches_;                       // a step each
+  std::vector<Series> sums_;                           // of them
+  std::atomic<std::size_t> next_{0};                   // of them
+};
+
+// All steps at once.
+mpz_class count_mappings(const Mapspace& space);
+
+}  // namespace mapsim::nests

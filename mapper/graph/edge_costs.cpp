@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/graph/edge_costs.hpp"
+
+#include <algorithm>
+
+#include "costmodel/crossing.hpp"
+#include "costmodel/network.hpp"
+#include "mapper/graph/array_time.hpp"
+
+namespace mapsim::exact {
+
+EdgeCosts::EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked)
+    : graph_{graph},
+      unrolled_{unrolled},
+      tracked_{tracked},
+      components_{resources(tracked, graph.ports().size())},
+      terms_(graph.edges().size()),
+      tables_(graph.edges().size()),
+      plain_(graph.edges().size()),
+      sliding_(graph.edges().size(), PerDim<std::vector<double>>(unrolled.lattices.front().dims())),
+      bits_(graph.edges().size()),
+      footprints_(graph.problem().workload().tensors.size()),
+      trips_(footprints_.size()) {
+  for (std::size_t t = 0; t < footprints_.size(); ++t) {
+    volumes_.emplace_back(graph.problem(), unrolled);
+  }
+}
+
+const Lattice& EdgeCosts::lattice_of(std::size_t edge) const {
+  return unrolled_.lattices[graph_.edges()[edge].crossed];
+}
+
+BoundaryCost EdgeCosts::boundary_cost(const BoundaryEdge& edge, bool has_child) const {
+  const Problem& problem = graph_.problem();
+  const std::vector<Residence>& residences = graph_.residences(edge.tensor);
+  Boundary boundary{edge.tensor, residences[edge.from].level, std::nullopt,
+                    residences[edge.from].narrow};
+  if (edge.tensor == problem.workload().output()) {
+    boundary.distinct = static_cast<double>(
+        footprint(problem.workload().tensors[edge.tensor], bounds_of(problem.workload())));
+  }
+  boundary.parent_padding = padding_of(problem, unrolled_.unrolling, edge.tensor, boundary.parent);
+  if (has_child) {
+    boundary.child = residences[edge.to].level;
+    boundary.child_padding = padding_of(problem, unrolled_.unrolling, edge.tensor, *boundary.child);
+  }
+  return {problem, boundary, graph_.ports(), tracked_};
+}
+
+EdgeCosts::Terms EdgeCosts::make_terms(const BoundaryEdge& edge) {
+  const Problem& problem = graph_.problem();
+  const Arch& arch = problem.arch();
+  const Residence& from = graph_.residences(edge.tensor)[edge.from];
+  const bool mac = edge.to == BoundaryEdge::kMac;
+  const std::size_t child_fanouts =
+      mac ? unrolled_.used.size() : graph_.residences(edge.tensor)[edge.to].fanouts;
+  const bool latch = !mac && graph_.residences(edge.tensor)[edge.to].latch;
+
+  Terms terms;
+  terms.output = edge.tensor == problem.workload().output();
+  terms.has_child = !mac && !latch;
+  terms.cost = boundary_cost(edge, terms.has_child);
+  Sharing parent{{}, std::min(edge.crossed, child_fanouts), true};
+  for (std::size_t f = 0; f < child_fanouts; ++f) {
+    const bool merged = f >= from.fanouts && problem.is_merged(unrolled_.used[f], edge.tensor);
+    parent.uses.push_back(merged ? LoopUse::kMerge : LoopUse::kSum);
+    parent.together = parent.together && (!merged || arch.fanouts[unrolled_.used[f]].forwarding);
+  }
+  const auto busy = [&](Sharing sharing, std::size_t fanouts) {
+    std::fill_n(sharing.uses.begin(), fanouts, LoopUse::kFirst);
+    return sharing;
+  };
+  const Sharing child{std::vector<LoopUse>(child_fanouts, LoopUse::kSum), parent.crossed, true};
+  terms.parent.crossing = volume(edge.tensor, parent);
+  terms.busy_parent.crossing = volume(edge.tensor, busy(parent, from.fanouts));
+  terms.child.crossing = volume(edge.tensor, child);
+  terms.busy_child.crossing = volume(edge.tensor, busy(child, child_fanouts));
+  terms.slides = latch || (terms.has_child &&
+                           arch.levels[graph_.residences(edge.tensor)[edge.to].level].sliding);
+  if (terms.output) {
+    set_met(edge, from.fanouts, child_fanouts, parent.crossed, terms);
+  }
+  add_networks(edge, child, parent.together, terms);
+  return terms;
+}
+
+void EdgeCosts::set_met(const BoundaryEdge& edge, std::size_t parent_fanouts,
+                        std::size_t child_fanouts, std::size_t crossed, Terms& terms) {
+  const auto met = [&](std::size_t instance_fanouts, LoopUse use) {
+    Sharing sharing{std::vector<LoopUse>(child_fanouts, LoopUse::kMerge), crossed, true,
+                    LoopUse::kMerge};
+    std::fill_n(sharing.uses.begin(), instance_fanouts, use);
+    return volume(edge.tensor, sharing);
+  };
+  terms.parent.met = met(parent_fanouts, LoopUse::kSum);
+  terms.busy_parent.met = met(parent_fanouts, LoopUse::kFirst);
+  terms.child.met = met(child_fanouts, LoopUse::kSum);
+  terms.busy_child.met = met(child_fanouts, LoopUse::kFirst);
+}
+
+namespace {
+
+// The loops over fanouts as a nest has them.
+std::vector<NestLoop> parallel_loops(const Unrolling& unrolling) {
+  std::vector<NestLoop> loops;
+  for (const Unroll& unroll : unrolling) {
+    for (NestLoop& outer : loops) {
+      outer.stride *=
+          outer.fanout == unroll.fanout && outer.axis == unroll.axis ? unroll.factor : 1;
+    }
+    loops.push_back(
+        {unroll.dim, unroll.factor, 1, unroll.fanout, unroll.axis, kNoLoop, unroll.factor, 1});
+  }
+  return loops;
+}
+
+}  // namespace
+
+// `sharing`: of the child's end. A transfer merges from the innermost fanout outwards.
+void EdgeCosts::add_networks(const BoundaryEdge& edge, Sharing sharing, bool together,
+                             Terms& terms) {
+  const Problem& problem = graph_.problem();
+  const Arch& arch = problem.arch();
+  const std::vector<Residence>& residences = graph_.residences(edge.tensor);
+  const bool inside = edge.to == BoundaryEdge::kMac || residences[edge.to].latch;
+  const std::vector<NestLoop> loops = parallel_loops(unrolled_.unrolling);
+  sharing.together = together;
+  std::size_t outside = sharing.uses.size();  // used fanouts further out
+  bool costs = false;
+  for (std::size_t i = arch.fanouts.size(); i-- > 0;) {
+    const FanoutId f{static_cast<std::uint8_t>(i)};
+    const Fanout& fanout = arch.fanouts[f];
+    if (!arch.is_above(residences[edge.from].level, f) ||
+        (!inside && arch.is_above(residences[edge.to].level, f))) {
+      continue;
+    }
+    const bool used = outside > 0 && unrolled_.used[outside - 1] == f;
+    outside -= used ? 1 : 0;
+    Network network;
+    network.merges = used && problem.is_merged(f, edge.tensor);
+    network.energy = network_energy(problem, f, terms.output);
+    if (network.merges) {
+      sharing.uses[outside] = LoopUse::kMerge;
+      network.outer.crossing = volume(edge.tensor, sharing);
+    }
+    if (network.energy.hop_pj > 0) {
+      const Routes routes(loops, f, fanout.y, problem.shared_dims(f, edge.tensor));
+      network.route =
+          static_cast<double>(routes.half_hops()) / 2 / static_cast<double>(routes.groups());
+      network.group_size = static_cast<double>(routes.group_size());
+      Sharing met{std::vector<LoopUse>(sharing.uses.size(), LoopUse::kMerge), sharing.crossed, true,
+                  LoopUse::kMerge};
+      std::fill_n(met.uses.begin(), outside, LoopUse::kSum);
+      network.outer.met = volume(edge.tensor, met);
+    }
+    costs = costs || network.energy.hop_pj > 0 || (network.merges && terms.output);
+    terms.networks.push_back(network);
+  }
+  if (!costs) {
+    terms.networks.clear();
+  }
+}
+
+// In a perfect nest every group is sent as much.
+double EdgeCosts::networks_pj(const Terms& terms, double entering, double trips, std::size_t tile,
+                              Slide slide) const {
+  double energy = 0;
+  NetworkFlow flow{entering};
+  for (const Network& network : terms.networks) {
+    flow.leaving = network.merges ? network.outer.crossing.at(trips, tile, slide) : flow.entering;
+    flow.group_size = network.group_size;
+    flow.route = network.route;
+    flow.returning = terms.output && network.energy.hop_pj > 0
+                         ? flow.leaving - network.outer.met.at(1, tile, Slide{})
+                         : 0;
+    energy += terms.cost.network_pj(network.energy, flow);
+    flow.entering = flow.leaving;
+  }
+  return energy;
+}
+
+const EdgeCosts::Terms& EdgeCosts::terms(std::size_t edge) {
+  if (!terms_[edge]) {
+    const BoundaryEdge& of = graph_.edges()[edge];
+    terms_[edge] = make_terms(of);
+    terms_[edge]->trips = &trips(of.tensor, of.crossed);
+    if (tracked_.edges && terms_[edge]->has_child) {
+      terms_[edge]->tile = &elements(edge);
+    }
+  }
+  return *terms_[edge];
+}
+
+// Adds to out[k * step].
+void EdgeCosts::evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide,
+                         double* out, std::size_t step) const {
+  if (!terms.slides) {
+    slide = Slide{};
+  }
+  const auto find = [&](const End& end, EndFlow& at) {
+    at.crossing = end.crossing.at(trips, tile, slide);
+    at.returning = terms.output ? at.crossing - end.met.at(1, tile, Slide{}) : 0;
+  };
+  BoundaryFlow flow;
+  find(terms.parent, flow.parent);
+  if (!terms.cost.admits(flow.parent.crossing)) {
+    for (std::size_t k = 0; k < components_; ++k) {
+      out[k * step] = kInfinity;
+    }
+    return;
+  }
+  if (terms.has_child || !terms.networks.empty()) {
+    find(terms.child, flow.child);
+    flow.networks_pj = networks_pj(terms, flow.child.crossing, trips, tile, slide);
+  }
+  if (terms.cost.tracks_parent()) {
+    find(terms.busy_parent, flow.busy_parent);
+  }
+  if (terms.cost.tracks_child()) {
+    find(terms.busy_child, flow.busy_child);
+  }
+  flow.tile = terms.tile != nullptr ? (*terms.tile)[tile] : 0;
+  terms.cost.charge(flow, out, step);
+}
+
+std::vector<double> EdgeCosts::mac(const std::vector<std::size_t>& edges, std::size_t tile) {
+  std::vector<double> sum(components_, 0.0);
+  for (const std::size_t index : edges) {
+    if (is_left_out(index)) {
+      return std::vector<double>(components_, kInfinity);
+    }
+    const Terms& of = terms(index);
+    std::vector<double> one(components_, 0.0);
+    evaluate(of, (*of.trips)[tile], tile, Slide{}, one.data(), 1);
+    for (std::size_t k = 0; k < components_; ++k) {
+      sum[k] += one[k];
+    }
+  }
+  sum[0] += graph_.problem().mac_energy().count() *
+            static_cast<double>(graph_.problem().workload().macs());
+  return sum;
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/graph/lattice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mapsim::exact {
+
+namespace {
+
+std::vector<std::int64_t> divisors_of(std::int64_t n) {
+  std::vector<std::int64_t> low;
+  std::vector<std::int64_t> high;
+  for (std::int64_t i = 1; i * i <= n; ++i) {
+    if (n % i == 0) {
+      low.push_back(i);
+      if (i * i != n) {
+        high.push_back(n / i);
+      }
+    }
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+bool is_prime(std::int64_t n) {
+  for (std::int64_t i = 2; i * i <= n; ++i) {
+    if (n % i == 0) {
+      return false;
+    }
+  }
+  return n > 1;
+}
+
+// Chains bound >= block >= block >= extent, each dividing the one before; for equal blocks the
+// extents ascend.
+void list_positions(std::size_t tracked, std::vector<std::int64_t> blocks, std::int64_t bound,
+                    std::vector<Position>& found) {
+  for (const std::int64_t extent : divisors_of(bound)) {
+    if (tracked == 0) {
+      found.push_back({blocks, extent});
+    } else {
+      std::vector<std::int64_t> longer = blocks;
+      longer.push_back(extent);
+      list_positions(tracked - 1, std::move(longer), extent, found);
+    }
+  }
+}
+
+}  // namespace
+
+Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked,
+                 DimSet windows)
+    : bounds_{bounds},
+      positions_(bounds.size()),
+      strides_(bounds.size()),
+      primes_(bounds.size()),
+      runs_(bounds.size()),
+      prime_ranges_(bounds.size()),
+      run_ranges_(bounds.size()) {
+  std::vector<DimId> order;
+  for (const DimId d : bounds.ids()) {
+    list_positions(tracked[d], {}, bounds[d], positions_[d]);
+    order.push_back(d);
+  }
+  // The longest first: sweeps over the others then have rows to run along, those of sliding_edges,
+  // which are the most, the longest rows; of windows the longest last, since it has the most
+  // sliding_edges.
+  std::stable_sort(order.begin(), order.end(), [&](DimId a, DimId b) {
+    const bool window = windows.contains(a);
+    return window != windows.contains(b)
+               ? !window
+               : (positions_[a].size() > positions_[b].size()) != window &&
+                     positions_[a].size() != positions_[b].size();
+  });
+  for (const DimId d : order) {
+    strides_[d] = size_;
+    size_ *= positions_[d].size();
+  }
+  for (const DimId d : bounds.ids()) {
+    const auto& positions = positions_[d];
+    for (std::size_t from = 0; from < positions.size(); ++from) {
+      const std::size_t first_prime = primes_[d].size();
+      const std::size_t first_run = runs_[d].size();
+      for (std::size_t to = 0; to < from; ++to) {
+        if (positions[from].blocks == positions[to].blocks &&
+            positions[from].extent % positions[to].extent == 0) {
+          runs_[d].push_back({from, to});
+          if (is_prime(positions[from].extent / positions[to].extent)) {
+            primes_[d].push_back({from, to});
+          }
+        }
+      }
+      prime_ranges_[d].push_back({first_prime, primes_[d].size()});
+      run_ranges_[d].push_back({first_run, runs_[d].size()});
+    }
+  }
+  ones_.push_back(0);
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    std::vector<std::size_t> longer;
+    for (const std::size_t tile : ones_) {
+      for (std::size_t digit = 0; digit < positions_[*d].size(); ++digit) {
+        if (positions_[*d][digit].extent == 1) {
+          longer.push_back(tile + digit * strides_[*d]);
+        }
+      }
+    }
+    ones_ = std::move(longer);
+  }
+}
+
+std::vector<std::size_t> Lattice::crossing(const Lattice& inner) const {
+  PerDim<std::vector<std::size_t>> digits(dims());
+  for (const DimId d : positions_.ids()) {
+    for (const Position& here : positions_[d]) {
+      std::vector<std::int64_t> blocks = here.blocks;
+      if (inner.positions_[d].front().blocks.size() > blocks.size()) {
+        blocks.push_back(here.extent);
+      }
+      const auto there = std::find_if(
+          inner.positions_[d].begin(), inner.positions_[d].end(), [&](const Position& position) {
+            return position.blocks == blocks && position.extent == here.extent;
+          });
+      digits[d].push_back(static_cast<std::size_t>(there - inner.positions_[d].begin()));
+    }
+  }
+  std::vector<std::size_t> tiles(size_, 0);
+  for (const DimId d : positions_.ids()) {
+    sweep(d, [&](std::size_t digit, std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last; ++tile) {
+        tiles[tile] += digits[d][digit] * inner.strides_[d];
+      }
+    });
+  }
+  return tiles;
+}
+
+}  // namespace mapsim::exact

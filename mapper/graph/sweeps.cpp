@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/graph/sweeps.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "mapper/graph/parts.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(NDEBUG)
+#define MAPSIM_ANY_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define MAPSIM_ANY_VECTORS
+#endif
+
+// Longer sums are added up piece by piece, so that the pieces stay in the cache.
+constexpr std::size_t kPiece = 64;
+
+// row[from] = min(.., below[to] + costs) of all tiles and legs. Inlined: once for each number of
+// costs.
+template <std::size_t count>
+[[gnu::always_inline]] inline void relax_legs(double* row, std::size_t size, std::size_t stride,
+                                              std::size_t positions, std::span<const Leg> legs,
+                                              const double* const* costs) {
+  std::size_t rest = 0;
+  for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
+    for (const Leg& leg : legs) {
+      double* __restrict upper = base + leg.from * stride;
+      const double* __restrict lower = leg.below + (base - row) + leg.to * stride;
+      if constexpr (count == 0) {
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i]);
+        }
+      } else if constexpr (count == 1) {
+        const double* __restrict cost = costs[0] + leg.entry + rest;
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i] + cost[i]);
+        }
+      } else {
+        const double* __restrict one = costs[0] + leg.entry + rest;
+        const double* __restrict two = costs[1] + leg.entry + rest;
+        for (std::size_t i = 0; i < stride; ++i) {
+          upper[i] = std::min(upper[i], lower[i] + one[i] + two[i]);
+        }
+      }
+    }
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void relax_free(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Leg> legs) {
+  relax_legs<0>(row, size, stride, positions, legs, nullptr);
+}
+
+MAPSIM_ANY_VECTORS
+void relax_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Leg> legs, const double* const* costs) {
+  relax_legs<1>(row, size, stride, positions, legs, costs);
+}
+
+MAPSIM_ANY_VECTORS
+void relax_twice_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                      std::span<const Leg> legs, const double* const* costs) {
+  relax_legs<2>(row, size, stride, positions, legs, costs);
+}
+
+// Three costs and more.
+MAPSIM_ANY_VECTORS
+void relax_often_paid(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                      std::span<const Leg> legs, std::span<const double* const> costs) {
+  std::array<double, kPiece> sum;
+  std::size_t rest = 0;
+  for (double* base = row; base < row + size; base += stride * positions, rest += stride) {
+    for (const Leg& leg : legs) {
+      for (std::size_t first = 0; first < stride; first += kPiece) {
+        const std::size_t piece = std::min(kPiece, stride - first);
+        double* __restrict upper = base + leg.from * stride + first;
+        const double* __restrict lower = leg.below + (base - row) + leg.to * stride + first;
+        for (std::size_t i = 0; i < piece; ++i) {
+          sum[i] = lower[i] + costs[0][leg.entry + rest + first + i];
+        }
+        for (std::size_t c = 1; c < costs.size(); ++c) {
+          const double* __restrict cost = costs[c] + leg.entry + rest + first;
+          for (std::size_t i = 0; i < piece; ++i) {
+            sum[i] += cost[i];
+          }
+        }
+        for (std::size_t i = 0; i < piece; ++i) {
+          upper[i] = std::min(upper[i], sum[i]);
+        }
+      }
+    }
+  }
+}
+
+// The tile at one end of a run takes the least of both, from the innermost run outwards (kFrom) or
+// the other way. Inlined: once for each end, in vectors and without.
+template <End end>
+[[gnu::always_inline]] inline void take_runs(double* row, std::size_t size, std::size_t stride,
+                                             std::size_t positions,
+                                             std::span<const Lattice::Run> runs) {
+  for (double* base = row; base < row + size; base += stride * positions) {
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+      const Lattice::Run& run = runs[end == End::kFrom ? r : runs.size() - 1 - r];
+      double* __restrict taker = base + (end == End::kFrom ? run.from : run.to) * stride;
+      const double* __restrict giver = base + (end == End::kFrom ? run.to : run.from) * stride;
+      for (std::size_t i = 0; i < stride; ++i) {
+        taker[i] = std::min(taker[i], giver[i]);
+      }
+    }
+  }
+}
+
+// One function for all runs: those of the dims that vary fastest are short.
+MAPSIM_ANY_VECTORS
+void relax_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                std::span<const Lattice::Run> runs) {
+  take_runs<End::kFrom>(row, size, stride, positions, runs);
+}
+
+MAPSIM_ANY_VECTORS
+void spread_runs(double* row, std::size_t size, std::size_t stride, std::size_t positions,
+                 std::span<const Lattice::Run> runs) {
+  take_runs<End::kTo>(row, size, stride, positions, runs);
+}
+
+// Where the tiles of a run lie: `digit` is that of one of its ends.
+struct Shape {
+  std::size_t size = 0;
+  std::size_t stride = 0;
+  std::size_t block = 0;
+};
+
+MAPSIM_ANY_VECTORS
+void extend_run(const Shape& shape, const double* row, const double* in, const double* cost,
+                double* out) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block) {
+    const double* __restrict at = row + base;
+    for (std::size_t i = 0; i < shape.stride; ++i) {
+      out[i] = std::min(out[i], cost[i] + std::min(at[i], in[i]));
+    }
+    in += shape.stride;
+    cost += shape.stride;
+    out += shape.stride;
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void start_run(const Shape& shape, const double* row, const double* in, const double* cost,
+               double* __restrict out) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block) {
+    const double* __restrict at = row + base;
+    for (std::size_t i = 0; i < shape.stride; ++i) {
+      out[i] = cost[i] + std::min(at[i], in[i]);
+    }
+    in += shape.stride;
+    cost += shape.stride;
+    out += shape.stride;
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void end_run(const Shape& shape, const double* run, double* row) {
+  for (std::size_t base = 0; base < shape.size; base += shape.block, run += shape.stride) {
+    double* __restrict at = row + base;
+    for (std::size_t i = 0; i < shape.stride; ++i) {
+      at[i] = std::min(at[i], run[i]);
+    }
+  }
+}
+
+Shape shape_of(const Lattice& lattice, DimId dim) {
+  const std::size_t stride = lattice.stride(dim);
+  return {lattice.size(), stride, stride * lattice.positions(dim).size()};
+}
+
+}  // namespace
+
+MAPSIM_ANY_VECTORS
+void take_least_sum(double* upper, const double* lower, const double* cost, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    upper[i] = std::min(upper[i], cost[i] + lower[i]);
+  }
+}
+
+MAPSIM_ANY_VECTORS
+void multiply_fitting(double* out, const double* factors, double each, const double* bits,
+                      double most, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const double product = factors[i] * each;
+    out[i] = bits[i] <= most ? product : kInfinity;
+  }
+}
+
+// Twice a number is exact.
+double least_sum(const double* a, const double* b, std::size_t size) {
+  std::array<double, 64> least{};
+  least.fill(kInfinity);
+  for (std::size_t i = 0; i < size; i += least.size()) {
+    take_least_sum(least.data(), a + i, b + i, std::min(least.size(), size - i));
+  }
+  return *std::min_element(least.begin(), least.end());
+}
+
+double least_of(const double* row, std::size_t size) { return least_sum(row, row, size) / 2; }
+
+void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
+           std::span<const double* const> costs, double* row) {
+  const std::size_t stride = lattice.stride(dim);
+  const std::size_t positions = lattice.positions(dim).size();
+  switch (costs.size()) {
+    case 0:
+      return relax_free(row, lattice.size(), stride, positions, legs);
+    case 1:
+      return relax_paid(row, lattice.size(), stride, positions, legs, costs.data());
+    case 2:
+      return relax_twice_paid(row, lattice.size(), stride, positions, legs, costs.data());
+    default:
+      return relax_often_paid(row, lattice.size(), stride, positions, legs, costs);
+  }
+}
+
+void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
+  const std::size_t positions = lattice.positions(dim).size();
+  if (lattice.stride(dim) > 1) {
+    relax_runs(row, lattice.size(), lattice.stride(dim), positions, lattice.primes(dim));
+  } else {
+    take_runs<End::kFrom>(row, lattice.size(), 1, positions, lattice.primes(dim));
+  }
+}
+
+void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
+  const std::size_t positions = lattice.positions(dim).size();
+  if (lattice.stride(dim) > 1) {
+    spread_runs(row, lattice.size(), lattice.stride(dim), positions, lattice.primes(dim));
+  } else {
+    take_runs<End::kTo>(row, lattice.size(), 1, positions, lattice.primes(dim));
+  }
+}
+
+void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,
+                 const double* cost, double* out, bool known) {
+  const Shape shape = shape_of(lattice, dim);
+  const std::size_t rests = shape.size / lattice.positions(dim).size();
+  std::size_t entry = 0;
+  for (const Lattice::Run& run : lattice.runs(dim)) {
+    const std::size_t digit = end == End::kFrom ? run.from : run.to;
+    (known ? extend_run : start_run)(shape, row + digit * shape.stride, in + entry, cost + entry,
+                                     out + entry);
+    entry += rests;
+  }
+}
+
+void end_runs(const Lattice& lattice, DimId dim, End end, const double* runs, double* row) {
+  const Shape shape = shape_of(lattice, dim);
+  const std::size_t rests = shape.size / lattice.positions(dim).size();
+  for (const Lattice::Run& run : lattice.runs(dim)) {
+    const std::size_t digit = end == End::kFrom ? run.from : run.to;
+    end_run(shape, runs, row + digit * shape.stride);
+    runs += rests;
+  }
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/graph/valuation.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace mapsim::exact {
+
+Key without_noise(const Key& key) {
+  const auto rounded = [](double x) {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0x3FF});
+  };
+  return {rounded(key.first), rounded(key.second)};
+}
+
+Tracked tracked(const Problem& problem, const Objective& objective) {
+  const bool timed = asks_for_latency(objective);
+  return {timed || problem.leakage(mapsim::Cycles{1}) > Picojoules{0},
+          timed && objective.mode == LatencyMode::kRamped};
+}
+
+Valuation::Valuation(const StateGraph& graph, const Objective& objective, double compute_cycles)
+    : ports_{graph.ports()},
+      objective_{objective},
+      tracked_{tracked(graph.problem(), objective)},
+      compute_cycles_{compute_cycles},
+      leakage_per_cycle_{graph.problem().leakage(mapsim::Cycles{1}).count()} {
+  for (const Port& port : ports_) {
+    const Overlap& overlap = graph.problem().overlap(port.level);
+    hides_.push_back(overlap.hides(port.kind));
+    storeys_.push_back(overlap.storey);
+  }
+}
+
+// As latency_into() has it. The ports of a storey are neighbours.
+Valuation::Cycles Valuation::cycles(const double* components, double compute_cycles) const {
+  double steady = compute_cycles;
+  double hidden = compute_cycles + (tracked_.edges ? components[1 + ports_.size()] : 0);
+  double shown = 0;         // of the storeys before this one
+  double storey_shown = 0;  // of this one
+  for (std::size_t q = 0; q < ports_.size(); ++q) {
+    const double time = std::ceil(components[1 + q] / ports_[q].bits_per_cycle);
+    steady = std::max(steady, time);
+    if (q > 0 && storeys_[q] != storeys_[q - 1]) {
+      shown += storey_shown;
+      storey_shown = 0;
+    }
+    double& part = hides_[q] ? hidden : storey_shown;
+    part = std::max(part, time);
+  }
+  return {steady, hidden + shown + storey_shown};
+}
+
+Valuation::Figures Valuation::figures(const double* components, double compute_cycles) const {
+  Figures figures{components[0]};
+  if (tracked_.ports && figures.energy < kInfinity) {
+    const Cycles taken = cycles(components, compute_cycles);
+    figures.energy += leakage_per_cycle_ * taken.steady;
+    figures.latency = objective_.mode == LatencyMode::kSteady ? taken.steady : taken.ramped;
+  }
+  return figures;
+}
+
+Key Valuation::key(const Figures& figures) const {
+  const double most_energy =
+      objective_.max_energy ? objective_.max_energy->count() * (1 + kRounding) : kInfinity;
+  const double most_cycles =
+      objective_.max_latency ? static_cast<double>(objective_.max_latency->count()) : kInfinity;
+  if (!(figures.energy < kInfinity) || figures.energy > most_energy ||
+      figures.latency > most_cycles) {
+    return {};
+  }
+  Key key{objective_.function.value(figures.energy, figures.latency), 0};
+  if (tracked_.ports) {
+    key.second = second_figure(objective_, figures.energy, figures.latency);
+  }
+  return key;
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/label_search/capacity_use.hpp"
+
+namespace mapsim::exact {
+
+bool occupy_start(const StateGraph& graph, std::size_t residency,
+                  std::span<const std::optional<std::size_t>> slots, double* values) {
+  const Workload& workload = graph.problem().workload();
+  const PerDim<std::int64_t> bounds = bounds_of(workload);
+  for (std::size_t r = 0; r < graph.rooms().size(); ++r) {
+    const Room& room = graph.rooms()[r];
+    double used = 0;
+    for (const TensorId t : workload.tensors.ids()) {
+      const Tensor& tensor = workload.tensors[t];
+      if (room.level == LevelId{0} && (!room.role || *room.role == tensor.role)) {
+        const bool narrow = graph.residence(residency, t).narrow;
+        used += static_cast<double>(footprint(tensor, bounds)) *
+                static_cast<double>((narrow ? tensor.bits : tensor.partial_bits).count());
+      }
+    }
+    if (used > room.bits) {
+      return false;
+    }
+    if (slots[r]) {
+      values[*slots[r]] += used;
+    }
+  }
+  return true;
+}
+
+CapacityUse::CapacityUse(Instance& instance, std::optional<std::size_t> measured, std::size_t first)
+    : instance_{instance}, width_{first} {
+  const auto& rooms = instance.graph.rooms();
+  for (std::size_t r = 0; r < rooms.size(); ++r) {
+    const bool contended = rooms[r].contended && rooms[r].bits < kInfinity;
+    const bool carried = contended || measured == r;
+    slots_.push_back(carried ? std::optional{width_++} : std::nullopt);
+    if (contended && measured != r && rooms[r].level != LevelId{0}) {
+      filling_.push_back(r);
+    }
+  }
+  entrants_.resize(rooms.size() * instance.graph.stages() * instance.graph.residencies());
+}
+
+const CapacityUse::Entrants& CapacityUse::entrants(std::size_t r, const Node& node) {
+  const StateGraph& graph = instance_.graph;
+  Entrants& entrants =
+      entrants_[(r * graph.stages() + node.stage) * graph.residencies() + node.residency];
+  if (entrants.known) {
+    return entrants;
+  }
+  entrants.known = true;
+  const Room& room = graph.rooms()[r];
+  const std::size_t crossed = graph.crossed(node.stage);
+  for (const TensorId t : graph.problem().workload().tensors.ids()) {
+    const Residence& at = graph.residence(node.residency, t);
+    const bool has_role = !room.role || graph.problem().workload().tensors[t].role == *room.role;
+    if (at.latch || !has_role || index_of(at.level) >= index_of(room.level)) {
+      continue;
+    }
+    // Of a tensor that may be stored in two widths, the wide one.
+    const double* widest = nullptr;
+    bool enters = false;
+    for (std::size_t p = 0; p < graph.edges().size(); ++p) {
+      const BoundaryEdge& edge = graph.edges()[p];
+      if (edge.tensor != t || edge.crossed < crossed || graph.room_of(edge) != r ||
+          instance_.costs.is_left_out(p)) {
+        continue;
+      }
+      enters = true;
+      if (edge.crossed == crossed && (widest == nullptr || !graph.residences(t)[edge.to].narrow)) {
+        widest = instance_.costs.bits(p).data();
+      }
+    }
+    if (enters && widest != nullptr) {
+      entrants.bits.push_back(widest);
+    }
+    entrants.unbounded = entrants.unbounded || (enters && widest == nullptr);
+  }
+  return entrants;
+}
+
+double CapacityUse::most(std::size_t room, const Node& node) {
+  const Entrants& all = entrants(room, node);
+  double sum = all.unbounded ? kInfinity : 0;
+  for (const double* bits : all.bits) {
+    sum += bits[node.tile];
+  }
+  return sum;
+}
+
+void CapacityUse::forget(const Node& node, double* values) {
+  for (const std::size_t r : filling_) {
+    double& used = values[*slots_[r]];
+    if (used > 0 && used + most(r, node) <= instance_.graph.rooms()[r].bits) {
+      used = 0;
+    }
+  }
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "mapper/graph/state_graph.hpp"
+#include "mapper/label_search/imperfect_tiles.hpp"
+
+namespace mapsim::balanced {
+
+// Dims that are alone in a rank of the tensor.
+DimSet single_dims(const Tensor& tensor);
+
+// Per stage and residency, [stage * graph.residencies() + residency]: dims whose chains still
+// matter, being unrolled further in, or not alone in a rank of a tensor that is still to be placed.
+std::vector<DimSet> dims_that_matter(const exact::StateGraph& graph, const Tiles& tiles);
+
+}  // namespace mapsim::balanced

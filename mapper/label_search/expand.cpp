@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "costmodel/crossing.hpp"
+#include "mapper/label_search/deferred_costs.hpp"
+#include "mapper/label_search/history_rebuild.hpp"
+#include "mapper/label_search/history_search.hpp"
+
+namespace mapsim::balanced {
+
+using exact::kInfinity;
+using exact::Node;
+using exact::StateGraph;
+using exact::Step;
+
+namespace {
+
+bool within(DimSet inner, DimSet outer) { return (inner & outer) == inner; }
+
+}  // namespace
+
+void Search::expand(Labels::Id id) {
+  const Label from = labels_[id];
+  const Node at = from.step.node;
+  if (at.stage + 1 < graph_.stages()) {
+    cross(id, from);
+  } else if (at.tile == 0 && graph_.end(at.residency) &&
+             gates_.may_end(at.stage, from.begun, at.tile)) {
+    end(id, from);
+  }
+  const DimSet locked = graph_.locked(at.stage, at.residency) | from.barred;
+  for (std::size_t i = from.next_dim; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (!locked.contains(d) && !from.settled.contains(d) && tiles_.digit(d, at.tile) > 0) {
+      loop(id, from, d);
+    }
+  }
+  place(id, from);
+  sliding_edge(id, from);
+}
+
+// To the next smaller extent. It may be passed, or left standing: then the chain goes on from it,
+// though nothing is kept there.
+void Search::loop(Labels::Id id, const Label& from, DimId d) {
+  const Node at = from.step.node;
+  const auto residency = graph_.after_loop(at.stage, at.residency, d, 1);
+  if (!residency) {
+    return;
+  }
+  Label next = after(id, from, {Step::Kind::kLoop, {at.stage, *residency, at.tile}, kPassed});
+  next.step.node.tile -= tiles_.stride(d);
+  if (!gates_.may_still_end(at.stage, from.begun, next.step.node.tile)) {
+    return;
+  }
+  next.since = from.placed ? DimSet{} : from.since;
+  next.since.insert(d);
+  next.placed = false;
+  next.at_point = false;
+  next.run = Run::kNone;
+  next.next_dim = index_of(d);
+  note_order(next, from, d, !has_chains());
+  labels_.add(next);
+  offer();
+  if (loops_ == Loops::kAnywhere &&
+      care_[at.stage * graph_.residencies() + at.residency].contains(d) &&
+      tiles_.digit(d, next.step.node.tile) > 0) {
+    next.step.move = kLeftStanding;
+    next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
+    note_order(next, from, d, true);
+    labels_.add(next);
+    offer();
+  }
+}
+
+// Where loops have an order they are written in the order of their steps. So all loops over a dim
+// that are to be one stand together, one that is left standing ends its dim's, and a keep can only
+// pass the loop right above it, or right below.
+void Search::note_order(Label& label, const Label& from, DimId last, bool stands) const {
+  if (!is_ordered(label)) {
+    return;
+  }
+  label.since = DimSet{last};
+  label.settled = {};
+  label.next_dim = 0;
+  label.open = from.open;
+  label.open.erase(last);
+  label.barred = label.open;
+  if (!stands) {
+    label.open.insert(last);
+  }
+}
+
+Label Search::after(Labels::Id id, const Label& from, Step step) {
+  Label next = from;
+  next.step = step;
+  next.before = id;
+  next.dominated = false;
+  next.next = Labels::kNone;
+  next.next_dim = 0;
+  return next;
+}
+
+void Search::end(Labels::Id id, const Label& from) {
+  labels_.add(after(id, from, {Step::Kind::kEnd, from.step.node, 0}));
+  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  values[0] += graph_.problem().mac_energy().count() * static_cast<double>(graph_.problem().macs());
+  for (const std::size_t edge : *graph_.end(from.step.node.residency)) {
+    BoundaryFlow flow;
+    cost(edge, 0, from.chains, {}, flow);
+    if (!terms_[edge].cost.charge(flow, values, 1)) {
+      labels_.retract();
+      return;
+    }
+  }
+  offer();
+}
+
+// A point stands here: chains go on to the tile.
+void Search::settle_point(Label& label) {
+  for (const DimId d : label.chains.ids()) {
+    if (has_chains()) {
+      label.chains[d] = chains_.loop(d, label.chains[d], tiles_.extent(d, label.step.node.tile));
+    }
+  }
+  label.at_point = true;
+  label.placed = true;
+  label.barred = {};
+  label.open = {};
+}
+
+// A keep might as well stand below a loop over a dim that is alone in a rank of the tensor, unless
+// a rule measures it: then neither that keep nor one further out of the same tensor.
+void Search::settle_keep(Label& label, std::size_t edge) {
+  settle_point(label);
+  const exact::BoundaryEdge& of = graph_.edges()[edge];
+  label.settled = label.settled | single_dims(workload().tensors[of.tensor]);
+  for (const ExtentRule& rule : graph_.space().constraints().extents) {
+    if (rule.tensor == of.tensor && rule.level == graph_.residences(of.tensor)[of.to].level) {
+      label.settled.erase(rule.dim);
+    }
+  }
+}
+
+void Search::forget(Label& label) {
+  const Node& at = label.step.node;
+  if (loops_ == Loops::kForgotten) {
+    return;
+  }
+  const DimSet care = care_[at.stage * graph_.residencies() + at.residency];
+  for (const DimId d : label.chains.ids()) {
+    if (!care.contains(d)) {
+      label.chains[d] = has_chains() ? chains_.forget_loops(d, label.chains[d]) : chains_.none();
+    }
+  }
+}
+
+void Search::cross(Labels::Id id, const Label& from) {
+  const Node at = from.step.node;
+  const exact::StageEnd& stage_end = graph_.end_of(at.stage);
+  const auto residency = graph_.after_stage(at.stage, at.residency);
+  if (!residency ||
+      (graph_.ends_region(at.stage) && !gates_.may_end(at.stage, from.begun, at.tile))) {
+    return;
+  }
+  Label next = after(id, from, {Step::Kind::kCross, at, 0});
+  bool is_point = stage_end.fanout.has_value();
+  for (const TensorId t : workload().tensors.ids()) {
+    const exact::Residence& residence = graph_.residence(at.residency, t);
+    is_point = is_point || (!residence.latch && residence.level == stage_end.level);
+  }
+  if (is_point) {
+    settle_point(next);
+    next.since = {};
+    next.settled = {};
+  }
+  next.run = Run::kNone;
+  ++next.step.node.stage;
+  next.step.node.residency = *residency;
+  if (stage_end.fanout) {
+    const std::size_t tile = tiles_.cross(*stage_end.fanout, at.tile);
+    if (tile == Tiles::kNone) {
+      return;
+    }
+    next.step.node.tile = tile;
+    if (has_chains()) {
+      for (const DimId d : next.chains.ids()) {
+        next.chains[d] = chains_.cross(d, next.chains[d], *stage_end.fanout);
+      }
+      next.steps = std::max(next.steps, steps_of(next.chains, *stage_end.fanout + 1));
+    }
+  }
+  if (graph_.ends_region(at.stage)) {
+    next.begun = gates_.begun(at.stage + 1, next.step.node.tile);
+  }
+  forget(next);
+  labels_.add(next);
+  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
+    if (slot_of_room_[r] && r != query_.measured_room && graph_.rooms()[r].last_stage <= at.stage) {
+      values[*slot_of_room_[r]] = 0;  // nothing more can come here
+    }
+  }
+  offer();
+}
+
+// False: the tile cannot cross the fanouts that it is placed ahead of.
+bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
+                  BoundaryFlow& flow) {
+  const Terms& terms = terms_[edge];
+  if (has_chains()) {
+    return flows_.at(terms, tile, chains, run, flow);
+  }
+  flow = relaxation_->least(edge, tile, run, counts_, chains);
+  return true;  // or its bits are infinite
+}
+
+// Adds a edge's costs and room to the newest label; false: it does not fit.
+bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
+  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  const Terms& terms = terms_[edge];
+  const double bits = relaxation_->bits(edge)[tile];
+  BoundaryFlow flow;
+  if (!(bits < kInfinity) || bits > terms.limit || !cost(edge, tile, chains, run, flow) ||
+      !terms.cost.charge(flow, values, 1)) {
+    return false;
+  }
+  if (has_chains() && (flow.is_bound || terms.owes)) {
+    std::vector<std::size_t> debt{labels_.newest().owed, edge, tile, run.dim};
+    debt.insert(debt.end(), chains.begin(), chains.end());
+    labels_.newest().owed = debts_.try_emplace(debt, debts_.size() + 1).first->second;
+  }
+  const auto room = graph_.room_of(graph_.edges()[edge]);
+  if (room && slot_of_room_[*room]) {
+    double& used = values[*slot_of_room_[*room]];
+    used += bits;
+    return used <= graph_.rooms()[*room].bits;
+  }
+  return true;
+}
+
+// Adds what comes after edges to the labels, if it fits and may be of use.
+void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together) {
+  if (loops_ == Loops::kCounted) {
+    add_counted(next, together, 0);
+    return;
+  }
+  forget(next);
+  labels_.add(next);
+  bool fits = true;
+  for (const std::size_t edge : together.edges) {
+    fits = fits && pay(edge, together.tile, chains, together.run);
+  }
+  if (fits) {
+    offer();
+  } else {
+    labels_.retract();
+  }
+}
+
+// The same for each number of tiles that there may be of dims that the edges pay for, from
+// `dim` on, the least first. False: with none of them.
+bool Search::add_counted(Label& next, const Together& together, std::size_t dim) {
+  if (dim == tiles_.dims()) {
+    Label label = next;
+    forget(label);
+    labels_.add(label);
+    bool fits = true;
+    for (const std::size_t edge : together.edges) {
+      fits = fits && pay(edge, together.tile, next.chains, together.run);
+    }
+    if (!fits) {
+      labels_.retract();
+    }
+    return fits && offer();
+  }
+  const auto d = static_cast<DimId>(dim);
+  bool pays = false;
+  for (const std::size_t edge : together.edges) {
+    pays = pays || !dims_of(graph_.edges()[edge].tensor).contains(d);
+  }
+  const std::size_t bin = tiles_.digit(d, together.tile);
+  if (!pays || bin + 1 == tiles_.domain(d).size()) {
+    return add_counted(next, together, dim + 1);
+  }
+  const Chains::Id known = next.chains[d];
+  const std::size_t crossed = graph_.crossed(next.step.node.stage);
+  bool any = false;
+  const bool matters =
+      care_[next.step.node.stage * graph_.residencies() + next.step.node.residency].contains(d);
+  for (const Counts::Id count : counts_.choices(d, known, bin, crossed)) {
+    next.chains[d] = count;
+    if (!add_counted(next, together, dim + 1)) {
+      break;  // nor with more
+    }
+    any = true;
+    if (!matters) {
+      break;
+    }
+  }
+  next.chains[d] = known;
+  return any;
+}
+
+// Does a keep of this edge stand where it is placed?
+bool Search::stands_here(std::size_t edge, std::size_t stage) const {
+  const exact::BoundaryEdge& of = graph_.edges()[edge];
+  const exact::Residence& residence = graph_.residences(of.tensor)[of.to];
+  return !residence.latch && residence.stage == stage;
+}
+
+void Search::place(Labels::Id id, const Label& from) {
+  const Node at = from.step.node;
+  const auto& places = graph_.places(at.stage, at.residency);
+  for (std::size_t m = 0; m < places.size(); ++m) {
+    const std::size_t edge = places[m].edge;
+    const TensorId t = graph_.edges()[edge].tensor;
+    const bool moved_last =
+        from.run != Run::kNone && dims_of(t).contains(static_cast<DimId>(from.run));
+    if (!moved_last && !within(from.since, dims_of(t))) {
+      continue;  // as good above the loop that does not move it, or better
+    }
+    Label next = after(id, from, {Step::Kind::kPlace, {at.stage, places[m].target, at.tile}, m});
+    next.settled = next.at_point ? next.settled : DimSet{};
+    next.placed = true;
+    if (stands_here(edge, at.stage)) {
+      settle_keep(next, edge);
+    }
+    add_paid(next, from.chains, {{&edge, 1}, at.tile, {}});
+  }
+}
+
+void Search::sliding_edge(Labels::Id id, const Label& from) {
+  const Node at = from.step.node;
+  const auto& sliding_edges = graph_.sliding_edges(at.stage, at.residency);
+  for (std::size_t m = 0; m < sliding_edges.size(); ++m) {
+    const StateGraph::SlidingEdge& sliding_edge = sliding_edges[m];
+    const DimSet above = from.placed ? DimSet{} : from.since;
+    const bool joins = has_chains() && above.contains(sliding_edge.dim) &&
+                       chains_.extent(sliding_edge.dim, from.chains[sliding_edge.dim]) !=
+                           tiles_.extent(sliding_edge.dim, at.tile);
+    bool possible = !joins && !from.barred.contains(sliding_edge.dim) &&
+                    !(above.empty() && from.settled.contains(sliding_edge.dim));
+    bool stands = false;
+    DimSet moving;
+    for (const std::size_t edge : sliding_edge.edges) {
+      moving = moving | dims_of(graph_.edges()[edge].tensor);
+      stands = stands || stands_here(edge, at.stage);
+    }
+    possible = possible && (is_ordered(from) || within(above, moving));
+    for (std::size_t bin = tiles_.digit(sliding_edge.dim, at.tile); possible && bin-- > 0;) {
+      const std::size_t tile = at.tile - (tiles_.digit(sliding_edge.dim, at.tile) - bin) *
+                                             tiles_.stride(sliding_edge.dim);
+      if (!gates_.may_still_end(at.stage, from.begun, tile)) {
+        break;
+      }
+      const std::size_t target =
+          *graph_.after_loop(at.stage, sliding_edge.target, sliding_edge.dim, 1);
+      Label next = after(id, from, {Step::Kind::kSlidingEdge, {at.stage, target, tile}, m});
+      next.since = above;
+      next.since.insert(sliding_edge.dim);
+      next.run = index_of(sliding_edge.dim);
+      next.at_point = false;
+      next.settled = {};
+      next.placed = true;
+      note_order(next, from, sliding_edge.dim, false);
+      if (stands) {
+        settle_point(next);
+      }
+      add_paid(next, from.chains,
+               {sliding_edge.edges, tile, {index_of(sliding_edge.dim), at.tile}});
+    }
+  }
+}
+
+}  // namespace mapsim::balanced

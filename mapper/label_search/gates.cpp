@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/label_search/gates.hpp"
+
+#include <algorithm>
+
+#include "core/arithmetic.hpp"
+#include "mapper/graph/parts.hpp"
+
+namespace mapsim::balanced {
+
+Gates::Gates(const exact::StateGraph& graph, const Tiles& tiles) : graph_{graph}, tiles_{tiles} {
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t i = 0; i < tiles.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      open_ = open_ && !graph.region(stage).tracks(d) && graph.region(stage).allows(d, 1);
+    }
+    beginnings_.push_back(bins(stage, true));
+    ends_.push_back(bins(stage, false));
+    find_lowest(stage);
+  }
+}
+
+void Gates::find_lowest(std::size_t stage) {
+  auto& lowest = lowest_.emplace_back();
+  lowest.resize(tiles_.dims());
+  for (const DimId d : lowest.ids()) {
+    const ExtentDomain& domain = tiles_.domain(d);
+    for (std::size_t bin = 0; bin < domain.size() && graph_.region(stage).tracks(d); ++bin) {
+      std::size_t end = 0;
+      while (end < bin && !graph_.region(stage).allows(d, ceil_div(domain[bin], domain[end]))) {
+        ++end;
+      }
+      lowest[d].push_back(end);
+    }
+  }
+}
+
+bool Gates::may_still_end(std::size_t stage, std::size_t begun, std::size_t tile) const {
+  for (std::size_t i = 0; i < tiles_.dims() && !open_; ++i) {
+    const auto d = static_cast<DimId>(i);
+    const std::vector<std::size_t>& lowest = lowest_[stage][d];
+    if (!lowest.empty() && tiles_.digit(d, tile) < lowest[tiles_.digit(d, begun)]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Is there another end of the region for this one?
+bool Gates::meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
+                  bool beginning) const {
+  if (beginning && index + 1 == graph_.regions()) {
+    return region.allows(d, extent);  // it ends at 1
+  }
+  if (!beginning && index == 0) {
+    return region.allows(d, ceil_div(tiles_.bound(d), extent));
+  }
+  const ExtentDomain& all = graph_.space().domains()[d];
+  return std::any_of(all.begin(), all.end(), [&](std::int64_t other) {
+    return beginning ? other <= extent && region.allows(d, ceil_div(extent, other))
+                     : other >= extent && region.allows(d, ceil_div(other, extent));
+  });
+}
+
+Gates::Bins Gates::bins(std::size_t stage, bool beginning) const {
+  Bins all(tiles_.dims());
+  for (const DimId d : all.ids()) {
+    for (std::size_t bin = 0; bin < tiles_.domain(d).size(); ++bin) {
+      const auto& extents = tiles_.extents(d, bin);
+      all[d].push_back(std::any_of(extents.begin(), extents.end(), [&](std::int64_t extent) {
+        return meets(graph_.region(stage), d, extent, graph_.region_index(stage), beginning);
+      }));
+    }
+  }
+  return all;
+}
+
+std::size_t Gates::begun(std::size_t stage, std::size_t tile) const {
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < tiles_.dims() && !open_; ++i) {
+    const auto d = static_cast<DimId>(i);
+    begun += graph_.region(stage).tracks(d) ? tiles_.digit(d, tile) * tiles_.stride(d) : 0;
+  }
+  return begun;
+}
+
+bool Gates::may_end(std::size_t stage, std::size_t begun, std::size_t tile) const {
+  for (std::size_t i = 0; i < tiles_.dims() && !open_; ++i) {
+    const auto d = static_cast<DimId>(i);
+    const Region& region = graph_.region(stage);
+    const std::int64_t made =
+        region.tracks(d) ? ceil_div(tiles_.extent(d, begun), tiles_.extent(d, tile)) : 1;
+    if (!region.allows(d, made)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Gates::close_beginnings(std::size_t stage, double* row) const {
+  close(beginnings_[stage], row);
+}
+void Gates::close_ends(std::size_t stage, double* row) const { close(ends_[stage], row); }
+
+void Gates::close(const Bins& open, double* row) const {
+  for (const DimId d : open.ids()) {
+    if (std::find(open[d].begin(), open[d].end(), false) == open[d].end()) {
+      continue;
+    }
+    tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      if (!open[d][bin]) {
+        std::fill(row + first, row + last, exact::kInfinity);
+      }
+    });
+  }
+}
+
+}  // namespace mapsim::balanced

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "mapper/label_search/gates.hpp"
+#include "mapper/label_search/history_labels.hpp"
+#include "mapper/label_search/imperfect_search.hpp"
+#include "mapper/label_search/relaxation.hpp"
+#include "mapper/label_search/tile_counts.hpp"
+
+namespace mapsim::balanced {
+
+struct Queued {
+  exact::Key key;
+  Labels::Id label = 0;
+  friend bool operator<(const Queued& a, const Queued& b) {
+    return a.key != b.key ? a.key > b.key : a.label < b.label;
+  }
+};
+
+// What labels know of the loops of a dim.
+enum class Loops : std::uint8_t {
+  kAtPoints,   // every one, if loops end where something stands
+  kAnywhere,   // every one, and they may end where nothing stands
+  kForgotten,  // nothing: edges cost what the relaxation says, rooms are shared (decision 33)
+  kCounted,    // how many tiles there were where something was placed last: chains are Counts
+};
+
+// The label search of one unrolling (decisions 8, 18 and 33): search.cpp has the queue, expand.cpp
+// what may come next in a nest.
+class Search {
+ public:
+  Search(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
+         const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
+         std::size_t most = Tiles::kAll);
+  exact::Key root();
+  exact::Key chainless_bound(Loops loops);
+  Outcome run();
+
+ private:
+  const Workload& workload() const { return graph_.problem().workload(); }
+  DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
+  bool relax();
+  exact::Key explore(std::int64_t most, Outcome& outcome);
+  exact::Key forget_loops(Loops loops, Outcome& outcome);
+  void prove(exact::Key forgotten, Outcome& outcome);
+  void restart(Loops loops, bool to_improve);
+  bool is_hopeless(const exact::Key& key) const;
+  bool is_better(const exact::Key& key) const;
+  void finish(Labels::Id id, const exact::Key& key);
+  void keep_best(Outcome& outcome) const;
+  void start();
+  double steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout);
+  exact::Key key_of(const double* components, double steps) const;
+  bool has_chains() const { return loops_ == Loops::kAtPoints || loops_ == Loops::kAnywhere; }
+  bool offer();
+  exact::Key true_key(Labels::Id id, const Mapping& mapping) const;
+  void expand(Labels::Id id);
+  void loop(Labels::Id id, const Label& from, DimId d);
+  bool is_ordered(const Label& label) const {
+    return graph_.region(label.step.node.stage).is_ordered();
+  }
+  void note_order(Label& label, const Label& from, DimId last, bool stands) const;
+  static Label after(Labels::Id id, const Label& from, exact::Step step);
+  void end(Labels::Id id, const Label& from);
+  void settle_point(Label& label);
+  void settle_keep(Label& label, std::size_t edge);
+  void forget(Label& label);
+  void cross(Labels::Id id, const Label& from);
+  bool cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run,
+            BoundaryFlow& flow);
+  bool pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run);
+  // Edges that come together, after a run or without one.
+  struct Together {
+    std::span<const std::size_t> edges;
+    std::size_t tile = 0;
+    Run run;
+  };
+  void add_paid(Label next, const PerDim<Chains::Id>& chains, const Together& together);
+  bool add_counted(Label& next, const Together& together, std::size_t dim);
+  bool stands_here(std::size_t edge, std::size_t stage) const;
+  void place(Labels::Id id, const Label& from);
+  void sliding_edge(Labels::Id id, const Label& from);
+
+  const exact::StateGraph& graph_;
+  const Objective& objective_;
+  const exact::LabelQuery& query_;
+  const Deadline& deadline_;
+  Tiles tiles_;
+  Gates gates_;
+  Chains chains_;
+  ExactFlows flows_;
+  Counts counts_;
+  std::size_t components_;
+  std::size_t rooms_ = 0;
+  exact::Valuation valuation_;
+  std::vector<Terms> terms_;
+  std::vector<std::optional<std::size_t>> slot_of_room_;
+  std::optional<Relaxation> relaxation_;
+  std::vector<DimSet> care_;  // per stage and residency
+  Labels labels_{0};
+  std::map<std::vector<std::size_t>, std::size_t> debts_;
+  std::vector<double> scratch_;
+  std::priority_queue<Queued> queue_;
+  std::int64_t most_labels_ = 0;
+  Loops loops_ = Loops::kAtPoints;
+  bool to_improve_ = false;  // what is as good as the limit is of no use
+  std::optional<Mapping> best_;
+  exact::Key best_key_;
+  exact::Incumbent known_;              // of a front, tags: indices of points_
+  std::vector<Outcome::Point> points_;  // all that have joined a front
+};
+
+}  // namespace mapsim::balanced

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/label_search/imperfect_search.hpp"
+
+#include <algorithm>
+
+#include "costmodel/evaluate.hpp"
+#include "mapper/label_search/capacity_use.hpp"
+#include "mapper/label_search/deferred_costs.hpp"
+#include "mapper/label_search/history_rebuild.hpp"
+#include "mapper/label_search/history_search.hpp"
+
+namespace mapsim::balanced {
+
+using exact::Key;
+using exact::kInfinity;
+using exact::StateGraph;
+using exact::Step;
+
+namespace {
+
+// What one search may take: doubles of the relaxation (1.6 GB) and labels (about 2 GB).
+constexpr std::size_t kMostNodes = 200'000'000;
+constexpr std::size_t kMostLabels = 10'000'000;
+// Labels that know no loops, at most.
+constexpr std::int64_t kChainlessLabels = 50'000;
+// Labels for extents at which nothing stands: as many as the search took without them, and these.
+constexpr std::int64_t kBareLabels = 50'000;
+
+}  // namespace
+
+Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
+               const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
+               std::size_t most)
+    : graph_{graph},
+      objective_{objective},
+      query_{query},
+      deadline_{deadline},
+      tiles_{graph.space(), unrolling_class, graph.used(), most},
+      gates_{graph, tiles_},
+      chains_{tiles_},
+      flows_{graph.problem().workload(), tiles_, chains_},
+      counts_{tiles_},
+      components_{exact::tracked(graph.problem(), objective).ports ? 1 + graph.ports().size() : 1},
+      valuation_{graph, objective, 0},
+      known_{query.known.without_tags()} {
+  for (const exact::BoundaryEdge& edge : graph.edges()) {
+    terms_.push_back(make_terms(graph, tiles_, edge, exact::tracked(graph.problem(), objective)));
+  }
+  for (std::size_t r = 0; r < graph.rooms().size(); ++r) {
+    const exact::Room& room = graph.rooms()[r];
+    const bool carried = (room.contended && room.bits < kInfinity) || r == query.measured_room;
+    slot_of_room_.push_back(carried ? std::optional{components_ + rooms_++} : std::nullopt);
+  }
+  labels_ = Labels{components_ + rooms_};
+  scratch_.resize(components_ + 1);
+}
+
+// False: too large, beyond the budget, or no deadline.
+bool Search::relax() {
+  const std::size_t rows = graph_.stages() * graph_.residencies();
+  const std::int64_t left = query_.budget - labels_of_bound(graph_, tiles_.size());
+  most_labels_ = std::min(query_.labels, left);
+  if (tiles_.size() * rows <= kMostNodes / components_ && left >= 0) {
+    relaxation_.emplace(graph_, tiles_, gates_, terms_, components_, deadline_);
+  }
+  return relaxation_ && relaxation_->is_complete();
+}
+
+// What the relaxation says: the least of each figure.
+Key Search::root() {
+  if (!relax()) {
+    return {0, 0};
+  }
+  start();
+  Key least;
+  for (; !queue_.empty(); queue_.pop()) {
+    const Key key = queue_.top().key;
+    least = least.first < kInfinity ? Key{least.first, std::min(least.second, key.second)} : key;
+  }
+  return least;
+}
+
+Key Search::chainless_bound(Loops loops) {
+  Outcome outcome;
+  return relax() ? forget_loops(loops, outcome) : Key{0, 0};
+}
+
+Outcome Search::run() {
+  Outcome outcome;
+  if (!relax()) {
+    outcome.complete = false;
+    outcome.bound = {0, 0};
+    outcome.spent = most_labels_ < 0 ? query_.budget : 0;
+    return outcome;
+  }
+  outcome.spent = labels_of_bound(graph_, tiles_.size());
+  outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
+  start();
+  outcome.root = queue_.empty() ? Key{} : queue_.top().key;
+  outcome.bound = outcome.root;
+  outcome.searched = !queue_.empty();
+  const Key forgotten = forget_loops(Loops::kForgotten, outcome);
+  if (!(forgotten.first < kInfinity)) {
+    outcome.bound = known_.limit();
+    return outcome;
+  }
+  outcome.root = std::max(outcome.root, forgotten);
+  restart(Loops::kAtPoints, false);
+  explore(most_labels_, outcome);
+  if (!outcome.complete) {
+    outcome.bound = outcome.root;
+    return outcome;
+  }
+  const Key found = known_.limit();
+  prove(forgotten, outcome);
+  if (!outcome.complete) {
+    outcome.bare = outcome.bound;
+    outcome.complete = true;
+  }
+  outcome.bound = std::min(found, known_.limit());
+  return outcome;
+}
+
+bool Search::is_hopeless(const Key& key) const {
+  return !(key.first < kInfinity) || (known_.is_front() ? known_.covers(key)
+                                      : to_improve_     ? !is_better(key)
+                                                        : exact::beyond(key, known_.limit()));
+}
+
+// Than the best so far, by more than rounding; of equally fast ones those that need less energy.
+bool Search::is_better(const Key& key) const {
+  const Key& limit = known_.limit();
+  const bool is_tie = !objective_.function.uses_energy() && !exact::beyond(key, limit) &&
+                      key.second < limit.second * (1 - 3 * kRounding);
+  return key.first < limit.first * (1 - 3 * kRounding) || is_tie;
+}
+
+// Expands labels until none can be better than the best. The key of the one that ends, or at which
+// it was stopped; infinite: none is left.
+Key Search::explore(std::int64_t most, Outcome& outcome) {
+  Key reached;
+  for (; !queue_.empty() && !(reached.first < kInfinity);) {
+    const Queued top = queue_.top();
+    queue_.pop();
+    if (labels_[top.label].dominated || is_hopeless(top.key)) {
+      continue;
+    }
+    outcome.bound = top.key;
+    const bool residences = ((outcome.labels & 0xFF) == 0 && deadline_.over()) ||
+                            outcome.labels >= most || labels_.size() > kMostLabels;
+    outcome.complete = !residences;
+    if (residences || labels_[top.label].step.kind == Step::Kind::kEnd) {
+      reached = top.key;
+    } else {
+      ++outcome.labels;
+      expand(top.label);
+    }
+  }
+  keep_best(outcome);
+  return reached;
+}
+
+void Search::restart(Loops loops, bool to_improve) {
+  labels_ = Labels{components_ + rooms_};
+  debts_.clear();
+  queue_ = {};
+  best_.reset();
+  loops_ = loops;
+  to_improve_ = to_improve;
+  start();
+}
+
+// No mapping needs less than this, whatever its loops; infinite: none can be of use.
+Key Search::forget_loops(Loops loops, Outcome& outcome) {
+  if (care_.empty()) {
+    care_ = dims_that_matter(graph_, tiles_);
+  }
+  restart(loops, to_improve_);
+  const std::int64_t left = (most_labels_ - outcome.labels) / 2;
+  const Key reached = explore(outcome.labels + std::min(left, kChainlessLabels), outcome);
+  outcome.complete = true;
+  return reached;
+}
+
+// Whether there is a better one than what is known now, if chains may have extents at which nothing
+// stands: they are rarely of use, but they are in the space (decisions 18 and 33).
+void Search::prove(Key forgotten, Outcome& outcome) {
+  const std::int64_t labels = outcome.labels;
+  to_improve_ = true;
+  if (!known_.is_front() && objective_.function.uses_energy() && !is_better(forgotten)) {
+    return;
+  }
+  for (const Loops loops : {Loops::kForgotten, Loops::kCounted}) {
+    const Key key = forget_loops(loops, outcome);
+    if (!(key.first < kInfinity)) {
+      return;
+    }
+    forgotten = std::max(forgotten, key);
+  }
+  restart(Loops::kAnywhere, true);
+  explore(std::min(most_labels_, outcome.labels + labels + kBareLabels), outcome);
+  outcome.bound = std::max(outcome.bound, forgotten);
+}
+
+void Search::keep_best(Outcome& outcome) const {
+  if (best_) {
+    outcome.best = best_;
+    outcome.key = best_key_;
+  }
+  outcome.points.clear();
+  for (const exact::Incumbent::Point& point : known_.points()) {
+    if (known_.is_front() && point.tag != exact::Incumbent::kNoTag) {
+      outcome.points.push_back(points_[static_cast<std::size_t>(point.tag)]);
+    }
+  }
+}
+
+void Search::start() {
+  for (const std::size_t residency : graph_.starts()) {
+    Label label;
+    label.step = {Step::Kind::kStart, {0, residency, tiles_.size() - 1}, 0};
+    label.chains = PerDim<Chains::Id>(tiles_.dims(), chains_.none());
+    label.steps = steps_of(label.chains, 0);
+    label.begun = gates_.begun(0, tiles_.size() - 1);
+    const Labels::Id id = labels_.add(label);
+    if (exact::occupy_start(graph_, residency, slot_of_room_, labels_.values(id))) {
+      offer();
+    } else {
+      labels_.retract();
+    }
+  }
+}
+
+// Temporal steps of the first instance, fanouts from `fanout` on still to be crossed: at least.
+double Search::steps_of(const PerDim<Chains::Id>& chains, std::size_t fanout) {
+  double product = 1;
+  for (const DimId d : chains.ids()) {
+    std::int64_t steps = flows_.steps(d, chains[d]);
+    for (std::size_t f = fanout; f < tiles_.used().size(); ++f) {
+      steps = (steps + tiles_.factor(f, d) - 1) / tiles_.factor(f, d);
+    }
+    product *= static_cast<double>(steps);
+  }
+  return product;
+}
+
+Key Search::key_of(const double* components, double steps) const {
+  return valuation_.key(
+      components, steps * static_cast<double>(graph_.problem().arch().compute.issue_interval));
+}
+
+// Puts the newest label into the queue, or takes it back. False: it is of no use, whatever the
+// others.
+bool Search::offer() {
+  const auto id = static_cast<Labels::Id>(labels_.size()) - 1;
+  const Label& label = labels_.newest();
+  const double* values = labels_.values(id);
+  for (std::size_t k = 0; k < components_; ++k) {
+    scratch_[k] = values[k];
+    if (label.step.kind != Step::Kind::kEnd) {
+      scratch_[k] += relaxation_->at(label.step.node, k);
+    }
+  }
+  scratch_[components_] = 0;  // edges are not counted, which is a bound
+  Key key = key_of(scratch_.data(), label.steps);
+  if (query_.measured_room) {
+    key.second = values[*slot_of_room_[*query_.measured_room]];
+  }
+  if (is_hopeless(key)) {
+    labels_.retract();
+    return false;
+  }
+  if (label.step.kind == Step::Kind::kEnd) {
+    finish(id, key);
+  } else if (labels_.newest_is_dominated()) {
+    labels_.retract();
+  } else {
+    queue_.push({exact::without_noise(key), id});
+  }
+  return true;
+}
+
+// The newest label ends, and is a mapping that costs no less than the label says; or, where loops
+// are forgotten, perhaps none.
+void Search::finish(Labels::Id id, const Key& key) {
+  if (!has_chains()) {
+    queue_.push({exact::without_noise(key), id});
+    return;
+  }
+  std::vector<Mapping> mappings = rebuild(graph_, tiles_, labels_.trace(id));
+  Key found;
+  Mapping mapping;
+  for (Mapping& each : mappings) {
+    const Key true_one = true_key(id, each);
+    if (known_.is_front() && !is_hopeless(true_one)) {
+      known_.insert(true_one, static_cast<std::int64_t>(points_.size()));
+      points_.push_back({true_one, each});
+    }
+    if (mapping.nodes.empty() || true_one < found) {
+      found = true_one;
+      mapping = std::move(each);
+    }
+  }
+  if (!known_.is_front()) {
+    found = std::max(key, found);
+  }
+  if (known_.is_front() || is_hopeless(found)) {
+    labels_.retract();
+    return;
+  }
+  if (!best_ || found < best_key_) {
+    best_ = std::move(mapping);
+    best_key_ = found;
+  }
+  known_.insert(found);
+  queue_.push({exact::without_noise(found), id});
+}
+
+// Of the mapping itself.
+Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
+  const Evaluation evaluation = evaluate(graph_.problem(), mapping);
+  const Cost* cost = std::get_if<Cost>(&evaluation);
+  if (cost == nullptr || !is_within_limits(objective_, *cost)) {
+    return {};
+  }
+  Key key = key_of_cost(objective_, *cost);
+  if (query_.measured_room) {
+    key.second = labels_.values(id)[*slot_of_room_[*query_.measured_room]];
+  }
+  return key;
+}
+
+Key key_of_cost(const Objective& objective, const Cost& cost) {
+  const auto latency = static_cast<double>(latency_of(objective.mode, cost.latency).count());
+  return {objective_value(objective, cost),
+          second_figure(objective, cost.energy.total.count(), latency)};
+}
+
+Outcome search_class(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                     const Objective& objective, const exact::LabelQuery& query,
+                     const Deadline& deadline) {
+  return Search(graph, unrolling_class, objective, query, deadline).run();
+}
+
+Key chainless_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                    const Objective& objective, bool counted, std::int64_t labels,
+                    const Deadline& deadline) {
+  exact::LabelQuery query;
+  query.labels = labels;
+  return Search(graph, unrolling_class, objective, query, deadline)
+      .chainless_bound(counted ? Loops::kCounted : Loops::kForgotten);
+}
+
+Key coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
+                 const Objective& objective, std::size_t most, const Deadline& deadline) {
+  const exact::LabelQuery query;
+  return Search(graph, unrolling_class, objective, query, deadline, most).root();
+}
+
+std::int64_t labels_of_bound(const StateGraph& graph, std::size_t tiles) {
+  std::size_t rows = 0;
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+      rows += graph.reachable(stage, residency) ? 1 : 0;
+    }
+  }
+  return static_cast<std::int64_t>(rows * tiles) / kStatesPerLabel + 1;
+}
+
+}  // namespace mapsim::balanced

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "mapper/mapspace/mapspace.hpp"
+
+namespace mapsim::balanced {
+
+// The tiles of one spatial unrolling: every vector of bins, one lattice for all stages. A tile is
+// an index, mixed radix over the bins; one that a loop leads to has a smaller index. Extents are
+// those of the nest itself, factors of fanouts below included. In a coarse lattice neighbouring
+// extents share a bin, known by the largest of them; 1 has its own.
+class Tiles {
+ public:
+  static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
+  // `most`: about as many tiles as a coarse lattice may have.
+  Tiles(const Mapspace& space, const UnrollingClass& unrolling_class, std::vector<FanoutId> used,
+        std::size_t most = kAll);
+
+  std::size_t size() const { return size_; }
+  std::size_t dims() const { return domains_.size(); }
+  const ExtentDomain& domain(DimId d) const { return domains_[d]; }
+  std::size_t stride(DimId d) const { return strides_[d]; }
+  std::size_t digit(DimId d, std::size_t tile) const {
+    return tile / strides_[d] % domains_[d].size();
+  }
+  std::int64_t extent(DimId d, std::size_t tile) const { return domains_[d][digit(d, tile)]; }
+  std::int64_t bound(DimId d) const { return domains_[d].back(); }
+
+  // The fanouts with a factor > 1, outermost first, and their parallel loops in order.
+  const std::vector<FanoutId>& used() const { return used_; }
+  const Unrolling& unrolls(std::size_t fanout) const { return unrolls_[fanout]; }
+  std::int64_t factor(std::size_t fanout, DimId d) const { return factors_[fanout][d]; }
+  bool is_coarse() const { return coarse_; }
+  // Of a bin, ascending.
+  const std::vector<std::int64_t>& extents(DimId d, std::size_t bin) const { return bins_[d][bin]; }
+  // Does a bin stand for several extents?
+  bool is_shared(DimId d, std::size_t bin) const { return bins_[d][bin].size() > 1; }
+  // The bins behind the parallel loops of a used fanout, from the smallest to the largest, which
+  // are one unless the lattice is coarse; kNone: cannot cross there.
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  struct Behind {
+    std::size_t first = kNone;
+    std::size_t last = kNone;
+  };
+  const Behind& behind(std::size_t fanout, DimId d, std::size_t bin) const {
+    return behind_[fanout][d][bin];
+  }
+  // The tile behind a fanout; of a lattice that is not coarse.
+  std::size_t cross(std::size_t fanout, std::size_t tile) const;
+  // The smallest extent of the bin behind the used fanouts from `first` up to `end`, of those that
+  // `allowed` contains; 0: none can cross them and is.
+  std::int64_t least_behind(DimId d, std::size_t bin, std::size_t first, std::size_t end,
+                            const Allowed& allowed) const;
+
+  // Calls visit(bin, first, last) for the runs of neighbouring tiles that share a bin of d.
+  template <class Visit>
+  void sweep(DimId d, const Visit& visit) const {
+    const std::size_t bins = domains_[d].size();
+    for (std::size_t first = 0; first < size_;) {
+      for (std::size_t bin = 0; bin < bins; ++bin, first += strides_[d]) {
+        visit(bin, first, first + strides_[d]);
+      }
+    }
+  }
+
+ private:
+  void coarsen(std::size_t most);
+  std::optional<std::int64_t> block_behind(std::size_t fanout, DimId d, std::int64_t extent) const;
+
+  PerDim<ExtentDomain> extents_;                         // all of them
+  PerDim<ExtentDomain> domains_;                         // the largest of each bin
+  PerDim<std::vector<std::vector<std::int64_t>>> bins_;  // the extents of each, ascending
+  bool coarse_ = false;
+  PerDim<std::size_t> strides_;
+  std::size_t size_ = 1;
+  std::vector<FanoutId> used_;
+  std::vector<Unrolling> unrolls_;
+  std::vector<PerDim<std::int64_t>> factors_;
+  std::vector<PerDim<std::vector<Behind>>> behind_;
+};
+
+}  // namespace mapsim::balanced

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/label_search/instance.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/caught.hpp"
+#include "mapper/bounds/per_tensor_bound.hpp"
+#include "mapper/label_search/beam_search.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+double steps_cycles(const StateGraph& graph, const Unrolled& unrolled) {
+  auto cycles = static_cast<double>(graph.problem().arch().compute.issue_interval);
+  for (const DimId d : graph.problem().workload().dims.ids()) {
+    cycles *= static_cast<double>(unrolled.bound(d));
+  }
+  return cycles;
+}
+
+std::optional<ArrayTime> array_time(const StateGraph& graph, const Unrolled& unrolled,
+                                    EdgeCosts& costs, const Objective& objective) {
+  const Problem& problem = graph.problem();
+  const bool systolic = std::holds_alternative<SystolicTiming>(problem.arch().compute.timing);
+  return systolic && tracked(problem, objective).ports
+             ? std::optional(ArrayTime(graph, unrolled, costs))
+             : std::nullopt;
+}
+
+// The most energy that what is known does not rule out: ports and edges can only add to the
+// figures. Negative: there is none.
+double most_energy(const Valuation& valuation, std::size_t components, const Incumbent& known,
+                   double least_second) {
+  std::vector<double> values(components);
+  const auto is_beyond = [&](double energy) {
+    values[0] = energy;
+    const Key key = valuation.key(values.data());
+    return known.rules_out(known.is_front() ? Key{key.first, std::max(key.second, least_second)}
+                                            : key);
+  };
+  if (is_beyond(0)) {
+    return -1;
+  }
+  double most = 0;
+  double beyond = 1;
+  while (!is_beyond(beyond)) {
+    most = beyond;
+    beyond *= 2;
+    if (!(beyond < kInfinity)) {
+      return kInfinity;
+    }
+  }
+  while (true) {
+    const double middle = most + (beyond - most) / 2;
+    if (!(most < middle && middle < beyond)) {
+      return most;
+    }
+    (is_beyond(middle) ? beyond : most) = middle;
+  }
+}
+
+// Side by side, where there are threads: a dive needs only what is to go.
+Dive dive_and_find_paid(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
+                        const Valuation& valuation, Alone& alone) {
+  Dive found;
+  Caught caught;
+#pragma omp taskgroup
+  {
+#pragma omp task shared(found, graph, unrolled, costs, valuation, alone, caught)
+    caught.run([&] { found = dive(graph, unrolled, costs, alone, valuation); });
+    caught.run([&] { alone.find_paid(costs); });
+  }
+  caught.rethrow();
+  return found;
+}
+
+// Of what is not ruled out. If nothing is known, of what may be better than what a dive finds.
+CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
+                           const Valuation& valuation, Incumbent known, bool may_dive,
+                           double least_second, std::vector<bool> left_out, Dive& dived) {
+  CompletionBound::Scope scope;
+  if (!left_out.empty()) {
+    scope.reachable = graph.reachable_without(left_out);
+  }
+  const auto find_most = [&] {
+    scope.most = known.points().empty()
+                     ? kInfinity
+                     : most_energy(valuation, costs.components(), known, least_second);
+    return scope.most < kInfinity;
+  };
+  const bool is_limited = find_most();
+  if (!left_out.empty()) {
+    costs.leave_out(std::move(left_out));
+  }
+  may_dive = may_dive && known.points().empty() && !known.is_measured();
+  if (is_limited ? !has_many_rows(graph) : !may_dive) {
+    if (!is_limited || costs.components() > 1) {
+      costs.prepare();  // components are found side by side
+    }
+    return CompletionBound(graph, unrolled, costs, scope);
+  }
+  Alone alone(graph, unrolled, costs);
+  if (may_dive) {
+    dived = dive_and_find_paid(graph, unrolled, costs, valuation, alone);
+    known.insert(dived.key);
+    find_most();
+  } else if (alone.root() <= scope.most) {
+    alone.find_paid(costs);
+  }
+  if (scope.most < kInfinity) {
+    scope.alone = &alone;
+  }
+  return CompletionBound(graph, unrolled, costs, scope);
+}
+
+}  // namespace
+
+bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
+                            const Objective& objective, const Incumbent& known,
+                            std::vector<bool> left_out, double least_second) {
+  const bool is_timed = graph.problem().is_timed_by_model();  // then only leakage is less
+  const Valuation valuation(graph, objective, is_timed ? 0 : steps_cycles(graph, unrolled));
+  CompletionBound::Scope scope;
+  scope.most = most_energy(valuation, 2 + graph.ports().size(), known, least_second);
+  if (!left_out.empty()) {
+    scope.reachable = graph.reachable_without(left_out);
+  }
+  EdgeCosts costs(graph, unrolled, {});
+  if (!left_out.empty()) {
+    costs.leave_out(std::move(left_out));
+  }
+  const CompletionBound bound(graph, unrolled, costs, scope);
+  return std::none_of(graph.starts().begin(), graph.starts().end(), [&](std::size_t residency) {
+    return bound.at({0, residency, unrolled.lattices.front().size() - 1}, 0) < kInfinity;
+  });
+}
+
+bool has_many_rows(const StateGraph& graph) {
+  constexpr std::size_t kMany = 200;
+  return graph.stages() * graph.residencies() >= kMany;
+}
+
+Instance::Instance(const StateGraph& graph_in, Unrolled unrolled_in, const Objective& objective,
+                   const Incumbent& known, bool may_dive, std::vector<bool> left_out,
+                   double least_second)
+    : graph{graph_in},
+      unrolled{std::move(unrolled_in)},
+      costs(graph, unrolled, tracked(graph.problem(), objective)),
+      array(array_time(graph, unrolled, costs, objective)),
+      valuation(graph, objective, array ? array->without() : steps_cycles(graph, unrolled)),
+      bound(make_bound(graph, unrolled, costs, valuation, known, may_dive && !array, least_second,
+                       std::move(left_out), dived)) {
+  if (array) {
+    array_bound.emplace(graph, unrolled, costs, *array, bound);
+  }
+}
+
+double Instance::compute_cycles(const Node& node, double entered) const {
+  if (!array) {
+    return valuation.compute_cycles();
+  }
+  const double least = std::min(entered, array_bound->at(node));
+  return least < kInfinity ? least : array->without();
+}
+
+Key Instance::root() const {
+  Key best;
+  std::vector<double> values(costs.components());
+  for (const std::size_t residency : graph.starts()) {
+    const Node start{0, residency, unrolled.lattices.front().size() - 1};
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      values[k] = bound.at(start, k);
+    }
+    best = std::min(best, valuation.key(values.data(), compute_cycles(start, kInfinity)));
+  }
+  return best;
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "mapper/bounds/incumbent.hpp"
+#include "mapper/deadline.hpp"
+#include "mapper/label_search/instance.hpp"
+#include "mapper/label_search/label_store.hpp"
+
+namespace mapsim::exact {
+
+// What is looked for among the mappings of an instance: one whose key is least, or every one of a
+// front, as far as what is known does not cover it.
+struct LabelQuery {
+  Incumbent known;
+  // Of a front that is measured: the room whose used bits are the second figure, and which has no
+  // limit. Else the second figure is Valuation's.
+  std::optional<std::size_t> measured_room;
+  std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // expand no more than these
+  // Balanced factors: no more than these and what bounding takes (kStatesPerLabel) together.
+  std::int64_t budget = std::numeric_limits<std::int64_t>::max();
+  // Is told, now and then, a bound of the instance and how many labels were expanded since.
+  std::function<void(const Key& bound, std::int64_t labels)> tick;
+};
+
+struct Ending {
+  Key key;
+  std::vector<Step> steps;  // from the start to the end
+};
+struct LabelResult {
+  std::vector<Ending> endings;  // at most one, or the front: first figure ascending
+  Key bound;                    // no mapping of this unrolling is better than this
+  std::int64_t expanded = 0;
+  bool stopped = false;  // before it was sure
+};
+
+// Best-first search over labels (a node, what has been paid, what is used of each contended room),
+// pruned by dominance and by the bound: the first label that ends is an optimum of the unrolling.
+// One that is stopped before it has an ending completes labels greedily until it has one.
+LabelResult search_labels(Instance& instance, const LabelQuery& query, const Deadline& deadline);
+
+}  // namespace mapsim::exact

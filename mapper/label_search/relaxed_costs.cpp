@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// What edges cost in the relaxation.
+#include <algorithm>
+#include <array>
+
+#include "core/arithmetic.hpp"
+#include "costmodel/crossing.hpp"
+#include "mapper/label_search/relaxation.hpp"
+
+namespace mapsim::balanced {
+
+using exact::kInfinity;
+using exact::Sharing;
+
+namespace {
+
+// Instances that the largest piece keeps busy at least, of parallel loops from `first` inwards.
+std::int64_t busy_of(const std::vector<std::int64_t>& split, std::size_t first) {
+  std::int64_t busy = 1;
+  for (std::size_t i = split.size(); i-- > first;) {
+    busy = (split[i] - 1) * busy + 1;
+  }
+  return busy;
+}
+
+// Distinct coordinates of a window of two dims, summed over tiles of these extents. A window whose
+// instances' blocks lie apart has at least as many as one of unit strides whose blocks do not.
+double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds,
+                     const std::array<std::int64_t, 2>& extents, bool apart) {
+  const auto points = [&](std::int64_t a, std::int64_t b) {
+    if (apart) {
+      return a + b - 1;
+    }
+    PerDim<std::int64_t> tile(kMaxDims, 1);
+    tile[rank.terms[0].dim] = a;
+    tile[rank.terms[1].dim] = b;
+    return rank_points(rank, tile);
+  };
+  const auto over_second = [&](std::int64_t a) {
+    const std::int64_t rest = bounds[1] % extents[1];
+    return bounds[1] / extents[1] * points(a, extents[1]) + (rest > 0 ? points(a, rest) : 0);
+  };
+  const std::int64_t rest = bounds[0] % extents[0];
+  return static_cast<double>(bounds[0] / extents[0] * over_second(extents[0]) +
+                             (rest > 0 ? over_second(rest) : 0));
+}
+
+}  // namespace
+
+// Extents that the rules allow the tile of a edge; nullopt: none.
+std::optional<Allowed> Relaxation::allowed(std::size_t edge, DimId d) const {
+  const exact::BoundaryEdge& of = graph_.edges()[edge];
+  std::optional<Allowed> all = Allowed{};
+  if (of.to == exact::BoundaryEdge::kMac || graph_.residences(of.tensor)[of.to].latch) {
+    return all;
+  }
+  for (const ExtentRule& rule : graph_.space().constraints().extents) {
+    if (rule.level == graph_.residences(of.tensor)[of.to].level && rule.tensor == of.tensor &&
+        rule.dim == d) {
+      all = all ? both(*all, rule.extents) : all;
+    }
+  }
+  return all;
+}
+
+const Relaxation::Row& Relaxation::bits(std::size_t edge) {
+  Row& bits = bits_[edge];
+  if (!bits.empty()) {
+    return bits;
+  }
+  const Terms& terms = terms_[edge];
+  bits.assign(tiles_.size(), terms.stored_bits);
+  PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per bin; 0: it cannot cross
+  for (const DimId d : known.ids()) {
+    const std::optional<Allowed> rule = allowed(edge, d);
+    for (std::size_t bin = 0; bin < tiles_.domain(d).size(); ++bin) {
+      known[d].push_back(
+          rule ? tiles_.least_behind(d, bin, terms.parent.crossed, terms.fanouts, *rule) : 0);
+    }
+  }
+  const auto extent = [&known](DimId d, std::size_t bin) { return known[d][bin]; };
+  for (const Rank& rank : graph_.problem().workload().tensors[terms.tensor].ranks) {
+    if (rank.terms.size() == 1) {
+      const DimId d = rank.terms.front().dim;
+      tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+        const auto here = static_cast<double>(extent(d, bin));
+        for (std::size_t tile = first; tile < last; ++tile) {
+          bits[tile] = here > 0 ? bits[tile] * here : kInfinity;
+        }
+      });
+      continue;
+    }
+    multiply(rank, bits, [&](std::size_t first, std::size_t second) {
+      PerDim<std::int64_t> extents(tiles_.dims(), 1);
+      extents[rank.terms[0].dim] = extent(rank.terms[0].dim, first);
+      extents[rank.terms[1].dim] = extent(rank.terms[1].dim, second);
+      const bool crosses = extents[rank.terms[0].dim] > 0 && extents[rank.terms[1].dim] > 0;
+      return crosses ? static_cast<double>(rank_points(rank, extents)) : kInfinity;
+    });
+  }
+  return bits;
+}
+
+// Elements of the dims that stand alone in their rank; of the first instance its share.
+double Relaxation::constant(TensorId t, const Sharing& sharing) const {
+  double points = 1;
+  for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
+    for (const Term& term : rank.terms) {
+      points *= rank.terms.size() == 1 ? static_cast<double>(tiles_.bound(term.dim)) : 1;
+      for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+        if (sharing.uses[f] == LoopUse::kFirst) {
+          points /= static_cast<double>(tiles_.factor(f, term.dim));
+        }
+      }
+    }
+  }
+  return points;
+}
+
+// Distinct sums that the instances meet in the whole run, without windows: exact.
+double Relaxation::met(TensorId t, const Sharing& sharing) const {
+  double points = constant(t, sharing);
+  const DimSet relevant = graph_.problem().workload().tensors[t].dims();
+  for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+    for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+      const auto d = static_cast<DimId>(i);
+      if (!relevant.contains(d) && sharing.uses[f] == LoopUse::kSum) {
+        points *= static_cast<double>(tiles_.factor(f, d));
+      }
+    }
+  }
+  return points;
+}
+
+// Instances of fanouts above the loops that share a visit of their tiles.
+std::int64_t Relaxation::together(DimId d, const Sharing& sharing) const {
+  std::int64_t together = 1;
+  for (std::size_t f = 0; f < std::min(sharing.crossed, sharing.uses.size()); ++f) {
+    together *= sharing.uses[f] == LoopUse::kSum ? 1 : tiles_.factor(f, d);
+  }
+  return together;
+}
+
+// n_d >= D / what one combination covers. Of fanouts still to come, some of whose parallel loops
+// may stand below the loops that lead to the tile: before them a block is no larger than its share,
+// and of what is left the largest piece keeps so many busy at least, the last instance of each loop
+// having one below it.
+std::int64_t Relaxation::visits(DimId d, std::int64_t extent, const Sharing& sharing) const {
+  const std::int64_t together = this->together(d, sharing);
+  std::vector<std::int64_t> split;  // instances per parallel loop, outermost first
+  for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+    if (f >= sharing.crossed && sharing.uses[f] == LoopUse::kSum) {
+      for (const auto& loop : tiles_.unrolls(f)) {
+        if (loop.dim == d) {
+          split.push_back(loop.factor);
+        }
+      }
+    }
+  }
+  std::int64_t block = extent;
+  std::int64_t least = ceil_div(tiles_.bound(d) * busy_of(split, 0), together * block);
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    block = ceil_div(block, split[i]);
+    least = std::min(least, ceil_div(tiles_.bound(d) * busy_of(split, i + 1), together * block));
+  }
+  return least;
+}
+
+void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
+  const DimSet relevant = graph_.problem().workload().tensors[t].dims();
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (relevant.contains(d) || tiles_.domain(d).size() == 1) {
+      continue;
+    }
+    std::vector<double> times_of;  // by extent
+    for (const std::int64_t extent : tiles_.domain(d)) {
+      times_of.push_back(static_cast<double>(visits(d, extent, sharing)));
+    }
+    tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      const double times = times_of[bin];
+      for (std::size_t tile = first; tile < last; ++tile) {
+        flow[tile] *= times;
+      }
+    });
+  }
+}
+
+// Points of a rank with a window, summed over tiles of these bins of its first two dims.
+double Relaxation::window(const Rank& rank, const Sharing& sharing, std::size_t run,
+                          const std::array<std::size_t, 2>& bins) const {
+  if (rank.terms.size() > 2) {  // every point once
+    return static_cast<double>(rank_points(rank, bounds_of(graph_.problem().workload())));
+  }
+  std::array<std::int64_t, 2> bounds{};
+  std::array<std::int64_t, 2> extents{};
+  bool apart = false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const DimId d = rank.terms[i].dim;
+    bounds[i] = tiles_.bound(d);
+    extents[i] = tiles_.domain(d)[bins[i]];
+    for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
+      const bool merged = sharing.uses[f] == LoopUse::kMerge;
+      if (f < sharing.crossed && merged) {
+        extents[i] *= tiles_.factor(f, d);
+        apart = apart || tiles_.factor(f, d) > 1;
+      } else if (f >= sharing.crossed && !merged && index_of(d) != run) {
+        extents[i] = ceil_div(extents[i], tiles_.factor(f, d));
+      }
+    }
+    extents[i] = std::min(extents[i], bounds[i]);
+  }
+  return window_points(rank, bounds, extents, apart);
+}
+
+void Relaxation::multiply_window(const Rank& rank, const Sharing& sharing, std::size_t run,
+                                 Row& flow) const {
+  multiply(rank, flow, [&](std::size_t first, std::size_t second) {
+    return window(rank, sharing, run, {first, second});
+  });
+}
+
+// Multiplies each tile's entry by a value of its extents (by index) of a window's two dims.
+template <class Value>
+void Relaxation::multiply(const Rank& rank, Row& row, const Value& value) const {
+  const bool in_order = tiles_.stride(rank.terms[0].dim) > tiles_.stride(rank.terms[1].dim);
+  const DimId outer = rank.terms[in_order ? 0 : 1].dim;
+  const DimId inner = rank.terms[in_order ? 1 : 0].dim;
+  std::vector<double> known(tiles_.domain(outer).size() * tiles_.domain(inner).size());
+  const std::size_t width = tiles_.domain(inner).size();
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    known[k] = in_order ? value(k / width, k % width) : value(k % width, k / width);
+  }
+  tiles_.sweep(outer, [&](std::size_t index, std::size_t first, std::size_t last) {
+    for (std::size_t tile = first; tile < last;) {
+      for (std::size_t i = 0; i < width; ++i) {
+        for (const std::size_t end = tile + tiles_.stride(inner); tile < end; ++tile) {
+          row[tile] *= known[index * width + i];
+        }
+      }
+    }
+  });
+}
+
+// At one tile.
+double Relaxation::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
+                            const Counts& counts, const PerDim<Counts::Id>& known) const {
+  const Tensor& tensor = graph_.problem().workload().tensors[t];
+  double elements = constant(t, sharing);
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (!tensor.dims().contains(d)) {
+      const std::int64_t extent = tiles_.extent(d, tile);
+      const std::int64_t counted = counts.least(d, known[d], extent * together(d, sharing));
+      elements *= static_cast<double>(std::max(visits(d, extent, sharing), counted));
+    }
+  }
+  for (const Rank& rank : tensor.ranks) {
+    if (rank.terms.size() > 1) {
+      elements *=
+          window(rank, sharing, run,
+                 {tiles_.digit(rank.terms[0].dim, tile), tiles_.digit(rank.terms[1].dim, tile)});
+    }
+  }
+  return elements;
+}
+
+const Relaxation::Row& Relaxation::flow(TensorId t, const Sharing& sharing, std::size_t run) {
+  Row& flow = flows_[{t, sharing, run}];
+  if (flow.empty()) {
+    flow.assign(tiles_.size(), constant(t, sharing));
+    multiply_visits(t, sharing, flow);
+    for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
+      if (rank.terms.size() > 1) {
+        multiply_window(rank, sharing, run, flow);
+      }
+    }
+  }
+  return flow;
+}
+
+// Sums that are met for the first time need not be read back; of windows, none need.
+Relaxation::Met Relaxation::met(const Terms& terms) const {
+  const Tensor& tensor = graph_.problem().workload().tensors[terms.tensor];
+  const bool windowless = std::all_of(tensor.ranks.begin(), tensor.ranks.end(),
+                                      [](const Rank& rank) { return rank.terms.size() == 1; });
+  if (!terms.output || !windowless) {
+    return {kInfinity, kInfinity, kInfinity, kInfinity};
+  }
+  return {met(terms.tensor, terms.met_parent), met(terms.tensor, terms.met_child),
+          met(terms.tensor, terms.met_busy_parent), met(terms.tensor, terms.met_busy_child)};
+}
+
+// What enters the networks and does not leave them is added. A sum that is not added there is one
+// update more above; at the lesser of the two prices the cost falls neither in what enters nor in
+// what leaves, so that lower bounds of both may stand in it. Sums with a window: nothing is known
+// of how many are met.
+double Relaxation::least_reduction_energy(const Terms& terms, const Met& met,
+                                          const BoundaryFlow& flow) {
+  if (terms.reductions.empty() || !(met.parent < kInfinity)) {
+    return 0;
+  }
+  double price = terms.cost.least_crossing_pj();
+  for (const auto& [per_addition, sharing] : terms.reductions) {
+    price = std::min(price, per_addition);
+  }
+  return price * std::max(0.0, flow.child.crossing - flow.parent.crossing);
+}
+
+BoundaryFlow Relaxation::bound(const Terms& terms, const Met& met, BoundaryFlow flow) {
+  flow.is_bound = true;
+  if (terms.output) {
+    const auto set = [](EndFlow& end, double once) {
+      end.returning = std::max(0.0, end.crossing - once);
+    };
+    set(flow.parent, met.parent);
+    set(flow.child, met.child);
+    set(flow.busy_parent, met.busy_parent);
+    set(flow.busy_child, met.busy_child);
+    flow.networks_pj = least_reduction_energy(terms, met, flow);
+  }
+  return flow;
+}
+
+BoundaryFlow Relaxation::least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
+                               const PerDim<Counts::Id>& known) const {
+  const Terms& terms = terms_[edge];
+  const std::size_t at = run.dim == Run::kNone ? tile : run.from;
+  const auto flow_at = [&](const Sharing& sharing) {
+    return EndFlow{crossing(terms.tensor, sharing, run.dim, at, counts, known)};
+  };
+  BoundaryFlow flow;
+  flow.parent = flow_at(terms.parent);
+  flow.child = flow_at(terms.child);
+  if (components_ > 1) {
+    flow.busy_parent = flow_at(terms.busy_parent);
+    flow.busy_child = flow_at(terms.busy_child);
+  }
+  return bound(terms, met(terms), flow);
+}
+
+// Of a edge at every tile, [component * tiles + tile]. With a run: [..] is the tile from which
+// the loop over dim `run` starts, and the tile below may be any.
+const Relaxation::Row& Relaxation::costs(std::size_t edge, std::size_t run) {
+  Row& costs = costs_[{edge, run}];
+  if (!costs.empty()) {
+    return costs;
+  }
+  const Terms& terms = terms_[edge];
+  const Row& parent = flow(terms.tensor, terms.parent, run);
+  const Row& child = flow(terms.tensor, terms.child, run);
+  const Row& busy_parent = components_ > 1 ? flow(terms.tensor, terms.busy_parent, run) : parent;
+  const Row& busy_child = components_ > 1 ? flow(terms.tensor, terms.busy_child, run) : child;
+  const Met met = this->met(terms);
+  costs.assign(components_ * tiles_.size(), 0.0);
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    const BoundaryFlow flow =
+        bound(terms, met, {{parent[tile]}, {child[tile]}, {busy_parent[tile]}, {busy_child[tile]}});
+    if (!terms.cost.charge(flow, &costs[tile], tiles_.size())) {
+      for (std::size_t k = 0; k < components_; ++k) {
+        costs[k * tiles_.size() + tile] = kInfinity;
+      }
+    }
+  }
+  return costs;
+}
+
+}  // namespace mapsim::balanced

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/mapspace/factors.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/arithmetic.hpp"
+#include "mapper/mapspace/factor.hpp"
+
+namespace mapsim {
+namespace {
+
+// The distinct ceil(bound / n), n <= most (0: any), unsorted.
+void add_balanced(std::int64_t bound, std::int64_t most, ExtentDomain& extents) {
+  for (std::int64_t n = 1; n <= bound && (most == 0 || n <= most);) {
+    const std::int64_t extent = ceil_div(bound, n);
+    extents.push_back(extent);
+    n = extent == 1 ? bound + 1 : (bound - 1) / (extent - 1) + 1;  // the next with a smaller one
+  }
+}
+
+// Extends groups by the unrollings of one fanout after the other.
+class Grouping {
+ public:
+  Grouping(const Problem& problem, const PerDim<ExtentDomain>& all, const UnrollingLimits& limits)
+      : problem_{problem},
+        all_{all},
+        given_{limits.given.value_or(Unrolling{})},
+        rules_(problem.arch().fanouts.size()) {
+    for (const UnrollRule& rule : limits.rules) {
+      rules_[rule.fanout] = rule;
+    }
+  }
+
+  std::vector<UnrollingClass> list() {
+    at_fanout(0, UnrollingClass{{}, 1, {}}, all_);
+    return by_instances(std::move(found_));
+  }
+
+ private:
+  const Arch& arch() const { return problem_.arch(); }
+  const Workload& workload() const { return problem_.workload(); }
+
+  // `tiles`: per dim, the extents that a tile can have here.
+  void at_fanout(std::size_t index, const UnrollingClass& unrolling_class,
+                 const PerDim<ExtentDomain>& tiles) {
+    if (index == arch().fanouts.size()) {
+      found_.push_back(unrolling_class);
+      return;
+    }
+    UnrollingClass longer = unrolling_class;
+    longer.factors.push_back(PerDim<std::int64_t>(workload().dims.size(), 1));
+    const auto fanout = static_cast<FanoutId>(index);
+    at_dim(fanout, Axis::kX, 0, arch().fanouts[fanout].x, longer, tiles);
+  }
+
+  void at_dim(FanoutId fanout, Axis axis, std::size_t index, std::int64_t room,
+              const UnrollingClass& unrolling_class, const PerDim<ExtentDomain>& tiles) {
+    if (index == workload().dims.size()) {
+      if (!is_given(fanout) && !obeys(fanout, axis, unrolling_class)) {
+        return;
+      }
+      if (axis == Axis::kX) {
+        at_dim(fanout, Axis::kY, 0, arch().fanouts[fanout].y, unrolling_class, tiles);
+      } else {
+        at_fanout(index_of(fanout) + 1, unrolling_class, below(tiles));
+      }
+      return;
+    }
+    const auto dim = static_cast<DimId>(index);
+    for (const std::int64_t factor : factors(fanout, axis, dim, room)) {
+      PerDim<ExtentDomain> blocks = tiles;
+      UnrollingClass longer = unrolling_class;
+      if (factor > 1) {
+        blocks[dim] = blocks_of(dim, tiles[dim], factor);
+        if (blocks[dim].empty()) {
+          continue;
+        }
+        longer.first.push_back({dim, fanout, axis, factor});
+        longer.factors[fanout][dim] *= factor;
+      }
+      at_dim(fanout, axis, index + 1, room / factor, longer, blocks);
+    }
+  }
+
+  bool is_given(FanoutId fanout) const {
+    return std::any_of(given_.begin(), given_.end(),
+                       [fanout](const Unroll& unroll) { return unroll.fanout == fanout; });
+  }
+
+  // The rules for one axis, all dims of which are chosen and, behind the last, for the fanout.
+  bool obeys(FanoutId fanout, Axis axis, const UnrollingClass& unrolling_class) const {
+    const AxisRule& rule = rules_[fanout].along(axis);
+    std::int64_t dims = 0;
+    std::int64_t instances = 1;
+    PerDim<std::int64_t> along(workload().dims.size(), 1);
+    for (const Unroll& unroll : unrolling_class.first) {
+      if (unroll.fanout == fanout) {
+        instances *= unroll.factor;
+        dims += unroll.axis == axis ? 1 : 0;
+        along[unroll.dim] = unroll.axis == axis ? unroll.factor : along[unroll.dim];
+      }
+    }
+    for (const DimId d : along.ids()) {
+      if (along[d] > 1 && rule.dims && !rule.dims->contains(d)) {
+        return false;
+      }
+    }
+    const Fanout& node = arch().fanouts[fanout];
+    const bool busy = axis == Axis::kX ||
+                      static_cast<double>(instances) >=
+                          rules_[fanout].min_utilization * static_cast<double>(node.x * node.y);
+    return busy && (!rule.max_dims || dims <= *rule.max_dims) &&
+           std::all_of(rule.factors.begin(), rule.factors.end(), [&](const FactorRule& factor) {
+             return factor.factors.contains(along[factor.dim]);
+           });
+  }
+
+  std::vector<std::int64_t> factors(FanoutId fanout, Axis axis, DimId dim,
+                                    std::int64_t room) const {
+    if (is_given(fanout)) {
+      const auto found = std::find_if(given_.begin(), given_.end(), [&](const Unroll& unroll) {
+        return unroll.fanout == fanout && unroll.axis == axis && unroll.dim == dim;
+      });
+      return {found == given_.end() ? 1 : found->factor};
+    }
+    std::vector<std::int64_t> all{1};
+    if (may_unroll(workload(), arch().fanouts[fanout].dims(axis), dim)) {
+      for (std::int64_t n = 2; n <= std::min(room, workload().dims[dim].bound); ++n) {
+        all.push_back(n);
+      }
+    }
+    return all;
+  }
+
+  ExtentDomain blocks_of(DimId dim, const ExtentDomain& tiles, std::int64_t factor) const {
+    ExtentDomain blocks;
+    for (const std::int64_t tile : tiles) {
+      if (const auto block = block_of(all_[dim], tile, factor)) {
+        blocks.push_back(*block);
+      }
+    }
+    return blocks;
+  }
+
+  // Whatever a loop can make of these tiles.
+  PerDim<ExtentDomain> below(const PerDim<ExtentDomain>& tiles) const {
+    PerDim<ExtentDomain> all = all_;
+    for (const DimId d : all.ids()) {
+      const std::int64_t largest = *std::max_element(tiles[d].begin(), tiles[d].end());
+      all[d].resize(extent_of(all[d], largest) + 1);
+    }
+    return all;
+  }
+
+  const Problem& problem_;
+  const PerDim<ExtentDomain>& all_;
+  Unrolling given_;
+  PerFanout<UnrollRule> rules_;
+  std::vector<UnrollingClass> found_;
+};
+
+}  // namespace
+
+PerDim<ExtentDomain> domains(const Workload& workload, const Factors& factors) {
+  PerDim<ExtentDomain> all(workload.dims.size());
+  for (const DimId d : all.ids()) {
+    const std::int64_t bound = workload.dims[d].bound;
+    if (!factors.balanced || factors.pieces > 0) {
+      all[d] = divisors(bound);
+    }
+    if (factors.balanced) {
+      add_balanced(bound, factors.pieces, all[d]);
+    }
+    if (!factors.tiles.empty()) {
+      std::copy(factors.tiles[d].begin(), factors.tiles[d].end(), std::back_inserter(all[d]));
+    }
+    std::sort(all[d].begin(), all[d].end());
+    all[d].erase(std::unique(all[d].begin(), all[d].end()), all[d].end());
+  }
+  return all;
+}
+
+std::size_t extents(const Workload& workload, const Factors& factors) {
+  std::size_t count = 0;
+  for (const ExtentDomain& domain : domains(workload, factors)) {
+    count += domain.size() - 1;
+  }
+  return count;
+}
+
+std::size_t extent_of(const ExtentDomain& domain, std::int64_t extent) {
+  return static_cast<std::size_t>(std::lower_bound(domain.begin(), domain.end(), extent) -
+                                  domain.begin());
+}
+
+std::optional<std::int64_t> block_of(const ExtentDomain& domain, std::int64_t tile,
+                                     std::int64_t factor) {
+  const std::int64_t block = ceil_div(tile, factor);
+  if (ceil_div(tile, block) != factor || !std::binary_search(domain.begin(), domain.end(), block)) {
+    return std::nullopt;
+  }
+  return block;
+}
+
+std::optional<PerDim<std::int64_t>> behind(const PerDim<ExtentDomain>& all,
+                                           const Unrolling& unrolling, FanoutId fanout,
+                                           PerDim<std::int64_t> tile) {
+  for (const Unroll& unroll : unrolling) {
+    if (unroll.fanout == fanout) {
+      const auto block = block_of(all[unroll.dim], tile[unroll.dim], unroll.factor);
+      if (!block) {
+        return std::nullopt;
+      }
+      tile[unroll.dim] = *block;
+    }
+  }
+  return tile;
+}
+
+std::vector<UnrollingClass> imperfect_classes(const Problem& problem,
+                                              const PerDim<ExtentDomain>& all,
+                                              const UnrollingLimits& limits) {
+  return Grouping{problem, all, limits}.list();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/mapspace/mapspace.hpp"
+
+#include <utility>
+
+#include "mapper/counting/imperfect_count.hpp"
+#include "mapper/counting/ruled.hpp"
+#include "mapper/counting/ruled_extents.hpp"
+#include "mapper/counting/whole_count.hpp"
+#include "mapper/mapper.hpp"
+
+namespace mapsim {
+
+Mapspace::Mapspace(const Problem& problem, Constraints constraints)
+    : problem_{&problem},
+      constraints_{std::move(constraints)},
+      domains_{mapsim::domains(problem.workload(), constraints_.factors)} {
+  if (!constraints_.factors.balanced) {
+    classes_.emplace(problem, UnrollingLimits{constraints_.spatial, constraints_.unroll});
+  }
+}
+
+KeepRule Mapspace::keep_rule(LevelId level, TensorId tensor) const {
+  if (index_of(level) == 0 || problem_->must_keep(level, tensor)) {
+    return KeepRule::kKeep;
+  }
+  if (!problem_->may_keep(level, tensor)) {
+    return KeepRule::kBypass;
+  }
+  const bool is_given = index_of(level) < constraints_.keeps.size() &&
+                        index_of(tensor) < constraints_.keeps[level].size();
+  return is_given ? constraints_.keeps[level][tensor] : KeepRule::kFree;
+}
+
+std::vector<Unrolling> Mapspace::assignments(const UnrollingClass& group) const {
+  if (group.assignments == 1) {
+    return {group.first};
+  }
+  return axis_assignments(*problem_, {constraints_.spatial, constraints_.unroll}, group);
+}
+
+std::vector<Unrolling> Mapspace::unrollings() const {
+  std::vector<Unrolling> all;
+  for (const UnrollingClass& group : group_by_factors()) {
+    for (Unrolling& unrolling : assignments(group)) {
+      all.push_back(std::move(unrolling));
+    }
+  }
+  return all;
+}
+
+const std::vector<UnrollingClass>& Mapspace::group_by_factors() const {
+  std::call_once(found_->listed, [this] {
+    found_->list = classes_ ? classes_->list()
+                            : imperfect_classes(*problem_, domains_,
+                                                {constraints_.spatial, constraints_.unroll});
+  });
+  return found_->list;
+}
+
+const Mapspace::Found& Mapspace::counts() const {
+  std::call_once(found_->counted, [this] {
+    if (!classes_) {
+      found_->classes = std::ssize(group_by_factors());
+      for (const UnrollingClass& group : group_by_factors()) {
+        found_->unrollings += group.assignments;
+      }
+      return;
+    }
+    found_->products = classes_->products();
+    for (const UnrollingClasses::Product& product : found_->products) {
+      found_->classes += product.classes;
+      found_->unrollings += product.unrollings;
+    }
+  });
+  return *found_;
+}
+
+std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& stop) const {
+  if (constraints_.factors.balanced) {
+    const auto number = is_ruled() ? nests::count_ruled_extents(*this, stop)
+                                   : nests::count_extent_nests(*this, stop);
+    return number ? std::optional(number->get_str()) : std::nullopt;
+  }
+  if (!is_ruled()) {
+    return nests::count_mappings(*this).get_str();
+  }
+  mpz_class size;
+  nests::RuledTables tables{*this};
+  for (const UnrollingClass& group : group_by_factors()) {
+    const auto nests = tables.of(group)->count(temporal_bounds(problem_->workload(), group), stop);
+    if (!nests) {
+      return std::nullopt;
+    }
+    size += *nests * mpz_class{static_cast<long>(group.assignments)};
+  }
+  return size.get_str();
+}
+
+std::string Mapspace::size() const {
+  if (const auto size = size_unless([] { return false; })) {
+    return *size;
+  }
+  throw UnsupportedSearch(
+      "the balanced mappings under these rules are too many to count; limit their pieces");
+}
+
+}  // namespace mapsim

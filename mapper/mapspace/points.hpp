@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "mapper/mapspace/placement.hpp"
+
+namespace mapsim::nests {
+
+// A way to fill the next occupied point.
+struct Way {
+  Point point;
+  std::size_t cursor = 0;          // behind it
+  std::vector<std::size_t> rules;  // for extents, of what is kept there
+};
+
+// All cursors that a nest can come to, numbered from the one before any point on, and the ways on
+// from each.
+class Points {
+ public:
+  Points(const Placements& placements, const std::vector<ExtentRule>& rules);
+  const Cursor& cursor(std::size_t index) const { return cursors_[index]; }
+  const std::vector<Way>& from(std::size_t cursor) const { return ways_[cursor]; }
+
+ private:
+  std::vector<Cursor> cursors_;
+  std::vector<std::vector<Way>> ways_;
+};
+
+}  // namespace mapsim::nests

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/mapspace/unrolling.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "mapper/mapspace/factor.hpp"
+
+namespace mapsim {
+
+bool may_unroll(const Workload& workload, const AxisConstraint& constraint, DimId dim) {
+  if (constraint.unconstrained()) {
+    return true;
+  }
+  const auto& axes = constraint.gemm_axes;
+  const auto& names = constraint.dims;
+  return std::find(axes.begin(), axes.end(), workload.gemm_axis(dim)) != axes.end() ||
+         std::find(names.begin(), names.end(), workload.dims[dim].name) != names.end();
+}
+
+namespace {
+
+using Factors = PerDim<std::int64_t>;
+
+// One fanout of a problem, with what its unrollings must obey. It is made anew for each group whose
+// members are listed, so that nothing in it grows with the bounds of the dims.
+struct Scope {
+  FanoutId fanout{};
+  std::int64_t x_size = 1;
+  std::int64_t y_size = 1;
+  DimSet x_dims;
+  DimSet y_dims;
+  std::optional<Unrolling> given;  // of this fanout only, sorted, factors > 1
+  UnrollRule rule;
+  bool ruled = false;  // what stands along an axis
+};
+
+DimSet allowed_dims(const Workload& workload, const AxisConstraint& constraint) {
+  DimSet set;
+  for (const DimId d : workload.dims.ids()) {
+    if (may_unroll(workload, constraint, d)) {
+      set.insert(d);
+    }
+  }
+  return set;
+}
+
+bool by_axis_and_dim(const Unroll& a, const Unroll& b) {
+  return a.axis != b.axis ? a.axis < b.axis : index_of(a.dim) < index_of(b.dim);
+}
+
+// ceil(n / 1), ceil(n / 2), ..., ascending: the divisors are among them.
+std::vector<std::int64_t> parts(std::int64_t n) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t k = n; k >= 1; --k) {
+    if (const std::int64_t part = (n + k - 1) / k; found.empty() || part != found.back()) {
+      found.push_back(part);
+    }
+  }
+  return found;
+}
+
+// Per factor, what of it may stand along X, the rest along Y.
+std::vector<std::vector<std::int64_t>> splits(const Scope& scope, DimId dim,
+                                              const std::vector<std::int64_t>& factors) {
+  std::vector<std::vector<std::int64_t>> of_factor;
+  for (const std::int64_t factor : factors) {
+    std::vector<std::int64_t>& found = of_factor.emplace_back();
+    for (const std::int64_t x : factors) {
+      if (x > factor || factor > scope.x_size * scope.y_size) {
+        break;
+      }
+      if (factor % x == 0 && x <= scope.x_size && factor / x <= scope.y_size &&
+          (x == 1 || scope.x_dims.contains(dim)) && (x == factor || scope.y_dims.contains(dim))) {
+        found.push_back(x);
+      }
+    }
+  }
+  return of_factor;
+}
+
+Scope scope_of(const Problem& problem, FanoutId fanout, const UnrollingLimits& limits) {
+  const Fanout& node = problem.arch().fanouts[fanout];
+  const Workload& workload = problem.workload();
+  Scope scope{fanout,
+              node.x,
+              node.y,
+              allowed_dims(workload, node.x_dims),
+              allowed_dims(workload, node.y_dims),
+              {},
+              {},
+              false};
+  for (const UnrollRule& rule : limits.rules) {
+    scope.rule = rule.fanout == fanout ? rule : scope.rule;
+  }
+  scope.ruled = !(scope.rule.x == AxisRule{} && scope.rule.y == AxisRule{});
+  for (const Unroll& unroll : limits.given.value_or(Unrolling{})) {
+    if (unroll.fanout == fanout) {
+      scope.given = scope.given.value_or(Unrolling{});
+      if (unroll.factor > 1) {
+        scope.given->push_back(unroll);
+      }
+    }
+  }
+  if (scope.given) {
+    std::sort(scope.given->begin(), scope.given->end(), by_axis_and_dim);
+  }
+  return scope;
+}
+
+// Every way to give `factors` to the two axes.
+class AxisSplitter {
+ public:
+  AxisSplitter(const Scope& scope, const Factors& factors)
+      : scope_{scope}, factors_{factors}, along_x_(factors.size(), 1) {
+    for (const DimId d : factors.ids()) {
+      if (factors[d] > 1) {
+        unrolled_.push_back(d);
+        x_factors_.push_back(divisors(factors[d]));
+      }
+    }
+  }
+
+  // Calls `visit()` at each way until it returns false; current() says which.
+  template <class Visit>
+  void for_each(Visit visit) {
+    split(0, scope_.x_size, scope_.y_size, visit);
+  }
+
+  Unrolling current() const {
+    Unrolling unrolling;
+    for (const Axis axis : {Axis::kX, Axis::kY}) {
+      for (const DimId d : unrolled_) {
+        if (along(axis, d) > 1) {
+          unrolling.push_back({d, scope_.fanout, axis, along(axis, d)});
+        }
+      }
+    }
+    return unrolling;
+  }
+
+ private:
+  std::int64_t along(Axis axis, DimId d) const {
+    return axis == Axis::kX ? along_x_[d] : factors_[d] / along_x_[d];
+  }
+
+  bool obeys(Axis axis) const {
+    const AxisRule& rule = scope_.rule.along(axis);
+    std::int64_t dims = 0;
+    for (const DimId d : unrolled_) {
+      dims += along(axis, d) > 1 ? 1 : 0;
+      if (along(axis, d) > 1 && rule.dims && !rule.dims->contains(d)) {
+        return false;
+      }
+    }
+    return (!rule.max_dims || dims <= *rule.max_dims) &&
+           std::all_of(rule.factors.begin(), rule.factors.end(), [&](const FactorRule& factor) {
+             return factor.factors.contains(along(axis, factor.dim));
+           });
+  }
+
+  bool obeys() const {
+    return scope_.given ? *scope_.given == current()
+                        : !scope_.ruled || (obeys(Axis::kX) && obeys(Axis::kY));
+  }
+
+  template <class Visit>
+  bool split(std::size_t index, std::int64_t x_room, std::int64_t y_room, Visit& visit) {
+    if (index == unrolled_.size()) {
+      return !obeys() || visit();
+    }
+    const DimId dim = unrolled_[static_cast<DimId>(index)];
+    for (const std::int64_t x : x_factors_[index]) {
+      if (x > x_room) {
+        break;
+      }
+      const std::int64_t y = factors_[dim] / x;
+      if (y <= y_room && (x == 1 || scope_.x_dims.contains(dim)) &&
+          (y == 1 || scope_.y_dims.contains(dim))) {
+        along_x_[dim] = x;
+        if (!split(index + 1, x_room / x, y_room / y, visit)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  const Scope& scope_;
+  const Factors& factors_;
+  PerDim<DimId> unrolled_;                            // those with a factor > 1
+  std::vector<std::vector<std::int64_t>> x_factors_;  // of those: what may stand along X
+  Factors along_x_;
+};
+
+std::int64_t product(const Factors& factors) {
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    product *= factor;
+  }
+  return product;
+}
+
+// Do enough instances work?
+bool is_busy(const Scope& scope, std::int64_t used) {
+  const auto all = static_cast<double>(scope.x_size * scope.y_size);
+  return scope.given || static_cast<double>(used) >= scope.rule.min_utilization * all;
+}
+
+// Adds `factors` to `found` if there is a way to give them to the axes.
+void add_choice(const Scope& scope, const Factors& factors, std::vector<FanoutChoice>& found) {
+  const std::int64_t used = product(factors);
+  if (!is_busy(scope, used)) {
+    return;
+  }
+  std::int64_t assignments = 0;
+  Unrolling first;
+  AxisSplitter splitter{scope, factors};
+  splitter.for_each([&] {
+    if (assignments++ == 0) {
+      first = splitter.current();
+    }
+    return true;
+  });
+  if (assignments > 0) {
+    found.push_back({factors, used, assignments, std::move(first)});
+  }
+}
+
+// All choices of a fanout. What ways there are to give the factors of the dims so far to the axes
+// goes along: how many leave how much along X.
+class Lister {
+ public:
+  // `remainders`: also factors that divide no bound.
+  Lister(const Scope& scope, const Workload& workload, bool remainders)
+      : scope_{scope}, factors_(workload.dims.size(), 1) {
+    ways_.front().push_back({1, 1});
+    for (const DimId d : workload.dims.ids()) {
+      const std::int64_t bound = workload.dims[d].bound;
+      choices_.push_back(remainders ? parts(bound) : divisors(bound));
+      splits_.push_back(splits(scope, d, choices_[d]));
+    }
+  }
+
+  std::vector<FanoutChoice> run() {
+    list(0, 0, 1);
+    return std::move(found_);
+  }
+
+ private:
+  struct Ways {
+    std::int64_t x = 1;
+    std::int64_t count = 0;
+  };
+
+  // The dims from `index` on; those before it take so many instances, in the ways at `depth`.
+  void list(std::size_t index, std::size_t depth, std::int64_t instances) {
+    if (index == factors_.size()) {
+      add(ways_[depth], instances);
+      return;
+    }
+    const auto dim = static_cast<DimId>(index);
+    const std::vector<std::int64_t>& choices = choices_[dim];
+    const std::int64_t room = scope_.x_size * scope_.y_size / instances;
+    list(index + 1, depth, instances);
+    for (std::size_t i = 1; i < choices.size() && choices[i] <= room; ++i) {
+      if (extend(depth, splits_[dim][i], instances * choices[i])) {
+        factors_[dim] = choices[i];
+        list(index + 1, depth + 1, instances * choices[i]);
+      }
+    }
+    factors_[dim] = 1;
+  }
+
+  // The ways at depth + 1, if the factor of one more dim may stand along X in these parts.
+  bool extend(std::size_t depth, const std::vector<std::int64_t>& along_x, std::int64_t instances) {
+    std::vector<Ways>& longer = ways_[depth + 1];
+    longer.clear();
+    for (const auto& [x, count] : ways_[depth]) {
+      for (const std::int64_t part : along_x) {
+        const std::int64_t all = x * part;
+        if (all > scope_.x_size || instances / all > scope_.y_size) {
+          continue;
+        }
+        const auto same = std::find_if(longer.begin(), longer.end(),
+                                       [all](const Ways& ways) { return ways.x == all; });
+        if (same != longer.end()) {
+          same->count += count;
+        } else {
+          longer.push_back({all, count});
+        }
+      }
+    }
+    return !longer.empty();
+  }
+
+  void add(const std::vector<Ways>& ways, std::int64_t instances) {
+    if (scope_.ruled) {
+      add_choice(scope_, factors_, found_);
+      return;
+    }
+    if (!is_busy(scope_, instances)) {
+      return;
+    }
+    FanoutChoice& choice = found_.emplace_back(FanoutChoice{factors_, instances, 0, {}});
+    for (const auto& [x, count] : ways) {
+      choice.assignments += count;
+    }
+    AxisSplitter splitter{scope_, factors_};
+    splitter.for_each([&] {
+      choice.first = splitter.current();
+      return false;
+    });
+  }
+
+  const Scope& scope_;
+  Factors factors_;
+  PerDim<std::vector<std::int64_t>> choices_;              // factors that a dim may have, ascending
+  PerDim<std::vector<std::vector<std::int64_t>>> splits_;  // [dim][index of a factor]
+  std::array<std::vector<Ways>, kMaxDims + 1> ways_;       // by dims with a factor > 1 so far
+  std::vector<FanoutChoice> found_;
+};
+
+std::vector<FanoutChoice> choices(const Scope& scope, const Workload& workload, bool remainders) {
+  if (!scope.given) {
+    return Lister(scope, workload, remainders).run();
+  }
+  Factors factors(workload.dims.size(), 1);
+  std::vector<FanoutChoice> found;
+  for (const Unroll& unroll : *scope.given) {
+    factors[unroll.dim] *= unroll.factor;
+  }
+  add_choice(scope, factors, found);
+  return found;
+}
+
+// A choice for each way to give the factors to the axes.
+std::vector<FanoutChoice> one_by_one(const Scope& scope, const std::vector<FanoutChoice>& choices) {
+  std::vector<FanoutChoice> single;
+  for (const FanoutChoice& choice : choices) {
+    std::size_t way = 0;
+    AxisSplitter splitter{scope, choice.factors};
+    splitter.for_each([&] {
+      single.push_back(
+          {choice.factors, choice.instances, 1, splitter.current(), choice.rank, way++});
+      return true;
+    });
+  }
+  return single;
+}
+
+}  // namespace
+
+std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes) {
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (const UnrollingClass& unrolling_class : classes) {
+    std::int64_t instances = 1;
+    for (const Factors& factors : unrolling_class.factors) {
+      instances *= product(factors);
+    }
+    order.emplace_back(instances, order.size());
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<UnrollingClass> sorted;
+  sorted.reserve(classes.size());
+  for (const auto& [count, index] : order) {
+    sorted.push_back(std::move(classes[index]));
+  }
+  return sorted;
+}
+
+std::vector<FanoutChoice> choices_of(const Problem& problem, FanoutId fanout,
+                                     const UnrollingLimits& limits) {
+  const Scope scope = scope_of(problem, fanout, limits);
+  std::vector<FanoutChoice> found = choices(scope, problem.workload(), limits.remainders);
+  for (std::size_t c = 0; c < found.size(); ++c) {
+    found[c].rank = c;
+  }
+  return problem.places_matter() ? one_by_one(scope, found) : found;
+}
+
+std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
+                                        const UnrollingClass& unrolling_class) {
+  std::vector<Unrolling> all{{}};
+  for (const FanoutId f : unrolling_class.factors.ids()) {
+    const Scope scope = scope_of(problem, f, limits);
+    std::vector<Unrolling> extended;
+    AxisSplitter splitter{scope, unrolling_class.factors[f]};
+    for (const Unrolling& above : all) {
+      splitter.for_each([&] {
+        const Unrolling here = splitter.current();
+        Unrolling& added = extended.emplace_back(above);
+        added.insert(added.end(), here.begin(), here.end());
+        return true;
+      });
+    }
+    all = std::move(extended);
+  }
+  return all;
+}
+
+PerDim<std::int64_t> temporal_bounds(const Workload& workload,
+                                     const UnrollingClass& unrolling_class) {
+  PerDim<std::int64_t> bounds;
+  for (const DimId d : workload.dims.ids()) {
+    std::int64_t bound = workload.dims[d].bound;
+    for (const Factors& factors : unrolling_class.factors) {
+      bound = (bound + factors[d] - 1) / factors[d];
+    }
+    bounds.push_back(bound);
+  }
+  return bounds;
+}
+
+}  // namespace mapsim

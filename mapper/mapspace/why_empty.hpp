@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "mapper/mapspace/mapspace.hpp"
+
+namespace mapsim {
+
+// Why a space has no mapping at all: which of its constraints leave some if they are dropped alone.
+std::string why_empty(const Mapspace& space);
+
+}  // namespace mapsim
