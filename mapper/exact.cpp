@@ -10,6 +10,7 @@
 #include "mapper/branch/exhaustive_fallback.hpp"
 #include "mapper/branch/infeasible.hpp"
 #include "mapper/branch/shared_bounds.hpp"
+#include "mapper/counting/mapspace_size.hpp"
 #include "mapper/counting/whole_count.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/nvdla/search.hpp"
@@ -97,7 +98,7 @@ bool is_open(const SearchResult& result) {
 // Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
 // goes without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
-  return space.size_unless([&] { return interrupted || deadline.over(); }).value_or("");
+  return mapspace_size_unless(space, [&] { return interrupted || deadline.over(); }).value_or("");
 }
 
 }  // namespace

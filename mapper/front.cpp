@@ -16,6 +16,7 @@
 #include "mapper/branch/front_points.hpp"
 #include "mapper/branch/infeasible.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/counting/mapspace_size.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "mapper/label_search/label_search.hpp"
 #include "mapper/nvdla/front.hpp"
@@ -96,8 +97,9 @@ class FrontSearch {
     }
     front_.points = points_.take();
     // Balanced factors and rules can take long to count: whoever is stopped goes without.
-    front_.mapspace_size =
-        space_.size_unless([this] { return !front_.complete || deadline_.over(); }).value_or("");
+    front_.mapspace_size = mapspace_size_unless(space_, [this] {
+                             return !front_.complete || deadline_.over();
+                           }).value_or("");
     front_.statistics.unrollings_total = static_cast<std::int64_t>(classes_.size());
     front_.statistics.seconds = deadline_.seconds();
     return std::move(front_);

@@ -1,149 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/membership.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <tuple>
 #include <variant>
 
-#include "costmodel/nest.hpp"
-#include "mapper/mapspace/loop_order_automaton.hpp"
+#include "mapper/mapspace/membership.hpp"
 #include "mapper/nvdla/schedules.hpp"
 
 namespace mapsim {
-
-namespace {
-
-// Reads a nest node by node and notes the first thing that the space has not.
-class Reading {
- public:
-  explicit Reading(const Mapspace& space)
-      : space_{space},
-        extents_{bounds_of(space.problem().workload())},
-        kept_(space.problem().arch().levels.size()) {}
-
-  std::string read(const Mapping& mapping) {
-    for (const MappingNode& node : mapping.nodes) {
-      std::visit([this](const auto& known) { take(known); }, node);
-      in_parallel_ = std::holds_alternative<Parallel>(node);
-    }
-    check_keeps();
-    if (wrong_.empty()) {
-      check_unrolling();
-    }
-    require(!wrong_.empty() || !space_.is_ruled() || obeys_rules(space_, mapping),
-            "it breaks a constraint on extents or loops");
-    return wrong_;
-  }
-
- private:
-  const Arch& arch() const { return space_.problem().arch(); }
-  const Workload& workload() const { return space_.problem().workload(); }
-  const std::string& name(DimId dim) const { return workload().dims[dim].name; }
-
-  void require(bool holds, const std::string& otherwise) {
-    if (!holds && wrong_.empty()) {
-      wrong_ = otherwise;
-    }
-  }
-
-  void cut(DimId dim, std::int64_t extent) {
-    if (space_.constraints().factors.balanced) {
-      const ExtentDomain& domain = space_.domains()[dim];
-      require(std::binary_search(domain.begin(), domain.end(), extent),
-              fmt::format("tiles of {} of {} are no balanced ones", extent, name(dim)));
-    } else {
-      require(extents_[dim] % extent == 0,
-              fmt::format("tiles of {} of {} in tiles of {} are partial", extent, name(dim),
-                          extents_[dim]));
-    }
-    extents_[dim] = extent;
-  }
-
-  void take(const Keep& keep) {
-    const std::string& level = arch().levels[keep.level].name;
-    if (space_.constraints().even) {
-      require(kept_[keep.level].empty() && deepest_ <= keep.level,
-              fmt::format("the tensors of {} are kept apart or out of order", level));
-      deepest_ = std::max(deepest_, keep.level);
-    }
-    kept_[keep.level] = kept_[keep.level] | keep.tensors;
-  }
-
-  void take(const Temporal& loop) { cut(loop.dim, loop.extent); }
-
-  void take(const Parallel& loop) {
-    const std::string& fanout = arch().fanouts[loop.fanout].name;
-    const std::int64_t tile = extents_[loop.dim];
-    const std::int64_t used = (tile + loop.extent - 1) / loop.extent;
-    require((tile + used - 1) / used == loop.extent,
-            fmt::format("blocks of {} of {} over {} are no balanced ones", loop.extent,
-                        name(loop.dim), fanout));
-    const auto same = [&](const Unroll& other) { return other.fanout == loop.fanout; };
-    require(in_parallel_ || std::none_of(unrolling_.begin(), unrolling_.end(), same),
-            fmt::format("the parallel loops of {} stand apart", fanout));
-    require(std::none_of(unrolling_.begin(), unrolling_.end(),
-                         [&](const Unroll& other) {
-                           return same(other) && other.dim == loop.dim && other.axis >= loop.axis;
-                         }),
-            fmt::format("{} is unrolled along Y of {} before X", name(loop.dim), fanout));
-    unrolling_.push_back({loop.dim, loop.fanout, loop.axis, used});
-    cut(loop.dim, loop.extent);
-  }
-
-  void check_keeps() {
-    for (const LevelId l : kept_.ids()) {
-      for (const TensorId t : workload().tensors.ids()) {
-        const KeepRule rule = space_.keep_rule(l, t);
-        const bool kept = kept_[l].contains(t);
-        require(rule == KeepRule::kFree || (rule == KeepRule::kKeep) == kept,
-                fmt::format("it {} {} at {}", kept ? "keeps" : "does not keep",
-                            workload().tensors[t].name, arch().levels[l].name));
-      }
-    }
-  }
-
-  // One of those that the space has, whatever the order of its loops.
-  void check_unrolling() {
-    std::sort(unrolling_.begin(), unrolling_.end(), [](const Unroll& a, const Unroll& b) {
-      return std::tuple{a.fanout, a.axis, a.dim} < std::tuple{b.fanout, b.axis, b.dim};
-    });
-    PerFanout<PerDim<std::int64_t>> factors(arch().fanouts.size());
-    for (PerDim<std::int64_t>& of_fanout : factors) {
-      of_fanout = PerDim<std::int64_t>(extents_.size(), 1);
-    }
-    for (const Unroll& unroll : unrolling_) {
-      factors[unroll.fanout][unroll.dim] *= unroll.factor;
-    }
-    const auto& groups = space_.group_by_factors();
-    require(std::any_of(groups.begin(), groups.end(),
-                        [&](const UnrollingClass& group) {
-                          if (!(group.factors == factors)) {
-                            return false;
-                          }
-                          const std::vector<Unrolling> all = space_.assignments(group);
-                          return std::find(all.begin(), all.end(), unrolling_) != all.end();
-                        }),
-            "its parallel loops are not allowed together");
-  }
-
-  const Mapspace& space_;
-  PerDim<std::int64_t> extents_;
-  PerLevel<TensorSet> kept_;
-  LevelId deepest_{};
-  Unrolling unrolling_;
-  bool in_parallel_ = false;
-  std::string wrong_;
-};
-
-}  // namespace
 
 std::string why_outside_of(const Mapspace& space, const Mapping& mapping) {
   const Problem& problem = space.problem();
   const Mapping plain = canonical(problem.workload(), mapping);
   if (!std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing)) {
-    return Reading{space}.read(plain);
+    return first_breach(space, plain);
   }
   const std::vector<NvdlaSchedule> schedules = nvdla_space(problem, LatencyMode::kRamped).schedules;
   const bool is_one = std::any_of(schedules.begin(), schedules.end(), [&](const auto& schedule) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "mapper/counting/mapspace_size.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/plots.hpp"
@@ -82,9 +83,10 @@ std::string histogram_text(const Mapspace& space, const HistogramOptions& option
     text += fmt::format("  {:>9} {:<50} {:>9}\n", energy_text(Picojoules{bins.edge(i)}),
                         std::string(length, '#'), grouped(bins.counts[i]));
   }
-  text += fmt::format("\n{} {}, of {} in the mapspace{}\n",
-                      counted_mappings("distinct ", histogram), selection(options),
-                      short_decimal(space.size()), histogram.interrupted ? " (interrupted)" : "");
+  text +=
+      fmt::format("\n{} {}, of {} in the mapspace{}\n", counted_mappings("distinct ", histogram),
+                  selection(options), short_decimal(mapspace_size(space)),
+                  histogram.interrupted ? " (interrupted)" : "");
   text += fmt::format("random walks over {} of {} spatial unrollings, {} steps\n",
                       grouped(histogram.unrollings), grouped(histogram.unrollings_total),
                       grouped(histogram.proposals));

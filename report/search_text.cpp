@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mapper/mapspace/why_empty.hpp"
+#include "mapper/counting/why_empty.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"

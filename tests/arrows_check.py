@@ -22,6 +22,22 @@ MAY_INCLUDE = {
     "campaign": MODEL | {"mapper", "report", "interop"},
     "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
 }
+# The folders inside two modules: whose headers each may include; "" is the module's own folder. Its sources put
+# the parts together and may include all. INTERFACE: what all folders of the mapper may include.
+MAPPER_ORDER = ("mapspace", "counting", "graph", "bounds", "label_search", "branch", "baselines", "nvdla", "gpu")
+INSIDE = {
+    "mapper": {name: set(MAPPER_ORDER[: i + 1]) for i, name in enumerate(MAPPER_ORDER)} | {"": {"", "mapspace"}},
+    # The reference simulation proves the counts, so that no count uses it; GPUs have a model of
+    # their own.
+    "costmodel": {
+        "": {"", "timing", "nvdla"},
+        "timing": {"", "timing", "nvdla"},
+        "nvdla": {"", "timing", "nvdla"},
+        "reference": {"", "reference"},
+        "gpu": {"", "gpu"},
+    },
+}
+INTERFACE = {"mapper/deadline.hpp", "mapper/front.hpp", "mapper/mapper.hpp", "mapper/objective.hpp"}
 # What comes from outside, and what one function owns, has a home; nothing else may name it.
 HOMES = [
     (r"#include <yaml-cpp/", ("core/yaml.cpp",)),
@@ -36,14 +52,30 @@ HOMES = [
 ]
 
 
+def inner(path):
+    """The folder of mapper/graph/lattice.hpp inside its module: graph."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def crosses(name, included):
+    """Does an include within a module go against the order of its folders?"""
+    module = name.split("/")[0]
+    if module not in INSIDE or included in INTERFACE or (not inner(name) and name.endswith(".cpp")):
+        return False
+    return inner(included) not in INSIDE[module][inner(name)]
+
+
 def problems(root):
     for folder, allowed in MAY_INCLUDE.items():
         for path in sorted((root / folder).rglob("*.[ch]*")):
             name = path.relative_to(root).as_posix()
             for number, line in enumerate(path.read_text().splitlines(), 1):
-                own = re.match(r'#include "(\w+)/', line)
-                if own and own[1] != folder and own[1] not in allowed:
-                    yield f"{name}:{number}: {folder} may not include {own[1]}"
+                own = re.match(r'#include "((\w+)/[^"]+)"', line)
+                if own and own[2] != folder and own[2] not in allowed:
+                    yield f"{name}:{number}: {folder} may not include {own[2]}"
+                if own and own[2] == folder and crosses(name, own[1]):
+                    yield f"{name}:{number}: {folder}/{inner(name)} may not include {own[1]}"
                 for pattern, homes in HOMES:
                     if re.match(pattern, line.strip()) and not name.startswith(homes):
                         yield f"{name}:{number}: {line.strip()} belongs in {' or '.join(homes)}"

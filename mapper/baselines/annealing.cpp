@@ -10,7 +10,7 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kPerRun = 4'000;
+constexpr std::int64_t kAnnealingPerRun = 4'000;
 constexpr double kStart = 0.1;      // T_0
 constexpr double kCooling = 0.999;  // T_i = T_0 * this^i
 constexpr int kTries = 32;          // to find a change that stays in the space
@@ -59,7 +59,7 @@ SampleStatistics anneal(Run run, const Neighbours& neighbours) {
 
 SearchResult search_annealing(const Mapspace& space, const SearchOptions& options) {
   const Neighbours neighbours{space};
-  return search_with_restarts(space, options, kPerRun,
+  return search_with_restarts(space, options, kAnnealingPerRun,
                               [&](Run run) { return anneal(std::move(run), neighbours); });
 }
 

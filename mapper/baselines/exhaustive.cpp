@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "mapper/counting/mapspace_size.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/statistics_of_draws.hpp"
@@ -38,7 +39,7 @@ SearchResult search_exhaustive(const Mapspace& space, const SearchOptions& optio
   SearchResult result = tally.result(space.problem());
   result.interrupted = !completed;
   result.certificate.mapspace_size =
-      space.size_unless([&] { return !completed && deadline.over(); }).value_or("");
+      mapspace_size_unless(space, [&] { return !completed && deadline.over(); }).value_or("");
   if (completed) {
     result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
     result.certificate.lower_bound = result.cost ? objective_value(options.objective, *result.cost)

@@ -17,7 +17,7 @@ constexpr std::size_t kElite = 6;       // pass on as they are
 constexpr std::size_t kTournament = 3;  // the best of so many becomes a parent
 constexpr double kCrossover = 0.6;      // share of children with two parents
 constexpr int kMostMutations = 3;       // a child has 1 to so many
-constexpr std::int64_t kPerRun = 100 * static_cast<std::int64_t>(kPopulation);
+constexpr std::int64_t kGeneticPerRun = 100 * static_cast<std::int64_t>(kPopulation);
 
 using Population = std::vector<Candidate>;
 
@@ -163,7 +163,7 @@ SampleStatistics evolve(Run run, const Neighbours& neighbours) {
 
 SearchResult search_genetic(const Mapspace& space, const SearchOptions& options) {
   const Neighbours neighbours{space};
-  return search_with_restarts(space, options, kPerRun,
+  return search_with_restarts(space, options, kGeneticPerRun,
                               [&](Run run) { return evolve(std::move(run), neighbours); });
 }
 

@@ -6,7 +6,7 @@ namespace mapsim {
 
 namespace {
 
-constexpr std::int64_t kPerRun = 256;
+constexpr std::int64_t kRandomPerRun = 256;
 
 SampleStatistics draw(Run run) {
   SampleStatistics tally;
@@ -20,7 +20,7 @@ SampleStatistics draw(Run run) {
 }  // namespace
 
 SearchResult search_random(const Mapspace& space, const SearchOptions& options) {
-  return search_with_restarts(space, options, kPerRun, draw);
+  return search_with_restarts(space, options, kRandomPerRun, draw);
 }
 
 }  // namespace mapsim

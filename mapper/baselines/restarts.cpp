@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "core/threads.hpp"
+#include "mapper/counting/mapspace_size.hpp"
 
 namespace mapsim {
 
 namespace {
 
 // Runs whose tallies wait to be added up in order.
-constexpr std::int64_t kBatch = 64;
+constexpr std::int64_t kRunsAtOnce = 64;
 
 // A stream of its own for each run, whichever thread makes it.
 Rng stream(std::uint64_t seed, std::int64_t run) {
@@ -38,8 +39,8 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   const std::int64_t wanted = sampler.empty() ? 0 : options.evaluations;
   const std::int64_t runs = (wanted + per_run - 1) / per_run;
   SampleStatistics tally;
-  for (std::int64_t first = 0; first < runs && !deadline.over(); first += kBatch) {
-    const std::int64_t count = std::min(kBatch, runs - first);
+  for (std::int64_t first = 0; first < runs && !deadline.over(); first += kRunsAtOnce) {
+    const std::int64_t count = std::min(kRunsAtOnce, runs - first);
     std::vector<SampleStatistics> parts(static_cast<std::size_t>(count));
     for_each_on_threads(parts.size(), options.threads, [&](std::size_t i) {
       const std::int64_t run = first + static_cast<std::int64_t>(i);
@@ -53,7 +54,7 @@ SearchResult search_with_restarts(const Mapspace& space, const SearchOptions& op
   SearchResult result = tally.result(space.problem());
   result.interrupted = tally.evaluations() < wanted || sampler.is_partial();
   result.certificate.mapspace_size =
-      sampler.is_partial() ? "" : space.size_unless(stop).value_or("");
+      sampler.is_partial() ? "" : mapspace_size_unless(space, stop).value_or("");
   result.statistics.seconds = deadline.seconds();
   return result;
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "mapper/counting/mapspace_size.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -27,7 +29,7 @@ std::int64_t count_if_few(const Mapspace& space) {
     tiles *= static_cast<double>(domain.size());
   }
   const std::optional<std::string> size =
-      tiles <= kFewTiles ? space.size_unless([] { return false; }) : std::nullopt;
+      tiles <= kFewTiles ? mapspace_size_unless(space, [] { return false; }) : std::nullopt;
   const bool is_few = size && size->size() <= std::to_string(kFewMappings).size();
   const std::int64_t count = is_few ? std::stoll(*size) : 0;
   return count <= kFewMappings ? count : 0;

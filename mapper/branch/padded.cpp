@@ -10,7 +10,7 @@
 #include "mapper/branch/class_search.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "mapper/mapspace/factor.hpp"
-#include "mapper/membership.hpp"
+#include "mapper/mapspace/membership.hpp"
 
 namespace mapsim {
 
@@ -133,7 +133,8 @@ class Candidates {
       return false;
     }
     const exact::Key key = balanced::key_of_cost(objective_, *cost);
-    if ((best_ && !(key < best_->key)) || !why_outside_of(space_, mapping).empty()) {
+    if ((best_ && !(key < best_->key)) ||
+        !first_breach(space_, canonical(space_.problem().workload(), mapping)).empty()) {
       return false;
     }
     best_ = Incumbent{mapping, *cost, key};

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "mapper/bounds/array_bound.hpp"
 #include "mapper/bounds/completion_bound.hpp"
 #include "mapper/bounds/incumbent.hpp"
 #include "mapper/bounds/moves.hpp"

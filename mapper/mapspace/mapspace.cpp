@@ -3,12 +3,6 @@
 
 #include <utility>
 
-#include "mapper/counting/imperfect_count.hpp"
-#include "mapper/counting/ruled.hpp"
-#include "mapper/counting/ruled_extents.hpp"
-#include "mapper/counting/whole_count.hpp"
-#include "mapper/mapper.hpp"
-
 namespace mapsim {
 
 Mapspace::Mapspace(const Problem& problem, Constraints constraints)
@@ -74,35 +68,6 @@ const Mapspace::Found& Mapspace::counts() const {
     }
   });
   return *found_;
-}
-
-std::optional<std::string> Mapspace::size_unless(const std::function<bool()>& stop) const {
-  if (constraints_.factors.balanced) {
-    const auto number = is_ruled() ? nests::count_ruled_extents(*this, stop)
-                                   : nests::count_extent_nests(*this, stop);
-    return number ? std::optional(number->get_str()) : std::nullopt;
-  }
-  if (!is_ruled()) {
-    return nests::count_mappings(*this).get_str();
-  }
-  mpz_class size;
-  nests::RuledTables tables{*this};
-  for (const UnrollingClass& group : group_by_factors()) {
-    const auto nests = tables.of(group)->count(temporal_bounds(problem_->workload(), group), stop);
-    if (!nests) {
-      return std::nullopt;
-    }
-    size += *nests * mpz_class{static_cast<long>(group.assignments)};
-  }
-  return size.get_str();
-}
-
-std::string Mapspace::size() const {
-  if (const auto size = size_unless([] { return false; })) {
-    return *size;
-  }
-  throw UnsupportedSearch(
-      "the balanced mappings under these rules are too many to count; limit their pieces");
 }
 
 }  // namespace mapsim

@@ -70,12 +70,6 @@ class Mapspace {
   std::vector<Unrolling> unrollings() const;
   std::int64_t unrolling_count() const { return counts().unrollings; }
 
-  // Exact number of mappings, as a decimal string. By a closed form: docs/mapspace.md. Throws
-  // UnsupportedSearch where that is beyond it: balanced factors under rules, long domains.
-  std::string size() const;
-  // The same, unless `stop`, which is asked now and then, says so, or it is beyond it: balanced
-  // factors and rules can take long, and only they ask.
-  std::optional<std::string> size_unless(const std::function<bool()>& stop) const;
   // Calls `visit` with each mapping once, in a fixed order, until it returns false. Returns false
   // if `visit` did.
   bool enumerate(const std::function<bool(const Mapping&)>& visit) const;

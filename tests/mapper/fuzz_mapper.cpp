@@ -10,6 +10,7 @@
 
 #include "exact_check.hpp"
 #include "front_check.hpp"
+#include "mapper/counting/mapspace_size.hpp"
 #include "random_space.hpp"
 #include "shrink_space.hpp"
 #include "tests/costmodel/case_text.hpp"
@@ -27,7 +28,8 @@ bool fails(const mapsim::SearchCase& random, std::int64_t max_size) {
       return false;  // an extent of its own that shrinking the bound has left behind
     }
   }
-  const std::string size = mapsim::Mapspace{random.problem, random.constraints}.size();
+  const std::string size =
+      mapsim::mapspace_size(mapsim::Mapspace{random.problem, random.constraints});
   return size.size() < 19 && std::stoll(size) <= max_size && size != "0" &&
          !mapsim::exact_mismatch(random).empty();
 }

@@ -16,6 +16,7 @@
 #include "brute_space.hpp"
 #include "mapper/baselines/sampler.hpp"
 #include "mapper/counting/counting.hpp"
+#include "mapper/counting/mapspace_size.hpp"
 #include "membership.hpp"
 #include "random_space.hpp"
 #include "workloads/conv.hpp"
@@ -91,18 +92,18 @@ TEST(Unrollings, AreGivenToAxesInATimeThatDoesNotGrowWithTheBounds) {
 TEST(Mapspace, SizeIsTheNumberOfMappingsByHand) {
   // One level, no fanout: only the order of loops. 2 x 2: MN, NM.
   const Problem two_dims{plain_arch({{}}), gemm("g", {2, 2, 1, {}, false})};
-  EXPECT_EQ((Mapspace{two_dims, {}}.size()), "2");
+  EXPECT_EQ((mapspace_size(Mapspace{two_dims, {}})), "2");
   // 4 x 2: M4 in one loop: 2 orders; in two: around N.
   const Problem nested{plain_arch({{}}), gemm("g", {4, 2, 1, {}, false})};
-  EXPECT_EQ((Mapspace{nested, {}}.size()), "3");
+  EXPECT_EQ((mapspace_size(Mapspace{nested, {}})), "3");
   // Two levels, one loop: each of 3 tensors bypasses, or is kept above or below the loop.
   const Problem kept{plain_arch({{}, {}}), gemm("g", {2, 1, 1, {}, false})};
-  EXPECT_EQ((Mapspace{kept, {}}.size()), "27");
+  EXPECT_EQ((mapspace_size(Mapspace{kept, {}})), "27");
   // Even: 7 sets of tensors above or below, or none at all.
-  EXPECT_EQ((Mapspace{kept, {true, {}, {}}}.size()), "15");
+  EXPECT_EQ((mapspace_size(Mapspace{kept, {true, {}, {}}})), "15");
   // Nothing to loop over: each tensor is kept or not.
   const Problem point{plain_arch({{}, {}}), gemm("g", {1, 1, 1, {}, false})};
-  EXPECT_EQ((Mapspace{point, {}}.size()), "8");
+  EXPECT_EQ((mapspace_size(Mapspace{point, {}})), "8");
 }
 
 TEST(Mapspace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
@@ -128,7 +129,7 @@ TEST(Mapspace, EnumeratesUnderRulesWhatNoRuleForbids) {
     without.extents.clear();
     without.loops.clear();
     const Mapspace wide{random.problem, without};
-    if (wide.size().size() > 4) {
+    if (mapspace_size(wide).size() > 4) {
       continue;
     }
     const Mapspace space{random.problem, random.constraints};
@@ -280,7 +281,7 @@ TEST(Unrollings, GivenOneFixesTheFanoutsItNames) {
   const Mapspace fixed{problem, {false, Unrolling{idle, given}, {}}};
   EXPECT_THAT(fixed.unrollings(), testing::ElementsAre(Unrolling{given}));
   const Unroll too_wide{DimId{1}, FanoutId{0}, Axis::kY, 4};
-  EXPECT_EQ((Mapspace{problem, {false, Unrolling{too_wide}, {}}}.size()), "0");
+  EXPECT_EQ((mapspace_size(Mapspace{problem, {false, Unrolling{too_wide}, {}}})), "0");
 }
 
 TEST(Unrollings, ObeyTheDimsOfAnAxis) {
@@ -342,7 +343,7 @@ TEST(MapspaceSize, IsThatOfItsGroupsTogether) {
     for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
       sum += counter.count(unrolling_class) * static_cast<long>(unrolling_class.assignments);
     }
-    EXPECT_EQ(space.size(), sum.get_str());
+    EXPECT_EQ(mapspace_size(space), sum.get_str());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/rng.hpp"
+#include "mapper/counting/mapspace_size.hpp"
 #include "random_rules.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
@@ -318,7 +319,7 @@ SearchCase random_case(std::uint64_t seed, std::int64_t max_size, bool ruled,
     if (ruled) {
       add_random_rules(rng, found.problem, found.constraints);
     }
-    const std::string size = Mapspace{found.problem, found.constraints}.size();
+    const std::string size = mapspace_size(Mapspace{found.problem, found.constraints});
     if (size.size() < 19 && std::stoll(size) <= max_size && size != "0") {
       return found;
     }
@@ -330,7 +331,7 @@ bool is_quick_to_look_at(const Problem& problem, Constraints free, std::int64_t 
   free.extents.clear();
   free.loops.clear();
   free.spatial.reset();
-  const std::string size = Mapspace{problem, free}.size();
+  const std::string size = mapspace_size(Mapspace{problem, free});
   return size.size() < 12 && std::stoll(size) <= 10 * max_size;
 }
 
@@ -352,7 +353,8 @@ SearchCase balanced_case(std::uint64_t seed, std::int64_t max_size, bool ruled) 
       add_random_rules(rng, found.problem, found.constraints);
     }
     const bool quick = !ruled || is_quick_to_look_at(found.problem, found.constraints, max_size);
-    const std::string size = quick ? Mapspace{found.problem, found.constraints}.size() : "0";
+    const std::string size =
+        quick ? mapspace_size(Mapspace{found.problem, found.constraints}) : "0";
     // Charges that grow later keep labels apart: where hops cost something, small spaces only.
     const std::int64_t most = found.problem.places_matter() ? max_size / 10 : max_size;
     if (size.size() < 10 && std::stoll(size) <= most && size != "0") {
@@ -423,7 +425,7 @@ bool is_counted(const SearchCase& random) {
   const Mapspace space{random.problem, random.constraints};
   std::int64_t count = 0;
   return space.enumerate([&](const Mapping&) { return ++count > 0; }) &&
-         space.size() == std::to_string(count);
+         mapspace_size(space) == std::to_string(count);
 }
 
 }  // namespace mapsim

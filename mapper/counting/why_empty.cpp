@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/mapspace/why_empty.hpp"
+#include "mapper/counting/why_empty.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <utility>
 #include <vector>
+
+#include "mapper/counting/mapspace_size.hpp"
 
 namespace mapsim {
 namespace {
@@ -63,7 +65,7 @@ std::vector<Dropped> drop_each(const Mapspace& space) {
 std::string why_empty(const Mapspace& space) {
   std::vector<std::string> to_blame;
   for (Dropped& candidate : drop_each(space)) {
-    if (Mapspace{space.problem(), std::move(candidate.others)}.size() != "0") {
+    if (mapspace_size(Mapspace{space.problem(), std::move(candidate.others)}) != "0") {
       to_blame.push_back(std::move(candidate.name));
     }
   }
