@@ -19,6 +19,7 @@
 #include "app/places.hpp"
 #include "app/version.hpp"
 #include "core/edit_distance.hpp"
+#include "core/shipped.hpp"
 
 namespace mapsim {
 
@@ -153,12 +154,15 @@ std::optional<Information> read(CLI::App& app, int argc, const char* const* argv
   return std::nullopt;
 }
 
-// Inputs that are no files here but were installed with the program.
-void find_shipped(const Options& options) {
+// Inputs that are no files here but are shipped with the program.
+void find_inputs(const Options& options) {
   for (const Option& option : options) {
     if (!option.input) {
       continue;
     }
+    const auto shipped = [&](const std::string& path) {
+      return find_shipped(path, *option.input, shipped_configs());
+    };
     if (auto* const* path = std::get_if<std::string*>(&option.value)) {
       **path = shipped(**path);
     } else if (auto* const* paths = std::get_if<std::vector<std::string>*>(&option.value)) {
@@ -242,7 +246,7 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
     const CLI::App& read_command = *app.get_subcommands().front();
     command.options.check([&](const std::string& name) { return read_command.count(name) > 0; });
   }
-  find_shipped(command.options.options);
+  find_inputs(command.options.options);
   return command.arguments();
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/campaign_arguments.hpp"
 #include "app/gpu_arguments.hpp"
+#include "app/layer_arguments.hpp"
 #include "app/output.hpp"
 #include "app/timeloop_arguments.hpp"
 #include "mapper/histogram.hpp"
@@ -15,7 +16,7 @@
 
 namespace mapsim {
 
-// The command line as values; those of campaigns and GPUs are in files of their own.
+// The command line as values; those of campaigns and GPUs have their own files.
 struct ObjectiveArguments {
   Objective objective;
   bool chosen = false;      // by --objective
@@ -122,9 +123,9 @@ struct ImportArguments {
   Output output;
 };
 
-using Command = std::variant<SearchArguments, NetworkArguments, SweepArguments, MergeArguments,
-                             ResultsArguments, ReportArguments, CheckArguments, EvalArguments,
-                             SimulateArguments, RooflineArguments, ShowArguments,
+using Command = std::variant<SearchArguments, ListArguments, NetworkArguments, SweepArguments,
+                             MergeArguments, ResultsArguments, ReportArguments, CheckArguments,
+                             EvalArguments, SimulateArguments, RooflineArguments, ShowArguments,
                              HistogramArguments, ImportArguments, CompareArguments, ExportArguments,
                              CalibrateArguments, ValidateArguments, MicrobenchArguments>;
 
@@ -136,9 +137,8 @@ class UsageError : public std::runtime_error {
 // With the limit on latency in cycles of this clock. Throws UsageError.
 Objective complete(const ObjectiveArguments& arguments, Hertz clock);
 
-// --help or --version: the text that answers it.
 struct Information {
-  std::string text;
+  std::string text;  // what --help, --version or --man prints
 };
 
 // Throws UsageError.

@@ -34,7 +34,7 @@ Option database_option(const std::string& name, std::string& database) {
 CommandOptions options_of(SweepArguments& a) {
   Option threads = threads_option(a.threads);
   threads.help = "Points at a time [all cores; under mpirun one a process]";
-  return {{input(required({"CAMPAIGN", "", "Campaign (YAML)", &a.campaign})),
+  return {{input(required({"CAMPAIGN", "", "Campaign (YAML)", &a.campaign}), FileKind::kCampaign),
            database_option("--db", a.database),
            {"--shard", "I/N", "Only the I-th of N parts, for a database of its own",
             Read{[&a](const std::string& text) { return read_shard(text, a); }}},

@@ -34,6 +34,7 @@ Answer run_on_gpu(const SearchArguments& arguments, const Document& machine);
 Answer run_on_gpu(const NetworkArguments& arguments, const Document& machine);
 Answer run_on_gpu(const EvalArguments& arguments, const Document& machine);
 Answer run(const NetworkArguments& arguments);
+Answer run(const ListArguments& arguments);
 Answer run(const SweepArguments& arguments);
 Answer run(const MergeArguments& arguments);
 Answer run(const ResultsArguments& arguments);

@@ -35,19 +35,21 @@ Options subject_options(ValidateArguments& a) {
     a.device = text;
     return std::nullopt;
   };
-  return {arch_argument(a.arch, "Architecture (YAML) of the GPU"),
-          input(required({"WORKLOAD", "", "Workloads (YAML)", &a.workloads})),
-          {"--device", "cuda|replay=FILE",
-           "cuda: the GPU of this machine (default); replay=FILE: measurements in its place",
-           Read{read_device}},
-          {"--top", "N", "Kernels that the model puts first, most of them of different tiles [16]",
-           whole(a.top, 1, 1000)},
-          {"--sample", "N", "Kernels drawn from all others, half from the fast ones [16]",
-           whole(a.sample, 0, 1000)},
-          {"--seed", "N", "Seed of draws and orders [1]", whole(a.seed, 0, kMost)},
-          generated_precision_option(a.precision,
-                                     "Of the operands, whatever their width in the workload"),
-          layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "Of GEMMs [tn]")};
+  return {
+      arch_argument(a.arch, "Architecture (YAML) of the GPU"),
+      input(required({"WORKLOAD", "", "Workloads (YAML, or names of shipped ones)", &a.workloads}),
+            FileKind::kWorkload),
+      {"--device", "cuda|replay=FILE",
+       "cuda: the GPU of this machine (default); replay=FILE: measurements in its place",
+       Read{read_device}},
+      {"--top", "N", "Kernels that the model puts first, most of them of different tiles [16]",
+       whole(a.top, 1, 1000)},
+      {"--sample", "N", "Kernels drawn from all others, half from the fast ones [16]",
+       whole(a.sample, 0, 1000)},
+      {"--seed", "N", "Seed of draws and orders [1]", whole(a.seed, 0, kMost)},
+      generated_precision_option(a.precision,
+                                 "Of the operands, whatever their width in the workload"),
+      layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "Of GEMMs [tn]")};
 }
 
 Options protocol_options(ValidateArguments& a) {
@@ -102,7 +104,8 @@ CommandOptions options_of(MicrobenchArguments& a) {
 CommandOptions options_of(CalibrateArguments& a) {
   return {
       joined({{required({"MEASUREMENTS", "", "Measurements (CSV)", &a.measurements}),
-               input(required({"--arch", "FILE", "Architecture (YAML) of a GPU", &a.arch})),
+               input(required({"--arch", "FILE", "Architecture (YAML) of a GPU", &a.arch}),
+                     FileKind::kArch),
                {"--save-arch", "FILE", "Write the architecture with its calibration to FILE (YAML)",
                 &a.calibrated},
                {"--gpu", "NAME", "Use the rows of this GPU [the architecture's name]", &a.gpu},

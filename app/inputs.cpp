@@ -8,6 +8,9 @@
 #include <system_error>
 #include <utility>
 
+#include "app/places.hpp"
+#include "core/shipped.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -30,22 +33,27 @@ Input database(const std::string& path) {
   return {"--db", fs::exists(path, error) ? path : "", {FileKind::kDatabase}};
 }
 
-// Folders that may have the shipped files of a kind: of the working directory, and at or above the
-// program, as built and as installed.
+// Folders that may have the shipped files of a kind.
 std::vector<std::string> shipped_folders(FileKind kind) {
   const std::string below = folder_of(kind);
-  if (below.empty()) {
-    return {};
-  }
-  std::vector<std::string> folders{(fs::path{"configs"} / below).string()};
-  std::error_code error;
-  fs::path at = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (; !error && at.has_relative_path(); at = at.parent_path()) {
-    for (const char* const configs : {"configs", "share/mapsim/configs"}) {
-      folders.push_back((at / configs / below).string());
+  std::vector<std::string> folders;
+  if (!below.empty()) {
+    for (const std::string& configs : shipped_configs()) {
+      folders.push_back(configs + "/" + below);
     }
   }
   return folders;
+}
+
+// What is wrong with an input that is not there by its name; nullopt: look for its file.
+std::optional<Diagnostic> unknown_name(const Input& input) {
+  std::error_code error;
+  if (input.wanted.empty() || std::string_view{folder_of(input.wanted.front())}.empty() ||
+      fs::exists(input.path, error)) {
+    return std::nullopt;
+  }
+  const std::string wrong = unknown_name(input.path, input.wanted.front(), shipped_configs());
+  return wrong.empty() ? std::nullopt : std::optional{Diagnostic{input.path, 0, 0, "", wrong, ""}};
 }
 
 // "are ARCH and WORKLOAD swapped?" where the file is what another one should be.
@@ -74,6 +82,8 @@ std::vector<Input> inputs_of(const NetworkArguments& a) {
 std::vector<Input> inputs_of(const SweepArguments& a) {
   return {{"CAMPAIGN", a.campaign, {FileKind::kCampaign}}, database(a.database)};
 }
+
+std::vector<Input> inputs_of(const ListArguments&) { return {}; }
 
 std::vector<Input> inputs_of(const MergeArguments& a) {
   std::vector<Input> inputs{database(a.database)};
@@ -180,6 +190,10 @@ void check_inputs(const std::vector<Input>& inputs) {
   std::vector<Diagnostic> wrong;
   for (const Input& input : inputs) {
     if (input.path.empty()) {
+      continue;
+    }
+    if (auto unknown = unknown_name(input)) {
+      wrong.push_back(std::move(*unknown));
       continue;
     }
     std::string beginning;

@@ -43,7 +43,8 @@ CommandOptions options_of(EvalArguments& a) {
       {input_arguments(a.arch, a.workload),
        {input({"MAPPING", "",
                "Mapping (YAML); on a GPU a kernel (YAML, or JSON of search), or options instead",
-               &a.mapping})},
+               &a.mapping},
+              FileKind::kMapping)},
        kernel_options(a.kernel),
        {{"--explain-energy", "",
          "Every action with its count, its energy, and where that number comes from",
@@ -58,7 +59,7 @@ CommandOptions options_of(EvalArguments& a) {
 
 CommandOptions options_of(SimulateArguments& a) {
   return {joined({input_arguments(a.arch, a.workload),
-                  {input(required({"MAPPING", "", "Mapping (YAML)", &a.mapping})),
+                  {input(required({"MAPPING", "", "Mapping (YAML)", &a.mapping}), FileKind::kMapping),
                    {"--seed", "N", "Seed of the operands [1]", whole(a.seed, 0, kMost)},
                    {"--max-steps", "N", "Refuse walks of more steps of MAC units [10000000]",
                     whole(a.max_steps, 1, kMost)},
@@ -78,8 +79,10 @@ CommandOptions options_of(ShowArguments& a) {
                   .type = "",
                   .help = "Workload (YAML)",
                   .value = &a.workload,
-                  .needs = {"MAPPING"}}),
-           input({"MAPPING", "", "Mapping (YAML)", &a.mapping}), threads_option(a.threads),
+                  .needs = {"MAPPING"}},
+                 FileKind::kWorkload),
+           input({"MAPPING", "", "Mapping (YAML)", &a.mapping}, FileKind::kMapping),
+           threads_option(a.threads),
            out_option(a.output.file)}};
 }
 

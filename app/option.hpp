@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/edit_distance.hpp"
+#include "core/file_kind.hpp"
 
 namespace mapsim {
 
@@ -37,20 +38,22 @@ struct Option {
   std::string help;
   OptionValue value;
   bool required = false;
-  bool repeats = false;  // each value is taken
-  bool input = false;    // a file that is read, perhaps one of those installed with the program
+  bool repeats = false;             // each value is taken
+  std::optional<FileKind> input{};  // a file that is read; it may go by the name of a shipped one
   // Options that cannot stand beside this one, and those without which it means nothing.
   Words excludes{};
   Words needs{};
 };
 using Options = std::vector<Option>;
 
+// Was an option given? Known by its long name.
+using Given = std::function<bool(const std::string& name)>;
 struct CommandOptions {
   Options options;
   std::string footer{};  // of --help
   // What options that were given have against each other beyond `excludes` and `needs`; throws
-  // UsageError. `given` knows an option by its long name.
-  std::function<void(const std::function<bool(const std::string& name)>& given)> check{};
+  // UsageError.
+  std::function<void(const Given& given)> check{};
 };
 
 Options joined(std::initializer_list<Options> parts);
@@ -59,8 +62,8 @@ inline Option required(Option option) {
   return option;
 }
 
-inline Option input(Option option) {
-  option.input = true;
+inline Option input(Option option, FileKind kind) {
+  option.input = kind;
   return option;
 }
 

@@ -21,11 +21,14 @@ Options joined(std::initializer_list<Options> parts) {
 }
 
 Option arch_argument(std::string& arch, const std::string& help) {
-  return input(required({"ARCH", "", help, &arch}));
+  return input(required({"ARCH", "", help, &arch}), FileKind::kArch);
 }
 
 Options input_arguments(std::string& arch, std::string& workload) {
-  return {arch_argument(arch), input(required({"WORKLOAD", "", "Workload (YAML)", &workload}))};
+  return {
+      arch_argument(arch),
+      input(required({"WORKLOAD", "", "Workload (YAML, or the name of a shipped one)", &workload}),
+            FileKind::kWorkload)};
 }
 
 Option out_option(std::string& file) {
@@ -45,7 +48,8 @@ Option threads_option(int& threads) {
 }
 
 Option constraints_option(std::string& file) {
-  return input({"--constraints", "FILE", "What mappings must look like (YAML)", &file});
+  return input({"--constraints", "FILE", "What mappings must look like (YAML)", &file},
+               FileKind::kConstraints);
 }
 
 Options objective_options(ObjectiveArguments& a) {

@@ -12,7 +12,8 @@ namespace mapsim {
 inline constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // Options that several commands take. Short ones mean the same everywhere: -h and -o.
-Option arch_argument(std::string& arch, const std::string& help = "Architecture (YAML)");
+Option arch_argument(std::string& arch,
+                     const std::string& help = "Architecture (YAML, or the name of a shipped one)");
 Option out_option(std::string& file);
 Option threads_option(int& threads);  // all cores unless given
 Option constraints_option(std::string& file);
@@ -35,6 +36,7 @@ Options onnx_options(OnnxArguments& a);
 // The commands.
 CommandOptions options_of(SearchArguments& a);
 CommandOptions options_of(NetworkArguments& a);
+CommandOptions options_of(ListArguments& a);
 CommandOptions options_of(SweepArguments& a);
 CommandOptions options_of(MergeArguments& a);
 CommandOptions options_of(ResultsArguments& a);

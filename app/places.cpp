@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/shipped.hpp"
+
 namespace mapsim {
 
 namespace {
@@ -34,11 +36,12 @@ std::string mpi_module() {
   return "";
 }
 
-std::string shipped(const std::string& path) {
-  const fs::path installed = program_folder() / MAPSIM_DATA / path;
-  return !path.starts_with("configs/") || is_there(path) || !is_there(installed)
-             ? path
-             : installed.lexically_normal().string();
+std::vector<std::string> shipped_configs() {
+  std::vector<std::string> folders = configs_above(program_folder().string());
+  if (is_there("configs/arch")) {
+    folders.insert(folders.begin(), "configs");  // of the working directory
+  }
+  return folders;
 }
 
 }  // namespace mapsim

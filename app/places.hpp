@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <vector>
 
 namespace mapsim {
 
@@ -10,8 +11,8 @@ namespace mapsim {
 // The module that speaks to MPI (campaign/mpi.hpp); empty: there is none.
 std::string mpi_module();
 
-// `path`, or the shipped file of that name (configs/arch/eyeriss.yaml) where the program is
-// installed and `path` does not exist.
-std::string shipped(const std::string& path);
+// Folders that may have the shipped files (core/shipped.hpp): of the working directory, then at and
+// above the program, as built and as installed.
+std::vector<std::string> shipped_configs();
 
 }  // namespace mapsim

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/options.hpp"
+#include "app/shipped_kinds.hpp"
 
 namespace mapsim {
 
@@ -23,7 +25,7 @@ Options strategy_options(Arguments& a) {
 
 template <class Arguments>
 auto strategy_check(const Arguments& a) {
-  return [&a](const std::function<bool(const std::string&)>& given) {
+  return [&a](const Given& given) {
     for (const char* name : {"--evaluations", "--seed"}) {
       if (given(name) && (a.strategy == "exact" || a.strategy == "exhaustive")) {
         throw UsageError(
@@ -93,26 +95,40 @@ CommandOptions options_of(SearchArguments& a) {
 
 CommandOptions options_of(NetworkArguments& a) {
   return {
-      joined(
-          {{arch_argument(a.arch),
-            input(required({"NETWORK", "", "Network (YAML, or a model: FILE.onnx)", &a.network}))},
-           onnx_options(a.onnx),
-           {{"--constraints", "FILE", "What mappings of every layer must look like",
-             &a.constraints}},
-           objective_options(a.objective),
-           strategy_options(a),
-           {threads_option(a.threads),
-            budget_option(a.budget,
-                          "Stop the search of each distinct layer after this long (10 s, 2 "
-                          "min)"),
-            labels_option(a.budget,
-                          "Stop that of each after about N labels: the same result on any "
-                          "machine"),
-            precision_option(a.kernels.precision), path_option(a.kernels.path),
-            layout_option(a.kernels.layout, {"nhwc", "nchw"},
-                          "GPU: nhwc (default) or nchw, of convolutions")},
-           output_options(a.output)}),
+      joined({{arch_argument(a.arch),
+               input(required({"NETWORK", "",
+                               "Network (YAML, the name of a shipped one, or a model: FILE.onnx)",
+                               &a.network}),
+                     FileKind::kNetwork)},
+              onnx_options(a.onnx),
+              {input({"--constraints", "FILE", "What mappings of every layer must look like",
+                      &a.constraints},
+                     FileKind::kConstraints)},
+              objective_options(a.objective),
+              strategy_options(a),
+              {threads_option(a.threads),
+               budget_option(a.budget,
+                             "Stop the search of each distinct layer after this long (10 s, 2 "
+                             "min)"),
+               labels_option(a.budget,
+                             "Stop that of each after about N labels: the same result on any "
+                             "machine"),
+               precision_option(a.kernels.precision), path_option(a.kernels.path),
+               layout_option(a.kernels.layout, {"nhwc", "nchw"},
+                             "GPU: nhwc (default) or nchw, of convolutions")},
+              output_options(a.output)}),
       "", strategy_check(a)};
+}
+
+CommandOptions options_of(ListArguments& a) {
+  Words kinds;
+  for (const ShippedKind& kind : kShippedKinds) {
+    kinds.emplace_back(kind.name);
+  }
+  const std::string help = fmt::format("One of {} [all]", fmt::join(kinds, ", "));
+  return {{{"KIND", "", help, choice(a.kind, kinds)},
+           {"--names", "", "Names only, one a line", &a.names},
+           out_option(a.output.file)}};
 }
 
 CommandOptions options_of(CheckArguments& a) {

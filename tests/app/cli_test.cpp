@@ -290,11 +290,11 @@ struct Misuse {
 TEST_F(CommandLine, ExplainsMisuse) {
   const std::string inputs = kTeaching + " " + kLayer + " ";
   for (const auto& [arguments, message] : {
-           Misuse{"",
-                  "a command is missing; one of search, network, sweep, merge, results, report, "
-                  "check, eval, simulate, roofline, show, histogram, import, compare, export, "
-                  "calibrate, "
-                  "validate, microbench"},
+           Misuse{
+               "",
+               "a command is missing; one of search, network, sweep, merge, results, report, "
+               "check, eval, simulate, roofline, show, histogram, list, import, compare, export, "
+               "calibrate, validate, microbench"},
            Misuse{"show " + inputs, "WORKLOAD requires MAPPING"},
            Misuse{
                "search " MAPSIM_SOURCE_DIR "/configs/arch/tpu_v1.yaml " MAPSIM_SOURCE_DIR
@@ -309,6 +309,7 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},
            Misuse{"search " + kTeaching, "WORKLOAD is required"},
+           Misuse{"list machine", "KIND: no kind 'machine'; did you mean 'machines'?"},
            Misuse{"search " + inputs + "--objective enrgy",
                   "--objective: 'enrgy' is no objective: there is no figure 'enrgy'; write energy, "
                   "latency, edp, a product like 'energy^2*latency', a sum like 'energy + "

@@ -205,11 +205,42 @@ TEST_F(WrongInputs, ThatAreNotThereHaveANearestName) {
   EXPECT_EQ(complaint("search nowhere/arch.yaml layer.yaml"),
             fmt::format("nowhere/arch.yaml: {}\n", missing));
   std::filesystem::create_symlink(MAPSIM_SOURCE_DIR "/configs", folder() / "configs");
-  EXPECT_EQ(complaint("search eyeris layer.yaml"),
-            fmt::format("eyeris: {}; did you mean 'configs/arch/eyeriss.yaml'?\n", missing));
   EXPECT_EQ(
       complaint("network arch.yaml resnet50.yml"),
       fmt::format("resnet50.yml: {}; did you mean 'configs/networks/resnet50.yaml'?\n", missing));
+}
+
+// From a folder without configs/.
+TEST_F(WrongInputs, ThatAreNoNamesHaveANearestOne) {
+  EXPECT_EQ(complaint("search eyeris resnet50/conv2_3x4"),
+            "eyeris: no such file, and an architecture of that name is not shipped; did you mean "
+            "'eyeriss'?\n"
+            "resnet50/conv2_3x4: no such file, and a workload of that name is not shipped; did you "
+            "mean 'resnet50/conv2_3x3'?\n");
+  EXPECT_EQ(complaint("search eyeriss conv4_2"),
+            "conv4_2: no such file, and a workload of that name is not shipped; did you mean "
+            "'vgg16/conv4_2'?\n");
+  EXPECT_EQ(
+      complaint("search eyeriss quite_something_else"),
+      "quite_something_else: no such file, and a workload of that name is not shipped; mapsim "
+      "list shows what is\n");
+  EXPECT_THAT(complaint("search ./eyeriss alexnet/conv3"),  // no name: in this folder
+              testing::StartsWith("./eyeriss: cannot be opened: No such file or directory"));
+}
+
+TEST_F(WrongInputs, AreNotNeededForShippedFiles) {
+  const auto answer = [this](const std::string& arguments) {
+    EXPECT_EQ(shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments)), 0) << file("stderr");
+    return file("stdout");
+  };
+  const std::string named = answer("roofline eyeriss resnet50/conv2_3x3");
+  EXPECT_EQ(named,
+            answer("roofline " MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml " MAPSIM_SOURCE_DIR
+                   "/configs/workloads/resnet50/conv2_3x3.yaml"));
+  EXPECT_THAT(answer("list layers --names"), testing::HasSubstr("\nresnet50/conv2_3x3\n"));
+  EXPECT_THAT(answer("list"),
+              testing::AllOf(testing::HasSubstr("machines:\n"), testing::HasSubstr("  eyeriss  "),
+                             testing::HasSubstr("168 MAC units; DRAM, GLB, spad")));
 }
 
 }  // namespace

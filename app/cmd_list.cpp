@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/command.hpp"
+#include "app/places.hpp"
+#include "app/shipped_kinds.hpp"
+#include "arch/gpu_load.hpp"
+#include "arch/load.hpp"
+#include "core/shipped.hpp"
+#include "report/figures.hpp"
+#include "workloads/load.hpp"
+#include "workloads/network.hpp"
+
+namespace mapsim {
+
+namespace {
+
+struct Shipped {
+  std::string name;
+  std::string what;  // in a few words
+};
+std::string machine_text(const Arch& arch) {
+  std::string levels;
+  for (const Storage& level : arch.levels) {
+    levels += (levels.empty() ? "" : ", ") + level.name;
+  }
+  return fmt::format("{} MAC units; {}", grouped(arch.mac_units()), levels);
+}
+
+std::string gpu_text(const Gpu& gpu) {
+  return fmt::format("{} SMs, compute capability {}.{}", gpu.sms, gpu.compute_capability / 10,
+                     gpu.compute_capability % 10);
+}
+
+std::string layer_text(const Workload& layer) {
+  std::string dims;
+  for (const Dim& dim : layer.dims) {
+    dims += fmt::format("{}{} {}", dims.empty() ? "" : "; ", dim.name, dim.bound);
+  }
+  return fmt::format("{} MACs; {}", grouped(layer.macs()), dims);
+}
+
+// In a few words; `names`: nothing is said, and as little as can be is read. Nullopt: an
+// architecture of the other kind.
+std::optional<std::string> text_of(const ShippedKind& kind, const std::string& path, bool names) {
+  if (kind.files == FileKind::kArch) {
+    const Document document = read_yaml(path);
+    const bool gpu = describes_gpu(document);
+    if (gpu != (kind.name == "gpus")) {
+      return std::nullopt;
+    }
+    return names ? "" : gpu ? gpu_text(read_gpu(document)) : machine_text(read_arch(document));
+  }
+  if (!names && kind.files == FileKind::kWorkload) {
+    return layer_text(load_workload(path));
+  }
+  if (!names && kind.files == FileKind::kNetwork) {
+    const Network network = load_network(path);
+    return fmt::format("{} MACs; {} distinct layers", grouped(network.macs()),
+                       network.layers.size());
+  }
+  return "";
+}
+
+std::vector<Shipped> shipped_of(const ShippedKind& kind, bool names) {
+  const std::vector<std::string> configs = shipped_configs();
+  std::vector<Shipped> all;
+  for (const std::string& name : shipped_names(kind.files, configs)) {
+    if (auto text = text_of(kind, find_shipped(name, kind.files, configs), names)) {
+      all.push_back({name, std::move(*text)});
+    }
+  }
+  return all;
+}
+
+std::string section_text(const ShippedKind& kind, const std::vector<Shipped>& all) {
+  std::string text = fmt::format("{}:\n", kind.name);
+  for (const Shipped& entry : all) {
+    text += entry.what.empty() ? fmt::format("  {}\n", entry.name)
+                               : fmt::format("  {:<40}  {}\n", entry.name, entry.what);
+  }
+  return text;
+}
+
+}  // namespace
+
+Answer run(const ListArguments& arguments) {
+  Answer answer;
+  for (const ShippedKind& kind : kShippedKinds) {
+    if (!arguments.kind.empty() && arguments.kind != kind.name) {
+      continue;
+    }
+    const std::vector<Shipped> all = shipped_of(kind, arguments.names);
+    if (arguments.names) {
+      for (const Shipped& entry : all) {
+        answer.text += entry.name + "\n";
+      }
+    } else if (!all.empty()) {
+      answer.text += (answer.text.empty() ? "" : "\n") + section_text(kind, all);
+    }
+  }
+  if (answer.text.empty()) {
+    throw UsageError("the folder configs/ of mapsim is neither here nor beside the program");
+  }
+  return answer;
+}
+
+}  // namespace mapsim

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/shipped.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace mapsim {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Something that can be read: a folder is not, a pipe is.
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  return type != fs::file_type::directory && type != fs::file_type::not_found &&
+         type != fs::file_type::none;
+}
+
+// Not a name: from the root or a folder of the user's, or with an ending.
+bool is_written_as_path(const std::string& name) {
+  return name.empty() || name.front() == '/' || name.front() == '.' ||
+         fs::path{name}.has_extension() || name.find(':') != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> configs_above(const std::string& place) {
+  std::vector<std::string> folders;
+  for (fs::path at{place}; at.has_relative_path(); at = at.parent_path()) {
+    for (const char* const configs : {"configs", "share/mapsim/configs"}) {
+      std::error_code error;
+      if (fs::is_directory(at / configs / "arch", error)) {
+        folders.push_back((at / configs).string());
+      }
+    }
+  }
+  return folders;
+}
+
+std::string find_shipped(const std::string& path, FileKind kind,
+                         const std::vector<std::string>& configs) {
+  constexpr std::string_view kConfigs = "configs/";
+  const bool below_configs = path.starts_with(kConfigs);
+  if (is_file(path) || (!below_configs && is_written_as_path(path))) {
+    return path;
+  }
+  for (const std::string& root : configs) {
+    const fs::path file = below_configs ? fs::path{root} / path.substr(kConfigs.size())
+                                        : fs::path{root} / folder_of(kind) / (path + ".yaml");
+    if (is_file(file)) {
+      return file.string();
+    }
+  }
+  return path;
+}
+
+Words shipped_names(FileKind kind, const std::vector<std::string>& configs) {
+  Words names;
+  for (const std::string& root : configs) {
+    const fs::path folder = fs::path{root} / folder_of(kind);
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator{folder, error}) {
+      if (entry.path().extension() == ".yaml") {
+        names.push_back(entry.path().lexically_relative(folder).replace_extension().string());
+      }
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::string unknown_name(const std::string& name, FileKind kind,
+                         const std::vector<std::string>& configs) {
+  if (is_written_as_path(name)) {
+    return "";
+  }
+  const Words names = shipped_names(kind, configs);
+  std::string near = suggestion(name, names);
+  const std::string last = name.substr(name.rfind('/') + 1);
+  for (const std::string& each : names) {  // the layer without its network, or of another
+    if (near.empty() && each.substr(each.rfind('/') + 1) == last) {
+      near = fmt::format("; did you mean '{}'?", each);
+    }
+  }
+  return fmt::format("no such file, and {} of that name is not shipped{}{}", name_of(kind), near,
+                     near.empty() ? "; mapsim list shows what is" : "");
+}
+
+}  // namespace mapsim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/edit_distance.hpp"
+#include "core/file_kind.hpp"
+
+namespace mapsim {
+
+// The files that come with the tool, configs/, by name: "eyeriss" is arch/eyeriss.yaml there,
+// "resnet50/conv2_3x3" is workloads/resnet50/conv2_3x3.yaml.
+
+// Folders that may be such a configs/: at and above `place`, as built and as installed.
+std::vector<std::string> configs_above(const std::string& place);
+
+// `path` if there is such a file; else the shipped file of that name, or that path
+// (configs/arch/eyeriss.yaml), in the first of `configs` that has one; else `path`.
+std::string find_shipped(const std::string& path, FileKind kind,
+                         const std::vector<std::string>& configs);
+
+// The names of a kind in all of `configs`, sorted.
+Words shipped_names(FileKind kind, const std::vector<std::string>& configs);
+
+// What is wrong with a name that no shipped file has: "no such file, and an architecture of that
+// name is not shipped; did you mean 'eyeriss'?"; empty for what is written as a path: with an
+// ending, or from the root or this folder.
+std::string unknown_name(const std::string& name, FileKind kind,
+                         const std::vector<std::string>& configs);
+
+}  // namespace mapsim
