@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "app/command_list.hpp"
+#include "app/completion.hpp"
 #include "app/manual.hpp"
 #include "app/places.hpp"
 #include "app/version.hpp"
@@ -226,6 +227,9 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   }
   if (!words.empty() && words.front() == "--man") {
     return Information{manual()};
+  }
+  if (!words.empty() && words.front() == "--completion") {
+    return Information{completion()};
   }
   const Named named = named_command(words);
   const ReadableCommand command =

@@ -138,7 +138,7 @@ class UsageError : public std::runtime_error {
 Objective complete(const ObjectiveArguments& arguments, Hertz clock);
 
 struct Information {
-  std::string text;  // what --help, --version or --man prints
+  std::string text;  // what --help, --version, --man or --completion prints
 };
 
 // Throws UsageError.

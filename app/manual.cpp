@@ -58,7 +58,8 @@ const char* const kExitCodes =
 Option help_option() { return {"-h,--help", "", "Print this help message and exit", {}}; }
 Options information_options() {
   return {{"--version", "", "Print the version, its commit and what is built in, and exit", {}},
-          {"--man", "", "Print the manual page, for man -l, and exit", {}}};
+          {"--man", "", "Print the manual page, for man -l, and exit", {}},
+          {"--completion", "", "Print completions for bash, to be sourced, and exit", {}}};
 }
 
 std::string manual() {

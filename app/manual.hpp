@@ -10,7 +10,7 @@ namespace mapsim {
 extern const char* const kProgramHelp;
 extern const char* const kExitCodes;
 Option help_option();           // of the program and of every command
-Options information_options();  // --version and --man, of the program
+Options information_options();  // --version, --man and --completion
 
 // The manual page mapsim(1), as roff: every command with every option as --help has them.
 std::string manual();

@@ -243,5 +243,23 @@ TEST_F(WrongInputs, AreNotNeededForShippedFiles) {
                              testing::HasSubstr("168 MAC units; DRAM, GLB, spad")));
 }
 
+TEST_F(WrongInputs, AreNotOfferedByCompletionsForBash) {
+  ASSERT_EQ(shell(fmt::format("'{}' --completion | tee complete.sh", MAPSIM_PROGRAM)), 0);
+  write("ask.sh",
+        "source complete.sh\nCOMP_WORDS=(\"$@\")\nCOMP_CWORD=$(($# - 1))\n_mapsim\n"
+        "echo \"${COMPREPLY[@]}\"\n");
+  for (const auto& [words, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"rep", "report\n"},
+           {"search eyeriss_c", "eyeriss_chip\n"},
+           {"search eyeriss alexnet/conv3", "alexnet/conv3\n"},
+           {"search eyeriss lay", "layer.yaml\n"},
+           {"search --obj", "--objective\n"},
+           {"search --strategy ex", "exact exhaustive\n"},
+           {"list mac", "machines\n"}}) {
+    EXPECT_EQ(shell(fmt::format("bash ask.sh '{}' {}", MAPSIM_PROGRAM, words)), 0);
+    EXPECT_EQ(file("stdout"), expected) << words << file("stderr");
+  }
+}
+
 }  // namespace
 }  // namespace mapsim
