@@ -25,6 +25,7 @@ struct ObjectiveArguments {
 
 struct SearchArguments {
   std::string arch, workload;
+  InlineLayer layer;
   std::string constraints;  // empty: none
   ObjectiveArguments objective;
   std::string strategy = "exact";
@@ -73,6 +74,7 @@ struct CheckArguments {
 
 struct EvalArguments {
   std::string arch, workload, mapping, constraints;
+  InlineLayer layer;
   bool why = false;        // against the optimum of a mapspace, of these constraints if any
   bool imperfect = false;  // its factors: balanced
   Budget budget;           // of its search
@@ -85,16 +87,10 @@ struct EvalArguments {
 
 struct SimulateArguments {
   std::string arch, workload, mapping;
+  InlineLayer layer;
   std::int64_t seed = 1;
   std::int64_t max_steps = 10'000'000;
   int threads = 1;  // taken by every command, so that scripts can pass it; a walk needs one
-  Output output;
-};
-
-struct RooflineArguments {
-  std::string arch, workload;
-  std::string precision;  // on a GPU; empty: by the width of the operands
-  int threads = 1;
   Output output;
 };
 
@@ -107,6 +103,7 @@ struct ShowArguments {
 
 struct HistogramArguments {
   std::string arch, workload;
+  InlineLayer layer;
   std::string constraints;  // empty: none
   std::string svg;          // the picture goes here, unless empty
   HistogramOptions options;

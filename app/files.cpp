@@ -15,6 +15,7 @@
 
 #include "app/arguments.hpp"
 #include "core/hash.hpp"
+#include "workloads/inline_layer.hpp"
 
 namespace mapsim {
 
@@ -135,6 +136,9 @@ std::string read_text(const std::string& path) {
 }
 
 InputFile input_file(const std::string& role, const std::string& path) {
+  if (is_inline_layer(path)) {
+    return {role, path, fnv1a(path)};
+  }
   std::ifstream file{path, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
   return {role, path, fnv1a(bytes)};

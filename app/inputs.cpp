@@ -10,6 +10,7 @@
 
 #include "app/places.hpp"
 #include "core/shipped.hpp"
+#include "workloads/inline_layer.hpp"
 
 namespace mapsim {
 
@@ -189,7 +190,7 @@ std::vector<Input> inputs_of(const MicrobenchArguments& a) { return {arch(a.arch
 void check_inputs(const std::vector<Input>& inputs) {
   std::vector<Diagnostic> wrong;
   for (const Input& input : inputs) {
-    if (input.path.empty()) {
+    if (input.path.empty() || is_inline_layer(input.path)) {
       continue;
     }
     if (auto unknown = unknown_name(input)) {

@@ -6,6 +6,19 @@
 
 namespace mapsim {
 
+// A layer in place of WORKLOAD; empty: not given.
+struct InlineLayer {
+  std::string gemm, conv, einsum, dims;
+};
+
+struct RooflineArguments {
+  std::string arch, workload;
+  InlineLayer layer;
+  std::string precision;  // on a GPU; empty: by the width of the operands
+  int threads = 1;
+  Output output;
+};
+
 struct ListArguments {
   std::string kind;    // machines, layers, ...; empty: all
   bool names = false;  // nothing else, one a line

@@ -39,38 +39,51 @@ Options mapspace_options(EvalArguments& a) {
 }  // namespace
 
 CommandOptions options_of(EvalArguments& a) {
-  return {joined(
-      {input_arguments(a.arch, a.workload),
-       {input({"MAPPING", "",
-               "Mapping (YAML); on a GPU a kernel (YAML, or JSON of search), or options instead",
-               &a.mapping},
-              FileKind::kMapping)},
-       kernel_options(a.kernel),
-       {{"--explain-energy", "",
-         "Every action with its count, its energy, and where that number comes from",
-         &a.explain_energy},
-        {"--why", "", "What sets it apart from the optimum of a mapspace: all of perfect factors",
-         &a.why}},
-       mapspace_options(a),
-       objective_options(a.objective),
-       {threads_option(a.threads)},
-       output_options(a.output)})};
+  return {
+      joined(
+          {layer_arguments(a.arch, a.workload),
+           {input(
+               {"MAPPING", "",
+                "Mapping (YAML); on a GPU a kernel (YAML, or JSON of search), or options instead",
+                &a.mapping},
+               FileKind::kMapping)},
+           layer_options(a.layer),
+           kernel_options(a.kernel),
+           {{"--explain-energy", "",
+             "Every action with its count, its energy, and where that number comes from",
+             &a.explain_energy},
+            {"--why", "",
+             "What sets it apart from the optimum of a mapspace: all of perfect factors", &a.why}},
+           mapspace_options(a),
+           objective_options(a.objective),
+           {threads_option(a.threads)},
+           output_options(a.output)}),
+      "", [&a](const Given&) { take_layer(a.layer, a.workload, &a.mapping); }};
 }
 
 CommandOptions options_of(SimulateArguments& a) {
-  return {joined({input_arguments(a.arch, a.workload),
-                  {input(required({"MAPPING", "", "Mapping (YAML)", &a.mapping}), FileKind::kMapping),
-                   {"--seed", "N", "Seed of the operands [1]", whole(a.seed, 0, kMost)},
+  return {joined({layer_arguments(a.arch, a.workload),
+                  {input({"MAPPING", "", "Mapping (YAML)", &a.mapping}, FileKind::kMapping)},
+                  layer_options(a.layer),
+                  {{"--seed", "N", "Seed of the operands [1]", whole(a.seed, 0, kMost)},
                    {"--max-steps", "N", "Refuse walks of more steps of MAC units [10000000]",
                     whole(a.max_steps, 1, kMost)},
                    threads_option(a.threads)},
-                  output_options(a.output)})};
+                  output_options(a.output)}),
+          "", [&a](const Given&) {
+            take_layer(a.layer, a.workload, &a.mapping);
+            if (a.mapping.empty()) {
+              throw UsageError("MAPPING is required");
+            }
+          }};
 }
 
 CommandOptions options_of(RooflineArguments& a) {
-  return {joined({input_arguments(a.arch, a.workload),
+  return {joined({layer_arguments(a.arch, a.workload),
+                  layer_options(a.layer),
                   {precision_option(a.precision), threads_option(a.threads)},
-                  output_options(a.output)})};
+                  output_options(a.output)}),
+          "", [&a](const Given&) { take_layer(a.layer, a.workload); }};
 }
 
 CommandOptions options_of(ShowArguments& a) {
@@ -82,12 +95,12 @@ CommandOptions options_of(ShowArguments& a) {
                   .needs = {"MAPPING"}},
                  FileKind::kWorkload),
            input({"MAPPING", "", "Mapping (YAML)", &a.mapping}, FileKind::kMapping),
-           threads_option(a.threads),
-           out_option(a.output.file)}};
+           threads_option(a.threads), out_option(a.output.file)}};
 }
 
 CommandOptions options_of(HistogramArguments& a) {
-  return {joined({input_arguments(a.arch, a.workload),
+  return {joined({layer_arguments(a.arch, a.workload),
+                  layer_options(a.layer),
                   {constraints_option(a.constraints),
                    {"--mappings", "N", "How many distinct mappings [480000]",
                     whole(a.options.mappings, 1, kMost)},
@@ -99,7 +112,8 @@ CommandOptions options_of(HistogramArguments& a) {
                   output_options(a.output)}),
           "It is the picture of Timeloop's figure 1 (Parashar et al., ISPASS 2019); the buffer "
           "sizes of\nthe machine there are not published, so shapes can be compared, energies "
-          "cannot."};
+          "cannot.",
+          [&a](const Given&) { take_layer(a.layer, a.workload); }};
 }
 
 }  // namespace mapsim

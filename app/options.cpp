@@ -31,6 +31,58 @@ Options input_arguments(std::string& arch, std::string& workload) {
             FileKind::kWorkload)};
 }
 
+Options layer_arguments(std::string& arch, std::string& workload) {
+  Options arguments = input_arguments(arch, workload);
+  arguments.back().required = false;
+  return arguments;
+}
+
+Options layer_options(InlineLayer& layer) {
+  return {{.names = "--gemm",
+           .type = "MxNxK",
+           .help = "In place of WORKLOAD: a matrix product, 4096x4096x4096; BxMxNxK: B of them",
+           .value = &layer.gemm,
+           .excludes = {"--conv", "--einsum"}},
+          {.names = "--conv",
+           .type = "C,H,W,K,R,S",
+           .help = "In place of WORKLOAD: a convolution, 64,56,56,64,3,3: input channels and size, "
+                   "output channels, kernel; then stride=2, padding=same, dilation, groups, batch",
+           .value = &layer.conv,
+           .excludes = {"--einsum"}},
+          {.names = "--einsum",
+           .type = "EQUATION",
+           .help = "In place of WORKLOAD: 'O[m][n] += A[m][k] * B[k][n]'",
+           .value = &layer.einsum,
+           .needs = {"--dims"}},
+          {.names = "--dims",
+           .type = "NAME=N,...",
+           .help = "The extents of its dims: m=64,n=64,k=32",
+           .value = &layer.dims,
+           .needs = {"--einsum"}}};
+}
+
+void take_layer(const InlineLayer& layer, std::string& workload, std::string* mapping) {
+  const auto [option, text] =
+      !layer.gemm.empty()   ? std::pair{"--gemm", "gemm:" + layer.gemm}
+      : !layer.conv.empty() ? std::pair{"--conv", "conv:" + layer.conv}
+                            : std::pair{"--einsum", "einsum:" + layer.einsum + "; " + layer.dims};
+  const bool given = !(layer.gemm + layer.conv + layer.einsum).empty();
+  if (!given && workload.empty()) {
+    throw UsageError(
+        "WORKLOAD is required: a file, a name (mapsim list), --gemm, --conv or --einsum");
+  }
+  if (!given) {
+    return;
+  }
+  if (!workload.empty() && (mapping == nullptr || !mapping->empty())) {
+    throw UsageError(fmt::format("'{}': the layer is given by {} already", workload, option));
+  }
+  if (mapping != nullptr) {
+    *mapping = workload;
+  }
+  workload = text;
+}
+
 Option out_option(std::string& file) {
   return {"-o,--out", "FILE", "Write to FILE, whole or not at all", &file};
 }

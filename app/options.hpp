@@ -29,6 +29,12 @@ Option layout_option(std::string& layout, const Words& words, const std::string&
 Option any_layout_option(std::string& layout);  // of a GEMM or a convolution
 Options output_options(Output& output);
 Options input_arguments(std::string& arch, std::string& workload);
+// The same where the layer may be given by options instead, and these.
+Options layer_arguments(std::string& arch, std::string& workload);
+Options layer_options(InlineLayer& layer);
+// Puts the layer that was given by options into `workload`; the argument that was read as WORKLOAD
+// is `mapping` then, if there is one. Throws UsageError unless there is one layer.
+void take_layer(const InlineLayer& layer, std::string& workload, std::string* mapping = nullptr);
 Options objective_options(ObjectiveArguments& a);
 Options budget_options(Budget& budget);
 Options onnx_options(OnnxArguments& a);

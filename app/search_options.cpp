@@ -78,7 +78,8 @@ Options kernel_options(KernelListArguments& a) {
 }  // namespace
 
 CommandOptions options_of(SearchArguments& a) {
-  return {joined({input_arguments(a.arch, a.workload),
+  return {joined({layer_arguments(a.arch, a.workload),
+                  layer_options(a.layer),
                   {constraints_option(a.constraints)},
                   objective_options(a.objective),
                   strategy_options(a),
@@ -90,7 +91,10 @@ CommandOptions options_of(SearchArguments& a) {
                   kernel_options(a.kernels),
                   budget_options(a.budget),
                   output_options(a.output)}),
-          "", strategy_check(a)};
+          "", [&a, check = strategy_check(a)](const Given& given) {
+            take_layer(a.layer, a.workload);
+            check(given);
+          }};
 }
 
 CommandOptions options_of(NetworkArguments& a) {

@@ -17,6 +17,7 @@
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/inline_layer.hpp"
 #include "workloads/precision.hpp"
 
 namespace mapsim {
@@ -316,6 +317,9 @@ Workload read_workload(const Document& document) {
 }  // namespace
 
 Workload load_workload(const std::string& path) {
+  if (is_inline_layer(path)) {
+    return read_workload(inline_layer(path));
+  }
   return read_workload(read_yaml(checked_file(path, {FileKind::kWorkload})));
 }
 

@@ -7,7 +7,8 @@
 namespace mapsim {
 
 // Read a workload (docs/formats.md). What comes back satisfies the invariants of Workload; anything
-// else throws a ConfigError with all that is wrong with the file.
+// else throws a ConfigError with all that is wrong with the file. In place of a file: a layer as
+// workloads/inline_layer.hpp has it, gemm:64x64x64.
 Workload load_workload(const std::string& path);
 Workload parse_workload(const std::string& text, const std::string& filename);
 

@@ -308,7 +308,11 @@ TEST_F(CommandLine, ExplainsMisuse) {
            Misuse{"serch", "no command 'serch'; did you mean 'search'?"},
            Misuse{"search --objectiv edp", "no option '--objectiv'; did you mean '--objective'?"},
            Misuse{"--verion", "no option '--verion'; did you mean '--version'?"},
-           Misuse{"search " + kTeaching, "WORKLOAD is required"},
+           Misuse{"search " + kTeaching,
+                  "WORKLOAD is required: a file, a name (mapsim list), --gemm, --conv or --einsum"},
+           Misuse{"search " + inputs + "--gemm 8x8x8",
+                  "'" + kLayer + "': the layer is given by --gemm already"},
+           Misuse{"simulate " + kTeaching + " --gemm 8x8x8", "MAPPING is required"},
            Misuse{"list machine", "KIND: no kind 'machine'; did you mean 'machines'?"},
            Misuse{"search " + inputs + "--objective enrgy",
                   "--objective: 'enrgy' is no objective: there is no figure 'enrgy'; write energy, "

@@ -228,7 +228,28 @@ TEST_F(WrongInputs, ThatAreNoNamesHaveANearestOne) {
               testing::StartsWith("./eyeriss: cannot be opened: No such file or directory"));
 }
 
-TEST_F(WrongInputs, AreNotNeededForShippedFiles) {
+TEST_F(WrongInputs, OfInlineLayersShowThePlaceInWhatWasWritten) {
+  for (const auto& [layer, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"--gemm 64x0x64", "gemm:1:4: gemm.n: '0' is too small; at least 1\n64x0x64\n   ^\n"},
+           {"--gemm 64x64",
+            "gemm:1:1: expected MxNxK, or BxMxNxK for a batch of B: 4096x4096x4096\n64x64\n^\n"},
+           {"--conv 64,56,56,64,3,3,strid=2",
+            "conv:1:17: conv2d: unknown key 'strid'; did you mean 'stride'?\n"
+            "64,56,56,64,3,3,strid=2\n                ^\n"},
+           {"--conv 64,56,56,64,3,3,groups=7",
+            "conv:1:24: conv2d.groups: 7 groups do not divide 64 in_channels\n"
+            "64,56,56,64,3,3,groups=7\n                       ^\n"},
+           {"--einsum 'O[m] += A[m][k] * B[j]' --dims m=4,k=4",
+            "einsum:1:21: einsum.equation: dim 'j' has no bound in 'dims'\n"
+            "O[m] += A[m][k] * B[j]; m=4,k=4\n                    ^\n"},
+           {"--einsum 'O[m] += A[m][k] # B[k]' --dims m=4,k=x",
+            "einsum:1:31: einsum.dims.k: 'x' is not a whole number; decimal digits only\n"}}) {
+    EXPECT_THAT(complaint("search eyeriss " + layer), testing::StartsWith(expected)) << layer;
+  }
+}
+
+// Shipped files by name and inline layers, in each place that takes them.
+TEST_F(WrongInputs, AreNotNeededForShippedFilesAndInlineLayers) {
   const auto answer = [this](const std::string& arguments) {
     EXPECT_EQ(shell(fmt::format("'{}' {}", MAPSIM_PROGRAM, arguments)), 0) << file("stderr");
     return file("stdout");
@@ -237,6 +258,18 @@ TEST_F(WrongInputs, AreNotNeededForShippedFiles) {
   EXPECT_EQ(named,
             answer("roofline " MAPSIM_SOURCE_DIR "/configs/arch/eyeriss.yaml " MAPSIM_SOURCE_DIR
                    "/configs/workloads/resnet50/conv2_3x3.yaml"));
+  const auto after_title = [](const std::string& text) { return text.substr(text.find('\n')); };
+  EXPECT_EQ(after_title(answer("roofline eyeriss --conv 64,56,56,64,3,3,padding=same")),
+            after_title(named));
+  EXPECT_EQ(after_title(answer("roofline eyeriss --gemm 512x512x512")),
+            after_title(answer("roofline eyeriss gemm/512")));
+  EXPECT_EQ(after_title(answer("roofline eyeriss gemm:512x512x512")),
+            after_title(answer("roofline eyeriss --einsum 'Z[M][N] += A[M][K] * B[K][N]' "
+                               "--dims M=512,N=512,K=512")));
+  answer("search teaching --gemm 8x8x8 --save-mapping best.yaml");
+  answer("eval teaching best.yaml --gemm 8x8x8");
+  const std::string walked = answer("simulate teaching best.yaml --gemm 8x8x8");
+  EXPECT_THAT(walked, testing::HasSubstr("64 of 64 output elements equal"));
   EXPECT_THAT(answer("list layers --names"), testing::HasSubstr("\nresnet50/conv2_3x3\n"));
   EXPECT_THAT(answer("list"),
               testing::AllOf(testing::HasSubstr("machines:\n"), testing::HasSubstr("  eyeriss  "),
