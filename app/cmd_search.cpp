@@ -11,12 +11,12 @@
 #include "app/command.hpp"
 #include "app/files.hpp"
 #include "app/gpu_request.hpp"
+#include "app/option.hpp"
 #include "app/space.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
 #include "check/certificate.hpp"
-#include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/branch/edge_folds.hpp"
 #include "mapper/front.hpp"
@@ -34,40 +34,6 @@
 namespace mapsim {
 
 namespace {
-
-// "GLB" or "spad:weight", as far as the level is shared or split.
-CurveRoom curve_room(const std::string& text, const Arch& arch) {
-  const std::size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  CurveRoom room;
-  bool known = false;
-  for (const LevelId l : arch.levels.ids()) {
-    if (arch.levels[l].name == name) {
-      room.level = l;
-      known = true;
-    }
-  }
-  if (!known) {
-    throw UsageError(
-        fmt::format("--curve: no level '{}'{}", name, suggestion(name, names_of(arch.levels))));
-  }
-  const auto& partitions = arch.levels[room.level].capacity.per_role;
-  Words roles;
-  for (const auto& partition : partitions) {
-    roles.emplace_back(to_string(partition.first));
-    if (colon != std::string::npos && text.substr(colon + 1) == roles.back()) {
-      room.role = partition.first;
-    }
-  }
-  if (partitions.empty() && colon != std::string::npos) {
-    throw UsageError(fmt::format("--curve: {} is not split by role; write '{}'", name, name));
-  }
-  if (!partitions.empty() && !room.role) {
-    throw UsageError(fmt::format("--curve: {} is split by role; write '{}:{}'{}", name, name,
-                                 roles.front(), suggestion("", roles)));
-  }
-  return room;
-}
 
 // The folder for the points' mappings: made if it has to be, before the search.
 void make_folder(const std::string& folder) {
@@ -147,7 +113,11 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
                     const Mapspace& space, const SearchOptions& options, const Saying& saying) {
   FrontSubject subject{options.objective, std::nullopt};
   if (!arguments.curve.empty()) {
-    subject.room = curve_room(arguments.curve, space.problem().arch());
+    const auto wrong = taken(parse_room(arguments.curve, space.problem().arch()),
+                             [&](const CurveRoom& room) { subject.room = room; });
+    if (wrong) {
+      throw UsageError("--curve: " + *wrong);
+    }
   }
   OutputFile picture{arguments.svg};
   OutputFile certificate{arguments.certificate_file};

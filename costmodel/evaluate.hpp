@@ -103,7 +103,8 @@ Evaluation evaluate(const Problem& problem, const Mapping& mapping);
 // The same, for millions of mappings: holds what evaluations need, so that each allocates nothing.
 class Evaluator {
  public:
-  explicit Evaluator(const Problem& problem);  // outlives the evaluator
+  explicit Evaluator(const Problem& problem);    // outlives the evaluator
+  explicit Evaluator(const Problem&&) = delete;  // a temporary would not
   ~Evaluator();
   // nullopt: it fits, and cost() is what it costs until the next call.
   std::optional<Infeasible> evaluate(const Mapping& mapping);

@@ -215,8 +215,9 @@ std::string print_mapping(const Arch& arch, const Workload& workload, const Mapp
   return text;
 }
 
-Workload load_form(const std::string& path, const Workload& workload) {
-  const Document document = read_yaml(checked_file(path, {FileKind::kMapping}));
+namespace {
+
+Workload in_form_of(const Document& document, const Workload& workload) {
   const std::vector<Entry>& entries = document.root.entries;
   if (std::none_of(entries.begin(), entries.end(),
                    [](const Entry& entry) { return entry.key.text == "form"; })) {
@@ -232,6 +233,17 @@ Workload load_form(const std::string& path, const Workload& workload) {
   }
   reader.finish();
   return *made;
+}
+
+}  // namespace
+
+Workload load_form(const std::string& path, const Workload& workload) {
+  return in_form_of(read_yaml(checked_file(path, {FileKind::kMapping})), workload);
+}
+
+Workload parse_form(const std::string& text, const std::string& filename,
+                    const Workload& workload) {
+  return in_form_of(parse_yaml(text, filename), workload);
 }
 
 Mapping load_mapping(const std::string& path, const Arch& arch, const Workload& workload) {

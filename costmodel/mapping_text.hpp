@@ -13,6 +13,7 @@ std::string print_mapping(const Arch& arch, const Workload& workload, const Mapp
 // The workload in the form that a mapping file is for (`form: winograd`; without: as it is). Throws
 // ConfigError for a form that the workload does not have.
 Workload load_form(const std::string& path, const Workload& workload);
+Workload parse_form(const std::string& text, const std::string& filename, const Workload& workload);
 
 // Read a mapping of `workload` on `arch`. What comes back satisfies check_structure(); anything
 // else throws a ConfigError with all that is wrong with the file.

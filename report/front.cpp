@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/edit_distance.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
@@ -120,6 +121,35 @@ std::string remark(const Front& front) {
 }
 
 }  // namespace
+
+Parsed<CurveRoom> parse_room(const std::string& text, const Arch& arch) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const Words levels = names_of(arch.levels);
+  const auto at = std::find(levels.begin(), levels.end(), name);
+  if (at == levels.end()) {
+    return fmt::format("no level '{}'{}", name, suggestion(name, levels));
+  }
+  CurveRoom room{static_cast<LevelId>(at - levels.begin()), std::nullopt};
+  const auto& partitions = arch.levels[room.level].capacity.per_role;
+  if (partitions.empty()) {
+    return colon == std::string::npos
+               ? Parsed<CurveRoom>{room}
+               : fmt::format("{} is not split by role; write '{}'", name, name);
+  }
+  Words roles;
+  for (const auto& partition : partitions) {
+    roles.emplace_back(to_string(partition.first));
+    if (colon != std::string::npos && text.substr(colon + 1) == roles.back()) {
+      room.role = partition.first;
+    }
+  }
+  if (!room.role) {
+    return fmt::format("{} is split by role; write '{}:{}'{}", name, name, roles.front(),
+                       suggestion("", roles));
+  }
+  return room;
+}
 
 std::string room_name(const Arch& arch, const CurveRoom& room) {
   return arch.levels[room.level].name +

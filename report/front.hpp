@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "core/quantity_text.hpp"
 #include "mapper/front.hpp"
 
 namespace mapsim {
@@ -13,6 +14,8 @@ struct FrontSubject {
   std::optional<CurveRoom> room;
 };
 
+// "GLB", or "spad:weight" where a level is split by role: the room of a curve.
+Parsed<CurveRoom> parse_room(const std::string& text, const Arch& arch);
 // "GLB", "spad weight": the room of a curve.
 std::string room_name(const Arch& arch, const CurveRoom& room);
 

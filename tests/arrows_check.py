@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "validate": MODEL,  # never the mapper: the command line hands it the mappings
     "report": MODEL | {"mapper", "check"},
     "campaign": MODEL | {"mapper", "report", "interop"},
+    "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
     "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
 }
 # The folders inside two modules: whose headers each may include; "" is the module's own folder. Its sources put

@@ -49,6 +49,7 @@ struct Constraints {
 class Mapspace {
  public:
   Mapspace(const Problem& problem, Constraints constraints);  // `problem` outlives the mapspace
+  Mapspace(const Problem&& problem, Constraints constraints) = delete;  // a temporary would not
 
   const Problem& problem() const { return *problem_; }
   const Constraints& constraints() const { return constraints_; }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "arch/arch.hpp"
+#include "arch/gpu.hpp"
+#include "core/document.hpp"
+
+namespace mapsim {
+
+// An architecture file (docs/formats.md) whose values can be replaced before it is read. Throws
+// ConfigError, as load_arch() does.
+class ArchFile {
+ public:
+  static ArchFile load(const std::string& path);
+  static ArchFile parse(const std::string& text, const std::string& name);
+
+  // Replaces the value at `path`, "GLB.capacity", "nodes[1].capacity" or "sms", by `value` (YAML:
+  // "64 KiB"). The last key may be new. Throws std::invalid_argument with the nearest name.
+  void set(const std::string& path, const std::string& value);
+  bool is_gpu() const;
+  Arch arch() const;         // throws ConfigError also for a GPU
+  Gpu gpu() const;           // throws ConfigError also for another machine
+  std::string yaml() const;  // its values, in one line; the same machine when parsed
+
+ private:
+  explicit ArchFile(Document document);
+  Document document_;
+};
+
+}  // namespace mapsim

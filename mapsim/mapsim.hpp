@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The library in one header: read a machine and a layer, search, evaluate, check, write JSON.
+//
+//   const mapsim::Arch arch = mapsim::load_arch("eyeriss.yaml");
+//   const mapsim::Workload layer = mapsim::gemm("fc", {.m = 64, .n = 256, .k = 1024});
+//   const mapsim::Solution solution = mapsim::search(arch, layer);
+//   std::puts(mapsim::to_json(solution).c_str());
+//
+// Lifetimes. Arch, Workload, Mapping, Network and all structs below are values: each owns what it
+// has, and may outlive what it was made from. Only Mapspace and Evaluator refer to a Problem, which
+// must outlive them; neither can be made from a temporary Problem: that does not compile.
+//
+// Errors. Bad files and texts: ConfigError, with every Diagnostic (file, line, column). What a
+// strategy cannot search: UnsupportedSearch. A wrong argument: std::invalid_argument. That nothing
+// fits is an answer, not an error.
+//
+// Threads. There is no global state; calls may run at the same time on any threads.
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "campaign/network.hpp"
+#include "campaign/network_file.hpp"
+#include "check/check.hpp"
+#include "mapsim/arch_file.hpp"
+#include "mapsim/search_words.hpp"
+#include "report/front.hpp"
+#include "report/gpu.hpp"
+#include "workloads/conv.hpp"
+#include "workloads/einsum.hpp"
+#include "workloads/gemm.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+// ----- One layer: the best mapping -----
+
+struct SearchRequest {
+  SearchOptions options{};         // objective, threads, budget, a flag that stops it
+  std::string strategy = "exact";  // exhaustive, random, annealing, genetic
+  std::string constraints;         // YAML text (docs/formats.md#constraints); empty: none
+  std::string constraints_name = "constraints";  // of that text, in errors
+  bool even = false;       // all tensors of a level are tiled at the same loop
+  bool imperfect = false;  // tiles of ceil(bound / n), too
+  bool batches = false;    // NVDLA-like engines: also batches of fully connected layers
+};
+
+// The answer of a search with all that it is about. Its request has no flag and no progress.
+struct Solution {
+  Workload layer;  // as it was given; that of `problem` may be another form of it (NVDLA)
+  SearchRequest request;
+  Problem problem;
+  Constraints constraints;
+  SearchResult result;           // best mapping, its cost, what is proven
+  std::vector<TriedForm> tried;  // forms of a layer on an NVDLA-like engine
+  std::vector<std::string> warnings;
+};
+// The same mapping and proof as `mapsim search`, on any number of threads.
+Solution search(const Arch& arch, const Workload& layer, const SearchRequest& request = {});
+std::string to_json(const Solution& solution);       // docs/results.md
+std::string to_text(const Solution& solution);       // what `mapsim search` prints
+std::string nest_text(const Solution& solution);     // its loops and keeps; empty: nothing fits
+std::string mapping_yaml(const Solution& solution);  // of the best mapping; empty: nothing fits
+std::string to_svg(const Solution& solution);        // machine and mapping; empty: nothing fits
+// The proof, for `mapsim check` or verify(); may take as long as the search. Empty: the checker
+// cannot follow it, or it was stopped. Throws UnsupportedSearch for strategies that prove nothing.
+std::string proof_yaml(const Solution& solution, const std::atomic<bool>* stop = nullptr);
+
+// ----- Fronts -----
+
+// Points of which none beats another, with what they are about.
+struct FrontSolution {
+  Problem problem;
+  Constraints constraints;
+  FrontSubject subject;
+  SearchOptions options;
+  Front front;
+  std::vector<std::string> warnings;
+};
+FrontSolution pareto_front(const Arch& arch, const Workload& layer,
+                           const SearchRequest& request = {});
+// The optimum over the capacity of `room`, "GLB" or "spad:weight". Throws std::invalid_argument
+// where the machine has none.
+FrontSolution capacity_curve(const Arch& arch, const Workload& layer, const std::string& room,
+                             const SearchRequest& request = {});
+std::string to_json(const FrontSolution& solution);
+std::string to_text(const FrontSolution& solution);
+std::string to_svg(const FrontSolution& solution);
+
+// ----- One mapping -----
+
+// The cost of a mapping, or why it does not fit.
+struct Evaluated {
+  Problem problem;
+  Mapping mapping;
+  Evaluation evaluation;
+};
+// `mapping`: YAML text; `name` is its name in errors.
+Evaluated evaluate(const Arch& arch, const Workload& layer, const std::string& mapping,
+                   const std::string& name = "mapping");
+std::string to_json(const Evaluated& evaluated);
+std::string to_text(const Evaluated& evaluated);
+std::string to_svg(const Evaluated& evaluated);  // empty: it does not fit
+// Walks the mapping step by step and compares counts and outputs with the closed form. Throws
+// std::invalid_argument for more MACs than `max_steps`. nullopt: the mapping does not fit.
+std::optional<SimulationRecord> simulate(const Evaluated& evaluated,
+                                         std::int64_t max_steps = 10'000'000,
+                                         std::uint64_t seed = 1);
+std::string to_json(const Evaluated& evaluated, const SimulationRecord& record);
+
+// ----- Networks, proofs, samples, GPUs -----
+
+// A network on a machine, each distinct layer searched once. load_network() reads one;
+// read_network() also an ONNX model.
+struct NetworkSolution {
+  Arch arch;
+  Network network;
+  NetworkOptions options;
+  NetworkResult result;
+};
+NetworkSolution search_network(const Arch& arch, const Network& network,
+                               const SearchRequest& request);
+std::string to_json(const NetworkSolution& solution);
+std::string to_text(const NetworkSolution& solution);
+
+// A proof and what a checker that shares no code with the search says of it.
+struct Verified {
+  check::Certificate certificate;
+  check::Verdict verdict;  // `problems` empty: the proof holds
+};
+Verified verify(const std::string& proof, const std::string& name = "proof",
+                const check::CheckOptions& options = {});
+std::string to_json(const Verified& verified);
+
+// Energies of mappings that keep the machine busy. Perfect factors only.
+Histogram energy_histogram(const Arch& arch, const Workload& layer,
+                           const HistogramOptions& options = {}, const SearchRequest& space = {});
+
+// Tensor-core kernels of a layer, the fastest first. Throws std::invalid_argument where the chip
+// has none for it.
+KernelReport rank_kernels(const Gpu& gpu, const Workload& layer, const GpuRequest& request = {},
+                          const GpuSearchOptions& options = {});
+std::string to_json(const KernelReport& report);
+
+}  // namespace mapsim

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include "campaign/layer.hpp"
+#include "core/edit_distance.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "mapper/branch/edge_folds.hpp"
+#include "mapper/mapspace/constraints.hpp"
+#include "mapper/supported.hpp"
+#include "mapsim/request.hpp"
+#include "report/certificate.hpp"
+#include "report/nest.hpp"
+#include "report/show.hpp"
+#include "report/text.hpp"
+
+namespace mapsim {
+
+Constraints constraints_of(const Problem& problem, const SearchRequest& request,
+                           std::vector<std::string>* warnings) {
+  std::vector<LackingRule> lacking;
+  Constraints constraints =
+      request.constraints.empty()
+          ? Constraints{}
+          : parse_constraints(request.constraints, request.constraints_name, problem, &lacking);
+  for (const LackingRule& rule : lacking) {
+    if (warnings != nullptr) {
+      warnings->push_back(warning_of(rule, problem.workload().name + " has"));
+    }
+  }
+  constraints.even = constraints.even || request.even;
+  constraints.factors.balanced = constraints.factors.balanced || request.imperfect;
+  check_supported(problem, constraints, request.strategy);
+  return constraints;
+}
+
+Frames frames_of(const Arch& arch, const SearchRequest& request) {
+  if (request.batches && !std::holds_alternative<NvdlaTiming>(arch.compute.timing)) {
+    throw std::invalid_argument{"batches: only for NVDLA-like engines"};
+  }
+  return request.batches ? Frames::kBatches : Frames::kOne;
+}
+
+SearchOptions kept(SearchOptions options) {
+  options.stop = nullptr;
+  options.progress = {};
+  return options;
+}
+
+namespace {
+
+Provenance origin_of(const char* command, const std::vector<std::string>& warnings) {
+  return {command, {}, warnings};
+}
+
+bool on_engine(const Solution& solution) {
+  return std::holds_alternative<NvdlaTiming>(solution.problem.arch().compute.timing) &&
+         solution.request.strategy == "exact";
+}
+
+FrontSolution front_of(Problem problem, const SearchRequest& request,
+                       const std::optional<CurveRoom>& room) {
+  std::vector<std::string> warnings;
+  Constraints constraints = constraints_of(problem, request, &warnings);
+  FrontSolution solution{std::move(problem),
+                         std::move(constraints),
+                         {request.options.objective, room},
+                         kept(request.options),
+                         {},
+                         std::move(warnings)};
+  const Mapspace mapspace{solution.problem, solution.constraints};
+  solution.front = room ? search_curve(mapspace, request.options, *room)
+                        : search_front(mapspace, request.options);
+  return solution;
+}
+
+}  // namespace
+
+Solution search(const Arch& arch, const Workload& layer, const SearchRequest& request) {
+  if (!find_mapper(request.strategy)) {
+    throw std::invalid_argument{
+        "no strategy '" + request.strategy + "'" +
+        suggestion(request.strategy, {"exact", "exhaustive", "random", "annealing", "genetic"})};
+  }
+  Problem problem{arch, layer};
+  std::vector<std::string> warnings;
+  Constraints constraints = constraints_of(problem, request, &warnings);
+  LayerSearch how{request.strategy, request.options, frames_of(arch, request), {}};
+  how.options.edge_folds = true;
+  FormedResult found = search_layer(problem, {}, constraints, how);
+  SearchRequest asked = request;
+  asked.options = kept(request.options);
+  return {layer,
+          std::move(asked),
+          std::move(found.problem),
+          std::move(constraints),
+          std::move(found.result),
+          std::move(found.tried),
+          std::move(warnings)};
+}
+
+std::string to_json(const Solution& solution) {
+  return search_json(origin_of("search", solution.warnings),
+                     Mapspace{solution.problem, solution.constraints}, solution.request.strategy,
+                     solution.request.options, solution.result, std::nullopt, solution.tried);
+}
+
+std::string to_text(const Solution& solution) {
+  return search_text(Mapspace{solution.problem, solution.constraints},
+                     solution.request.options.objective, solution.result) +
+         forms_text(solution.tried);
+}
+
+std::string nest_text(const Solution& solution) {
+  return solution.result.best
+             ? draw_nest(solution.problem, *solution.result.best, solution.result.cost->counts)
+             : "";
+}
+
+std::string mapping_yaml(const Solution& solution) {
+  return solution.result.best ? print_mapping(solution.problem.arch(), solution.problem.workload(),
+                                              *solution.result.best)
+                              : "";
+}
+
+std::string to_svg(const Solution& solution) {
+  return solution.result.best
+             ? show_mapping(solution.problem, *solution.result.best, *solution.result.cost)
+             : "";
+}
+
+std::string proof_yaml(const Solution& solution, const std::atomic<bool>* stop) {
+  if (solution.request.strategy != "exact") {
+    throw UnsupportedSearch{"only the strategy exact proves anything"};
+  }
+  SearchOptions options = solution.request.options;
+  options.stop = stop;
+  const Provenance origin = origin_of("search", solution.warnings);
+  if (on_engine(solution)) {
+    return schedules_certificate_file(origin, Problem{solution.problem.arch(), solution.layer},
+                                      frames_of(solution.problem.arch(), solution.request),
+                                      options.objective,
+                                      {solution.problem, solution.result, solution.tried});
+  }
+  const Mapspace space{solution.problem, solution.constraints};
+  // Folds that leave a remainder lie beyond the mapspace that a proof is about.
+  const SearchResult within = exact::has_edge_folds(space, options.objective)
+                                  ? search_exact(space, options)
+                                  : solution.result;
+  return certificate_file(origin, space, options.objective, within, options.threads,
+                          {options.stop});
+}
+
+FrontSolution pareto_front(const Arch& arch, const Workload& layer, const SearchRequest& request) {
+  return front_of(Problem{arch, layer}, request, std::nullopt);
+}
+
+FrontSolution capacity_curve(const Arch& arch, const Workload& layer, const std::string& room,
+                             const SearchRequest& request) {
+  const Parsed<CurveRoom> parsed = parse_room(room, arch);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+    throw std::invalid_argument{"level: " + *wrong};
+  }
+  return front_of(Problem{arch, layer}, request, std::get<CurveRoom>(parsed));
+}
+
+std::string to_json(const FrontSolution& solution) {
+  return front_json(origin_of("search", solution.warnings),
+                    Mapspace{solution.problem, solution.constraints}, solution.subject,
+                    solution.options, solution.front);
+}
+
+std::string to_text(const FrontSolution& solution) {
+  return front_text(Mapspace{solution.problem, solution.constraints}, solution.subject,
+                    solution.front);
+}
+
+std::string to_svg(const FrontSolution& solution) {
+  return front_svg(Mapspace{solution.problem, solution.constraints}, solution.subject,
+                   solution.front);
+}
+
+Histogram energy_histogram(const Arch& arch, const Workload& layer, const HistogramOptions& options,
+                           const SearchRequest& request) {
+  const Problem problem{arch, layer};
+  const Constraints constraints = constraints_of(problem, request);
+  if (constraints.factors.balanced) {
+    throw UnsupportedSearch{"histogram: walks perfect factors only"};
+  }
+  return make_histogram(Mapspace{problem, constraints}, options);
+}
+
+}  // namespace mapsim
