@@ -378,8 +378,9 @@ class Checker {
       prepare_graph(task.unrolling);  // before threads share them
     }
     std::vector<std::string> wrong(tasks.size());
-    for_each_on_threads(tasks.size(), options_.threads,
-                        [&](std::size_t t) { wrong[t] = why_unproven(tasks[t]); });
+    for_each_on_threads(tasks.size(), options_.threads, [&](std::size_t t) {
+      wrong[t] = options_.effort.stop.is_set() ? "the check was stopped" : why_unproven(tasks[t]);
+    });
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       require(wrong[t].empty(), tasks[t].line, wrong[t]);
     }

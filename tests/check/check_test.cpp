@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "check/size.hpp"
 #include "proven.hpp"
@@ -182,6 +184,18 @@ TEST(Check, UsesEveryArgument) {
   for (const char* argument : {"floor", "relaxation", "replay", "walked"}) {
     EXPECT_GE(used[argument], 10) << argument;
   }
+}
+
+TEST(Check, SaysThatTheProofIsOpenWhereItWasStopped) {
+  const SearchCase random = random_space(1, 20'000);
+  const check::Certificate certificate = check::parse_certificate(
+      proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
+  const std::atomic<bool> stop{true};
+  check::CheckOptions options;
+  options.effort.stop = {&stop};
+  const std::vector<std::string> problems = check::check_certificate(certificate, options).problems;
+  EXPECT_FALSE(problems.empty());
+  EXPECT_THAT(problems, testing::Each(testing::HasSubstr("the check was stopped")));
 }
 
 }  // namespace
