@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     "report": MODEL | {"mapper", "check"},
     "campaign": MODEL | {"mapper", "report", "interop"},
     "mapsim": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
+    "python": MODEL | {"mapsim", "report"},
     "app": MODEL | {"interop", "mapper", "check", "validate", "report", "campaign"},
 }
 # The folders inside two modules: whose headers each may include; "" is the module's own folder. Its sources put

@@ -1,0 +1,22 @@
+# MAPSIM_PYTHON decides about the Python module: AUTO takes pybind11 where there is one, ON demands it.
+if(NOT MAPSIM_PYTHON MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "MAPSIM_PYTHON is '${MAPSIM_PYTHON}'; it may be AUTO, ON or OFF")
+endif()
+set(MAPSIM_HAVE_PYTHON FALSE)
+if(NOT MAPSIM_PYTHON STREQUAL "OFF")
+  # Debian's interpreter: its packages have the modules; another on the PATH may not.
+  set(Python3_ROOT_DIR /usr CACHE PATH "Where to look for python3 first")
+  find_package(Python3 COMPONENTS Interpreter Development.Module QUIET)
+  set(PYBIND11_NOPYTHON ON)  # its headers alone: the interpreter is chosen
+  find_package(pybind11 2.10 CONFIG QUIET)
+  if(pybind11_FOUND AND Python3_Development.Module_FOUND)
+    set(MAPSIM_HAVE_PYTHON TRUE)
+  elseif(MAPSIM_PYTHON STREQUAL "ON")
+    message(FATAL_ERROR "MAPSIM_PYTHON is ON, but there is no pybind11; install pybind11-dev and python3-dev")
+  endif()
+endif()
+if(MAPSIM_HAVE_PYTHON)
+  message(STATUS "Python: module for ${Python3_VERSION}")
+else()
+  message(STATUS "Python: none (MAPSIM_PYTHON=${MAPSIM_PYTHON})")
+endif()

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mapsim: the best mapping of a deep-learning layer on a machine, proven.
+
+>>> import mapsim
+>>> best = mapsim.search("eyeriss", "resnet50/conv2_3x3")
+>>> best
+Result(7.56041e+08 pJ, 1204224 cycles, optimal)
+>>> print(best.nest.splitlines()[0].split("#")[0].strip())
+keep DRAM: I, W, O
+
+Machines and layers are Arch and Workload, or their names: a file, a shipped one ("eyeriss",
+"resnet50/conv2_3x3"; shipped() lists them), or an inline layer ("gemm:64x64x128"). Tables are
+DataFrames where pandas is installed, else lists of dicts. Searches release the interpreter's lock
+and stop at Ctrl-C. Errors in inputs are ConfigError, with line, column and caret.
+"""
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import os
+import sys
+import time
+from typing import (TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, TypedDict, Union)
+
+from . import _mapsim
+from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
+from ._inputs import Arch, Workload, arch_of, shipped, text_of, workload_of, find
+from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Result,
+                       Simulation, frame)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__version__: str = _mapsim.version
+__all__ = ["Arch", "Check", "ConfigError", "Diagnostic", "Error", "Evaluation", "Front",
+           "Histogram", "Kernels", "NetworkResult", "Options", "Result", "Simulation",
+           "UnsupportedSearch", "Workload", "check", "curve", "evaluate", "histogram", "kernels",
+           "network", "pareto", "search", "shipped", "simulate", "sweep"]
+
+Machine = Union[Arch, str, "os.PathLike[str]"]
+Layer = Union[Workload, str, "os.PathLike[str]"]
+
+
+class Options(TypedDict, total=False):
+    """How mappings are searched, in the words of `mapsim search`; functions take them by name."""
+
+    objective: str  # "energy", "latency", "edp", "energy^2*latency", "energy,latency" (ties)
+    latency: str  # which latency counts: "steady", or "ramped" with first fill and last drain
+    max_energy: str  # "800 uJ"
+    max_latency: str  # "6 ms", "1e6 cycles"
+    constraints: Union[None, str, "os.PathLike[str]", Mapping[str, Any]]  # or a shipped name
+    even: bool  # all tensors of a level are tiled at the same loop
+    imperfect: bool  # tiles of ceil(bound / n), too
+    batches: bool  # NVDLA-like engines: also batches of fully connected layers
+    budget: Union[None, str, float]  # "2 min", or seconds; then the best so far, with its gap
+    budget_labels: Optional[int]  # the same result on any machine
+    strategy: str  # "exact", "exhaustive", "random", "annealing", "genetic"
+    evaluations: int  # of random, annealing and genetic
+    seed: int  # of these
+    threads: int  # 0: all cores; the answer does not depend on it
+
+
+_DEFAULTS: Options = {
+    "objective": "energy", "latency": "steady", "max_energy": "", "max_latency": "",
+    "constraints": None, "even": False, "imperfect": False, "batches": False, "budget": None,
+    "budget_labels": None, "strategy": "exact", "evaluations": 10_000, "seed": 1, "threads": 1}
+
+
+def _takes_options(function: Any) -> Any:
+    """Names the options and their defaults in the signature, for help() and for editors."""
+    signature = inspect.signature(function)
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
+                               annotation=Options.__annotations__[name])
+             for name, default in _DEFAULTS.items() if name not in signature.parameters]
+    function.__signature__ = signature.replace(
+        parameters=[*list(signature.parameters.values())[:-1], *named])
+    return function
+
+
+def _asked(options: Mapping[str, Any]) -> Dict[str, Any]:
+    unknown = sorted(set(options) - set(_DEFAULTS))
+    if unknown:
+        raise TypeError(f"unexpected option {unknown[0]!r}; one of {', '.join(_DEFAULTS)}")
+    asked: Dict[str, Any] = {**_DEFAULTS, **options}
+    asked["constraints"], asked["constraints_name"] = text_of(asked["constraints"], "constraints")
+    budget = asked["budget"]
+    asked["budget"] = f"{budget} s" if isinstance(budget, (int, float)) else budget or ""
+    asked["threads"] = asked["threads"] or os.cpu_count() or 1
+    return asked
+
+
+@_takes_options
+def search(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Result:
+    """The best mapping, and the proof that it is.
+
+    Options describes what else can be given, always by name.
+
+    >>> best = search("teaching", Workload.gemm(64, 64, 128), objective="edp")
+    >>> best.certificate["status"], best.feasible
+    ('optimal', True)
+    """
+    return Result(_mapsim.search(arch_of(arch)._handle, workload_of(workload)._handle,
+                                 _asked(options)))
+
+
+@_takes_options
+def pareto(arch: Machine, workload: Layer, **options: Unpack[Options]) -> Front:
+    """Every mapping that none beats in both energy and latency. Options as of search().
+
+    >>> front = pareto("teaching", "teaching/conv")
+    >>> front.complete, len(front)
+    (True, 3)
+    """
+    return Front(_mapsim.front(arch_of(arch)._handle, workload_of(workload)._handle, "",
+                               _asked(options)))
+
+
+@_takes_options
+def curve(arch: Machine, workload: Layer, level: str, **options: Unpack[Options]) -> Front:
+    """The optimum over the capacity of a level ("GLB", "spad:weight"), all else equal.
+
+    >>> curve("teaching", "teaching/conv", "Buffer").complete
+    True
+    """
+    if not level:
+        raise ValueError("level: the name of a level is missing")
+    return Front(_mapsim.front(arch_of(arch)._handle, workload_of(workload)._handle, level,
+                               _asked(options)))
+
+
+def evaluate(arch: Machine, workload: Layer,
+             mapping: Union[str, os.PathLike, Result, Mapping[str, Any]]) -> Evaluation:
+    """The cost of one mapping: of a Result, YAML, a dict, a file or a shipped name.
+
+    >>> best = search("teaching", "teaching/conv")
+    >>> evaluate("teaching", "teaching/conv", best).energy_pj == best.energy_pj
+    True
+    """
+    text, name = ((mapping.mapping, "mapping") if isinstance(mapping, Result)
+                  else text_of(mapping, "mappings"))
+    return Evaluation(_mapsim.evaluate(arch_of(arch)._handle, workload_of(workload)._handle, text,
+                                       name))
+
+
+def simulate(arch: Machine, workload: Layer,
+             mapping: Union[str, os.PathLike, Result, Mapping[str, Any]],
+             max_steps: int = 10_000_000, seed: int = 1) -> Simulation:
+    """Walks a mapping step by step and compares counts and outputs with the closed form.
+
+    >>> simulate("teaching", "teaching/conv", "teaching_weight_stationary").agrees
+    True
+    """
+    evaluated = evaluate(arch, workload, mapping)._evaluated
+    answer = evaluated.simulate(max_steps, seed)
+    if not answer:
+        raise ValueError(str(evaluated.text).strip().splitlines()[-1])
+    return Simulation(json.loads(answer))
+
+
+@_takes_options
+def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping[str, int]] = None,
+            batch: int = 1, **options: Unpack[Options]) -> NetworkResult:
+    """Every distinct layer of a network (a file or a shipped name) or an ONNX model, searched once.
+
+    `dims`: values of symbolic dims of a model's inputs. Options as of search().
+
+    >>> result = network("nvdla_like_1024", "alexnet")
+    >>> len(result), result.totals["macs"]
+    (8, 724406816)
+    """
+    text, told = _mapsim.network(arch_of(arch)._handle, find(path, "networks"), _asked(options),
+                                 dict(dims or {}), batch)
+    return NetworkResult(text, told)
+
+
+def check(proof: str, name: str = "proof", threads: int = 1) -> Check:
+    """Does a proof (Result.proof()) hold? By another algorithm than the search's.
+
+    >>> bool(check(search("teaching", Workload.gemm(8, 8, 8)).proof()))
+    True
+    """
+    return Check(_mapsim.check(proof, name, threads))
+
+
+@_takes_options
+def histogram(arch: Machine, workload: Layer, mappings: int = 10_000, seed: int = 1,
+              **options: Unpack[Options]) -> Histogram:
+    """Energies of random mappings that keep the machine busy.
+
+    >>> len(histogram("teaching", "teaching/gemm", mappings=100)) <= 100
+    True
+    """
+    energies, optimum = _mapsim.histogram(arch_of(arch)._handle, workload_of(workload)._handle,
+                                          mappings, seed, _asked(options))
+    return Histogram(energies, optimum)
+
+
+def kernels(gpu: Machine, workload: Layer, top: int = 10) -> Kernels:
+    """Tensor-core kernels of a layer on a GPU, ranked by predicted time.
+
+    >>> len(kernels("a100_40gb", "gemm:1024x1024x1024", top=3))
+    3
+    """
+    return Kernels(*_mapsim.kernels(arch_of(gpu)._handle, workload_of(workload)._handle, top))
+
+
+class _Bar:
+    """Progress on a terminal, ten times a second at most."""
+
+    def __init__(self, total: int, shown: Optional[bool]):
+        self._total, self._begin, self._last, self._drawn = total, time.monotonic(), 0.0, False
+        self._shown = sys.stderr.isatty() if shown is None else shown
+
+    def at(self, done: int) -> None:
+        now = time.monotonic()
+        if not self._shown or (now - self._last < 0.1 and done < self._total):
+            return
+        self._last, self._drawn = now, True
+        full = 30 * done // max(self._total, 1)
+        sys.stderr.write(f"\r{'#' * full}{'.' * (30 - full)} {done} of {self._total}, "
+                         f"{now - self._begin:.0f} s")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        if self._drawn:
+            sys.stderr.write("\n")
+
+
+@_takes_options
+def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
+          grid: Mapping[str, Iterable[Any]], progress: Optional[bool] = None,
+          **options: Unpack[Options]) -> Any:
+    """The optimum of every layer on every combination of values: a DataFrame, or dicts.
+
+    `grid`: paths of Arch.set() and their values. `progress`: a bar on standard error; None: on a
+    terminal only. A point that cannot be read or searched has its reason in `problem`. Large grids
+    are for `mapsim sweep`, which keeps its results.
+
+    >>> rows = sweep("teaching", "teaching/conv", {"Buffer.capacity": ["8 KiB", "32 KiB"]})
+    >>> len(rows)
+    2
+    """
+    one = isinstance(workloads, (Workload, str, os.PathLike))
+    layers = [workload_of(each) for each in ([workloads] if one else workloads)]
+    base = arch_of(arch)
+    paths = list(grid)
+    designs = list(itertools.product(*(list(grid[path]) for path in paths)))
+    rows: List[Dict[str, Any]] = []
+    bar = _Bar(len(designs) * len(layers), progress)
+    try:
+        for values in designs:
+            settings = dict(zip(paths, values))
+            for layer in layers:
+                rows.append({**settings, "workload": layer.name,
+                             **_point(base, settings, layer, options)})
+                bar.at(len(rows))
+    finally:
+        bar.end()
+    return frame(rows)
+
+
+def _point(base: Arch, settings: Mapping[str, Any], layer: Workload,
+           options: Mapping[str, Any]) -> Dict[str, Any]:
+    try:
+        arch = base
+        for path, value in settings.items():
+            arch = arch.set(path, value)
+        result = search(arch, layer, **options)
+    except Error as error:
+        return {"status": "error", "energy_pj": None, "latency_cycles": None, "edp": None,
+                "problem": str(error)}
+    return {"status": result.certificate["status"], "energy_pj": result.energy_pj,
+            "latency_cycles": result.latency_cycles, "edp": result.edp,
+            "problem": "" if result.feasible else "nothing fits"}

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What searches answer."""
+import html
+import json
+from functools import cached_property
+from typing import Any, Dict, List, Optional
+
+
+def frame(rows: List[Dict[str, Any]]) -> Any:
+    """Rows as a DataFrame where pandas is installed, else as they are."""
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows)
+
+
+def _page(text: str, figure: str) -> str:
+    return f"<pre>{html.escape(text)}</pre>{figure}"
+
+
+class _Costed:
+    """A mapping with its cost, from the JSON of the library (docs/results.md)."""
+
+    json: Dict[str, Any]
+
+    def _cost(self, key: str) -> Any:
+        cost = self.json.get("cost")
+        return None if cost is None else cost[key]
+
+    @property
+    def energy_pj(self) -> Optional[float]:
+        """None: nothing fits."""
+        return self._cost("energy_pj")
+
+    @property
+    def latency_cycles(self) -> Optional[int]:
+        """Steady state; None: nothing fits."""
+        return self._cost("latency_cycles")
+
+    @property
+    def latency_cycles_ramped(self) -> Optional[int]:
+        """With first fills and last drains."""
+        return self._cost("latency_cycles_ramped")
+
+    @property
+    def edp(self) -> Optional[float]:
+        """pJ x cycles."""
+        return self._cost("edp")
+
+    @property
+    def utilization(self) -> Optional[float]:
+        """Of the MAC units."""
+        return self._cost("utilization")
+
+    @property
+    def breakdown(self) -> Any:
+        """The energy by node, tensor and action, in pJ, with counts: a DataFrame, or dicts.
+
+        >>> import mapsim
+        >>> best = mapsim.search("teaching", "teaching/conv")
+        >>> sum(term["energy_pj"] for term in best.json["energy_terms"]) == best.energy_pj
+        True
+        """
+        return frame(self.json.get("energy_terms", []))
+
+    @property
+    def accesses(self) -> Any:
+        """Elements that cross each level, by tensor: a DataFrame, or dicts."""
+        rows = []
+        for level in self.json.get("levels", []):
+            for tensor, counts in level["tensors"].items():
+                if counts["kept"]:
+                    rows.append({"level": level["name"], "tensor": tensor,
+                                 **{k: v for k, v in counts.items() if k != "kept"}})
+        return frame(rows)
+
+
+class Result(_Costed):
+    """The best mapping of a layer on a machine, and what is proven of it."""
+
+    def __init__(self, solution: Any):
+        self._solution = solution
+
+    @cached_property
+    def json(self) -> Dict[str, Any]:
+        """All of it, as `mapsim search --json` prints it."""
+        return json.loads(self._solution.json)
+
+    @property
+    def feasible(self) -> bool:
+        return self._solution.feasible
+
+    @property
+    def energy_pj(self) -> Optional[float]:
+        """None: nothing fits."""
+        return self._solution.energy_pj if self.feasible else None
+
+    @property
+    def latency_cycles(self) -> Optional[int]:
+        """Steady state; None: nothing fits."""
+        return self._solution.latency_cycles if self.feasible else None
+
+    @property
+    def mapping(self) -> str:
+        """The mapping as YAML, for evaluate(); empty: nothing fits."""
+        return self._solution.mapping
+
+    @property
+    def nest(self) -> str:
+        """The mapping as people draw it."""
+        return self._solution.nest
+
+    @property
+    def certificate(self) -> Dict[str, Any]:
+        """What is proven: status, lower bound, gap, size of the mapspace."""
+        return self.json["certificate"]
+
+    @property
+    def warnings(self) -> List[str]:
+        return self._solution.warnings
+
+    def proof(self) -> str:
+        """The proof as a file that check(), or `mapsim check`, verifies without the search."""
+        return self._solution.proof()
+
+    @property
+    def figure(self) -> str:
+        """Machine and mapping as SVG; empty: nothing fits."""
+        return self._solution.svg
+
+    def __str__(self) -> str:
+        return self._solution.text
+
+    def __repr__(self) -> str:
+        if not self.feasible:
+            return "Result(nothing fits)"
+        return (f"Result({self.energy_pj:.6g} pJ, {self.latency_cycles} cycles, "
+                f"{self.certificate['status']})")
+
+    def _repr_html_(self) -> str:
+        return _page(self.nest or str(self), self.figure)
+
+
+class Evaluation(_Costed):
+    """The cost of one mapping."""
+
+    def __init__(self, evaluated: Any):
+        self._evaluated = evaluated
+        self.json = json.loads(evaluated.json)
+
+    @property
+    def fits(self) -> bool:
+        return self._evaluated.fits
+
+    @property
+    def figure(self) -> str:
+        """Machine and mapping as SVG; empty: it does not fit."""
+        return self._evaluated.svg
+
+    def __str__(self) -> str:
+        return self._evaluated.text
+
+    def __repr__(self) -> str:
+        cost = f"{self.energy_pj:.6g} pJ, {self.latency_cycles} cycles" if self.fits else "no fit"
+        return f"Evaluation({cost})"
+
+    def _repr_html_(self) -> str:
+        return _page(str(self), self.figure)
+
+
+class Simulation:
+    """A mapping walked step by step, beside the closed form."""
+
+    def __init__(self, answer: Dict[str, Any]):
+        self.json = answer
+        told = answer["simulation"]
+        self.steps: int = told["steps"]
+        self.differences = frame(told["differences"])
+        self.agrees: bool = not told["differences"] and told["outputs_wrong"] == 0
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.steps} steps, {'agrees' if self.agrees else 'differs'})"
+
+
+class Front:
+    """Points of which none beats another, proven where `complete`."""
+
+    def __init__(self, front: Any):
+        self._front = front
+        self.json: Dict[str, Any] = json.loads(front.json)
+
+    @property
+    def points(self) -> Any:
+        """A DataFrame, or dicts: energy_pj, latency_cycles, mapping; of a curve capacity_bits."""
+        return frame(self.json["points"])
+
+    @property
+    def complete(self) -> bool:
+        return self.json["complete"]
+
+    @property
+    def figure(self) -> str:
+        return self._front.svg
+
+    def __len__(self) -> int:
+        return len(self.json["points"])
+
+    def __str__(self) -> str:
+        return self._front.text
+
+    def __repr__(self) -> str:
+        return f"Front({len(self)} points, {'proven' if self.complete else 'stopped'})"
+
+    def _repr_html_(self) -> str:
+        return self.figure
+
+
+class NetworkResult:
+    """Every distinct layer of a network, searched once, and the totals."""
+
+    def __init__(self, text: str, told: str):
+        self._told = told
+        self.json: Dict[str, Any] = json.loads(text)
+
+    @property
+    def layers(self) -> Any:
+        """A DataFrame, or dicts: one row a distinct layer."""
+        return frame(self.json["layers"])
+
+    @property
+    def totals(self) -> Dict[str, Any]:
+        return self.json["total"]
+
+    def __len__(self) -> int:
+        return len(self.json["layers"])
+
+    def __str__(self) -> str:
+        return self._told
+
+    def __repr__(self) -> str:
+        return f"NetworkResult({len(self.json['layers'])} distinct layers)"
+
+
+class Check:
+    """What the checker, which shares no code with the search, says of a proof."""
+
+    def __init__(self, text: str):
+        self.json: Dict[str, Any] = json.loads(text)
+        self.holds: bool = self.json["check"]["holds"]
+        self.problems: List[str] = self.json["check"]["problems"]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        return f"Check({'holds' if self.holds else 'does not hold'})"
+
+
+class Histogram:
+    """Energies of mappings that keep the machine busy."""
+
+    def __init__(self, energies: List[float], optimum: float):
+        self.energies_pj = energies  # one a distinct mapping
+        self.optimum_pj = optimum  # proven, of the whole mapspace
+
+    def __len__(self) -> int:
+        return len(self.energies_pj)
+
+    def __repr__(self) -> str:
+        return f"Histogram({len(self)} mappings, optimum {self.optimum_pj:.6g} pJ)"
+
+
+class Kernels:
+    """Tensor-core kernels of a layer on a GPU, fastest first."""
+
+    def __init__(self, text: str, told: str):
+        self._told = told
+        self.json: Dict[str, Any] = json.loads(text)
+
+    @property
+    def table(self) -> Any:
+        """A DataFrame, or dicts: one row a kernel, its choices and its predicted time."""
+        rows = []
+        for each in self.json["kernels"]:
+            rows.append({**each["kernel"],
+                         **{k: v for k, v in each.items() if not isinstance(v, (dict, list))}})
+        return frame(rows)
+
+    def __len__(self) -> int:
+        return len(self.json["kernels"])
+
+    def __str__(self) -> str:
+        return self._told
+
+    def __repr__(self) -> str:
+        return f"Kernels({len(self)} of {self.json['legal']})"

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// mapsim._mapsim: the library (mapsim/mapsim.hpp) as the package mapsim uses it. What people call
+// is python/mapsim; here are texts, numbers and handles.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+
+#include "core/shipped.hpp"
+#include "mapsim/mapsim.hpp"
+#include "report/show.hpp"
+#include "workloads/print.hpp"
+
+namespace py = pybind11;
+
+namespace mapsim {
+
+namespace {
+
+// Works on a thread of its own, without the interpreter's lock, while this one looks for signals:
+// Ctrl-C sets the flag, and its exception is raised as soon as the work has stopped.
+template <class Work>
+auto interruptible(const Work& work) {
+  constexpr std::chrono::milliseconds kPeriod{20};
+  std::atomic<bool> stop{false};
+  auto answer = std::async(std::launch::async, [&] { return work(stop); });
+  bool interrupted = false;
+  {
+    const py::gil_scoped_release unlocked;
+    while (!interrupted && answer.wait_for(kPeriod) != std::future_status::ready) {
+      const py::gil_scoped_acquire locked;
+      interrupted = PyErr_CheckSignals() != 0;
+    }
+    stop = interrupted;
+    answer.wait();
+  }
+  if (interrupted) {
+    throw py::error_already_set();
+  }
+  return answer.get();
+}
+
+// An exception of the package (python/mapsim/_errors.py), with its arguments.
+template <class... Arguments>
+void raise(const char* name, const Arguments&... arguments) {
+  const py::object type = py::module_::import("mapsim._errors").attr(name);
+  PyErr_SetObject(type.ptr(), type(arguments...).ptr());
+}
+
+void translate(std::exception_ptr thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const ConfigError& error) {
+    py::list diagnostics;
+    for (const Diagnostic& d : error.diagnostics()) {
+      diagnostics.append(py::make_tuple(d.file, d.line, d.column, d.path, d.message, d.source));
+    }
+    raise("ConfigError", error.what(), diagnostics);
+  } catch (const UnsupportedSearch& error) {
+    raise("UnsupportedSearch", error.what());
+  }
+}
+
+FileKind kind_named(const std::string& word) {
+  for (const FileKind kind : {FileKind::kArch, FileKind::kWorkload, FileKind::kMapping,
+                              FileKind::kConstraints, FileKind::kNetwork, FileKind::kCampaign}) {
+    if (word == folder_of(kind)) {
+      return kind;
+    }
+  }
+  throw std::invalid_argument{"no kind of files '" + word + "'"};
+}
+
+Seconds seconds_of(const std::string& text) {
+  const Parsed<Seconds> parsed = parse_seconds(text);
+  if (const auto* wrong = std::get_if<std::string>(&parsed)) {
+    throw std::invalid_argument{"budget: " + *wrong};
+  }
+  return std::get<Seconds>(parsed);
+}
+
+// What a search is asked, by its names in Python.
+SearchRequest request_of(const Arch& arch, const py::dict& asked) {
+  const auto text = [&asked](const char* key) { return asked[key].cast<std::string>(); };
+  SearchRequest request;
+  request.strategy = text("strategy");
+  request.constraints = text("constraints");
+  request.constraints_name = text("constraints_name");
+  request.even = asked["even"].cast<bool>();
+  request.imperfect = asked["imperfect"].cast<bool>();
+  request.batches = asked["batches"].cast<bool>();
+  SearchOptions& options = request.options;
+  options.objective = objective_of(
+      {text("objective"), text("latency"), text("max_energy"), text("max_latency")}, arch.clock);
+  options.threads = asked["threads"].cast<int>();
+  options.evaluations = asked["evaluations"].cast<std::int64_t>();
+  options.seed = asked["seed"].cast<std::uint64_t>();
+  if (!text("budget").empty()) {
+    options.budget.seconds = seconds_of(text("budget")).count();
+  }
+  if (!asked["budget_labels"].is_none()) {
+    options.budget.labels = asked["budget_labels"].cast<std::int64_t>();
+  }
+  return request;
+}
+
+void bind_inputs(py::module_& m) {
+  py::class_<ArchFile>(m, "Arch")
+      .def_static("load", &ArchFile::load)
+      .def_static("parse", &ArchFile::parse)
+      .def("set", &ArchFile::set)
+      .def("copy", [](const ArchFile& arch) { return arch; })
+      .def("check",
+           [](const ArchFile& arch) { return arch.is_gpu() ? arch.gpu().name : arch.arch().name; })
+      .def("svg", [](const ArchFile& arch) { return show_arch(arch.arch()); })
+      .def_property_readonly("is_gpu", &ArchFile::is_gpu)
+      .def_property_readonly("yaml", &ArchFile::yaml);
+  py::class_<Workload>(m, "Workload")
+      .def_static("load", &load_workload)
+      .def_static("parse", &parse_workload)
+      .def_readonly("name", &Workload::name)
+      .def_property_readonly("macs", &Workload::macs)
+      .def_property_readonly("equation", &Workload::equation)
+      .def_property_readonly("yaml", &print_layer)
+      .def_property_readonly("dims", [](const Workload& workload) {
+        py::dict dims;
+        for (const Dim& dim : workload.dims) {
+          dims[py::str(dim.name)] = dim.bound;
+        }
+        return dims;
+      });
+  m.def("configs_above", &configs_above);
+  m.def("find", [](const std::string& path, const std::string& kind, const Words& configs) {
+    return find_shipped(path, kind_named(kind), configs);
+  });
+  m.def("unknown", [](const std::string& name, const std::string& kind, const Words& configs) {
+    return unknown_name(name, kind_named(kind), configs);
+  });
+  m.def("names", [](const std::string& kind, const Words& configs) {
+    return shipped_names(kind_named(kind), configs);
+  });
+}
+
+void bind_search(py::module_& m) {
+  py::class_<Solution>(m, "Solution")
+      .def_property_readonly("json", [](const Solution& s) { return to_json(s); })
+      .def_property_readonly("text", [](const Solution& s) { return to_text(s); })
+      .def_property_readonly("svg", [](const Solution& s) { return to_svg(s); })
+      .def_property_readonly("nest", &nest_text)
+      .def_property_readonly("mapping", &mapping_yaml)
+      .def_readonly("warnings", &Solution::warnings)
+      .def_property_readonly("feasible",
+                             [](const Solution& s) { return s.result.cost.has_value(); })
+      .def_property_readonly("energy_pj",
+                             [](const Solution& s) { return s.result.cost->energy.total.count(); })
+      .def_property_readonly(
+          "latency_cycles", [](const Solution& s) { return s.result.cost->latency.steady.count(); })
+      .def("proof", [](const Solution& s) {
+        return interruptible([&](const std::atomic<bool>& stop) { return proof_yaml(s, &stop); });
+      });
+  m.def("search", [](const ArchFile& file, const Workload& layer, const py::dict& asked) {
+    const Arch arch = file.arch();
+    SearchRequest request = request_of(arch, asked);
+    return interruptible([&](const std::atomic<bool>& stop) {
+      request.options.stop = &stop;
+      return search(arch, layer, request);
+    });
+  });
+  py::class_<FrontSolution>(m, "Front")
+      .def_property_readonly("json", [](const FrontSolution& s) { return to_json(s); })
+      .def_property_readonly("text", [](const FrontSolution& s) { return to_text(s); })
+      .def_property_readonly("svg", [](const FrontSolution& s) { return to_svg(s); });
+  // `room` empty: energy against latency.
+  m.def("front", [](const ArchFile& file, const Workload& layer, const std::string& room,
+                    const py::dict& asked) {
+    const Arch arch = file.arch();
+    SearchRequest request = request_of(arch, asked);
+    return interruptible([&](const std::atomic<bool>& stop) {
+      request.options.stop = &stop;
+      return room.empty() ? pareto_front(arch, layer, request)
+                          : capacity_curve(arch, layer, room, request);
+    });
+  });
+}
+
+void bind_evaluation(py::module_& m) {
+  py::class_<Evaluated>(m, "Evaluated")
+      .def_property_readonly("json", [](const Evaluated& e) { return to_json(e); })
+      .def_property_readonly("text", [](const Evaluated& e) { return to_text(e); })
+      .def_property_readonly("svg", [](const Evaluated& e) { return to_svg(e); })
+      .def_property_readonly(
+          "fits", [](const Evaluated& e) { return std::holds_alternative<Cost>(e.evaluation); })
+      .def("simulate", [](const Evaluated& e, std::int64_t max_steps, std::uint64_t seed) {
+        return interruptible([&](const std::atomic<bool>&) {
+          const auto record = simulate(e, max_steps, seed);
+          return record ? to_json(e, *record) : std::string{};
+        });
+      });
+  m.def("evaluate",
+        [](const ArchFile& arch, const Workload& layer, const std::string& mapping,
+           const std::string& name) { return evaluate(arch.arch(), layer, mapping, name); });
+  m.def("check", [](const std::string& proof, const std::string& name, int threads) {
+    check::CheckOptions options;
+    options.threads = threads;
+    return interruptible([&](const std::atomic<bool>& stop) {
+      options.effort.stop = {&stop};
+      return to_json(verify(proof, name, options));
+    });
+  });
+}
+
+void bind_others(py::module_& m) {
+  m.def("network", [](const ArchFile& file, const std::string& path, const py::dict& asked,
+                      const std::map<std::string, std::int64_t>& dims, std::int64_t batch) {
+    const Arch arch = file.arch();
+    SearchRequest request = request_of(arch, asked);
+    return interruptible([&](const std::atomic<bool>& stop) {
+      request.options.stop = &stop;
+      const NetworkSolution solution =
+          search_network(arch, read_network(path, {dims, batch, std::nullopt}), request);
+      return std::pair{to_json(solution), to_text(solution)};
+    });
+  });
+  m.def("histogram", [](const ArchFile& file, const Workload& layer, std::int64_t mappings,
+                        std::uint64_t seed, const py::dict& asked) {
+    const Arch arch = file.arch();
+    const SearchRequest request = request_of(arch, asked);
+    return interruptible([&](const std::atomic<bool>& stop) {
+      HistogramOptions options;
+      options.mappings = mappings;
+      options.seed = seed;
+      options.threads = request.options.threads;
+      options.stop = &stop;
+      const Histogram histogram = energy_histogram(arch, layer, options, request);
+      std::vector<double> energies;
+      for (const HistogramPoint& point : histogram.points) {
+        energies.push_back(point.energy_pj);
+      }
+      const double optimum = histogram.optimum ? histogram.optimum->energy.total.count() : 0;
+      return std::pair{energies, optimum};
+    });
+  });
+  m.def("kernels", [](const ArchFile& file, const Workload& layer, std::size_t top) {
+    const Gpu gpu = file.gpu();
+    return interruptible([&](const std::atomic<bool>&) {
+      const KernelReport report = rank_kernels(gpu, layer, {}, {.top = top});
+      return std::pair{to_json(report), kernels_text(report)};
+    });
+  });
+}
+
+}  // namespace
+
+}  // namespace mapsim
+
+PYBIND11_MODULE(_mapsim, m) {
+  m.attr("version") = mapsim::tool_version();
+  py::register_exception_translator(mapsim::translate);
+  mapsim::bind_inputs(m);
+  mapsim::bind_search(m);
+  mapsim::bind_evaluation(m);
+  mapsim::bind_others(m);
+}
