@@ -1,0 +1,54 @@
+#!/bin/bash
+# Installs a .deb (and unpacks a static tarball) in clean roots that debootstrap makes, and uses them there
+# as a user would. As root. Says how long the installation took; exit 1 if anything fails.
+#
+# usage: package_check.sh DEB [TARBALL [SUITE]]    SUITE: of the tarball's root [bullseye: glibc 2.31]
+set -euo pipefail
+deb="$(realpath "$1")"
+tarball="${2:+$(realpath "$2")}"
+suite="${3:-bullseye}"
+work="$(mktemp -d)"
+mirror="$(sed -n 's/^URIs: *//p; s/^deb \(\[.*\] \)\?\([^ ]*\).*/\2/p' /etc/apt/sources.list \
+  /etc/apt/sources.list.d/* 2>/dev/null | head -1)"
+
+clean_up() {
+  umount -q "$work"/*/proc 2>/dev/null || true
+  rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
+
+# A root with nothing but a minimal Debian, and this machine's way to its packages.
+make_root() {
+  debootstrap --variant=minbase "$2" "$work/$1" "${mirror:-http://deb.debian.org/debian}" \
+    >"$work/$1.log" 2>&1 || { tail -5 "$work/$1.log" >&2; return 1; }
+  cp -r /etc/apt/apt.conf.d "$work/$1/etc/apt/"
+  cp /etc/resolv.conf "$work/$1/etc/"
+  mount -t proc proc "$work/$1/proc"
+}
+within() { chroot "$work/$1" /bin/sh -c "cd /tmp && $2"; }
+
+if command -v lintian >/dev/null; then
+  lintian --fail-on error,warning "$deb" && echo "lintian: nothing to say"
+fi
+
+make_root deb bookworm
+cp "$deb" "$work/deb/tmp/mapsim.deb"
+within deb 'apt-get update -qq'
+begin="$EPOCHREALTIME"
+within deb 'DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./mapsim.deb' >/dev/null
+echo "installed in $(awk "BEGIN {printf \"%.1f\", $EPOCHREALTIME - $begin}") s"
+within deb 'mapsim search eyeriss resnet50/conv2_3x3' | grep 'proven optimal'
+within deb 'mapsim network nvdla_like_1024 alexnet' >/dev/null
+within deb 'python3 -c "import mapsim; best = mapsim.search(\"eyeriss\", \"alexnet/conv3\"); print(best); assert mapsim.check(best.proof())"'
+within deb 'test -s /usr/share/man/man1/mapsim.1.gz && test -s /usr/lib/libmapsim.a && test -s /usr/include/mapsim/mapsim/mapsim.hpp'
+within deb 'dpkg --purge mapsim >/dev/null && test ! -e /usr/share/mapsim && test ! -e /usr/lib/python3/dist-packages/mapsim'
+echo "the .deb works in a clean root, and leaves nothing"
+
+if [[ -n "$tarball" ]]; then
+  make_root tarball "$suite"
+  tar -xf "$tarball" -C "$work/tarball/opt"
+  within tarball 'mv /opt/mapsim-* /opt/mapsim && /opt/mapsim/bin/mapsim search eyeriss resnet50/conv2_3x3' |
+    grep 'proven optimal'
+  within tarball '/opt/mapsim/bin/mapsim network nvdla_like_1024 alexnet' >/dev/null
+  echo "the tarball works on $suite, glibc $(within tarball 'ldd --version' | sed -n '1s/.* //p')"
+fi
