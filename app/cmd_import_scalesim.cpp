@@ -124,8 +124,19 @@ void add_layer_notes(const ScaleSimLayer& layer, const std::string& name,
   }
 }
 
-void add_notes(const ScaleSimConfig& config, const std::vector<ScaleSimLayer>& layers,
-               std::vector<std::string>& notes) {
+void add_notes(const ImportArguments& arguments, const ScaleSimConfig& config,
+               const std::vector<ScaleSimLayer>& layers, std::vector<std::string>& notes) {
+  for (const std::string& each : config.left_out) {
+    notes.push_back(fmt::format("{}: left out: {}", arguments.files[0], each));
+  }
+  for (const ScaleSimLayer& layer : layers) {
+    if (!layer.ratio.empty()) {
+      notes.push_back(
+          fmt::format("{}:{}: left out: the ratio {} of {}: the layer is dense, and so "
+                      "are the columns scalesim_*",
+                      arguments.files[1], layer.line, layer.ratio, layer.name));
+    }
+  }
   if (config.bandwidth) {
     notes.push_back(fmt::format(
         "each SRAM has a port of its own to DRAM (bandwidth: link), as in the tool: {}, {} and {} "
@@ -185,7 +196,7 @@ ImportedFiles import_scalesim(const ImportArguments& arguments) {
                          their_figures(config, figures), our_figures(config, layer, copy, cost));
     add_layer_notes(layer, name, figures, imported.notes);
   }
-  add_notes(config, layers, imported.notes);
+  add_notes(arguments, config, layers, imported.notes);
   imported.files.push_back({"scalesim.csv", table});
   return imported;
 }

@@ -26,6 +26,8 @@ struct ScaleSimConfig {
   };
   std::optional<Ports> bandwidth{};
   std::string not_modelled{};  // what the tool does with the ports beside, in words; "" nothing
+  // Keys that have no part here, with their lines, and a support of sparse layers.
+  std::vector<std::string> left_out{};
   friend bool operator==(const ScaleSimConfig&, const ScaleSimConfig&) = default;
 };
 
@@ -41,6 +43,8 @@ struct ScaleSimLayer {
   std::int64_t stride = 1;
   std::int64_t copies = 1;  // a depthwise layer ("DP" in its name): of one channel each
   bool gemm = false;        // a row of M, N, K: an ifmap of M x K under a filter of 1 x K
+  int line = 0;             // in the topology
+  std::string ratio{};      // of non-zero weights, "2:4"; the layer here is dense
   friend bool operator==(const ScaleSimLayer&, const ScaleSimLayer&) = default;
 };
 

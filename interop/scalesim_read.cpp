@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -87,10 +88,14 @@ std::string lowered(std::string text) {
   return text;
 }
 
+struct Setting {
+  Cell key, value;
+};
+
 // Keys of all sections, as the tool's own reader has it: in lower case, `key: value` or `key =
 // value`.
-std::map<std::string, Cell> read_keys(LineReader& reader) {
-  std::map<std::string, Cell> keys;
+std::map<std::string, Setting> read_keys(LineReader& reader) {
+  std::map<std::string, Setting> keys;
   for (int number = 1; number <= reader.lines(); ++number) {
     const std::string line = reader.line(number);
     const Cell whole = LineReader::cell(line, number, 0, line.size());
@@ -104,8 +109,8 @@ std::map<std::string, Cell> read_keys(LineReader& reader) {
       continue;
     }
     const Cell key = LineReader::cell(line, number, 0, separator);
-    if (!keys.emplace(lowered(key.text), LineReader::cell(line, number, separator + 1, line.size()))
-             .second) {
+    const Cell value = LineReader::cell(line, number, separator + 1, line.size());
+    if (!keys.emplace(lowered(key.text), Setting{key, value}).second) {
       reader.error(key, fmt::format("{} stands here a second time", quoted(key.text)));
     }
   }
@@ -134,21 +139,50 @@ class ConfigReader {
       read_bandwidth(config);
       read_beside(config);
     }
-    if (const Cell* sparse = find({"SparsitySupport"});
-        sparse != nullptr && lowered(sparse->text) != "false") {
-      reader_.error(*sparse, "sparse layers are not imported; set SparsitySupport to false");
+    if (is_on("SparsitySupport")) {
+      config.left_out.push_back(
+          fmt::format("SparsitySupport (line {}): every layer is dense, and so are the columns "
+                      "scalesim_*",
+                      find({"SparsitySupport"})->line));
     }
+    add_left_out(config);
     return config;
   }
 
  private:
   const Cell* find(const Words& names) const {
     for (const std::string& name : names) {
+      asked_.insert(lowered(name));
       if (const auto found = keys_.find(lowered(name)); found != keys_.end()) {
-        return &found->second;
+        return &found->second.value;
       }
     }
     return nullptr;
+  }
+
+  // A key may be a slip of one that counts: all that nothing has asked for are named, in the order
+  // of the file.
+  void add_left_out(ScaleSimConfig& config) const {
+    std::map<int, std::string> lines;
+    for (const auto& [name, setting] : keys_) {
+      if (!asked_.contains(name)) {
+        lines[setting.key.line] = setting.key.text;
+      }
+    }
+    std::string list;
+    for (const auto& [line, key] : lines) {
+      list += fmt::format("{}{} (line {})", list.empty() ? "" : ", ", key, line);
+    }
+    if (!list.empty()) {
+      config.left_out.push_back("keys without a part here: " + list);
+    }
+  }
+
+  // As Python's configparser reads a truth.
+  bool is_on(const char* name) const {
+    const Cell* found = find({name});
+    const Words yes{"true", "yes", "on", "1"};
+    return found != nullptr && std::find(yes.begin(), yes.end(), lowered(found->text)) != yes.end();
   }
   const Cell* require(const Words& names) {
     const Cell* found = find(names);
@@ -196,21 +230,16 @@ class ConfigReader {
 
   // What the tool does at a given bandwidth that its figures here leave out.
   void read_beside(ScaleSimConfig& config) {
-    const auto on = [&](const char* name) {
-      const Cell* found = find({name});
-      const Words yes{"true", "yes", "on", "1"};  // of Python's configparser
-      return found != nullptr &&
-             std::find(yes.begin(), yes.end(), lowered(found->text)) != yes.end();
-    };
-    if (on("IfmapCustomLayout") || on("FilterCustomLayout")) {
+    if (is_on("IfmapCustomLayout") || is_on("FilterCustomLayout")) {
       config.not_modelled = "a layout of operands in banks (IfmapCustomLayout, FilterCustomLayout)";
-    } else if (on("UseRamulatorTrace")) {
+    } else if (is_on("UseRamulatorTrace")) {
       config.not_modelled = "latencies from a file (UseRamulatorTrace)";
     }
   }
 
   LineReader& reader_;
-  std::map<std::string, Cell> keys_;
+  std::map<std::string, Setting> keys_;
+  mutable std::set<std::string> asked_;
 };
 
 const Words kConvColumns{"IFMAP height", "IFMAP width",       "filter height", "filter width",
@@ -285,8 +314,12 @@ ScaleSimLayer read_layer(LineReader& reader, const std::vector<Cell>& cells) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     values.push_back(reader.number(cells[i + 1], columns[i]));
   }
-  if (cells.size() == columns.size() + 2 && cells.back().text != "1:1") {
-    reader.error(cells.back(), "sparse layers are not imported; leave the ratio out, or write 1:1");
+  layer.line = cells[0].line;
+  if (cells.size() == columns.size() + 2) {
+    if (!is_ratio(cells.back().text)) {
+      reader.error(cells.back(), "expected a ratio of non-zero weights, such as 2:4");
+    }
+    layer.ratio = cells.back().text == "1:1" ? "" : cells.back().text;
   }
   if (gemm) {
     layer.ifmap_height = values[0];

@@ -225,7 +225,16 @@ TEST_F(Interop, ImportsScaleSimsLargeLayersAndCommentedRows) {
   EXPECT_EQ(first.substr(0, first.find('\n')),
             convs.substr(convs.find("\nratio,") + 6, first.find('\n')));
   std::ofstream{folder() / "sparse.csv"} << "Layer, M, N, K,\ng, 16, 64, 128, 2:4\n";
-  EXPECT_EQ(run("import scalesim user.cfg sparse.csv -o sparse"), 2);
+  std::ofstream{folder() / "sparse.cfg"} << kGivenBandwidth
+                                         << "SparsitySupport: true\nArayWidth: 9\n";
+  ASSERT_EQ(run("import scalesim sparse.cfg sparse.csv -o sparse"), 0)
+      << contents(folder() / "stderr");
+  const std::string notes = contents(folder() / "stdout");
+  EXPECT_NE(notes.find("sparse.csv:2: left out: the ratio 2:4 of g: the layer is dense"),
+            std::string::npos)
+      << notes;
+  EXPECT_NE(notes.find("sparse.cfg: left out: SparsitySupport (line "), std::string::npos) << notes;
+  EXPECT_NE(notes.find("keys without a part here: ArayWidth (line "), std::string::npos) << notes;
 }
 
 TEST_F(Interop, TellsWhatIsWrongWithScaleSimsFiles) {
