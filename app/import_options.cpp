@@ -46,6 +46,9 @@ CommandOptions options_of(CompareArguments& a) {
         required({"FILE", "", "The design, with its mapping, as `import` takes it", &a.files}),
         required(
             {"--stats", "FILE", "What timeloop-model or timeloop-mapper printed of it", &a.stats}),
+        {"--timeloop-version", "VERSION",
+         "2024: as Timeloop counted overlap before January 2025 (commit a12fff5) [current]",
+         choice(a.version, {"current", "2024"})},
         {"--all", "", "Equal figures, too", &a.all}},
        timeloop_options(a.timeloop),
        output_options(a.output)})};

@@ -20,6 +20,7 @@ struct CompareArguments {
   std::string format = "timeloop";
   std::vector<std::string> files;  // of one design, with a mapping
   std::string stats;               // what the other tool printed
+  std::string version = "current";
   TimeloopArguments timeloop;
   bool all = false;  // rows that are equal, too
   Output output;

@@ -30,13 +30,14 @@ struct TimeloopStorage {
   bool off_chip = false;              // a DRAM
   std::int64_t word_bits = 8;
   std::int64_t block = 1;                // words of one vector access
+  std::int64_t cluster = 1;              // instances that share an access, and its energy
   double multiple_buffering = 1;         // divides the capacity
   std::optional<double> read_bandwidth;  // words/cycle of one instance; nullopt: unlimited
   std::optional<double> write_bandwidth;
   std::optional<double> shared_bandwidth;
   std::int64_t mesh_x = 1;  // instances along X and Y of the whole machine
   std::int64_t mesh_y = 1;
-  TimeloopEnergy energy;
+  TimeloopEnergy energy;  // of an access by one instance: its share where a cluster shares it
   std::optional<double> energy_per_hop;  // pJ per word and hop of the network below
   std::optional<double> leak;            // pJ per cycle of one instance
   std::optional<double> area;            // mm^2 of one instance

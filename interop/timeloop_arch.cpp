@@ -211,7 +211,7 @@ class ArchReader {
     if (dummy && absorb(storage)) {
       return;
     }
-    storage.block = block_of(component, attributes, storage.word_bits);
+    storage.block = block_of(component, attributes, storage);
     if (storage.word_bits > kMaxElementBits.count() || storage.block > kMaxBlock) {
       reader_.error(*component.node,
                     fmt::format("{} words of {} b", storage.block, storage.word_bits));
@@ -233,7 +233,8 @@ class ArchReader {
   // Words of one access by one instance. A width is that of all instances of a cluster, which share
   // the energy of an access (src/model/buffer.cpp: ParseSpecs, UpdateOpEnergyViaERT).
   std::int64_t block_of(const TimeloopComponent& component, TimeloopAttributes& attributes,
-                        std::int64_t word_bits) {
+                        TimeloopStorage& storage) {
+    const std::int64_t word_bits = storage.word_bits;
     const auto width = attributes.whole({"width", "memory_width", "data_storage_width"});
     const auto block = attributes.whole({"block_size", "n_words"});
     const auto cluster = attributes.whole({"cluster_size"});
@@ -246,7 +247,7 @@ class ArchReader {
     }
     const std::int64_t blocks = cluster.value_or(width && block ? *width / one : 1);
     if (blocks != 1) {
-      out_.materials[component.name].cluster = blocks;
+      storage.cluster = blocks;
       out_.notes.lines.push_back(fmt::format(
           "{0}: {1} instances share an access: each is charged 1/{1} of its energy, as in Timeloop "
           "where all of them work; where few do, Timeloop charges each up to all of it",

@@ -21,7 +21,6 @@ struct TimeloopMaterial {
   std::string type;                  // of a DRAM: "LPDDR4"
   std::int64_t multiplier_bits = 0;  // 0: not said
   std::int64_t adder_bits = 0;
-  std::int64_t cluster = 1;  // instances that share an access of a storage, and its energy
 };
 
 struct TimeloopArchSection {

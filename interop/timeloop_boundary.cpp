@@ -213,7 +213,7 @@ class Walk {
     before_ = std::pair{offsets_, centre};
     if (!moves || !vector_ || *vector_ == vector) {
       now.kind = TileMotion::Kind::kNew;
-      if (moves) {
+      if (moves || has(TimeloopRule::kRest)) {
         vector_ = vector;
       }
     } else {

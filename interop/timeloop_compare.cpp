@@ -21,18 +21,19 @@ using Prediction = std::function<double(TimeloopRules)>;
 // From what Timeloop alone does to what changes a single number: the order in which rules are
 // given up as needless.
 constexpr TimeloopRule kOrder[] = {
-    TimeloopRule::kFloatCycles,    TimeloopRule::kNominalCycles,   TimeloopRule::kInstances,
-    TimeloopRule::kVectorAccess,   TimeloopRule::kRoundedAverages, TimeloopRule::kPartition,
-    TimeloopRule::kAverageShare,   TimeloopRule::kUniform,         TimeloopRule::kMasking,
-    TimeloopRule::kUnscaledHops,   TimeloopRule::kOneWay,          TimeloopRule::kPackedPlaces,
-    TimeloopRule::kNeighbourLinks, TimeloopRule::kDirection,       TimeloopRule::kExtrapolation,
-    TimeloopRule::kWholeDelta,     TimeloopRule::kBoxHull};
+    TimeloopRule::kFloatCycles,     TimeloopRule::kWholeClusters, TimeloopRule::kRest,
+    TimeloopRule::kNominalCycles,   TimeloopRule::kInstances,     TimeloopRule::kVectorAccess,
+    TimeloopRule::kRoundedAverages, TimeloopRule::kPartition,     TimeloopRule::kAverageShare,
+    TimeloopRule::kUniform,         TimeloopRule::kMasking,       TimeloopRule::kUnscaledHops,
+    TimeloopRule::kOneWay,          TimeloopRule::kPackedPlaces,  TimeloopRule::kNeighbourLinks,
+    TimeloopRule::kDirection,       TimeloopRule::kExtrapolation, TimeloopRule::kWholeDelta,
+    TimeloopRule::kBoxHull};
 
 class Comparison {
  public:
   Comparison(const TimeloopDesign& design, const Problem& problem, const Counts& counts,
-             const TimeloopResult& result)
-      : counter_{design}, problem_{problem}, counts_{counts}, result_{result} {}
+             const TimeloopResult& result, TimeloopRules all)
+      : counter_{design}, problem_{problem}, counts_{counts}, result_{result}, all_{all} {}
 
   std::vector<ComparedFigure> run() {
     for (std::size_t l = 0; l < result_.levels.size(); ++l) {
@@ -217,8 +218,7 @@ class Comparison {
     const auto same = [&](double value) {
       return std::abs(value - theirs) <= digits + 1e-12 * std::abs(theirs);
     };
-    ComparedFigure row{
-        figure, where, theirs, predict(kAllTimeloopRules), own, Verdict::kUnexplained, {}};
+    ComparedFigure row{figure, where, theirs, predict(all_), own, Verdict::kUnexplained, {}};
     if (own && same(*own)) {
       row.verdict = Verdict::kEqual;
     } else if (same(row.derived)) {
@@ -230,11 +230,11 @@ class Comparison {
 
   // A set of rules of which none can be given up.
   TimeloopRules needed(const std::function<bool(TimeloopRules)>& explains, TimeloopFigure figure) {
-    TimeloopRules rules = kAllTimeloopRules;
+    TimeloopRules rules = all_;
     for (const TimeloopRule rule : kOrder) {
       TimeloopRules fewer = rules;
       fewer.erase(rule);
-      if (can_predict(fewer, figure) && explains(fewer)) {
+      if (rules.contains(rule) && can_predict(fewer, figure) && explains(fewer)) {
         rules = fewer;
       }
     }
@@ -258,6 +258,7 @@ class Comparison {
   const Problem& problem_;
   const Counts& counts_;
   const TimeloopResult& result_;
+  TimeloopRules all_;
   std::vector<ComparedFigure> rows_;
 };
 
@@ -294,8 +295,9 @@ const char* to_string(TimeloopFigure figure) {
 }
 
 std::vector<ComparedFigure> compare(const TimeloopDesign& design, const Problem& problem,
-                                    const Counts& counts, const TimeloopResult& result) {
-  return Comparison{design, problem, counts, result}.run();
+                                    const Counts& counts, const TimeloopResult& result,
+                                    TimeloopRules all) {
+  return Comparison{design, problem, counts, result, all}.run();
 }
 
 }  // namespace mapsim

@@ -70,9 +70,11 @@ struct ComparedFigure {
   TimeloopRules rules;
 };
 
-// Our counts of the first instance against Timeloop's of the average one, energies of all instances
-// and cycles without our drains, which Timeloop does not charge.
+// `all`: the rules of the version that printed it. Our counts of the first instance against
+// Timeloop's of the average one, energies of all instances and cycles without our drains, which
+// Timeloop does not charge.
 std::vector<ComparedFigure> compare(const TimeloopDesign& design, const Problem& problem,
-                                    const Counts& counts, const TimeloopResult& result);
+                                    const Counts& counts, const TimeloopResult& result,
+                                    TimeloopRules all = kAllTimeloopRules);
 
 }  // namespace mapsim

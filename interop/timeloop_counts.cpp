@@ -14,7 +14,7 @@ namespace {
 constexpr TimeloopRules kBoundaryRules{TimeloopRule::kBoxHull,        TimeloopRule::kDirection,
                                        TimeloopRule::kExtrapolation,  TimeloopRule::kWholeDelta,
                                        TimeloopRule::kNeighbourLinks, TimeloopRule::kUniform,
-                                       TimeloopRule::kPackedPlaces};
+                                       TimeloopRule::kPackedPlaces,   TimeloopRule::kRest};
 
 // The first instance of a storage in the whole run: the points of a dim that its tiles hold.
 PointRanges points_of(const TimeloopDesign& design, DimId dim, std::size_t block) {
@@ -260,6 +260,19 @@ std::int64_t TimeloopCounter::instances(std::size_t level, TimeloopRules rules) 
   return rules.contains(TimeloopRule::kInstances) ? tiles / rounds : nominal;
 }
 
+// Of an instance in use: its share of an access, against one cluster-th of it
+// (src/model/buffer.cpp: utilized_clusters, cluster_utilization).
+double TimeloopCounter::cluster_share(std::size_t level, TimeloopRules rules) const {
+  const TimeloopStorage& storage = design_.machine.storages[level];
+  if (storage.cluster == 1 || !rules.contains(TimeloopRule::kWholeClusters)) {
+    return 1;
+  }
+  const std::int64_t used = instances(level, {});
+  const std::int64_t clusters = storage.mesh_x * storage.mesh_y / storage.cluster;
+  return static_cast<double>(storage.cluster * std::min(used, clusters)) /
+         static_cast<double>(used);
+}
+
 double TimeloopCounter::energy(TensorId tensor, std::size_t level, TimeloopRules rules) {
   const TimeloopAccesses at = accesses(tensor, level, rules);
   const TimeloopStorage& storage = design_.machine.storages[level];
@@ -268,7 +281,7 @@ double TimeloopCounter::energy(TensorId tensor, std::size_t level, TimeloopRules
     const double exact = words / static_cast<double>(storage.block);
     return whole ? std::ceil(exact) : exact;
   };
-  return static_cast<double>(instances(level, rules)) *
+  return static_cast<double>(instances(level, rules)) * cluster_share(level, rules) *
          (vectors(at.reads) * storage.energy.read + vectors(at.fills) * storage.energy.write +
           vectors(at.updates) * storage.energy.update);
 }

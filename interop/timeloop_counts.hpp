@@ -39,7 +39,7 @@ class TimeloopCounter {
 
   TimeloopAccesses accesses(TensorId tensor, std::size_t level, TimeloopRules rules);
   TimeloopNetwork network(TensorId tensor, std::size_t level, TimeloopRules rules);
-  std::int64_t instances(std::size_t level, TimeloopRules rules) const;    // in use; MACs: the last
+  std::int64_t instances(std::size_t level, TimeloopRules rules) const;  // in use; MACs: the last
   double energy(TensorId tensor, std::size_t level, TimeloopRules rules);  // pJ, all instances
   std::int64_t computes(TimeloopRules rules) const;
   double compute_energy(TimeloopRules rules) const;
@@ -54,6 +54,7 @@ class TimeloopCounter {
   double walk_visits() const;
 
  private:
+  double cluster_share(std::size_t level, TimeloopRules rules) const;
   const TimeloopCrossing& crossing(const TimeloopBoundary& boundary, TimeloopRules rules);
   std::vector<TimeloopCrossing> networks(TensorId tensor, TimeloopRules rules);
   std::size_t outermost_keeper(TensorId tensor) const;

@@ -253,7 +253,7 @@ class Importer {
         continue;
       }
       const auto update = table.find(storage.name, kUpdateActions).value_or(*write);
-      const auto cluster = static_cast<double>(arch.materials.at(storage.name).cluster);
+      const auto cluster = static_cast<double>(storage.cluster);
       storage.energy = {read->count() / cluster, write->count() / cluster,
                         update.count() / cluster};
       const auto action = [&](Actions actions) { return table.action_of(storage.name, actions); };

@@ -39,6 +39,10 @@ const char* to_string(TimeloopRule rule) {
       return "partial loops take whole time";
     case TimeloopRule::kFloatCycles:
       return "cycles in floating point";
+    case TimeloopRule::kWholeClusters:
+      return "clusters paid whole";
+    case TimeloopRule::kRest:
+      return "a rest ends a motion";
   }
   return "";
 }

@@ -28,11 +28,17 @@ enum class TimeloopRule : std::uint8_t {
   kPackedPlaces,     // instances are numbered as wide as the mapping, placed as wide as the mesh
   kNominalCycles,    // partial loops take as long as whole ones
   kFloatCycles,      // cycles are rounded up after a division in floating point
+  kWholeClusters,    // instances in use are spread over as many clusters, each paid whole
+  kRest,             // a tile that rests ends a motion: what moves next is fetched whole. Inferred
+                     // from results that are older than January 2025 (commit a12fff5)
 };
-inline constexpr std::size_t kTimeloopRules = 17;
+inline constexpr std::size_t kTimeloopRules = 19;
 using TimeloopRules = IdSet<TimeloopRule>;
-inline constexpr TimeloopRules kAllTimeloopRules =
+// Of Timeloop before January 2025, and of the one since.
+inline constexpr TimeloopRules kOldTimeloopRules =
     TimeloopRules::from_bits((1U << kTimeloopRules) - 1);
+inline constexpr TimeloopRules kAllTimeloopRules =
+    TimeloopRules::from_bits((1U << (kTimeloopRules - 1)) - 1);
 
 const char* to_string(TimeloopRule rule);  // "box hull", ...
 

@@ -173,7 +173,7 @@ class Checkout:
         configurations = [path for path in sorted(self.root.rglob("*.cfg"))
                           if "[general]" in path.read_text(errors="replace")]
         topologies = [path for path in sorted(self.root.rglob("*.csv"))
-                      if path.read_text(errors="replace").startswith(("Layer", "layer")) and "topologies" in path.parts]
+                      if "topologies" in path.parts]
         if not configurations or not topologies:
             return
         usual = next((each for each in topologies if each.name.lower() == "alexnet.csv"), topologies[0])
@@ -204,8 +204,9 @@ def run(program, each, folder):
 
 
 # Figures that are equal, derived and unexplained; nothing where it cannot be compared.
-def compare(program, each):
-    command = [program, "compare", each.tool, *each.files, *each.options, "--stats", each.stats, "--json"]
+def compare(program, each, version):
+    command = [program, "compare", each.tool, *each.files, *each.options, "--stats", each.stats, "--json",
+               "--timeloop-version", version]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS)
     if done.returncode not in (0, 1) or not done.stdout:
         return None, done.stderr
@@ -217,6 +218,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mapsim", default="build/ci/app/mapsim")
     parser.add_argument("--list", action="store_true", help="every set, its answer and its command")
+    parser.add_argument("--timeloop-version", default="2024", help="of the runs that are compared")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     rows = []
@@ -230,7 +232,7 @@ def main():
                 row[0] += 1
                 row[1] += code == 0
                 if code == 0 and each.stats:
-                    figures, errors = compare(arguments.mapsim, each)
+                    figures, errors = compare(arguments.mapsim, each, arguments.timeloop_version)
                     if figures is None:
                         code = 2
                     else:

@@ -4,18 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "core/diagnostic.hpp"
 #include "interop/expression.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
-#include "interop/timeloop_stats.hpp"
 
 namespace mapsim {
 namespace {
@@ -426,64 +423,6 @@ mapspace_constraints:
   const TimeloopImport charged = parse_timeloop(design + kLayer + energies, "flat.yaml");
   EXPECT_EQ(charged.design.machine.storages[1].energy.read, 0.25);
   EXPECT_EQ(charged.design.machine.storages[1].energy.write, 0.5);
-}
-
-// What Timeloop prints of a layer that can be counted by hand, and how many figures differ from it.
-std::size_t unexplained(const std::string& stats) {
-  const TimeloopImport import =
-      read_timeloop({MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm.yaml"});
-  const TimeloopResult result = parse_timeloop_stats(stats, "stats.txt", import.design);
-  const Problem problem{to_arch(import.design.machine), import.design.workload};
-  const auto figures =
-      compare(import.design, problem, count(problem, to_mapping(import.design)), result);
-  EXPECT_EQ(figures.size(), 36U);
-  return static_cast<std::size_t>(std::count_if(
-      figures.begin(), figures.end(),
-      [](const ComparedFigure& each) { return each.verdict == Verdict::kUnexplained; }));
-}
-
-TEST(TimeloopStats, AreReadAsTimeloopPrintsThem) {
-  std::ifstream file{MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm.stats.txt"};
-  const std::string stats{std::istreambuf_iterator<char>{file}, {}};
-  EXPECT_EQ(unexplained(stats), 0U);
-  // Each figure of the text is looked at.
-  for (const char* line : {"Utilized capacity                        : 12",
-                           "Scalar reads (per-instance)              : 18",
-                           "Scalar fills (per-instance)              : 8",
-                           "Scalar updates (per-instance)            : 6"}) {
-    std::string wrong = stats;
-    wrong.insert(wrong.find(line) + std::string{line}.size(), "0");
-    EXPECT_EQ(unexplained(wrong), 1U) << line;
-  }
-  std::string energy = stats;
-  energy.replace(
-      energy.find("384.00 pJ\n", energy.find("Energy (total)                           : 384")), 9,
-      "385.00 pJ");
-  EXPECT_EQ(unexplained(energy), 3U);  // and both totals
-  // A level that keeps something is printed.
-  const std::size_t gone = stats.find("=== DRAM ===");
-  EXPECT_THROW(unexplained(stats.substr(0, gone)), ConfigError);
-}
-
-TEST(TimeloopStats, LeaveOutALevelThatKeepsNothing) {
-  std::ifstream file{MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm.yaml"};
-  std::string design{std::istreambuf_iterator<char>{file}, {}};
-  design.insert(design.find("  - {name: DRAM, instances"),
-                "  - {name: point, instances: 1, word_bits: 8, entries: 64}\n");
-  design.insert(
-      design.find("  - {name: DRAM, actions"),
-      "  - {name: point, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}\n");
-  design += "- {target: point, type: temporal, factors: M=1 N=1 K=1, permutation: MNK}\n";
-  std::ifstream stats_file{MAPSIM_SOURCE_DIR "/tests/app/data/timeloop_gemm.stats.txt"};
-  const std::string stats{std::istreambuf_iterator<char>{stats_file}, {}};
-  const auto read = [&](const std::string& text) {
-    return parse_timeloop_stats(stats, "s.txt", parse_timeloop(text, "d.yaml").design);
-  };
-  EXPECT_THROW(read(design), ConfigError);
-  const TimeloopResult result =
-      read(design + "- {target: point, type: datatype, keep: [], bypass: [A, B, Z]}\n");
-  EXPECT_FALSE(result.levels[1].cycles.has_value());
-  EXPECT_EQ(result.levels[2].cycles, 24);
 }
 
 }  // namespace
