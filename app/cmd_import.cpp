@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "costmodel/mapping_text.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
+#include "interop/zigzag.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -110,6 +112,37 @@ ImportedFiles import_timeloop(const ImportArguments& arguments) {
   return {files_of(import, files), std::move(import.notes)};
 }
 
+// An architecture of its own is written for a layer whose unrolling gives a memory another share of
+// its energy.
+ImportedFiles import_zigzag(const ImportArguments& arguments) {
+  ZigzagImport import = read_zigzag(arguments.files);
+  const std::string heading = "# Imported from ZigZag.\n";
+  ImportedFiles imported{{{"arch.yaml", heading + print_arch(import.arch)}},
+                         std::move(import.notes)};
+  parse_arch(imported.files.front().text, "arch.yaml");
+  std::set<std::string> names;
+  for (const ZigzagImport::Layer& layer : import.layers) {
+    std::string name = layer.name;
+    while (!names.insert(name).second) {
+      name += "_";
+    }
+    const std::string machine = heading + print_arch(layer.arch);
+    const bool usual = machine == imported.files.front().text;
+    const std::string file = usual ? "arch.yaml" : name + ".arch.yaml";
+    if (!usual) {
+      imported.files.push_back({file, machine});
+    }
+    const std::string workload = heading + print_workload(layer.workload);
+    imported.files.push_back({name + ".workload.yaml", workload});
+    const std::string rules =
+        fmt::format("# Imported from ZigZag, for {}.\n{}", file, layer.constraints);
+    check_constraints(rules, Problem{parse_arch(machine, file), parse_workload(workload, name)},
+                      arguments.files);
+    imported.files.push_back({name + ".constraints.yaml", rules});
+  }
+  return imported;
+}
+
 }  // namespace
 
 std::vector<std::string> timeloop_files(std::vector<std::string> files,
@@ -133,6 +166,7 @@ Answer run(const ImportArguments& arguments) {
   }
   namespace fs = std::filesystem;
   const ImportedFiles imported = arguments.format == "scalesim" ? import_scalesim(arguments)
+                                 : arguments.format == "zigzag" ? import_zigzag(arguments)
                                  : arguments.format == "onnx"   ? import_onnx(arguments)
                                                                 : import_timeloop(arguments);
   std::error_code failure;

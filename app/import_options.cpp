@@ -56,11 +56,12 @@ CommandOptions options_of(CompareArguments& a) {
 
 CommandOptions options_of(ImportArguments& a) {
   return {joined(
-      {{format_argument({"timeloop", "scalesim", "onnx", "gpu-table"}, a.format),
+      {{format_argument({"timeloop", "scalesim", "zigzag", "onnx", "gpu-table"}, a.format),
         required({"FILE", "",
                   "timeloop: architecture, ERT, problem, mapping, constraints (YAML, templates); "
                   "scalesim: "
-                  "configuration and topology (CFG CSV); onnx: a model; gpu-table: GEMM timings "
+                  "configuration and topology (CFG CSV); zigzag: accelerator, workload, mapping "
+                  "(YAML); onnx: a model; gpu-table: GEMM timings "
                   "(CSV, T4 JSON)",
                   &a.files}),
         required({"-o,--out", "DIR",

@@ -140,6 +140,9 @@ std::vector<Input> inputs_of(const ImportArguments& a) {
     return {{"CONFIGURATION", a.files[0], {FileKind::kScaleSim}},
             {"TOPOLOGY", a.files[1], {FileKind::kTopology}}};
   }
+  if (a.format == "zigzag") {
+    return {};  // told apart by their keys
+  }
   const FileKinds wanted =
       a.format == "timeloop"   ? FileKinds{FileKind::kTimeloop, FileKind::kAccelergy,
                                          FileKind::kMapping, FileKind::kConstraints}

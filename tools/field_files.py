@@ -72,6 +72,7 @@ class Checkout:
                 self.design(path)
         self.old_configurations()
         self.scalesim()
+        self.zigzag()
         return self.sets
 
     def is_sparse(self, files):
@@ -182,6 +183,20 @@ class Checkout:
         plain = next((each for each in configurations if each.name == "scale.cfg"), configurations[0])
         for path in topologies:
             self.add("SCALE-Sim topology", "scalesim", [plain, path])
+
+
+    # An accelerator with the mapping that is named after it, and each workload that this maps.
+    def zigzag(self):
+        for path in self.having({"operational_array"}):
+            folder = path.parent.parent
+            names = [folder / "mapping" / f"{name}.yaml" for name in (path.stem, path.stem + "_like", "default")]
+            mapping = next((each for each in names if each.is_file()), None)
+            kind = "ZigZag machine, in memory" if "is_imc" in path.read_text() else "ZigZag machine"
+            workloads = sorted((folder / "workload").glob("*.yaml")) if mapping else []
+            files = [[path, mapping, each] for each in workloads
+                     if ("D0" in each.read_text()) == ("D0" in mapping.read_text())]
+            for each in files or [[path]]:
+                self.add(kind, "zigzag", each)
 
 
 # The first message, without what differs from file to file.

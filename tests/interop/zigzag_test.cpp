@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "interop/zigzag.hpp"
+
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
 #include "report/names.hpp"
 #include "tests/interop/golden.hpp"
 #include "tests/interop/search_within.hpp"
 #include "tests/interop/zigzag_run.hpp"
+#include "workloads/print.hpp"
 
 namespace mapsim {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
 
 constexpr std::chrono::seconds kLimit{20};
 
@@ -94,6 +105,136 @@ TEST(Zigzag, IsNeverBetterThanTheProvenOptimum) {
             << table;
   for (const auto& [reason, times] : waiting) {
     std::cout << fmt::format("{} not compared: {}\n", times, reason);
+  }
+}
+
+// A machine whose innermost memories are shared along dims of the array of which neither has all.
+const char* const kAccelerator = R"(name: shared
+memories:
+  rf_w:
+    {size: 8, r_cost: 0.8, w_cost: 1.6, area: 0, latency: 1, operands: [I2], served_dimensions: [D3],
+     ports: [{name: r_port_1, type: read, bandwidth_min: 8, bandwidth_max: 8, allocation: ["I2, tl"]},
+             {name: w_port_1, type: write, bandwidth_min: 8, bandwidth_max: 8, allocation: ["I2, fh"]}]}
+  rf_o:
+    {size: 16, r_cost: 0.02, w_cost: 0.02, area: 0, latency: 1, operands: [O], served_dimensions: [D2],
+     ports: [{name: rw_port_1, type: read_write, bandwidth_min: 16, bandwidth_max: 16, allocation: []}]}
+  sram:
+    size: 8192
+    r_cost: 64
+    w_cost: 32
+    area: 0
+    latency: 1
+    operands: [I1, O]
+    ports: [{fh: w_port_1}]
+    ports: [{name: rw_port_1, type: read_write, bandwidth_min: 64, bandwidth_max: 128, allocation: []}]
+    served_dimensions: [D1, D2, D3]
+  dram:
+    {size: 100000, r_cost: 640, w_cost: 640, area: 0, latency: 1, operands: [I1, I2, O],
+     served_dimensions: [D1, D2],
+     ports: [{name: rw_port_1, type: read_write, bandwidth_min: 64, bandwidth_max: 64, allocation: []}]}
+operational_array: {unit_energy: 0.04, unit_area: 1, dimensions: [D1, D2, D3], sizes: [8, 4, 2]}
+)";
+const char* const kLayers = R"(- id: 0
+  operator_type: Conv
+  equation: O[b][k][oy][ox]+=W[k][c][fy][fx]*I[b][c][iy][ix]
+  dimension_relations: [ix=2*ox+1*fx, iy=1*oy+1*fy]
+  loop_dims: [B, K, C, OY, OX, FY, FX]
+  loop_sizes: [1, 16, 8, 4, 4, 3, 3]
+  operand_precision: {W: 8, I: 8, O: 16, O_final: 8}
+  operand_source: {I: 0, W: 0}
+- id: 1
+  name: sum
+  operator_type: Add
+  equation: O[b][g]=W[b][g]+I[b][g]
+  loop_dims: [B, G]
+  loop_sizes: [1, 64]
+  operand_precision: {W: 8, I: 8, O: 16, O_final: 8}
+- id: 2
+  name: wrong
+  operator_type: Gemm
+  equation: O[d0][d1]+=I[d0][d2]*W[d2][d1]
+  loop_dims: [D0, D1, D2]
+  loop_sizes: [8, 6, 8]
+  operand_precision: {W: 8, I: 8, O: 32, O_final: 8}
+)";
+const char* const kRules = R"(- name: default
+  spatial_mapping: {D1: ["K, 8"], D2: ["C, 4"], D3: ["OX, 2"]}
+  memory_operand_links: {O: O, W: I2, I: I1}
+- name: Gemm
+  spatial_mapping:
+    D1: ["D1, 4"]
+    D3: ["D1, 2"]
+)";
+
+class ZigzagImports : public ::testing::Test {
+ protected:
+  ZigzagImport read(const std::string& machine) const {
+    const fs::path folder = fs::path{testing::TempDir()} / "zigzag_import";
+    fs::create_directories(folder);
+    std::vector<std::string> paths;
+    for (const auto& [name, text] : {std::pair{"machine.yaml", machine},
+                                     {"layers.yaml", std::string{kLayers}},
+                                     {"rules.yaml", std::string{kRules}}}) {
+      paths.push_back((folder / name).string());
+      std::ofstream{paths.back()} << text;
+    }
+    std::rotate(paths.begin(), paths.begin() + 1, paths.end());  // in any order
+    return read_zigzag(paths);
+  }
+};
+
+TEST_F(ZigzagImports, PutSharedMemoriesAboveOrBesideTheUnitsThatShareThem) {
+  const ZigzagImport import = read(kAccelerator);
+  const Arch& arch = import.arch;
+  std::vector<std::string> names;
+  for (const Storage& level : arch.levels) {
+    names.push_back(level.name);
+  }
+  EXPECT_THAT(names, ElementsAre("dram", "sram", "rf_o", "rf_w"));
+  std::vector<std::pair<std::string, std::size_t>> fanouts;
+  for (const FanoutId f : arch.fanouts.ids()) {
+    fanouts.emplace_back(arch.fanouts[f].name, arch.levels_above[f]);
+  }
+  // D2 is below rf_o; rf_w, which two units along D3 share, is a copy for each of them.
+  EXPECT_THAT(fanouts, ElementsAre(Pair("D3", 2U), Pair("D1", 2U), Pair("D2", 3U)));
+  EXPECT_DOUBLE_EQ(arch.levels[LevelId{3}].energy.read.count(), 0.8 / 8 / 2);
+  EXPECT_DOUBLE_EQ(arch.levels[LevelId{3}].energy.write.count(), 1.6 / 8 / 2);
+  EXPECT_DOUBLE_EQ(arch.levels[LevelId{1}].energy.read.count(), 64.0 / 128);
+  EXPECT_EQ(arch.levels[LevelId{1}].bandwidth.shared, BitsPerCycle{128});
+  EXPECT_TRUE(arch.levels[LevelId{0}].capacity.unlimited());
+  EXPECT_THAT(import.notes,
+              Contains(HasSubstr("machine.yaml:17: ports stands here a second time")));
+}
+
+TEST_F(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
+  const ZigzagImport import = read(kAccelerator);
+  ASSERT_EQ(import.layers.size(), 1U);
+  const ZigzagImport::Layer& layer = import.layers.front();
+  EXPECT_EQ(layer.name, "layer_0");
+  EXPECT_EQ(layer.workload.macs(), 16 * 8 * 4 * 4 * 3 * 3);
+  EXPECT_THAT(print_workload(layer.workload), HasSubstr("I[B][C][OY+FY][2*OX+FX]"));
+  EXPECT_EQ(layer.constraints,
+            "mapspace:\n  unroll:\n    D1: {X: {dims: [K], factors: {K: 8}}}\n"
+            "    D2: {X: {dims: [C], factors: {C: 4}}}\n"
+            "    D3: {X: {dims: [OX], factors: {OX: 2}}}\n");
+  EXPECT_EQ(layer.arch, import.arch);
+  EXPECT_THAT(import.notes,
+              Contains(HasSubstr("layers.yaml:12: sum is left out: only sums of products")));
+  EXPECT_THAT(import.notes,
+              Contains(HasSubstr("wrong is left out: D1 indexes an operand of a memory that is "
+                                 "shared along D3")));
+}
+
+TEST_F(ZigzagImports, RefuseWhatComputesInMemory) {
+  std::string machine = kAccelerator;
+  machine.replace(machine.find("unit_energy"), 0, "is_imc: true, ");
+  try {
+    read(machine);
+    ADD_FAILURE() << "it was read";
+  } catch (const ConfigError& error) {
+    ASSERT_EQ(error.diagnostics().size(), 1U);
+    EXPECT_EQ(error.diagnostics().front().message,
+              "arrays that compute in memory are not imported");
   }
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arch/arch.hpp"
+#include "core/reader.hpp"
+#include "workloads/workload.hpp"
+
+namespace mapsim {
+
+// An accelerator of ZigZag, in its own words.
+struct ZigzagMemory {
+  std::string name;
+  Bits size{0};
+  Bits width{1};           // of an access, which the energies are of
+  double read_energy = 0;  // pJ
+  double write_energy = 0;
+  Bandwidth bandwidth;
+  bool double_buffered = false;
+  RoleSet roles;                 // I1 is the input, I2 the weight
+  std::set<std::size_t> shared;  // array dims along which all units share an instance
+};
+struct ZigzagMachine {
+  std::string name;
+  std::vector<std::string> dims;  // of the array
+  std::vector<std::int64_t> sizes;
+  double mac_energy = 0;               // pJ
+  std::vector<ZigzagMemory> memories;  // innermost first
+};
+ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes);
+
+// What is unrolled along one dim of the array.
+struct ZigzagUnrolling {
+  bool given = false;  // else any dim may be
+  std::vector<std::pair<DimId, std::int64_t>> factors;
+  std::int64_t used() const;
+};
+
+// The machine as it stands when these dims are unrolled (one entry for each dim of the array). Dims
+// of the array that a memory is shared along are below it. Where two memories are shared along
+// dims of which neither has all, one becomes a copy for each unit that shares it, at its share of
+// the energy; `copied` has the dims of the array along which a role is copied: no dim that indexes
+// its operand may be unrolled there.
+struct ZigzagArch {
+  Arch arch;
+  std::vector<RoleSet> copied;
+};
+ZigzagArch zigzag_arch(const ZigzagMachine& machine,
+                       const std::vector<ZigzagUnrolling>& unrollings);
+
+// An accelerator, and layers with their rules as YAML; `arch` of a layer is another where its
+// unrolling leaves units of a shared memory idle.
+struct ZigzagImport {
+  struct Layer {
+    std::string name;
+    Workload workload;
+    std::string constraints;  // empty: none
+    Arch arch;
+  };
+  Arch arch;
+  std::vector<Layer> layers;
+  std::vector<std::string> notes;
+};
+
+// Reads an accelerator, and a workload with a mapping, told apart by their keys. A layer that has
+// no counterpart here is left out with a note that names it, its line and why. Throws ConfigError.
+ZigzagImport read_zigzag(const std::vector<std::string>& paths);
+
+}  // namespace mapsim

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <numeric>
+
+#include "interop/foreign_yaml.hpp"
+#include "interop/zigzag.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // along one dim of the array
+const Words kOperands{"I1", "I2", "O"};
+constexpr std::array kRoles{Role::kInput, Role::kWeight, Role::kOutput};
+
+class MachineReader {
+ public:
+  MachineReader(Reader& reader, std::vector<std::string>& notes) : reader_{reader}, notes_{notes} {}
+
+  ZigzagMachine read() {
+    const Fields fields =
+        reader_.fields(reader_.root(), {"name", "memories", "operational_array", "dataflows"});
+    machine_.name = reader_.name(fields.require("name")).value_or("");
+    if (const Node* array = fields.require("operational_array")) {
+      read_array(*array);
+    }
+    if (fields.has("dataflows")) {
+      notes_.emplace_back(
+          "dataflows of the accelerator are left out; the mapping says what is "
+          "unrolled");
+    }
+    if (const Node* memories = fields.require("memories"); memories != nullptr && !in_memory_) {
+      for (const Entry* entry : reader_.entries(*memories, "a map of memories")) {
+        read_memory(entry->key.text, entry->value);
+      }
+    }
+    return std::move(machine_);
+  }
+
+ private:
+  void read_array(const Node& node) {
+    if (const Node* imc = value_of(node, "is_imc"); imc != nullptr && imc->text != "false") {
+      reader_.error(*imc, "arrays that compute in memory are not imported");
+      in_memory_ = true;
+      return;
+    }
+    const Fields fields = reader_.fields(
+        node, {"is_imc", "input_precision", "unit_energy", "unit_area", "dimensions", "sizes"});
+    machine_.mac_energy = reader_.number(fields.require("unit_energy"), 0).value_or(0);
+    const Node* dims = fields.require("dimensions");
+    const Node* sizes = fields.require("sizes");
+    if (dims == nullptr || sizes == nullptr) {
+      return;
+    }
+    for (const Node* dim : reader_.items(*dims, "a list of dims")) {
+      machine_.dims.push_back(reader_.name(dim).value_or(""));
+    }
+    for (const Node* size : reader_.items(*sizes, "a list of sizes")) {
+      machine_.sizes.push_back(reader_.integer(size, 1, kMostUnits).value_or(1));
+    }
+    if (machine_.dims.size() != machine_.sizes.size()) {
+      reader_.error(*sizes, "as many sizes as dimensions are needed");
+    } else if (machine_.dims.size() > kMaxFanouts) {
+      reader_.error(*dims, fmt::format("more than {} dims of an array", kMaxFanouts));
+    }
+  }
+
+  void read_memory(const std::string& name, const Node& node) {
+    const Fields fields = reader_.fields(
+        node, {"size", "r_cost", "w_cost", "area", "latency", "operands", "ports",
+               "served_dimensions", "auto_cost_extraction", "mem_type", "force_double_buffering"});
+    ZigzagMemory memory;
+    memory.name = name;
+    memory.size = Bits{reader_.integer(fields.require("size"), 1, kMaxInteger).value_or(1)};
+    const Node* extracted = fields.find("auto_cost_extraction");
+    if (read_foreign_boolean(reader_, extracted).value_or(false)) {
+      reader_.error(*extracted,
+                    "energies that ZigZag takes from CACTI are not known here; give "
+                    "r_cost and w_cost");
+    }
+    memory.read_energy = reader_.number(fields.require("r_cost"), 0).value_or(0);
+    memory.write_energy = reader_.number(fields.require("w_cost"), 0).value_or(0);
+    memory.double_buffered =
+        read_foreign_boolean(reader_, fields.find("force_double_buffering")).value_or(false);
+    for (const std::size_t operand :
+         reader_.choice_list(fields.require("operands"), kOperands, "operand")) {
+      memory.roles.insert(kRoles[operand]);
+    }
+    const Node* served = fields.require("served_dimensions");
+    if (served != nullptr && !served->items.empty()) {
+      for (const std::size_t dim : reader_.choice_list(served, machine_.dims, "dim of the array")) {
+        memory.shared.insert(dim);
+      }
+    }
+    if (const Node* ports = fields.require("ports")) {
+      read_ports(*ports, memory);
+    }
+    machine_.memories.push_back(std::move(memory));
+  }
+
+  // Ports of one direction add up. An access is as wide as the widest port.
+  void read_ports(const Node& list, ZigzagMemory& memory) {
+    double rates[2] = {0, 0};
+    bool is_shared = false;
+    for (const Node* item : reader_.items(list, "a list of ports")) {
+      const Fields fields =
+          reader_.fields(*item, {"name", "type", "bandwidth_min", "bandwidth_max", "allocation"});
+      const auto type =
+          reader_.choice(fields.require("type"), {"read", "write", "read_write"}, "type of port");
+      const auto bits = reader_.integer(fields.require("bandwidth_max"), 1, kMaxInteger);
+      memory.width = std::max(memory.width, Bits{bits.value_or(1)});
+      is_shared = is_shared || type == std::size_t{2};
+      rates[type == std::size_t{1} ? 1 : 0] += static_cast<double>(bits.value_or(1));
+    }
+    if (is_shared) {
+      memory.bandwidth.shared = BitsPerCycle{rates[0] + rates[1]};
+    } else {
+      memory.bandwidth.read = rates[0] > 0 ? std::optional{BitsPerCycle{rates[0]}} : std::nullopt;
+      memory.bandwidth.write = rates[1] > 0 ? std::optional{BitsPerCycle{rates[1]}} : std::nullopt;
+    }
+  }
+
+  Reader& reader_;
+  std::vector<std::string>& notes_;
+  ZigzagMachine machine_;
+  bool in_memory_ = false;
+};
+
+using Dims = std::set<std::size_t>;
+
+Dims common(const Dims& a, const Dims& b) {
+  Dims both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+  return both;
+}
+
+// Those first that the fewest share. The outermost one is the whole array's, whatever it says.
+std::vector<ZigzagMemory> by_sharing(const ZigzagMachine& machine) {
+  std::vector<ZigzagMemory> memories = machine.memories;
+  for (std::size_t d = 0; d < machine.dims.size(); ++d) {
+    memories.back().shared.insert(d);
+  }
+  std::stable_sort(memories.begin(), memories.end(),
+                   [](const ZigzagMemory& a, const ZigzagMemory& b) {
+                     return a.shared.size() < b.shared.size();
+                   });
+  return memories;
+}
+
+// A copy for each of `sharers` units, which share the energy of an access.
+Storage storage_of(const ZigzagMemory& memory, double sharers) {
+  Storage storage;
+  storage.name = memory.name;
+  storage.word = memory.width;
+  storage.capacity.shared = memory.size;
+  storage.bandwidth = memory.bandwidth;
+  storage.double_buffered = memory.double_buffered;
+  const double bits = static_cast<double>(memory.width.count()) * sharers;
+  const PicojoulesPerBit write{memory.write_energy / bits};
+  storage.energy = {PicojoulesPerBit{memory.read_energy / bits}, write, write};
+  for (const Role role : kRoles) {
+    (memory.roles.contains(role) ? storage.keep : storage.bypass).insert(role);
+  }
+  return storage;
+}
+
+// ZigZag's broadcasts and adder trees cost nothing.
+Fanout fanout_of(const ZigzagMachine& machine, std::size_t dim) {
+  Fanout fanout;
+  fanout.name = machine.dims[dim];
+  fanout.x = machine.sizes[dim];
+  fanout.multicast = {Role::kInput, Role::kWeight};
+  fanout.spatial_reduction = true;
+  return fanout;
+}
+
+}  // namespace
+
+ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes) {
+  return MachineReader{reader, notes}.read();
+}
+
+std::int64_t ZigzagUnrolling::used() const {
+  return std::accumulate(
+      factors.begin(), factors.end(), std::int64_t{1},
+      [](std::int64_t product, const auto& each) { return product * each.second; });
+}
+
+ZigzagArch zigzag_arch(const ZigzagMachine& machine,
+                       const std::vector<ZigzagUnrolling>& unrollings) {
+  const std::vector<ZigzagMemory> memories = by_sharing(machine);
+  ZigzagArch out{{}, std::vector<RoleSet>(machine.dims.size())};
+  std::vector<Storage> levels;                               // innermost first
+  std::vector<std::pair<std::size_t, std::size_t>> fanouts;  // dim, levels inside of it
+  Dims below;
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    const ZigzagMemory& memory = memories[m];
+    Dims nested = memory.shared;
+    for (std::size_t outer = m + 1; outer < memories.size(); ++outer) {
+      nested = common(nested, memories[outer].shared);
+    }
+    double sharers = 1;
+    for (const std::size_t d : memory.shared) {
+      if (nested.contains(d) && !below.contains(d)) {
+        fanouts.emplace_back(d, levels.size());
+      } else if (!nested.contains(d)) {
+        sharers *=
+            static_cast<double>(unrollings[d].given ? unrollings[d].used() : machine.sizes[d]);
+        out.copied[d] = RoleSet::from_bits(out.copied[d].bits() | memory.roles.bits());
+      }
+    }
+    below.insert(nested.begin(), nested.end());
+    levels.push_back(storage_of(memory, sharers));
+  }
+  levels.back().capacity = {};  // off chip
+  out.arch.name = machine.name;
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    out.arch.levels.push_back(*level);
+  }
+  for (auto at = fanouts.rbegin(); at != fanouts.rend(); ++at) {
+    out.arch.fanouts.push_back(fanout_of(machine, at->first));
+    out.arch.levels_above.push_back(levels.size() - at->second);
+  }
+  out.arch.compute.name = "MAC";
+  out.arch.compute.energy = Picojoules{machine.mac_energy};
+  out.arch.compute.register_reuse = {Role::kInput, Role::kWeight};
+  return out;
+}
+
+}  // namespace mapsim
