@@ -67,9 +67,11 @@ TEST(ExtentDomains, HoldTheSizesOfEqualPieces) {
 
 TEST(BalancedSpace, SizeIsTheNumberOfMappingsByHand) {
   // 5 in one loop, or by way of 2 or 3 or both: but neighbouring loops over one dim are one.
-  EXPECT_EQ((mapspace_size(Mapspace{one_level({5, 1, 1, {}, false}), balanced()})), "1");
+  const Problem one = one_level({5, 1, 1, {}, false});
+  EXPECT_EQ((mapspace_size(Mapspace{one, balanced()})), "1");
   // With a loop of 2 somewhere: before, behind, or between two of three.
-  EXPECT_EQ((mapspace_size(Mapspace{one_level({5, 2, 1, {}, false}), balanced()})), "4");
+  const Problem two = one_level({5, 2, 1, {}, false});
+  EXPECT_EQ((mapspace_size(Mapspace{two, balanced()})), "4");
 }
 
 // A third of them under rules.
@@ -101,7 +103,8 @@ TEST(BalancedSpace, SizeIsTheSumOverUnrollings) {
 }
 
 TEST(BalancedSpace, IsNotCountedFurtherThanAsked) {
-  const Mapspace space{one_level({5, 2, 1, {}, false}), balanced()};
+  const Problem problem = one_level({5, 2, 1, {}, false});
+  const Mapspace space{problem, balanced()};
   int asked = 0;
   EXPECT_FALSE(nests::count_extent_nests(space, [&] { return ++asked > 0; }));
   EXPECT_EQ(asked, 1);

@@ -115,7 +115,8 @@ TEST(ExactInfeasible, AsksForTwiceTheTilesOfADoubleBufferedLevel) {
   const SearchResult result = search_exact(Mapspace{problem, {}}, {});
   EXPECT_THAT(result.infeasible.smallest_need,
               testing::ElementsAre(testing::Pair("L2: capacity", 96)));
-  EXPECT_TRUE(search_exact(Mapspace{gemm_on_two_levels(48, 96, true), {}}, {}).best.has_value());
+  const Problem more_room = gemm_on_two_levels(48, 96, true);
+  EXPECT_TRUE(search_exact(Mapspace{more_room, {}}, {}).best.has_value());
 }
 
 TEST(ExactInfeasible, BlamesTheLimitThatNothingKeeps) {

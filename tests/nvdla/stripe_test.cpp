@@ -198,7 +198,8 @@ TEST(NvdlaStripes, FeaturesMoveInWholeWordsOfTheMemory) {
   EXPECT_NEAR(cost.energy.levels[LevelId{0}][input].read.count(), kPixels * 32 * 162.5, 1);
   Arch bytes = problem.arch();
   bytes.levels[LevelId{0}].word = Bits{8};
-  const Cost packed = *search_nvdla(Mapspace{Problem{bytes, problem.workload()}, {}}, options).cost;
+  const Problem narrow{bytes, problem.workload()};
+  const Cost packed = *search_nvdla(Mapspace{narrow, {}}, options).cost;
   EXPECT_EQ(packed.latency.steady, Cycles{kPixels});
   // Pixels of image input are packed.
   const Problem image{problem.arch(), *in_form(problem.workload(), {FormKind::kImage, 1})};
