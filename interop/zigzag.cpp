@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -196,12 +197,12 @@ class LayerReader {
       unrollings[axis].given = true;
       for (const Node& item : entry.value.items) {
         add_factor(workload, item, unrollings[axis], notes);
-      }
-      if (unrollings[axis].used() > machine_.sizes[axis]) {
-        throw LeftOut{&entry.key,
-                      fmt::format("{} has {} units, not {}", *dim, machine_.sizes[axis],
-                                  unrollings[axis].used()),
-                      true};
+        if (unrollings[axis].used() > machine_.sizes[axis]) {
+          throw LeftOut{&entry.key,
+                        fmt::format("{} has {} units, not {}", *dim, machine_.sizes[axis],
+                                    unrollings[axis].used()),
+                        true};
+        }
       }
     }
     return unrollings;
@@ -287,10 +288,9 @@ class LayerReader {
 
 class Importer {
  public:
-  explicit Importer(const std::vector<std::string>& paths) {
-    for (const std::string& path : paths) {
-      documents_.push_back(read_yaml(path));
-      keep_last(documents_.back().root, path, import_.notes);
+  explicit Importer(std::vector<Document> documents) : documents_{std::move(documents)} {
+    for (Document& document : documents_) {
+      keep_last(document.root, document.file, import_.notes);
     }
   }
 
@@ -371,6 +371,14 @@ class Importer {
 
 }  // namespace
 
-ZigzagImport read_zigzag(const std::vector<std::string>& paths) { return Importer{paths}.read(); }
+ZigzagImport import_zigzag(std::vector<Document> documents) {
+  return Importer{std::move(documents)}.read();
+}
+
+ZigzagImport read_zigzag(const std::vector<std::string>& paths) {
+  std::vector<Document> documents;
+  std::transform(paths.begin(), paths.end(), std::back_inserter(documents), read_yaml);
+  return import_zigzag(std::move(documents));
+}
 
 }  // namespace mapsim

@@ -67,5 +67,6 @@ struct ZigzagImport {
 // Reads an accelerator, and a workload with a mapping, told apart by their keys. A layer that has
 // no counterpart here is left out with a note that names it, its line and why. Throws ConfigError.
 ZigzagImport read_zigzag(const std::vector<std::string>& paths);
+ZigzagImport import_zigzag(std::vector<Document> documents);
 
 }  // namespace mapsim

@@ -37,6 +37,7 @@ class MachineReader {
       for (const Entry* entry : reader_.entries(*memories, "a map of memories")) {
         read_memory(entry->key.text, entry->value);
       }
+      check_memories(*memories);
     }
     return std::move(machine_);
   }
@@ -66,6 +67,16 @@ class MachineReader {
       reader_.error(*sizes, "as many sizes as dimensions are needed");
     } else if (machine_.dims.size() > kMaxFanouts) {
       reader_.error(*dims, fmt::format("more than {} dims of an array", kMaxFanouts));
+    }
+  }
+
+  void check_memories(const Node& node) {
+    const std::size_t count = machine_.memories.size();
+    if (count == 0 || count > kMaxLevels) {
+      reader_.error(node, fmt::format("{} memories; from 1 to {} are needed", count, kMaxLevels));
+    } else if (machine_.memories.back().roles != kAllRoles) {
+      reader_.error(node, fmt::format("{} is the outermost memory and must hold I1, I2 and O",
+                                      machine_.memories.back().name));
     }
   }
 

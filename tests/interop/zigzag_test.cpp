@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
@@ -19,6 +18,7 @@
 #include "tests/interop/golden.hpp"
 #include "tests/interop/search_within.hpp"
 #include "tests/interop/zigzag_run.hpp"
+#include "tests/support/bad_inputs.hpp"
 #include "workloads/print.hpp"
 
 namespace mapsim {
@@ -166,24 +166,13 @@ const char* const kRules = R"(- name: default
     D3: ["D1, 2"]
 )";
 
-class ZigzagImports : public ::testing::Test {
- protected:
-  ZigzagImport read(const std::string& machine) const {
-    const fs::path folder = fs::path{testing::TempDir()} / "zigzag_import";
-    fs::create_directories(folder);
-    std::vector<std::string> paths;
-    for (const auto& [name, text] : {std::pair{"machine.yaml", machine},
-                                     {"layers.yaml", std::string{kLayers}},
-                                     {"rules.yaml", std::string{kRules}}}) {
-      paths.push_back((folder / name).string());
-      std::ofstream{paths.back()} << text;
-    }
-    std::rotate(paths.begin(), paths.begin() + 1, paths.end());  // in any order
-    return read_zigzag(paths);
-  }
-};
+ZigzagImport read(const std::string& machine, const std::string& layers = kLayers,
+                  const std::string& rules = kRules) {
+  return import_zigzag({parse_yaml(layers, "layers.yaml"), parse_yaml(rules, "rules.yaml"),
+                        parse_yaml(machine, "machine.yaml")});  // in any order
+}
 
-TEST_F(ZigzagImports, PutSharedMemoriesAboveOrBesideTheUnitsThatShareThem) {
+TEST(ZigzagImports, PutSharedMemoriesAboveOrBesideTheUnitsThatShareThem) {
   const ZigzagImport import = read(kAccelerator);
   const Arch& arch = import.arch;
   std::vector<std::string> names;
@@ -206,7 +195,7 @@ TEST_F(ZigzagImports, PutSharedMemoriesAboveOrBesideTheUnitsThatShareThem) {
               Contains(HasSubstr("machine.yaml:17: ports stands here a second time")));
 }
 
-TEST_F(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
+TEST(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
   const ZigzagImport import = read(kAccelerator);
   ASSERT_EQ(import.layers.size(), 1U);
   const ZigzagImport::Layer& layer = import.layers.front();
@@ -225,7 +214,26 @@ TEST_F(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
                                  "shared along D3")));
 }
 
-TEST_F(ZigzagImports, RefuseWhatComputesInMemory) {
+TEST(ZigzagImports, SurviveDamagedFiles) {
+  const std::string machine =
+      "name: a\nmemories:\n  m: {size: 8, r_cost: 1, w_cost: 1, latency: 1, operands: [I1, I2, "
+      "O],\n"
+      "    served_dimensions: [D1], ports: [{name: r, type: read_write, bandwidth_max: 8}]}\n"
+      "operational_array: {unit_energy: 1, dimensions: [D1], sizes: [8]}\n";
+  const std::string layers =
+      "- {id: 0, equation: 'O[k]+=I[c]*W[k][c]', loop_dims: [K, C], loop_sizes: [4, 4],\n"
+      "   operand_precision: {W: 8, I: 8, O: 16}}\n";
+  const std::string rules = "- {name: default, spatial_mapping: {D1: ['K, 4', 'C, 2']}}\n";
+  ASSERT_EQ(read(machine, layers, rules).layers.size(), 1U);
+  expect_survival(machine, [&](const std::string& text) { read(text, layers, rules); });
+  expect_survival(layers, [&](const std::string& text) { read(machine, text, rules); });
+  expect_survival(rules, [&](const std::string& text) { read(machine, layers, text); });
+  EXPECT_THROW(read("name: a\nmemories: {}\noperational_array: {unit_energy: 1, unit_area: 1, "
+                    "dimensions: [D1], sizes: [2]}\n"),
+               ConfigError);
+}
+
+TEST(ZigzagImports, RefuseWhatComputesInMemory) {
   std::string machine = kAccelerator;
   machine.replace(machine.find("unit_energy"), 0, "is_imc: true, ");
   try {
