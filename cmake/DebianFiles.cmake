@@ -15,6 +15,12 @@ License: Apache-2.0
  On Debian systems the whole text of the Apache License 2.0 is in
  /usr/share/common-licenses/Apache-2.0.
 ")
+# Sweeps under mpirun are for those who build: the module would make everybody install MPI.
+file(GLOB module ${usr}/lib/*/mapsim/mapsim_mpi.so ${usr}/lib/mapsim/mapsim_mpi.so)
+if(module)
+  cmake_path(GET module PARENT_PATH folder)
+  file(REMOVE_RECURSE ${folder})
+endif()
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${doc}/changelog "mapsim (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 

@@ -8,8 +8,7 @@ deb="$(realpath "$1")"
 tarball="${2:+$(realpath "$2")}"
 suite="${3:-bullseye}"
 work="$(mktemp -d)"
-mirror="$(sed -n 's/^URIs: *//p; s/^deb \(\[.*\] \)\?\([^ ]*\).*/\2/p' /etc/apt/sources.list \
-  /etc/apt/sources.list.d/* 2>/dev/null | head -1)"
+mirror="$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' | head -1)"
 
 clean_up() {
   umount -q "$work"/*/proc 2>/dev/null || true
@@ -19,7 +18,7 @@ trap clean_up EXIT
 
 # A root with nothing but a minimal Debian, and this machine's way to its packages.
 make_root() {
-  debootstrap --variant=minbase "$2" "$work/$1" "${mirror:-http://deb.debian.org/debian}" \
+  debootstrap --variant=minbase "$2" "$work/$1" "$mirror" \
     >"$work/$1.log" 2>&1 || { tail -5 "$work/$1.log" >&2; return 1; }
   cp -r /etc/apt/apt.conf.d "$work/$1/etc/apt/"
   cp /etc/resolv.conf "$work/$1/etc/"

@@ -24,7 +24,11 @@ def run(command, **options):
 def program_problems(prefix, source, root):
     if b".TH MAPSIM 1" not in (prefix / "share/man/man1/mapsim.1").read_bytes():
         yield "no manual page"
-    for shipped in sorted((source / "configs").rglob("*.yaml")):
+    if b"complete -o filenames -F _mapsim mapsim" not in (
+            prefix / "share/bash-completion/completions/mapsim").read_bytes():
+        yield "no completions"
+    configs = source / "configs"
+    for shipped in sorted([*configs.rglob("*.yaml"), *configs.rglob("*.schema.json")]):
         copy = prefix / "share/mapsim" / shipped.relative_to(source)
         if not copy.is_file() or copy.read_bytes() != shipped.read_bytes():
             yield f"{copy} is not what is shipped"

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Packs a build into a .deb and a wheel, and uses what is in them. lintian has nothing to say about the
+.deb. Exit 1 if anything fails.
+
+usage: package_check.py CPACK BUILD SOURCE
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+SEARCH = ("import mapsim; best = mapsim.search('eyeriss', 'alexnet/conv3'); "
+          "assert mapsim.check(best.proof()); print(mapsim.__file__)")
+
+
+def run(command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False, **options)
+
+
+def python_problems(what, folder, root):
+    found = run([sys.executable, "-c", SEARCH], cwd=root,
+                env={**os.environ, "PYTHONPATH": str(folder)})
+    if found.returncode or not found.stdout.startswith(str(folder)):
+        yield f"{what}: {found.stdout}{found.stderr}"
+
+
+def deb_problems(cpack, build, root):
+    made = run([cpack, "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", root / "packages"])
+    if made.returncode:
+        yield f"cpack: {made.stdout}{made.stderr}"
+        return
+    deb = next((root / "packages").glob("*.deb"))
+    if shutil.which("lintian"):
+        said = run(["lintian", "--allow-root", "--fail-on", "error,warning", deb])
+        if said.returncode:
+            yield f"lintian: {said.stdout}{said.stderr}"
+    run(["dpkg-deb", "-x", deb, root / "deb"])
+    usr = root / "deb/usr"
+    found = run([usr / "bin/mapsim", "search", "eyeriss", "alexnet/conv3"], cwd=root)
+    if "proven optimal" not in found.stdout:
+        yield f"the program of the .deb: {found.stderr}"
+    yield from python_problems("the module of the .deb", usr / "lib/python3/dist-packages", root)
+
+
+def wheel_problems(build, source, root):
+    made = run([sys.executable, source / "tools/make_wheel.py", build, root])
+    if made.returncode:
+        yield f"make_wheel.py: {made.stderr}"
+        return
+    with zipfile.ZipFile(made.stdout.strip()) as wheel:
+        wheel.extractall(root / "wheel")
+    recorded = (next((root / "wheel").glob("*.dist-info/RECORD"))).read_text().splitlines()
+    files = [path for path in (root / "wheel").rglob("*") if path.is_file()]
+    if len(recorded) != len(files):
+        yield f"the wheel has {len(files)} files and records {len(recorded)}"
+    yield from python_problems("the wheel", root / "wheel", root)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
+        here = Path(folder)
+        failures = [*deb_problems(sys.argv[1], Path(sys.argv[2]), here),
+                    *wheel_problems(Path(sys.argv[2]), Path(sys.argv[3]), here)]
+    print("\n".join(failures) or "what is packed works")
+    sys.exit(bool(failures))
