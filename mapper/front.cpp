@@ -15,7 +15,7 @@
 #include "mapper/branch/exhaustive_fallback.hpp"
 #include "mapper/branch/front_points.hpp"
 #include "mapper/branch/infeasible.hpp"
-#include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/branch/unrolling_source.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
 #include "mapper/label_search/label_search.hpp"
@@ -30,6 +30,8 @@ using exact::Key;
 
 // More than any tile takes, and a whole number of bits as a double.
 constexpr Bits kPlenty{std::int64_t{1} << 52};
+// What a class adds to the front comes too late for the others of its batch.
+constexpr std::size_t kLargestBatch = 8;
 
 class FrontSearch {
  public:
@@ -45,7 +47,7 @@ class FrontSearch {
         measure_{std::move(measure)},
         deadline_{deadline},
         trial_labels_{trial_labels},
-        classes_(space, options.objective, &deadline),
+        source_(space, options.objective, deadline),
         points_{room.has_value()},
         most_labels_{labels_worth(count_if_few(space))} {}
 
@@ -79,19 +81,18 @@ class FrontSearch {
   Front run() {
     bool first = true;
     front_.complete = true;
-    std::vector<std::size_t> order = classes_.by_bound();
-    std::erase_if(order, [this](std::size_t g) { return classes_.first_alike()[g] != g; });
-    exact::UnrollingTasks::for_batches(order, [&](std::span<const std::size_t> batch) {
+    for (std::vector<std::size_t> batch = next_batch(0); !batch.empty();
+         batch = next_batch(batch.size())) {
       const std::int64_t left = options_.budget.labels - spent_;
       const std::int64_t labels = std::min(left, most_labels_ - front_.statistics.labels);
       if (!first && (deadline_.over() || labels <= 0)) {
         front_.complete = false;
-        return false;
+        break;
       }
       first = false;
       search_batch(batch, labels, left);
-      return true;
-    });
+    }
+    front_.complete = front_.complete && !source_.is_stopped();
     if (most_labels_ < options_.budget.labels && (!front_.complete || front_.but_for_bare)) {
       look_at_all();
     }
@@ -100,7 +101,7 @@ class FrontSearch {
     front_.mapspace_size = mapspace_size_unless(space_, [this] {
                              return !front_.complete || deadline_.over();
                            }).value_or("");
-    front_.statistics.unrollings_total = static_cast<std::int64_t>(classes_.size());
+    front_.statistics.unrollings_total = source_.count();
     front_.statistics.seconds = deadline_.seconds();
     return std::move(front_);
   }
@@ -119,7 +120,23 @@ class FrontSearch {
     bool but_for_bare = false;
   };
 
+  const exact::UnrollingTasks& classes() const { return source_.classes(); }
   bool is_balanced() const { return space_.constraints().factors.balanced; }
+
+  // The next classes that are not ruled out. Tasks of a batch share what is known when it begins,
+  // so that no result depends on which thread is first.
+  std::vector<std::size_t> next_batch(std::size_t length) {
+    length = std::min(exact::UnrollingTasks::length_of_next_batch(length), kLargestBatch);
+    std::vector<std::size_t> batch;
+    while (batch.size() < length) {
+      const std::optional<std::size_t> next = source_.next(points_.known());
+      if (!next) {
+        break;
+      }
+      batch.push_back(*next);
+    }
+    return batch;
+  }
 
   // Points join in the order of the batch, whichever thread found them.
   void search_batch(std::span<const std::size_t> batch, std::int64_t labels, std::int64_t budget) {
@@ -138,7 +155,7 @@ class FrontSearch {
 
   Part search(std::size_t unrolling_class, exact::LabelQuery query) const {
     Part part;
-    if (points_.known().rules_out(classes_.bound(unrolling_class))) {
+    if (points_.known().rules_out(classes().bound(unrolling_class))) {
       return part;
     }
     if (deadline_.over() && !points_.known().points().empty()) {
@@ -147,7 +164,7 @@ class FrontSearch {
     }
     query.known = points_.known();
     if (room_) {
-      query.measured_room = index_of_room(classes_.graph(unrolling_class));
+      query.measured_room = index_of_room(classes().graph(unrolling_class));
     }
     if (is_balanced()) {
       search_balanced(unrolling_class, query, part);
@@ -169,7 +186,7 @@ class FrontSearch {
       return;
     }
     if (!points_.known().points().empty() &&
-        classes_.patterns(unrolling_class, query.known, true).empty()) {
+        classes().patterns(unrolling_class, query.known, true).empty()) {
       return;
     }
     if (!is_hard_ && trial_labels_ > 0) {
@@ -184,7 +201,7 @@ class FrontSearch {
     part.is_hard = true;
     part.complete = true;
     query.labels -= part.labels;
-    for (const exact::Pattern& pattern : classes_.patterns(unrolling_class, query.known, false)) {
+    for (const exact::Pattern& pattern : classes().patterns(unrolling_class, query.known, false)) {
       if (query.known.rules_out(pattern.bound)) {
         continue;
       }
@@ -201,15 +218,15 @@ class FrontSearch {
   void search_labels(std::size_t unrolling_class, exact::LabelQuery& query,
                      const exact::Pattern* pattern, Part& part) const {
     const bool is_worth =
-        !room_ && !query.known.points().empty() && !has_many_rows(classes_.graph(unrolling_class));
-    if (is_worth && classes_.is_ruled_out(unrolling_class, query.known, pattern)) {
+        !room_ && !query.known.points().empty() && !has_many_rows(classes().graph(unrolling_class));
+    if (is_worth && classes().is_ruled_out(unrolling_class, query.known, pattern)) {
       return;
     }
-    const auto instance = classes_.build(unrolling_class, query.known, true, pattern);
+    const auto instance = classes().build(unrolling_class, query.known, true, pattern);
     part.states += static_cast<std::int64_t>(instance->bound.nodes().size());
     if (!instance->dived.steps.empty()) {
       add_point(part, instance->dived.key,
-                classes_.mapping(*instance, unrolling_class, instance->dived.steps));
+                classes().mapping(*instance, unrolling_class, instance->dived.steps));
       query.known.insert(instance->dived.key);
     }
     if (!(instance->root().first < exact::kInfinity)) {
@@ -217,7 +234,7 @@ class FrontSearch {
     }
     const exact::LabelResult found = exact::search_labels(*instance, query, deadline_);
     for (const exact::Ending& ending : found.endings) {
-      add_point(part, ending.key, classes_.mapping(*instance, unrolling_class, ending.steps));
+      add_point(part, ending.key, classes().mapping(*instance, unrolling_class, ending.steps));
       query.known.insert(ending.key);
     }
     part.looked_into = true;
@@ -261,8 +278,8 @@ class FrontSearch {
 
   // Coarse lattices first: they are cheap, and most groups need no other.
   void search_balanced(std::size_t unrolling_class, exact::LabelQuery query, Part& part) const {
-    const exact::StateGraph& graph = classes_.graph(unrolling_class);
-    const UnrollingClass& unrollings = classes_.unrolling(unrolling_class);
+    const exact::StateGraph& graph = classes().graph(unrolling_class);
+    const UnrollingClass& unrollings = classes().unrolling(unrolling_class);
     for (const std::size_t most : balanced::kCoarseTiles) {
       const std::int64_t bounding = balanced::labels_of_bound(graph, most);
       if (bounding > query.budget) {
@@ -319,7 +336,7 @@ class FrontSearch {
         progress.best = points_.known().points().front().key.first;
       }
       progress.unrollings = done_;
-      progress.unrollings_total = static_cast<std::int64_t>(classes_.size());
+      progress.unrollings_total = source_.count();
       progress.labels = front_.statistics.labels;
       progress.seconds = deadline_.seconds();
       options_.progress(progress);
@@ -332,7 +349,7 @@ class FrontSearch {
   Measure measure_;
   const Deadline& deadline_;
   std::int64_t trial_labels_;
-  exact::UnrollingTasks classes_;
+  branch::UnrollingSource source_;
   FrontPoints points_;
   std::int64_t most_labels_;  // to be expanded
   std::int64_t spent_ = 0;    // of the budget

@@ -6,6 +6,7 @@
 
 namespace mapsim::branch {
 
+using exact::Incumbent;
 using exact::Key;
 
 BestFirst::BestFirst(const Mapspace& space, const Symmetry& symmetry, exact::ClassBounds& bounds)
@@ -41,31 +42,36 @@ void BestFirst::begin() {
   }
 }
 
-std::optional<BestFirst::Tuple> BestFirst::next(const Key& limit,
+// Of one mapping nothing behind what is beyond the limit counts; a front has other points there.
+bool BestFirst::is_exhausted(const Incumbent& known) const {
+  return queue_.empty() || (!known.is_front() && exact::beyond(queue_.front().key, known.limit()));
+}
+
+std::optional<BestFirst::Tuple> BestFirst::next(const Incumbent& known,
                                                 const std::function<bool()>& over) {
   constexpr std::size_t kPoll = 64;  // 0.1 ms
-  for (std::size_t i = 0; !queue_.empty() && !exact::beyond(queue_.front().key, limit); ++i) {
+  for (std::size_t i = 0; !is_exhausted(known); ++i) {
     if (i % kPoll == 0 && over()) {
       is_stopped_ = has_begun_;
-      return has_begun_ ? std::nullopt : dive(limit);
+      return has_begun_ ? std::nullopt : dive(known);
     }
     const Entry best = pop();
-    if (exact::worse(best.key, limit)) {
+    if (known.rules_out(best.key)) {
       left_out_ = std::min(left_out_, best.key);
     } else if (best.is_class) {
       has_begun_ = true;
       return best.tuple;
     } else {
       for (const std::optional<Entry>& half : split(best)) {
-        push(half, limit);
+        push(half, known);
       }
     }
   }
   return std::nullopt;
 }
 
-std::optional<BestFirst::Tuple> BestFirst::dive(const Key& limit) {
-  while (!queue_.empty() && !exact::beyond(queue_.front().key, limit)) {
+std::optional<BestFirst::Tuple> BestFirst::dive(const Incumbent& known) {
+  while (!is_exhausted(known)) {
     for (std::optional<Entry> best = pop(); best;) {
       if (best->is_class) {
         has_begun_ = true;
@@ -75,7 +81,7 @@ std::optional<BestFirst::Tuple> BestFirst::dive(const Key& limit) {
       if (!one || (other && comes_later(*one, *other))) {
         std::swap(one, other);
       }
-      push(other, limit);
+      push(other, known);
       best = one && one->key.first < exact::kInfinity ? one : std::nullopt;
     }
   }
@@ -144,11 +150,11 @@ std::optional<BestFirst::Entry> BestFirst::entry_of(const Tuple& boxes) {
   return entry;
 }
 
-void BestFirst::push(const std::optional<Entry>& entry, const Key& limit) {
+void BestFirst::push(const std::optional<Entry>& entry, const Incumbent& known) {
   if (!entry || !(entry->key.first < exact::kInfinity)) {
     return;
   }
-  if (exact::worse(entry->key, limit)) {
+  if (known.rules_out(entry->key)) {
     left_out_ = std::min(left_out_, entry->key);
     return;
   }

@@ -2,37 +2,35 @@
 #include "mapper/branch/class_source.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mapsim::branch {
 
 ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
                          const Deadline& deadline, const std::vector<Unrolling>& ruled_out,
                          ClassRecord& record)
-    : space_{space}, deadline_{deadline}, ruled_out_{ruled_out}, record_{record} {
+    : space_{space},
+      deadline_{deadline},
+      ruled_out_{ruled_out},
+      record_{record},
+      source_{space, objective, deadline} {
   if (!is_balanced()) {
-    bounds_.emplace(space, objective);
-    classes_.emplace(*bounds_, space, objective);
-    symmetry_.emplace(space);
-    generator_.emplace(space, *symmetry_, *bounds_);
-    record_.bound_others(generator_->bound());
+    record_.bound_others(source_.bound_of_others());
     return;
   }
-  classes_.emplace(space, objective, &deadline);
-  for (std::size_t g = 0; g < classes_->size(); ++g) {
+  for (std::size_t g = 0; g < classes().size(); ++g) {
     add_to_record(g);
   }
-  record_.skip_twins(classes_->first_alike());
-  order_ = classes_->by_bound();
-  std::erase_if(order_, [this](std::size_t g) { return classes_->first_alike()[g] != g; });
+  record_.skip_twins(classes().first_alike());
 }
 
 std::size_t ClassSource::count() const {
-  return is_balanced() ? order_.size() : static_cast<std::size_t>(space_.class_count());
+  return is_balanced() ? source_.listed().size() : static_cast<std::size_t>(source_.count());
 }
 
 void ClassSource::add_to_record(std::size_t unrolling_class) {
-  record_.add(classes_->bound(unrolling_class));
-  const Unrolling& first = classes_->unrolling(unrolling_class).first;
+  record_.add(classes().bound(unrolling_class));
+  const Unrolling& first = classes().unrolling(unrolling_class).first;
   if (std::find(ruled_out_.begin(), ruled_out_.end(), first) != ruled_out_.end()) {
     record_.rule_out(unrolling_class);
   }
@@ -40,37 +38,36 @@ void ClassSource::add_to_record(std::size_t unrolling_class) {
 
 std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Key& limit) {
   if (is_balanced()) {
-    return order_[place];
+    return source_.listed()[place];
   }
-  const auto tuple = generator_->next(limit, [this] { return deadline_.over(); });
-  record_.bound_others(generator_->bound());
-  if (!tuple) {
-    if (generator_->is_stopped()) {
+  const std::optional<std::size_t> found = source_.next(limit);
+  record_.bound_others(source_.bound_of_others());
+  if (!found) {
+    if (source_.is_stopped()) {
       record_.leave_open();
     } else {
       record_.finish_others(deadline_);
     }
     return std::nullopt;
   }
-  generated_.push_back(*tuple);
-  order_.push_back(classes_->add(space_.classes().unrolling_class(*tuple)));
-  add_to_record(order_.back());
-  return order_.back();
+  order_.push_back(*found);
+  add_to_record(*found);
+  return found;
 }
 
 SearchResult ClassSource::result() const {
   if (is_balanced()) {
-    record_.repeat_for_twins(classes_->first_alike());
+    record_.repeat_for_twins(classes().first_alike());
   }
   SearchResult result = record_.result();
   for (std::size_t g = 0; g < result.classes.size(); ++g) {
-    result.classes[g].unrollings = classes_->unrolling(g);
-    result.classes[g].is_twin = is_balanced() && classes_->first_alike()[g] != g;
+    result.classes[g].unrollings = classes().unrolling(g);
+    result.classes[g].is_twin = is_balanced() && classes().first_alike()[g] != g;
   }
-  for (std::size_t g = 0; g < generated_.size(); ++g) {
-    for (const UnrollingClasses::Tuple& twin : symmetry_->others(generated_[g])) {
-      result.classes.push_back({result.classes[g].bound, result.classes[g].by,
-                                space_.classes().unrolling_class(twin), true});
+  for (std::size_t g = 0; g < order_.size(); ++g) {
+    for (UnrollingClass& alike : source_.others(g)) {
+      result.classes.push_back(
+          {result.classes[g].bound, result.classes[g].by, std::move(alike), true});
     }
   }
   return result;

@@ -5,13 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "mapper/bounds/class_bounds.hpp"
-#include "mapper/branch/best_first.hpp"
 #include "mapper/branch/class_record.hpp"
-#include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/branch/unrolling_source.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/mapper.hpp"
-#include "mapper/mapspace/symmetry.hpp"
 
 namespace mapsim::branch {
 
@@ -24,15 +21,15 @@ class ClassSource {
   ClassSource(const Mapspace& space, const Objective& objective, const Deadline& deadline,
               const std::vector<Unrolling>& ruled_out, ClassRecord& record);
 
-  const exact::UnrollingTasks& classes() const { return *classes_; }
+  const exact::UnrollingTasks& classes() const { return source_.classes(); }
   // How many there are at most.
   std::size_t count() const;
-  // Balanced factors: all but those that are like one before them.
-  std::vector<std::size_t>& order() { return order_; }
+  // Balanced factors: all but those that are like one before them. Else what has been found.
+  std::vector<std::size_t>& order() { return is_balanced() ? source_.listed() : order_; }
   // The group of that place; nothing: none is left that is not worse than the limit, which does not
   // rise from one place to the next, or there is no time to look for it.
   std::optional<std::size_t> find(std::size_t place, const exact::Key& limit);
-  std::size_t operator[](std::size_t place) const { return order_[place]; }
+  std::size_t operator[](std::size_t place) { return order()[place]; }
   // What the record says of them, and of those that are like them.
   SearchResult result() const;
 
@@ -44,12 +41,8 @@ class ClassSource {
   const Deadline& deadline_;
   const std::vector<Unrolling>& ruled_out_;
   ClassRecord& record_;
-  std::optional<exact::ClassBounds> bounds_;
-  std::optional<exact::UnrollingTasks> classes_;
-  std::optional<Symmetry> symmetry_;  // perfect factors, as the next two
-  std::optional<BestFirst> generator_;
-  std::vector<UnrollingClasses::Tuple> generated_;  // by group
-  std::vector<std::size_t> order_;
+  UnrollingSource source_;
+  std::vector<std::size_t> order_;  // perfect factors: those that have been generated
 };
 
 }  // namespace mapsim::branch

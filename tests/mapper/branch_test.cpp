@@ -250,6 +250,48 @@ TEST(BestFirst, LeavesOutWhatIsWorseThanTheLimitAndBoundsIt) {
   EXPECT_TRUE(exact::worse(within.bound(), limit));
 }
 
+// Of a front: the same classes as a list has, but for those that a point covers in both figures.
+TEST(BestFirst, OfAFrontGeneratesWhatNoPointRulesOut) {
+  Objective objective = Objective::kEnergy;
+  objective.exact_ties = true;  // both figures count
+  std::size_t generated = 0;
+  std::size_t ruled_out = 0;
+  for (std::uint64_t seed = 300; seed < 380; ++seed) {
+    SCOPED_TRACE(seed);
+    const SearchCase random = random_case(seed);
+    const Mapspace space{random.problem, random.constraints};
+    if (space.class_count() > 1'000 || random.problem.is_timed_by_model()) {
+      continue;
+    }
+    const exact::UnrollingTasks classes(space, objective);
+    const std::vector<std::size_t> order = classes.by_bound();
+    const exact::Key best = classes.bound(order.front());
+    exact::Incumbent front = exact::Incumbent::front(false);
+    front.insert({best.first, best.second * 2});
+    front.insert({best.first * 1.2, best.second});
+    exact::ClassBounds bounds(space, objective);
+    const branch::Symmetry symmetry(space);
+    branch::BestFirst left(space, symmetry, bounds);
+    for (const std::size_t unrolling_class : order) {
+      if (classes.first_alike()[unrolling_class] != unrolling_class) {
+        continue;
+      }
+      if (front.rules_out(classes.bound(unrolling_class))) {
+        ++ruled_out;
+        continue;
+      }
+      const auto tuple = left.next(front, [] { return false; });
+      ASSERT_TRUE(tuple);
+      EXPECT_EQ(space.classes().unrolling_class(*tuple).first,
+                classes.unrolling(unrolling_class).first);
+      ++generated;
+    }
+    EXPECT_FALSE(left.next(front, [] { return false; }));
+  }
+  EXPECT_GT(generated, 100U);
+  EXPECT_GT(ruled_out, 1'000U);
+}
+
 TEST(BestFirst, FindsOneClassWithoutTime) {
   const SearchCase random = random_case(42);
   const Mapspace space{random.problem, random.constraints};

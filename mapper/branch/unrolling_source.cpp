@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/unrolling_source.hpp"
+
+#include <algorithm>
+
+namespace mapsim::branch {
+
+UnrollingSource::UnrollingSource(const Mapspace& space, const Objective& objective,
+                                 const Deadline& deadline)
+    : space_{space}, deadline_{deadline} {
+  exact::refuse_what_is_not_proven(space, objective);
+  if (is_balanced()) {
+    classes_.emplace(space, objective, &deadline);
+    listed_ = classes_->by_bound();
+    std::erase_if(listed_, [this](std::size_t g) { return classes_->first_alike()[g] != g; });
+    return;
+  }
+  bounds_.emplace(space, objective);
+  classes_.emplace(*bounds_, space, objective);
+  symmetry_.emplace(space);
+  generator_.emplace(space, *symmetry_, *bounds_);
+}
+
+std::int64_t UnrollingSource::count() const {
+  return is_balanced() ? static_cast<std::int64_t>(classes_->size()) : space_.class_count();
+}
+
+std::optional<std::size_t> UnrollingSource::next(const exact::Incumbent& known) {
+  if (is_balanced()) {
+    return taken_ < listed_.size() ? std::optional{listed_[taken_++]} : std::nullopt;
+  }
+  const auto tuple = generator_->next(known, [this] { return deadline_.over(); });
+  if (!tuple) {
+    return std::nullopt;
+  }
+  generated_.push_back(*tuple);
+  return classes_->add(space_.classes().unrolling_class(*tuple));
+}
+
+std::vector<UnrollingClass> UnrollingSource::others(std::size_t unrolling_class) const {
+  std::vector<UnrollingClass> alike;
+  for (const UnrollingClasses::Tuple& tuple : symmetry_->others(generated_[unrolling_class])) {
+    alike.push_back(space_.classes().unrolling_class(tuple));
+  }
+  return alike;
+}
+
+}  // namespace mapsim::branch
