@@ -57,7 +57,7 @@ class Options(TypedDict, total=False):
     budget_labels: Optional[int]  # the same result on any machine
     strategy: str  # "exact", "exhaustive", "random", "annealing", "genetic"
     evaluations: int  # of random, annealing and genetic
-    seed: int  # of these
+    seed: int  # of these, and of histogram()
     threads: int  # 0: all cores; the answer does not depend on it
 
 
@@ -72,7 +72,7 @@ def _takes_options(function: Any) -> Any:
     signature = inspect.signature(function)
     named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
                                annotation=Options.__annotations__[name])
-             for name, default in _DEFAULTS.items() if name not in signature.parameters]
+             for name, default in _DEFAULTS.items()]
     function.__signature__ = signature.replace(
         parameters=[*list(signature.parameters.values())[:-1], *named])
     return function
@@ -151,7 +151,7 @@ def simulate(arch: Machine, workload: Layer,
     >>> simulate("teaching", "teaching/conv", "teaching_weight_stationary").agrees
     True
     """
-    evaluated = evaluate(arch, workload, mapping)._evaluated
+    evaluated = evaluate(arch, workload, mapping)._handle
     answer = evaluated.simulate(max_steps, seed)
     if not answer:
         raise ValueError(str(evaluated.text).strip().splitlines()[-1])
@@ -184,15 +184,16 @@ def check(proof: str, name: str = "proof", threads: int = 1) -> Check:
 
 
 @_takes_options
-def histogram(arch: Machine, workload: Layer, mappings: int = 10_000, seed: int = 1,
+def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
               **options: Unpack[Options]) -> Histogram:
     """Energies of random mappings that keep the machine busy.
 
     >>> len(histogram("teaching", "teaching/gemm", mappings=100)) <= 100
     True
     """
+    asked = _asked(options)
     energies, optimum = _mapsim.histogram(arch_of(arch)._handle, workload_of(workload)._handle,
-                                          mappings, seed, _asked(options))
+                                          mappings, asked["seed"], asked)
     return Histogram(energies, optimum)
 
 
@@ -241,8 +242,8 @@ def sweep(arch: Machine, workloads: Union[Layer, Iterable[Layer]],
     >>> len(rows)
     2
     """
-    one = isinstance(workloads, (Workload, str, os.PathLike))
-    layers = [workload_of(each) for each in ([workloads] if one else workloads)]
+    layers = ([workload_of(workloads)] if isinstance(workloads, (Workload, str, os.PathLike))
+              else [workload_of(each) for each in workloads])
     base = arch_of(arch)
     paths = list(grid)
     designs = list(itertools.product(*(list(grid[path]) for path in paths)))

@@ -95,7 +95,7 @@ class Arch:
         return cls.from_yaml(to_yaml(values), name)
 
     def set(self, path: str, value: Any) -> "Arch":
-        """The machine with another value at `path`: "Buffer.capacity", "PEs.x.size", "nodes[1].word".
+        """The machine with another value at `path`: "Buffer.capacity", "nodes[1].word".
 
         >>> Arch.load("teaching").set("Bufer.capacity", "64 KiB")
         Traceback (most recent call last):

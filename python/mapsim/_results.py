@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional
 def frame(rows: List[Dict[str, Any]]) -> Any:
     """Rows as a DataFrame where pandas is installed, else as they are."""
     try:
-        import pandas
+        import pandas  # type: ignore[import]  # has no stubs
     except ImportError:
         return rows
     return pandas.DataFrame(rows)
@@ -22,7 +22,13 @@ def _page(text: str, figure: str) -> str:
 class _Costed:
     """A mapping with its cost, from the JSON of the library (docs/results.md)."""
 
-    json: Dict[str, Any]
+    def __init__(self, handle: Any):
+        self._handle = handle
+
+    @cached_property
+    def json(self) -> Dict[str, Any]:
+        """All of it, as the command prints it with --json."""
+        return json.loads(self._handle.json)
 
     def _cost(self, key: str) -> Any:
         cost = self.json.get("cost")
@@ -79,37 +85,29 @@ class _Costed:
 class Result(_Costed):
     """The best mapping of a layer on a machine, and what is proven of it."""
 
-    def __init__(self, solution: Any):
-        self._solution = solution
-
-    @cached_property
-    def json(self) -> Dict[str, Any]:
-        """All of it, as `mapsim search --json` prints it."""
-        return json.loads(self._solution.json)
-
     @property
     def feasible(self) -> bool:
-        return self._solution.feasible
+        return self._handle.feasible
 
     @property
     def energy_pj(self) -> Optional[float]:
         """None: nothing fits."""
-        return self._solution.energy_pj if self.feasible else None
+        return self._handle.energy_pj if self.feasible else None
 
     @property
     def latency_cycles(self) -> Optional[int]:
         """Steady state; None: nothing fits."""
-        return self._solution.latency_cycles if self.feasible else None
+        return self._handle.latency_cycles if self.feasible else None
 
     @property
     def mapping(self) -> str:
         """The mapping as YAML, for evaluate(); empty: nothing fits."""
-        return self._solution.mapping
+        return self._handle.mapping
 
     @property
     def nest(self) -> str:
         """The mapping as people draw it."""
-        return self._solution.nest
+        return self._handle.nest
 
     @property
     def certificate(self) -> Dict[str, Any]:
@@ -118,19 +116,19 @@ class Result(_Costed):
 
     @property
     def warnings(self) -> List[str]:
-        return self._solution.warnings
+        return self._handle.warnings
 
     def proof(self) -> str:
         """The proof as a file that check(), or `mapsim check`, verifies without the search."""
-        return self._solution.proof()
+        return self._handle.proof()
 
     @property
     def figure(self) -> str:
         """Machine and mapping as SVG; empty: nothing fits."""
-        return self._solution.svg
+        return self._handle.svg
 
     def __str__(self) -> str:
-        return self._solution.text
+        return self._handle.text
 
     def __repr__(self) -> str:
         if not self.feasible:
@@ -145,21 +143,17 @@ class Result(_Costed):
 class Evaluation(_Costed):
     """The cost of one mapping."""
 
-    def __init__(self, evaluated: Any):
-        self._evaluated = evaluated
-        self.json = json.loads(evaluated.json)
-
     @property
     def fits(self) -> bool:
-        return self._evaluated.fits
+        return self._handle.fits
 
     @property
     def figure(self) -> str:
         """Machine and mapping as SVG; empty: it does not fit."""
-        return self._evaluated.svg
+        return self._handle.svg
 
     def __str__(self) -> str:
-        return self._evaluated.text
+        return self._handle.text
 
     def __repr__(self) -> str:
         cost = f"{self.energy_pj:.6g} pJ, {self.latency_cycles} cycles" if self.fits else "no fit"
@@ -241,6 +235,9 @@ class NetworkResult:
     def __repr__(self) -> str:
         return f"NetworkResult({len(self.json['layers'])} distinct layers)"
 
+    def _repr_html_(self) -> str:
+        return _page(str(self), "")
+
 
 class Check:
     """What the checker, which shares no code with the search, says of a proof."""
@@ -295,3 +292,6 @@ class Kernels:
 
     def __repr__(self) -> str:
         return f"Kernels({len(self)} of {self.json['legal']})"
+
+    def _repr_html_(self) -> str:
+        return _page(str(self), "")

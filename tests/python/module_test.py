@@ -34,7 +34,7 @@ def test_a_search_is_that_of_the_program_and_is_proven():
     assert mapsim.check(best.proof()).holds
     assert mapsim.simulate(EASY, LAYER, best).agrees
     assert "keep DRAM" in best.nest and best.figure.startswith("<svg")
-    assert "<pre>" in best._repr_html_()
+    assert "<pre>" in best._repr_html_() and "<svg" in best._repr_html_()
 
 
 def test_options_are_those_of_the_program():
@@ -99,6 +99,14 @@ def test_sweeps_say_what_went_wrong_at_a_point(capsys):
     assert [row["status"] for row in rows] == ["optimal", "optimal", "error", "error"]
     assert "parsec" in rows[2]["problem"]
     assert "4 of 4" in capsys.readouterr().err
+
+
+def test_networks_and_kernels_are_shown_in_notebooks():
+    network = mapsim.network("nvdla_like_1024", "alexnet")
+    assert "alexnet on nvdla_like_1024" in network._repr_html_()
+    assert network.totals["energy_pj"] > 0
+    kernels = mapsim.kernels("a100_40gb", "gemm:1024x1024x1024", top=2)
+    assert kernels._repr_html_().startswith("<pre>") and "128x" in str(kernels)
 
 
 def test_threads_search_at_the_same_time():
