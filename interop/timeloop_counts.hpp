@@ -39,7 +39,7 @@ class TimeloopCounter {
 
   TimeloopAccesses accesses(TensorId tensor, std::size_t level, TimeloopRules rules);
   TimeloopNetwork network(TensorId tensor, std::size_t level, TimeloopRules rules);
-  std::int64_t instances(std::size_t level, TimeloopRules rules) const;  // in use; MACs: the last
+  std::int64_t instances(std::size_t level, TimeloopRules rules) const;    // in use; MACs: the last
   double energy(TensorId tensor, std::size_t level, TimeloopRules rules);  // pJ, all instances
   std::int64_t computes(TimeloopRules rules) const;
   double compute_energy(TimeloopRules rules) const;
