@@ -11,6 +11,7 @@
 #include "app/layer_arguments.hpp"
 #include "app/output.hpp"
 #include "app/timeloop_arguments.hpp"
+#include "core/memory.hpp"
 #include "mapper/histogram.hpp"
 #include "mapper/mapper.hpp"
 
@@ -39,7 +40,7 @@ struct SearchArguments {
   bool pareto = false;       // the front of energy and latency
   std::string curve;         // LEVEL or LEVEL:ROLE; the optimum over its capacity, unless empty
   std::string svg;           // the picture of a front goes here, unless empty
-  Budget budget;
+  Budget budget{.bytes = search_bytes()};
   std::string certificate_file;  // and the proof here
   bool why = false;              // what would help
   bool explain_energy = false;   // of the best mapping
@@ -59,8 +60,8 @@ struct NetworkArguments {
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;
-  Budget budget;                // of each layer
-  KernelListArguments kernels;  // on a GPU: precision, path and layout
+  Budget budget{.bytes = search_bytes()};  // of each layer
+  KernelListArguments kernels;             // on a GPU: precision, path and layout
   Output output;
 };
 
@@ -77,7 +78,7 @@ struct EvalArguments {
   InlineLayer layer;
   bool why = false;        // against the optimum of a mapspace, of these constraints if any
   bool imperfect = false;  // its factors: balanced
-  Budget budget;           // of its search
+  Budget budget{.bytes = search_bytes()};  // of its search
   ObjectiveArguments objective;
   int threads = 1;
   bool explain_energy = false;

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,11 @@ int main(int argc, char** argv) {
   } catch (const mapsim::UsageError& error) {
     fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
     return mapsim::kBadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(
+        stderr,
+        "mapsim: out of memory; --memory bounds a search, and constraints make it smaller\n");
+    return mapsim::kNegative;
   } catch (const std::exception& error) {
     fmt::print(stderr, "mapsim: internal error: {}\n", mapsim::printable(error.what()));
     return mapsim::kInternal;

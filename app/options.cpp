@@ -151,11 +151,20 @@ Option labels_option(Budget& budget, const std::string& help) {
   return {"--budget-labels", "N", help, whole(budget.labels, 1, kMost)};
 }
 
+Option memory_option(Budget& budget) {
+  return {"--memory", "SIZE",
+          "Tables and labels of a search take no more than this (8 GiB) [3/4 of the machine]",
+          reads(parse_size, [&budget](Bits limit) {
+            budget.bytes = static_cast<std::size_t>(limit.count() / 8);
+          })};
+}
+
 Options budget_options(Budget& budget) {
   return {budget_option(budget,
                         "Stop after this long (10 s, 2 min) with the best so far; exact: and its "
                         "true gap"),
-          labels_option(budget, "Stop after about N labels: the same result on any machine")};
+          labels_option(budget, "Stop after about N labels: the same result on any machine"),
+          memory_option(budget)};
 }
 
 Option precision_option(std::string& precision, const std::string& help, const Words& words) {

@@ -36,6 +36,7 @@ Options layer_options(InlineLayer& layer);
 // is `mapping` then, if there is one. Throws UsageError unless there is one layer.
 void take_layer(const InlineLayer& layer, std::string& workload, std::string* mapping = nullptr);
 Options objective_options(ObjectiveArguments& a);
+Option memory_option(Budget& budget);
 Options budget_options(Budget& budget);
 Options onnx_options(OnnxArguments& a);
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "arch/gpu_load.hpp"
 #include "arch/gpu_print.hpp"
@@ -20,6 +21,7 @@
 #include "campaign/report_energy.hpp"
 #include "campaign/substitute.hpp"
 #include "core/hash.hpp"
+#include "core/memory.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/roofline.hpp"
 #include "costmodel/stream.hpp"
@@ -342,6 +344,8 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     options.evaluations = campaign.evaluations;
     options.seed = static_cast<std::uint64_t>(campaign.seed);
     options.budget = campaign.budget;
+    options.budget.bytes = search_bytes(
+        static_cast<int>(std::thread::hardware_concurrency()));  // points are searched side by side
     options.edge_folds = true;
     options.stop = &stop;
     const bool shares = shared && campaign.strategy == "exact" && campaign.budget == Budget{} &&

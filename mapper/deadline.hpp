@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <limits>
+#include <new>
 #include <optional>
 
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
 
-// Until the caller says stop, or the seconds of the budget are over.
+// Thrown where a search has used up its time or its memory, and caught where a class of unrollings
+// begins: the class is then left open with the bound that it had.
+struct OutOfBudget {};
+
+// What a search may take: time until the caller says stop or the seconds of the budget are over,
+// and memory for its large tables. Threads share it.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
-  explicit Deadline(const SearchOptions& options) : stop_{options.stop} {
+  explicit Deadline(const SearchOptions& options)
+      : stop_{options.stop}, most_bytes_{options.budget.bytes} {
     if (options.budget.seconds < std::numeric_limits<double>::infinity()) {
       deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(
                                std::chrono::duration<double>(options.budget.seconds));
@@ -23,12 +32,84 @@ class Deadline {
     return (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) ||
            (deadline_ && Clock::now() >= *deadline_);
   }
+  // Throws OutOfBudget once time is over.
+  void check() const {
+    if (over()) {
+      throw OutOfBudget{};
+    }
+  }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  // Takes memory, or throws OutOfBudget where there is not so much left.
+  void take(std::size_t bytes) const {
+    const std::size_t taken = taken_.fetch_add(bytes) + bytes;
+    if (taken > most_bytes_) {
+      give(bytes);
+      throw OutOfBudget{};
+    }
+    std::size_t peak = peak_;
+    while (taken > peak && !peak_.compare_exchange_weak(peak, taken)) {
+    }
+  }
+  void give(std::size_t bytes) const { taken_ -= bytes; }
+  std::size_t most_bytes() const { return most_bytes_; }
+  std::size_t peak_bytes() const { return peak_; }
 
  private:
   const std::atomic<bool>* stop_;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;
+  std::size_t most_bytes_;
+  mutable std::atomic<std::size_t> taken_{0};
+  mutable std::atomic<std::size_t> peak_{0};
+};
+
+// Does work that may take more time or memory than there is. False: it was left where it was.
+template <class Work>
+bool is_within_budget(const Work& work) {
+  try {
+    work();
+    return true;
+  } catch (const OutOfBudget&) {
+  } catch (const std::bad_alloc&) {  // the machine has less than was thought
+  }
+  return false;
+}
+
+// Memory that an object holds of a search's, and gives back at its end. Without a deadline nothing
+// is counted. Threads may take at once.
+class Held {
+ public:
+  explicit Held(const Deadline* deadline) : deadline_{deadline} {}
+  ~Held() {
+    if (deadline_ != nullptr) {
+      deadline_->give(bytes_);
+    }
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  void take(std::size_t bytes) {
+    if (deadline_ != nullptr) {
+      deadline_->take(bytes);
+      bytes_ += bytes;
+    }
+  }
+  // Takes what is missing to so much.
+  void grow_to(std::size_t bytes) {
+    if (bytes > bytes_) {
+      take(bytes - bytes_);
+    }
+  }
+  void check() const {
+    if (deadline_ != nullptr) {
+      deadline_->check();
+    }
+  }
+
+ private:
+  const Deadline* deadline_;
+  std::atomic<std::size_t> bytes_{0};
 };
 
 }  // namespace mapsim

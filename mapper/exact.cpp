@@ -90,6 +90,24 @@ InfeasibleReport explain(const Mapspace& space, SearchOptions options, const Dea
   return report.reasons.empty() ? exact::explain_infeasible(space) : report;
 }
 
+// A deadline and a little more, for what is done soon as a rule: the size of a space.
+class Grace {
+ public:
+  explicit Grace(const Deadline& deadline) : deadline_{deadline} {}
+  bool over() const {
+    double end = end_;
+    if (!(end < exact::kInfinity) && deadline_.over()) {
+      end_.compare_exchange_strong(end, deadline_.seconds() + kSeconds);
+    }
+    return deadline_.seconds() > end_;
+  }
+
+ private:
+  static constexpr double kSeconds = 0.1;
+  const Deadline& deadline_;
+  mutable std::atomic<double> end_{exact::kInfinity};
+};
+
 // Has the search left anything open that looking at every mapping would say?
 bool is_open(const SearchResult& result) {
   return result.interrupted || result.certificate.bound_but_for_bare.has_value();
@@ -117,11 +135,12 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   const std::int64_t labels = labels_worth(few);
   const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
   nests::WholeCount count(space);
+  const Grace grace(deadline);
   ClassSearch more;
   more.shared = shared;
   more.labels = labels;
   if (is_quick) {
-    more.beside = [&count] { return count.step(); };
+    more.beside = [&] { return !grace.over() && count.step([&] { return grace.over(); }); };
   }
   SearchResult result = search_classes(space, options, deadline, more);
   if (options.objective.exact_ties && !options.objective.function.uses_latency() && result.cost &&
@@ -134,13 +153,20 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   if (options.edge_folds && !result.interrupted) {
     exact::search_edge_folds(space, options, result);
   }
-  result.certificate.mapspace_size =
-      is_quick ? count.result().get_str() : size_of(space, result.interrupted, deadline);
+  while (is_quick && !grace.over() && count.step([&] { return grace.over(); })) {
+  }
+  if (!is_quick) {
+    result.certificate.mapspace_size = size_of(space, result.interrupted, deadline);
+  } else if (count.is_done()) {
+    result.certificate.mapspace_size = count.result().get_str();
+    result.statistics.unrollings_total = space.class_count();
+  }
   if (!result.best && !result.interrupted) {
     result.infeasible =
         few > 0 ? search_exhaustive(space, options).infeasible : explain(space, options, deadline);
   }
   result.statistics.seconds = deadline.seconds();
+  result.statistics.peak_bytes = deadline.peak_bytes();
   return result;
 }
 

@@ -153,14 +153,22 @@ class FrontSearch {
     report(batch.size());
   }
 
-  Part search(std::size_t unrolling_class, exact::LabelQuery query) const {
+  // A class that needs more memory than there is is left open.
+  Part search(std::size_t unrolling_class, const exact::LabelQuery& query) const {
     Part part;
+    if (!is_within_budget([&] { search(unrolling_class, query, part); })) {
+      part.complete = false;
+    }
+    return part;
+  }
+
+  void search(std::size_t unrolling_class, exact::LabelQuery query, Part& part) const {
     if (points_.known().rules_out(classes().bound(unrolling_class))) {
-      return part;
+      return;
     }
     if (deadline_.over() && !points_.known().points().empty()) {
       part.complete = false;
-      return part;
+      return;
     }
     query.known = points_.known();
     if (room_) {
@@ -171,7 +179,6 @@ class FrontSearch {
     } else {
       search_perfect(unrolling_class, query, part);
     }
-    return part;
   }
 
   // Do the bounds of residency patterns say more than those of whole classes? Of a curve they know

@@ -55,6 +55,8 @@ struct Statistics {
   std::int64_t states = 0;       // lattice states bounded (exact)
   std::int64_t unrollings = 0;   // spatial unrollings looked into
   std::int64_t unrollings_total = 0;
+  std::int64_t out_of_memory = 0;  // how often a class of unrollings needed more than there was
+  std::size_t peak_bytes = 0;      // of tables and labels (exact)
 };
 
 // Why mappings did not fit: "GLB: capacity" -> how many, and the least capacity seen that would
@@ -76,6 +78,9 @@ struct Budget {
   double seconds = std::numeric_limits<double>::infinity();  // on the clock on the wall
   // Of the exact strategy. The same result on any number of threads.
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();
+  // Of the exact strategy: for its tables and labels, all threads together. A class of unrollings
+  // that needs more is searched on a part of its tiles and left open.
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
   friend bool operator==(const Budget&, const Budget&) = default;
 };
 

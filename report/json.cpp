@@ -128,7 +128,8 @@ Json certificate_json(const Certificate& certificate) {
 Json statistics_json(const Statistics& statistics) {
   return {{"seconds", statistics.seconds},       {"evaluations", statistics.evaluations},
           {"states", statistics.states},         {"labels", statistics.labels},
-          {"unrollings", statistics.unrollings}, {"unrollings_total", statistics.unrollings_total}};
+          {"unrollings", statistics.unrollings}, {"unrollings_total", statistics.unrollings_total},
+          {"peak_bytes", statistics.peak_bytes}, {"out_of_memory", statistics.out_of_memory}};
 }
 
 Json budget_json(const Budget& budget) {

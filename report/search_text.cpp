@@ -70,8 +70,10 @@ std::string progress_text(const Objective& objective, const Progress& progress) 
   }
   const double rate =
       progress.seconds > 0 ? static_cast<double>(progress.labels) / progress.seconds : 0;
-  return text + fmt::format(", {} of {} unrollings, {} labels/s", progress.unrollings,
-                            progress.unrollings_total, grouped(static_cast<std::int64_t>(rate)));
+  const std::string total =
+      progress.unrollings_total > 0 ? fmt::format(" of {}", progress.unrollings_total) : "";
+  return text + fmt::format(", {}{} unrollings, {} labels/s", progress.unrollings, total,
+                            grouped(static_cast<std::int64_t>(rate)));
 }
 
 // What is proven of a systolic array whose folds may leave a remainder.
@@ -215,6 +217,13 @@ std::string search_text(const Mapspace& space, const Objective& objective,
     } else if (!result.infeasible.reasons.empty()) {
       text += infeasible_text(result.infeasible, !result.classes.empty() || result.others_bound);
     }
+  }
+  if (result.statistics.out_of_memory > 0) {
+    text += fmt::format(
+        "out of memory {}: what did not fit was searched on a part of its tiles, and its bound is "
+        "a weaker one; --memory gives more, constraints need less\n",
+        result.statistics.out_of_memory == 1 ? "once"
+                                             : grouped(result.statistics.out_of_memory) + " times");
   }
   return text + statistics_text(result.statistics);
 }

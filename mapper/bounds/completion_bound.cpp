@@ -91,7 +91,8 @@ std::vector<Leg> legs_to(const std::vector<const double*>& behind,
 
 CompletionBound::CompletionBound(const StateGraph& graph, const Unrolled& unrolled,
                                  EdgeCosts& costs, const Scope& scope)
-    : nodes_(graph, unrolled),
+    : held_{costs.deadline()},
+      nodes_(graph, unrolled),
       live_(!scope.reachable.empty() ? scope.reachable
                                      : std::vector<char>(graph.stages() * graph.residencies(), 1)),
       offsets_(graph.stages() * graph.residencies(), 0),
@@ -166,6 +167,7 @@ void CompletionBound::settle(const StateGraph& graph, const Unrolled& unrolled, 
                              std::span<const RowId> rows) {
   for (const auto& [stage, residency] : rows) {
     const std::size_t at = index(stage, residency);
+    held_.check();
     if (live_[at] == 0) {
       continue;
     }
@@ -180,6 +182,7 @@ void CompletionBound::settle(const StateGraph& graph, const Unrolled& unrolled, 
     live_[at] = leads_on ? 1 : 0;
     offsets_[at] = leads_on ? offsets_[at] : 0;
     filled_ += leads_on ? lattice.size() : 0;
+    held_.grow_to(to_go_.size() * filled_ * sizeof(double));
   }
 }
 
@@ -187,6 +190,7 @@ void CompletionBound::settle(const StateGraph& graph, const Unrolled& unrolled, 
 void CompletionBound::follow(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
                              std::size_t component, std::span<const RowId> rows) {
   for (const auto& [stage, residency] : rows) {
+    held_.check();
     if (is_live(stage, residency)) {
       const Lattice& lattice = unrolled.lattices[graph.crossed(stage)];
       fill(graph, unrolled, costs,

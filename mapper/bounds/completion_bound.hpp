@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mapper/bounds/per_tensor_bound.hpp"
+#include "mapper/deadline.hpp"
 #include "mapper/graph/edge_costs.hpp"
 #include "mapper/graph/nodes.hpp"
 #include "mapper/graph/state_graph.hpp"
@@ -108,6 +109,7 @@ class CompletionBound {
                                    const StateGraph::SlidingEdge& sliding_edge);
   bool relax_loops_of_tiles(const StateGraph& graph, const Row& row, const Digits& digits);
 
+  Held held_;
   NodeIndex nodes_;
   std::vector<char> live_;            // per stage and residency; found with the energies
   std::vector<std::size_t> offsets_;  // of the rows; those that are not live share the first one

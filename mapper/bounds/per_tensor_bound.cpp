@@ -12,7 +12,7 @@ Alone::Alone(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs
     : graph_{graph}, unrolled_{unrolled}, operations_{costs.mac({}, 0)[0]} {
   const std::size_t tensors = graph.problem().workload().tensors.size();
   for (std::size_t t = 0; t < tensors; ++t) {
-    ways_.emplace_back(graph, unrolled, static_cast<TensorId>(t), operations_);
+    ways_.emplace_back(graph, unrolled, static_cast<TensorId>(t), operations_, costs.deadline());
   }
   for_each_tensor([&](TensorId t) {
     costs.prepare(t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -67,7 +68,7 @@ class Alone {
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   double operations_;
-  std::vector<TensorWays> ways_;  // per tensor
+  std::deque<TensorWays> ways_;  // per tensor
 };
 
 }  // namespace mapsim::exact

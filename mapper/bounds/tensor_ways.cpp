@@ -6,8 +6,9 @@
 namespace mapsim::exact {
 
 TensorWays::TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t,
-                       double operations)
-    : graph_{graph},
+                       double operations, const Deadline* deadline)
+    : held_{deadline},
+      graph_{graph},
       unrolled_{unrolled},
       tensor_{t},
       moves_{graph.moves(t)},
@@ -20,6 +21,7 @@ TensorWays::TensorWays(const StateGraph& graph, const Unrolled& unrolled, Tensor
     entries += lattice(stage).size() * residences().size();
     longest = std::max(longest, lattice(stage).size());
   }
+  held_.take(2 * entries * sizeof(double));  // to_go_ and paid_
   to_go_.assign(entries, kInfinity);
   nowhere_.assign(longest, kInfinity);
 }
@@ -54,7 +56,9 @@ void TensorWays::make_runs(std::size_t stage) {
   for (std::size_t residence = 0; residence < residences().size(); ++residence) {
     for (const DimId d : moves_.slides) {
       Runs& runs = runs_[residence][d];
-      runs.values.resize(tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size()));
+      const std::size_t size = tiles.runs(d).size() * (tiles.size() / tiles.positions(d).size());
+      held_.take((size - std::min(size, runs.values.size())) * sizeof(double));
+      runs.values.resize(size);
       runs.known = false;
       nowhere_.resize(std::max(nowhere_.size(), runs.values.size()), kInfinity);
     }
@@ -94,6 +98,7 @@ void TensorWays::find_to_go(std::size_t stage, EdgeCosts& costs) {
   const Lattice& tiles = lattice(stage);
   make_runs(stage);
   for (std::size_t residence = residences().size(); residence-- > 0;) {
+    held_.check();
     double* here = &to_go_[row(stage, residence)];
     for (const TensorMoves::Edge& edge : moves_.edges[stage]) {
       if (edge.from != residence || costs.is_left_out(edge.edge)) {

@@ -16,8 +16,9 @@ namespace mapsim::exact {
 // operations. docs/decisions/0038-ways-of-one-tensor.md.
 class TensorWays {
  public:
-  // `operations`: energy of all of them [pJ].
-  TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t, double operations);
+  // `operations`: energy of all of them [pJ]. Within `deadline`, if there is one: else OutOfBudget.
+  TensorWays(const StateGraph& graph, const Unrolled& unrolled, TensorId t, double operations,
+             const Deadline* deadline);
   // Both make what tables of the tensor they need.
   void find_to_go(EdgeCosts& costs);
   void find_paid(EdgeCosts& costs);  // after that
@@ -55,6 +56,7 @@ class TensorWays {
   void copy_before(std::size_t stage);
   void find_paid(std::size_t stage, EdgeCosts& costs);
 
+  Held held_;
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   TensorId tensor_;

@@ -8,7 +8,8 @@ namespace mapsim {
 
 using exact::Key;
 
-ClassRecord::ClassRecord(const Problem& problem, const SearchOptions& options, std::int64_t total)
+ClassRecord::ClassRecord(const Problem& problem, const SearchOptions& options,
+                         std::optional<std::int64_t> total)
     : problem_{problem}, options_{options}, total_{total} {}
 
 void ClassRecord::add(const Key& bound) {
@@ -32,7 +33,7 @@ void ClassRecord::finish_others(const Deadline& deadline) {
 void ClassRecord::start_from(const Mapping& mapping, const Cost& cost, const Key& key) {
   best_ = mapping;
   best_cost_ = cost;
-  task_ = static_cast<std::size_t>(total_);
+  task_ = most();
   start_ = key;
 }
 
@@ -102,6 +103,11 @@ void ClassRecord::leave_open() {
   incomplete_ = true;
 }
 
+void ClassRecord::count_out_of_memory(const Deadline& deadline) {
+  const std::lock_guard lock(mutex_);
+  statistics_.out_of_memory += deadline.over() ? 0 : 1;
+}
+
 void ClassRecord::offer(const Mapping& mapping, std::size_t task) {
   const Evaluation evaluation = evaluate(problem_, mapping);
   const std::lock_guard lock(mutex_);
@@ -124,8 +130,8 @@ SearchResult ClassRecord::result() {
   result.best = best_;
   result.cost = best_cost_;
   result.statistics = statistics_;
-  result.statistics.unrollings_total = total_;
-  if (total_ > std::ssize(bounds_)) {
+  result.statistics.unrollings_total = total_.value_or(0);
+  if (most() > bounds_.size()) {
     result.others_bound = others_.first;
   }
   for (std::size_t g = 0; g < bounds_.size(); ++g) {
@@ -188,9 +194,10 @@ void ClassRecord::report(const Deadline& deadline) const {
     progress.best = objective_value(options_.objective, *best_cost_);
     progress.lower_bound = std::min(progress.lower_bound, *progress.best);
   }
-  progress.unrollings = others_done_ ? total_ - std::count(done_.begin(), done_.end(), false)
+  const std::int64_t total = total_.value_or(std::ssize(bounds_));
+  progress.unrollings = others_done_ ? total - std::count(done_.begin(), done_.end(), false)
                                      : std::count(done_.begin(), done_.end(), true);
-  progress.unrollings_total = total_;
+  progress.unrollings_total = total_.value_or(0);
   progress.labels = std::max(ticked_, statistics_.labels);
   progress.seconds = deadline.seconds();
   options_.progress(progress);

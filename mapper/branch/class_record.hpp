@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -16,9 +17,15 @@ namespace mapsim {
 // threads; which of equal mappings is the best does not depend on who comes first.
 class ClassRecord {
  public:
-  // Of so many groups, of which it knows none yet. All arguments outlive the record.
-  ClassRecord(const Problem& problem, const SearchOptions& options, std::int64_t total);
-  // The next group. Nothing of it is better than its floor.
+  // Of so many classes (nullopt: not counted), of which it knows none yet. All arguments outlive
+  // the record.
+  ClassRecord(const Problem& problem, const SearchOptions& options,
+              std::optional<std::int64_t> total);
+  // No fewer than there are.
+  std::size_t most() const {
+    return static_cast<std::size_t>(total_.value_or(std::numeric_limits<std::int64_t>::max()));
+  }
+  // The next class. Nothing of it is better than its floor.
   void add(const exact::Key& bound);
   // Nothing of any group that is still to be added is better.
   void bound_others(const exact::Key& bound);
@@ -52,6 +59,8 @@ class ClassRecord {
   void leave_bare(const exact::Key& bound);
   // Something was not looked at.
   void leave_open();
+  // A class needed more memory than there was, if not more time.
+  void count_out_of_memory(const Deadline& deadline);
   // A mapping of a task: the best so far, if it is. Of equal ones the first task's is.
   void offer(const Mapping& mapping, std::size_t task);
 
@@ -68,7 +77,7 @@ class ClassRecord {
 
   const Problem& problem_;
   const SearchOptions& options_;
-  std::int64_t total_;
+  std::optional<std::int64_t> total_;
   std::mutex mutex_;
   std::vector<exact::Key> bounds_;   // per group: nothing of it is better
   std::vector<Argument> arguments_;  // per group: why

@@ -4,17 +4,19 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <vector>
 
 #include "core/caught.hpp"
 #include "mapper/branch/class_record.hpp"
 #include "mapper/branch/class_source.hpp"
-#include "mapper/branch/padded.hpp"
+#include "mapper/branch/imperfect_start.hpp"
 #include "mapper/branch/shared_bounds.hpp"
 #include "mapper/branch/task_window.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
@@ -28,9 +30,12 @@ namespace {
 
 using exact::Key;
 
-constexpr double kWeakPatterns = 1.02;         // bounds of whole classes are as much better
-constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
-constexpr std::size_t kMostInVain = 30;        // padded problems that lead to nothing better
+constexpr double kWeakPatterns = 1.02;  // bounds of whole classes are as much better
+// Of classes that are searched on a part of their tiles.
+constexpr std::size_t kPartTiles = 30'000;
+constexpr std::size_t kHastyTiles = 2'000;  // when time is over
+constexpr std::int64_t kPartLabels = 20'000;
+constexpr int kMostParts = 8;
 
 // One search: groups take task_window (TaskWindow), what is known of them is in a record.
 class ExactSearch {
@@ -44,7 +49,7 @@ class ExactSearch {
         most_labels_{more.labels},
         trial_labels_{more.trial_labels},
         find_incumbents_{!more.best},
-        record_{space.problem(), options, space.class_count()},
+        record_{space.problem(), options, branch::count_soon(space)},
         source_{space, options.objective, deadline, more.ruled_out, record_} {}
 
   ClassRecord& record() { return record_; }
@@ -53,13 +58,10 @@ class ExactSearch {
 
   // The search is over when the team of threads that calls this is.
   void start() {
-    if (is_balanced() && find_incumbents_) {
-      find_incumbents();
-    }
-    for (const std::size_t most : balanced::kCoarseTiles) {
-      if (is_balanced() && !deadline_.over()) {
-        bound_coarsely(source_.order(), most);
-      }
+    if (is_balanced()) {
+      charged_ = prepare_imperfect(
+          {space_, options_, deadline_, classes(), record_, source_.order(), charged_},
+          find_incumbents_);
     }
     turns_.emplace(source_.count(), record_.start(),
                    TaskWindow::Labels{most_labels_, options_.budget.labels - charged_});
@@ -80,90 +82,6 @@ class ExactSearch {
 
   const exact::UnrollingTasks& classes() const { return source_.classes(); }
   bool is_balanced() const { return space_.constraints().factors.balanced; }
-
-  // Good answers before proofs: padded problems of the classes with the best bounds, until none of
-  // many has led to anything better. All of a batch know the same, so that the result does not
-  // depend on the number of threads.
-  void find_incumbents() {
-    std::size_t in_vain = 0;
-    exact::UnrollingTasks::for_batches(source_.order(), [&](std::span<const std::size_t> batch) {
-      std::vector<std::size_t> open;
-      for (const std::size_t unrolling_class : batch) {
-        if (!classes().is_idle(unrolling_class) &&
-            record_.bound(unrolling_class).first < record_.start().first * (1 - kRounding)) {
-          open.push_back(unrolling_class);
-        }
-      }
-      const std::int64_t left = (options_.budget.labels - charged_) / 2;
-      const std::int64_t labels = std::min(
-          kPaddedLabels, left / static_cast<std::int64_t>(std::max<std::size_t>(1, open.size())));
-      if (open.empty() || labels < 1) {
-        return false;
-      }
-      std::vector<PaddedSearch> found(open.size());
-#pragma omp taskloop grainsize(1) shared(open, found)
-      for (std::size_t i = 0; i < open.size(); ++i) {
-        caught_.run([&] {
-          if (!deadline_.over()) {
-            found[i] =
-                search_padded(space_, classes().unrolling(open[i]), options_, labels, deadline_);
-          }
-        });
-      }
-      in_vain += found.size();
-      for (const PaddedSearch& one : found) {
-        charge(one.labels);
-        record_.count_evaluations(one.evaluations);
-        if (one.best && one.best->key < record_.start()) {
-          record_.start_from(one.best->mapping, one.best->cost, one.best->key);
-          in_vain = 0;
-        }
-      }
-      return in_vain < kMostInVain && !deadline_.over();
-    });
-  }
-
-  // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
-  // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
-  void bound_coarsely(std::vector<std::size_t>& order, std::size_t most) {
-    const std::vector<std::size_t> open = to_bound(order, most);
-#pragma omp taskloop grainsize(1) shared(open)
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      const std::size_t unrolling_class = open[i];
-      caught_.run([&] {
-        if (!deadline_.over()) {
-          record_.relax(unrolling_class,
-                        balanced::coarse_bound(classes().graph(unrolling_class),
-                                               classes().unrolling(unrolling_class),
-                                               options_.objective, most, deadline_),
-                        0);
-        }
-      });
-    }
-    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-      return record_.bound(a) < record_.bound(b);
-    });
-  }
-
-  // Those that may hold something better, as far as half of a budget of labels goes.
-  std::vector<std::size_t> to_bound(const std::vector<std::size_t>& order, std::size_t most) {
-    const bool is_limited = options_.budget.labels < Budget{}.labels;
-    std::vector<std::size_t> open;
-    for (const std::size_t unrolling_class : order) {
-      if (classes().is_idle(unrolling_class) ||
-          exact::beyond(record_.bound(unrolling_class), record_.start())) {
-        continue;
-      }
-      const std::int64_t labels =
-          is_limited ? balanced::labels_of_bound(classes().graph(unrolling_class), most) : 0;
-      if (labels > options_.budget.labels / 2 - charged_) {
-        break;
-      }
-      charge(labels);
-      open.push_back(unrolling_class);
-    }
-    return open;
-  }
 
   // A thread takes one turn after the other. So many have joined those that wait: others may take
   // what it does not.
@@ -242,9 +160,43 @@ class ExactSearch {
     query.known = turn.limit;
     query.labels = std::max<std::int64_t>(1, turn.labels.expanded);
     query.budget = std::max<std::int64_t>(1, turn.labels.budget);
-    const Turned turned = search(unrolling_class, query, turn.is_hard);
+    Turned turned;
+    if (!is_within_budget([&] { turned = search(unrolling_class, query, turn.is_hard); })) {
+      record_.leave_open();
+      record_.count_out_of_memory(deadline_);
+      turned = search_part(unrolling_class, query);
+    }
     record_.finish(unrolling_class, deadline_);
     return turned;
+  }
+
+  // The best nest of a part of a class's tiles. Until something is known, and of a few classes more
+  // if there is time: the bound of the class says nothing of how good they are.
+  Turned search_part(std::size_t unrolling_class, exact::LabelQuery query) {
+    Turned turned;
+    if (is_balanced() || (record_.has_best() && (deadline_.over() || parts_++ >= kMostParts))) {
+      return turned;
+    }
+    const auto instance = classes().build_part(unrolling_class, query.known,
+                                               deadline_.over() ? kHastyTiles : kPartTiles);
+    if (!query.known.covers(instance->root())) {
+      query.labels = std::min(query.labels, kPartLabels);
+      const exact::LabelResult found = exact::search_labels(*instance, query, deadline_);
+      turned.found = offer(*instance, unrolling_class, found);
+      turned.taken = {found.expanded, found.expanded};
+    }
+    return turned;
+  }
+
+  // The least key among the endings.
+  Key offer(const exact::Instance& instance, std::size_t unrolling_class,
+            const exact::LabelResult& found) {
+    Key best;
+    for (const exact::Ending& ending : found.endings) {
+      record_.offer(classes().mapping(instance, unrolling_class, ending.steps), unrolling_class);
+      best = std::min(best, ending.key);
+    }
+    return best;
   }
 
   Turned search_balanced(std::size_t unrolling_class, const exact::LabelQuery& query) {
@@ -328,9 +280,9 @@ class ExactSearch {
     }
     labelled.is_open = true;
     labelled.result = exact::search_labels(*instance, query, deadline_);
-    for (const exact::Ending& ending : labelled.result.endings) {
-      record_.offer(classes().mapping(*instance, unrolling_class, ending.steps), unrolling_class);
-      labelled.found = std::min(labelled.found, ending.key);
+    labelled.found = std::min(labelled.found, offer(*instance, unrolling_class, labelled.result));
+    if (labelled.result.is_out_of_memory) {
+      record_.count_out_of_memory(deadline_);
     }
     return labelled;
   }
@@ -423,6 +375,7 @@ class ExactSearch {
   std::int64_t most_labels_;
   std::int64_t trial_labels_;
   bool find_incumbents_;
+  std::atomic<int> parts_{0};
   std::int64_t charged_ = 0;  // to the budget, before any group is searched
   ClassRecord record_;
   branch::ClassSource source_;

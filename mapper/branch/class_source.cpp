@@ -25,7 +25,7 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
 }
 
 std::size_t ClassSource::count() const {
-  return is_balanced() ? source_.listed().size() : static_cast<std::size_t>(source_.count());
+  return is_balanced() ? source_.listed().size() : record_.most();
 }
 
 void ClassSource::add_to_record(std::size_t unrolling_class) {

@@ -5,6 +5,13 @@
 
 namespace mapsim::branch {
 
+std::optional<std::int64_t> count_soon(const Mapspace& space) {
+  constexpr std::int64_t kSteps = 2'000'000;  // some milliseconds
+  return space.count_unless([](std::int64_t steps) { return steps > kSteps; })
+             ? std::optional(space.class_count())
+             : std::nullopt;
+}
+
 UnrollingSource::UnrollingSource(const Mapspace& space, const Objective& objective,
                                  const Deadline& deadline)
     : space_{space}, deadline_{deadline} {
@@ -16,14 +23,12 @@ UnrollingSource::UnrollingSource(const Mapspace& space, const Objective& objecti
     return;
   }
   bounds_.emplace(space, objective);
-  classes_.emplace(*bounds_, space, objective);
+  classes_.emplace(*bounds_, space, objective, &deadline);
   symmetry_.emplace(space);
   generator_.emplace(space, *symmetry_, *bounds_);
 }
 
-std::int64_t UnrollingSource::count() const {
-  return is_balanced() ? static_cast<std::int64_t>(classes_->size()) : space_.class_count();
-}
+std::int64_t UnrollingSource::count() const { return count_soon(space_).value_or(0); }
 
 std::optional<std::size_t> UnrollingSource::next(const exact::Incumbent& known) {
   if (is_balanced()) {

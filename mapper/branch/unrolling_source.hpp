@@ -14,6 +14,9 @@
 
 namespace mapsim::branch {
 
+// How many classes of unrollings a space has, if that is soon counted.
+std::optional<std::int64_t> count_soon(const Mapspace& space);
+
 // The classes of unrollings of a space, best bound first, each class of alike ones once. Perfect
 // factors: generated one by one. Balanced ones: listed.
 class UnrollingSource {
@@ -22,7 +25,7 @@ class UnrollingSource {
   UnrollingSource(const Mapspace& space, const Objective& objective, const Deadline& deadline);
 
   const exact::UnrollingTasks& classes() const { return *classes_; }
-  // Of the space, alike ones included.
+  // Of the space, alike ones included; 0: not soon counted.
   std::int64_t count() const;
   // Balanced factors: all of them, which a search may put into another order.
   std::vector<std::size_t>& listed() { return listed_; }

@@ -46,7 +46,7 @@ void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective
 
 UnrollingTasks::UnrollingTasks(const Mapspace& space, const Objective& objective,
                                const Deadline* deadline)
-    : space_{space}, objective_{objective} {
+    : space_{space}, objective_{objective}, deadline_{deadline} {
   refuse_what_is_not_proven(space, objective);
   own_.emplace(space, objective);
   bounds_ = &*own_;
@@ -70,8 +70,8 @@ UnrollingTasks::UnrollingTasks(const Mapspace& space, const Objective& objective
 }
 
 UnrollingTasks::UnrollingTasks(ClassBounds& bounds, const Mapspace& space,
-                               const Objective& objective)
-    : space_{space}, objective_{objective}, bounds_{&bounds} {}
+                               const Objective& objective, const Deadline* deadline)
+    : space_{space}, objective_{objective}, deadline_{deadline}, bounds_{&bounds} {}
 
 std::size_t UnrollingTasks::add(UnrollingClass unrolling) {
   ClassBounds::Bound bound = bounds_->of(unrolling);
@@ -107,16 +107,25 @@ std::vector<Pattern> UnrollingTasks::patterns(std::size_t unrolling_class, const
 
 std::unique_ptr<Instance> UnrollingTasks::build(std::size_t unrolling_class, const Incumbent& known,
                                                 bool may_dive, const Pattern* pattern) const {
+  return std::make_unique<Instance>(graph(unrolling_class),
+                                    Unrolled(space_.problem(), unrolling(unrolling_class)),
+                                    objective_, known, may_dive, left_out(unrolling_class, pattern),
+                                    least_second(unrolling_class, pattern), deadline_);
+}
+
+std::unique_ptr<Instance> UnrollingTasks::build_part(std::size_t unrolling_class,
+                                                     const Incumbent& known,
+                                                     std::size_t most_tiles) const {
   return std::make_unique<Instance>(
-      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class)), objective_,
-      known, may_dive, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern));
+      graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class), most_tiles),
+      objective_, known, false, std::vector<bool>{}, least_second(unrolling_class, nullptr));
 }
 
 bool UnrollingTasks::is_ruled_out(std::size_t unrolling_class, const Incumbent& known,
                                   const Pattern* pattern) const {
   return is_ruled_out_by_energy(
       graph(unrolling_class), Unrolled(space_.problem(), unrolling(unrolling_class)), objective_,
-      known, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern));
+      known, left_out(unrolling_class, pattern), least_second(unrolling_class, pattern), deadline_);
 }
 
 std::vector<bool> UnrollingTasks::left_out(std::size_t unrolling_class,

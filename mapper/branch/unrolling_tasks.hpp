@@ -31,7 +31,8 @@ class UnrollingTasks {
   UnrollingTasks(const Mapspace& space, const Objective& objective,
                  const Deadline* deadline = nullptr);
   // None yet.
-  UnrollingTasks(ClassBounds& bounds, const Mapspace& space, const Objective& objective);
+  UnrollingTasks(ClassBounds& bounds, const Mapspace& space, const Objective& objective,
+                 const Deadline* deadline = nullptr);
   std::size_t add(UnrollingClass unrolling);
 
   std::size_t size() const;
@@ -54,6 +55,9 @@ class UnrollingTasks {
   // Perfect factors. As Instance has it.
   std::unique_ptr<Instance> build(std::size_t unrolling_class, const Incumbent& known = {},
                                   bool may_dive = false, const Pattern* pattern = nullptr) const;
+  // Of a part of its tiles, so many at most, whatever there is of time and memory.
+  std::unique_ptr<Instance> build_part(std::size_t unrolling_class, const Incumbent& known,
+                                       std::size_t most_tiles) const;
   // The residency patterns of a group that are not ruled out, best first, or the best of them alone
   // (of a front: some one). Objectives with latency, without a timing model.
   std::vector<Pattern> patterns(std::size_t unrolling_class, const Incumbent& known,
@@ -89,6 +93,7 @@ class UnrollingTasks {
 
   const Mapspace& space_;
   const Objective& objective_;
+  const Deadline* deadline_ = nullptr;
   std::optional<ClassBounds> own_;  // of all groups
   ClassBounds* bounds_ = nullptr;
   std::vector<std::size_t> first_alike_;

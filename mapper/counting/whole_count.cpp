@@ -23,10 +23,13 @@ void add(std::vector<mpz_class>& sum, const std::vector<mpz_class>& other) {
 
 }  // namespace
 
-bool WholeCount::step() {
+bool WholeCount::step(const std::function<bool()>& stop) {
   if (!begun_) {
-    begin();
-    return true;
+    const bool is_listed = space_.count_unless([&stop](std::int64_t) { return stop(); });
+    if (is_listed) {
+      begin();
+    }
+    return is_listed;
   }
   const std::size_t next = next_++;
   if (next >= branches_.size()) {
@@ -166,7 +169,7 @@ WholeCount::Series WholeCount::collect(Words words, std::size_t depth, std::size
 
 mpz_class count_mappings(const Mapspace& space) {
   WholeCount whole(space);
-  while (whole.step()) {
+  while (whole.step([] { return false; })) {
   }
   return whole.result();
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -24,9 +25,10 @@ class WholeCount {
  public:
   explicit WholeCount(const Mapspace& space) : space_{space} {}  // which outlives it
 
-  // Does a step; false: there was none left. When the first one has returned, threads may do
-  // others at once.
-  bool step();
+  // Does a step; false: there was none left, or `stop`, which only the first one asks, returned
+  // true. When the first one has returned, threads may do others at once.
+  bool step(const std::function<bool()>& stop);
+  bool is_done() const { return begun_ && next_ >= branches_.size(); }
   // When no step is left.
   mpz_class result() const;
 

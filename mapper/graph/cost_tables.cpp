@@ -28,7 +28,8 @@ const std::vector<double>& EdgeCosts::footprints(TensorId t, std::size_t crossed
   if (points.empty()) {
     const Lattice& lattice = unrolled_.lattices[crossed];
     const Tensor& tensor = graph_.problem().workload().tensors[t];
-    points.assign(lattice.size(), 1.0);
+    make_room(points, lattice.size());
+    std::fill(points.begin(), points.end(), 1.0);
     for (const Rank& rank : tensor.ranks) {
       multiply_rank(lattice, rank, fanouts_above, points);
     }
@@ -87,7 +88,8 @@ const std::vector<double>& EdgeCosts::trips(TensorId t, std::size_t crossed) {
   }
   const Lattice& lattice = unrolled_.lattices[crossed];
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
-  trips.assign(lattice.size(), 1.0);
+  make_room(trips, lattice.size());
+  std::fill(trips.begin(), trips.end(), 1.0);
   for (const DimId d : graph_.problem().workload().dims.ids()) {
     if (relevant.contains(d)) {
       continue;
@@ -115,7 +117,9 @@ const std::vector<double>& EdgeCosts::bits(std::size_t index) {
     const Tensor& tensor = graph_.problem().workload().tensors[edge.tensor];
     const auto width =
         static_cast<double>((residence.narrow ? tensor.bits : tensor.partial_bits).count());
-    bits = footprints(edge.tensor, edge.crossed, residence.fanouts);
+    const std::vector<double>& points = footprints(edge.tensor, edge.crossed, residence.fanouts);
+    make_room(bits, points.size());
+    std::copy(points.begin(), points.end(), bits.begin());
     for (double& b : bits) {
       b *= width;
     }
@@ -222,6 +226,20 @@ void EdgeCosts::evaluate_row(const Table& table, std::size_t first, std::size_t 
   }
 }
 
+void EdgeCosts::make_room(std::vector<double>& table, std::size_t size) {
+  held_.check();
+  held_.take(size * sizeof(double));
+  table.resize(size);
+}
+
+double EdgeCosts::bytes() const {
+  double numbers = 0;
+  for (std::size_t i = 0; i < plain_.size(); ++i) {
+    numbers += is_left_out(i) ? 0 : static_cast<double>((components_ + 1) * lattice_of(i).size());
+  }
+  return numbers * sizeof(double);
+}
+
 void EdgeCosts::leave_out(std::vector<bool> edges) {
   left_out_ = std::move(edges);
   std::size_t longest = 0;
@@ -235,7 +253,8 @@ void EdgeCosts::leave_out(std::vector<bool> edges) {
       }
     }
   }
-  infinite_.assign(components_ * longest, kInfinity);
+  make_room(infinite_, components_ * longest);
+  std::fill(infinite_.begin(), infinite_.end(), kInfinity);
 }
 
 void EdgeCosts::prepare() {
@@ -291,7 +310,7 @@ const std::vector<double>& EdgeCosts::plain(std::size_t index) {
     const Table& of = table(index);
     const bool windows = !graph_.moves(graph_.edges()[index].tensor).slides.empty();
     const std::size_t row = windows ? row_size(lattice) : lattice.size();
-    costs.resize(components_ * lattice.size());
+    make_room(costs, components_ * lattice.size());
     for (std::size_t tile = 0; tile < lattice.size(); tile += row) {
       evaluate_row(of, tile, row, Slide{}, &costs[tile], lattice.size());
     }
@@ -311,10 +330,11 @@ const std::vector<double>& EdgeCosts::sliding(std::size_t index, DimId dim) {
     const std::size_t stride = lattice.stride(dim);
     const std::size_t block = stride * lattice.positions(dim).size();
     const std::size_t step = runs.size() * (lattice.size() / lattice.positions(dim).size());
-    costs.resize(components_ * step);
+    make_room(costs, components_ * step);
     const Table& of = table(index);
     std::size_t entry = 0;
     for (const Lattice::Run& run : runs) {
+      held_.check();
       const Slide slide{index_of(dim), run.from};
       for (std::size_t base = run.to * stride; base < lattice.size(); base += block) {
         for (std::size_t i = 0; i < stride; i += row, entry += row) {

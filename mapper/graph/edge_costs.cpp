@@ -9,9 +9,12 @@
 
 namespace mapsim::exact {
 
-EdgeCosts::EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked)
+EdgeCosts::EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked,
+                     const Deadline* deadline)
     : graph_{graph},
       unrolled_{unrolled},
+      deadline_{deadline},
+      held_{deadline},
       tracked_{tracked},
       components_{resources(tracked, graph.ports().size())},
       terms_(graph.edges().size()),

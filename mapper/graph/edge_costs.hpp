@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "costmodel/boundary_cost.hpp"
+#include "mapper/deadline.hpp"
 #include "mapper/graph/lattice.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/valuation.hpp"
@@ -18,7 +19,13 @@ namespace mapsim::exact {
 // edge's tables are over the tiles of the lattice behind the fanouts that it has crossed.
 class EdgeCosts {
  public:
-  EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked);
+  // Tables are counted, and made, within `deadline`, if there is one: else OutOfBudget.
+  EdgeCosts(const StateGraph& graph, const Unrolled& unrolled, Tracked tracked,
+            const Deadline* deadline = nullptr);
+
+  const Deadline* deadline() const { return deadline_; }
+  // What the tables of all edges of interest take, without those of windows that slide [B].
+  double bytes() const;
 
   std::size_t components() const { return components_; }
   // No nest of interest has these edges: they cost infinitely much, and nothing is computed.
@@ -105,8 +112,13 @@ class EdgeCosts {
   std::int64_t real_extent(const Lattice& lattice, DimId d, std::size_t digit,
                            std::size_t fanouts_above) const;
 
+  // Room for a table of so many numbers.
+  void make_room(std::vector<double>& table, std::size_t size);
+
   const StateGraph& graph_;
   const Unrolled& unrolled_;
+  const Deadline* deadline_;
+  Held held_;
   std::vector<VolumeFactory> volumes_;  // per tensor, as all that threads fill in
   Tracked tracked_;
   std::size_t components_;

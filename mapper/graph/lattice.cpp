@@ -6,8 +6,6 @@
 
 namespace mapsim::exact {
 
-namespace {
-
 std::vector<std::int64_t> divisors_of(std::int64_t n) {
   std::vector<std::int64_t> low;
   std::vector<std::int64_t> high;
@@ -23,34 +21,42 @@ std::vector<std::int64_t> divisors_of(std::int64_t n) {
   return low;
 }
 
-bool is_prime(std::int64_t n) {
-  for (std::int64_t i = 2; i * i <= n; ++i) {
-    if (n % i == 0) {
-      return false;
-    }
-  }
-  return n > 1;
-}
+namespace {
 
 // Chains bound >= block >= block >= extent, each dividing the one before; for equal blocks the
 // extents ascend.
 void list_positions(std::size_t tracked, std::vector<std::int64_t> blocks, std::int64_t bound,
-                    std::vector<Position>& found) {
-  for (const std::int64_t extent : divisors_of(bound)) {
+                    const std::vector<std::int64_t>& domain, std::vector<Position>& found) {
+  for (const std::int64_t extent : domain) {
+    if (bound % extent != 0) {
+      continue;
+    }
     if (tracked == 0) {
       found.push_back({blocks, extent});
     } else {
       std::vector<std::int64_t> longer = blocks;
       longer.push_back(extent);
-      list_positions(tracked - 1, std::move(longer), extent, found);
+      list_positions(tracked - 1, std::move(longer), extent, domain, found);
     }
   }
+}
+
+// Is no extent between the two, of the same blocks, a multiple of one and a divisor of the other?
+bool is_step(const std::vector<Position>& positions, std::size_t from, std::size_t to) {
+  for (std::size_t i = to + 1; i < from; ++i) {
+    if (positions[i].blocks == positions[to].blocks &&
+        positions[from].extent % positions[i].extent == 0 &&
+        positions[i].extent % positions[to].extent == 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
 Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked,
-                 DimSet windows)
+                 DimSet windows, const PerDim<std::vector<std::int64_t>>& domains)
     : bounds_{bounds},
       positions_(bounds.size()),
       strides_(bounds.size()),
@@ -60,7 +66,7 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
       run_ranges_(bounds.size()) {
   std::vector<DimId> order;
   for (const DimId d : bounds.ids()) {
-    list_positions(tracked[d], {}, bounds[d], positions_[d]);
+    list_positions(tracked[d], {}, bounds[d], domains[d], positions_[d]);
     order.push_back(d);
   }
   // The longest first: sweeps over the others then have rows to run along, those of sliding_edges,
@@ -86,7 +92,7 @@ Lattice::Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& 
         if (positions[from].blocks == positions[to].blocks &&
             positions[from].extent % positions[to].extent == 0) {
           runs_[d].push_back({from, to});
-          if (is_prime(positions[from].extent / positions[to].extent)) {
+          if (is_step(positions, from, to)) {
             primes_[d].push_back({from, to});
           }
         }

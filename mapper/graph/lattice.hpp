@@ -7,6 +7,9 @@
 
 namespace mapsim::exact {
 
+// All divisors, ascending.
+std::vector<std::int64_t> divisors_of(std::int64_t n);
+
 // Where a dim stands on its way from its temporal bound down to 1: the extent now, and the extents
 // at which tracked fanouts were crossed (their blocks), outermost first.
 struct Position {
@@ -20,8 +23,10 @@ struct Position {
 class Lattice {
  public:
   // `tracked[d]`: how many crossed fanouts' blocks dim d remembers. `windows`: dims that tiles
-  // slide along.
-  Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked, DimSet windows);
+  // slide along. `domains`: the extents that a dim may have, divisors of its bound, ascending, with
+  // 1 and the bound.
+  Lattice(const PerDim<std::int64_t>& bounds, const PerDim<std::size_t>& tracked, DimSet windows,
+          const PerDim<std::vector<std::int64_t>>& domains);
 
   std::size_t size() const { return size_; }
   std::size_t dims() const { return positions_.size(); }
@@ -51,7 +56,8 @@ class Lattice {
     std::size_t from = 0;  // digits
     std::size_t to = 0;
   };
-  // Runs that take one prime factor: from ascending.
+  // Runs to the next extents, with none between: of all divisors, those that take one prime factor.
+  // From ascending.
   const std::vector<Run>& primes(DimId d) const { return primes_[d]; }
   // All runs: from ascending, then to.
   const std::vector<Run>& runs(DimId d) const { return runs_[d]; }

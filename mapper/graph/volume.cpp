@@ -2,6 +2,7 @@
 #include "mapper/graph/volume.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -96,7 +97,58 @@ class DimLoops {
 
 }  // namespace
 
-Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class)
+namespace {
+
+using Domains = PerDim<std::vector<std::int64_t>>;
+
+// Chains bound >= block >= ... >= extent over a domain, each dividing the one before.
+double count_positions(const std::vector<std::int64_t>& domain, std::size_t tracked) {
+  std::vector<double> below(domain.size(), 1.0);  // by the extent that a chain begins with
+  for (std::size_t level = 0; level < tracked; ++level) {
+    std::vector<double> longer(domain.size(), 0.0);
+    for (std::size_t from = 0; from < domain.size(); ++from) {
+      for (std::size_t to = 0; to <= from; ++to) {
+        longer[from] += domain[from] % domain[to] == 0 ? below[to] : 0;
+      }
+    }
+    below = std::move(longer);
+  }
+  return std::accumulate(below.begin(), below.end(), 0.0);
+}
+
+double count_tiles(const Domains& domains, const PerDim<std::size_t>& tracked) {
+  double tiles = 1;
+  for (const DimId d : domains.ids()) {
+    tiles *= count_positions(domains[d], tracked[d]);
+  }
+  return tiles;
+}
+
+// Leaves out, in the longest domain, the extent that has the closest neighbours, until there are
+// few enough tiles. 1 and the bound stay.
+void thin_out(Domains& domains, const PerDim<std::size_t>& tracked, std::size_t most_tiles) {
+  while (count_tiles(domains, tracked) > static_cast<double>(most_tiles)) {
+    const auto longest =
+        std::max_element(domains.begin(), domains.end(),
+                         [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (longest->size() <= 2) {
+      return;
+    }
+    const auto spread = [&](std::size_t i) {
+      return static_cast<double>((*longest)[i + 1]) / static_cast<double>((*longest)[i - 1]);
+    };
+    std::size_t closest = 1;
+    for (std::size_t i = 2; i + 1 < longest->size(); ++i) {
+      closest = spread(i) < spread(closest) ? i : closest;
+    }
+    longest->erase(longest->begin() + static_cast<std::ptrdiff_t>(closest));
+  }
+}
+
+}  // namespace
+
+Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class,
+                   std::size_t most_tiles)
     : windows{window_dims(problem.workload())}, unrolling{unrolling_class.first} {
   PerDim<std::int64_t> bounds(problem.workload().dims.size());
   for (const DimId d : bounds.ids()) {
@@ -115,13 +167,22 @@ Unrolled::Unrolled(const Problem& problem, const UnrollingClass& unrolling_class
       tracks.back()[d] = along[d] > 1 && block_matters(problem, f, d);
     }
   }
+  Domains domains;
   PerDim<std::size_t> tracked(bounds.size(), 0);
-  lattices.emplace_back(bounds, tracked, windows);
+  for (const DimId d : bounds.ids()) {
+    domains.push_back(divisors_of(bounds[d]));
+    for (const PerDim<bool>& of_fanout : tracks) {
+      tracked[d] += of_fanout[d] ? 1 : 0;
+    }
+  }
+  thin_out(domains, tracked, most_tiles);
+  tracked = PerDim<std::size_t>(bounds.size(), 0);
+  lattices.emplace_back(bounds, tracked, windows, domains);
   for (std::size_t f = 0; f < used.size(); ++f) {
     for (const DimId d : bounds.ids()) {
       tracked[d] += tracks[f][d] ? 1 : 0;
     }
-    lattices.emplace_back(bounds, tracked, windows);
+    lattices.emplace_back(bounds, tracked, windows, domains);
     crossings.push_back(lattices[f].crossing(lattices[f + 1]));
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -27,7 +28,10 @@ struct Unrolled {
 
   Unrolling unrolling;  // which axis takes which factor
 
-  Unrolled(const Problem& problem, const UnrollingClass& unrolling_class);
+  // With at most `most_tiles` tiles in a lattice, as far as extents can be left out for that: the
+  // nests of fewer extents are a part of those of all.
+  Unrolled(const Problem& problem, const UnrollingClass& unrolling_class,
+           std::size_t most_tiles = std::numeric_limits<std::size_t>::max());
   std::int64_t bound(DimId d) const { return lattices.front().bound(d); }  // temporal
 };
 

@@ -96,6 +96,10 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
   if (!left_out.empty()) {
     costs.leave_out(std::move(left_out));
   }
+  if (costs.deadline() != nullptr &&
+      costs.bytes() > static_cast<double>(costs.deadline()->most_bytes())) {
+    throw OutOfBudget{};
+  }
   may_dive = may_dive && known.points().empty() && !known.is_measured();
   if (is_limited ? !has_many_rows(graph) : !may_dive) {
     if (!is_limited || costs.components() > 1) {
@@ -121,7 +125,8 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
 
 bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             const Objective& objective, const Incumbent& known,
-                            std::vector<bool> left_out, double least_second) {
+                            std::vector<bool> left_out, double least_second,
+                            const Deadline* deadline) {
   const bool is_timed = graph.problem().is_timed_by_model();  // then only leakage is less
   const Valuation valuation(graph, objective, is_timed ? 0 : steps_cycles(graph, unrolled));
   CompletionBound::Scope scope;
@@ -129,7 +134,7 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
   if (!left_out.empty()) {
     scope.reachable = graph.reachable_without(left_out);
   }
-  EdgeCosts costs(graph, unrolled, {});
+  EdgeCosts costs(graph, unrolled, {}, deadline);
   if (!left_out.empty()) {
     costs.leave_out(std::move(left_out));
   }
@@ -146,10 +151,10 @@ bool has_many_rows(const StateGraph& graph) {
 
 Instance::Instance(const StateGraph& graph_in, Unrolled unrolled_in, const Objective& objective,
                    const Incumbent& known, bool may_dive, std::vector<bool> left_out,
-                   double least_second)
+                   double least_second, const Deadline* deadline)
     : graph{graph_in},
       unrolled{std::move(unrolled_in)},
-      costs(graph, unrolled, tracked(graph.problem(), objective)),
+      costs(graph, unrolled, tracked(graph.problem(), objective), deadline),
       array(array_time(graph, unrolled, costs, objective)),
       valuation(graph, objective, array ? array->without() : steps_cycles(graph, unrolled)),
       bound(make_bound(graph, unrolled, costs, valuation, known, may_dive && !array, least_second,

@@ -24,16 +24,18 @@ bool has_many_rows(const StateGraph& graph);
 // takes a fraction of what an instance takes. Arguments as an instance has them.
 bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             const Objective& objective, const Incumbent& known,
-                            std::vector<bool> left_out, double least_second);
+                            std::vector<bool> left_out, double least_second,
+                            const Deadline* deadline = nullptr);
 
 // Everything that the search of one group of unrollings needs.
 struct Instance {
   // What is known leaves out keys, and says what is looked for. `may_dive`: if nothing is known, a
   // beam search looks for something first. `least_second`: of the second figure of a front.
-  // `left_out`: per edge, nests with it are not looked at; none: all are.
+  // `left_out`: per edge, nests with it are not looked at; none: all are. Within `deadline`, if
+  // there is one: else OutOfBudget.
   Instance(const StateGraph& graph, Unrolled unrolled, const Objective& objective,
            const Incumbent& known = {}, bool may_dive = false, std::vector<bool> left_out = {},
-           double least_second = 0);
+           double least_second = 0, const Deadline* deadline = nullptr);
   // The best key that the bound allows from the start, if it is not beyond the limit; infinite:
   // nothing fits, or nothing within the limit.
   Key root() const;

@@ -23,6 +23,7 @@ class LabelSearch {
         graph_{instance.graph},
         query_{query},
         deadline_{deadline},
+        held_{&deadline},
         components_{instance.costs.components()},
         rooms_(instance, query.measured_room, components_ + (instance.array ? 1 : 0)),
         labels_(instance.bound.places(), rooms_.width()),
@@ -95,13 +96,22 @@ class LabelSearch {
       query_.tick(bound, expanded_ - ticked_);
       ticked_ = expanded_;
     }
-    return deadline_.over();
+    return deadline_.over() || !has_memory();
+  }
+  // For as many labels as now, once more: vectors double.
+  bool has_memory() {
+    try {
+      held_.grow_to(2 * (labels_.bytes() + queue_.capacity() * sizeof(Queued)));
+    } catch (const OutOfBudget&) {
+      is_out_of_memory_ = true;
+    }
+    return !is_out_of_memory_;
   }
 
   LabelResult finish(const Key& bound) const {
     // Labels in the queue of a front need no less energy than this one, but perhaps less time.
     const Key least{bound.first, known_.is_front() ? 0 : bound.second};
-    LabelResult result{{}, least, expanded_, stopped_};
+    LabelResult result{{}, least, expanded_, stopped_, is_out_of_memory_};
     for (const Incumbent::Point& point : known_.points()) {
       if (point.tag != Incumbent::kNoTag) {
         result.endings.push_back({point.key, labels_.trace(point.tag)});
@@ -233,6 +243,7 @@ class LabelSearch {
   const StateGraph& graph_;
   const LabelQuery& query_;
   const Deadline& deadline_;
+  Held held_;
   std::size_t components_;
   // Values of a label: components, of a systolic array its time, bits used of rooms.
   CapacityUse rooms_;
@@ -241,6 +252,7 @@ class LabelSearch {
   std::vector<Queued> queue_;  // a heap
   Incumbent known_;            // tags: labels
   bool stopped_ = false;
+  bool is_out_of_memory_ = false;
   std::int64_t expanded_ = 0;
   std::int64_t next_tick_ = 0;
   std::int64_t ticked_ = 0;

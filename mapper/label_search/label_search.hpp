@@ -35,7 +35,8 @@ struct LabelResult {
   std::vector<Ending> endings;  // at most one, or the front: first figure ascending
   Key bound;                    // no mapping of this unrolling is better than this
   std::int64_t expanded = 0;
-  bool stopped = false;  // before it was sure
+  bool stopped = false;           // before it was sure
+  bool is_out_of_memory = false;  // ... for want of it
 };
 
 // Best-first search over labels (a node, what has been paid, what is used of each contended room),

@@ -30,6 +30,10 @@ class LabelStore {
   bool is_dominated(Id label) const { return labels_[index(label)].dominated; }
 
   std::size_t size() const { return labels_.size(); }
+  // Of its tables, as far as they are in use.
+  std::size_t bytes() const {
+    return labels_.capacity() * sizeof(Label) + values_.capacity() * sizeof(double);
+  }
   // A new label after `before`, with its values copied, to be amended; the newest of all.
   Id extend(Id before, Step step);
   // Takes the newest label back.

@@ -52,21 +52,31 @@ const std::vector<UnrollingClass>& Mapspace::group_by_factors() const {
   return found_->list;
 }
 
-const Mapspace::Found& Mapspace::counts() const {
-  std::call_once(found_->counted, [this] {
-    if (!classes_) {
-      found_->classes = std::ssize(group_by_factors());
-      for (const UnrollingClass& group : group_by_factors()) {
-        found_->unrollings += group.assignments;
-      }
-      return;
+bool Mapspace::count_unless(const std::function<bool(std::int64_t steps)>& stop) const {
+  const std::lock_guard lock(found_->counting);
+  if (found_->counted) {
+    return true;
+  }
+  if (!classes_) {
+    found_->classes = std::ssize(group_by_factors());
+    for (const UnrollingClass& group : group_by_factors()) {
+      found_->unrollings += group.assignments;
     }
-    found_->products = classes_->products();
+  } else if (auto products = classes_->products(stop)) {
+    found_->products = std::move(*products);
     for (const UnrollingClasses::Product& product : found_->products) {
       found_->classes += product.classes;
       found_->unrollings += product.unrollings;
     }
-  });
+  } else {
+    return false;
+  }
+  found_->counted = true;
+  return true;
+}
+
+const Mapspace::Found& Mapspace::counts() const {
+  count_unless([](std::int64_t) { return false; });
   return *found_;
 }
 

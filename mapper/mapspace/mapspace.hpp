@@ -63,6 +63,9 @@ class Mapspace {
   // Perfect factors: all of them, by what they leave to temporal loops.
   const std::vector<UnrollingClasses::Product>& products() const { return counts().products; }
   std::int64_t class_count() const { return counts().classes; }
+  // Counts classes and products, unless `stop`, which is told now and then how many steps that took
+  // so far, returns true. Is it done?
+  bool count_unless(const std::function<bool(std::int64_t steps)>& stop) const;
   // All of them in a fixed order, listed when somebody asks for the first time: millions of them
   // take minutes and gigabytes.
   const std::vector<UnrollingClass>& group_by_factors() const;
@@ -84,7 +87,8 @@ class Mapspace {
   struct Found {
     std::once_flag listed;
     std::vector<UnrollingClass> list;
-    std::once_flag counted;
+    std::mutex counting;
+    bool counted = false;
     std::vector<UnrollingClasses::Product> products;
     std::int64_t classes = 0;
     std::int64_t unrollings = 0;

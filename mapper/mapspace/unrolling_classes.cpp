@@ -171,11 +171,17 @@ class ProductTable {
 
 }  // namespace
 
-std::vector<UnrollingClasses::Product> UnrollingClasses::products() const {
+std::optional<std::vector<UnrollingClasses::Product>> UnrollingClasses::products(
+    const std::function<bool(std::int64_t steps)>& stop) const {
+  std::int64_t steps = 0;
   std::vector<ProductTable::Entry> all{{{}, 0, 1, 1}};
   for (const FanoutId f : choices_.ids()) {
     ProductTable table;
     for (const ProductTable::Entry& above : all) {
+      steps += std::ssize(choices_[f]);
+      if (stop(steps)) {
+        return std::nullopt;
+      }
       for (std::size_t c = 0; c < choices_[f].size(); ++c) {
         ProductTable::Entry entry = above;
         if (primes_.multiply(entry.product, packed_[f][c])) {

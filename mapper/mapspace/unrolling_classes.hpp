@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "costmodel/evaluate.hpp"
@@ -37,7 +39,9 @@ class UnrollingClasses {
     std::int64_t classes = 0;
     std::int64_t unrollings = 0;
   };
-  std::vector<Product> products() const;
+  // nullopt: `stop`, which is told now and then how many products it took so far, returned true.
+  std::optional<std::vector<Product>> products(
+      const std::function<bool(std::int64_t steps)>& stop) const;
 
  private:
   PerFanout<std::vector<FanoutChoice>> choices_;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+
+namespace mapsim {
+
+// Memory that this process may have [B]: that of the machine, less where its control group or the
+// limit of its address space says so. The largest number where nothing is known.
+std::size_t machine_bytes();
+
+// What searches may take of it by default, so many of them at a time: three quarters in all.
+std::size_t search_bytes(int searches = 1);
+
+}  // namespace mapsim

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/branch/imperfect_start.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "core/caught.hpp"
+#include "mapper/branch/padded.hpp"
+#include "mapper/label_search/imperfect_search.hpp"
+
+namespace mapsim {
+
+namespace {
+
+using exact::Key;
+
+constexpr std::int64_t kPaddedLabels = 3'000;  // of the search of a padded problem
+constexpr std::size_t kMostInVain = 30;        // padded problems that lead to nothing better
+
+class Start {
+ public:
+  explicit Start(const ImperfectStart& start)
+      : space_{start.space},
+        options_{start.options},
+        deadline_{start.deadline},
+        classes_{start.classes},
+        record_{start.record},
+        order_{start.order},
+        charged_{start.charged} {}
+
+  // Good answers before proofs: padded problems of the classes with the best bounds, until none of
+  // many has led to anything better. All of a batch know the same, so that the result does not
+  // depend on the number of threads.
+  void find_incumbents() {
+    std::size_t in_vain = 0;
+    exact::UnrollingTasks::for_batches(order_, [&](std::span<const std::size_t> batch) {
+      std::vector<std::size_t> open;
+      for (const std::size_t unrolling_class : batch) {
+        if (!classes_.is_idle(unrolling_class) &&
+            record_.bound(unrolling_class).first < record_.start().first * (1 - kRounding)) {
+          open.push_back(unrolling_class);
+        }
+      }
+      const std::int64_t left = (options_.budget.labels - charged_) / 2;
+      const std::int64_t labels = std::min(
+          kPaddedLabels, left / static_cast<std::int64_t>(std::max<std::size_t>(1, open.size())));
+      if (open.empty() || labels < 1) {
+        return false;
+      }
+      std::vector<PaddedSearch> found(open.size());
+#pragma omp taskloop grainsize(1) shared(open, found)
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        caught_.run([&] {
+          if (!deadline_.over()) {
+            if (!is_within_budget([&] {
+                  found[i] = search_padded(space_, classes_.unrolling(open[i]), options_, labels,
+                                           deadline_);
+                })) {
+              record_.count_out_of_memory(deadline_);
+            }
+          }
+        });
+      }
+      in_vain += found.size();
+      for (const PaddedSearch& one : found) {
+        charged_ += one.labels;
+        record_.count_evaluations(one.evaluations);
+        if (one.best && one.best->key < record_.start()) {
+          record_.start_from(one.best->mapping, one.best->cost, one.best->key);
+          in_vain = 0;
+        }
+      }
+      return in_vain < kMostInVain && !deadline_.over();
+    });
+  }
+
+  // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
+  // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
+  void bound_coarsely(std::size_t most) {
+    const std::vector<std::size_t> open = to_bound(most);
+#pragma omp taskloop grainsize(1) shared(open)
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const std::size_t unrolling_class = open[i];
+      caught_.run([&] {
+        if (!deadline_.over()) {
+          if (!is_within_budget([&] {
+                record_.relax(unrolling_class,
+                              balanced::coarse_bound(classes_.graph(unrolling_class),
+                                                     classes_.unrolling(unrolling_class),
+                                                     options_.objective, most, deadline_),
+                              0);
+              })) {
+            record_.count_out_of_memory(deadline_);
+          }
+        }
+      });
+    }
+    std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
+      return record_.bound(a) < record_.bound(b);
+    });
+  }
+
+  // Those that may hold something better, as far as half of a budget of labels goes.
+  std::vector<std::size_t> to_bound(std::size_t most) {
+    const bool is_limited = options_.budget.labels < Budget{}.labels;
+    std::vector<std::size_t> open;
+    for (const std::size_t unrolling_class : order_) {
+      if (classes_.is_idle(unrolling_class) ||
+          exact::beyond(record_.bound(unrolling_class), record_.start())) {
+        continue;
+      }
+      const std::int64_t labels =
+          is_limited ? balanced::labels_of_bound(classes_.graph(unrolling_class), most) : 0;
+      if (labels > options_.budget.labels / 2 - charged_) {
+        break;
+      }
+      charged_ += labels;
+      open.push_back(unrolling_class);
+    }
+    return open;
+  }
+
+  std::int64_t charged() const { return charged_; }
+  void rethrow() const { caught_.rethrow(); }
+
+ private:
+  const Mapspace& space_;
+  const SearchOptions& options_;
+  const Deadline& deadline_;
+  const exact::UnrollingTasks& classes_;
+  ClassRecord& record_;
+  std::vector<std::size_t>& order_;
+  std::int64_t charged_;
+  Caught caught_;
+};
+
+}  // namespace
+
+std::int64_t prepare_imperfect(const ImperfectStart& start, bool find_incumbents) {
+  Start search(start);
+  if (find_incumbents) {
+    search.find_incumbents();
+  }
+  for (const std::size_t most : balanced::kCoarseTiles) {
+    if (!start.deadline.over()) {
+      search.bound_coarsely(most);
+    }
+  }
+  search.rethrow();
+  return search.charged();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search with little memory or time: its answer is a mapping, its bound a bound.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "arch/load.hpp"
+#include "mapper/graph/volume.hpp"
+#include "mapper/mapper.hpp"
+#include "random_space.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+namespace {
+
+SearchResult with_memory(const Mapspace& space, const Objective& objective, std::size_t bytes) {
+  SearchOptions options;
+  options.objective = objective;
+  options.budget.bytes = bytes;
+  return search_exact(space, options);
+}
+
+// From nothing to enough: never above the optimum in its bound, never below it in its mapping.
+TEST(Memory, BoundsWhatASearchClaims) {
+  int partial = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const SearchCase random = random_space(seed, 2'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
+      const SearchResult best = search_exhaustive(space, {objective});
+      if (!best.cost) {
+        continue;
+      }
+      const double optimum = objective_value(objective, *best.cost);
+      for (const std::size_t bytes : {std::size_t{100}, std::size_t{4'000}, std::size_t{100'000}}) {
+        const SearchResult found = with_memory(space, objective, bytes);
+        ASSERT_TRUE(found.cost) << "seed " << seed;
+        EXPECT_GE(objective_value(objective, *found.cost), optimum * (1 - 1e-9)) << seed;
+        EXPECT_LE(found.certificate.lower_bound, optimum * (1 + 1e-9)) << seed;
+        if (!found.interrupted) {
+          EXPECT_LE(objective_value(objective, *found.cost), optimum * (1 + 1e-9)) << seed;
+        }
+        partial += found.interrupted ? 1 : 0;
+        EXPECT_LE(found.statistics.peak_bytes, bytes) << seed;
+      }
+    }
+  }
+  EXPECT_GT(partial, 30);
+}
+
+// Six levels, two fanouts and seven dims with many divisors: 48 million unrollings, and tables of
+// the first one that would take 40 GB.
+const Problem& large() {
+  static const Problem problem{
+      parse_arch("name: six\n"
+                 "clock: 1 GHz\n"
+                 "nodes:\n"
+                 "  - {storage: L0, word: 8 b, capacity: unlimited, energy: {read: 100 pJ/word, "
+                 "write: 100 pJ/word}}\n"
+                 "  - {storage: L1, word: 8 b, capacity: 8 MiB, energy: {read: 20 pJ/word, write: "
+                 "21 pJ/word}}\n"
+                 "  - {storage: L2, word: 8 b, capacity: 512 KiB, energy: {read: 10 pJ/word, "
+                 "write: 11 pJ/word}}\n"
+                 "  - {fanout: A, x: 12, y: 14, multicast: true, spatial_reduction: true}\n"
+                 "  - {storage: L3, word: 8 b, capacity: 16 KiB, energy: {read: 3 pJ/word, write: "
+                 "3.5 pJ/word}}\n"
+                 "  - {fanout: B, x: 8, y: 8, multicast: true, spatial_reduction: true}\n"
+                 "  - {storage: L4, word: 8 b, capacity: 512 B, energy: {read: 1 pJ/word, write: "
+                 "1.2 pJ/word}}\n"
+                 "  - {storage: L5, word: 8 b, capacity: 24 B, energy: {read: 0.2 pJ/word, write: "
+                 "0.3 pJ/word}}\n"
+                 "  - {compute: MAC, energy: 1 pJ}\n",
+                 "six.yaml"),
+      parse_workload("name: seven\n"
+                     "einsum:\n"
+                     "  equation: O[n][k][p][q] += I[n][c][p+r][q+s] * W[k][c][r][s]\n"
+                     "  dims: {n: 5040, k: 5040, c: 5040, p: 720, q: 12, r: 2, s: 4}\n"
+                     "precision: {I: 8 b, W: 8 b, O: 32 b}\n",
+                     "seven.yaml")};
+  return problem;
+}
+
+TEST(Memory, IsNotExceededByLargeSpaces) {
+  SearchOptions options;
+  options.budget.bytes = 64 << 20;
+  options.budget.seconds = 0.02;
+  const SearchResult found = search_exact(Mapspace{large(), {}}, options);
+  ASSERT_TRUE(found.cost);
+  EXPECT_TRUE(found.interrupted);
+  EXPECT_EQ(found.certificate.status, Proof::kBounded);
+  EXPECT_LE(found.certificate.lower_bound, found.cost->energy.total.count());
+  EXPECT_LE(found.statistics.peak_bytes, options.budget.bytes);
+}
+
+// A part of the tiles is a lattice of its own: the whole tile, tiles of ones, divisors between.
+TEST(Memory, PartsOfTheTilesAreFewAndHaveTheEnds) {
+  const Mapspace space{large(), {}};
+  const UnrollingClass unrolled = space.classes().unrolling_class({});
+  std::size_t before = 0;
+  for (const std::size_t most : {2'000, 30'000, 200'000}) {
+    const exact::Unrolled part(large(), unrolled, most);
+    for (const exact::Lattice& lattice : part.lattices) {
+      EXPECT_LE(lattice.size(), most);
+      EXPECT_GT(lattice.size(), before);
+      EXPECT_FALSE(lattice.ones().empty());
+      for (const DimId d : large().workload().dims.ids()) {
+        EXPECT_EQ(lattice.positions(d).back().extent, lattice.bound(d));
+        EXPECT_EQ(lattice.positions(d).front().extent, 1);
+      }
+    }
+    before = part.lattices.front().size();
+  }
+}
+
+}  // namespace
+}  // namespace mapsim
