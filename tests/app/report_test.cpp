@@ -121,7 +121,7 @@ TEST_F(ReportCommand, ResultsForPeopleNameQuantitiesNotUnits) {
   EXPECT_THAT(file("stdout"), HasSubstr(",energy_pj,"));
   ASSERT_EQ(run("results r.sqlite --json"), 0) << file("stderr");
   EXPECT_EQ(nlohmann::json::parse(file("stdout"))["widths"],
-            (nlohmann::json{{"operands_bits", {8}}, {"outputs_bits", {8}}, {"sums_bits", {32}}}));
+            (nlohmann::json{{"operands_bits", {8}}, {"outputs_bits", {8}}, {"sums_bits", {8}}}));
 }
 
 TEST_F(ReportCommand, OfMeasurementsNeedsTheGpu) {
