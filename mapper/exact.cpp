@@ -25,7 +25,7 @@ void add(Statistics& sum, const Statistics& other) {
   sum.states += other.states;
 }
 
-// Groups that one search or the other has looked into; of alike ones one.
+// Classes that one search or the other has looked into; of alike ones one.
 std::int64_t count_searched(const std::vector<ClassBound>& one,
                             const std::vector<ClassBound>& other) {
   std::vector<const Unrolling*> searched;

@@ -107,7 +107,7 @@ class FrontSearch {
   }
 
  private:
-  // What a search of one group came to.
+  // What a search of one class came to.
   struct Part {
     std::vector<FrontPoint> points;
     std::vector<Key> keys;
@@ -283,7 +283,7 @@ class FrontSearch {
     return {point.value, static_cast<double>(point.measure / copies)};
   }
 
-  // Coarse lattices first: they are cheap, and most groups need no other.
+  // Coarse lattices first: they are cheap, and most classes need no other.
   void search_balanced(std::size_t unrolling_class, exact::LabelQuery query, Part& part) const {
     const exact::StateGraph& graph = classes().graph(unrolling_class);
     const UnrollingClass& unrollings = classes().unrolling(unrolling_class);

@@ -38,11 +38,12 @@ struct Certificate {
   std::optional<Divisors> divisors{};
 };
 
-// How the exact strategy came by the bound of a group of spatial unrollings. kFloor: whatever the
-// tiles; kRelaxation: every tile had its room for itself; kSearch: searched as far as it takes.
+// How the exact strategy came by the bound of a class of spatial unrollings. kUnrollingBound:
+// whatever the tiles; kRelaxation: every tile had its room for itself; kSearch: searched as far as
+// it takes.
 enum class Argument : std::uint8_t { kUnrollingBound, kRelaxation, kSearch };
 struct ClassBound {
-  double bound = 0;  // of the objective: no mapping of the group is better
+  double bound = 0;  // of the objective: no mapping of the class is better
   Argument by = Argument::kUnrollingBound;
   UnrollingClass unrollings{};
   bool is_twin = false;  // one before it that is like it was looked at in its place
@@ -88,7 +89,7 @@ struct Budget {
 struct Progress {
   std::optional<double> best;   // of the objective
   double lower_bound = 0;       // of the objective, over the whole mapspace
-  std::int64_t unrollings = 0;  // groups that are done with
+  std::int64_t unrollings = 0;  // classes that are done with
   std::int64_t unrollings_total = 0;
   std::int64_t labels = 0;
   double seconds = 0;
@@ -110,8 +111,8 @@ struct SearchResult {
   std::optional<Cost> cost;  // of best, by evaluate()
   Form form{};               // of the workload that best is a mapping of
   Certificate certificate;
-  // Exact: what proves it. Perfect factors: the groups that were looked at; `others_bound` is about
-  // all others. Balanced ones: all, in the order of group_by_factors().
+  // Exact: what proves it. Perfect factors: the classes that were looked at; `others_bound` is
+  // about all others. Balanced ones: all, in the order of group_by_factors().
   std::vector<ClassBound> classes;
   std::optional<double> others_bound{};
   Statistics statistics;

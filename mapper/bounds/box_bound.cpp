@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// UnrollingBound of boxes (a set of choices per fanout): the least of all groups in them. Each step
-// is monotone in how many instances share, of which there are as many as any choice has; in the
-// copies that elements must have, the fewest; in those of which no sum comes back, the most; and in
-// the tiles that stay, which divide what the common divisor of the choices leaves of the bounds.
-// Additions are left out. docs/decisions/0052-unrollings-lazily.md.
+// UnrollingBound of boxes (a set of choices per fanout): the least of all classes in them. Each
+// step is monotone in how many instances share, of which there are as many as any choice has; in
+// the copies that elements must have, the fewest; in those of which no sum comes back, the most;
+// and in the tiles that stay, which divide what the common divisor of the choices leaves of the
+// bounds. Additions are left out. docs/decisions/0052-unrollings-lazily.md.
 #include "core/arithmetic.hpp"
 #include "mapper/bounds/unrolling_bound.hpp"
 

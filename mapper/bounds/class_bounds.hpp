@@ -32,7 +32,7 @@ std::optional<TensorSet> may_stay_with(const Problem& problem,
 // tiles. May threads ask at once: yes.
 class ClassBounds {
  public:
-  ClassBounds(const Mapspace& space, const Objective& objective);  // which outlive the floors
+  ClassBounds(const Mapspace& space, const Objective& objective);  // which outlive the bounds
 
   struct Bound {
     const Kind* kind = nullptr;

@@ -17,14 +17,14 @@ double energy_bound(const Mapspace& space);
 // outermost level once (a sum comes there), if one instance of it has them all.
 std::vector<double> least_port_bits(const StateGraph& graph);
 
-// The least energy of the nests of one group, whatever their tiles: of all ways that tensors may
+// The least energy of the nests of one class, whatever their tiles: of all ways that tensors may
 // take, the cheapest by UnrollingBound. docs/decisions/0031, 0036, 0039.
 class EnergyBound {
  public:
-  explicit EnergyBound(const StateGraph& graph);  // outlives the floor
+  explicit EnergyBound(const StateGraph& graph);  // outlives the bound
   // Infinite: nothing can serve a tensor.
   double of(const UnrollingClass& unrolling_class) const;
-  // The least of all groups in the boxes.
+  // The least of all classes in the boxes.
   double of(const UnrollingBound::Boxes& boxes) const;
   // As UnrollingBound::patterns() has them.
   std::vector<Pattern> patterns(const UnrollingClass& unrolling_class, const KeyOf& key_of,

@@ -55,16 +55,16 @@ struct Pattern {
 // The key of lower bounds: energy [pJ], then the busiest instance's bits of each port.
 using KeyOf = std::function<Key(const std::vector<double>&)>;
 
-// Energy [pJ] that no nest of a group of unrollings can do without, whatever its tiles. Each tensor
+// Energy [pJ] that no nest of a class of unrollings can do without, whatever its tiles. Each tensor
 // comes to the node that serves the compute units over legs. On each of them every instance gets
 // its own copy of each element at least once, transfers serve no more instances than the unrolling
 // has, sums are added up in the networks between, come back to be added to, and are final only when
 // each leaves once. Of tensors that one level serves from one room, one comes there again and
 // again: while its element stays, it meets only what fits of another beside it.
-// Of boxes it is the least of all groups in them (box_floor.cpp).
+// Of boxes it is the least of all classes in them (box_bound.cpp).
 class UnrollingBound {
  public:
-  // `pairs`: two elements of which take part in one operation at most. All outlives the floor.
+  // `pairs`: two elements of which take part in one operation at most. All outlives the bound.
   UnrollingBound(const Mapspace& space, const PerTensor<Route>& routes,
                  const std::vector<TensorPair>& pairs, const UnrollingClass& unrolling_class);
   using Boxes = PerFanout<const branch::Box*>;
@@ -84,7 +84,7 @@ class UnrollingBound {
     std::size_t node = 0;  // that serves the compute units
     double cost = 0;       // of the way there, and of the accesses [pJ]
   };
-  // What the group makes of a route.
+  // What the class makes of a route.
   struct Sides {
     PerFanout<PerNode> served;  // instances that one transfer to a node serves at most
     PerNode copies{};           // instances that each need all elements of theirs, at most

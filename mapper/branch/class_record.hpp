@@ -13,7 +13,7 @@
 
 namespace mapsim {
 
-// What a search knows: the best so far, and of each group of unrollings a bound and why. Shared by
+// What a search knows: the best so far, and of each class of unrollings a bound and why. Shared by
 // threads; which of equal mappings is the best does not depend on who comes first.
 class ClassRecord {
  public:
@@ -25,11 +25,11 @@ class ClassRecord {
   std::size_t most() const {
     return static_cast<std::size_t>(total_.value_or(std::numeric_limits<std::int64_t>::max()));
   }
-  // The next class. Nothing of it is better than its floor.
+  // The next class. Nothing of it is better than its bound.
   void add(const exact::Key& bound);
-  // Nothing of any group that is still to be added is better.
+  // Nothing of any class that is still to be added is better.
   void bound_others(const exact::Key& bound);
-  // No group will be added: the others are worse than what has been found.
+  // No class will be added: the others are worse than what has been found.
   void finish_others(const Deadline& deadline);
 
   // The best so far is known from elsewhere.
@@ -38,21 +38,21 @@ class ClassRecord {
   // So many mappings were evaluated, or states bounded, elsewhere.
   void count_evaluations(std::int64_t evaluations);
   void count_states(std::size_t states);
-  // Nothing of the group is of interest.
+  // Nothing of the class is of interest.
   void rule_out(std::size_t unrolling_class) { bounds_[unrolling_class] = exact::Key{}; }
 
-  // Nothing of the group is better.
+  // Nothing of the class is better.
   exact::Key bound(std::size_t unrolling_class);
   bool has_best();
 
-  // A relaxation of so many states bounds the group.
+  // A relaxation of so many states bounds the class.
   void relax(std::size_t unrolling_class, const exact::Key& bound, std::size_t states);
-  // A search of the group goes on, and has expanded so many labels since it told last.
+  // A search of the class goes on, and has expanded so many labels since it told last.
   void tick(std::size_t unrolling_class, const exact::Key& bound, std::int64_t labels,
             const Deadline& deadline);
   void searched(std::size_t unrolling_class, const exact::LabelResult& found);
   void finish(std::size_t unrolling_class, const Deadline& deadline);
-  // Groups that are like another one wait for what is found out of that.
+  // Classes that are like another one wait for what is found out of that.
   void skip_twins(const std::vector<std::size_t>& first_alike);
   void repeat_for_twins(const std::vector<std::size_t>& first_alike);
   // Not all mappings with an extent at which nothing stands were looked at.
@@ -64,13 +64,13 @@ class ClassRecord {
   // A mapping of a task: the best so far, if it is. Of equal ones the first task's is.
   void offer(const Mapping& mapping, std::size_t task);
 
-  // What all of it says together, when no group is searched any more.
+  // What all of it says together, when no class is searched any more.
   SearchResult result();
 
  private:
   // Might one of those not looked at be as fast as the best, and need less energy?
   bool leaves_ties_open(double value) const;
-  // The same of groups that a budget has kept from being searched to their end.
+  // The same of classes that a budget has kept from being searched to their end.
   bool has_open_ties(double value) const;
   double least_bound() const;
   void report(const Deadline& deadline) const;
@@ -79,10 +79,10 @@ class ClassRecord {
   const SearchOptions& options_;
   std::optional<std::int64_t> total_;
   std::mutex mutex_;
-  std::vector<exact::Key> bounds_;   // per group: nothing of it is better
-  std::vector<Argument> arguments_;  // per group: why
+  std::vector<exact::Key> bounds_;   // per class: nothing of it is better
+  std::vector<Argument> arguments_;  // per class: why
   std::vector<bool> done_;
-  exact::Key others_;  // of groups that are still to be added
+  exact::Key others_;  // of classes that are still to be added
   bool others_done_ = false;
   bool incomplete_ = false;
   std::optional<exact::Key> bare_;

@@ -37,7 +37,7 @@ constexpr std::size_t kHastyTiles = 2'000;  // when time is over
 constexpr std::int64_t kPartLabels = 20'000;
 constexpr int kMostParts = 8;
 
-// One search: groups take task_window (TaskWindow), what is known of them is in a record.
+// One search: classes take turns (TaskWindow); what is known of them is in a record.
 class ExactSearch {
  public:
   ExactSearch(const Mapspace& space, const SearchOptions& options, const Deadline& deadline,
@@ -73,7 +73,7 @@ class ExactSearch {
   }
 
  private:
-  // What the search of a group tells those that come later.
+  // What the search of a class tells those that come later.
   struct Turned {
     Key found;  // of the best, if it is within the limit
     TaskWindow::Labels taken;
@@ -376,11 +376,11 @@ class ExactSearch {
   std::int64_t trial_labels_;
   bool find_incumbents_;
   std::atomic<int> parts_{0};
-  std::int64_t charged_ = 0;  // to the budget, before any group is searched
+  std::int64_t charged_ = 0;  // to the budget, before any class is searched
   ClassRecord record_;
   branch::ClassSource source_;
   std::mutex mutex_;
-  std::optional<TaskWindow> turns_;       // of the groups of the source
+  std::optional<TaskWindow> turns_;       // of the classes of the source
   std::deque<TaskWindow::Turn> waiting_;  // for a thread
   Caught caught_;
 };

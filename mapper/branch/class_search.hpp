@@ -14,7 +14,7 @@
 
 namespace mapsim {
 
-// What a search of groups may be given beside its space. All of it outlives the search.
+// What a search of classes may be given beside its space. All of it outlives the search.
 struct ClassSearch {
   std::vector<SharedBounds*> shared{};
   // To be expanded at most, whatever the budget.
@@ -31,11 +31,11 @@ struct ClassSearch {
     exact::Key key;
   };
   std::optional<Known> best{};  // known from elsewhere
-  // The first unrollings of groups that are known to hold nothing of interest.
+  // The first unrollings of classes that are known to hold nothing of interest.
   std::vector<Unrolling> ruled_out{};
 };
 
-// The best mapping of a space, group by group of its unrollings, with bounds of all of them. Which
+// The best mapping of a space, class by class of its unrollings, with bounds of all of them. Which
 // of equal mappings it is, and all statistics, do not depend on the number of threads.
 SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
                             const Deadline& deadline, const ClassSearch& more = {});

@@ -12,11 +12,11 @@
 
 namespace mapsim::branch {
 
-// The groups of unrollings of a space in the order in which a search takes them. Perfect factors:
+// The classes of unrollings of a space in the order in which a search takes them. Perfect factors:
 // generated best bound first. Balanced ones: all listed. A record hears of each.
 class ClassSource {
  public:
-  // `ruled_out`: the first unrollings of groups that hold nothing of interest. All arguments
+  // `ruled_out`: the first unrollings of classes that hold nothing of interest. All arguments
   // outlive the source.
   ClassSource(const Mapspace& space, const Objective& objective, const Deadline& deadline,
               const std::vector<Unrolling>& ruled_out, ClassRecord& record);
@@ -26,7 +26,7 @@ class ClassSource {
   std::size_t count() const;
   // Balanced factors: all but those that are like one before them. Else what has been found.
   std::vector<std::size_t>& order() { return is_balanced() ? source_.listed() : order_; }
-  // The group of that place; nothing: none is left that is not worse than the limit, which does not
+  // The class of that place; nothing: none is left that is not worse than the limit, which does not
   // rise from one place to the next, or there is no time to look for it.
   std::optional<std::size_t> find(std::size_t place, const exact::Key& limit);
   std::size_t operator[](std::size_t place) { return order()[place]; }

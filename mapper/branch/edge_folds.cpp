@@ -21,7 +21,7 @@ namespace mapsim::exact {
 namespace {
 
 // Unrollings beyond these, and labels beyond as many as the mapspace took or these, keep their
-// floors: a proof within a fraction of a percent is not worth more than the optimum itself.
+// bounds: a proof within a fraction of a percent is not worth more than the optimum itself.
 constexpr std::size_t kMostUnrollings = 256;
 constexpr std::int64_t kLeastLabels = 50'000;
 
@@ -187,7 +187,7 @@ class EdgeFolds {
     query.known = limit < kInfinity ? Key{limit, kInfinity} : Key{};
     query.labels = labels;
     Found found;
-    // Of folds whose time goes with the rows and columns in use only the floor is known.
+    // Of folds whose time goes with the rows and columns in use only the bound is known.
     const bool full = std::get<SystolicTiming>(problem_.arch().compute.timing).full_folds;
     const auto bound = [&](double value) {
       return full ? std::max(each.bound.first, value) : each.bound.first;

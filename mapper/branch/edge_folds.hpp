@@ -18,7 +18,7 @@ namespace mapsim::exact {
 //
 // Improves `result`, which the mapspace itself gave, and extends its certificate: to unrollings
 // with which the array may be done sooner than the best of the mapspace takes, in the order of
-// their floors, until these are no better than the best. None: the certificate stays as it is. An
+// their bounds, until these are no better than the best. None: the certificate stays as it is. An
 // energy-only objective, other fanouts, or rules for tiles and loops: nothing is done; that is what
 // has_edge_folds() says.
 bool has_edge_folds(const Mapspace& space, const Objective& objective);

@@ -75,7 +75,7 @@ class Start {
     });
   }
 
-  // Brings balanced groups, of which there are hundreds and each takes seconds, into the order of
+  // Brings balanced classes, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
   void bound_coarsely(std::size_t most) {
     const std::vector<std::size_t> open = to_bound(most);

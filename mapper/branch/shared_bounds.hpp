@@ -11,14 +11,14 @@
 
 namespace mapsim {
 
-// What searches of one layer on many designs share: bounds of the groups of spatial unrollings on
+// What searches of one layer on many designs share: bounds of the classes of spatial unrollings on
 // one machine, `widest`, that has at least the room and the arrays of each of them and is the same
 // otherwise. All that a design can do `widest` can do at the same cost, so its bounds hold there.
 // A search leaves out with them what it would have left out anyway, after a bound pass of its own:
 // its result is the same, bit for bit (ShareBoundsWithoutChangingARow in
 // tests/campaign/sweep_test.cpp).
 //
-// May threads ask at once: yes. A group is bounded when it is asked for the second time: until then
+// May threads ask at once: yes. A class is bounded when it is asked for the second time: until then
 // nothing says that sharing pays.
 class SharedBounds {
  public:
@@ -27,7 +27,7 @@ class SharedBounds {
   SharedBounds(const Arch& widest, const Workload& workload, const Rules& rules,
                const Objective& objective);
 
-  // No mapping of the group is better than this; 0: not known. What is beyond a limit above `limit`
+  // No mapping of the class is better than this; 0: not known. What is beyond a limit above `limit`
   // does not matter.
   double bound(const UnrollingClass& unrolling_class, double limit);
 

@@ -16,7 +16,7 @@ namespace mapsim::exact {
 
 namespace {
 
-// One group alone tells the others what to beat; threads then have a few at a time.
+// One class alone tells the others what to beat; threads then have a few at a time.
 constexpr std::size_t kSecondBatch = 4;
 constexpr std::size_t kLargestBatch = 64;
 constexpr std::int64_t kBounds = 32;  // worth a task

@@ -13,7 +13,7 @@
 
 namespace mapsim::balanced {
 
-// Tiles of the lattices on which groups are bounded before any is searched.
+// Tiles of the lattices on which classes are bounded before any is searched.
 inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
 
 // So many states bounded count as one label of a budget: no less work than most labels are.

@@ -63,7 +63,7 @@ double most_energy(const Valuation& valuation, std::size_t components, const Inc
   }
 }
 
-// Side by side, where there are threads: a dive needs only what is to go.
+// Side by side, where there are threads: a beam search needs costs to go only.
 Dive dive_and_find_paid(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
                         const Valuation& valuation, Alone& alone) {
   Dive found;
@@ -78,7 +78,8 @@ Dive dive_and_find_paid(const StateGraph& graph, const Unrolled& unrolled, EdgeC
   return found;
 }
 
-// Of what is not ruled out. If nothing is known, of what may be better than what a dive finds.
+// Of what is not ruled out. If nothing is known, of what may be better than what a beam search
+// finds.
 CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
                            const Valuation& valuation, Incumbent known, bool may_dive,
                            double least_second, std::vector<bool> left_out, Dive& dived) {

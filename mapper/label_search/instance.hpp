@@ -27,7 +27,7 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             std::vector<bool> left_out, double least_second,
                             const Deadline* deadline = nullptr);
 
-// Everything that the search of one group of unrollings needs.
+// Everything that the search of one class of unrollings needs.
 struct Instance {
   // What is known leaves out keys, and says what is looked for. `may_dive`: if nothing is known, a
   // beam search looks for something first. `least_second`: of the second figure of a front.
