@@ -397,6 +397,15 @@ SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
   return search_classes(perfect, options, deadline, more);
 }
 
+// Of a space of more unrollings than can be listed: a mapping of it, and no bound.
+SearchResult without_proof(SearchResult found) {
+  found.interrupted = true;
+  found.certificate = {};
+  found.classes.clear();
+  found.others_bound.reset();
+  return found;
+}
+
 // As tasks, each of which makes those that come after it: they queue behind what the search makes
 // meanwhile. The first step is done alone, then `chains` go on.
 void do_beside(const std::function<bool()>& step, int chains, Caught& caught) {
@@ -422,6 +431,9 @@ SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
       best = {&*perfect.best, &*perfect.cost,
               balanced::key_of_cost(options.objective, *perfect.cost)};
     }
+  }
+  if (space.constraints().factors.balanced && perfect.cost && !space.is_listable()) {
+    return without_proof(std::move(perfect));
   }
   std::optional<ExactSearch> search;
   Caught caught;

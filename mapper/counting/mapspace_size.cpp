@@ -11,6 +11,9 @@ namespace mapsim {
 
 std::optional<std::string> mapspace_size_unless(const Mapspace& space,
                                                 const std::function<bool()>& stop) {
+  if (stop()) {
+    return std::nullopt;
+  }
   if (space.constraints().factors.balanced) {
     const auto number = space.is_ruled() ? nests::count_ruled_extents(space, stop)
                                          : nests::count_extent_nests(space, stop);

@@ -23,9 +23,11 @@ void add_balanced(std::int64_t bound, std::int64_t most, ExtentDomain& extents) 
 // Extends groups by the unrollings of one fanout after the other.
 class Grouping {
  public:
-  Grouping(const Problem& problem, const PerDim<ExtentDomain>& all, const UnrollingLimits& limits)
+  Grouping(const Problem& problem, const PerDim<ExtentDomain>& all, const UnrollingLimits& limits,
+           std::size_t most)
       : problem_{problem},
         all_{all},
+        most_{most},
         given_{limits.given.value_or(Unrolling{})},
         rules_(problem.arch().fanouts.size()) {
     for (const UnrollRule& rule : limits.rules) {
@@ -33,9 +35,9 @@ class Grouping {
     }
   }
 
-  std::vector<UnrollingClass> list() {
+  std::optional<std::vector<UnrollingClass>> list() {
     at_fanout(0, UnrollingClass{{}, 1, {}}, all_);
-    return by_instances(std::move(found_));
+    return found_.size() > most_ ? std::nullopt : std::optional(by_instances(std::move(found_)));
   }
 
  private:
@@ -45,6 +47,9 @@ class Grouping {
   // `tiles`: per dim, the extents that a tile can have here.
   void at_fanout(std::size_t index, const UnrollingClass& unrolling_class,
                  const PerDim<ExtentDomain>& tiles) {
+    if (found_.size() > most_) {
+      return;
+    }
     if (index == arch().fanouts.size()) {
       found_.push_back(unrolling_class);
       return;
@@ -70,6 +75,9 @@ class Grouping {
     }
     const auto dim = static_cast<DimId>(index);
     for (const std::int64_t factor : factors(fanout, axis, dim, room)) {
+      if (found_.size() > most_) {
+        return;
+      }
       PerDim<ExtentDomain> blocks = tiles;
       UnrollingClass longer = unrolling_class;
       if (factor > 1) {
@@ -156,6 +164,7 @@ class Grouping {
 
   const Problem& problem_;
   const PerDim<ExtentDomain>& all_;
+  std::size_t most_;
   Unrolling given_;
   PerFanout<UnrollRule> rules_;
   std::vector<UnrollingClass> found_;
@@ -219,10 +228,11 @@ std::optional<PerDim<std::int64_t>> behind(const PerDim<ExtentDomain>& all,
   return tile;
 }
 
-std::vector<UnrollingClass> imperfect_classes(const Problem& problem,
-                                              const PerDim<ExtentDomain>& all,
-                                              const UnrollingLimits& limits) {
-  return Grouping{problem, all, limits}.list();
+std::optional<std::vector<UnrollingClass>> imperfect_classes(const Problem& problem,
+                                                             const PerDim<ExtentDomain>& all,
+                                                             const UnrollingLimits& limits,
+                                                             std::size_t most) {
+  return Grouping{problem, all, limits, most}.list();
 }
 
 }  // namespace mapsim

@@ -44,9 +44,10 @@ std::optional<PerDim<std::int64_t>> behind(const PerDim<ExtentDomain>& all,
 
 // The unrollings of a balanced space, each a group of its own, in a fixed order that begins with
 // the fewest instances: any number of instances that some tile gives work to. A fanout that the
-// limits give is fixed to what they say.
-std::vector<UnrollingClass> imperfect_classes(const Problem& problem,
-                                              const PerDim<ExtentDomain>& all,
-                                              const UnrollingLimits& limits);
+// limits give is fixed to what they say. nullopt: there are more than `most`.
+std::optional<std::vector<UnrollingClass>> imperfect_classes(const Problem& problem,
+                                                             const PerDim<ExtentDomain>& all,
+                                                             const UnrollingLimits& limits,
+                                                             std::size_t most);
 
 }  // namespace mapsim

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/mapspace/mapspace.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "mapper/mapper.hpp"
+
 namespace mapsim {
+
+namespace {
+
+// A list of so many takes a second and 200 MB, and their bounds several times that.
+constexpr std::size_t kMostImperfectClasses = 300'000;
+
+}  // namespace
 
 Mapspace::Mapspace(const Problem& problem, Constraints constraints)
     : problem_{&problem},
@@ -44,12 +55,23 @@ std::vector<Unrolling> Mapspace::unrollings() const {
 }
 
 const std::vector<UnrollingClass>& Mapspace::group_by_factors() const {
+  if (!is_listable()) {
+    throw UnsupportedSearch(fmt::format(
+        "the space has more than {} spatial unrollings, too many to list with imperfect factors; "
+        "give an unrolling or rules for it, or leave out --imperfect (factors: balanced)",
+        kMostImperfectClasses));
+  }
+  return *found_->list;
+}
+
+bool Mapspace::is_listable() const {
   std::call_once(found_->listed, [this] {
-    found_->list = classes_ ? classes_->list()
+    found_->list = classes_ ? std::optional(classes_->list())
                             : imperfect_classes(*problem_, domains_,
-                                                {constraints_.spatial, constraints_.unroll});
+                                                {constraints_.spatial, constraints_.unroll},
+                                                kMostImperfectClasses);
   });
-  return found_->list;
+  return found_->list.has_value();
 }
 
 bool Mapspace::count_unless(const std::function<bool(std::int64_t steps)>& stop) const {

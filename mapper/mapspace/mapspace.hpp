@@ -69,6 +69,8 @@ class Mapspace {
   // All of them in a fixed order, listed when somebody asks for the first time: millions of them
   // take minutes and gigabytes.
   const std::vector<UnrollingClass>& group_by_factors() const;
+  // Can they be listed? Of imperfect factors there may be too many: then the list is refused.
+  bool is_listable() const;
   std::vector<Unrolling> assignments(const UnrollingClass& group) const;
   // All unrollings, group by group.
   std::vector<Unrolling> unrollings() const;
@@ -86,7 +88,7 @@ class Mapspace {
   // What is found out when somebody asks for the first time; copies of the space share it.
   struct Found {
     std::once_flag listed;
-    std::vector<UnrollingClass> list;
+    std::optional<std::vector<UnrollingClass>> list;
     std::mutex counting;
     bool counted = false;
     std::vector<UnrollingClasses::Product> products;

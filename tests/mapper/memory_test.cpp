@@ -95,6 +95,20 @@ TEST(Memory, IsNotExceededByLargeSpaces) {
   EXPECT_LE(found.statistics.peak_bytes, options.budget.bytes);
 }
 
+// More unrollings than can be listed: the best mapping of perfect factors, without a bound.
+TEST(Memory, IsNotExceededByImperfectFactors) {
+  Constraints constraints;
+  constraints.factors.balanced = true;
+  SearchOptions options;
+  options.budget.bytes = 64 << 20;
+  options.budget.seconds = 0.02;
+  const SearchResult found = search_exact(Mapspace{large(), constraints}, options);
+  ASSERT_TRUE(found.cost);
+  EXPECT_TRUE(found.interrupted);
+  EXPECT_EQ(found.certificate.status, Proof::kNone);
+  EXPECT_EQ(found.certificate.mapspace_size, "");
+}
+
 // A part of the tiles is a lattice of its own: the whole tile, tiles of ones, divisors between.
 TEST(Memory, PartsOfTheTilesAreFewAndHaveTheEnds) {
   const Mapspace space{large(), {}};
