@@ -32,7 +32,7 @@ struct SearchArguments {
   std::string strategy = "exact";
   bool batches = false;  // of an engine after NVDLA
   bool even = false;
-  bool imperfect = false;  // factors: balanced
+  bool imperfect = false;  // factors: imperfect
   std::int64_t evaluations = 10'000;
   std::int64_t seed = 1;
   int threads = 1;
@@ -77,7 +77,7 @@ struct EvalArguments {
   std::string arch, workload, mapping, constraints;
   InlineLayer layer;
   bool why = false;        // against the optimum of a mapspace, of these constraints if any
-  bool imperfect = false;  // its factors: balanced
+  bool imperfect = false;  // its factors: imperfect
   Budget budget{.bytes = search_bytes()};  // of its search
   ObjectiveArguments objective;
   int threads = 1;

@@ -15,8 +15,8 @@ Answer run(const HistogramArguments& arguments) {
   Provenance origin{"histogram", input_files(arguments.arch, problem.arch(), arguments.workload)};
   const Constraints constraints =
       read_space(problem, arguments.constraints, false, false, &origin.warnings);
-  if (constraints.factors.balanced) {
-    throw UsageError("histogram: walks perfect factors only; leave out factors: balanced");
+  if (constraints.factors.imperfect) {
+    throw UsageError("histogram: walks perfect factors only; leave out factors: imperfect");
   }
   if (!arguments.constraints.empty()) {
     origin.inputs.push_back(input_file("constraints", arguments.constraints));

@@ -133,7 +133,7 @@ Answer front_answer(const SearchArguments& arguments, const Provenance& origin,
                     : warning_lines(origin.warnings) + front_text(space, subject, front);
   answer.code = saying.watch.stop() && !front.complete ? kInterrupted
                                                        : (front.points.empty() ? kNegative : kDone);
-  const bool shown = front.complete || space.constraints().factors.balanced;  // with a gap
+  const bool shown = front.complete || space.constraints().factors.imperfect;  // with a gap
   prove_afterwards(
       arguments.certificate_file, certificate, saying,
       [&] {

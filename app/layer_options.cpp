@@ -27,8 +27,8 @@ Options kernel_options(OneKernelArguments& a) {
 Options mapspace_options(EvalArguments& a) {
   Options options = joined(
       {{{"--constraints", "FILE", "... that obey these constraints (YAML)", &a.constraints},
-        {"--imperfect", "", "... with tiles of ceil(bound / n) beside divisors (factors: balanced)",
-         &a.imperfect}},
+        {"--imperfect", "",
+         "... with tiles of ceil(bound / n) beside divisors (factors: imperfect)", &a.imperfect}},
        budget_options(a.budget)});
   for (Option& option : options) {
     option.needs = {"--why"};

@@ -84,7 +84,7 @@ CommandOptions options_of(SearchArguments& a) {
                   objective_options(a.objective),
                   strategy_options(a),
                   {{"--imperfect", "",
-                    "Tiles of ceil(bound / n) beside divisors (factors: balanced)", &a.imperfect},
+                    "Tiles of ceil(bound / n) beside divisors (factors: imperfect)", &a.imperfect},
                    threads_option(a.threads)},
                   result_options(a),
                   front_options(a),

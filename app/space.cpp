@@ -20,7 +20,7 @@ Constraints read_space(const Problem& problem, const std::string& file, bool eve
     }
   }
   constraints.even = constraints.even || even;
-  constraints.factors.balanced = constraints.factors.balanced || imperfect;
+  constraints.factors.imperfect = constraints.factors.imperfect || imperfect;
   check_supported(problem, constraints, "exact");
   return constraints;
 }

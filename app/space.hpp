@@ -11,7 +11,7 @@
 namespace mapsim {
 
 // What a search is limited to: the rules of a file ("": none), and what options add to them. Throws
-// ConfigError, and UnsupportedSearch where balanced factors have too many extents.
+// ConfigError, and UnsupportedSearch where imperfect factors have too many extents.
 // `warnings`, if given, gets a line for each rule whose dims the workload lacks.
 Constraints read_space(const Problem& problem, const std::string& file, bool even, bool imperfect,
                        std::vector<std::string>* warnings = nullptr);

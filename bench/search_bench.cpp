@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time to the proven optimum of every distinct ResNet-50 layer. given/...: spatial unrolling given,
 // one thread; searched/...: all unrollings, all threads (OMP_NUM_THREADS); front/...: their fronts
-// of energy and latency; balanced/...: with balanced factors, and the gap that is left after 30 s.
+// of energy and latency; imperfect/...: with imperfect factors, and the gap that is left after 30
+// s.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
@@ -36,7 +37,7 @@ constexpr const char* kFrontMachines[]{"eyeriss", "simba_like", "shidiannao_like
                                        "square_3_levels", "square_5_levels"};
 constexpr const char* kFrontLayers[]{"resnet50/conv2_3x3", "resnet50/conv4_1x1a"};
 
-constexpr const char* kBalancedMachines[]{"eyeriss", "nvdla_like_1024"};
+constexpr const char* kImperfectMachines[]{"eyeriss", "nvdla_like_1024"};
 constexpr double kMostSeconds = 30;
 
 // The square machines' given unrolling needs 16 channels on either side.
@@ -89,11 +90,11 @@ void search_front(benchmark::State& state, const std::string& machine, const std
 }
 
 // What is proven in half a minute.
-void search_balanced(benchmark::State& state, const std::string& machine,
-                     const std::string& layer) {
+void search_imperfect(benchmark::State& state, const std::string& machine,
+                      const std::string& layer) {
   const mapsim::Problem problem = mapsim::bench::shipped_problem(machine, layer);
   mapsim::Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   mapsim::SearchOptions options;
   options.threads = omp_get_max_threads();
   options.budget.seconds = kMostSeconds;
@@ -161,11 +162,11 @@ void register_searches() {
   register_search("tpu_v1", "llama_7b/decode_ffn_up", false, kGoals[2]);  // wide, few labels
   register_search("slow_ports", "vgg16/conv3_2", false, kGoals[1]);       // EDP
   register_search("slow_ports", "gemm/512", false, kGoals[2]);            // latency
-  for (const char* machine : kBalancedMachines) {
+  for (const char* machine : kImperfectMachines) {
     for (const std::string& layer : mapsim::bench::resnet50_layers()) {
       benchmark::RegisterBenchmark(
-          ("balanced/" + std::string{machine} + "/energy:" + layer).c_str(),
-          [=](benchmark::State& state) { search_balanced(state, machine, "resnet50/" + layer); })
+          ("imperfect/" + std::string{machine} + "/energy:" + layer).c_str(),
+          [=](benchmark::State& state) { search_imperfect(state, machine, "resnet50/" + layer); })
           ->Unit(benchmark::kMillisecond)
           ->UseRealTime()
           ->MeasureProcessCPUTime()

@@ -350,7 +350,7 @@ std::optional<Record> solve(const Campaign& campaign, const LoadedDesign& design
     options.stop = &stop;
     const bool shares = shared && campaign.strategy == "exact" && campaign.budget == Budget{} &&
                         !problem.is_timed_by_model() && !options.objective.exact_ties &&
-                        !constraints.factors.balanced;
+                        !constraints.factors.imperfect;
     const auto tables = shares ? shared(rules) : std::vector<std::shared_ptr<SharedBounds>>{};
     for (const auto& table : tables) {
       search.shared.push_back(table.get());

@@ -106,11 +106,12 @@ class CertificateReader {
       reader_.error(*objective, "the checker does not know curves of an engine's schedules");
     }
     reader_.finish();
-    if (read.rules.balanced &&
+    if (read.rules.imperfect &&
         std::holds_alternative<SystolicTiming>(read.problem.arch().compute.timing) &&
         (goal.needs_time() || read.problem.leakage(Cycles{1}) > Picojoules{0})) {
-      reader_.error(*objective,
-                    "the checker does not know the times of systolic arrays with balanced factors");
+      reader_.error(
+          *objective,
+          "the checker does not know the times of systolic arrays with imperfect factors");
     }
     (read.is_front() ? read_points(fields, read) : read_best(fields, read));
     reader_.finish();
@@ -171,7 +172,7 @@ class CertificateReader {
       }
     }
     const Node* gap = fields.find("gap");
-    if (gap != nullptr && read.rules.balanced) {
+    if (gap != nullptr && read.rules.imperfect) {
       read.gap = read_number(*gap, "");
     } else {
       refuse("gap");  // whoever looks at all walks needs none
@@ -326,13 +327,13 @@ class CertificateReader {
     const Words fanouts = names_of(read.problem.arch().fanouts);
     Claim claim{
         {SpatialFactors(fanouts.size(), ones), {}, 1}, Argument::kUnrollingBound, 0, node.line};
-    if (read.problem.places_matter() || read.rules.balanced) {
+    if (read.problem.places_matter() || read.rules.imperfect) {
       claim.unrolling.axes = PerFanout<Rules::AxisFactors>(fanouts.size(), {ones, ones});
     }
     Words keys = kArguments;
     keys.insert(keys.end(), {"spatial", kOthers});
     const Fields fields = reader_.fields(node, keys);
-    const Node* others = read.rules.balanced ? nullptr : fields.find(kOthers);
+    const Node* others = read.rules.imperfect ? nullptr : fields.find(kOthers);
     if (others != nullptr && node.entries.size() == 1) {
       claim.is_of_others = true;
       claim.bound = read_value(others, read.goal);

@@ -34,7 +34,7 @@ struct Point {
   Form form{};      // of the layer that it is a mapping of; one that the layer has
 };
 
-// In place of the size of a balanced mapspace.
+// In place of the size of an imperfect mapspace.
 inline constexpr const char* kNotCounted = "not counted";
 
 // A certificate as it is claimed (docs/certificates.md): nothing of it is believed.

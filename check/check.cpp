@@ -13,8 +13,8 @@
 #include <queue>
 #include <utility>
 
-#include "check/balanced.hpp"
 #include "check/floor.hpp"
+#include "check/imperfect.hpp"
 #include "check/membership.hpp"
 #include "check/point.hpp"
 #include "check/replay.hpp"
@@ -33,12 +33,12 @@ class Checker {
       : certificate_{certificate},
         options_{options},
         problem_{certificate.problem},
-        ladders_{is_balanced() ? list_ladders(problem_.workload(), certificate.rules)
-                               : ExtentDomains{}} {}
+        ladders_{is_imperfect() ? list_ladders(problem_.workload(), certificate.rules)
+                                : ExtentDomains{}} {}
 
   Verdict run() {
     check_points();
-    return is_balanced() ? run_balanced() : run_perfect();
+    return is_imperfect() ? run_imperfect() : run_perfect();
   }
 
   // Of all unrollings: those of which it takes long are looked at more closely if they are few.
@@ -47,7 +47,7 @@ class Checker {
     constexpr std::size_t kMostClose = 64;
     const Target target{points_frontier(), true, 1};
     const std::vector<Unrolling> unrollings =
-        list_balanced_unrollings(problem_, certificate_.rules);
+        list_imperfect_unrollings(problem_, certificate_.rules);
     std::vector<std::size_t> open(unrollings.size());
     for (std::size_t u = 0; u < open.size(); ++u) {
       open[u] = u;
@@ -131,7 +131,7 @@ class Checker {
   }
 
  private:
-  bool is_balanced() const { return certificate_.rules.balanced; }
+  bool is_imperfect() const { return certificate_.rules.imperfect; }
 
   // Of one unrolling: every mapping is one that the frontier covers.
   struct Task {
@@ -143,10 +143,10 @@ class Checker {
   using Key = std::vector<std::int64_t>;
   using Claims = std::map<Key, const Claim*>;
 
-  Verdict run_balanced() {
+  Verdict run_imperfect() {
     const std::vector<Unrolling> unrollings =
-        list_balanced_unrollings(problem_, certificate_.rules);
-    check_size(count_balanced(problem_, certificate_.rules, unrollings));
+        list_imperfect_unrollings(problem_, certificate_.rules);
+    check_size(count_imperfect(problem_, certificate_.rules, unrollings));
     std::vector<Task> tasks;
     if (certificate_.is_front()) {
       for (const Unrolling& unrolling : unrollings) {
@@ -219,7 +219,8 @@ class Checker {
     return std::move(verdict_);
   }
 
-  // Of a balanced space: at least what no mapping of the unrolling is below, up to what is wanted.
+  // Of an imperfect space: at least what no mapping of the unrolling is below, up to what is
+  // wanted.
   double bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
     const Goal& goal = certificate_.goal;
     const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling, false);
@@ -231,8 +232,8 @@ class Checker {
     if (effort.tiles == 0) {
       return target.of(floor);
     }
-    const BalancedBound found =
-        bound_balanced(*graphs_.at(kind_of(unrolling)), goal, ladders_, unrolling, target, effort);
+    const ImperfectBound found =
+        bound_imperfect(*graphs_.at(kind_of(unrolling)), goal, ladders_, unrolling, target, effort);
 #pragma omp atomic
     verdict_.states += found.states;
 #pragma omp atomic
@@ -336,7 +337,7 @@ class Checker {
   // Used fanouts, and bits of what may stay in a systolic array.
   using Kind = std::pair<std::vector<FanoutId>, std::uint32_t>;
   Kind kind_of(const Unrolling& unrolling) const {
-    if (is_balanced()) {
+    if (is_imperfect()) {
       std::vector<FanoutId> used;
       for (const Spread& spread : list_spreads(problem_, unrolling)) {
         used.push_back(spread.fanout);
@@ -350,7 +351,7 @@ class Checker {
     const Kind kind = kind_of(unrolling);
     std::unique_ptr<Graph>& graph = graphs_[kind];
     if (!graph) {
-      const auto stays = is_balanced() ? std::nullopt : may_stay_in_array(problem_, unrolling);
+      const auto stays = is_imperfect() ? std::nullopt : may_stay_in_array(problem_, unrolling);
       graph = std::make_unique<Graph>(problem_, certificate_.rules, kind.first, stays);
     }
   }
@@ -394,7 +395,7 @@ class Checker {
                              value_text(task.frontier.points.front().first, certificate_.goal));
   }
 
-  // Of a balanced space.
+  // Of an imperfect space.
   std::string why_open(const Task& task) {
     const bool by_share = certificate_.is_front() || task.frontier.first_decides;
     const Target target{task.frontier, by_share, 1 / (1 + certificate_.gap)};
@@ -412,7 +413,7 @@ class Checker {
   // By the cheapest argument that does.
   std::string why_unproven(const Task& task) {
     const Goal& goal = certificate_.goal;
-    if (is_balanced()) {
+    if (is_imperfect()) {
       return why_open(task);
     }
     for (const bool together : {false, true}) {
@@ -474,7 +475,7 @@ class Checker {
   const Certificate& certificate_;
   const CheckOptions& options_;
   const Problem& problem_;
-  ExtentDomains ladders_;  // of a balanced space
+  ExtentDomains ladders_;  // of an imperfect space
   std::map<Kind, std::unique_ptr<Graph>> graphs_;
   Verdict verdict_;
 };

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "check/balanced.hpp"
 #include "check/certificate.hpp"
+#include "check/imperfect.hpp"
 
 namespace mapsim::check {
 
 struct CheckOptions {
   int threads = 1;
   std::int64_t max_steps = 1'000'000;  // walk the mapping step by step if it takes no more
-  Effort effort = {};                  // for an unrolling of a balanced space
+  Effort effort = {};                  // for an unrolling of an imperfect space
 };
 
 // What a check has looked at, and what is wrong.
@@ -34,13 +34,13 @@ struct Verdict {
 // code with the search.
 Verdict check_certificate(const Certificate& certificate, const CheckOptions& options);
 
-// Of a balanced space, for each claim of a certificate: what the checker can follow, up to the
+// Of an imperfect space, for each claim of a certificate: what the checker can follow, up to the
 // value of its mapping. Whatever the claim says. Only of the least of them all that it can: more of
 // the others proves no more of the space.
 std::vector<double> provable_bounds(const Certificate& certificate, const CheckOptions& options);
 
-// Of a balanced space and a certificate of ties, a front or a curve: no mapping comes to less than
-// this share of both figures of the point that it comes nearest to; 1: each is covered.
+// Of an imperfect space and a certificate of ties, a front or a curve: no mapping comes to less
+// than this share of both figures of the point that it comes nearest to; 1: each is covered.
 double provable_share(const Certificate& certificate, const CheckOptions& options);
 
 }  // namespace mapsim::check

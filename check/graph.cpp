@@ -133,7 +133,7 @@ bool Graph::counts_tiles() const {
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     counts = counts || regions_[r].counts();
   }
-  return rules_->balanced && !is_free_ && counts;
+  return rules_->imperfect && !is_free_ && counts;
 }
 
 std::size_t Graph::crossed(std::size_t stage) const {
@@ -261,7 +261,7 @@ bool Graph::is_possible(std::size_t stage, const Loop& loop) const {
   }
   const std::int64_t bound = problem_->workload().dims[loop.dim].bound;
   const std::vector<std::int64_t> factors =
-      divisors_of(rules_->balanced ? std::min(bound, Region::kAnyFactor) : bound);
+      divisors_of(rules_->imperfect ? std::min(bound, Region::kAnyFactor) : bound);
   return std::any_of(factors.begin() + 1, factors.end(),
                      [&](std::int64_t factor) { return passes(stage, loop, factor); });
 }

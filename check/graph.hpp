@@ -65,14 +65,14 @@ class Graph {
     return is_free_ || region(stage).after(reading_at(loop.from), loop.dim, factor) ==
                            std::optional{reading_at(loop.to)};
   }
-  // Balanced: may the region that the stage is in make so many tiles of one of the dim?
+  // Imperfect: may the region that the stage is in make so many tiles of one of the dim?
   bool allows_tiles(std::size_t stage, DimId d, std::int64_t tiles) const {
     return is_free_ || region(stage).allows(d, tiles);
   }
   bool ends_region(std::size_t stage) const {
     return stage + 1 == stages() || region_of_[stage] != region_of_[stage + 1];
   }
-  bool counts_tiles() const;  // balanced: do regions allow only some numbers?
+  bool counts_tiles() const;  // imperfect: do regions allow only some numbers?
   // Residencies of the stage before from which this one is come to.
   const std::vector<std::size_t>& crossings_to(std::size_t stage, std::size_t residency) const {
     return crossings_[stage * residencies_ + residency];

@@ -156,7 +156,7 @@ std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& ladder, st
                                                                              : std::nullopt;
 }
 
-std::vector<Unrolling> list_balanced_unrollings(const Problem& problem, const Rules& rules) {
+std::vector<Unrolling> list_imperfect_unrollings(const Problem& problem, const Rules& rules) {
   return Spreads{problem, rules}.list();
 }
 

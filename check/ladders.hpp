@@ -9,8 +9,8 @@
 
 namespace mapsim::check {
 
-// Extents that tiles may have where factors are balanced, per dim, ascending from 1 to the bound D:
-// every ceil(D/n), or those of the first `pieces` n and the divisors, and what the rules list.
+// Extents that tiles may have where factors are imperfect, per dim, ascending from 1 to the bound
+// D: every ceil(D/n), or those of the first `pieces` n and the divisors, and what the rules list.
 using ExtentDomains = PerDim<std::vector<std::int64_t>>;
 ExtentDomains list_ladders(const Workload& workload, const Rules& rules);
 
@@ -19,8 +19,8 @@ ExtentDomains list_ladders(const Workload& workload, const Rules& rules);
 std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& ladder, std::int64_t tile,
                                      std::int64_t instances);
 
-// Every unrolling of a balanced space, each once, with its axes: any number of instances that some
-// tile gives work to. X splits a tile before Y does.
-std::vector<Unrolling> list_balanced_unrollings(const Problem& problem, const Rules& rules);
+// Every unrolling of an imperfect space, each once, with its axes: any number of instances that
+// some tile gives work to. X splits a tile before Y does.
+std::vector<Unrolling> list_imperfect_unrollings(const Problem& problem, const Rules& rules);
 
 }  // namespace mapsim::check

@@ -26,7 +26,7 @@ class Reading {
         extents_{bounds_of(problem.workload())},
         begun_{extents_},
         left_(extents_.size(), 1),
-        ladders_{rules.balanced ? list_ladders(problem.workload(), rules) : ExtentDomains{}},
+        ladders_{rules.imperfect ? list_ladders(problem.workload(), rules) : ExtentDomains{}},
         kept_(problem.arch().levels.size()),
         used_(problem.arch().fanouts.size()) {
     const PerDim<std::int64_t> ones(extents_.size(), 1);
@@ -68,7 +68,7 @@ class Reading {
   void pass_to(std::size_t region) {
     const auto state = regions_->enter(region_, state_, region);
     require(state.has_value(), "loops that the rules ask for are missing");
-    require(!rules_.balanced || regions_->allow(region_, region, begun_, extents_),
+    require(!rules_.imperfect || regions_->allow(region_, region, begun_, extents_),
             "loops that make more tiles, or fewer, than the rules allow");
     begun_ = region_ == region ? begun_ : extents_;
     region_ = region;
@@ -101,7 +101,7 @@ class Reading {
   std::int64_t cut(DimId dim, std::int64_t extent) {
     const std::int64_t factor = ceil_div(extents_[dim], extent);
     const std::string& name = problem_.workload().dims[dim].name;
-    if (rules_.balanced) {
+    if (rules_.imperfect) {
       require(std::binary_search(ladders_[dim].begin(), ladders_[dim].end(), extent),
               fmt::format("tiles of {} may not measure {}", name, extent));
     } else {
@@ -114,7 +114,7 @@ class Reading {
 
   void take(const Temporal& loop) {
     const std::int64_t factor = cut(loop.dim, loop.extent);
-    const std::int64_t read = rules_.balanced ? Region::kAnyFactor : factor;
+    const std::int64_t read = rules_.imperfect ? Region::kAnyFactor : factor;
     const auto state =
         wrong_.empty() ? (*regions_)[region_].after(state_, loop.dim, read) : std::nullopt;
     require(state.has_value(), fmt::format("a loop over {} that the rules do not allow",
@@ -155,7 +155,7 @@ class Reading {
     }
     require(region_ + 1 == regions_->size() && (*regions_)[region_].may_end(state_),
             "loops that the rules ask for are missing");
-    require(!rules_.balanced || regions_->allow(region_, regions_->size(), begun_, extents_),
+    require(!rules_.imperfect || regions_->allow(region_, regions_->size(), begun_, extents_),
             "loops that make more tiles, or fewer, than the rules allow");
   }
 
@@ -207,7 +207,7 @@ class Reading {
   PerDim<std::int64_t> extents_;
   PerDim<std::int64_t> begun_;  // those with which the region began
   PerDim<std::int64_t> left_;   // of them to temporal loops further in
-  ExtentDomains ladders_;       // of a balanced space
+  ExtentDomains ladders_;       // of an imperfect space
   PerLevel<TensorSet> kept_;
   PerFanout<Rules::AxisFactors> used_;
   const MappingNode* before_ = nullptr;

@@ -13,9 +13,9 @@ namespace mapsim::check {
 
 namespace {
 
-// What loops over a dim may multiply to, or with balanced factors how many tiles they may make.
-std::vector<std::int64_t> numbers_up_to(std::int64_t bound, bool balanced) {
-  if (!balanced) {
+// What loops over a dim may multiply to, or with imperfect factors how many tiles they may make.
+std::vector<std::int64_t> numbers_up_to(std::int64_t bound, bool imperfect) {
+  if (!imperfect) {
     return divisors_of(bound);
   }
   std::vector<std::int64_t> all(static_cast<std::size_t>(bound));
@@ -25,10 +25,10 @@ std::vector<std::int64_t> numbers_up_to(std::int64_t bound, bool balanced) {
 
 }  // namespace
 
-Region::Region(const PerDim<std::int64_t>& bounds, Rule rule, bool balanced)
+Region::Region(const PerDim<std::int64_t>& bounds, Rule rule, bool imperfect)
     : rule_{std::move(rule)} {
   for (const DimId d : bounds.ids()) {
-    if (balanced) {
+    if (imperfect) {
       divisors_.push_back(divisors_of(bounds[d] > 1 ? kAnyFactor : 1));
       counts_ = counts_ || rule_.products[d] != numbers_up_to(bounds[d], true);
       continue;
@@ -172,7 +172,7 @@ DimSet without(DimSet set, DimSet others) { return DimSet::from_bits(set.bits() 
 
 // What a node allows right above it, dims that are exhausted further out left out.
 Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds, DimSet exhausted,
-                        bool balanced) {
+                        bool imperfect) {
   DimSet all;
   for (const DimId d : bounds.ids()) {
     all.insert(d);
@@ -186,7 +186,7 @@ Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds
     named = named | group;
   }
   for (const DimId d : bounds.ids()) {
-    for (const std::int64_t n : numbers_up_to(named.contains(d) ? bounds[d] : 1, balanced)) {
+    for (const std::int64_t n : numbers_up_to(named.contains(d) ? bounds[d] : 1, imperfect)) {
       const bool allowed =
           rule == nullptr ||
           std::all_of(rule->factors.begin(), rule->factors.end(), [&](const auto& factor) {
@@ -206,14 +206,14 @@ Region::Rule allowed_by(const LoopRule* rule, const PerDim<std::int64_t>& bounds
 }
 
 Region::Rule joined(Region::Rule outer, const Region::Rule& inner,
-                    const PerDim<std::int64_t>& bounds, bool balanced) {
+                    const PerDim<std::int64_t>& bounds, bool imperfect) {
   outer.groups.insert(outer.groups.end(), inner.groups.begin(), inner.groups.end());
   for (const DimId d : bounds.ids()) {
     std::vector<std::int64_t> products;
     const auto has = [](const std::vector<std::int64_t>& list, std::int64_t number) {
       return std::binary_search(list.begin(), list.end(), number);
     };
-    for (const std::int64_t n : numbers_up_to(bounds[d], balanced)) {
+    for (const std::int64_t n : numbers_up_to(bounds[d], imperfect)) {
       const std::vector<std::int64_t> parts = divisors_of(n);
       const bool splits = std::any_of(parts.begin(), parts.end(), [&](std::int64_t part) {
         return has(outer.products[d], part) && has(inner.products[d], n / part);
@@ -246,20 +246,20 @@ Regions::Regions(const Problem& problem, const Rules& rules, const std::vector<F
   bool ruled_above = false;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const LoopRule* rule = nodes[n].rule;
-    Region::Rule here = allowed_by(rule, bounds, exhausted, rules.balanced);
+    Region::Rule here = allowed_by(rule, bounds, exhausted, rules.imperfect);
     ruled_above = ruled_above || rule != nullptr;
     // Behind a level that is no border the same loops go on.
-    open = open && ruled_above ? joined(*std::move(open), here, bounds, rules.balanced)
+    open = open && ruled_above ? joined(*std::move(open), here, bounds, rules.imperfect)
                                : std::move(here);
     exhausted = exhausted | (rule != nullptr ? rule->rest : DimSet{});
     if (nodes[n].used || (nodes[n].level && (ruled_above || is_ruled(n + 1)))) {
-      regions_.emplace_back(bounds, *std::move(open), rules.balanced);
+      regions_.emplace_back(bounds, *std::move(open), rules.imperfect);
       borders_.push_back({nodes[n].used, nodes[n].level.value_or(LevelId{})});
       open.reset();
       ruled_above = false;
     }
   }
-  regions_.emplace_back(bounds, *std::move(open), rules.balanced);
+  regions_.emplace_back(bounds, *std::move(open), rules.imperfect);
 }
 
 bool Regions::ends_at(LevelId level) const {

@@ -11,7 +11,7 @@ namespace mapsim::check {
 
 // The temporal loops between two nodes, as a machine that reads them from the outside in. It sees
 // what the loops over a dim multiply to, not how they are cut: a factor may be read in parts. With
-// balanced factors it sees only their order, and allows() says how many tiles there may be.
+// imperfect factors it sees only their order, and allows() says how many tiles there may be.
 class Region {
  public:
   // What it allows: groups of dims, outermost first, and what the loops over a dim multiply to.
@@ -19,16 +19,16 @@ class Region {
     std::vector<DimSet> groups;
     PerDim<std::vector<std::int64_t>> products;
   };
-  Region(const PerDim<std::int64_t>& bounds, Rule rule, bool balanced);
+  Region(const PerDim<std::int64_t>& bounds, Rule rule, bool imperfect);
 
   // A state has a number; 0 before any loop, and no loop leads to a smaller one.
   std::size_t states() const { return ends_.size(); }
-  // Where a loop leads, its factor one that divides the dim's bound (balanced: kAnyFactor);
+  // Where a loop leads, its factor one that divides the dim's bound (imperfect: kAnyFactor);
   // nullopt: it is not allowed.
   std::optional<std::size_t> after(std::size_t state, DimId dim, std::int64_t factor) const;
   static constexpr std::int64_t kAnyFactor = 2;
   bool may_end(std::size_t state) const { return ends_[state]; }
-  // Balanced: may the loops make so many tiles of one of the dim? At all, only some numbers of it?
+  // Imperfect: may the loops make so many tiles of one of the dim? At all, only some numbers of it?
   bool allows(DimId dim, std::int64_t tiles) const;
   bool counts() const { return counts_; }
 
@@ -40,7 +40,7 @@ class Region {
   Rule rule_;
   PerDim<std::vector<std::int64_t>> divisors_;
   DimSet counted_;       // dims whose products matter
-  bool counts_ = false;  // balanced
+  bool counts_ = false;  // imperfect
   std::vector<PerDim<std::vector<std::optional<std::size_t>>>> after_;  // per divisor
   std::vector<bool> ends_;
 };
@@ -60,7 +60,7 @@ class Regions {
   std::size_t behind(std::size_t fanouts, std::size_t levels) const;
   // The state on coming to region `to` from a state of `from`; nullopt: one on the way is not done.
   std::optional<std::size_t> enter(std::size_t from, std::size_t state, std::size_t to) const;
-  // Balanced: may a nest go on to region `to`, with tiles that region `from` has begun as one and
+  // Imperfect: may a nest go on to region `to`, with tiles that region `from` has begun as one and
   // that have become the other?
   bool allow(std::size_t from, std::size_t to, const PerDim<std::int64_t>& begun,
              const PerDim<std::int64_t>& tile) const;

@@ -10,7 +10,7 @@
 
 namespace mapsim::check {
 
-// The least that a walk of a balanced space still has to pay from each node to the end, per
+// The least that a walk of an imperfect space still has to pay from each node to the end, per
 // component, if its loops come straight from the bounds and every tile only has to fit its room
 // alone. From the inside out.
 class Relaxed {

@@ -46,8 +46,8 @@ class RulesReader {
         read_rule(entry->key.text, entry->value, rules);
       }
     }
-    if (!rules.balanced && (rules.pieces > 0 || rules.has_tiles())) {
-      reader_.error(map, "'pieces' and 'tiles' need 'factors: balanced'");
+    if (!rules.imperfect && (rules.pieces > 0 || rules.has_tiles())) {
+      reader_.error(map, "'pieces' and 'tiles' need 'factors: imperfect'");
     }
     for (const LoopRule& rule : rules.loops) {
       if (rule.level && !rules.even) {
@@ -62,8 +62,10 @@ class RulesReader {
     if (rule == "tiling") {
       rules.even = reader_.choice(&value, {"uneven", "even"}, "tiling") == 1;
     } else if (rule == "factors") {
-      rules.balanced = reader_.choice(&value, {"perfect", "balanced"},
-                                      "kind of factors that the checker knows") == 1;
+      rules.imperfect = reader_
+                            .choice(&value, {"perfect", "imperfect", "balanced"},
+                                    "kind of factors that the checker knows")
+                            .value_or(0) > 0;
     } else if (rule == "pieces") {
       rules.pieces = reader_.integer(&value, 1, kMaxInteger).value_or(0);
     } else if (rule == "tiles") {
@@ -104,7 +106,7 @@ class RulesReader {
         }
       }
     }
-    if (!rules.balanced) {
+    if (!rules.imperfect) {
       check_products(map, rules);
     }
   }

@@ -57,7 +57,7 @@ struct Rules {
   bool batches = false;    // ... and of several frames computed together
   bool even = false;       // the keeps of one level stand together, levels in order
   // Extents need not divide each other: those of ladders.hpp.
-  bool balanced = false;
+  bool imperfect = false;
   std::int64_t pieces = 0;                    // of ceil(D/n) only n <= pieces; 0: all n
   PerDim<std::vector<std::int64_t>> tiles{};  // further ones
   // Instances per dim along X and Y, where the unrolling of a fanout is given; nullopt: it is free.

@@ -17,7 +17,7 @@ struct Spread {
 };
 std::vector<Spread> list_spreads(const Problem& problem, const Unrolling& unrolling);
 
-// Tiles of a balanced space: a bin of its ladder for each dim, behind all fanouts the same
+// Tiles of an imperfect space: a bin of its ladder for each dim, behind all fanouts the same
 // extents. Neighbouring extents may share a bin, so that there are few enough: what is a bound for
 // the largest and fits for the smallest of them is one for all. A larger tile has a larger number;
 // number 0 is the tile of ones.

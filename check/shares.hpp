@@ -34,7 +34,7 @@ struct BoundaryUse {
 };
 BoundaryUse boundary_of(const Graph& graph, const BoundaryEdge& edge, Tracked tracked);
 
-// What edges cost in a balanced space at least, per tile of bins, whatever loops have led
+// What edges cost in an imperfect space at least, per tile of bins, whatever loops have led
 // there. docs/certificates.md has why.
 class Shares {
  public:

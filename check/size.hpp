@@ -14,9 +14,9 @@ namespace mapsim::check {
 std::string count_mappings(const Problem& problem, const Rules& rules,
                            const std::vector<Bundle>& bundles, int threads);
 
-// The same with balanced factors; nullopt: too many to be counted in some seconds, or there are
+// The same with imperfect factors; nullopt: too many to be counted in some seconds, or there are
 // rules for extents.
-std::optional<std::string> count_balanced(const Problem& problem, const Rules& rules,
-                                          const std::vector<Unrolling>& unrollings);
+std::optional<std::string> count_imperfect(const Problem& problem, const Rules& rules,
+                                           const std::vector<Unrolling>& unrollings);
 
 }  // namespace mapsim::check

@@ -35,7 +35,7 @@ std::optional<TensorSet> may_stay_in_array(const Problem& problem, const Unrolli
 // "PEs: K 16, C 2" or, where the axes matter, "PEs: X K 16, Y C 2"
 std::string unrolling_text(const Problem& problem, const Unrolling& unrolling);
 
-// What is left of each dim for temporal loops; of balanced factors at least.
+// What is left of each dim for temporal loops; of imperfect factors at least.
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors);
 
 }  // namespace mapsim::check

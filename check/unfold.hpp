@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "check/balanced.hpp"
+#include "check/imperfect.hpp"
 #include "check/relaxed.hpp"
 
 namespace mapsim::check {

@@ -47,7 +47,7 @@ struct Cargo {
   TensorId id{};
   const Tensor* tensor = nullptr;
   bool output = false;
-  bool plain = false;       // every element once: of balanced factors, of sums with a window
+  bool plain = false;       // every element once: of imperfect factors, of sums with a window
   bool two_widths = false;  // sums that are wider while they are partial, and not plain
   bool latched = false;
   double distinct = 1;  // elements
@@ -79,8 +79,8 @@ class TensorPaths {
         ranges_{ranges},
         operations_{static_cast<double>(problem.macs())} {
     for (const Dim& dim : problem.workload().dims) {
-      divisors_.push_back(rules.balanced ? std::vector<std::int64_t>{dim.bound}
-                                         : divisors_of(dim.bound));
+      divisors_.push_back(rules.imperfect ? std::vector<std::int64_t>{dim.bound}
+                                          : divisors_of(dim.bound));
     }
     for (const TensorId t : together) {
       radix_.push_back(states_);
@@ -127,7 +127,7 @@ class TensorPaths {
     cargo.id = t;
     cargo.tensor = &tensor;
     cargo.output = t == problem_.workload().output();
-    cargo.plain = rules_.balanced || (cargo.output && has_window(tensor));
+    cargo.plain = rules_.imperfect || (cargo.output && has_window(tensor));
     cargo.two_widths = cargo.output && !cargo.plain && tensor.bits != tensor.partial_bits;
     cargo.latched = arch_.compute.register_reuse.contains(tensor.role);
     cargo.narrow = problem_.moved_bits(t, tensor.bits);
@@ -223,9 +223,9 @@ class TensorPaths {
     for (std::size_t i = ranges_.size(); i-- > 0;) {
       const auto f = static_cast<FanoutId>(i);
       if (arch_.is_above(leg.from, f) && is_before(f, leg.to) && problem_.is_merged(f, cargo.id)) {
-        network += rules_.balanced ? 0.0
-                                   : (arriving - arriving / ranges_[f].fewest_lacking[cargo.id]) *
-                                         problem_.addition_energy(f).count();
+        network += rules_.imperfect ? 0.0
+                                    : (arriving - arriving / ranges_[f].fewest_lacking[cargo.id]) *
+                                          problem_.addition_energy(f).count();
         arriving /= ranges_[f].most_lacking[cargo.id];
       }
     }

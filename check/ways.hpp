@@ -22,7 +22,7 @@ namespace mapsim::check {
 //   the element; networks that merge add V_in - V_out times; sums are final at an end iff V is
 //   their number there, and lie as wide in a room as they come to it.
 //
-// Of windows of sums, and of balanced factors, every element crosses once.
+// Of windows of sums, and of imperfect factors, every element crosses once.
 // Of a box of unrollings each figure is taken where it costs least: copies that are needed as few,
 // and those that no sum comes back to, instances that share, and stays, as many as any of them has;
 // tiles that stay are divisors of what the common divisor of their instances leaves.

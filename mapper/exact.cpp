@@ -113,8 +113,8 @@ bool is_open(const SearchResult& result) {
   return result.interrupted || result.certificate.bound_but_for_bare.has_value();
 }
 
-// Balanced factors and rules can take seconds to count, so whoever is interrupted, or is meanwhile,
-// goes without: empty.
+// Imperfect factors and rules can take seconds to count, so whoever is interrupted, or is
+// meanwhile, goes without: empty.
 std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
   return mapspace_size_unless(space, [&] { return interrupted || deadline.over(); }).value_or("");
 }
@@ -133,7 +133,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
   const Deadline deadline(options);
   const std::int64_t few = count_if_few(space);
   const std::int64_t labels = labels_worth(few);
-  const bool is_quick = !space.is_ruled() && !space.constraints().factors.balanced;
+  const bool is_quick = !space.is_ruled() && !space.constraints().factors.imperfect;
   nests::WholeCount count(space);
   const Grace grace(deadline);
   ClassSearch more;

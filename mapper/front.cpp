@@ -97,7 +97,7 @@ class FrontSearch {
       look_at_all();
     }
     front_.points = points_.take();
-    // Balanced factors and rules can take long to count: whoever is stopped goes without.
+    // Imperfect factors and rules can take long to count: whoever is stopped goes without.
     front_.mapspace_size = mapspace_size_unless(space_, [this] {
                              return !front_.complete || deadline_.over();
                            }).value_or("");
@@ -121,7 +121,7 @@ class FrontSearch {
   };
 
   const exact::UnrollingTasks& classes() const { return source_.classes(); }
-  bool is_balanced() const { return space_.constraints().factors.balanced; }
+  bool is_imperfect() const { return space_.constraints().factors.imperfect; }
 
   // The next classes that are not ruled out. Tasks of a batch share what is known when it begins,
   // so that no result depends on which thread is first.
@@ -174,8 +174,8 @@ class FrontSearch {
     if (room_) {
       query.measured_room = index_of_room(classes().graph(unrolling_class));
     }
-    if (is_balanced()) {
-      search_balanced(unrolling_class, query, part);
+    if (is_imperfect()) {
+      search_imperfect(unrolling_class, query, part);
     } else {
       search_perfect(unrolling_class, query, part);
     }
@@ -284,24 +284,24 @@ class FrontSearch {
   }
 
   // Coarse lattices first: they are cheap, and most classes need no other.
-  void search_balanced(std::size_t unrolling_class, exact::LabelQuery query, Part& part) const {
+  void search_imperfect(std::size_t unrolling_class, exact::LabelQuery query, Part& part) const {
     const exact::StateGraph& graph = classes().graph(unrolling_class);
     const UnrollingClass& unrollings = classes().unrolling(unrolling_class);
-    for (const std::size_t most : balanced::kCoarseTiles) {
-      const std::int64_t bounding = balanced::labels_of_bound(graph, most);
+    for (const std::size_t most : imperfect::kCoarseTiles) {
+      const std::int64_t bounding = imperfect::labels_of_bound(graph, most);
       if (bounding > query.budget) {
         break;
       }
       query.budget -= bounding;
       part.spent += bounding;
       if (points_.known().rules_out(
-              balanced::coarse_bound(graph, unrollings, options_.objective, most, deadline_))) {
+              imperfect::coarse_bound(graph, unrollings, options_.objective, most, deadline_))) {
         return;
       }
     }
-    balanced::Outcome found =
-        balanced::search_class(graph, unrollings, options_.objective, query, deadline_);
-    for (balanced::Outcome::Point& point : found.points) {
+    imperfect::Outcome found =
+        imperfect::search_class(graph, unrollings, options_.objective, query, deadline_);
+    for (imperfect::Outcome::Point& point : found.points) {
       add_point(part, point.key, std::move(point.mapping));
     }
     part.states = found.states;
@@ -365,13 +365,13 @@ class FrontSearch {
   Front front_;
 };
 
-// With balanced factors the front of perfect ones, which is found at once, is what to go below.
+// With imperfect factors the front of perfect ones, which is found at once, is what to go below.
 Front search_for_front(const Mapspace& space, const SearchOptions& options,
                        const std::optional<CurveRoom>& room, const FrontSearch::Measure& measure,
                        std::int64_t trial_labels = 0) {
   const Deadline deadline(options);
   FrontSearch search(space, options, room, measure, deadline, trial_labels);
-  if (space.constraints().factors.balanced) {
+  if (space.constraints().factors.imperfect) {
     Constraints constraints = space.constraints();
     constraints.factors = {};
     const Mapspace perfect(space.problem(), constraints);

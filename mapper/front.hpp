@@ -23,7 +23,7 @@ struct Front {
   // Proven: no mapping of the space lies below the points. Else it was stopped early, and the
   // points are those that were found.
   bool complete = false;
-  // Balanced factors, complete: of mappings with an extent at which nothing stands not all were
+  // Imperfect factors, complete: of mappings with an extent at which nothing stands not all were
   // looked at, and the proof is about the others (decision 18).
   bool but_for_bare = false;
   bool schedules = false;  // of an engine, in all its forms of the layer; not of nests

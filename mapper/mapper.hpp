@@ -25,7 +25,7 @@ struct Certificate {
   double gap = 0;             // objective / lower_bound - 1; 0 when optimal
   std::string mapspace_size;  // before capacity, exact, decimal
   bool schedules = false;     // all this is about an engine's schedules, not the whole mapspace
-  // Balanced factors: a bound of mappings without an extent at which nothing stands, where it is
+  // Imperfect factors: a bound of mappings without an extent at which nothing stands, where it is
   // above that of all: the others are too many (decision 18). Optimal: ties among those are open.
   std::optional<double> bound_but_for_bare{};
   // Systolic arrays: folds at the edges of the array were searched, too
@@ -112,7 +112,7 @@ struct SearchResult {
   Form form{};               // of the workload that best is a mapping of
   Certificate certificate;
   // Exact: what proves it. Perfect factors: the classes that were looked at; `others_bound` is
-  // about all others. Balanced ones: all, in the order of group_by_factors().
+  // about all others. Imperfect ones: all, in the order of group_by_factors().
   std::vector<ClassBound> classes;
   std::optional<double> others_bound{};
   Statistics statistics;

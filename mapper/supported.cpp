@@ -18,7 +18,7 @@ void check_supported(const Problem& problem, const Constraints& constraints,
                     "and all (docs/nvdla.md)",
                     strategy));
   }
-  if (!constraints.factors.balanced) {
+  if (!constraints.factors.imperfect) {
     return;
   }
   if (strategy == "annealing" || strategy == "genetic") {
@@ -27,7 +27,7 @@ void check_supported(const Problem& problem, const Constraints& constraints,
   const std::size_t count = extents(problem.workload(), constraints.factors);
   if (count > kMostExtents) {
     throw UnsupportedSearch(
-        fmt::format("balanced factors: {} extents are too many ({} at most); a constraints file "
+        fmt::format("imperfect factors: {} extents are too many ({} at most); a constraints file "
                     "can limit their pieces",
                     count, kMostExtents));
   }

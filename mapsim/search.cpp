@@ -30,7 +30,7 @@ Constraints constraints_of(const Problem& problem, const SearchRequest& request,
     }
   }
   constraints.even = constraints.even || request.even;
-  constraints.factors.balanced = constraints.factors.balanced || request.imperfect;
+  constraints.factors.imperfect = constraints.factors.imperfect || request.imperfect;
   check_supported(problem, constraints, request.strategy);
   return constraints;
 }
@@ -185,7 +185,7 @@ Histogram energy_histogram(const Arch& arch, const Workload& layer, const Histog
                            const SearchRequest& request) {
   const Problem problem{arch, layer};
   const Constraints constraints = constraints_of(problem, request);
-  if (constraints.factors.balanced) {
+  if (constraints.factors.imperfect) {
     throw UnsupportedSearch{"histogram: walks perfect factors only"};
   }
   return make_histogram(Mapspace{problem, constraints}, options);

@@ -129,7 +129,7 @@ std::string loop_rules(const Problem& problem, const std::vector<LoopRule>& rule
 std::string rules_text(const Mapspace& space) {
   std::string text =
       fmt::format("rules:\n  tiling: {}\n", space.constraints().even ? "even" : "uneven");
-  text += space.constraints().factors.balanced ? factor_lines(space) : "  factors: perfect\n";
+  text += space.constraints().factors.imperfect ? factor_lines(space) : "  factors: perfect\n";
   if (space.constraints().spatial) {
     text += spatial_rules(space.problem(), *space.constraints().spatial);
   }
@@ -152,7 +152,7 @@ std::string mapspace_line(const std::string& size) {
 // {K: 16, C: 2} or, where axes matter, {X: {K: 16}, Y: {C: 2}}
 std::string instances_map(const Mapspace& space, const UnrollingClass& group, FanoutId f) {
   const Problem& problem = space.problem();
-  if (!problem.places_matter() && !space.constraints().factors.balanced) {
+  if (!problem.places_matter() && !space.constraints().factors.imperfect) {
     return factors_map(problem.workload(), group.factors[f]);
   }
   const PerDim<std::int64_t> ones(problem.workload().dims.size(), 1);
@@ -268,12 +268,12 @@ std::string proof_text(const Provenance& origin, const Mapspace& space, const Ob
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
                              const Objective& objective, const SearchResult& result, int threads,
                              check::Stop stop) {
-  const bool balanced = space.constraints().factors.balanced;
-  const bool tied = !balanced && objective.exact_ties &&
+  const bool imperfect = space.constraints().factors.imperfect;
+  const bool tied = !imperfect && objective.exact_ties &&
                     result.certificate.status == Proof::kOptimal &&
                     !result.certificate.bound_but_for_bare;
   const std::string text = proof_text(origin, space, objective, result, tied);
-  if (!balanced) {
+  if (!imperfect) {
     return text;
   }
   check::CheckOptions options;
@@ -363,7 +363,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   text += front.schedules
               ? subject_text(origin, arch, print_layer(workload), schedule_rules(Frames::kOne))
               : subject_text(origin, arch, print_workload(workload), rules_text(space));
-  if (!space.constraints().factors.balanced) {
+  if (!space.constraints().factors.imperfect) {
     return text + check::seal(text);
   }
   check::CheckOptions options;

@@ -9,7 +9,7 @@ namespace mapsim {
 
 // The proof of an exact search as a file of its own that `mapsim check` verifies: problem, declared
 // mapspace, best mapping, and what is claimed of every spatial unrolling (docs/certificates.md). Of
-// a space with balanced factors it claims what the checker can follow, which may be less than the
+// a space with imperfect factors it claims what the checker can follow, which may be less than the
 // search has proven: its `lower_bound` is below the `value` then. Finding out can take as long as a
 // search; empty if it was told to stop before it knew.
 std::string certificate_file(const Provenance& origin, const Mapspace& space,
@@ -26,7 +26,7 @@ std::string schedules_certificate_file(const Provenance& origin, const Problem& 
                                        const FormedResult& found);
 
 // The same of a front or a curve that is complete: the points, and the claim that there is nothing
-// else. With balanced factors also of one that was stopped: nothing is better by more than a gap,
+// else. With imperfect factors also of one that was stopped: nothing is better by more than a gap,
 // which is what the checker can follow. Empty: it can follow none, or was told to stop.
 std::string front_certificate_file(const Provenance& origin, const Mapspace& space,
                                    const FrontSubject& subject, const Front& front, int threads = 1,

@@ -45,7 +45,7 @@ std::string line(const char* key, const Entries& entries) {
 std::string factor_lines(const Mapspace& space) {
   const Factors& factors = space.constraints().factors;
   const Workload& workload = space.problem().workload();
-  std::string text = factors.balanced ? "  factors: balanced\n" : "";
+  std::string text = factors.imperfect ? "  factors: imperfect\n" : "";
   if (factors.pieces > 0) {
     text += fmt::format("  pieces: {}\n", factors.pieces);
   }

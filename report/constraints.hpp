@@ -18,7 +18,7 @@ std::string rule_lines(const Mapspace& space);
 std::string spatial_rules(const Problem& problem, const Unrolling& given);
 std::string keep_rules(const Mapspace& space, KeepRule rule);
 
-// factors: balanced and what goes with it; nothing of perfect ones.
+// factors: imperfect and what goes with it; nothing of perfect ones.
 std::string factor_lines(const Mapspace& space);
 
 // {K: 4, C: 2}: the factors above 1.

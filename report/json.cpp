@@ -178,7 +178,7 @@ std::string search_json(const Provenance& origin, const Mapspace& space,
   json["strategy"] = strategy;
   json["seed"] = options.seed;
   json["even"] = space.constraints().even;
-  json["factors"] = space.constraints().factors.balanced ? "balanced" : "perfect";
+  json["factors"] = space.constraints().factors.imperfect ? "imperfect" : "perfect";
   json["constraints"] = constraints_text(space);
   json["interrupted"] = result.interrupted;
   json["feasible"] = result.best.has_value();
@@ -220,7 +220,7 @@ std::string front_json(const Provenance& origin, const Mapspace& space, const Fr
   json["limits"] = limits_json(options.objective);
   json["budget"] = budget_json(options.budget);
   json["even"] = space.constraints().even;
-  json["factors"] = space.constraints().factors.balanced ? "balanced" : "perfect";
+  json["factors"] = space.constraints().factors.imperfect ? "imperfect" : "perfect";
   json["complete"] = front.complete && !front.but_for_bare;
   json["complete_but_for_bare_extents"] = front.complete;
   if (front.schedules) {

@@ -103,7 +103,7 @@ std::string mappings_text(const Mapspace& space, const std::string& size) {
   return fmt::format("the {}{}mappings ({} factors{}) in the mapspace",
                      size.empty() ? "" : short_decimal(size) + " ",
                      space.constraints().even ? "even " : "",
-                     space.constraints().factors.balanced ? "balanced" : "perfect",
+                     space.constraints().factors.imperfect ? "imperfect" : "perfect",
                      size.empty() ? ", not counted" : "");
 }
 

@@ -28,10 +28,10 @@ double at_or_zero(const std::vector<double>& counts, std::size_t i) {
 
 Sampler::Sampler(const Mapspace& space, const std::function<bool()>& stop)
     : space_{&space}, loop_words_{space.problem().workload()} {
-  if (space.constraints().factors.balanced && space.is_ruled()) {
-    add_ruled_balanced(stop);
-  } else if (space.constraints().factors.balanced) {
-    add_balanced(stop);
+  if (space.constraints().factors.imperfect && space.is_ruled()) {
+    add_ruled_imperfect(stop);
+  } else if (space.constraints().factors.imperfect) {
+    add_imperfect(stop);
   } else if (space.is_ruled()) {
     add_ruled(stop);
   } else {
@@ -60,7 +60,7 @@ void Sampler::weigh_classes(const std::function<bool()>& stop,
   }
 }
 
-void Sampler::add_balanced(const std::function<bool()>& stop) {
+void Sampler::add_imperfect(const std::function<bool()>& stop) {
   const std::vector<UnrollingClass>& classes = space_->group_by_factors();
   extent_nests_.resize(classes.size());
   weigh_classes(stop, [&](std::size_t g) {
@@ -69,7 +69,7 @@ void Sampler::add_balanced(const std::function<bool()>& stop) {
   });
 }
 
-void Sampler::add_ruled_balanced(const std::function<bool()>& stop) {
+void Sampler::add_ruled_imperfect(const std::function<bool()>& stop) {
   const std::vector<UnrollingClass>& classes = space_->group_by_factors();
   nests::RuledExtentTables tables{*space_};
   ruled_extents_.resize(classes.size());
@@ -78,7 +78,7 @@ void Sampler::add_ruled_balanced(const std::function<bool()>& stop) {
     const auto nests = ruled_extents_[g]->count(stop);
     if (!nests && !stop()) {
       throw UnsupportedSearch(
-          "the balanced mappings under these rules are too many to draw from; limit their pieces");
+          "the imperfect mappings under these rules are too many to draw from; limit their pieces");
     }
     return nests ? std::optional(nests->get_d()) : std::nullopt;
   });

@@ -22,7 +22,7 @@ namespace mapsim {
 // to double), feasible or not. All tables are built once; sample() may be called from many threads.
 class Sampler {
  public:
-  // `space` outlives the sampler. With balanced factors and rules the tables can take long: when
+  // `space` outlives the sampler. With imperfect factors and rules the tables can take long: when
   // `stop` says so, draws go to those groups of unrollings alone whose tables are done by then.
   explicit Sampler(const Mapspace& space, const std::function<bool()>& stop = [] { return false; });
 
@@ -54,9 +54,9 @@ class Sampler {
   void weigh_classes(
       const std::function<bool()>& stop,
       const std::function<std::optional<double>(std::size_t unrolling_class)>& weigh);
-  void add_ruled(const std::function<bool()>& stop);     // ruled_, where one does
-  void add_balanced(const std::function<bool()>& stop);  // extent_nests_
-  void add_ruled_balanced(const std::function<bool()>& stop);
+  void add_ruled(const std::function<bool()>& stop);      // ruled_, where one does
+  void add_imperfect(const std::function<bool()>& stop);  // extent_nests_
+  void add_ruled_imperfect(const std::function<bool()>& stop);
   const std::vector<double>& fill_ways(Arrangements& table, const nests::Cursor& cursor);
   Shape draw_shape(const Member& member, Rng& rng) const;
   std::vector<nests::Point> draw_points(const Arrangements& table, std::size_t count,
@@ -67,7 +67,7 @@ class Sampler {
   std::vector<Arrangements> arrangements_;
   std::vector<std::vector<double>> words_;  // by the number of interior barriers
   std::vector<Member> members_;             // per unrolling group
-  std::vector<std::unique_ptr<nests::ExtentNests>> extent_nests_;  // per group, balanced factors
+  std::vector<std::unique_ptr<nests::ExtentNests>> extent_nests_;  // per group, imperfect factors
   std::vector<std::shared_ptr<nests::RuledTable>> ruled_;  // per unrolling group, under rules
   std::vector<std::shared_ptr<nests::RuledExtents>> ruled_extents_;  // both
   std::vector<double> cumulative_;  // weights of the groups, summed

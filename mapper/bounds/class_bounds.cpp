@@ -98,7 +98,7 @@ double ClassBounds::least_cycles(const UnrollingClass& unrolling_class,
                                  const std::optional<TensorSet>& may_stay) const {
   const Problem& problem = space_.problem();
   const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), unrolling_class);
-  if (may_stay && !space_.constraints().factors.balanced) {
+  if (may_stay && !space_.constraints().factors.imperfect) {
     return least_array_cycles(problem, unrolling_class, bounds, *may_stay);
   }
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);

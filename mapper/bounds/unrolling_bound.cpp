@@ -29,7 +29,7 @@ UnrollingBound::UnrollingBound(const Mapspace& space, const PerTensor<Route>& ro
       pairs_{pairs},
       factors_(fanouts),
       weights_{energy_weights(problem_)},
-      balanced_{space.constraints().factors.balanced},
+      imperfect_{space.constraints().factors.imperfect},
       output_{problem_.workload().output()},
       latch_{problem_.arch().levels.size()},
       macs_{real(problem_.macs())},
@@ -88,7 +88,7 @@ void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_clas
       if (!problem_.is_merged(f, t)) {
         sides.served[f][n] = 1;
       } else if (n == latch_ || use.strides) {
-        sides.served[f][n] = most_served(use, instances, all, room(t, n), balanced_);
+        sides.served[f][n] = most_served(use, instances, all, room(t, n), imperfect_);
       } else {
         sides.served[f][n] = sides.served[f][latch_];
       }
@@ -99,7 +99,7 @@ void UnrollingBound::find_sides(TensorId t, const UnrollingClass& unrolling_clas
   }
   std::fill_n(sides.shared.begin(), node, most_shared(use, below));
   for (std::size_t n = 0; n <= latch_; ++n) {
-    sides.busy[n] = balanced_ ? busy_copies(use, unrolling_class, n) : sides.copies[n];
+    sides.busy[n] = imperfect_ ? busy_copies(use, unrolling_class, n) : sides.copies[n];
   }
 }
 
@@ -137,7 +137,7 @@ double UnrollingBound::accesses(TensorId t, std::size_t node) const {
 }
 
 // Sums that the compute units send to a level: what they, the network and what comes back cost.
-// With balanced factors instances without work leave sums of others unmet: from all of them
+// With imperfect factors instances without work leave sums of others unmet: from all of them
 // merging to none, at the price of the cheapest network, costs are convex in how many arrive.
 double UnrollingBound::accesses_of_sums(std::size_t node) const {
   const Tensor& tensor = problem_.workload().tensors[output_];
@@ -170,7 +170,7 @@ double UnrollingBound::accesses_of_sums(std::size_t node) const {
   const auto arrival = [&](double arriving) {
     return bits * (arriving * weight.update + std::max(0.0, arriving - begun) * weight.read);
   };
-  if (!balanced_ || !(cheapest < kInfinity)) {
+  if (!imperfect_ || !(cheapest < kInfinity)) {
     return additions + arrival(sums);
   }
   double least = arrival(macs_);
@@ -229,7 +229,7 @@ double UnrollingBound::leg(TensorId t, const RouteLeg& leg, double fills) const 
 // arrives above as an update more. The lesser of the two prices bounds both.
 double UnrollingBound::addition(const RouteLeg& leg, FanoutId fanout) const {
   double price = weights_.operations * problem_.addition_energy(fanout).count();
-  if (!balanced_) {
+  if (!imperfect_) {
     return price;
   }
   for (const FanoutId f : factors_.ids()) {
@@ -354,7 +354,7 @@ double UnrollingBound::operations(TensorId moves, std::size_t to, TensorId stays
     }
     instances *= std::max(1.0, stay.scale[d]);
   }
-  if (balanced_ || routes_[stays].use.slides || !(space <= kRoomForAnything)) {
+  if (imperfect_ || routes_[stays].use.slides || !(space <= kRoomForAnything)) {
     return std::max(1.0, space) * instances;
   }
   Extents extents = stay.scale;

@@ -133,7 +133,7 @@ class UnrollingBound {
   PerFanout<Extents> factors_;
   bool counts_additions_ = true;
   BoundWeights weights_;
-  bool balanced_;
+  bool imperfect_;
   TensorId output_;
   std::size_t latch_;
   double macs_;

@@ -58,7 +58,7 @@ class ExactSearch {
 
   // The search is over when the team of threads that calls this is.
   void start() {
-    if (is_balanced()) {
+    if (is_imperfect()) {
       charged_ = prepare_imperfect(
           {space_, options_, deadline_, classes(), record_, source_.order(), charged_},
           find_incumbents_);
@@ -81,7 +81,7 @@ class ExactSearch {
   };
 
   const exact::UnrollingTasks& classes() const { return source_.classes(); }
-  bool is_balanced() const { return space_.constraints().factors.balanced; }
+  bool is_imperfect() const { return space_.constraints().factors.imperfect; }
 
   // A thread takes one turn after the other. So many have joined those that wait: others may take
   // what it does not.
@@ -174,7 +174,7 @@ class ExactSearch {
   // if there is time: the bound of the class says nothing of how good they are.
   Turned search_part(std::size_t unrolling_class, exact::LabelQuery query) {
     Turned turned;
-    if (is_balanced() || (record_.has_best() && (deadline_.over() || parts_++ >= kMostParts))) {
+    if (is_imperfect() || (record_.has_best() && (deadline_.over() || parts_++ >= kMostParts))) {
       return turned;
     }
     const auto instance = classes().build_part(unrolling_class, query.known,
@@ -199,10 +199,10 @@ class ExactSearch {
     return best;
   }
 
-  Turned search_balanced(std::size_t unrolling_class, const exact::LabelQuery& query) {
-    const balanced::Outcome found = balanced::search_class(classes().graph(unrolling_class),
-                                                           classes().unrolling(unrolling_class),
-                                                           options_.objective, query, deadline_);
+  Turned search_imperfect(std::size_t unrolling_class, const exact::LabelQuery& query) {
+    const imperfect::Outcome found = imperfect::search_class(classes().graph(unrolling_class),
+                                                             classes().unrolling(unrolling_class),
+                                                             options_.objective, query, deadline_);
     if (found.states > 0) {
       record_.relax(unrolling_class, found.root, static_cast<std::size_t>(found.states));
     }
@@ -237,8 +237,8 @@ class ExactSearch {
       record_.relax(unrolling_class, Key{}, 0);
       return {};
     }
-    if (is_balanced()) {
-      return search_balanced(unrolling_class, query);
+    if (is_imperfect()) {
+      return search_imperfect(unrolling_class, query);
     }
     if (is_known_beyond(unrolling_class, query.known.limit())) {
       record_.relax(unrolling_class, query.known.limit(), 0);
@@ -385,7 +385,7 @@ class ExactSearch {
   Caught caught_;
 };
 
-// The best mapping with perfect factors is one of the balanced space too, and known at once.
+// The best mapping with perfect factors is one of the imperfect space too, and known at once.
 SearchResult with_perfect_factors(const Mapspace& space, SearchOptions options,
                                   const Deadline& deadline, std::int64_t labels) {
   Constraints constraints = space.constraints();
@@ -425,14 +425,14 @@ SearchResult search_classes(const Mapspace& space, const SearchOptions& options,
   exact::refuse_what_is_not_proven(space, options.objective);
   std::optional<ClassSearch::Known> best = more.best;
   SearchResult perfect;
-  if (space.constraints().factors.balanced && !best) {
+  if (space.constraints().factors.imperfect && !best) {
     perfect = with_perfect_factors(space, options, deadline, more.labels);
     if (perfect.cost && is_within_limits(options.objective, *perfect.cost)) {
       best = {&*perfect.best, &*perfect.cost,
-              balanced::key_of_cost(options.objective, *perfect.cost)};
+              imperfect::key_of_cost(options.objective, *perfect.cost)};
     }
   }
-  if (space.constraints().factors.balanced && perfect.cost && !space.is_listable()) {
+  if (space.constraints().factors.imperfect && perfect.cost && !space.is_listable()) {
     return without_proof(std::move(perfect));
   }
   std::optional<ExactSearch> search;

@@ -14,7 +14,7 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
       ruled_out_{ruled_out},
       record_{record},
       source_{space, objective, deadline} {
-  if (!is_balanced()) {
+  if (!is_imperfect()) {
     record_.bound_others(source_.bound_of_others());
     return;
   }
@@ -25,7 +25,7 @@ ClassSource::ClassSource(const Mapspace& space, const Objective& objective,
 }
 
 std::size_t ClassSource::count() const {
-  return is_balanced() ? source_.listed().size() : record_.most();
+  return is_imperfect() ? source_.listed().size() : record_.most();
 }
 
 void ClassSource::add_to_record(std::size_t unrolling_class) {
@@ -37,7 +37,7 @@ void ClassSource::add_to_record(std::size_t unrolling_class) {
 }
 
 std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Key& limit) {
-  if (is_balanced()) {
+  if (is_imperfect()) {
     return source_.listed()[place];
   }
   const std::optional<std::size_t> found = source_.next(limit);
@@ -56,13 +56,13 @@ std::optional<std::size_t> ClassSource::find(std::size_t place, const exact::Key
 }
 
 SearchResult ClassSource::result() const {
-  if (is_balanced()) {
+  if (is_imperfect()) {
     record_.repeat_for_twins(classes().first_alike());
   }
   SearchResult result = record_.result();
   for (std::size_t g = 0; g < result.classes.size(); ++g) {
     result.classes[g].unrollings = classes().unrolling(g);
-    result.classes[g].is_twin = is_balanced() && classes().first_alike()[g] != g;
+    result.classes[g].is_twin = is_imperfect() && classes().first_alike()[g] != g;
   }
   for (std::size_t g = 0; g < order_.size(); ++g) {
     for (UnrollingClass& alike : source_.others(g)) {

@@ -13,7 +13,7 @@
 namespace mapsim::branch {
 
 // The classes of unrollings of a space in the order in which a search takes them. Perfect factors:
-// generated best bound first. Balanced ones: all listed. A record hears of each.
+// generated best bound first. Imperfect ones: all listed. A record hears of each.
 class ClassSource {
  public:
   // `ruled_out`: the first unrollings of classes that hold nothing of interest. All arguments
@@ -24,8 +24,8 @@ class ClassSource {
   const exact::UnrollingTasks& classes() const { return source_.classes(); }
   // How many there are at most.
   std::size_t count() const;
-  // Balanced factors: all but those that are like one before them. Else what has been found.
-  std::vector<std::size_t>& order() { return is_balanced() ? source_.listed() : order_; }
+  // Imperfect factors: all but those that are like one before them. Else what has been found.
+  std::vector<std::size_t>& order() { return is_imperfect() ? source_.listed() : order_; }
   // The class of that place; nothing: none is left that is not worse than the limit, which does not
   // rise from one place to the next, or there is no time to look for it.
   std::optional<std::size_t> find(std::size_t place, const exact::Key& limit);
@@ -34,7 +34,7 @@ class ClassSource {
   SearchResult result() const;
 
  private:
-  bool is_balanced() const { return space_.constraints().factors.balanced; }
+  bool is_imperfect() const { return space_.constraints().factors.imperfect; }
   void add_to_record(std::size_t unrolling_class);
 
   const Mapspace& space_;

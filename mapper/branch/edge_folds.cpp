@@ -265,7 +265,7 @@ bool has_edge_folds(const Mapspace& space, const Objective& objective) {
   const Constraints& constraints = space.constraints();
   return std::holds_alternative<SystolicTiming>(arch.compute.timing) && arch.fanouts.size() == 1 &&
          objective.function.uses_latency() && !constraints.spatial &&
-         !constraints.factors.balanced && !space.is_ruled();
+         !constraints.factors.imperfect && !space.is_ruled();
 }
 
 void search_edge_folds(const Mapspace& space, const SearchOptions& options, SearchResult& result) {

@@ -47,10 +47,10 @@ bool fits(const Mapspace& space, const std::vector<FiniteRoom>& rooms) {
   const Objective energy;
   const UnrollingTasks classes{enlarged, energy};
   for (std::size_t unrolling_class = 0; unrolling_class < classes.size(); ++unrolling_class) {
-    if (space.constraints().factors.balanced) {
-      const auto found = balanced::search_class(classes.graph(unrolling_class),
-                                                enlarged.group_by_factors()[unrolling_class],
-                                                energy, LabelQuery{}, Deadline{SearchOptions{}});
+    if (space.constraints().factors.imperfect) {
+      const auto found = imperfect::search_class(classes.graph(unrolling_class),
+                                                 enlarged.group_by_factors()[unrolling_class],
+                                                 energy, LabelQuery{}, Deadline{SearchOptions{}});
       if (found.best) {
         return true;
       }

@@ -21,7 +21,7 @@ constexpr double kFewTiles = 50'000;
 }  // namespace
 
 std::int64_t count_if_few(const Mapspace& space) {
-  if (!space.constraints().factors.balanced || !space.is_listable()) {
+  if (!space.constraints().factors.imperfect || !space.is_listable()) {
     return 0;
   }
   auto tiles = static_cast<double>(space.class_count());

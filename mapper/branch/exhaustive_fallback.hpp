@@ -7,7 +7,7 @@
 
 namespace mapsim {
 
-// Balanced spaces of so few mappings are looked at one by one if labels do not decide them first:
+// Imperfect spaces of so few mappings are looked at one by one if labels do not decide them first:
 // 200,000 take a second or two, and labels that owe what they do not count (ramped latency) can be
 // more than the mappings that they are to save (decision 33).
 inline constexpr std::int64_t kFewMappings = 200'000;

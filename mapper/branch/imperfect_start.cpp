@@ -75,7 +75,7 @@ class Start {
     });
   }
 
-  // Brings balanced classes, of which there are hundreds and each takes seconds, into the order of
+  // Brings imperfect classes, of which there are hundreds and each takes seconds, into the order of
   // bounds on coarse lattices, which are cheap. Also narrows the gap of a search that is stopped.
   void bound_coarsely(std::size_t most) {
     const std::vector<std::size_t> open = to_bound(most);
@@ -86,9 +86,9 @@ class Start {
         if (!deadline_.over()) {
           if (!is_within_budget([&] {
                 record_.relax(unrolling_class,
-                              balanced::coarse_bound(classes_.graph(unrolling_class),
-                                                     classes_.unrolling(unrolling_class),
-                                                     options_.objective, most, deadline_),
+                              imperfect::coarse_bound(classes_.graph(unrolling_class),
+                                                      classes_.unrolling(unrolling_class),
+                                                      options_.objective, most, deadline_),
                               0);
               })) {
             record_.count_out_of_memory(deadline_);
@@ -111,7 +111,7 @@ class Start {
         continue;
       }
       const std::int64_t labels =
-          is_limited ? balanced::labels_of_bound(classes_.graph(unrolling_class), most) : 0;
+          is_limited ? imperfect::labels_of_bound(classes_.graph(unrolling_class), most) : 0;
       if (labels > options_.budget.labels / 2 - charged_) {
         break;
       }
@@ -142,7 +142,7 @@ std::int64_t prepare_imperfect(const ImperfectStart& start, bool find_incumbents
   if (find_incumbents) {
     search.find_incumbents();
   }
-  for (const std::size_t most : balanced::kCoarseTiles) {
+  for (const std::size_t most : imperfect::kCoarseTiles) {
     if (!start.deadline.over()) {
       search.bound_coarsely(most);
     }

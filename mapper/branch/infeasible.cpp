@@ -107,7 +107,7 @@ class Leanest {
 
   // The smallest extent that gives the instances of all fanouts work.
   std::int64_t least_before_fanouts(DimId d) const {
-    if (!space_.constraints().factors.balanced) {
+    if (!space_.constraints().factors.imperfect) {
       return workload().dims[d].bound / temporal_bounds(workload(), unrolling_class_)[d];
     }
     for (const std::int64_t extent : space_.domains()[d]) {

@@ -132,7 +132,7 @@ class Candidates {
     if (cost == nullptr || !is_within_limits(objective_, *cost)) {
       return false;
     }
-    const exact::Key key = balanced::key_of_cost(objective_, *cost);
+    const exact::Key key = imperfect::key_of_cost(objective_, *cost);
     if ((best_ && !(key < best_->key)) ||
         !first_breach(space_, canonical(space_.problem().workload(), mapping)).empty()) {
       return false;

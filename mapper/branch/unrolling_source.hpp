@@ -18,7 +18,7 @@ namespace mapsim::branch {
 std::optional<std::int64_t> count_soon(const Mapspace& space);
 
 // The classes of unrollings of a space, best bound first, each class of alike ones once. Perfect
-// factors: generated one by one. Balanced ones: listed.
+// factors: generated one by one. Imperfect ones: listed.
 class UnrollingSource {
  public:
   // All arguments outlive the source.
@@ -27,7 +27,7 @@ class UnrollingSource {
   const exact::UnrollingTasks& classes() const { return *classes_; }
   // Of the space, alike ones included; 0: not soon counted.
   std::int64_t count() const;
-  // Balanced factors: all of them, which a search may put into another order.
+  // Imperfect factors: all of them, which a search may put into another order.
   std::vector<std::size_t>& listed() { return listed_; }
   const std::vector<std::size_t>& listed() const { return listed_; }
   // The next class; nothing: none is left that is not ruled out, or there is no time to look for
@@ -43,7 +43,7 @@ class UnrollingSource {
   std::vector<UnrollingClass> others(std::size_t unrolling_class) const;
 
  private:
-  bool is_balanced() const { return space_.constraints().factors.balanced; }
+  bool is_imperfect() const { return space_.constraints().factors.imperfect; }
 
   const Mapspace& space_;
   const Deadline& deadline_;
@@ -52,7 +52,7 @@ class UnrollingSource {
   std::optional<Symmetry> symmetry_;  // perfect factors, as the next two
   std::optional<BestFirst> generator_;
   std::vector<UnrollingClasses::Tuple> generated_;  // by class
-  std::vector<std::size_t> listed_;                 // balanced factors, as the next one
+  std::vector<std::size_t> listed_;                 // imperfect factors, as the next one
   std::size_t taken_ = 0;
 };
 

@@ -37,10 +37,10 @@ void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective
         "the exact strategy proves the least energy, but not yet the least time, of machines with "
         "this timing model; use --strategy annealing, genetic, random or exhaustive");
   }
-  if (space.constraints().factors.balanced) {
+  if (space.constraints().factors.imperfect) {
     throw UnsupportedSearch(
         "the exact strategy proves the times of systolic arrays with perfect factors only; leave "
-        "out --imperfect (factors: balanced)");
+        "out --imperfect (factors: imperfect)");
   }
 }
 

@@ -15,7 +15,7 @@ using Extents = std::vector<std::size_t>;
 
 mpz_class factorial(std::size_t n);
 
-// What stands in the stages of a balanced nest, whatever its loops are: docs/mapspace.md. Depends
+// What stands in the stages of an imperfect nest, whatever its loops are: docs/mapspace.md. Depends
 // on the unrolling by its used fanouts only.
 class ExtentStages {
  public:

@@ -17,9 +17,9 @@ namespace mapsim::nests {
 // Uniform in [0, bound), by rejection.
 mpz_class below(const mpz_class& bound, Rng& rng);
 
-// The nests of one unrolling of a balanced space, counted and drawn: docs/mapspace.md. A loop goes
-// down some extents of its dim's domain; a block of loops without equal neighbours is a word of
-// single extents, runs of one dim being one loop.
+// The nests of one unrolling of an imperfect space, counted and drawn: docs/mapspace.md. A loop
+// goes down some extents of its dim's domain; a block of loops without equal neighbours is a word
+// of single extents, runs of one dim being one loop.
 class ExtentNests {
  public:
   ExtentNests(const Mapspace& space, const UnrollingClass& group);  // both outlive it

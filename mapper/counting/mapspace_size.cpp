@@ -14,7 +14,7 @@ std::optional<std::string> mapspace_size_unless(const Mapspace& space,
   if (stop()) {
     return std::nullopt;
   }
-  if (space.constraints().factors.balanced) {
+  if (space.constraints().factors.imperfect) {
     const auto number = space.is_ruled() ? nests::count_ruled_extents(space, stop)
                                          : nests::count_extent_nests(space, stop);
     return number ? std::optional(number->get_str()) : std::nullopt;
@@ -41,7 +41,7 @@ std::string mapspace_size(const Mapspace& space) {
     return *size;
   }
   throw UnsupportedSearch(
-      "the balanced mappings under these rules are too many to count; limit their pieces");
+      "the imperfect mappings under these rules are too many to count; limit their pieces");
 }
 
 }  // namespace mapsim

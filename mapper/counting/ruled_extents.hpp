@@ -18,7 +18,7 @@
 
 namespace mapsim::nests {
 
-// The nests of one unrolling of a balanced space under rules for extents and loops, counted and
+// The nests of one unrolling of an imperfect space under rules for extents and loops, counted and
 // drawn. As in extents.hpp a nest is a word of single extents with points between; dynamic
 // programming over where keeps and fanouts have come to, the group of the region's order, the tile
 // where the region began, the dims that are done with, and the tile: the extent of each dim that a

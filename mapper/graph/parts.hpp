@@ -49,7 +49,7 @@ struct BoundaryEdge {
   friend auto operator<=>(const BoundaryEdge&, const BoundaryEdge&) = default;
 };
 
-// Balanced: a tile that no temporal loop further in may cut along some dims (perfect tiles say so
+// Imperfect: a tile that no temporal loop further in may cut along some dims (perfect tiles say so
 // themselves).
 struct LoopsEnd {
   LevelId level{};

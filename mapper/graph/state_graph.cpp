@@ -106,7 +106,7 @@ void StateGraph::make_residences(TensorId t) {
 }
 
 void StateGraph::make_ends_of_loops() {
-  if (!space_->constraints().factors.balanced) {
+  if (!space_->constraints().factors.imperfect) {
     return;
   }
   for (const LevelId l : problem().arch().levels.ids()) {

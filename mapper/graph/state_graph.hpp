@@ -14,7 +14,7 @@ namespace mapsim::exact {
 
 // What the search graph looks like before any extent is known: residences, residency (one stop per
 // tensor: where it was placed last; which borders of regions have been kept that need not be;
-// balanced: which tiles that end loops over their dims have been kept; the state of the region;
+// imperfect: which tiles that end loops over their dims have been kept; the state of the region;
 // packed in one number, the last highest), stages and moves. docs/mapper.md.
 class StateGraph {
  public:

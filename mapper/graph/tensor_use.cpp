@@ -107,7 +107,7 @@ double meeting(const TensorUse::OfRank& rank, const Extents& indices) {
 // Indices that a tile needs along a dim so that instances along the other one share anything; 1: no
 // more than it has anyway.
 double needed(const TensorUse::OfRank& rank, const Extents& instances, const Extents& all,
-              bool balanced) {
+              bool imperfect) {
   if (rank.dims.size() != 2) {
     return 1;
   }
@@ -117,20 +117,20 @@ double needed(const TensorUse::OfRank& rank, const Extents& instances, const Ext
   if (all[within.dim] > 1 || apart.step < 2) {
     return 1;
   }
-  return balanced ? 2 : within.least_factor;
+  return imperfect ? 2 : within.least_factor;
 }
 
 // The most over whether each rank from this one on shares.
 double most_of_ranks(const TensorUse& use, const Extents& instances, const Extents& all,
-                     double room, bool balanced, std::size_t rank) {
+                     double room, bool imperfect, std::size_t rank) {
   if (rank == use.ranks.size()) {
     return 1;
   }
-  const double need = needed(use.ranks[rank], instances, all, balanced);
-  double most = need > 1 ? most_of_ranks(use, instances, all, room, balanced, rank + 1) : 0;
+  const double need = needed(use.ranks[rank], instances, all, imperfect);
+  double most = need > 1 ? most_of_ranks(use, instances, all, room, imperfect, rank + 1) : 0;
   if (need <= room) {
     most = std::max(most, meeting(use.ranks[rank], instances) *
-                              most_of_ranks(use, instances, all, room / need, balanced, rank + 1));
+                              most_of_ranks(use, instances, all, room / need, imperfect, rank + 1));
   }
   return most;
 }
@@ -168,9 +168,9 @@ double most_operations(const TensorUse& use, const Extents& indices) {
 }
 
 double most_served(const TensorUse& use, const Extents& instances, const Extents& all, double room,
-                   bool balanced) {
+                   bool imperfect) {
   return along_other_dims(use, instances) *
-         most_of_ranks(use, instances, all, std::max(1.0, room), balanced, 0);
+         most_of_ranks(use, instances, all, std::max(1.0, room), imperfect, 0);
 }
 
 }  // namespace mapsim::exact

@@ -51,6 +51,6 @@ double most_operations(const TensorUse& use, const Extents& indices);
 // in the tile no two instances share a coordinate, neither now nor when it moves on by one; with
 // more, each takes room.
 double most_served(const TensorUse& use, const Extents& instances, const Extents& all, double room,
-                   bool balanced);
+                   bool imperfect);
 
 }  // namespace mapsim::exact

@@ -6,7 +6,7 @@
 #include "costmodel/crossing.hpp"
 #include "costmodel/network.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 using exact::BoundaryEdge;
 using exact::Residence;
@@ -98,4 +98,4 @@ Terms make_terms(const StateGraph& graph, const Tiles& tiles, const BoundaryEdge
   return terms;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -10,7 +10,7 @@
 #include "mapper/graph/volume.hpp"
 #include "mapper/label_search/imperfect_tiles.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // Everything about a boundary that does not depend on tiles: whose volumes count, and what they
 // cost.
@@ -31,4 +31,4 @@ struct Terms {
 Terms make_terms(const exact::StateGraph& graph, const Tiles& tiles,
                  const exact::BoundaryEdge& edge, Tracked tracked);
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/label_search/deferred_costs.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 using exact::StateGraph;
 
@@ -61,4 +61,4 @@ std::vector<DimSet> dims_that_matter(const StateGraph& graph, const Tiles& tiles
   return all;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -5,7 +5,7 @@
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/label_search/imperfect_tiles.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // Dims that are alone in a rank of the tensor.
 DimSet single_dims(const Tensor& tensor);
@@ -14,4 +14,4 @@ DimSet single_dims(const Tensor& tensor);
 // matter, being unrolled further in, or not alone in a rank of a tensor that is still to be placed.
 std::vector<DimSet> dims_that_matter(const exact::StateGraph& graph, const Tiles& tiles);
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

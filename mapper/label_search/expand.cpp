@@ -6,7 +6,7 @@
 #include "mapper/label_search/history_rebuild.hpp"
 #include "mapper/label_search/history_search.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 using exact::kInfinity;
 using exact::Node;
@@ -372,4 +372,4 @@ void Search::sliding_edge(Labels::Id id, const Label& from) {
   }
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

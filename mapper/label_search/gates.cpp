@@ -6,7 +6,7 @@
 #include "core/arithmetic.hpp"
 #include "mapper/graph/parts.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 Gates::Gates(const exact::StateGraph& graph, const Tiles& tiles) : graph_{graph}, tiles_{tiles} {
   for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
@@ -115,4 +115,4 @@ void Gates::close(const Bins& open, double* row) const {
   }
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

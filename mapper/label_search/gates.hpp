@@ -6,7 +6,7 @@
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/label_search/imperfect_tiles.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // Rules for how many tiles a region makes of a dim, ceil(extent above / extent below). Labels
 // remember where their region began and ask exactly; the relaxation does not, and asks of each
@@ -43,4 +43,4 @@ class Gates {
   std::vector<PerDim<std::vector<std::size_t>>> lowest_;
 };
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 Labels::Id Labels::add(Label label) {
   const Id before = label.before;
@@ -93,4 +93,4 @@ std::vector<exact::Step> Labels::trace(Id id) const {
   return steps;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -7,7 +7,7 @@
 #include "mapper/label_search/label_store.hpp"
 #include "mapper/label_search/loop_chains.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // A nest in the making.
 struct Label {
@@ -63,4 +63,4 @@ class Labels {
   std::unordered_map<std::uint64_t, Id> heads_;
 };
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -10,7 +10,7 @@
 #include "mapper/mapspace/builder.hpp"
 #include "mapper/mapspace/loop_order_automaton.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 using exact::Node;
 using exact::StateGraph;
@@ -250,4 +250,4 @@ std::vector<Mapping> rebuild(const StateGraph& graph, const Tiles& tiles,
   return found;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -7,7 +7,7 @@
 #include "mapper/label_search/imperfect_tiles.hpp"
 #include "mapper/label_search/label_store.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // What the `move` of a loop's step says: its extent is passed on the way to a smaller one, or a
 // loop ends there though nothing is kept there.
@@ -21,4 +21,4 @@ inline constexpr std::size_t kLeftStanding = 1;
 std::vector<Mapping> rebuild(const exact::StateGraph& graph, const Tiles& tiles,
                              const std::vector<exact::Step>& steps);
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -13,7 +13,7 @@
 #include "mapper/label_search/relaxation.hpp"
 #include "mapper/label_search/tile_counts.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 struct Queued {
   exact::Key key;
@@ -116,4 +116,4 @@ class Search {
   std::vector<Outcome::Point> points_;  // all that have joined a front
 };
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

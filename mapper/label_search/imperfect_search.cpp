@@ -9,7 +9,7 @@
 #include "mapper/label_search/history_rebuild.hpp"
 #include "mapper/label_search/history_search.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 using exact::Key;
 using exact::kInfinity;
@@ -367,4 +367,4 @@ std::int64_t labels_of_bound(const StateGraph& graph, std::size_t tiles) {
   return static_cast<std::int64_t>(rows * tiles) / kStatesPerLabel + 1;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

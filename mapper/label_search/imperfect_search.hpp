@@ -11,7 +11,7 @@
 #include "mapper/label_search/label_search.hpp"
 #include "mapper/mapper.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // Tiles of the lattices on which classes are bounded before any is searched.
 inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
@@ -43,7 +43,7 @@ struct Outcome {
   std::optional<exact::Key> bare;
 };
 
-// The best mapping of one unrolling of a balanced space, or all of a front, as far as what the
+// The best mapping of one unrolling of an imperfect space, or all of a front, as far as what the
 // query knows does not cover them. Its tick is not asked.
 Outcome search_class(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
                      const Objective& objective, const exact::LabelQuery& query,
@@ -64,4 +64,4 @@ exact::Key coarse_bound(const exact::StateGraph& graph, const UnrollingClass& un
 // Labels of a budget that a bound on a lattice of so many tiles counts for.
 std::int64_t labels_of_bound(const exact::StateGraph& graph, std::size_t tiles);
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
              std::vector<FanoutId> used, std::size_t most)
@@ -124,4 +124,4 @@ std::size_t Tiles::cross(std::size_t fanout, std::size_t tile) const {
   return crossed;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

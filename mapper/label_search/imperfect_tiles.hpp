@@ -6,7 +6,7 @@
 
 #include "mapper/mapspace/mapspace.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // The tiles of one spatial unrolling: every vector of bins, one lattice for all stages. A tile is
 // an index, mixed radix over the bins; one that a loop leads to has a smaller index. Extents are
@@ -82,4 +82,4 @@ class Tiles {
   std::vector<PerDim<std::vector<Behind>>> behind_;
 };
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -21,7 +21,7 @@ struct LabelQuery {
   // limit. Else the second figure is Valuation's.
   std::optional<std::size_t> measured_room;
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // expand no more than these
-  // Balanced factors: no more than these and what bounding takes (kStatesPerLabel) together.
+  // Imperfect factors: no more than these and what bounding takes (kStatesPerLabel) together.
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
   // Is told, now and then, a bound of the instance and how many labels were expanded since.
   std::function<void(const Key& bound, std::int64_t labels)> tick;

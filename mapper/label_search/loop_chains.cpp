@@ -5,7 +5,7 @@
 
 #include "core/arithmetic.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 Chains::Chains(const Tiles& tiles) : tiles_{&tiles}, chains_(tiles.dims()), ids_(tiles.dims()) {
   for (const DimId d : chains_.ids()) {
@@ -182,4 +182,4 @@ std::int64_t ExactFlows::steps(DimId d, Chains::Id id) {
   return visits(workload_, d, Crossing{loops_, uses_, kNoLoop, true});
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -9,7 +9,7 @@
 #include "mapper/label_search/account.hpp"
 #include "mapper/label_search/imperfect_tiles.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // What a nest has made of one dim so far: its loops, outermost first.
 struct Link {
@@ -83,4 +83,4 @@ class ExactFlows {
   bool is_bound_ = false;
 };
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

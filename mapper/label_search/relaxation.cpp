@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 using exact::kInfinity;
 using exact::Node;
@@ -216,4 +216,4 @@ void Relaxation::relax_loops(DimId dim, double* row) const {
   });
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -14,7 +14,7 @@
 #include "mapper/label_search/loop_chains.hpp"
 #include "mapper/label_search/tile_counts.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // The least that is still to pay from each node to the end, per component, whatever the chains:
 // every loop leads from the bound straight to its tile, every tile has its room for itself. What
@@ -93,4 +93,4 @@ class Relaxation {
   std::vector<Row> bits_;
 };
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -7,7 +7,7 @@
 #include "costmodel/crossing.hpp"
 #include "mapper/label_search/relaxation.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 using exact::kInfinity;
 using exact::Sharing;
@@ -365,4 +365,4 @@ const Relaxation::Row& Relaxation::costs(std::size_t edge, std::size_t run) {
   return costs;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -5,7 +5,7 @@
 
 #include "core/arithmetic.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::vector<Counts::Id> Counts::choices(DimId d, Id known, std::size_t bin, std:
   return choices;
 }
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

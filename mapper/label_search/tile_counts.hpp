@@ -7,7 +7,7 @@
 
 #include "mapper/label_search/imperfect_tiles.hpp"
 
-namespace mapsim::balanced {
+namespace mapsim::imperfect {
 
 // What a label knows of the loops over a dim if it knows no more than this: that they have made n
 // tiles of up to T, before any fanout cuts the dim, and that each is cut by itself from there on
@@ -41,4 +41,4 @@ class Counts {
   PerDim<std::vector<std::vector<std::int64_t>>> steps_;  // by bin; empty: not asked for yet
 };
 
-}  // namespace mapsim::balanced
+}  // namespace mapsim::imperfect

@@ -22,7 +22,7 @@ NestBuilder::NestBuilder(const Mapspace& space, const Placements& placements,
   for (const Unroll& unroll : unrolling) {
     left_[unroll.dim] /= unroll.factor;
   }
-  if (space.constraints().factors.balanced) {
+  if (space.constraints().factors.imperfect) {
     left_ = PerDim<std::int64_t>(extents_.size(), 1);
   }
   mapping_.nodes.emplace_back(outermost_keep(problem.workload()));

@@ -42,7 +42,7 @@ class NestBuilder {
   const Unrolling* unrolling_;
   Mapping mapping_;
   PerDim<std::int64_t> extents_;
-  PerDim<std::int64_t> left_;  // to temporal loops; balanced: 1, whoever builds bars them
+  PerDim<std::int64_t> left_;  // to temporal loops; imperfect: 1, whoever builds bars them
 };
 
 }  // namespace mapsim::nests

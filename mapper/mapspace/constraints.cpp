@@ -55,7 +55,7 @@ class ConstraintsReader {
     if (!of_preset_) {
       constraints.factors = read_factors(fields);
     }
-    balanced_ = constraints.factors.balanced;
+    imperfect_ = constraints.factors.imperfect;
     if (const Node* spatial = fields.find("spatial")) {
       constraints.spatial = read_spatial(*spatial);
     }
@@ -90,14 +90,11 @@ class ConstraintsReader {
   Factors read_factors(const Fields& fields) {
     Factors factors;
     const Node* written = fields.find("factors");
-    if (written != nullptr && written->text == "imperfect") {  // as --imperfect has it
-      reader_.error(*written, "factors are perfect or balanced, not 'imperfect'");
-      return factors;
-    }
-    factors.balanced = reader_.choice(written, {"perfect", "balanced"}, "factors").value_or(0) == 1;
+    factors.imperfect =
+        reader_.choice(written, {"perfect", "imperfect", "balanced"}, "factors").value_or(0) > 0;
     for (const char* key : {"pieces", "tiles"}) {
-      if (fields.find(key) != nullptr && !factors.balanced) {
-        reader_.error(*fields.find(key), fmt::format("{} needs factors: balanced", key));
+      if (fields.find(key) != nullptr && !factors.imperfect) {
+        reader_.error(*fields.find(key), fmt::format("{} needs factors: imperfect", key));
       }
     }
     if (const Node* pieces = fields.find("pieces")) {
@@ -107,7 +104,7 @@ class ConstraintsReader {
       factors.tiles = read_tiles(*tiles);
     }
     const std::size_t count = extents(workload_, factors);
-    if (factors.balanced && count > kMostExtents) {
+    if (factors.imperfect && count > kMostExtents) {
       reader_.error(*fields.find("factors"),
                     fmt::format("{} extents are too many ({} at most); pieces: 64, say, takes of "
                                 "ceil(bound / n) those with n up to 64",
@@ -224,7 +221,7 @@ class ConstraintsReader {
     const std::int64_t bound = workload_.dims[dim].bound;
     const bool fits = factor <= bound / used_[dim];
     used_[dim] = fits ? used_[dim] * factor : bound;
-    if (balanced_ && fits) {
+    if (imperfect_ && fits) {
       return;
     }
     if (!fits || bound % used_[dim] != 0) {
@@ -290,7 +287,7 @@ class ConstraintsReader {
   Words dims_;
   Words levels_;
   bool of_preset_ = false;  // reads lines that a preset stands for: factors are known
-  bool balanced_ = false;
+  bool imperfect_ = false;
   PerDim<std::int64_t> used_;  // product of the factors of a dim so far
   std::vector<LackingRule> lacking_;
 };

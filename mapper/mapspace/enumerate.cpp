@@ -92,12 +92,12 @@ class Enumerator {
   bool stopped_ = false;
 };
 
-// The same with balanced factors: loops lead to any smaller extent of a dim's domain, and fanouts
+// The same with imperfect factors: loops lead to any smaller extent of a dim's domain, and fanouts
 // are crossed where the unrolling gives every instance work.
-class BalancedEnumerator {
+class ImperfectEnumerator {
  public:
-  BalancedEnumerator(const Mapspace& space, const nests::Placements& placements,
-                     const Unrolling& unrolling, const Visit& visit)
+  ImperfectEnumerator(const Mapspace& space, const nests::Placements& placements,
+                      const Unrolling& unrolling, const Visit& visit)
       : domains_{space.domains()},
         rules_{space.constraints().extents},
         placements_{placements},
@@ -192,8 +192,8 @@ class BalancedEnumerator {
 bool Mapspace::enumerate(const Visit& visit) const {
   for (const UnrollingClass& unrolling_class : group_by_factors()) {
     const nests::Placements placements{*this, unrolling_class};
-    if (constraints_.factors.balanced) {
-      if (!BalancedEnumerator{*this, placements, unrolling_class.first, visit}.run()) {
+    if (constraints_.factors.imperfect) {
+      if (!ImperfectEnumerator{*this, placements, unrolling_class.first, visit}.run()) {
         return false;
       }
       continue;

@@ -12,7 +12,7 @@ namespace mapsim {
 namespace {
 
 // The distinct ceil(bound / n), n <= most (0: any), unsorted.
-void add_balanced(std::int64_t bound, std::int64_t most, ExtentDomain& extents) {
+void add_imperfect(std::int64_t bound, std::int64_t most, ExtentDomain& extents) {
   for (std::int64_t n = 1; n <= bound && (most == 0 || n <= most);) {
     const std::int64_t extent = ceil_div(bound, n);
     extents.push_back(extent);
@@ -176,11 +176,11 @@ PerDim<ExtentDomain> domains(const Workload& workload, const Factors& factors) {
   PerDim<ExtentDomain> all(workload.dims.size());
   for (const DimId d : all.ids()) {
     const std::int64_t bound = workload.dims[d].bound;
-    if (!factors.balanced || factors.pieces > 0) {
+    if (!factors.imperfect || factors.pieces > 0) {
       all[d] = divisors(bound);
     }
-    if (factors.balanced) {
-      add_balanced(bound, factors.pieces, all[d]);
+    if (factors.imperfect) {
+      add_imperfect(bound, factors.pieces, all[d]);
     }
     if (!factors.tiles.empty()) {
       std::copy(factors.tiles[d].begin(), factors.tiles[d].end(), std::back_inserter(all[d]));

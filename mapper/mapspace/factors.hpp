@@ -9,19 +9,19 @@
 namespace mapsim {
 
 // Which extents the tiles of a dim of bound D may have. Perfect: each divides the one above it.
-// Balanced: the distinct ceil(D/n), the sizes of the largest of n tiles that are as equal as can
+// Imperfect: the distinct ceil(D/n), the sizes of the largest of n tiles that are as equal as can
 // be; a loop may go from any of them to any smaller one.
 struct Factors {
-  bool balanced = false;
-  std::int64_t pieces = 0;  // balanced: of ceil(D/n) only n <= pieces, and divisors; 0: all n
-  PerDim<std::vector<std::int64_t>> tiles{};  // balanced: further extents per dim, empty: none
+  bool imperfect = false;
+  std::int64_t pieces = 0;  // imperfect: of ceil(D/n) only n <= pieces, and divisors; 0: all n
+  PerDim<std::vector<std::int64_t>> tiles{};  // imperfect: further extents per dim, empty: none
   friend bool operator==(const Factors&, const Factors&) = default;
 };
 
 // The extents of one dim, ascending, from 1 to its bound.
 using ExtentDomain = std::vector<std::int64_t>;
 
-// Most extents of all dims together that a balanced space may have.
+// Most extents of all dims together that an imperfect space may have.
 inline constexpr std::size_t kMostExtents = 4095;
 
 // The extents that tiles may have, per dim.
@@ -42,7 +42,7 @@ std::optional<PerDim<std::int64_t>> behind(const PerDim<ExtentDomain>& all,
                                            const Unrolling& unrolling, FanoutId fanout,
                                            PerDim<std::int64_t> tile);
 
-// The unrollings of a balanced space, each a group of its own, in a fixed order that begins with
+// The unrollings of an imperfect space, each a group of its own, in a fixed order that begins with
 // the fewest instances: any number of instances that some tile gives work to. A fanout that the
 // limits give is fixed to what they say. nullopt: there are more than `most`.
 std::optional<std::vector<UnrollingClass>> imperfect_classes(const Problem& problem,

@@ -32,8 +32,8 @@ bool splits_into(const std::vector<Allowed>& parts, std::size_t first, std::int6
 }  // namespace
 
 Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet exhausted,
-               bool balanced)
-    : balanced_{balanced}, bounds_{bounds}, groups_{all_dims(bounds.size())} {
+               bool imperfect)
+    : imperfect_{imperfect}, bounds_{bounds}, groups_{all_dims(bounds.size())} {
   if (rule != nullptr && rule->ordered) {
     groups_ = rule->order;
   }
@@ -41,7 +41,7 @@ Region::Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet 
     group = without(group, exhausted);
   }
   for (const DimId d : bounds.ids()) {
-    if (balanced) {
+    if (imperfect) {
       Allowed all;
       all.most = groups_of(d) == 0 ? 1 : all.most;
       for (const FactorRule& factor : rule != nullptr ? rule->factors : std::vector<FactorRule>{}) {
@@ -87,8 +87,8 @@ Region Region::joined_with(const Region& inner) const {
   return joined;
 }
 
-// Balanced: drops dims that cannot be cut. Only whoever reads knows how many tiles there are.
-void Region::settle_balanced() {
+// Imperfect: drops dims that cannot be cut. Only whoever reads knows how many tiles there are.
+void Region::settle_imperfect() {
   for (const DimId d : parts_.ids()) {
     if (std::all_of(parts_[d].begin(), parts_[d].end(),
                     [&](const Allowed& part) { return !both(part, Allowed{{}, 2, bounds_[d]}); })) {
@@ -101,7 +101,7 @@ void Region::settle_balanced() {
 
 // Brings the groups and what is tracked in line with the factors.
 void Region::settle() {
-  settle_balanced();
+  settle_imperfect();
   tracked_.clear();
   states_ = 1;
   for (const DimId d : factors_.ids()) {
@@ -168,7 +168,7 @@ bool Region::allows(DimId dim, std::int64_t tiles) const {
 }
 
 bool Region::tracks(DimId dim) const {
-  if (balanced_) {
+  if (imperfect_) {
     const auto& parts = parts_[dim];
     const bool free = std::any_of(parts.begin(), parts.end(), [&](const Allowed& part) {
       return part.values.empty() && part.least == 1 && part.most >= bounds_[dim];
@@ -220,7 +220,7 @@ std::vector<Part> parts_of(const Mapspace& space, const std::vector<FanoutId>& u
   std::vector<Part> parts;
   DimSet exhausted;
   const auto add = [&](const LoopRule* rule, std::optional<Regions::Border> border) {
-    parts.push_back({Region(bounds, rule, exhausted, space.constraints().factors.balanced), border,
+    parts.push_back({Region(bounds, rule, exhausted, space.constraints().factors.imperfect), border,
                      rule != nullptr});
     exhausted = rule != nullptr ? exhausted | rule->rest : exhausted;
   };
@@ -345,12 +345,12 @@ class RuleReading {
         begun_{extents_} {}
 
   bool obeys() {
-    const bool balanced = space_.constraints().factors.balanced;
-    PerDim<std::int64_t> left(extents_.size(), 1);  // to temporal loops; balanced: not known
+    const bool imperfect = space_.constraints().factors.imperfect;
+    PerDim<std::int64_t> left(extents_.size(), 1);  // to temporal loops; imperfect: not known
     for (const MappingNode& node : mapping_.nodes) {
       const auto* loop = std::get_if<Temporal>(&node);
       const DimId dim = loop != nullptr ? loop->dim : DimId{};
-      left[dim] *= loop != nullptr && !balanced ? extents_[dim] / loop->extent : 1;
+      left[dim] *= loop != nullptr && !imperfect ? extents_[dim] / loop->extent : 1;
       note_extent(node);
     }
     extents_ = begun_;
@@ -360,7 +360,7 @@ class RuleReading {
       }
     }
     return keeps_borders() && regions_.may_end(state_) &&
-           (!balanced || regions_.allow(state_.region, regions_.size(), begun_, extents_));
+           (!imperfect || regions_.allow(state_.region, regions_.size(), begun_, extents_));
   }
 
  private:
@@ -397,7 +397,7 @@ class RuleReading {
   }
 
   bool read(const MappingNode& node, PerDim<std::int64_t>& left) {
-    const bool balanced = space_.constraints().factors.balanced;
+    const bool imperfect = space_.constraints().factors.imperfect;
     const auto& rules = space_.constraints().extents;
     const auto* keep = std::get_if<Keep>(&node);
     const auto* loop = std::get_if<Temporal>(&node);
@@ -407,9 +407,9 @@ class RuleReading {
       if (!fits_rules(rules, keep->level, keep->tensors, extents_, left)) {
         return false;
       }
-      done_ = done_ | (balanced ? done_below(rules, keep->level, keep->tensors) : DimSet{});
+      done_ = done_ | (imperfect ? done_below(rules, keep->level, keep->tensors) : DimSet{});
     } else if (loop != nullptr) {
-      const std::int64_t factor = balanced ? 1 : extents_[loop->dim] / loop->extent;
+      const std::int64_t factor = imperfect ? 1 : extents_[loop->dim] / loop->extent;
       const auto next = regions_.after_loop(state_, loop->dim, factor);
       if (!next || done_.contains(loop->dim)) {
         return false;
@@ -430,7 +430,7 @@ class RuleReading {
 
   bool enter(std::size_t region) {
     const auto next = regions_.enter(state_, region);
-    if (!next || (space_.constraints().factors.balanced &&
+    if (!next || (space_.constraints().factors.imperfect &&
                   !regions_.allow(state_.region, region, begun_, extents_))) {
       return false;
     }

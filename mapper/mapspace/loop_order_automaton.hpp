@@ -15,13 +15,14 @@ class Mapspace;
 
 // The loops that a region of a nest may have, as an automaton that reads them from the outside in.
 // Its states are numbers; 0 is the start, and a loop never leads to a smaller one. It sees what
-// adjacent loops over a dim multiply to, not how they are cut. With balanced factors that is how
+// adjacent loops over a dim multiply to, not how they are cut. With imperfect factors that is how
 // many tiles the region makes of one, ceil(extent above it / extent below it): no state knows it,
 // and who reads asks allows() where the region ends.
 class Region {
  public:
   // Of dims with these bounds: what a rule allows, without loops over `exhausted`; null: no rule.
-  Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet exhausted, bool balanced);
+  Region(const PerDim<std::int64_t>& bounds, const LoopRule* rule, DimSet exhausted,
+         bool imperfect);
 
   // The loops of this region, then those of `inner`, with nothing to tell where one ends.
   Region joined_with(const Region& inner) const;
@@ -30,7 +31,7 @@ class Region {
   // Where a loop of this factor leads; nullopt: there must be none, or of no such factor.
   std::optional<std::size_t> after(std::size_t state, DimId dim, std::int64_t factor) const;
   bool may_end(std::size_t state) const;
-  // Balanced: may the region make so many tiles of the dim?
+  // Imperfect: may the region make so many tiles of the dim?
   bool allows(DimId dim, std::int64_t tiles) const;
   // Does the order of loops matter?
   bool is_ordered() const { return groups_.size() > 1; }
@@ -47,11 +48,11 @@ class Region {
     std::size_t stride = 1;
   };
   void settle();
-  void settle_balanced();
+  void settle_imperfect();
 
-  bool balanced_;
+  bool imperfect_;
   PerDim<std::int64_t> bounds_;
-  PerDim<std::vector<Allowed>> parts_;          // balanced: of the regions that are joined in this
+  PerDim<std::vector<Allowed>> parts_;          // imperfect: of the regions that are joined in this
   PerDim<std::vector<std::int64_t>> divisors_;  // of the bounds
   PerDim<std::vector<std::int64_t>> factors_;   // those that the loops may multiply to
   std::vector<DimSet> groups_;
@@ -87,8 +88,8 @@ class Regions {
   std::optional<State> after_loop(State state, DimId dim, std::int64_t factor) const;
   std::optional<State> enter(State state, std::size_t region) const;  // `region` or further in
   bool may_end(State state) const;
-  // Balanced: may a nest go on to `region` with tiles that region `from` has begun as one, and that
-  // have become the other? What lies between is without loops.
+  // Imperfect: may a nest go on to `region` with tiles that region `from` has begun as one, and
+  // that have become the other? What lies between is without loops.
   bool allow(std::size_t from, std::size_t region, const PerDim<std::int64_t>& begun,
              const PerDim<std::int64_t>& tile) const;
 
@@ -98,7 +99,7 @@ class Regions {
 };
 
 // May a tile of these extents be kept there, with `left` of each dim to temporal loops further in
-// (balanced: 1, whoever asks bars those loops)?
+// (imperfect: 1, whoever asks bars those loops)?
 bool fits_rules(const std::vector<ExtentRule>& rules, LevelId level, TensorSet tensors,
                 const PerDim<std::int64_t>& extents, const PerDim<std::int64_t>& left);
 

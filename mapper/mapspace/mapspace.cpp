@@ -20,7 +20,7 @@ Mapspace::Mapspace(const Problem& problem, Constraints constraints)
     : problem_{&problem},
       constraints_{std::move(constraints)},
       domains_{mapsim::domains(problem.workload(), constraints_.factors)} {
-  if (!constraints_.factors.balanced) {
+  if (!constraints_.factors.imperfect) {
     classes_.emplace(problem, UnrollingLimits{constraints_.spatial, constraints_.unroll});
   }
 }
@@ -58,7 +58,7 @@ const std::vector<UnrollingClass>& Mapspace::group_by_factors() const {
   if (!is_listable()) {
     throw UnsupportedSearch(fmt::format(
         "the space has more than {} spatial unrollings, too many to list with imperfect factors; "
-        "give an unrolling or rules for it, or leave out --imperfect (factors: balanced)",
+        "give an unrolling or rules for it, or leave out --imperfect (factors: imperfect)",
         kMostImperfectClasses));
   }
   return *found_->list;

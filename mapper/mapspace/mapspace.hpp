@@ -35,7 +35,7 @@ struct Constraints {
 };
 
 // The declared mapspace: every canonical mapping (costmodel/mapping.hpp) with
-//  - perfect factors: every extent divides the extent above it; or balanced ones: every extent is
+//  - perfect factors: every extent divides the extent above it; or imperfect ones: every extent is
 //    one of those that mapper/mapspace/factors.hpp lists, and a parallel loop gives ceil(extent /
 //    factor) to each instance, `factor` being how many it uses;
 //  - per fanout axis a product of factors <= its size, dims as the architecture allows; the

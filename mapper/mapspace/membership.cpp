@@ -48,10 +48,10 @@ class Reading {
   }
 
   void cut(DimId dim, std::int64_t extent) {
-    if (space_.constraints().factors.balanced) {
+    if (space_.constraints().factors.imperfect) {
       const ExtentDomain& domain = space_.domains()[dim];
       require(std::binary_search(domain.begin(), domain.end(), extent),
-              fmt::format("tiles of {} of {} are no balanced ones", extent, name(dim)));
+              fmt::format("tiles of {} of {} are no extents of this space", extent, name(dim)));
     } else {
       require(extents_[dim] % extent == 0,
               fmt::format("tiles of {} of {} in tiles of {} are partial", extent, name(dim),
@@ -77,7 +77,7 @@ class Reading {
     const std::int64_t tile = extents_[loop.dim];
     const std::int64_t used = (tile + loop.extent - 1) / loop.extent;
     require((tile + used - 1) / used == loop.extent,
-            fmt::format("blocks of {} of {} over {} are no balanced ones", loop.extent,
+            fmt::format("blocks of {} of {} over {} are no extents of this space", loop.extent,
                         name(loop.dim), fanout));
     const auto same = [&](const Unroll& other) { return other.fanout == loop.fanout; };
     require(in_parallel_ || std::none_of(unrolling_.begin(), unrolling_.end(), same),

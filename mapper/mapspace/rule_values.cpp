@@ -81,7 +81,7 @@ std::optional<std::int64_t> RuleValues::read_number(const Node* node, std::int64
 }
 
 bool RuleValues::check_extent(const Node& at, DimId dim, const Allowed& allowed) {
-  if (!factors_.balanced) {
+  if (!factors_.imperfect) {
     return check_factor(at, dim, allowed);
   }
   const ExtentDomain extents = domains(workload_, factors_)[dim];
@@ -96,7 +96,7 @@ bool RuleValues::check_extent(const Node& at, DimId dim, const Allowed& allowed)
 
 bool RuleValues::check_factor(const Node& at, DimId dim, const Allowed& allowed) {
   const std::int64_t bound = workload_.dims[dim].bound;
-  if (factors_.balanced) {
+  if (factors_.imperfect) {
     const bool possible =
         allowed.values.empty() ? allowed.least <= bound : allowed.values.front() <= bound;
     if (!possible) {

@@ -374,7 +374,7 @@ class RulesReader : RuleValues {
         reader_.error(*said.at, fmt::format("a region further out takes the rest of {}", name(d)));
       }
       exhausted = exhausted || said.rest;
-      const bool given = said.factors.values.size() == 1 && !factors_.balanced;
+      const bool given = said.factors.values.size() == 1 && !factors_.imperfect;
       product *= given ? said.factors.values.front() : 1;
       if (given && workload_.dims[d].bound % product != 0) {
         reader_.error(*said.at, fmt::format("the factors of {} do not divide its bound {}", name(d),

@@ -20,11 +20,11 @@ struct Side {
   FanoutId fanout{};
   DimId dim{};
   std::int64_t outer = 1;
-  std::int64_t inner = 1;  // balanced, along both axes: of the second one
+  std::int64_t inner = 1;  // imperfect, along both axes: of the second one
   friend auto operator<=>(const Side&, const Side&) = default;
 };
 
-std::vector<Side> sides_of(const UnrollingClass& unrolling_class, bool balanced) {
+std::vector<Side> sides_of(const UnrollingClass& unrolling_class, bool imperfect) {
   std::vector<Side> sides;
   for (const Unroll& unroll : unrolling_class.first) {
     const auto known = std::find_if(sides.begin(), sides.end(), [&](const Side& side) {
@@ -32,7 +32,7 @@ std::vector<Side> sides_of(const UnrollingClass& unrolling_class, bool balanced)
     });
     if (known == sides.end()) {
       sides.push_back({unroll.fanout, unroll.dim, unroll.factor, 1});
-    } else if (balanced) {
+    } else if (imperfect) {
       known->inner = unroll.factor;
     } else {
       known->outer *= unroll.factor;
@@ -72,15 +72,15 @@ std::vector<std::size_t> twins(const Mapspace& space) {
   if (space.is_ruled() || space.problem().places_matter() || space.problem().is_timed_by_model()) {
     return first;
   }
-  const bool balanced = space.constraints().factors.balanced;
+  const bool imperfect = space.constraints().factors.imperfect;
   const std::vector<Renaming> renamings = branch::renamings_of(space);
-  if (!balanced && renamings.size() < 2) {
+  if (!imperfect && renamings.size() < 2) {
     return first;
   }
   std::vector<std::vector<Side>> sides;
   std::unordered_multimap<std::uint64_t, std::size_t> known;
   for (std::size_t g = 0; g < classes.size(); ++g) {
-    sides.push_back(sides_of(classes[g], balanced));
+    sides.push_back(sides_of(classes[g], imperfect));
     for (const Renaming& renamed : renamings) {
       const auto [begin, end] = known.equal_range(hash_of(sides[g], renamed));
       for (auto entry = begin; entry != end && first[g] == g; ++entry) {

@@ -66,7 +66,7 @@ std::vector<UnrollingClass> by_instances(std::vector<UnrollingClass> classes);
 std::vector<Unrolling> axis_assignments(const Problem& problem, const UnrollingLimits& limits,
                                         const UnrollingClass& unrolling_class);
 
-// What is left of each dim for temporal loops: its bound / its factors; balanced: at least.
+// What is left of each dim for temporal loops: its bound / its factors; imperfect: at least.
 PerDim<std::int64_t> temporal_bounds(const Workload& workload,
                                      const UnrollingClass& unrolling_class);
 

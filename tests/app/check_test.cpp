@@ -47,7 +47,7 @@ class CheckCommand : public InFolder {
   }
 };
 
-constexpr const char* kRuled = "mapspace: {factors: balanced, loops: {MAC: {order: [K]}}}\n";
+constexpr const char* kRuled = "mapspace: {factors: imperfect, loops: {MAC: {order: [K]}}}\n";
 
 TEST_F(CheckCommand, SaysFirstWhatItHasVerified) {
   prove("mapspace: {tiling: even}\n");
@@ -71,7 +71,7 @@ checked in T; states: 0; labels: 0
 )");
 }
 
-// The count of balanced factors under rules for loops is beyond the checker.
+// The count of imperfect factors under rules for loops is beyond the checker.
 TEST_F(CheckCommand, SaysThatItHasNotVerifiedACountThatIsBeyondIt) {
   prove(kRuled);
   forge_count("12345");
@@ -84,7 +84,7 @@ not verified: its cost, step by step; that there are 12345 mappings; by which ar
 objective: energy
 rules:
   tiling: uneven
-  factors: balanced
+  factors: imperfect
   loops:
     - {order: [[K]]}
 
@@ -107,7 +107,7 @@ checked in T; states: 0; labels: 0
 
 TEST_F(CheckCommand, RefusesAForgedCountWhereItCounts) {
   for (const char* const space :
-       {"mapspace: {tiling: even}\n", "mapspace: {factors: balanced}\n"}) {
+       {"mapspace: {tiling: even}\n", "mapspace: {factors: imperfect}\n"}) {
     prove(space);
     forge_count("12345");
     EXPECT_EQ(run("check proof.yaml"), 1);

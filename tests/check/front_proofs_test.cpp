@@ -90,7 +90,7 @@ TEST_P(ProofsOfFronts, BudgetsLeaveNoTiesUnsaid) {
   for (std::uint64_t i = 0; i < 60; ++i) {
     const std::uint64_t seed = 1'000 * GetParam() + 400 + i;
     const SearchCase random =
-        i % 2 == 0 ? random_space(seed, 2'000) : random_balanced_space(seed, 1'000);
+        i % 2 == 0 ? random_space(seed, 2'000) : random_imperfect_space(seed, 1'000);
     const Mapspace space{random.problem, random.constraints};
     SearchOptions options = options_of(Objective::kLatency);
     const SearchResult best = search_exact(space, options);

@@ -106,7 +106,7 @@ TEST(EyerissMappings, AreRowStationaryByTheirConstraints) {
                                          layer.problem.arch(), layer.problem.workload());
     std::ifstream file{kConfigs + "constraints/eyeriss_chip.yaml"};
     const std::string rules{std::istreambuf_iterator<char>{file}, {}};
-    const Mapspace space{layer.problem, parse_constraints(rules + "  factors: balanced\n",
+    const Mapspace space{layer.problem, parse_constraints(rules + "  factors: imperfect\n",
                                                           "rules.yaml", layer.problem)};
     // conv2 folds a set first into rows, then into columns; a mapspace has X outside of Y.
     EXPECT_EQ(why_outside_of(space, mapping),

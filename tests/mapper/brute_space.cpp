@@ -92,7 +92,7 @@ class BruteForce {
       }
     }
     for (const DimId d : used.ids()) {
-      if (!space_.constraints().factors.balanced && workload().dims[d].bound % used[d] != 0) {
+      if (!space_.constraints().factors.imperfect && workload().dims[d].bound % used[d] != 0) {
         return false;
       }
     }
@@ -154,8 +154,8 @@ class BruteForce {
     for (const DimId d : workload().dims.ids()) {
       const std::int64_t before = extents_[d];
       for (std::int64_t extent = 1; extent < before; ++extent) {
-        const bool balanced = space_.constraints().factors.balanced;
-        if (balanced ? is_candidate(d, extent) : before % extent == 0) {
+        const bool imperfect = space_.constraints().factors.imperfect;
+        if (imperfect ? is_candidate(d, extent) : before % extent == 0) {
           with_node(Temporal{d, extent}, [&] { extents_[d] = extent; });
           extents_[d] = before;
         }
@@ -193,7 +193,7 @@ class BruteForce {
         const std::int64_t tile = extents_[u.dim];
         const std::int64_t block = (tile + u.factor - 1) / u.factor;
         const bool whole =
-            space_.constraints().factors.balanced
+            space_.constraints().factors.imperfect
                 ? (tile + block - 1) / block == u.factor && is_candidate(u.dim, block)
                 : tile % u.factor == 0;
         if (!whole) {

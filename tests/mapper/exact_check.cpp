@@ -54,7 +54,7 @@ std::optional<Optimum> optimum_of(const Objective& objective, const Survey& seen
 
 std::string certificate_mismatch(const SearchResult& result, double value, std::int64_t size) {
   const Certificate& certificate = result.certificate;
-  // Of balanced factors there may be more than the search looks at (decision 18).
+  // Of imperfect factors there may be more than the search looks at (decision 18).
   const bool covers_all = !certificate.bound_but_for_bare || certificate.status == Proof::kOptimal;
   const Proof optimal = covers_all ? Proof::kOptimal : Proof::kBounded;
   if (certificate.status != (result.cost ? optimal : Proof::kInfeasible) || result.interrupted) {
@@ -126,7 +126,7 @@ std::string mismatch(const Mapspace& space, const Objective& objective, const Se
 // Where loops are forgotten there may be no mapping that costs so little, but none costs less.
 std::string bound_mismatch(const Mapspace& space, const Objective& objective, const Survey& seen) {
   const std::optional<Optimum> best = optimum_of(objective, seen);
-  if (!space.constraints().factors.balanced || !best) {
+  if (!space.constraints().factors.imperfect || !best) {
     return "";
   }
   const exact::UnrollingTasks classes{space, objective};
@@ -135,8 +135,8 @@ std::string bound_mismatch(const Mapspace& space, const Objective& objective, co
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t g = 0; g < classes.size(); ++g) {
       const auto bound =
-          balanced::chainless_bound(classes.graph(g), space.group_by_factors()[g], objective,
-                                    counted, options.budget.labels, Deadline{options});
+          imperfect::chainless_bound(classes.graph(g), space.group_by_factors()[g], objective,
+                                     counted, options.budget.labels, Deadline{options});
       least = std::min(least, bound.first);
     }
     if (least > best->value * (1 + 1e-9)) {

@@ -109,15 +109,15 @@ TEST_P(FrontOnRandomSpaces, ByPatternsIsTheSame) {
   EXPECT_GE(longest, 3U);
 }
 
-SearchCase some_balanced_space(std::uint64_t seed, std::int64_t max_size) {
-  return seed % 3 == 0 ? random_ruled_balanced_space(seed, max_size)
-                       : random_balanced_space(seed, max_size);
+SearchCase some_imperfect_space(std::uint64_t seed, std::int64_t max_size) {
+  return seed % 3 == 0 ? random_ruled_imperfect_space(seed, max_size)
+                       : random_imperfect_space(seed, max_size);
 }
 
-TEST_P(FrontOnRandomSpaces, OfBalancedFactorsIsThatOfAllMappings) {
+TEST_P(FrontOnRandomSpaces, OfImperfectFactorsIsThatOfAllMappings) {
   for (std::uint64_t i = 0; i < 30; ++i) {
     const std::uint64_t seed = 90'000 + 1'000 * GetParam() + i;
-    const SearchCase random = some_balanced_space(seed, i % 4 == 0 ? 300 : 1'500);
+    const SearchCase random = some_imperfect_space(seed, i % 4 == 0 ? 300 : 1'500);
     const LatencyMode mode = i % 4 == 0 ? LatencyMode::kRamped : LatencyMode::kSteady;
     EXPECT_EQ(front_mismatch(random, mode), "") << "seed " << seed;
   }
@@ -154,11 +154,11 @@ TEST_P(FrontOnRandomSpaces, OfAnObjectiveAndACapacityIsWhatSearchesFindAtEachSte
   EXPECT_GT(steps, 60);
 }
 
-TEST_P(FrontOnRandomSpaces, OfACapacityAndBalancedFactorsIsWhatSearchesFindAtEachStep) {
+TEST_P(FrontOnRandomSpaces, OfACapacityAndImperfectFactorsIsWhatSearchesFindAtEachStep) {
   int steps = 0;
   for (std::uint64_t i = 0; i < 15; ++i) {
     const std::uint64_t seed = 95'000 + 1'000 * GetParam() + i;
-    const SearchCase random = some_balanced_space(seed, 1'000);
+    const SearchCase random = some_imperfect_space(seed, 1'000);
     const auto room = some_room(random.problem.arch());
     if (room) {
       EXPECT_EQ(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_mapper --seconds N --seed S --max-size M [--balanced] [--ruled] [--systolic] [--fronts]:
+// fuzz_mapper --seconds N --seed S --max-size M [--imperfect] [--ruled] [--systolic] [--fronts]:
 // compares the exact mapper with all mappings of fresh random spaces for as long as one likes;
 // residences at the first mismatch, shrinks it, exits with 1.
 #include <fmt/format.h>
@@ -101,8 +101,8 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "how long to run");
   app.add_option("--seed", seed, "the first space's seed");
   app.add_option("--max-size", max_size, "mappings of a space, at most");
-  bool balanced = false;
-  app.add_flag("--balanced", balanced, "spaces with balanced factors");
+  bool imperfect = false;
+  app.add_flag("--imperfect", imperfect, "spaces with imperfect factors");
   bool ruled = false;
   app.add_flag("--ruled", ruled, "with rules for unrollings, extents and loops");
   bool systolic = false;
@@ -112,11 +112,11 @@ int main(int argc, char** argv) {
   bool show = false;
   app.add_flag("--show", show, "only say what the first space is");
   CLI11_PARSE(app, argc, argv);
-  const auto make = balanced && ruled ? mapsim::random_ruled_balanced_space
-                    : balanced        ? mapsim::random_balanced_space
-                    : ruled           ? mapsim::random_ruled_space
-                    : systolic        ? mapsim::random_systolic_space
-                                      : mapsim::random_space;
+  const auto make = imperfect && ruled ? mapsim::random_ruled_imperfect_space
+                    : imperfect        ? mapsim::random_imperfect_space
+                    : ruled            ? mapsim::random_ruled_space
+                    : systolic         ? mapsim::random_systolic_space
+                                       : mapsim::random_space;
   if (show) {
     fmt::print("{}", mapsim::describe(make(seed, max_size)));
     return 0;

@@ -41,9 +41,9 @@ class Membership {
 
   void divide(DimId dim, std::int64_t extent) {
     const Factors& factors = space_.constraints().factors;
-    require(factors.balanced ? is_candidate(dim, extent) : extents_[dim] % extent == 0,
-            factors.balanced ? "an extent that no tile may have"
-                             : "an extent does not divide the one above");
+    require(factors.imperfect ? is_candidate(dim, extent) : extents_[dim] % extent == 0,
+            factors.imperfect ? "an extent that no tile may have"
+                              : "an extent does not divide the one above");
     extents_[dim] = extent;
   }
 
@@ -81,7 +81,7 @@ class Membership {
     };
     const std::int64_t tile = extents_[loop.dim];
     const std::int64_t used = (tile + loop.extent - 1) / loop.extent;
-    require((tile + used - 1) / used == loop.extent, "blocks that are not balanced");
+    require((tile + used - 1) / used == loop.extent, "blocks that are not imperfect");
     const Unroll unroll{loop.dim, loop.fanout, loop.axis, used};
     if (!unrolling_.empty()) {
       require(place(unrolling_.back()) < place(unroll), "parallel nodes out of order");

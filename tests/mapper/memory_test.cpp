@@ -98,7 +98,7 @@ TEST(Memory, IsNotExceededByLargeSpaces) {
 // More unrollings than can be listed: the best mapping of perfect factors, without a bound.
 TEST(Memory, IsNotExceededByImperfectFactors) {
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   SearchOptions options;
   options.budget.bytes = 64 << 20;
   options.budget.seconds = 0.02;

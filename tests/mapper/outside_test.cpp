@@ -39,8 +39,8 @@ TEST(WhyOutside, IsEmptyOfWhatIsEnumerated) {
   for (std::uint64_t seed = 0; seed < 90; ++seed) {
     const SearchCase random = seed % 4 == 0   ? random_space(seed, 400)
                               : seed % 4 == 1 ? random_ruled_space(seed, 400)
-                              : seed % 4 == 2 ? random_ruled_balanced_space(seed, 400)
-                                              : random_balanced_space(seed, 400);
+                              : seed % 4 == 2 ? random_ruled_imperfect_space(seed, 400)
+                                              : random_imperfect_space(seed, 400);
     const Mapspace space{random.problem, random.constraints};
     for (const Mapping& mapping : mappings_of(space)) {
       ASSERT_EQ(why_outside_of(space, mapping), "") << "seed " << seed;
@@ -58,7 +58,7 @@ TEST(WhyOutside, NamesWhatIsNotEnumerated) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const SearchCase random = seed % 3 == 0   ? random_space(seed, 300)
                               : seed % 3 == 1 ? random_ruled_space(seed, 300)
-                                              : random_ruled_balanced_space(seed, 300);
+                                              : random_ruled_imperfect_space(seed, 300);
     const Mapspace space{random.problem, random.constraints};
     const std::vector<Mapping> members = mappings_of(space);
     Constraints free;
@@ -76,12 +76,12 @@ TEST(WhyOutside, NamesWhatIsNotEnumerated) {
   EXPECT_THAT(reasons, ::testing::IsSupersetOf({"it", "its", "the"}));
 }
 
-// A balanced mapping with an extent that does not divide is outside of the perfect space, one of
+// An imperfect mapping with an extent that does not divide is outside of the perfect space, one of
 // perfect factors in both.
 TEST(WhyOutside, TellsPartialTilesFromPerfectOnes) {
   int partial = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 400);
+    const SearchCase random = random_imperfect_space(seed, 400);
     Constraints constraints = random.constraints;
     constraints.factors = {};
     const Mapspace perfect{random.problem, constraints};

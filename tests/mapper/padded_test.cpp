@@ -19,7 +19,7 @@ const std::string kConfigs = std::string(MAPSIM_SOURCE_DIR) + "/configs/";
 
 Constraints imperfect() {
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   return constraints;
 }
 
@@ -34,8 +34,8 @@ SearchResult search_a_little(const Mapspace& space, const Objective& objective) 
 TEST(PaddedSearch, FindsMappingsOfTheSpace) {
   int found = 0;
   for (std::uint64_t seed = 90'000; seed < 90'200; ++seed) {
-    const SearchCase random = seed % 3 == 0 ? random_ruled_balanced_space(seed, 20'000)
-                                            : random_balanced_space(seed, 20'000);
+    const SearchCase random = seed % 3 == 0 ? random_ruled_imperfect_space(seed, 20'000)
+                                            : random_imperfect_space(seed, 20'000);
     const Mapspace space{random.problem, random.constraints};
     SearchOptions options;
     options.objective = seed % 2 == 0 ? Objective::kEnergy : Objective::kEdp;

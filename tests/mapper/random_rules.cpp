@@ -11,10 +11,10 @@ namespace {
 
 bool one_in(Rng& rng, std::uint64_t n) { return rng.below(n) == 0; }
 
-// Divisors of the bound or, balanced, any numbers up to it.
-Allowed random_allowed(Rng& rng, std::int64_t bound, bool balanced) {
+// Divisors of the bound or, imperfect, any numbers up to it.
+Allowed random_allowed(Rng& rng, std::int64_t bound, bool imperfect) {
   std::vector<std::int64_t> sizes = divisors(bound);
-  for (std::int64_t n = 1; n <= bound && balanced; ++n) {
+  for (std::int64_t n = 1; n <= bound && imperfect; ++n) {
     sizes.push_back(n);
   }
   const auto any = [&] { return sizes[rng.below(sizes.size())]; };
@@ -46,14 +46,14 @@ DimSet random_dims(Rng& rng, const Workload& workload, std::uint64_t all_but_one
   return dims;
 }
 
-AxisRule random_axis_rule(Rng& rng, const Workload& workload, bool balanced) {
+AxisRule random_axis_rule(Rng& rng, const Workload& workload, bool imperfect) {
   AxisRule rule;
   if (one_in(rng, 3)) {
     rule.dims = random_dims(rng, workload, 3);
   }
   if (one_in(rng, 4)) {
     const auto dim = static_cast<DimId>(rng.below(workload.dims.size()));
-    rule.factors.push_back({dim, random_allowed(rng, workload.dims[dim].bound, balanced)});
+    rule.factors.push_back({dim, random_allowed(rng, workload.dims[dim].bound, imperfect)});
   }
   if (one_in(rng, 4)) {
     rule.max_dims = static_cast<std::int64_t>(rng.below(2));
@@ -61,7 +61,7 @@ AxisRule random_axis_rule(Rng& rng, const Workload& workload, bool balanced) {
   return rule;
 }
 
-LoopRule random_loop_rule(Rng& rng, const Workload& workload, bool balanced) {
+LoopRule random_loop_rule(Rng& rng, const Workload& workload, bool imperfect) {
   LoopRule rule;
   if (one_in(rng, 2)) {
     rule.ordered = true;
@@ -75,7 +75,7 @@ LoopRule random_loop_rule(Rng& rng, const Workload& workload, bool balanced) {
   }
   for (const DimId d : workload.dims.ids()) {
     if (one_in(rng, 4)) {
-      rule.factors.push_back({d, random_allowed(rng, workload.dims[d].bound, balanced)});
+      rule.factors.push_back({d, random_allowed(rng, workload.dims[d].bound, imperfect)});
     } else if (one_in(rng, 10)) {
       rule.rest.insert(d);
     }
@@ -86,13 +86,13 @@ LoopRule random_loop_rule(Rng& rng, const Workload& workload, bool balanced) {
 }  // namespace
 
 void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints) {
-  const bool balanced = constraints.factors.balanced;
+  const bool imperfect = constraints.factors.imperfect;
   const Arch& arch = problem.arch();
   const Workload& workload = problem.workload();
   for (const FanoutId f : arch.fanouts.ids()) {
     if (!constraints.spatial && one_in(rng, 2)) {
-      constraints.unroll.push_back({f, random_axis_rule(rng, workload, balanced),
-                                    random_axis_rule(rng, workload, balanced),
+      constraints.unroll.push_back({f, random_axis_rule(rng, workload, imperfect),
+                                    random_axis_rule(rng, workload, imperfect),
                                     0.25 * static_cast<double>(rng.below(4))});
     }
   }
@@ -102,7 +102,7 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
     for (const DimId d : workload.dims.ids()) {
       if (workload.tensors[tensor].dims().contains(d) && one_in(rng, 2)) {
         constraints.extents.push_back({level, tensor, d,
-                                       random_allowed(rng, workload.dims[d].bound, balanced),
+                                       random_allowed(rng, workload.dims[d].bound, imperfect),
                                        one_in(rng, 5)});
       }
     }
@@ -110,17 +110,17 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
   for (std::size_t l = 1; l <= arch.levels.size(); ++l) {
     for (const FanoutId f : arch.fanouts.ids()) {
       if (arch.levels_above[f] == l && one_in(rng, 3)) {
-        constraints.loops.push_back(random_loop_rule(rng, workload, balanced));
+        constraints.loops.push_back(random_loop_rule(rng, workload, imperfect));
         constraints.loops.back().fanout = f;
       }
     }
     if (l < arch.levels.size() && constraints.even && one_in(rng, 2)) {
-      constraints.loops.push_back(random_loop_rule(rng, workload, balanced));
+      constraints.loops.push_back(random_loop_rule(rng, workload, imperfect));
       constraints.loops.back().level = static_cast<LevelId>(l);
     }
   }
   if (one_in(rng, 3)) {
-    constraints.loops.push_back(random_loop_rule(rng, workload, balanced));
+    constraints.loops.push_back(random_loop_rule(rng, workload, imperfect));
   }
 }
 

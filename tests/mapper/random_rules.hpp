@@ -7,7 +7,7 @@
 namespace mapsim {
 
 // Rules of every kind for the unrollings, extents and loops of a mapspace of `problem`, at random;
-// with balanced factors any numbers, else divisors. The space may be empty after it.
+// with imperfect factors any numbers, else divisors. The space may be empty after it.
 void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints);
 
 }  // namespace mapsim

@@ -243,7 +243,7 @@ Constraints random_constraints(Rng& rng, const Problem& problem) {
   return constraints;
 }
 
-// Bounds with few divisors and several balanced extents.
+// Bounds with few divisors and several imperfect extents.
 Workload awkward_workload(Rng& rng) {
   const Precision precision = random_precision(rng);
   const auto bound = [&rng] { return pick(rng, {1, 2, 3, 5, 7, 9, 10, 11, 13}); };
@@ -274,7 +274,7 @@ Workload awkward_workload(Rng& rng) {
 
 Factors random_factors(Rng& rng, const Workload& workload) {
   Factors factors;
-  factors.balanced = true;
+  factors.imperfect = true;
   factors.pieces = one_in(rng, 3) ? pick(rng, {1, 2, 3}) : 0;
   if (one_in(rng, 3)) {
     for (const Dim& dim : workload.dims) {
@@ -335,7 +335,7 @@ bool is_quick_to_look_at(const Problem& problem, Constraints free, std::int64_t 
   return size.size() < 12 && std::stoll(size) <= 10 * max_size;
 }
 
-SearchCase balanced_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
+SearchCase imperfect_case(std::uint64_t seed, std::int64_t max_size, bool ruled) {
   Rng rng{seed};
   while (true) {
     Arch arch = random_arch(rng);
@@ -413,12 +413,12 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
   }
 }
 
-SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size) {
-  return balanced_case(seed, max_size, false);
+SearchCase random_imperfect_space(std::uint64_t seed, std::int64_t max_size) {
+  return imperfect_case(seed, max_size, false);
 }
 
-SearchCase random_ruled_balanced_space(std::uint64_t seed, std::int64_t max_size) {
-  return balanced_case(seed, max_size, true);
+SearchCase random_ruled_imperfect_space(std::uint64_t seed, std::int64_t max_size) {
+  return imperfect_case(seed, max_size, true);
 }
 
 bool is_counted(const SearchCase& random) {

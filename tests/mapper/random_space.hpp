@@ -21,10 +21,10 @@ SearchCase random_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 // The same on machines of 4 or 5 levels, a quarter with rules.
 SearchCase random_tall_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 
-// The same with balanced factors, restricted or with extents of its own now and then, and bounds
+// The same with imperfect factors, restricted or with extents of its own now and then, and bounds
 // such as 7 and 13: GEMMs, convolutions in one dim, a window in the output, three operands.
-SearchCase random_balanced_space(std::uint64_t seed, std::int64_t max_size = 200'000);
-SearchCase random_ruled_balanced_space(std::uint64_t seed, std::int64_t max_size = 200'000);
+SearchCase random_imperfect_space(std::uint64_t seed, std::int64_t max_size = 200'000);
+SearchCase random_ruled_imperfect_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 // The same with rules of every kind for unrollings, extents and loops.
 SearchCase random_ruled_space(std::uint64_t seed, std::int64_t max_size = 200'000);
 // Of both kinds (a third with rules), one of the fanouts a systolic array, of any fold size and any

@@ -79,7 +79,7 @@ class RuleCheck {
   }
 
  private:
-  bool balanced() const { return space_.constraints().factors.balanced; }
+  bool imperfect() const { return space_.constraints().factors.imperfect; }
   const Arch& arch() const { return space_.problem().arch(); }
   const Workload& workload() const { return space_.problem().workload(); }
 
@@ -197,7 +197,7 @@ class RuleCheck {
   bool may_have_factor(const ArchNode& node, DimId dim) const {
     const std::int64_t bound = workload().dims[dim].bound;
     for (std::int64_t factor = 2; factor <= bound; ++factor) {
-      bool allowed = balanced() || bound % factor == 0;
+      bool allowed = imperfect() || bound % factor == 0;
       for (const FactorRule& rule :
            node.rule != nullptr ? node.rule->factors : std::vector<FactorRule>{}) {
         allowed = allowed && (rule.dim != dim || rule.factors.contains(factor));

@@ -104,8 +104,8 @@ std::string workload_text(const Workload& workload) {
 
 std::string constraints_text(const Problem& problem, const Constraints& constraints) {
   std::string text = constraints.even ? "even\n" : "uneven\n";
-  if (constraints.factors.balanced) {
-    text += "balanced:";
+  if (constraints.factors.imperfect) {
+    text += "imperfect:";
     const PerDim<ExtentDomain> all = domains(problem.workload(), constraints.factors);
     for (const DimId d : all.ids()) {
       text += fmt::format(" {} of {}", problem.workload().dims[d].name, fmt::join(all[d], ","));

@@ -88,10 +88,10 @@ TEST(Twins, OfATurnedImageCostTheSame) {
   expect_equal_optima(Mapspace{problem, {}}, 10);
 }
 
-TEST(Twins, OfBalancedFactorsCostTheSame) {
+TEST(Twins, OfImperfectFactorsCostTheSame) {
   const Problem problem{small_array(), conv(4, 4, 1, 1)};
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   expect_equal_optima(Mapspace{problem, constraints}, 10);
 }
 

@@ -37,7 +37,7 @@ TEST(ConstraintsText, ReadsBackToTheSameRules) {
   expect_same(at + "{input: {K: done}, K: {max: 2}}}\n");
   expect_same(at + "{input: {K: done}, K: [1, 2]}}\n");
   expect_same(at + "{input: {K: {min: 2}}}}\n");
-  expect_same("  tiling: even\n  factors: balanced\n  pieces: 3\n  tiles: {K: [3]}\n");
+  expect_same("  tiling: even\n  factors: imperfect\n  pieces: 3\n  tiles: {K: [3]}\n");
 }
 
 }  // namespace

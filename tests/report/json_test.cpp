@@ -152,7 +152,7 @@ TEST(SearchJson, SaysNullOfASpaceThatWasNotCounted) {
   EXPECT_TRUE(json["certificate"].at("mapspace_size").is_null());
 }
 
-// Of balanced mappings, where some that may be as fast were not looked at.
+// Of imperfect mappings, where some that may be as fast were not looked at.
 TEST(SearchJson, SaysThatATieIsNotProven) {
   const Problem problem = testing::small_problem();
   const Mapspace space{problem, {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Certificates of spaces with balanced factors.
+// Certificates of spaces with imperfect factors.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::array kBalancedObjectives{
+constexpr std::array kImperfectObjectives{
     Objective::kEnergy,
     Objective::kLatency,
     Objective::kEdp,
@@ -94,8 +94,8 @@ bool has_no_hops(const Problem& problem) {
                      [](const Rank& rank) { return rank.terms.size() < 2; });
 }
 
-class BalancedProofs : public testing::TestWithParam<std::uint64_t> {};
-INSTANTIATE_TEST_SUITE_P(Shards, BalancedProofs, testing::Range<std::uint64_t>(0, 4));
+class ImperfectProofs : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Shards, ImperfectProofs, testing::Range<std::uint64_t>(0, 4));
 
 // What it claims holds, and nothing that it would follow is above what there is. Is it the optimum?
 bool is_proven(const SearchCase& random, const Objective& objective, std::uint64_t seed) {
@@ -116,14 +116,14 @@ bool is_proven(const SearchCase& random, const Objective& objective, std::uint64
   return proven;
 }
 
-TEST_P(BalancedProofs, HoldAndNeverClaimTooMuch) {
+TEST_P(ImperfectProofs, HoldAndNeverClaimTooMuch) {
   int optimal = 0;
   int spaces = 0;
   for (std::uint64_t i = 0; i < 20; ++i) {
     const std::uint64_t seed = 90'000 + 1'000 * GetParam() + i;
-    const SearchCase random = random_balanced_space(seed, 1'500);
+    const SearchCase random = random_imperfect_space(seed, 1'500);
     const bool proven =
-        is_proven(random, kBalancedObjectives[i % kBalancedObjectives.size()], seed);
+        is_proven(random, kImperfectObjectives[i % kImperfectObjectives.size()], seed);
     if (has_no_hops(random.problem)) {
       optimal += proven ? 1 : 0;
       ++spaces;
@@ -133,14 +133,14 @@ TEST_P(BalancedProofs, HoldAndNeverClaimTooMuch) {
   EXPECT_GE(optimal, spaces - 3);  // the rest says so
 }
 
-TEST_P(BalancedProofs, HoldUnderRules) {
+TEST_P(ImperfectProofs, HoldUnderRules) {
   int ruled = 0;
   int optimal = 0;
   for (std::uint64_t i = 0; i < 30; ++i) {
     const std::uint64_t seed = 96'000 + 1'000 * GetParam() + i;
-    const SearchCase random = random_ruled_balanced_space(seed, 1'000);
+    const SearchCase random = random_ruled_imperfect_space(seed, 1'000);
     const bool proven =
-        is_proven(random, kBalancedObjectives[i % kBalancedObjectives.size()], seed);
+        is_proven(random, kImperfectObjectives[i % kImperfectObjectives.size()], seed);
     if (!random.constraints.loops.empty() && has_no_hops(random.problem)) {
       ++ruled;
       optimal += proven ? 1 : 0;
@@ -189,13 +189,13 @@ bool shows_all_points(const Mapspace& space, const std::string& proof, std::uint
   return all;
 }
 
-TEST_P(BalancedProofs, OfFrontsTiesAndCurvesHoldAndNeverClaimTooMuch) {
+TEST_P(ImperfectProofs, OfFrontsTiesAndCurvesHoldAndNeverClaimTooMuch) {
   std::array<int, 3> all{};
   std::array<int, 3> tried{};
   for (std::uint64_t i = 0; i < 12; ++i) {
     const std::uint64_t seed = 93'000 + 1'000 * GetParam() + i;
-    const SearchCase random =
-        i % 2 == 0 ? random_balanced_space(seed, 1'000) : random_ruled_balanced_space(seed, 1'000);
+    const SearchCase random = i % 2 == 0 ? random_imperfect_space(seed, 1'000)
+                                         : random_ruled_imperfect_space(seed, 1'000);
     if (!has_no_hops(random.problem)) {
       continue;
     }
@@ -233,12 +233,12 @@ TEST_P(BalancedProofs, OfFrontsTiesAndCurvesHoldAndNeverClaimTooMuch) {
 std::string layer_proof() {
   const Problem problem{small_machine(), gemm("gemm", {7, 5, 3, {}, false}, {})};
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   return proof_of(problem, constraints, Objective::kEnergy);
 }
 
 // Six terms on two units, whose network adds for much: in tiles of five, the last one adds nothing.
-TEST(BalancedProof, CountsNoAdditionsThatPartialTilesSpare) {
+TEST(ImperfectProof, CountsNoAdditionsThatPartialTilesSpare) {
   const Problem problem{parse_arch(R"(name: adds
 nodes:
   - {storage: DRAM, capacity: unlimited, energy: {read: 1 pJ/B, write: 1 pJ/B}}
@@ -249,7 +249,7 @@ nodes:
                         gemm("gemm", {1, 1, 6, {}, false}, {})};
   Constraints constraints =
       parse_constraints("mapspace: {unroll: {PEs: {min_utilization: 1}}}", "rules", problem);
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   const Mapspace space{problem, constraints};
   SearchOptions options;
   const SearchResult best = search_exhaustive(space, options);
@@ -262,10 +262,10 @@ nodes:
 }
 
 // Whatever is left out of the others: as high as if each were looked at alone.
-TEST(BalancedProof, ClaimsTheLeastBoundOfAllUnrollings) {
+TEST(ImperfectProof, ClaimsTheLeastBoundOfAllUnrollings) {
   int open = 0;
   for (std::uint64_t seed = 50'000; seed < 50'030; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 3'000);
+    const SearchCase random = random_imperfect_space(seed, 3'000);
     check::Certificate draft = check::parse_certificate(
         proof_of(random.problem, random.constraints, Objective::kEnergy), "proof");
     draft.value *= 1.5;  // more than can be shown of any
@@ -287,10 +287,10 @@ TEST(BalancedProof, ClaimsTheLeastBoundOfAllUnrollings) {
   EXPECT_GT(open, 0);
 }
 
-TEST(BalancedProof, IsNoneIfItIsStopped) {
+TEST(ImperfectProof, IsNoneIfItIsStopped) {
   const Problem problem{small_machine(), gemm("gemm", {7, 6, 5, {}, false}, {})};
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   const Mapspace space{problem, constraints};
   const SearchResult found = search_exact(space, {});
   const std::atomic<bool> stop{true};
@@ -302,7 +302,7 @@ TEST(BalancedProof, IsNoneIfItIsStopped) {
       "");
 }
 
-TEST(BalancedProof, HoldsUntilItIsTamperedWith) {
+TEST(ImperfectProof, HoldsUntilItIsTamperedWith) {
   const std::string proof = layer_proof();
   EXPECT_EQ(complaint(proof), "");
   const check::Certificate read = check::parse_certificate(proof, "proof");
@@ -310,15 +310,15 @@ TEST(BalancedProof, HoldsUntilItIsTamperedWith) {
   EXPECT_THAT(complaint(altered(proof, "value:", "\n", fmt::format("value: {} pJ", 1.0))),
               HasSubstr("the mapping has a value of "));
   for (const auto& [from, with, says] : std::vector<std::array<std::string, 3>>{
-           {"factors: balanced", "factors: perfect", "unknown dim"},
-           {"factors: balanced", "factors: balanced\n  pieces: 1", "may not measure "},
-           {"factors: balanced", "factors: balanced\n  tiles: {M: [6]}", "mappings, not "},
+           {"factors: imperfect", "factors: perfect", "unknown dim"},
+           {"factors: imperfect", "factors: imperfect\n  pieces: 1", "may not measure "},
+           {"factors: imperfect", "factors: imperfect\n  tiles: {M: [6]}", "mappings, not "},
            {"capacity: 14 B", "capacity: 28 B", "follows"}}) {
     EXPECT_THAT(complaint(altered(proof, from, "\n", with)), HasSubstr(says)) << with;
   }
 }
 
-TEST(BalancedProof, DoesNotHoldForAnotherMapping) {
+TEST(ImperfectProof, DoesNotHoldForAnotherMapping) {
   const std::string other =
       "mapping:\n  - keep DRAM: [A, B, Z]\n  - for M: 1\n  - for N: 1\n  - for K: 1\n";
   EXPECT_THAT(complaint(altered(layer_proof(), "mapping:", "inputs:", other)),
@@ -329,7 +329,7 @@ TEST(BalancedProof, DoesNotHoldForAnotherMapping) {
 double least_within(const check::Certificate& claimed) {
   Constraints free;
   free.even = claimed.rules.even;
-  free.factors.balanced = true;
+  free.factors.imperfect = true;
   double least = HUGE_VAL;
   Mapspace{claimed.problem, free}.enumerate([&](const Mapping& mapping) {
     const Evaluation evaluation = evaluate(claimed.problem, mapping);
@@ -345,11 +345,11 @@ double least_within(const check::Certificate& claimed) {
 
 // Loops in an order, so many tiles of M, and none at all right above the units; then with one rule
 // less: what was the best is not any more, or the file says something else than what it proves.
-TEST(BalancedProof, UnderRulesForLoopsIsAboutThemOnly) {
+TEST(ImperfectProof, UnderRulesForLoopsIsAboutThemOnly) {
   const Problem problem{small_machine(), gemm("gemm", {5, 3, 2, {}, false}, {})};
   const Constraints rules = parse_constraints(R"(mapspace:
   tiling: even
-  factors: balanced
+  factors: imperfect
   loops:
     Buffer: {order: [[K], [M, N]], factors: {M: [2, 3], N: {max: 2}}}
     PEs: {order: [N, K]}
@@ -382,7 +382,7 @@ TEST(BalancedProof, UnderRulesForLoopsIsAboutThemOnly) {
 }
 
 // A front says with a gap what it cannot show; without it, or with a point less, it does not hold.
-TEST(BalancedProof, OfAFrontHasAllOfItsPoints) {
+TEST(ImperfectProof, OfAFrontHasAllOfItsPoints) {
   const Problem problem{parse_arch(R"(name: fast_and_slow
 nodes:
   - {storage: DRAM, capacity: unlimited, bandwidth: {shared: 1 B/cycle}, energy: {read: 16 pJ/b, write: 16 pJ/b}}
@@ -393,7 +393,7 @@ nodes:
                                    "arch"),
                         gemm("gemm", {7, 3, 2, {}, false}, {})};
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   const Mapspace space{problem, constraints};
   const FrontSubject subject{Objective::kEnergy, std::nullopt};
   const Front front = search_front(space, {});
@@ -414,7 +414,7 @@ nodes:
 
 // GEMM 512^3 of tests/mapper/published_optima_test.cpp: tiles share both rooms, which the cost of a
 // tile alone does not know, and there are too many chains of extents to look at.
-TEST(BalancedProof, OfTilesThatShareRoomsNeedsNoLoops) {
+TEST(ImperfectProof, OfTilesThatShareRoomsNeedsNoLoops) {
   const Problem problem{parse_arch(R"(name: round
 nodes:
   - {storage: DRAM, capacity: unlimited, energy: {read: 25 pJ/b, write: 25 pJ/b}}
@@ -428,7 +428,7 @@ nodes:
                                        "layer")};
   Constraints constraints;
   const SearchResult divisors = search_exact(Mapspace{problem, constraints}, {});
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   const std::string proof = proof_of(problem, constraints, Objective::kEnergy);
   check::Certificate read = check::parse_certificate(proof, "proof");
   EXPECT_EQ(read.value, 685'768'704);
@@ -450,13 +450,13 @@ nodes:
 
 // Two keeps of a tensor at one tile, the inner one there by a rule for its extents, as of the
 // optimum. No bound is above that.
-TEST(BalancedProof, HoldsWhereATensorIsKeptTwiceAtATileThatARuleGives) {
-  const SearchCase random = random_ruled_balanced_space(8'500'079, 20'000);
+TEST(ImperfectProof, HoldsWhereATensorIsKeptTwiceAtATileThatARuleGives) {
+  const SearchCase random = random_ruled_imperfect_space(8'500'079, 20'000);
   EXPECT_TRUE(is_proven(random, Objective::kEnergy, 8'500'079));
 }
 
 // Whatever is claimed of an unrolling beyond what there is.
-TEST(BalancedProof, DoesNotHoldForBoundsThatAreNotTrue) {
+TEST(ImperfectProof, DoesNotHoldForBoundsThatAreNotTrue) {
   const std::string proof = layer_proof();
   const std::size_t bounds = proof.find("bounds:");
   for (std::size_t at = proof.find("  - {", bounds); at != std::string::npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact mapper on spaces with balanced factors.
+// The exact mapper on spaces with imperfect factors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,33 +34,33 @@ constexpr std::uint64_t kSpacesPerShard = 100;
 constexpr std::uint64_t kRuledSpacesPerShard = 25;
 constexpr std::int64_t kMaxSize = 3'000;
 
-class ExactOnBalancedSpaces : public testing::TestWithParam<std::uint64_t> {};
-INSTANTIATE_TEST_SUITE_P(Shards, ExactOnBalancedSpaces, testing::Range<std::uint64_t>(0, kShards));
+class ExactOnImperfectSpaces : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Shards, ExactOnImperfectSpaces, testing::Range<std::uint64_t>(0, kShards));
 
-TEST_P(ExactOnBalancedSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {
+TEST_P(ExactOnImperfectSpaces, FindsTheOptimumOfEveryObjectiveAndProvesIt) {
   for (std::uint64_t i = 0; i < kSpacesPerShard; ++i) {
     const std::uint64_t seed = 40'000 + 1'000 * GetParam() + i;
     const bool all = i % 4 == 0;  // ramped latency keeps labels apart: in small spaces only
-    EXPECT_EQ(exact_mismatch(random_balanced_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
+    EXPECT_EQ(exact_mismatch(random_imperfect_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
         << "seed " << seed;
   }
 }
 
-TEST_P(ExactOnBalancedSpaces, FindsTheOptimumUnderRules) {
+TEST_P(ExactOnImperfectSpaces, FindsTheOptimumUnderRules) {
   for (std::uint64_t i = 0; i < kRuledSpacesPerShard; ++i) {
     const std::uint64_t seed = 70'000 + 1'000 * GetParam() + i;
     const bool all = i % 4 == 0;
     EXPECT_EQ(
-        exact_mismatch(random_ruled_balanced_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
+        exact_mismatch(random_ruled_imperfect_space(seed, all ? kMaxSize / 10 : kMaxSize), all), "")
         << "seed " << seed;
   }
 }
 
 // The optimum is counted by walking it, too.
-TEST(BalancedOptima, CostWhatTheSimulatorCounts) {
+TEST(ImperfectOptima, CostWhatTheSimulatorCounts) {
   int imperfect = 0;
   for (std::uint64_t seed = 60'000; seed < 60'120; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 3'000);
+    const SearchCase random = random_imperfect_space(seed, 3'000);
     const SearchResult result = search_exact(Mapspace{random.problem, random.constraints}, {});
     if (result.best) {
       const PerTensor<DenseTensor> operands = random_operands(random.problem.workload(), seed);
@@ -76,7 +76,7 @@ TEST(BalancedOptima, CostWhatTheSimulatorCounts) {
 // Of 13, loops to 7, 4 and 3 make 4 tiles of 4 and 6 of 3; without the 7, at which nothing need
 // stand, they make 7 of 3, and no smaller tiles in place of the 4 and the 3 are as few. So it is in
 // the mapping that needs the least energy.
-TEST(BalancedOptima, MayHaveAnExtentAtWhichNothingStands) {
+TEST(ImperfectOptima, MayHaveAnExtentAtWhichNothingStands) {
   const char* const arch = R"(name: g
 nodes:
   - {storage: DRAM, capacity: unlimited, energy: {read: 4 pJ/b, write: 1 pJ/b}}
@@ -101,7 +101,7 @@ precision: {A: 8 b, B: 8 b, Z: 8 b, partial: 8 b}
 )";
   const Problem problem{parse_arch(arch, "arch"), parse_workload(layer, "layer")};
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   const SearchResult result = search_exact(Mapspace{problem, constraints}, {});
   ASSERT_TRUE(result.cost.has_value());
   EXPECT_EQ(result.certificate.status, Proof::kOptimal);
@@ -133,7 +133,7 @@ SearchCase spread_over_two(const std::string& outer, const std::string& inner) {
                                    "{A: 8 b, B: 8 b, Z: 8 b, partial: 32 b}"),
                 {}};
   const Workload& workload = at.problem.workload();
-  at.constraints.factors.balanced = true;
+  at.constraints.factors.imperfect = true;
   at.constraints.spatial = {{*workload.find_dim("N"), FanoutId{0}, Axis::kX, 2},
                             {*workload.find_dim("M"), FanoutId{1}, Axis::kX, 3}};
   return at;
@@ -142,7 +142,7 @@ SearchCase spread_over_two(const std::string& outer, const std::string& inner) {
 // A keep that loops to 4 and to 3 do not move has to stand between them, where it costs what it
 // does above both: `for M: 4, keep L1: B, for M: 3, for K: 1, keep L1: A`. Fewer instances work on
 // the last tiles, which saves hops.
-TEST(BalancedOptima, MayNeedAKeepBetweenTwoLoopsOverOneDim) {
+TEST(ImperfectOptima, MayNeedAKeepBetweenTwoLoopsOverOneDim) {
   const SearchCase at = spread_over_two("", "");
   const SearchResult result = search_exact(Mapspace{at.problem, at.constraints}, {});
   ASSERT_TRUE(result.cost.has_value());
@@ -151,7 +151,7 @@ TEST(BalancedOptima, MayNeedAKeepBetweenTwoLoopsOverOneDim) {
 }
 
 // The same where rules let the two loops and the keep between them be.
-TEST(BalancedOptima, MayNeedAKeepBetweenTwoLoopsUnderRules) {
+TEST(ImperfectOptima, MayNeedAKeepBetweenTwoLoopsUnderRules) {
   const SearchCase at = spread_over_two("", "");
   const Workload& workload = at.problem.workload();
   const DimId m = *workload.find_dim("M");
@@ -177,7 +177,7 @@ TEST(BalancedOptima, MayNeedAKeepBetweenTwoLoopsUnderRules) {
 }
 
 // It may be as fast as the best without such an extent, and need less energy.
-TEST(BalancedOptima, AreTheBestOfEquallyFastOnes) {
+TEST(ImperfectOptima, AreTheBestOfEquallyFastOnes) {
   const SearchCase at =
       spread_over_two(", bandwidth: {shared: 2 b/cycle}", ", bandwidth: {read: 12 b/cycle}");
   EXPECT_EQ(exact_mismatch(at), "");
@@ -185,7 +185,7 @@ TEST(BalancedOptima, AreTheBestOfEquallyFastOnes) {
 
 // Two fanouts over one dim: a tile of 10 keeps 2 x 2 instances busy, but pieces of 3 only three,
 // though loops over N above a fanout do not move A.
-TEST(BalancedOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
+TEST(ImperfectOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
   const Problem problem = behind_two_fanouts(
       R"(  - {storage: L0, capacity: unlimited, bandwidth: {read: 12 b/cycle}, energy: {read: 32 pJ/b, write: 32 pJ/b, update: 32 pJ/b}}
   - {storage: L1, capacity: 384 b, bandwidth: {shared: 64 b/cycle, link: 8 b/cycle}, energy: {read: 4 pJ/b, write: 4 pJ/b, update: 2 pJ/b}, keep: [input], bypass: [output]}
@@ -196,7 +196,7 @@ TEST(BalancedOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
 )",
       "{M: 3, N: 10, K: 2}", "{A: 16 b, B: 4 b, Z: 16 b, partial: 16 b}");
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   constraints.spatial = {{*problem.workload().find_dim("N"), FanoutId{0}, Axis::kX, 2},
                          {*problem.workload().find_dim("N"), FanoutId{1}, Axis::kX, 2}};
   SearchOptions options;
@@ -208,12 +208,12 @@ TEST(BalancedOptima, MayLeaveInstancesOfTheSecondFanoutIdle) {
 }
 
 // Whoever residences a search does not wait for the size of a space of 27,207 unrollings.
-TEST(BalancedOptima, AreNotCountedWhenStopped) {
+TEST(ImperfectOptima, AreNotCountedWhenStopped) {
   const std::string root{MAPSIM_SOURCE_DIR};
   const Problem problem{load_arch(root + "/configs/arch/eyeriss.yaml"),
                         load_workload(root + "/configs/workloads/resnet50/conv4_1x1a.yaml")};
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   const Mapspace space{problem, constraints};
   const std::atomic<bool> stop = true;
   SearchOptions options;
@@ -226,8 +226,8 @@ TEST(BalancedOptima, AreNotCountedWhenStopped) {
 
 // A rule wants tiles of 2 or 4 of 5 in the inner one of two levels that keep a tensor. The outer
 // keep cannot go below the loop that cuts these any more than the inner one can.
-TEST(BalancedOptima, MayBeKeptTwiceAtATileThatARuleGives) {
-  EXPECT_EQ(exact_mismatch(random_ruled_balanced_space(8'500'079, 20'000), false), "");
+TEST(ImperfectOptima, MayBeKeptTwiceAtATileThatARuleGives) {
+  EXPECT_EQ(exact_mismatch(random_ruled_imperfect_space(8'500'079, 20'000), false), "");
 }
 
 // 40,320 mappings, most as fast as each other: what labels do not count of ramped latency keeps
@@ -252,7 +252,7 @@ precision: {input: 8 b, weight: 4 b, output: 8 b, partial: 24 b}
 )";
   SearchCase at{{parse_arch(arch, "arch"), parse_workload(layer, "layer")}, {}};
   at.constraints = parse_constraints(
-      "mapspace: {tiling: even, keep: {L1: [O]}, factors: balanced}\n", "space", at.problem);
+      "mapspace: {tiling: even, keep: {L1: [O]}, factors: imperfect}\n", "space", at.problem);
   return at;
 }
 
@@ -310,7 +310,7 @@ PerFanout<PerDim<std::int64_t>> instances_of(const Problem& problem, const Mappi
 
 // Whatever the tiles, the last of which are partial, and however many instances idle.
 // Also when nobody waits for them.
-TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
+TEST(ImperfectFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
   const std::atomic<bool> stop{true};
   SearchOptions hasty;
   hasty.stop = &stop;
@@ -318,7 +318,7 @@ TEST(BalancedFloors, AreNoMoreThanAnyMappingOfTheirGroupCosts) {
   int classes_met = 0;
   int near = 0;
   for (std::uint64_t seed = 50'000; seed < 50'040; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 1'000);
+    const SearchCase random = random_imperfect_space(seed, 1'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
       const exact::UnrollingTasks classes{space, objective};
@@ -356,25 +356,26 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
   int useful = 0;
   int sharing = 0;
   for (std::uint64_t seed = 60'000; seed < 60'120; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 100'000);
+    const SearchCase random = random_imperfect_space(seed, 100'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
       const exact::UnrollingTasks classes{space, objective};
       for (std::size_t g = 0; g < classes.size(); ++g) {
         const auto bound = [&](std::size_t most) {
-          return balanced::coarse_bound(classes.graph(g), space.group_by_factors()[g], objective,
-                                        most, Deadline{SearchOptions{}})
+          return imperfect::coarse_bound(classes.graph(g), space.group_by_factors()[g], objective,
+                                         most, Deadline{SearchOptions{}})
               .first;
         };
-        const double fine = bound(balanced::Tiles::kAll);
+        const double fine = bound(imperfect::Tiles::kAll);
         for (const std::size_t most : {1, 20, 60}) {
           const double coarse = bound(most);
           EXPECT_LE(coarse, fine * (1 + kRounding)) << "seed " << seed << " group " << g;
           useful += coarse > classes.bound(g).first && coarse < fine ? 1 : 0;
         }
         const auto chainless = [&](bool counted) {
-          return balanced::chainless_bound(classes.graph(g), space.group_by_factors()[g], objective,
-                                           counted, 1'000'000, Deadline{SearchOptions{}})
+          return imperfect::chainless_bound(classes.graph(g), space.group_by_factors()[g],
+                                            objective, counted, 1'000'000,
+                                            Deadline{SearchOptions{}})
               .first;
         };
         const double shared = chainless(false);
@@ -391,11 +392,11 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
 // Tiles of up to 13 cut any way there is: what is known of them, at each extent and of each number
 // that may be told from others, is no more than the truth, and sometimes all of it.
 // By labels or at once: no bound is above the optimum, and threads make no difference.
-TEST(BalancedBudget, IsReproducibleAndSound) {
+TEST(ImperfectBudget, IsReproducibleAndSound) {
   const std::atomic<bool> stop{true};
   int cut = 0;
   for (std::uint64_t seed = 50'000; seed < 50'040; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 3'000);
+    const SearchCase random = random_imperfect_space(seed, 3'000);
     const Mapspace space{random.problem, random.constraints};
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
       SearchOptions options;
@@ -424,7 +425,7 @@ TEST(BalancedBudget, IsReproducibleAndSound) {
 }
 
 // Bounds of GEMM 512^3 on 16 x 16 units alone are hundreds of millions of states.
-TEST(BalancedBudget, CountsTheStatesThatAreBounded) {
+TEST(ImperfectBudget, CountsTheStatesThatAreBounded) {
   const Problem problem{parse_arch(R"(name: array
 nodes:
   - {storage: DRAM, capacity: unlimited, energy: {read: 16 pJ/b, write: 16 pJ/b}}
@@ -436,13 +437,13 @@ nodes:
                                    "arch"),
                         gemm("gemm", {512, 512, 512, {}, false}, {})};
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   const Mapspace space{problem, constraints};
   for (const std::int64_t labels : {1, 2'000, 20'000}) {
     SearchOptions options;
     options.budget.labels = labels;
     const SearchResult one = search_exact(space, options);
-    EXPECT_LE(one.statistics.labels + one.statistics.states / balanced::kStatesPerLabel, labels);
+    EXPECT_LE(one.statistics.labels + one.statistics.states / imperfect::kStatesPerLabel, labels);
     EXPECT_TRUE(one.interrupted);
     EXPECT_TRUE(one.best.has_value());
     EXPECT_GT(one.certificate.gap, 0);
@@ -461,15 +462,15 @@ TEST(Counts, AreNoMoreThanAnyLoopsMake) {
                    "arch"),
         parse_workload("name: g\ngemm: {m: " + std::to_string(bound) + ", n: 1, k: 1}\n", "layer")};
     Constraints constraints;
-    constraints.factors.balanced = true;
+    constraints.factors.imperfect = true;
     const Mapspace space{problem, constraints};
-    const balanced::Tiles tiles{space, space.group_by_factors().front(), {}};
+    const imperfect::Tiles tiles{space, space.group_by_factors().front(), {}};
     const DimId m = *problem.workload().find_dim("M");
     const ExtentDomain& domain = tiles.domain(m);
     for (std::uint64_t chain = 0; chain < std::uint64_t{1} << domain.size(); ++chain) {
-      balanced::Counts counts{tiles};
+      imperfect::Counts counts{tiles};
       std::vector<std::int64_t> sizes{bound};
-      balanced::Counts::Id known = 0;
+      imperfect::Counts::Id known = 0;
       for (std::size_t extent = domain.size(); extent-- > 0;) {
         if ((chain >> extent & 1U) == 0) {
           continue;
@@ -486,7 +487,7 @@ TEST(Counts, AreNoMoreThanAnyLoopsMake) {
         const std::int64_t straight = (bound + domain[extent] - 1) / domain[extent];
         told += counts.least(m, known, domain[extent]) > straight ? 1 : 0;
         if (extent % 2 == 0) {  // of others it knows nothing
-          for (const balanced::Counts::Id id : counts.choices(m, known, extent, 0)) {
+          for (const imperfect::Counts::Id id : counts.choices(m, known, extent, 0)) {
             known = counts.least(m, id, domain[extent]) <= made ? id : known;
           }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spaces with balanced factors: what is in them, how many, and uniform samples.
+// Spaces with imperfect factors: what is in them, how many, and uniform samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,9 +34,9 @@ Problem one_level(GemmShape shape) {
   return Problem{arch, gemm("g", shape)};
 }
 
-Constraints balanced() {
+Constraints imperfect() {
   Constraints constraints;
-  constraints.factors.balanced = true;
+  constraints.factors.imperfect = true;
   return constraints;
 }
 
@@ -53,7 +53,7 @@ TEST(ExtentDomains, HoldTheSizesOfEqualPieces) {
   const Problem problem = one_level({13, 12, 1, {}, false});
   Factors factors;
   EXPECT_THAT(domains(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 13));
-  factors.balanced = true;
+  factors.imperfect = true;
   EXPECT_THAT(domains(problem.workload(), factors)[DimId{0}],
               testing::ElementsAre(1, 2, 3, 4, 5, 7, 13));
   factors.pieces = 2;
@@ -65,32 +65,32 @@ TEST(ExtentDomains, HoldTheSizesOfEqualPieces) {
   EXPECT_THAT(domains(problem.workload(), factors)[DimId{0}], testing::ElementsAre(1, 7, 10, 13));
 }
 
-TEST(BalancedSpace, SizeIsTheNumberOfMappingsByHand) {
+TEST(ImperfectSpace, SizeIsTheNumberOfMappingsByHand) {
   // 5 in one loop, or by way of 2 or 3 or both: but neighbouring loops over one dim are one.
   const Problem one = one_level({5, 1, 1, {}, false});
-  EXPECT_EQ((mapspace_size(Mapspace{one, balanced()})), "1");
+  EXPECT_EQ((mapspace_size(Mapspace{one, imperfect()})), "1");
   // With a loop of 2 somewhere: before, behind, or between two of three.
   const Problem two = one_level({5, 2, 1, {}, false});
-  EXPECT_EQ((mapspace_size(Mapspace{two, balanced()})), "4");
+  EXPECT_EQ((mapspace_size(Mapspace{two, imperfect()})), "4");
 }
 
 // A third of them under rules.
 SearchCase any_space(std::uint64_t seed, std::int64_t max_size) {
-  return seed % 3 == 0 ? random_ruled_balanced_space(seed, max_size)
-                       : random_balanced_space(seed, max_size);
+  return seed % 3 == 0 ? random_ruled_imperfect_space(seed, max_size)
+                       : random_imperfect_space(seed, max_size);
 }
 
-TEST(BalancedSpace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
+TEST(ImperfectSpace, SizeIsTheNumberEnumeratedOnRandomSpaces) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     EXPECT_TRUE(is_counted(any_space(seed, 5'000))) << "seed " << seed;
   }
 }
 
 // All unrollings at once, as one by one.
-TEST(BalancedSpace, SizeIsTheSumOverUnrollings) {
+TEST(ImperfectSpace, SizeIsTheSumOverUnrollings) {
   std::size_t most = 0;
   for (std::uint64_t seed = 3'000; seed < 3'100; ++seed) {
-    const SearchCase random = random_balanced_space(seed, 1'000'000'000);
+    const SearchCase random = random_imperfect_space(seed, 1'000'000'000);
     const Mapspace space{random.problem, random.constraints};
     mpz_class sum;
     for (const UnrollingClass& unrolling_class : space.group_by_factors()) {
@@ -102,23 +102,23 @@ TEST(BalancedSpace, SizeIsTheSumOverUnrollings) {
   EXPECT_GT(most, 50U);
 }
 
-TEST(BalancedSpace, IsNotCountedFurtherThanAsked) {
+TEST(ImperfectSpace, IsNotCountedFurtherThanAsked) {
   const Problem problem = one_level({5, 2, 1, {}, false});
-  const Mapspace space{problem, balanced()};
+  const Mapspace space{problem, imperfect()};
   int asked = 0;
   EXPECT_FALSE(nests::count_extent_nests(space, [&] { return ++asked > 0; }));
   EXPECT_EQ(asked, 1);
   EXPECT_FALSE(nests::count_extent_nests(space, [&] { return ++asked > 3; }));
   EXPECT_EQ(nests::count_extent_nests(space, [] { return false; }), mpz_class{4});
-  Constraints ruled = balanced();
+  Constraints ruled = imperfect();
   ruled.extents.push_back({LevelId{1}, TensorId{0}, DimId{0}, {}, false});
   EXPECT_FALSE((mapspace_size_unless(Mapspace{space.problem(), ruled}, [] { return true; })));
 }
 
 // Of several unrollings, none of which takes many states.
-TEST(BalancedSpace, UnderRulesIsNotCountedBeyondStatesOfAllUnrollingsTogether) {
+TEST(ImperfectSpace, UnderRulesIsNotCountedBeyondStatesOfAllUnrollingsTogether) {
   const auto counted = [](std::uint64_t seed, std::size_t most) {
-    const SearchCase random = random_balanced_space(seed, 1'000);
+    const SearchCase random = random_imperfect_space(seed, 1'000);
     Constraints ruled = random.constraints;
     ruled.extents.push_back({LevelId{1}, TensorId{0}, DimId{0}, {}, false});
     const Mapspace space{random.problem, ruled};
@@ -142,7 +142,7 @@ TEST(BalancedSpace, UnderRulesIsNotCountedBeyondStatesOfAllUnrollingsTogether) {
   EXPECT_GT(left, 5);
 }
 
-TEST(BalancedSpace, EnumeratesCanonicalMembersOnceEach) {
+TEST(ImperfectSpace, EnumeratesCanonicalMembersOnceEach) {
   for (std::uint64_t seed = 1000; seed < 1090; ++seed) {
     const SearchCase random = any_space(seed, 3'000);
     const Mapspace space{random.problem, random.constraints};
@@ -157,7 +157,7 @@ TEST(BalancedSpace, EnumeratesCanonicalMembersOnceEach) {
   }
 }
 
-TEST(BalancedSpace, EnumeratesWhatBruteForceFinds) {
+TEST(ImperfectSpace, EnumeratesWhatBruteForceFinds) {
   int unrolled = 0;
   for (std::uint64_t seed = 2000; seed < 2075; ++seed) {
     const SearchCase random = any_space(seed, 150);
@@ -192,7 +192,7 @@ double surprise(const Mapspace& space, std::uint64_t seed) {
   return freedom > 0 ? (statistic - freedom) / std::sqrt(2 * freedom) : 0;
 }
 
-TEST(BalancedSpace, IsSampledUniformly) {
+TEST(ImperfectSpace, IsSampledUniformly) {
   for (std::uint64_t seed = 3000; seed < 3060; ++seed) {
     const SearchCase random = any_space(seed, 500);
     const Mapspace space{random.problem, random.constraints};
@@ -200,7 +200,7 @@ TEST(BalancedSpace, IsSampledUniformly) {
   }
 }
 
-TEST(BalancedSpace, IsDrawnFromInPartWhereTimeIsShort) {
+TEST(ImperfectSpace, IsDrawnFromInPartWhereTimeIsShort) {
   int drawn = 0;
   for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
     const SearchCase random = any_space(seed, 500);
@@ -220,7 +220,7 @@ TEST(BalancedSpace, IsDrawnFromInPartWhereTimeIsShort) {
   EXPECT_GT(drawn, 0);
 }
 
-TEST(BalancedSpace, UsesAnyNumberOfInstancesThatHaveWork) {
+TEST(ImperfectSpace, UsesAnyNumberOfInstancesThatHaveWork) {
   Arch arch;
   for (const char* name : {"L0", "L1"}) {
     Storage storage;
@@ -234,40 +234,40 @@ TEST(BalancedSpace, UsesAnyNumberOfInstancesThatHaveWork) {
   arch.levels_above.push_back(1);
   const Problem problem{arch, gemm("g", {64, 1, 1, {}, false})};
   std::set<std::int64_t> used;
-  for (const Unrolling& unrolling : Mapspace{problem, balanced()}.unrollings()) {
+  for (const Unrolling& unrolling : Mapspace{problem, imperfect()}.unrollings()) {
     used.insert(unrolling.empty() ? 1 : unrolling.front().factor);
   }
   // Of 9 instances of 8 one would have no work, and of 12 of 6.
   EXPECT_THAT(used, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 10, 11));
 }
 
-TEST(BalancedSpace, IsNotForStrategiesOfPerfectFactors) {
+TEST(ImperfectSpace, IsNotForStrategiesOfPerfectFactors) {
   const Problem problem = one_level({5, 2, 1, {}, false});
-  EXPECT_THROW(check_supported(problem, balanced(), "annealing"), UnsupportedSearch);
-  EXPECT_THROW(check_supported(problem, balanced(), "genetic"), UnsupportedSearch);
-  EXPECT_NO_THROW(check_supported(problem, balanced(), "random"));
+  EXPECT_THROW(check_supported(problem, imperfect(), "annealing"), UnsupportedSearch);
+  EXPECT_THROW(check_supported(problem, imperfect(), "genetic"), UnsupportedSearch);
+  EXPECT_NO_THROW(check_supported(problem, imperfect(), "random"));
   EXPECT_NO_THROW(check_supported(problem, {}, "genetic"));
   const Problem long_domains = one_level({5'000'000, 1, 1, {}, false});
-  EXPECT_THROW(check_supported(long_domains, balanced(), "exact"), UnsupportedSearch);
+  EXPECT_THROW(check_supported(long_domains, imperfect(), "exact"), UnsupportedSearch);
 }
 
-TEST(BalancedSpace, IsReadFromConstraints) {
+TEST(ImperfectSpace, IsReadFromConstraints) {
   const Problem problem = one_level({13, 12, 1, {}, false});
   const Constraints constraints = parse_constraints(
-      "mapspace: {factors: balanced, pieces: 3, tiles: {M: [10]}}\n", "space.yaml", problem);
-  EXPECT_TRUE(constraints.factors.balanced);
+      "mapspace: {factors: imperfect, pieces: 3, tiles: {M: [10]}}\n", "space.yaml", problem);
+  EXPECT_TRUE(constraints.factors.imperfect);
   EXPECT_EQ(constraints.factors.pieces, 3);
   EXPECT_THAT(domains(problem.workload(), constraints.factors)[DimId{0}],
               testing::ElementsAre(1, 5, 7, 10, 13));
 }
 
-TEST(BalancedSpace, TakesRulesAndDataflows) {
+TEST(ImperfectSpace, TakesRulesAndDataflows) {
   Arch arch = one_level({13, 12, 5, {}, false}).arch();
   arch.compute.name = "MAC";
   arch.compute.register_reuse = {Role::kWeight};
   const Problem problem{arch, gemm("g", {13, 12, 5, {}, false})};
   const Constraints constraints =
-      parse_constraints("mapspace: {factors: balanced, pieces: 3, dataflow: weight_stationary}\n",
+      parse_constraints("mapspace: {factors: imperfect, pieces: 3, dataflow: weight_stationary}\n",
                         "space.yaml", problem);
   EXPECT_EQ(constraints.factors.pieces, 3);
   ASSERT_EQ(constraints.loops.size(), 1U);

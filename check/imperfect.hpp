@@ -9,8 +9,8 @@
 
 namespace mapsim::check {
 
-// Bounds of the mappings of one unrolling of a balanced space, from coarse tiles to fine ones.
-struct BalancedBound {
+// Bounds of the mappings of one unrolling of an imperfect space, from coarse tiles to fine ones.
+struct ImperfectBound {
   double bound = 0;         // no mapping has less of the target; infinite: none fits
   std::int64_t states = 0;  // nodes of the walks
   std::int64_t labels = 0;  // partial nests walked; 0: none were needed
@@ -29,8 +29,8 @@ struct Effort {
 // Stops as soon as every mapping meets the target, and says no more than that; when it is told to
 // stop, what it knows by then. `graph`: of the
 // fanouts that the unrolling uses.
-BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const ExtentDomains& ladders,
-                             const Unrolling& unrolling, const Target& target,
-                             const Effort& effort);
+ImperfectBound bound_imperfect(const Graph& graph, const Goal& goal, const ExtentDomains& ladders,
+                               const Unrolling& unrolling, const Target& target,
+                               const Effort& effort);
 
 }  // namespace mapsim::check

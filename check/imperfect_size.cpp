@@ -199,8 +199,8 @@ mpz_class gaps(std::size_t letters, std::size_t points, std::size_t ends) {
 
 }  // namespace
 
-std::optional<std::string> count_balanced(const Problem& problem, const Rules& rules,
-                                          const std::vector<Unrolling>& unrollings) {
+std::optional<std::string> count_imperfect(const Problem& problem, const Rules& rules,
+                                           const std::vector<Unrolling>& unrollings) {
   if (!rules.extents.empty() || !rules.loops.empty()) {
     return std::nullopt;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/balanced.hpp"
+#include "check/imperfect.hpp"
 
 #include <algorithm>
 
@@ -14,9 +14,9 @@ constexpr std::size_t kMostDoubles = 130'000'000;
 
 }  // namespace
 
-BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const ExtentDomains& ladders,
-                             const Unrolling& unrolling, const Target& target,
-                             const Effort& effort) {
+ImperfectBound bound_imperfect(const Graph& graph, const Goal& goal, const ExtentDomains& ladders,
+                               const Unrolling& unrolling, const Target& target,
+                               const Effort& effort) {
   const Problem& problem = graph.problem();
   double steps = 1;
   for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling.factors)) {
@@ -25,7 +25,7 @@ BalancedBound bound_balanced(const Graph& graph, const Goal& goal, const ExtentD
   const Price price{problem, graph, goal, steps};
   const std::size_t width = Relaxed::width(graph, price.tracked());
   const std::size_t most = std::min(effort.tiles, kMostDoubles / width);
-  BalancedBound found;
+  ImperfectBound found;
   for (const std::size_t tiles : {kCoarseTiles[0], kCoarseTiles[1], kCoarseTiles[2], most}) {
     const ExtentBins bins{ladders, list_spreads(problem, unrolling), std::min(tiles, most)};
     const Relaxed relaxed{graph, bins, price.tracked(), effort.stop};
