@@ -219,8 +219,7 @@ class Checker {
     return std::move(verdict_);
   }
 
-  // Of an imperfect space: at least what no mapping of the unrolling is below, up to what is
-  // wanted.
+  // Imperfect factors: what no mapping of the unrolling is below, up to what is wanted.
   double bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
     const Goal& goal = certificate_.goal;
     const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling, false);

@@ -209,6 +209,9 @@ class ExactSearch {
     if (found.best) {
       record_.offer(*found.best, unrolling_class);
     }
+    if (found.is_out_of_memory) {
+      record_.count_out_of_memory(deadline_);
+    }
     if (found.bare) {
       record_.leave_bare(*found.bare);
     }

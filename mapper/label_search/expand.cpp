@@ -20,7 +20,7 @@ bool within(DimSet inner, DimSet outer) { return (inner & outer) == inner; }
 }  // namespace
 
 void Search::expand(Labels::Id id) {
-  const Label from = labels_[id];
+  const Label from = labels()[id];
   const Node at = from.step.node;
   if (at.stage + 1 < graph_.stages()) {
     cross(id, from);
@@ -59,7 +59,7 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
   next.run = Run::kNone;
   next.next_dim = index_of(d);
   note_order(next, from, d, !has_chains());
-  labels_.add(next);
+  labels().add(next);
   offer();
   if (loops_ == Loops::kAnywhere &&
       care_[at.stage * graph_.residencies() + at.residency].contains(d) &&
@@ -67,7 +67,7 @@ void Search::loop(Labels::Id id, const Label& from, DimId d) {
     next.step.move = kLeftStanding;
     next.chains[d] = chains_.loop(d, from.chains[d], tiles_.extent(d, next.step.node.tile));
     note_order(next, from, d, true);
-    labels_.add(next);
+    labels().add(next);
     offer();
   }
 }
@@ -101,14 +101,14 @@ Label Search::after(Labels::Id id, const Label& from, Step step) {
 }
 
 void Search::end(Labels::Id id, const Label& from) {
-  labels_.add(after(id, from, {Step::Kind::kEnd, from.step.node, 0}));
-  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  labels().add(after(id, from, {Step::Kind::kEnd, from.step.node, 0}));
+  double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   values[0] += graph_.problem().mac_energy().count() * static_cast<double>(graph_.problem().macs());
   for (const std::size_t edge : *graph_.end(from.step.node.residency)) {
     BoundaryFlow flow;
     cost(edge, 0, from.chains, {}, flow);
     if (!terms_[edge].cost.charge(flow, values, 1)) {
-      labels_.retract();
+      labels().retract();
       return;
     }
   }
@@ -193,8 +193,8 @@ void Search::cross(Labels::Id id, const Label& from) {
     next.begun = gates_.begun(at.stage + 1, next.step.node.tile);
   }
   forget(next);
-  labels_.add(next);
-  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  labels().add(next);
+  double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   for (std::size_t r = 0; r < slot_of_room_.size(); ++r) {
     if (slot_of_room_[r] && r != query_.measured_room && graph_.rooms()[r].last_stage <= at.stage) {
       values[*slot_of_room_[r]] = 0;  // nothing more can come here
@@ -216,7 +216,7 @@ bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& 
 
 // Adds a edge's costs and room to the newest label; false: it does not fit.
 bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
-  double* values = labels_.values(static_cast<Labels::Id>(labels_.size()) - 1);
+  double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   const Terms& terms = terms_[edge];
   const double bits = relaxation_->bits(edge)[tile];
   BoundaryFlow flow;
@@ -225,9 +225,9 @@ bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& c
     return false;
   }
   if (has_chains() && (flow.is_bound || terms.owes)) {
-    std::vector<std::size_t> debt{labels_.newest().owed, edge, tile, run.dim};
+    std::vector<std::size_t> debt{labels().newest().owed, edge, tile, run.dim};
     debt.insert(debt.end(), chains.begin(), chains.end());
-    labels_.newest().owed = debts_.try_emplace(debt, debts_.size() + 1).first->second;
+    labels().newest().owed = debts_.try_emplace(debt, debts_.size() + 1).first->second;
   }
   const auto room = graph_.room_of(graph_.edges()[edge]);
   if (room && slot_of_room_[*room]) {
@@ -245,7 +245,7 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
     return;
   }
   forget(next);
-  labels_.add(next);
+  labels().add(next);
   bool fits = true;
   for (const std::size_t edge : together.edges) {
     fits = fits && pay(edge, together.tile, chains, together.run);
@@ -253,7 +253,7 @@ void Search::add_paid(Label next, const PerDim<Chains::Id>& chains, const Togeth
   if (fits) {
     offer();
   } else {
-    labels_.retract();
+    labels().retract();
   }
 }
 
@@ -263,13 +263,13 @@ bool Search::add_counted(Label& next, const Together& together, std::size_t dim)
   if (dim == tiles_.dims()) {
     Label label = next;
     forget(label);
-    labels_.add(label);
+    labels().add(label);
     bool fits = true;
     for (const std::size_t edge : together.edges) {
       fits = fits && pay(edge, together.tile, next.chains, together.run);
     }
     if (!fits) {
-      labels_.retract();
+      labels().retract();
     }
     return fits && offer();
   }

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <queue>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "mapper/label_search/gates.hpp"
@@ -15,14 +15,6 @@
 
 namespace mapsim::imperfect {
 
-struct Queued {
-  exact::Key key;
-  Labels::Id label = 0;
-  friend bool operator<(const Queued& a, const Queued& b) {
-    return a.key != b.key ? a.key > b.key : a.label < b.label;
-  }
-};
-
 // What labels know of the loops of a dim.
 enum class Loops : std::uint8_t {
   kAtPoints,   // every one, if loops end where something stands
@@ -31,8 +23,8 @@ enum class Loops : std::uint8_t {
   kCounted,    // how many tiles there were where something was placed last: chains are Counts
 };
 
-// The label search of one unrolling (decisions 8, 18 and 33): search.cpp has the queue, expand.cpp
-// what may come next in a nest.
+// The label search of one unrolling (decisions 8, 18 and 33): imperfect_search.cpp has the queue,
+// expand.cpp what may come next in a nest.
 class Search {
  public:
   Search(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
@@ -42,7 +34,17 @@ class Search {
   exact::Key chainless_bound(Loops loops);
   Outcome run();
 
+  // What exact::LabelSetting asks for.
+  bool is_of_use(const exact::Key& key) const { return !is_hopeless(key); }
+  bool is_last(const exact::Key& key) const {
+    return !known_.is_front() && exact::beyond(key, known_.limit());
+  }
+  bool is_looked_for(const LabelSetting::Queued&) const { return true; }
+  void expand(Labels::Id id);
+
  private:
+  Labels& labels() { return setting_->labels; }
+  const Labels& labels() const { return setting_->labels; }
   const Workload& workload() const { return graph_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
   bool relax();
@@ -60,7 +62,6 @@ class Search {
   bool has_chains() const { return loops_ == Loops::kAtPoints || loops_ == Loops::kAnywhere; }
   bool offer();
   exact::Key true_key(Labels::Id id, const Mapping& mapping) const;
-  void expand(Labels::Id id);
   void loop(Labels::Id id, const Label& from, DimId d);
   bool is_ordered(const Label& label) const {
     return graph_.region(label.step.node.stage).is_ordered();
@@ -103,10 +104,10 @@ class Search {
   std::vector<std::optional<std::size_t>> slot_of_room_;
   std::optional<Relaxation> relaxation_;
   std::vector<DimSet> care_;  // per stage and residency
-  Labels labels_{0};
   std::map<std::vector<std::size_t>, std::size_t> debts_;
   std::vector<double> scratch_;
-  std::priority_queue<Queued> queue_;
+  std::optional<LabelSetting> setting_;
+  std::unordered_map<std::uint64_t, Labels::Id> heads_;  // of the lists of labels
   std::int64_t most_labels_ = 0;
   Loops loops_ = Loops::kAtPoints;
   bool to_improve_ = false;  // what is as good as the limit is of no use

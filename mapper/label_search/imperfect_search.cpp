@@ -18,9 +18,6 @@ using exact::Step;
 
 namespace {
 
-// What one search may take: doubles of the relaxation (1.6 GB) and labels (about 2 GB).
-constexpr std::size_t kMostNodes = 200'000'000;
-constexpr std::size_t kMostLabels = 10'000'000;
 // Labels that know no loops, at most.
 constexpr std::int64_t kChainlessLabels = 50'000;
 // Labels for extents at which nothing stands: as many as the search took without them, and these.
@@ -51,16 +48,15 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
     const bool carried = (room.contended && room.bits < kInfinity) || r == query.measured_room;
     slot_of_room_.push_back(carried ? std::optional{components_ + rooms_++} : std::nullopt);
   }
-  labels_ = Labels{components_ + rooms_};
+  setting_.emplace(components_ + rooms_, deadline_);
   scratch_.resize(components_ + 1);
 }
 
-// False: too large, beyond the budget, or no deadline.
+// False: beyond the budget, or no time. Throws OutOfBudget where there is no memory for it.
 bool Search::relax() {
-  const std::size_t rows = graph_.stages() * graph_.residencies();
   const std::int64_t left = query_.budget - labels_of_bound(graph_, tiles_.size());
   most_labels_ = std::min(query_.labels, left);
-  if (tiles_.size() * rows <= kMostNodes / components_ && left >= 0) {
+  if (left >= 0) {
     relaxation_.emplace(graph_, tiles_, gates_, terms_, components_, deadline_);
   }
   return relaxation_ && relaxation_->is_complete();
@@ -73,9 +69,9 @@ Key Search::root() {
   }
   start();
   Key least;
-  for (; !queue_.empty(); queue_.pop()) {
-    const Key key = queue_.top().key;
-    least = least.first < kInfinity ? Key{least.first, std::min(least.second, key.second)} : key;
+  for (const LabelSetting::Queued& queued : setting_->queue()) {
+    least = {std::min(least.first, queued.key.first),
+             std::min(least.first < kInfinity ? least.second : kInfinity, queued.key.second)};
   }
   return least;
 }
@@ -96,9 +92,9 @@ Outcome Search::run() {
   outcome.spent = labels_of_bound(graph_, tiles_.size());
   outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
   start();
-  outcome.root = queue_.empty() ? Key{} : queue_.top().key;
+  outcome.root = setting_->is_empty() ? Key{} : setting_->least();
   outcome.bound = outcome.root;
-  outcome.searched = !queue_.empty();
+  outcome.searched = !setting_->is_empty();
   const Key forgotten = forget_loops(Loops::kForgotten, outcome);
   if (!(forgotten.first < kInfinity)) {
     outcome.bound = known_.limit();
@@ -138,32 +134,23 @@ bool Search::is_better(const Key& key) const {
 // Expands labels until none can be better than the best. The key of the one that ends, or at which
 // it was stopped; infinite: none is left.
 Key Search::explore(std::int64_t most, Outcome& outcome) {
+  const std::optional<LabelSetting::Queued> ending = setting_->run(*this, most - outcome.labels);
+  outcome.labels += setting_->expanded();
+  outcome.complete = !setting_->is_stopped();
+  outcome.is_out_of_memory = outcome.is_out_of_memory || setting_->is_out_of_memory();
   Key reached;
-  for (; !queue_.empty() && !(reached.first < kInfinity);) {
-    const Queued top = queue_.top();
-    queue_.pop();
-    if (labels_[top.label].dominated || is_hopeless(top.key)) {
-      continue;
-    }
-    outcome.bound = top.key;
-    const bool residences = ((outcome.labels & 0xFF) == 0 && deadline_.over()) ||
-                            outcome.labels >= most || labels_.size() > kMostLabels;
-    outcome.complete = !residences;
-    if (residences || labels_[top.label].step.kind == Step::Kind::kEnd) {
-      reached = top.key;
-    } else {
-      ++outcome.labels;
-      expand(top.label);
-    }
+  if (ending || setting_->is_stopped()) {
+    reached = ending ? ending->key : setting_->least();
+    outcome.bound = reached;
   }
   keep_best(outcome);
   return reached;
 }
 
 void Search::restart(Loops loops, bool to_improve) {
-  labels_ = Labels{components_ + rooms_};
+  setting_.emplace(components_ + rooms_, deadline_);
   debts_.clear();
-  queue_ = {};
+  heads_.clear();
   best_.reset();
   loops_ = loops;
   to_improve_ = to_improve;
@@ -222,11 +209,11 @@ void Search::start() {
     label.chains = PerDim<Chains::Id>(tiles_.dims(), chains_.none());
     label.steps = steps_of(label.chains, 0);
     label.begun = gates_.begun(0, tiles_.size() - 1);
-    const Labels::Id id = labels_.add(label);
-    if (exact::occupy_start(graph_, residency, slot_of_room_, labels_.values(id))) {
+    const Labels::Id id = labels().add(label);
+    if (exact::occupy_start(graph_, residency, slot_of_room_, labels().values(id))) {
       offer();
     } else {
-      labels_.retract();
+      labels().retract();
     }
   }
 }
@@ -252,9 +239,9 @@ Key Search::key_of(const double* components, double steps) const {
 // Puts the newest label into the queue, or takes it back. False: it is of no use, whatever the
 // others.
 bool Search::offer() {
-  const auto id = static_cast<Labels::Id>(labels_.size()) - 1;
-  const Label& label = labels_.newest();
-  const double* values = labels_.values(id);
+  const auto id = static_cast<Labels::Id>(labels().size()) - 1;
+  const Label& label = labels().newest();
+  const double* values = labels().values(id);
   for (std::size_t k = 0; k < components_; ++k) {
     scratch_[k] = values[k];
     if (label.step.kind != Step::Kind::kEnd) {
@@ -267,15 +254,15 @@ bool Search::offer() {
     key.second = values[*slot_of_room_[*query_.measured_room]];
   }
   if (is_hopeless(key)) {
-    labels_.retract();
+    labels().retract();
     return false;
   }
   if (label.step.kind == Step::Kind::kEnd) {
     finish(id, key);
-  } else if (labels_.newest_is_dominated()) {
-    labels_.retract();
+  } else if (labels().is_newest_dominated(heads_[list_of(label)])) {
+    labels().retract();
   } else {
-    queue_.push({exact::without_noise(key), id});
+    setting_->push({exact::without_noise(key), id});
   }
   return true;
 }
@@ -284,10 +271,10 @@ bool Search::offer() {
 // are forgotten, perhaps none.
 void Search::finish(Labels::Id id, const Key& key) {
   if (!has_chains()) {
-    queue_.push({exact::without_noise(key), id});
+    setting_->push({exact::without_noise(key), id});
     return;
   }
-  std::vector<Mapping> mappings = rebuild(graph_, tiles_, labels_.trace(id));
+  std::vector<Mapping> mappings = rebuild(graph_, tiles_, labels().trace(id));
   Key found;
   Mapping mapping;
   for (Mapping& each : mappings) {
@@ -305,7 +292,7 @@ void Search::finish(Labels::Id id, const Key& key) {
     found = std::max(key, found);
   }
   if (known_.is_front() || is_hopeless(found)) {
-    labels_.retract();
+    labels().retract();
     return;
   }
   if (!best_ || found < best_key_) {
@@ -313,7 +300,7 @@ void Search::finish(Labels::Id id, const Key& key) {
     best_key_ = found;
   }
   known_.insert(found);
-  queue_.push({exact::without_noise(found), id});
+  setting_->push({exact::without_noise(found), id});
 }
 
 // Of the mapping itself.
@@ -325,7 +312,7 @@ Key Search::true_key(Labels::Id id, const Mapping& mapping) const {
   }
   Key key = key_of_cost(objective_, *cost);
   if (query_.measured_room) {
-    key.second = labels_.values(id)[*slot_of_room_[*query_.measured_room]];
+    key.second = labels().values(id)[*slot_of_room_[*query_.measured_room]];
   }
   return key;
 }

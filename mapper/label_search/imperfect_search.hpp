@@ -38,7 +38,8 @@ struct Outcome {
   std::int64_t labels = 0;      // expanded
   std::int64_t spent = 0;       // of the query's budget; all of it, if that is too small to begin
   bool searched = false;        // labels were needed
-  bool complete = true;         // false: stopped, or too large
+  bool complete = true;         // false: stopped
+  bool is_out_of_memory = false;
   // What bounds the mappings with an extent at which nothing stands, where not all were looked at.
   std::optional<exact::Key> bare;
 };

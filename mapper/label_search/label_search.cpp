@@ -3,80 +3,86 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <span>
 
 #include "mapper/label_search/capacity_use.hpp"
+#include "mapper/label_search/label_setting.hpp"
 
 namespace mapsim::exact {
 
 namespace {
 
-using Id = LabelStore::Id;
+constexpr int kAttempts = 32;  // to complete a label greedily
 
-constexpr int kAttempts = 32;        // to complete a label greedily
-constexpr std::int64_t kTick = 256;  // labels between two looks at the clock
-
+// Labels without a history: of perfect factors.
 class LabelSearch {
  public:
+  using Setting = LabelSetting<NoHistory>;
+  using Id = Setting::Id;
+  using Queued = Setting::Queued;
+
   LabelSearch(Instance& instance, const LabelQuery& query, const Deadline& deadline)
       : instance_{instance},
         graph_{instance.graph},
         query_{query},
-        deadline_{deadline},
-        held_{&deadline},
         components_{instance.costs.components()},
         rooms_(instance, query.measured_room, components_ + (instance.array ? 1 : 0)),
-        labels_(instance.bound.places(), rooms_.width()),
+        setting_(rooms_.width(), deadline, query.tick),
+        labels_{setting_.labels},
+        heads_{static_cast<Id*>(std::calloc(instance.bound.places(), sizeof(Id)))},
         scratch_(components_),
-        known_{query.known.without_tags()} {}
+        known_{query.known.without_tags()} {
+    if (heads_ == nullptr && instance.bound.places() > 0) {
+      throw std::bad_alloc{};
+    }
+  }
 
   LabelResult run() {
     start();
-    while (!queue_.empty()) {
-      const Queued top = pop();
-      if (known_.covers(top.key)) {
-        if (known_.is_front()) {
-          continue;
-        }
-        break;
-      }
-      const bool ends = labels_.step(top.label).kind == Step::Kind::kEnd;
-      if (ends && !known_.is_front()) {
-        return finish(top.key);
-      }
-      if (ends || labels_.is_dominated(top.label)) {
-        continue;
-      }
-      if (is_over(top.key)) {
-        push(top);
-        complete_greedily();
-        stopped_ = true;
-        return finish(top.key);
-      }
-      expand(top.label);
+    if (const std::optional<Queued> ending = setting_.run(*this, query_.labels)) {
+      return finish(ending->key, false);
     }
-    return finish(known_.limit());
+    if (!setting_.is_stopped()) {
+      return finish(known_.limit(), false);
+    }
+    const Key bound = setting_.least();
+    complete_greedily();
+    return finish(bound, true);
+  }
+
+  // What LabelSetting asks for.
+  bool is_of_use(const Key& key) const { return !known_.covers(key); }
+  bool is_last(const Key& key) const { return !known_.is_front() && known_.covers(key); }
+  bool is_looked_for(const Queued&) const { return !known_.is_front(); }
+  void expand(Id id) {
+    const Node at = labels_[id].step.node;
+    const auto of_interest = [this](const Node& node) {
+      return instance_.bound.at(node, 0) < kInfinity;
+    };
+    for_each_move(graph_, instance_.unrolled, instance_.costs, at, of_interest,
+                  [&](const Step& step, std::span<const Payment> payments) {
+                    const Id next = add(id, step);
+                    bool fits = true;
+                    for (const Payment& payment : payments) {
+                      fits = fits && pay(next, payment);
+                    }
+                    if (fits) {
+                      offer(next);
+                    } else {
+                      labels_.retract();
+                    }
+                  });
   }
 
  private:
-  struct Queued {
-    Key key;
-    Id label = 0;
-    // Heaps have the largest on top: smaller keys first, of equal ones the newest.
-    friend bool operator<(const Queued& a, const Queued& b) {
-      return a.key != b.key ? a.key > b.key : a.label < b.label;
-    }
-  };
-
-  void push(const Queued& queued) {
-    queue_.push_back(queued);
-    std::push_heap(queue_.begin(), queue_.end());
-  }
-  Queued pop() {
-    std::pop_heap(queue_.begin(), queue_.end());
-    const Queued top = queue_.back();
-    queue_.pop_back();
-    return top;
+  Id add(Id before, const Step& step) {
+    Label<NoHistory> label;
+    label.step = step;
+    label.before = before;
+    return labels_.add(label);
   }
 
   bool has_ending() const {
@@ -84,34 +90,10 @@ class LabelSearch {
         known_.points().begin(), known_.points().end(),
         [](const Incumbent::Point& point) { return point.tag != Incumbent::kNoTag; });
   }
-  bool is_over(const Key& bound) {
-    if (expanded_ >= query_.labels) {
-      return true;
-    }
-    if (expanded_ < next_tick_) {
-      return false;
-    }
-    next_tick_ = expanded_ + kTick;
-    if (query_.tick) {
-      query_.tick(bound, expanded_ - ticked_);
-      ticked_ = expanded_;
-    }
-    return deadline_.over() || !has_memory();
-  }
-  // For as many labels as now, once more: vectors double.
-  bool has_memory() {
-    try {
-      held_.grow_to(2 * (labels_.bytes() + queue_.capacity() * sizeof(Queued)));
-    } catch (const OutOfBudget&) {
-      is_out_of_memory_ = true;
-    }
-    return !is_out_of_memory_;
-  }
-
-  LabelResult finish(const Key& bound) const {
+  LabelResult finish(const Key& bound, bool is_stopped) const {
     // Labels in the queue of a front need no less energy than this one, but perhaps less time.
     const Key least{bound.first, known_.is_front() ? 0 : bound.second};
-    LabelResult result{{}, least, expanded_, stopped_, is_out_of_memory_};
+    LabelResult result{{}, least, setting_.expanded(), is_stopped, setting_.is_out_of_memory()};
     for (const Incumbent::Point& point : known_.points()) {
       if (point.tag != Incumbent::kNoTag) {
         result.endings.push_back({point.key, labels_.trace(point.tag)});
@@ -123,7 +105,7 @@ class LabelSearch {
   void start() {
     for (const std::size_t residency : graph_.starts()) {
       const Node node{0, residency, instance_.unrolled.lattices.front().size() - 1};
-      const Id id = labels_.extend(LabelStore::kNone, {Step::Kind::kStart, node, 0});
+      const Id id = add(Setting::Labels::kNone, {Step::Kind::kStart, node, 0});
       if (instance_.array) {
         labels_.values(id)[components_] = kInfinity;
       }
@@ -137,7 +119,7 @@ class LabelSearch {
 
   // The best that can become of a label.
   Key key_of(Id id) {
-    const Step& step = labels_.step(id);
+    const Step& step = labels_[id].step;
     const double* values = labels_.values(id);
     for (std::size_t k = 0; k < components_; ++k) {
       const bool ends = step.kind == Step::Kind::kEnd;
@@ -156,39 +138,19 @@ class LabelSearch {
     return is_known ? entered : instance_.compute_cycles(step.node, entered);
   }
   void offer(Id id) {
-    const Step step = labels_.step(id);
+    const Step step = labels_[id].step;
     rooms_.forget(step.node, labels_.values(id));
     const Key key = key_of(id);
     const bool ends = step.kind == Step::Kind::kEnd;
-    if (known_.covers(key) || (!ends && labels_.dominated(id, instance_.bound.place(step.node)))) {
+    if (known_.covers(key) ||
+        (!ends && labels_.is_newest_dominated(heads_[instance_.bound.place(step.node)]))) {
       labels_.retract();
       return;
     }
-    push({key, id});
+    setting_.push({key, id});
     if (ends) {
       known_.insert(key, id);
     }
-  }
-
-  void expand(Id id) {
-    ++expanded_;
-    const Node at = labels_.step(id).node;
-    const auto of_interest = [this](const Node& node) {
-      return instance_.bound.at(node, 0) < kInfinity;
-    };
-    for_each_move(graph_, instance_.unrolled, instance_.costs, at, of_interest,
-                  [&](const Step& step, std::span<const Payment> payments) {
-                    const Id next = labels_.extend(id, step);
-                    bool fits = true;
-                    for (const Payment& payment : payments) {
-                      fits = fits && pay(next, payment);
-                    }
-                    if (fits) {
-                      offer(next);
-                    } else {
-                      labels_.retract();
-                    }
-                  });
   }
 
   // Adds costs and room to label `id`; false: it does not fit.
@@ -218,22 +180,21 @@ class LabelSearch {
 
   // The best labels, each with the best of what it leads to, until there is an ending.
   void complete_greedily() {
-    for (int i = 0; i < kAttempts && !has_ending() && !queue_.empty(); ++i) {
-      std::optional<Queued> at = pop();
-      while (at && labels_.step(at->label).kind != Step::Kind::kEnd) {
-        const std::size_t queued = queue_.size();
+    for (int i = 0; i < kAttempts && !has_ending(); ++i) {
+      std::optional<Queued> at = setting_.pop();
+      while (at && labels_[at->label].step.kind != Step::Kind::kEnd) {
         const auto first_new = static_cast<Id>(labels_.size());
-        expand(at->label);
-        at = newest_best(queued, first_new);
+        setting_.expand(*this, at->label);
+        at = newest_best(first_new);
       }
     }
   }
   // The best in the queue of the labels from `first_new` on.
-  std::optional<Queued> newest_best(std::size_t queued_before, Id first_new) const {
+  std::optional<Queued> newest_best(Id first_new) const {
     std::optional<Queued> best;
-    for (std::size_t i = 0; i < queue_.size() && queue_.size() > queued_before; ++i) {
-      if (queue_[i].label >= first_new && (!best || *best < queue_[i])) {
-        best = queue_[i];
+    for (const Queued& queued : setting_.queue()) {
+      if (queued.label >= first_new && (!best || *best < queued)) {
+        best = queued;
       }
     }
     return best;
@@ -242,20 +203,19 @@ class LabelSearch {
   Instance& instance_;
   const StateGraph& graph_;
   const LabelQuery& query_;
-  const Deadline& deadline_;
-  Held held_;
   std::size_t components_;
   // Values of a label: components, of a systolic array its time, bits used of rooms.
   CapacityUse rooms_;
-  LabelStore labels_;
+  Setting setting_;
+  Setting::Labels& labels_;
+  // Per node: of the list of its labels. From calloc(), since a search touches few nodes and the
+  // others' pages then cost nothing.
+  struct Free {
+    void operator()(Id* ids) const { std::free(ids); }
+  };
+  std::unique_ptr<Id[], Free> heads_;
   std::vector<double> scratch_;
-  std::vector<Queued> queue_;  // a heap
-  Incumbent known_;            // tags: labels
-  bool stopped_ = false;
-  bool is_out_of_memory_ = false;
-  std::int64_t expanded_ = 0;
-  std::int64_t next_tick_ = 0;
-  std::int64_t ticked_ = 0;
+  Incumbent known_;  // tags: labels
 };
 
 }  // namespace

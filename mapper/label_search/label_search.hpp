@@ -9,7 +9,6 @@
 #include "mapper/bounds/incumbent.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/label_search/instance.hpp"
-#include "mapper/label_search/label_store.hpp"
 
 namespace mapsim::exact {
 

@@ -1,67 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
+#include <utility>
 #include <vector>
 
 #include "mapper/bounds/moves.hpp"
 
 namespace mapsim::exact {
 
-// The labels of a search, each with `width` values (paid components, then used rooms), and for each
-// node the list of those that stand there.
+// What a label remembers of the loops further out where the cost of an edge is a function of its
+// ends, as it is with perfect factors: nothing.
+struct NoHistory {};
+
+// A partial path: its last step, and the label that it extends.
+template <class History>
+struct Label : History {
+  Step step;
+  std::int64_t before = -1;
+  std::int64_t next = -1;  // in the list of labels that are compared with it
+  bool dominated = false;
+};
+
+// Of two labels in one list: are they at one node, and may whatever follows the other follow this
+// one, at no more cost? Each history has this function; lists of perfect factors are of one node.
+inline bool may_stand_for(const Label<NoHistory>&, const Label<NoHistory>&) { return true; }
+
+// The labels of a search, each with `width` values: paid components, then used capacities.
+template <class History>
 class LabelStore {
  public:
   using Id = std::int64_t;
   static constexpr Id kNone = -1;
 
-  LabelStore(std::size_t nodes, std::size_t width)
-      : width_{width}, heads_{static_cast<Id*>(std::calloc(nodes, sizeof(Id)))} {
-    if (heads_ == nullptr && nodes > 0) {
-      throw std::bad_alloc{};
-    }
-  }
+  explicit LabelStore(std::size_t width) : width_{width} {}
 
-  const Step& step(Id label) const { return labels_[index(label)].step; }
-  double* values(Id label) { return &values_[index(label) * width_]; }
-  const double* values(Id label) const { return &values_[index(label) * width_]; }
-  bool is_dominated(Id label) const { return labels_[index(label)].dominated; }
-
+  const Label<History>& operator[](Id id) const { return labels_[index(id)]; }
+  Label<History>& newest() { return labels_.back(); }
+  double* values(Id id) { return &values_[index(id) * width_]; }
+  const double* values(Id id) const { return &values_[index(id) * width_]; }
   std::size_t size() const { return labels_.size(); }
   // Of its tables, as far as they are in use.
   std::size_t bytes() const {
-    return labels_.capacity() * sizeof(Label) + values_.capacity() * sizeof(double);
+    return labels_.capacity() * sizeof(Label<History>) + values_.capacity() * sizeof(double);
   }
-  // A new label after `before`, with its values copied, to be amended; the newest of all.
-  Id extend(Id before, Step step);
-  // Takes the newest label back.
-  void retract();
-  // Is there a label at `node` that has paid no more and uses no more? If not, the new one joins
-  // the node's list and strikes out what it dominates.
-  bool dominated(Id label, std::size_t node);
-  // From the start to `label`.
-  std::vector<Step> trace(Id label) const;
+
+  // A new one, with the values of the one that it extends, to be amended; the newest of all.
+  Id add(Label<History> label) {
+    const auto id = static_cast<Id>(labels_.size());
+    const Id before = label.before;
+    labels_.push_back(std::move(label));
+    values_.resize(values_.size() + width_);
+    if (before != kNone) {
+      std::copy_n(values(before), width_, values(id));
+    }
+    return id;
+  }
+  // Takes the newest back.
+  void retract() {
+    labels_.pop_back();
+    values_.resize(values_.size() - width_);
+  }
+  // Is there a label in a list that is no worse in any way? If not, the newest joins the list and
+  // strikes out what it is no worse than. `head`: 1 + the newest label of the list, 0: none.
+  bool is_newest_dominated(Id& head) {
+    const Id id = static_cast<Id>(labels_.size()) - 1;
+    for (Id other = head - 1; other != kNone; other = (*this)[other].next) {
+      if (!(*this)[other].dominated && is_no_worse(other, id)) {
+        return true;
+      }
+    }
+    for (Id other = head - 1; other != kNone; other = (*this)[other].next) {
+      if (!(*this)[other].dominated && is_no_worse(id, other)) {
+        labels_[index(other)].dominated = true;
+      }
+    }
+    labels_.back().next = head - 1;
+    head = id + 1;
+    return false;
+  }
+  // From the start to a label.
+  std::vector<Step> trace(Id id) const {
+    std::vector<Step> steps;
+    for (; id != kNone; id = (*this)[id].before) {
+      steps.push_back((*this)[id].step);
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+  void clear() {
+    labels_.clear();
+    values_.clear();
+  }
 
  private:
-  struct Label {
-    Step step;
-    Id before = kNone;  // the label that it extends
-    Id next = kNone;    // in its node's list
-    bool dominated = false;
-  };
-  static std::size_t index(Id label) { return static_cast<std::size_t>(label); }
-  bool no_worse(Id a, Id b) const;
+  static std::size_t index(Id id) { return static_cast<std::size_t>(id); }
+  bool is_no_worse(Id a, Id b) const {
+    if (!may_stand_for((*this)[a], (*this)[b])) {
+      return false;
+    }
+    const double* x = values(a);
+    const double* y = values(b);
+    if (x[0] > y[0] * (1 + 1e-13)) {
+      return false;
+    }
+    for (std::size_t k = 1; k < width_; ++k) {
+      if (x[k] > y[k]) {
+        return false;
+      }
+    }
+    return true;
+  }
 
   std::size_t width_;
-  // Per node: 1 + the newest label of its list; 0: none. From calloc(), since a search touches few
-  // nodes and the others' pages then cost nothing.
-  struct Free {
-    void operator()(Id* ids) const { std::free(ids); }
-  };
-  std::unique_ptr<Id[], Free> heads_;
-  std::vector<Label> labels_;
+  std::vector<Label<History>> labels_;
   std::vector<double> values_;
 };
 

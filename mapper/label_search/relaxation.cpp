@@ -17,6 +17,7 @@ Relaxation::Relaxation(const StateGraph& graph, const Tiles& tiles, const Gates&
       gates_{gates},
       terms_{terms},
       components_{components},
+      held_{&deadline},
       rows_(graph.stages() * graph.residencies(), 0),
       to_go_(components),
       bits_(terms.size()) {
@@ -28,6 +29,7 @@ Relaxation::Relaxation(const StateGraph& graph, const Tiles& tiles, const Gates&
       }
     }
   }
+  held_.take(components * nodes_ * sizeof(double));
   for (std::size_t component = 0; component < components && complete_; ++component) {
     to_go_[component].assign(nodes_, kInfinity);
     complete_ = fill(component, deadline);

@@ -84,6 +84,7 @@ class Relaxation {
   const Gates& gates_;
   const std::vector<Terms>& terms_;
   std::size_t components_;
+  Held held_;
   std::vector<std::size_t> rows_;
   std::size_t nodes_ = 0;
   bool complete_ = true;

@@ -361,10 +361,10 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
     for (const Objective& objective : {Objective::kEnergy, Objective::kEdp}) {
       const exact::UnrollingTasks classes{space, objective};
       for (std::size_t g = 0; g < classes.size(); ++g) {
+        const UnrollingClass& unrollings = space.group_by_factors()[g];
+        const Deadline none{SearchOptions{}};
         const auto bound = [&](std::size_t most) {
-          return imperfect::coarse_bound(classes.graph(g), space.group_by_factors()[g], objective,
-                                         most, Deadline{SearchOptions{}})
-              .first;
+          return imperfect::coarse_bound(classes.graph(g), unrollings, objective, most, none).first;
         };
         const double fine = bound(imperfect::Tiles::kAll);
         for (const std::size_t most : {1, 20, 60}) {
@@ -373,9 +373,8 @@ TEST(CoarseBounds, AreBoundsOfEveryUnrolling) {
           useful += coarse > classes.bound(g).first && coarse < fine ? 1 : 0;
         }
         const auto chainless = [&](bool counted) {
-          return imperfect::chainless_bound(classes.graph(g), space.group_by_factors()[g],
-                                            objective, counted, 1'000'000,
-                                            Deadline{SearchOptions{}})
+          return imperfect::chainless_bound(classes.graph(g), unrollings, objective, counted,
+                                            1'000'000, none)
               .first;
         };
         const double shared = chainless(false);

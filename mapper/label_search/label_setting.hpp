@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "mapper/deadline.hpp"
+#include "mapper/graph/valuation.hpp"
+#include "mapper/label_search/label_store.hpp"
+
+// Label setting in best-first order (A*): the one loop of every label search. Labels wait in a
+// queue in the order of the best that can become of them, the cost so far and the completion bound
+// together; so the first that ends is optimal. Searches differ in what labels remember of the loops
+// further out (their history), and so in what may follow a label:
+//
+// - nothing: perfect factors (label_search.cpp), and a bound of imperfect ones;
+// - how many tiles there were: a closer bound of imperfect factors;
+// - the whole chain of loops: the cost of an imperfect mapping (history_search.hpp).
+
+namespace mapsim::exact {
+
+template <class History>
+class LabelSetting {
+ public:
+  using Labels = LabelStore<History>;
+  using Id = typename Labels::Id;
+  struct Queued {
+    Key key;
+    Id label = 0;
+    // Heaps have the largest on top: smaller keys first, of equal ones the newest.
+    friend bool operator<(const Queued& a, const Queued& b) {
+      return a.key != b.key ? a.key > b.key : a.label < b.label;
+    }
+  };
+  // Is told, now and then, the least key in the queue and how many labels were expanded since.
+  using Tick = std::function<void(const Key& least, std::int64_t labels)>;
+
+  // Labels of so many values. Time and memory are the deadline's.
+  LabelSetting(std::size_t width, const Deadline& deadline, Tick tick = nullptr)
+      : labels{width}, deadline_{deadline}, held_{&deadline}, tick_{std::move(tick)} {}
+
+  Labels labels;
+
+  void push(const Queued& queued) {
+    queue_.push_back(queued);
+    std::push_heap(queue_.begin(), queue_.end());
+  }
+  std::optional<Queued> pop() {
+    if (queue_.empty()) {
+      return std::nullopt;
+    }
+    std::pop_heap(queue_.begin(), queue_.end());
+    const Queued top = queue_.back();
+    queue_.pop_back();
+    return top;
+  }
+  bool is_empty() const { return queue_.empty(); }
+  const Key& least() const { return queue_.front().key; }
+  const std::vector<Queued>& queue() const { return queue_; }
+  // Begins anew; what has been counted stays.
+  void clear() {
+    labels.clear();
+    queue_.clear();
+  }
+
+  // Expands labels until one that ends is the best of all, which it returns, or nothing is left
+  // that is of use, or `most` have been expanded in all, or time or memory is over: then the best
+  // is back in the queue. `search` has is_of_use(key), is_last(key): no later one is of use,
+  // is_looked_for(ending), and expand(label).
+  template <class Search>
+  std::optional<Queued> run(Search& search, std::int64_t most) {
+    is_stopped_ = false;
+    while (const std::optional<Queued> top = pop()) {
+      if (search.is_last(top->key)) {
+        break;
+      }
+      if (labels[top->label].dominated || !search.is_of_use(top->key)) {
+        continue;
+      }
+      if (labels[top->label].step.kind == Step::Kind::kEnd) {
+        if (search.is_looked_for(*top)) {
+          return top;
+        }
+        continue;
+      }
+      if (is_over(top->key, most)) {
+        push(*top);
+        is_stopped_ = true;
+        return std::nullopt;
+      }
+      expand(search, top->label);
+    }
+    return std::nullopt;
+  }
+  template <class Search>
+  void expand(Search& search, Id label) {
+    ++expanded_;
+    search.expand(label);
+  }
+
+  std::int64_t expanded() const { return expanded_; }
+  bool is_stopped() const { return is_stopped_; }  // before it was sure
+  bool is_out_of_memory() const { return is_out_of_memory_; }
+
+ private:
+  static constexpr std::int64_t kTick = 256;  // labels between two looks at the clock
+
+  bool is_over(const Key& least, std::int64_t most) {
+    if (expanded_ >= most) {
+      return true;
+    }
+    if (expanded_ < next_tick_) {
+      return false;
+    }
+    next_tick_ = expanded_ + kTick;
+    if (tick_) {
+      tick_(least, expanded_ - ticked_);
+      ticked_ = expanded_;
+    }
+    return deadline_.over() || !has_memory();
+  }
+  // For as many labels as now, once more: vectors double.
+  bool has_memory() {
+    try {
+      held_.grow_to(2 * (labels.bytes() + queue_.capacity() * sizeof(Queued)));
+    } catch (const OutOfBudget&) {
+      is_out_of_memory_ = true;
+    }
+    return !is_out_of_memory_;
+  }
+
+  const Deadline& deadline_;
+  Held held_;
+  Tick tick_;
+  std::vector<Queued> queue_;  // a heap
+  std::int64_t expanded_ = 0;
+  std::int64_t next_tick_ = 0;
+  std::int64_t ticked_ = 0;
+  bool is_stopped_ = false;
+  bool is_out_of_memory_ = false;
+};
+
+}  // namespace mapsim::exact
