@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "arch/print.hpp"
 #include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "interop/accelforge.hpp"
 #include "interop/foreign_yaml.hpp"
 #include "interop/timeloop_import.hpp"
 #include "interop/zigzag.hpp"
@@ -143,6 +145,60 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
   return imported;
 }
 
+// A layer has an architecture of its own where the widths of its tensors change what a memory
+// holds.
+ImportedFiles import_accelforge(const ImportArguments& arguments) {
+  ForgeImport import = read_accelforge(
+      arguments.files, {arguments.timeloop.settings.begin(), arguments.timeloop.settings.end()});
+  const std::string heading = "# Imported from AccelForge.\n";
+  ImportedFiles imported{{}, std::move(import.notes)};
+  const auto add = [&imported](const std::string& name, const std::string& text) {
+    imported.files.push_back({name, text});
+    return text;
+  };
+  std::string usual;
+  if (import.arch) {
+    usual = add("arch.yaml", heading + print_arch(*import.arch));
+    parse_arch(usual, "arch.yaml");
+  }
+  if (!import.network) {
+    return imported;
+  }
+  add("network.yaml", heading + print_network(*import.network, "."));
+  const bool ruled = std::any_of(import.layers.begin(), import.layers.end(),
+                                 [](const auto& layer) { return !layer.constraints.empty(); });
+  if (import.arch && ruled) {
+    imported.notes.emplace_back(
+        "what is demanded of a layer's loops (min_usage, reuse ...) stands in its constraints; "
+        "mapsim network does not read these: its optima are those of a wider space");
+  }
+  for (std::size_t i = 0; i < import.layers.size(); ++i) {
+    const ForgeImport::Layer& layer = import.layers[i];
+    const std::string text =
+        add(layer.name + ".yaml", heading + print_workload(import.network->layers[i].workload));
+    const Workload workload = parse_workload(text, layer.name);
+    if (!import.arch) {
+      continue;
+    }
+    const std::string machine = heading + print_arch(layer.arch);
+    const std::string file = machine == usual ? "arch.yaml" : layer.name + ".arch.yaml";
+    if (machine != usual) {
+      add(file, machine);
+    }
+    const Problem problem{parse_arch(machine, file), workload};
+    const std::string where = fmt::format("# Imported from AccelForge, for {}.\n", file);
+    if (!layer.constraints.empty()) {
+      check_constraints(add(layer.name + ".constraints.yaml", where + layer.constraints), problem,
+                        arguments.files);
+    }
+    if (!layer.mapping.empty()) {
+      parse_mapping(add(layer.name + ".mapping.yaml", where + layer.mapping),
+                    layer.name + ".mapping.yaml", problem.arch(), problem.workload());
+    }
+  }
+  return imported;
+}
+
 }  // namespace
 
 std::vector<std::string> timeloop_files(std::vector<std::string> files,
@@ -165,10 +221,11 @@ Answer run(const ImportArguments& arguments) {
     throw UsageError("-o: '-' names no folder; the files go to a folder (./- is one)");
   }
   namespace fs = std::filesystem;
-  const ImportedFiles imported = arguments.format == "scalesim" ? import_scalesim(arguments)
-                                 : arguments.format == "zigzag" ? import_zigzag(arguments)
-                                 : arguments.format == "onnx"   ? import_onnx(arguments)
-                                                                : import_timeloop(arguments);
+  const ImportedFiles imported = arguments.format == "scalesim"     ? import_scalesim(arguments)
+                                 : arguments.format == "zigzag"     ? import_zigzag(arguments)
+                                 : arguments.format == "onnx"       ? import_onnx(arguments)
+                                 : arguments.format == "accelforge" ? import_accelforge(arguments)
+                                                                    : import_timeloop(arguments);
   std::error_code failure;
   fs::create_directories(arguments.folder, failure);
   if (failure) {

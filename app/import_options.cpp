@@ -33,7 +33,7 @@ Options timeloop_options(TimeloopArguments& a) {
            .excludes = {"--ert"}},
           {.names = "--set",
            .type = "NAME=VALUE",
-           .help = "timeloop: what a name of a template stands for",
+           .help = "timeloop, accelforge: what a name of a template stands for",
            .value = take,
            .repeats = true}};
 }
@@ -56,12 +56,14 @@ CommandOptions options_of(CompareArguments& a) {
 
 CommandOptions options_of(ImportArguments& a) {
   return {joined(
-      {{format_argument({"timeloop", "scalesim", "zigzag", "onnx", "gpu-table"}, a.format),
+      {{format_argument({"timeloop", "scalesim", "zigzag", "accelforge", "onnx", "gpu-table"},
+                        a.format),
         required({"FILE", "",
                   "timeloop: architecture, ERT, problem, mapping, constraints (YAML, templates); "
                   "scalesim: "
                   "configuration and topology (CFG CSV); zigzag: accelerator, workload, mapping "
-                  "(YAML); onnx: a model; gpu-table: GEMM timings "
+                  "(YAML); accelforge: arch, workload, mapping (YAML, templates); onnx: a model; "
+                  "gpu-table: GEMM timings "
                   "(CSV, T4 JSON)",
                   &a.files}),
         required({"-o,--out", "DIR",

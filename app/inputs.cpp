@@ -140,7 +140,7 @@ std::vector<Input> inputs_of(const ImportArguments& a) {
     return {{"CONFIGURATION", a.files[0], {FileKind::kScaleSim}},
             {"TOPOLOGY", a.files[1], {FileKind::kTopology}}};
   }
-  if (a.format == "zigzag") {
+  if (a.format == "zigzag" || a.format == "accelforge") {
     return {};  // told apart by their keys
   }
   const FileKinds wanted =

@@ -262,6 +262,11 @@ ExpressionValue call_function(const std::string& name,
   if (name == "str") {
     return text_value(to_text(argument(arguments, 0, at)));
   }
+  if (name == "dict" && arguments.empty()) {
+    Value map;
+    map.kind = Kind::kMap;
+    return map;
+  }
   return name == "range" ? number_range(arguments, at) : Value{};
 }
 

@@ -51,14 +51,15 @@ ConfigError relocated(const ConfigError& error, const std::string& file,
 
 class FrontEnd {
  public:
-  FrontEnd(std::string name, const FrontEndSettings& settings) : name_{std::move(name)} {
+  FrontEnd(std::string name, const FrontEndSettings& settings, Includes includes)
+      : name_{std::move(name)}, includes_{includes} {
     for (const auto& [key, text] : settings) {
       values_[key] = setting_value(text);
     }
   }
 
   FrontEndDocument run(const std::string& text) {
-    Node root = load(text, name_);
+    Node root = load(text, name_, values_);
     all_.document.file = name_;
     all_.document.root = std::move(root);
     return std::move(all_);
@@ -66,11 +67,11 @@ class FrontEnd {
 
  private:
   // The tree of a file, its lines behind those of the files before.
-  Node load(const std::string& text, const std::string& path) {
+  Node load(const std::string& text, const std::string& path, const TemplateValues& values) {
     if (++depth_ > kDeepestInclude || ++files_ > kMostFiles) {
       throw ConfigError{{{path, 0, 0, "", "too many files include each other", ""}}};
     }
-    AssembledText assembled = is_template(text) ? render(text, path) : as_it_is(text, path);
+    AssembledText assembled = is_template(text) ? render(text, path, values) : as_it_is(text, path);
     Document document;
     try {
       document = parse_yaml(assembled.text, path, Tags::kKept);
@@ -98,18 +99,24 @@ class FrontEnd {
     node.line += base;
     if (node.kind == Node::Kind::kScalar && node.tag == "!include") {
       try {
-        node = included(node.text, "", path);
+        node = included(node.text, "", path, values_);
       } catch (const ExpressionError& error) {
         complain(node.line, error.what());
       }
       return;
     }
     if (const std::size_t mark = node.text.find(kMark); mark != std::string::npos) {
-      const auto found = nodes_.find(node.text);
+      const std::size_t dot = std::min(node.text.find('.'), node.text.size());
+      const auto found = nodes_.find(node.text.substr(0, dot));
       if (found == nodes_.end()) {
         complain(node.line, "a file that is included must stand alone: as a value, or as an item");
       }
-      node = found->second;
+      const std::string key = node.text.substr(dot);
+      const Node* part = part_of(found->second, key);
+      if (part == nullptr) {
+        complain(node.line, fmt::format("what is included has no '{}'", key.substr(1)));
+      }
+      node = Node{*part};
       return;
     }
     for (Node& item : node.items) {
@@ -121,25 +128,36 @@ class FrontEnd {
     }
   }
 
+  // What a path of keys leads to: problem.instance.
+  static const Node* part_of(const Node& node, const std::string& key) {
+    const Node* part = &node;
+    for (const TextPiece& each : pieces(key, ".")) {
+      part = part == nullptr ? nullptr : value_of(*part, each.text);
+    }
+    return part;
+  }
+
   [[noreturn]] void complain(int line, const std::string& message) const {
     const LinePlace& place = all_.lines[static_cast<std::size_t>(line) - 1];
     throw ConfigError{{{place.file, place.line, 1, "", message, place.text}}};
   }
 
-  AssembledText render(const std::string& text, const std::string& path) {
+  AssembledText render(const std::string& text, const std::string& path,
+                       const TemplateValues& values) {
     TemplateFunctions functions;
     functions.call = [this, path](const std::string& name,
-                                  const std::vector<ExpressionValue>& arguments) {
-      return call(name, arguments, path);
+                                  const std::vector<ExpressionValue>& arguments,
+                                  const TemplateValues& here) {
+      return call(name, arguments, path, includes_ == Includes::kInherit ? here : values_);
     };
     functions.text_of = [this](const std::string& mark) -> const AssembledText& {
       return texts_.at(mark);
     };
-    return render_template(text, path, values_, functions);
+    return render_template(text, path, values, functions);
   }
 
   ExpressionValue call(const std::string& name, const std::vector<ExpressionValue>& arguments,
-                       const std::string& from) {
+                       const std::string& from, const TemplateValues& known) {
     const auto folder = [&] { return text_value(folder_of_file(from).string()); };
     const std::string first = arguments.empty() ? "" : to_text(arguments[0]);
     const std::string second = arguments.size() < 2 ? "" : to_text(arguments[1]);
@@ -165,15 +183,16 @@ class FrontEnd {
       }
       ++depth_;
       const std::string mark = std::to_string(texts_.size());
-      AssembledText assembled = is_template(text) ? render(text, path) : as_it_is(text, path);
+      AssembledText assembled =
+          is_template(text) ? render(text, path, known) : as_it_is(text, path);
       --depth_;
       texts_.emplace(mark, std::move(assembled));
       return text_value("\x01" + mark + "\x01");
     }
     if (name == "include") {
-      return mark_of(included(first, second, from));
+      return mark_of(included(first, second, from, known));
     }
-    return name == "include_all" ? mark_of(all_of(first, second, from)) : ExpressionValue{};
+    return name == "include_all" ? mark_of(all_of(first, second, from, known)) : ExpressionValue{};
   }
 
   ExpressionValue mark_of(Node node) {
@@ -210,22 +229,21 @@ class FrontEnd {
   }
 
   // A file, or what a key of it leads to: problem.instance.
-  Node included(const std::string& name, const std::string& key, const std::string& from) {
+  Node included(const std::string& name, const std::string& key, const std::string& from,
+                const TemplateValues& known) {
     const std::string path = must_find(name, from).string();
-    Node node = load(read_yaml_text(path), path);
-    for (const TextPiece& part : pieces(key, ".")) {
-      const Node* value = value_of(node, part.text);
-      if (value == nullptr) {
-        throw ExpressionError{0, fmt::format("'{}' has no '{}'", path, key)};
-      }
-      node = Node{*value};
+    const Node node = load(read_yaml_text(path), path, known);
+    const Node* part = part_of(node, key);
+    if (part == nullptr) {
+      throw ExpressionError{0, fmt::format("'{}' has no '{}'", path, key)};
     }
-    return node;
+    return *part;
   }
 
   // Of files that a pattern like folder/*.yaml names, in the order of their names: their lists as
   // one.
-  Node all_of(const std::string& pattern, const std::string& key, const std::string& from) {
+  Node all_of(const std::string& pattern, const std::string& key, const std::string& from,
+              const TemplateValues& known) {
     const fs::path whole{pattern};
     const fs::path folder =
         must_find(whole.has_parent_path() ? whole.parent_path().string() : ".", from);
@@ -252,7 +270,7 @@ class FrontEnd {
     list.kind = Node::Kind::kSequence;
     list.line = 1;
     for (const std::string& name : names) {
-      Node node = included(name, key, from);
+      Node node = included(name, key, from, known);
       if (node.kind == Node::Kind::kSequence) {
         list.items.insert(list.items.end(), node.items.begin(), node.items.end());
       } else {
@@ -263,7 +281,8 @@ class FrontEnd {
   }
 
   std::string name_;
-  TemplateValues values_;
+  Includes includes_;
+  TemplateValues values_;  // the settings
   std::vector<fs::path> paths_;
   std::map<std::string, Node> nodes_;           // by their marks
   std::map<std::string, AssembledText> texts_;  // likewise
@@ -275,12 +294,13 @@ class FrontEnd {
 }  // namespace
 
 FrontEndDocument parse_front_end(const std::string& text, const std::string& path,
-                                 const FrontEndSettings& settings) {
-  return FrontEnd{path, settings}.run(text);
+                                 const FrontEndSettings& settings, Includes includes) {
+  return FrontEnd{path, settings, includes}.run(text);
 }
 
-FrontEndDocument read_front_end(const std::string& path, const FrontEndSettings& settings) {
-  return parse_front_end(read_yaml_text(path), path, settings);
+FrontEndDocument read_front_end(const std::string& path, const FrontEndSettings& settings,
+                                Includes includes) {
+  return parse_front_end(read_yaml_text(path), path, settings, includes);
 }
 
 ConfigError at_its_place(const ConfigError& error, const FrontEndDocument& source) {

@@ -92,7 +92,9 @@ class Renderer {
       const auto value = values_.find(name);
       return value == values_.end() ? ExpressionValue{} : value->second;
     };
-    names_.call = functions.call;
+    names_.call = [this](const std::string& name, const std::vector<ExpressionValue>& arguments) {
+      return functions_.call(name, arguments, values_);
+    };
   }
 
   AssembledText run() {
@@ -142,7 +144,25 @@ class Renderer {
       }
       add_tag(at, open, close, sign);
       at = after_tag(open, close, sign);
+      if (sign == '%' && pieces_.back().text == "raw") {
+        pieces_.pop_back();
+        at = add_raw(at);
+      }
     }
+  }
+
+  // What stands before `endraw`, as it is, from `at` on.
+  std::size_t add_raw(std::size_t at) {
+    for (std::size_t open = text_.find("{%", at); open != text_.npos;
+         open = text_.find("{%", open + 2)) {
+      const std::size_t word = text_.find_first_not_of(" \t-", open + 2);
+      const std::size_t close = text_.find("%}", open);
+      if (word != text_.npos && close != text_.npos && text_.compare(word, 6, "endraw") == 0) {
+        pieces_.push_back({Piece::Kind::kText, std::string_view{text_}.substr(at, open - at), at});
+        return after_tag(open, close, '%');
+      }
+    }
+    fail(at, "the file ends before 'endraw'");
   }
 
   bool alone_before(std::size_t open) const {
@@ -255,12 +275,30 @@ class Renderer {
         assign(rest, offset);
       }
     } else if (word == "assert") {
-      if (wanted && !is_true(evaluate(rest.substr(0, rest.rfind(", ")), offset))) {
+      if (wanted && !is_true(evaluate(rest.substr(0, end_of_condition(rest)), offset))) {
         fail(offset, "the assertion does not hold");
       }
     } else {
       fail(piece.offset, fmt::format("a statement '{}' is not known here", word));
     }
+  }
+
+  // assert CONDITION, MESSAGE: the comma between them.
+  static std::size_t end_of_condition(std::string_view rest) {
+    int depth = 0;
+    char quote = '\0';
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      const char c = rest[i];
+      if (quote != '\0') {
+        quote = c == quote ? '\0' : quote;
+      } else if (c == '"' || c == '\'') {
+        quote = c;
+      } else if (c == ',' && depth == 0) {
+        return i;
+      }
+      depth += quote != '\0' ? 0 : (c == '(' || c == '[') - (c == ')' || c == ']');
+    }
+    return rest.size();
   }
 
   void assign(std::string_view rest, std::size_t offset) {

@@ -28,7 +28,10 @@ using TemplateValues = std::map<std::string, ExpressionValue>;
 
 // What a template may call: the functions of the front end that it is written for.
 struct TemplateFunctions {
-  std::function<ExpressionValue(const std::string&, const std::vector<ExpressionValue>&)> call;
+  // The last: what names stand for where it is called.
+  std::function<ExpressionValue(const std::string&, const std::vector<ExpressionValue>&,
+                                const TemplateValues&)>
+      call;
   // What stands for a text with places of its own, as `call` has returned it between two \x01.
   std::function<const AssembledText&(const std::string&)> text_of;
 };
@@ -36,9 +39,10 @@ struct TemplateFunctions {
 // Does it hold {{ }} or {% %} outside of comments?
 bool is_template(const std::string& text);
 
-// The text that a Jinja template stands for: {{ expressions }}, set, if, elif, else, for, assert
-// and comments, as interop/expression.hpp computes. Expressions in comments of YAML are left alone.
-// Throws ConfigError at the place of the template that has no value or that is not known here.
+// The text that a Jinja template stands for: {{ expressions }}, set, if, elif, else, for, assert,
+// raw and comments, as interop/expression.hpp computes. Expressions in comments of YAML are left
+// alone. Throws ConfigError at the place of the template that has no value or that is not known
+// here.
 AssembledText render_template(const std::string& text, const std::string& file,
                               TemplateValues values, const TemplateFunctions& functions);
 

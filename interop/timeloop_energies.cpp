@@ -4,73 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cmath>
 #include <cstdlib>
 #include <set>
 
 #include "arch/technology.hpp"
-#include "interop/foreign_yaml.hpp"
+#include "interop/own_tables.hpp"
 
 namespace mapsim {
 
 namespace {
 
-struct Process {
-  Technology technology;
-  double nanometres;
-};
-constexpr std::array kProcesses{Process{Technology::k45nm, 45}, Process{Technology::k16nm, 16},
-                                Process{Technology::k7nm, 7}};
-
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
-}
-
-// The nearest of the tables, by the ratio of sizes; 45 nm where nothing is said.
-Technology nearest(const std::string& text) {
-  const double size = std::strtod(text.c_str(), nullptr);
-  if (!(size > 0)) {
-    return Technology::k45nm;
-  }
-  const auto distance = [size](const Process& each) {
-    return std::abs(std::log(each.nanometres / size));
-  };
-  return std::min_element(
-             kProcesses.begin(), kProcesses.end(),
-             [&](const Process& a, const Process& b) { return distance(a) < distance(b); })
-      ->technology;
-}
-
-// A word in the type of a DRAM; the first that fits. LPDDR4 has no table of its own.
-struct DramType {
-  std::string_view word;
-  StorageKind kind;
-};
-constexpr std::array kDramTypes{
-    DramType{"hbm3e", StorageKind::kHbm3e}, DramType{"hbm3", StorageKind::kHbm3},
-    DramType{"hbm2e", StorageKind::kHbm2e}, DramType{"hbm", StorageKind::kHbm2},
-    DramType{"gddr6", StorageKind::kGddr6}, DramType{"gddr", StorageKind::kGddr5},
-    DramType{"lpddr", StorageKind::kLpddr5}};
-
-StorageKind kind_of(const TimeloopStorage& storage, const TimeloopMaterial& material) {
-  if (storage.off_chip) {
-    const std::string type = lower(material.type);
-    for (const DramType& each : kDramTypes) {
-      if (type.find(each.word) != std::string::npos) {
-        return each.kind;
-      }
-    }
-    return StorageKind::kDram;
-  }
-  const std::string klass = lower(material.klass);
-  const bool file = klass.find("regfile") != std::string::npos ||
-                    klass.find("_rf") != std::string::npos ||
-                    klass.find("register") != std::string::npos;
-  return file ? StorageKind::kRegfile : StorageKind::kSram;
 }
 
 class OwnEnergies {
@@ -102,7 +50,7 @@ class OwnEnergies {
   }
 
   Technology technology_of(const TimeloopMaterial& material) {
-    const Technology taken = nearest(material.technology);
+    const Technology taken = nearest_technology(std::strtod(material.technology.c_str(), nullptr));
     if (material.technology != to_string(taken)) {
       substitutes_.insert(
           fmt::format("technology {}: the table of {}",
@@ -114,7 +62,7 @@ class OwnEnergies {
 
   void add(TimeloopStorage& storage) {
     const TimeloopMaterial& made = material(storage.name);
-    const StorageKind kind = kind_of(storage, made);
+    const StorageKind kind = own_storage_kind(made.klass, storage.off_chip, made.type);
     if (is_on_chip(kind) && !storage.words) {
       substitutes_.insert(
           fmt::format("{} has no size, so that no table has an energy for it: its "
@@ -142,21 +90,13 @@ class OwnEnergies {
   void add_compute() {
     const TimeloopMaterial& made = material(machine_.compute_name);
     const Technology technology = technology_of(made);
-    const std::string klass = lower(made.klass);
-    const NumberFormat format =
-        klass.find("fp") != std::string::npos ? NumberFormat::kFloat : NumberFormat::kInteger;
     const Bits width{made.multiplier_bits > 0 ? made.multiplier_bits : machine_.compute_bits};
     const Bits sum{made.adder_bits > 0 ? made.adder_bits : width.count()};
-    const Figure multiply = multiply_energy(technology, format, width, width);
-    const Figure add = add_energy(technology, format, sum);
-    machine_.compute_energy = multiply.value + add.value;
-    machine_.compute_area =
-        mac_area(technology, format,
-                 Picojoules{multiply_energy(Technology::k45nm, format, width, width).value},
-                 Picojoules{add_energy(Technology::k45nm, format, sum).value})
-            .value;
+    const OwnMac mac = own_mac(technology, made.klass, width, sum);
+    machine_.compute_energy = mac.energy;
+    machine_.compute_area = mac.area;
     origins_[machine_.compute_name] =
-        fmt::format("energy by our table: {}; {}; area by our table", multiply.source, add.source);
+        fmt::format("energy by our table: {}; area by our table", mac.source);
   }
 
   const TimeloopArchSection& arch_;

@@ -286,9 +286,9 @@ class LayerReader {
   const Node* mapping_;
 };
 
-class Importer {
+class ZigzagImporter {
  public:
-  explicit Importer(std::vector<Document> documents) : documents_{std::move(documents)} {
+  explicit ZigzagImporter(std::vector<Document> documents) : documents_{std::move(documents)} {
     for (Document& document : documents_) {
       keep_last(document.root, document.file, import_.notes);
     }
@@ -372,7 +372,7 @@ class Importer {
 }  // namespace
 
 ZigzagImport import_zigzag(std::vector<Document> documents) {
-  return Importer{std::move(documents)}.read();
+  return ZigzagImporter{std::move(documents)}.read();
 }
 
 ZigzagImport read_zigzag(const std::vector<std::string>& paths) {

@@ -29,6 +29,12 @@ WORKLOADS = re.compile(r"^(prob|workload|layer)")
 LAYER_SETTINGS = {"BATCH_SIZE": "1", "ENCODED_INPUT_BITS": "1", "ENCODED_WEIGHT_BITS": "1",
                   "ENCODED_OUTPUT_BITS": "1"}
 SETTINGS = {"psum_datawidth": "16", "input_weight_datawidth": "8", "mac_class": "intmac"}
+# What AccelForge's own tests hand to its templates, and values for those that other templates include.
+FORGE_SETTINGS = {"N_EINSUMS": "2", "BATCH_SIZE": "1", "DECODE": "False", "N_NEW_TOKENS": "256",
+                  "ATTENTION_TYPE": "grouped_query"}
+FORGE_PART_SETTINGS = {name: "8" for name in (
+    "N_HEADS", "N_Q_HEADS_PER_KV_HEAD", "N_EMB_PER_HEAD", "N_HIDDEN_DIMS", "N_FF_DIMS", "N_SHARED_FF_DIMS", "N_EXPERTS",
+    "N_EXPERTS_PER_TOKEN", "N_V_DIMS", "N_Q_LATENT", "N_KV_LATENT", "CHUNK_SIZE")}
 SECTION = re.compile(r"^([A-Za-z_]+)\s*:", re.MULTILINE)
 CONSTRAINTS = {"constraints", "mapspace", "mapspace_constraints", "architecture_constraints"}
 SECONDS = 120  # for one set
@@ -68,11 +74,12 @@ class Checkout:
         for path in self.having({"architecture", "arch"}):
             if "problem" in self.sections[path]:
                 self.add("one file", "timeloop", [path])
-            elif not self.is_part_of_template(path):
+            elif not self.is_part_of_template(path) and "!Memory" not in path.read_text(errors="replace"):
                 self.design(path)
         self.old_configurations()
         self.scalesim()
         self.zigzag()
+        self.accelforge()
         return self.sets
 
     def is_sparse(self, files):
@@ -197,6 +204,22 @@ class Checkout:
                      if ("D0" in each.read_text()) == ("D0" in mapping.read_text())]
             for each in files or [[path]]:
                 self.add(kind, "zigzag", each)
+
+
+    # A machine, or a workload with the values that its template asks for.
+    def accelforge(self):
+        for path in self.having({"arch", "workload"}):
+            text = path.read_text(errors="replace")
+            if "examples" not in path.parts:
+                continue
+            if re.search(r"^\s*- !Memory", text, re.MULTILINE) and "arch" in self.sections[path]:
+                kind = "AccelForge machine" + (", in memory" if "compute_in_memory" in path.parts else "")
+                self.add(kind, "accelforge", [path])
+            elif "workload" in self.sections[path]:
+                part = any(name.startswith("_") for name in path.relative_to(self.root).parts)
+                values = {**FORGE_SETTINGS, **(FORGE_PART_SETTINGS if part else {})}
+                self.add("AccelForge workload", "accelforge", [path],
+                         *(word for name, value in values.items() for word in ("--set", f"{name}={value}")))
 
 
 # The first message, without what differs from file to file.

@@ -196,6 +196,23 @@ TEST(FrontEnd, IncludesAndMerges) {
   EXPECT_EQ(at(read.document.root, "there").text, "True");
 }
 
+TEST(FrontEnd, IncludedTemplatesMayInheritNamesAndBeFollowedByKeys) {
+  const Folder folder;
+  folder.write("part.yaml", "sizes: {A: {{a}}}\nlist: [1, 2]\n");
+  const std::string path =
+      folder.write("t.yaml",
+                   "{% set a = 5 %}\n{% set PART = include('part.yaml', '') %}\n"
+                   "{% assert a in [5, 6], \"5, or 6\" %}\n"
+                   "{% raw %}\n# {{not a name}} {% nor a statement %}\n{% endraw %}\n"
+                   "sizes:\n  <<<: [{{PART}}.sizes]\nlist:\n- {{PART}}.list\n"
+                   "none: {{ dict() | length }}\n");
+  const Node root = read_front_end(path, {}, Includes::kInherit).document.root;
+  EXPECT_EQ(at(at(root, "sizes"), "A").text, "5");
+  EXPECT_EQ(at(root, "list").items.at(0).items.size(), 2U);
+  EXPECT_EQ(at(root, "none").text, "0");
+  EXPECT_THROW(read_front_end(path, {}), ConfigError);  // `a` is no setting
+}
+
 TEST(FrontEnd, PlainMergesReplaceAndOwnKeysWin) {
   const Node root = parse_front_end(
                         "a: &a {x: 1, m: {p: 1, q: 2}}\nb: &b {x: 2, y: 3}\n"

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interop/accelforge_component.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "interop/foreign_yaml.hpp"
+#include "interop/own_tables.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+struct Action {
+  std::optional<double> energy;  // J
+  std::optional<double> rate;    // actions a second
+  double bits = 1;               // of an action
+};
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool has(const std::string& text, std::string_view word) {
+  return text.find(word) != std::string::npos;
+}
+
+class ComponentReader {
+ public:
+  ComponentReader(Reader& reader, const Node& node, const Node* attributes, const ForgeNames& names,
+                  ImportNotes& notes)
+      : reader_{reader}, node_{node}, attributes_{attributes}, names_{names}, notes_{notes} {}
+
+  ForgeComponent read() {
+    const bool memory = node_.tag == "!Memory";
+    const Fields fields = reader_.fields(node_, {"name",
+                                                 "component_class",
+                                                 "actions",
+                                                 "enabled",
+                                                 "area",
+                                                 "area_scale",
+                                                 "leak_power",
+                                                 "leak_power_scale",
+                                                 "energy_scale",
+                                                 "actions_scale",
+                                                 "total_latency",
+                                                 "throughput_scale",
+                                                 "n_parallel_instances",
+                                                 "extra_attributes_for_component_model",
+                                                 "spatial",
+                                                 "skip_initial_output_write",
+                                                 memory ? "size" : "name",
+                                                 memory ? "tensors" : "name",
+                                                 memory ? "bits_per_value" : "name",
+                                                 memory ? "bits_per_action" : "name"});
+    out_.name = reader_.name(fields.require("name")).value_or("");
+    if (const Node* enabled = fields.find("enabled")) {
+      out_.enabled = number(*enabled) != 0;
+    }
+    if (const Node* initial = fields.find("skip_initial_output_write");
+        initial != nullptr && number(*initial) == 0) {
+      reader_.error(*initial,
+                    "sums that are fetched before the first addition have no counterpart");
+    }
+    if (!out_.enabled) {
+      return out_;
+    }
+    klass_ = fields.find("component_class");
+    extra_ = fields.find("extra_attributes_for_component_model");
+    instances_ = scale(fields, "n_parallel_instances");
+    if (memory) {
+      const Node* size = fields.require("size");
+      out_.size = size == nullptr ? 1 : number(*size);
+      out_.kind = std::isfinite(out_.size) ? StorageKind::kSram : StorageKind::kDram;
+    }
+    read_actions(fields, memory ? std::vector<std::string>{"read", "write"}
+                                : std::vector<std::string>{"compute"});
+    read_physical(fields);
+    take_missing(memory);
+    const double energy = scale(fields, "energy_scale") * scale(fields, "actions_scale");
+    const auto joules = [&](const Action& action) {
+      return action.energy.value_or(0) * energy / action.bits;
+    };
+    out_.read_energy = joules(actions_.front());
+    out_.write_energy = joules(actions_.back());
+    read_rates(fields);
+    return out_;
+  }
+
+ private:
+  double number(const Node& node) { return read_forge_number(reader_, node, names_); }
+
+  double scale(const Fields& fields, const char* key) {
+    const Node* node = fields.find(key);
+    return node == nullptr ? 1 : number(*node);
+  }
+
+  std::string klass() const { return klass_ == nullptr ? "" : klass_->text; }
+  bool is_dummy() const { return klass() == "Dummy"; }
+
+  void read_actions(const Fields& fields, const std::vector<std::string>& wanted) {
+    actions_.resize(wanted.size());
+    const Node* bits = value_of(node_, "bits_per_action");
+    for (Action& action : actions_) {
+      action.bits = bits == nullptr ? 1 : number(*bits);
+    }
+    const Node* list = fields.find("actions");
+    for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+      const Fields each =
+          reader_.fields(list->items[i], {"name", "energy", "energy_scale", "latency", "throughput",
+                                          "throughput_scale", "bits_per_action",
+                                          "extra_attributes_for_component_model"});
+      const auto which = reader_.choice(each.require("name"), wanted, "action");
+      if (!which) {
+        continue;
+      }
+      Action& action = actions_[*which];
+      if (const Node* energy = each.find("energy")) {
+        action.energy = number(*energy) * scale(each, "energy_scale");
+      }
+      if (const Node* rate = each.find("throughput")) {
+        action.rate = number(*rate) * scale(each, "throughput_scale");
+      } else if (const Node* latency = each.find("latency")) {
+        const double seconds = number(*latency);
+        action.rate = seconds > 0 ? 1 / seconds : kNoLimit;
+      }
+      if (const Node* own = each.find("bits_per_action")) {
+        action.bits = number(*own);
+      }
+      if (!(action.bits > 0) || (action.rate && !(*action.rate > 0))) {
+        reader_.error(list->items[i], "bits_per_action and throughput are above 0");
+        action = {};
+      }
+    }
+  }
+
+  void read_physical(const Fields& fields) {
+    if (const Node* area = fields.find("area")) {
+      out_.physical.area =
+          SquareMillimetres{number(*area) * 1e6 * scale(fields, "area_scale") * instances_};
+    }
+    if (const Node* leak = fields.find("leak_power")) {
+      out_.physical.leakage =
+          Milliwatts{number(*leak) * 1e3 * scale(fields, "leak_power_scale") * instances_};
+    }
+  }
+
+  // Of all components, or of this one: 65e-9 -> 65.
+  double attribute(const char* key) {
+    const Node* own = extra_ == nullptr ? nullptr : value_of(*extra_, key);
+    const Node* usual = attributes_ == nullptr ? nullptr : value_of(*attributes_, key);
+    const Node* found = own != nullptr ? own : usual;
+    return found == nullptr ? 0 : number(*found);
+  }
+
+  // What the file leaves to the model of its class. `Dummy` costs nothing.
+  void take_missing(bool memory) {
+    const bool energies = std::all_of(actions_.begin(), actions_.end(),
+                                      [](const Action& action) { return action.energy; });
+    if (energies || is_dummy()) {
+      return;
+    }
+    const Technology technology = nearest_technology(attribute("tech_node") * 1e9);
+    const std::string word = lower(klass());
+    const bool off_chip = has(word, "dram") || has(word, "ddr") || has(word, "hbm");
+    std::string source;
+    if (memory && (off_chip || has(word, "sram") || has(word, "buffer") || has(word, "reg"))) {
+      out_.kind = own_storage_kind(klass(), off_chip, klass());
+      if (!off_chip && !std::isfinite(out_.size)) {
+        reader_.error(
+            node_, fmt::format("{} has no size, so that no table has an energy for it", out_.name));
+        return;
+      }
+      const Bits capacity{std::isfinite(out_.size) ? static_cast<std::int64_t>(out_.size)
+                                                   : std::int64_t{0}};
+      const Figure energy = storage_energy(technology, out_.kind, capacity);
+      for (Action& action : actions_) {
+        action.energy = action.energy.value_or(energy.value * 1e-12 * action.bits);
+      }
+      if (!off_chip && !out_.physical.area) {
+        out_.physical.area = SquareMillimetres{storage_area(technology, out_.kind, capacity).value};
+      }
+      source = energy.source;
+    } else if (!memory && has(word, "mac")) {
+      const auto width = [this](const char* key, std::int64_t otherwise) {
+        const double bits = attribute(key);
+        return Bits{bits >= 1 ? static_cast<std::int64_t>(bits) : otherwise};
+      };
+      const Bits operand = width("multiplier_width", 8);
+      const OwnMac mac = own_mac(technology, klass(), operand, width("adder_width", 16));
+      actions_.front().energy = mac.energy * 1e-12;
+      if (!out_.physical.area) {
+        out_.physical.area = SquareMillimetres{mac.area};
+      }
+      source = mac.source;
+    } else {
+      reader_.error(klass_ == nullptr ? node_ : *klass_,
+                    klass_ == nullptr
+                        ? fmt::format("{} needs energies of its actions", out_.name)
+                        : fmt::format("no energies are known of the class {}; give its actions "
+                                      "energies",
+                                      quoted(klass())));
+      return;
+    }
+    notes_.lines.push_back(fmt::format(
+        "{}: energies by our own tables (docs/energy.md), not by the model of the class "
+        "{}: {}",
+        out_.name, klass(), source));
+  }
+
+  // sum(a.n_calls / a.throughput for a in actions) and what else designs write: `max`, `n_calls`
+  // alone, a factor behind it.
+  void read_rates(const Fields& fields) {
+    const Node* latency = fields.find("total_latency");
+    std::string text = latency == nullptr ? "sum(a.n_calls/a.throughputforainactions)" : "";
+    for (std::size_t i = 0; latency != nullptr && i < latency->text.size(); ++i) {
+      text += std::isspace(static_cast<unsigned char>(latency->text[i])) != 0
+                  ? ""
+                  : std::string{latency->text[i]};
+    }
+    const bool by_rate = text.find("(a.n_calls/a.throughputforainactions)") == 3;
+    const bool by_calls = text.find("(a.n_callsforainactions)") == 3;
+    const bool sums = text.starts_with("sum");
+    if ((!sums && !text.starts_with("max")) || (!by_rate && !by_calls)) {
+      reader_.error(
+          *latency,
+          "a time of another form than sum(a.n_calls / a.throughput for a in actions), or "
+          "max(...), has no counterpart");
+      return;
+    }
+    const std::string behind = text.substr(text.find(')') + 1);
+    double factor = 1;
+    if (!behind.empty()) {
+      try {
+        factor = evaluate_number("1.0" + behind, names_);
+      } catch (const ExpressionError& error) {
+        reader_.error(*latency, error.what());
+      }
+    }
+    out_.shares_port = sums;
+    bool unknown = false;
+    const double scaled =
+        scale(fields, "throughput_scale") * instances_ / (factor * scale(fields, "actions_scale"));
+    const auto rate = [&](const Action& action) {
+      unknown = unknown || (by_rate && !action.rate && !is_dummy());
+      return (by_calls ? 1 : action.rate.value_or(kNoLimit)) * action.bits * scaled;
+    };
+    out_.read_rate = rate(actions_.front());
+    out_.write_rate = rate(actions_.back());
+    if (unknown) {
+      notes_.lines.push_back(fmt::format(
+          "{}: its throughput is that of the model of its class, which is not known here: it sets "
+          "no pace",
+          out_.name));
+    }
+  }
+
+  Reader& reader_;
+  const Node& node_;
+  const Node* attributes_;
+  const ForgeNames& names_;
+  ImportNotes& notes_;
+  const Node* klass_ = nullptr;
+  const Node* extra_ = nullptr;
+  double instances_ = 1;
+  std::vector<Action> actions_;
+  ForgeComponent out_;
+};
+
+}  // namespace
+
+ForgeComponent read_forge_component(Reader& reader, const Node& node, const Node* attributes,
+                                    const ForgeNames& names, ImportNotes& notes) {
+  return ComponentReader{reader, node, attributes, names, notes}.read();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "interop/accelforge.hpp"
+#include "interop/foreign_yaml.hpp"
+#include "workloads/load.hpp"
+
+namespace mapsim {
+
+namespace {
+
+const Words kSections{"arch",      "workload", "renames", "mapping",
+                      "variables", "mapper",   "config",  "model"};
+
+class ForgeImporter {
+ public:
+  void add(FrontEndDocument document) { documents_.push_back(std::move(document)); }
+
+  ForgeImport read() {
+    for (FrontEndDocument& document : documents_) {
+      sources_.push_back({Reader{document.document}, &document});
+      try_at(sources_.back(), [&](Source& source) { find_sections(source); });
+    }
+    const Section* arch = section("arch");
+    const Section* workload = section("workload");
+    if (arch == nullptr && workload == nullptr) {
+      throw ConfigError{{{documents_.front().document.file, 0, 0, "",
+                          "neither an architecture (arch) nor a workload of AccelForge", ""}}};
+    }
+    if (workload != nullptr) {
+      read_workload(*workload);
+    }
+    if (arch != nullptr) {
+      read_machines(*arch);
+    }
+    for (const std::string& line : notes_.text()) {
+      if (std::find(import_.notes.begin(), import_.notes.end(), line) == import_.notes.end()) {
+        import_.notes.push_back(line);
+      }
+    }
+    return std::move(import_);
+  }
+
+ private:
+  struct Source {
+    Reader reader;
+    const FrontEndDocument* document;
+  };
+  struct Section {
+    Source* source;
+    const Node* node;
+  };
+
+  // Complaints stand at the lines that people wrote.
+  template <class Work>
+  void try_at(Source& source, const Work& work) {
+    try {
+      work(source);
+      source.reader.finish();
+    } catch (const ConfigError& error) {
+      throw at_its_place(error, *source.document);
+    }
+  }
+
+  const Section* section(const std::string& key) const {
+    const auto found = sections_.find(key);
+    return found == sections_.end() ? nullptr : &found->second;
+  }
+
+  void find_sections(Source& source) {
+    const Fields fields = source.reader.fields(source.reader.root(), kSections);
+    for (const std::string& key : kSections) {
+      const Node* node = fields.find(key);
+      if (node != nullptr && !sections_.try_emplace(key, Section{&source, node}).second) {
+        source.reader.error(*node, fmt::format("a second '{}' among the files", key));
+      }
+      if (node != nullptr && (key == "mapper" || key == "config" || key == "model")) {
+        notes_.trifles.push_back({"sections that have no part here", key, ""});
+      }
+    }
+  }
+
+  // Of `variables`: each may name those above it.
+  void add_variables(ForgeNames& names) {
+    const Section* variables = section("variables");
+    if (variables == nullptr) {
+      return;
+    }
+    try_at(*variables->source, [&](Source& source) {
+      for (const Entry* entry : source.reader.entries(*variables->node, "a map of variables")) {
+        try {
+          names.numbers[entry->key.text] = evaluate_number(entry->value.text, names);
+        } catch (const ExpressionError& error) {
+          source.reader.error(entry->value, error.offset(), error.what());
+        }
+      }
+    });
+  }
+
+  void read_workload(const Section& workload) {
+    const Section* renames = section("renames");
+    try_at(*workload.source, [&](Source& source) {
+      einsums_ = read_forge_einsums(source.reader, *workload.node,
+                                    renames == nullptr ? nullptr : renames->node, notes_);
+    });
+    Network network;
+    network.name = "accelforge";
+    std::size_t between = 0;
+    for (const ForgeEinsum& einsum : einsums_) {
+      between += static_cast<std::size_t>(
+          (einsum.names.sets.at("Intermediates").surely >> (einsum.tensors.size() - 1)) & 1U);
+      if (einsum.copies) {
+        notes_.trifles.push_back(
+            {"copies, which cost nothing where both tensors lie in the "
+             "outermost memory, here and there",
+             einsum.name, ""});
+      } else if (einsum.is_stream()) {
+        add_stream(einsum, network);
+      } else {
+        add_layer(einsum, network);
+      }
+    }
+    if (between > 0) {
+      notes_.lines.push_back(fmt::format(
+          "einsums run one after the other: {} tensors between them go to the outermost memory and "
+          "come back; fused mappings are left out",
+          between));
+    }
+    import_.network = std::move(network);
+  }
+
+  void add_stream(const ForgeEinsum& einsum, Network& network) {
+    Stream stream;
+    stream.name = einsum.name;
+    stream.count = einsum.count;
+    stream.kind = "Elementwise";
+    for (const ForgeTensor& tensor : einsum.tensors) {
+      (tensor.output ? stream.out : stream.in) = Bits{
+          (tensor.output ? stream.out : stream.in).count() + tensor.size * tensor.bits.count()};
+    }
+    network.streams.push_back(std::move(stream));
+  }
+
+  void add_layer(const ForgeEinsum& einsum, Network& network) {
+    try {
+      network.layers.push_back(
+          {einsum.name, parse_workload(workload_text(einsum), einsum.name), einsum.count});
+      import_.layers.emplace_back().name = einsum.name;
+    } catch (const ConfigError& error) {
+      const std::string& why = error.diagnostics().front().message;
+      notes_.lines.push_back(fmt::format("{} is left out: {}", einsum.name, why));
+      network.unpriced[einsum.name] += einsum.count;
+    }
+  }
+
+  static std::string workload_text(const ForgeEinsum& einsum) {
+    const auto term = [](const ForgeTensor& tensor) {
+      return fmt::format("{}[{}]", tensor.name, joined(tensor.ranks, "]["));
+    };
+    std::vector<std::string> operands, roles, bits, dims;
+    for (std::size_t t = 0; t < einsum.tensors.size(); ++t) {
+      const ForgeTensor& tensor = einsum.tensors[t];
+      bits.push_back(fmt::format("{}: {} b", tensor.name, tensor.bits.count()));
+      if (!tensor.output) {
+        operands.push_back(term(tensor));
+        roles.push_back(fmt::format("{}: {}", tensor.name, to_string(einsum.role_of(t))));
+      }
+    }
+    for (const Dim& dim : einsum.dims) {
+      dims.push_back(fmt::format("{}: {}", dim.name, dim.bound));
+    }
+    const ForgeTensor& output = einsum.tensors.back();
+    return fmt::format(
+        "name: {}\neinsum:\n  equation: {} += {}\n  dims: {{{}}}\n  roles: {{{}}}\n"
+        "precision: {{{}, partial: {} b}}\n",
+        einsum.name, term(output), joined(operands, " * "), joined(dims, ", "), joined(roles, ", "),
+        joined(bits, ", "), output.bits.count());
+  }
+
+  void read_machines(const Section& arch) {
+    ForgeEinsum usual = usual_forge_einsum();
+    add_variables(usual.names);
+    if (import_.layers.empty()) {
+      try_at(*arch.source, [&](Source& source) {
+        ForgeMachine machine = forge_machine(source.reader, *arch.node, usual, notes_);
+        import_.arch = std::move(machine.arch);
+        if (!machine.constraints.empty()) {
+          notes_.lines.emplace_back(
+              "what min_usage, loop_bounds, tile_shape and reuse demand of loops is written for "
+              "each layer of a workload; import one with the architecture");
+        }
+      });
+    }
+    for (ForgeImport::Layer& layer : import_.layers) {
+      ForgeEinsum& einsum =
+          *std::find_if(einsums_.begin(), einsums_.end(),
+                        [&](const ForgeEinsum& each) { return each.name == layer.name; });
+      add_variables(einsum.names);
+      try_at(*arch.source, [&](Source& source) {
+        ForgeMachine machine = forge_machine(source.reader, *arch.node, einsum, notes_);
+        layer.arch = std::move(machine.arch);
+        layer.constraints = std::move(machine.constraints);
+      });
+      import_.arch = import_.arch ? import_.arch : layer.arch;
+      if (const Section* mapping = section("mapping")) {
+        try_at(*mapping->source, [&](Source& source) {
+          layer.mapping = forge_mapping(source.reader, *mapping->node, layer.arch, einsum, notes_);
+        });
+      }
+    }
+  }
+
+  std::vector<FrontEndDocument> documents_;
+  std::deque<Source> sources_;
+  std::map<std::string, Section> sections_;
+  std::vector<ForgeEinsum> einsums_;
+  ForgeImport import_;
+  ImportNotes notes_;
+};
+
+}  // namespace
+
+ForgeImport read_accelforge(const std::vector<std::string>& paths,
+                            const FrontEndSettings& settings) {
+  ForgeImporter importer;
+  for (const std::string& path : paths) {
+    importer.add(read_front_end(path, settings, Includes::kInherit));
+  }
+  return importer.read();
+}
+
+ForgeImport parse_accelforge(const std::string& text, const std::string& filename,
+                             const FrontEndSettings& settings) {
+  ForgeImporter importer;
+  importer.add(parse_front_end(text, filename, settings, Includes::kInherit));
+  return importer.read();
+}
+
+}  // namespace mapsim

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "interop/accelforge.hpp"
+#include "interop/accelforge_component.hpp"
+#include "interop/accelforge_rules.hpp"
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+namespace {
+
+constexpr std::array kRoles{Role::kInput, Role::kWeight, Role::kOutput};
+
+// Which operands a GEMM axis indexes.
+struct AxisRoles {
+  GemmAxis axis;
+  RoleSet roles;
+};
+constexpr std::array kAxes{AxisRoles{GemmAxis::kM, {Role::kInput, Role::kOutput}},
+                           AxisRoles{GemmAxis::kN, {Role::kWeight, Role::kOutput}},
+                           AxisRoles{GemmAxis::kK, {Role::kInput, Role::kWeight}}};
+
+class ForgeMachineReader {
+ public:
+  ForgeMachineReader(Reader& reader, const ForgeEinsum& einsum, ImportNotes& notes)
+      : reader_{reader}, einsum_{einsum}, notes_{notes}, names_{einsum.names} {}
+
+  ForgeMachine read(const Node& arch) {
+    const Fields fields =
+        reader_.fields(arch, {"nodes", "version", "extra_attributes_for_all_component_models"});
+    attributes_ = fields.find("extra_attributes_for_all_component_models");
+    names_.sets["Above"] = {0, 0, false};
+    if (const Node* nodes = fields.require("nodes")) {
+      read_nodes(*nodes);
+    }
+    check(arch);
+    machine_.constraints = constraints_text();
+    return std::move(machine_);
+  }
+
+ private:
+  void read_nodes(const Node& nodes) {
+    for (const Node* node : reader_.items(nodes, "a list of nodes")) {
+      if (node->tag == "!Hierarchical") {
+        const Fields fields = reader_.fields(*node, {"nodes", "name"});
+        if (const Node* inside = fields.require("nodes")) {
+          read_nodes(*inside);
+        }
+      } else if (node->tag == "!Container") {
+        const Fields fields = reader_.fields(*node, {"name", "spatial", "enabled"});
+        read_spatial(fields, reader_.name(fields.require("name")).value_or(""));
+      } else if (node->tag == "!Memory") {
+        read_memory(*node);
+      } else if (node->tag == "!Compute") {
+        read_compute(*node);
+      } else {
+        reader_.error(*node, fmt::format("{} has no counterpart; !Memory, !Container, !Compute and "
+                                         "!Hierarchical have",
+                                         node->tag.empty() ? "a node without a tag" : node->tag));
+      }
+    }
+  }
+
+  double number(const Node& node) { return read_forge_number(reader_, node, names_); }
+
+  ForgeSet set_of(const Node* node, const ForgeSet& otherwise) {
+    return node == nullptr ? otherwise : read_forge_set(reader_, *node, names_, otherwise);
+  }
+
+  // Tensors by their roles. What a part of the tensors of a role has cannot be said by roles.
+  RoleSet roles_of(const Node& at, std::uint32_t tensors) {
+    RoleSet roles;
+    for (const Role role : kRoles) {
+      std::uint32_t all = 0;
+      for (std::size_t t = 0; t < einsum_.tensors.size(); ++t) {
+        all |= einsum_.role_of(t) == role ? std::uint32_t{1} << t : 0;
+      }
+      if ((all & tensors) != 0) {
+        roles.insert(role);
+        if ((all & tensors) != all) {
+          reader_.error(at, fmt::format("{}: a part of the tensors that are {} has no counterpart",
+                                        einsum_.name, to_string(role)));
+        }
+      }
+    }
+    return roles;
+  }
+
+  ForgeRules rules() { return {reader_, einsum_, names_, notes_}; }
+
+  bool is_enabled(const Node* node) { return node == nullptr || number(*node) != 0; }
+
+  ForgeComponent component(const Node& node) {
+    return read_forge_component(reader_, node, attributes_, names_, notes_);
+  }
+
+  void read_memory(const Node& node) {
+    const ForgeComponent memory = component(node);
+    if (!memory.enabled) {
+      return;
+    }
+    read_spatial_of(node, memory.name);
+    Storage storage;
+    storage.name = memory.name;
+    if (std::isfinite(memory.size)) {
+      storage.capacity.shared = Bits{static_cast<std::int64_t>(memory.size)};
+    }
+    storage.streamed = true;  // the time of an einsum is that of its busiest component
+    storage.kind = memory.kind;
+    const Held held = read_held(node);
+    const double scale = scale_of(node, memory, held.maybe);
+    if (storage.capacity.shared) {
+      storage.capacity.shared = Bits{static_cast<std::int64_t>(std::floor(memory.size / scale))};
+    }
+    const auto per_bit = [scale](double joules) { return PicojoulesPerBit{joules * 1e12 * scale}; };
+    storage.energy = {per_bit(memory.read_energy), per_bit(memory.write_energy),
+                      per_bit(memory.write_energy)};
+    rates_.push_back({memory.read_rate / scale, memory.write_rate / scale, memory.shares_port});
+    storage.physical = memory.physical;
+    storage.keep = held.keep;
+    for (const Role role : kRoles) {
+      if (!held.free.contains(role) && !held.keep.contains(role)) {
+        storage.bypass.insert(role);
+      }
+    }
+    extents_ += rules().extents(node, storage.name);
+    levels_.push_back(std::move(storage));
+  }
+
+  struct Held {
+    RoleSet keep, free;
+    std::uint32_t maybe = 0;  // tensors that it may hold
+  };
+
+  Held read_held(const Node& node) {
+    const Node* tensors = value_of(node, "tensors");
+    const ForgeSet nothing{}, all{names_.tensors, names_.tensors, false};
+    ForgeSet keep = nothing, may = all;
+    if (tensors != nullptr) {
+      const Fields fields = reader_.fields(
+          *tensors, {"keep", "may_keep", "back", "tile_shape", "no_refetch_from_above",
+                     "no_resend_to_below", "tensor_order_options", "force_memory_hierarchy_order"});
+      keep = set_of(fields.find("keep"), nothing);
+      may = set_of(fields.find("may_keep"), fields.has("keep") ? nothing : all);
+      for (const char* key : {"back", "no_refetch_from_above", "no_resend_to_below",
+                              "tensor_order_options", "force_memory_hierarchy_order"}) {
+        if (fields.has(key)) {
+          notes_.lines.push_back(fmt::format("{}: {} is left out; the space is wider without it",
+                                             node_name(node), key));
+        }
+      }
+    }
+    Held held;
+    const bool outermost = levels_.empty();
+    held.maybe = keep.maybe | may.maybe;
+    if (outermost && held.maybe != names_.tensors) {
+      reader_.error(node, fmt::format("{} is the outermost memory and must be able to hold all "
+                                      "tensors",
+                                      node_name(node)));
+    }
+    const std::uint32_t surely = outermost ? names_.tensors : keep.surely;
+    if (!outermost && !keep.is_known()) {
+      notes_.lines.push_back(
+          fmt::format("{}: what it keeps depends on what a memory further out keeps; each is free "
+                      "here, and the "
+                      "space is wider",
+                      node_name(node)));
+    }
+    const Node& at = tensors == nullptr ? node : *tensors;
+    held.keep = roles_of(at, surely);
+    held.free = roles_of(at, held.maybe & ~surely);
+    const ForgeSet holds{surely, held.maybe, false};
+    names_.sets[node_name(node)] = holds;
+    ForgeSet& above = names_.sets["Above"];
+    above = {above.surely | holds.surely, above.maybe | holds.maybe, false};
+    return held;
+  }
+
+  static std::string node_name(const Node& node) {
+    const Node* name = value_of(node, "name");
+    return name == nullptr ? "" : name->text;
+  }
+
+  // A value that is k times as wide here as in the workload: a k-th of the values fit, and each
+  // takes k times the energy.
+  double scale_of(const Node& node, const ForgeComponent& memory, std::uint32_t tensors) {
+    const Node* bits = value_of(node, "bits_per_value");
+    if (bits == nullptr) {
+      return 1;
+    }
+    std::vector<double> scales(einsum_.tensors.size(), 1);
+    for (const Entry* entry : reader_.entries(*bits, "a map of sets of tensors")) {
+      const ForgeSet set = set_of(&entry->key, {});
+      for (std::size_t t = 0; t < scales.size(); ++t) {
+        if (((set.surely >> t) & 1U) != 0) {
+          scales[t] = number(entry->value) / names_.bits_of[t];
+        }
+      }
+    }
+    std::optional<double> one;
+    for (std::size_t t = 0; t < scales.size(); ++t) {
+      if (((tensors >> t) & 1U) != 0 && one.value_or(scales[t]) != scales[t]) {
+        reader_.error(*bits,
+                      "tensors of one memory that are widened unequally have no counterpart");
+      }
+      one = ((tensors >> t) & 1U) != 0 ? scales[t] : one;
+    }
+    if (one.value_or(1) != 1) {
+      notes_.lines.push_back(
+          fmt::format("{} holds {:g} times the bits of a value: its size and its ports are divided "
+                      "by that, its "
+                      "energies multiplied",
+                      memory.name, *one));
+    }
+    return one.value_or(1);
+  }
+
+  void read_compute(const Node& node) {
+    const ForgeComponent unit = component(node);
+    if (!unit.enabled) {
+      notes_.trifles.push_back(
+          {"components that are not enabled for einsums of three tensors "
+           "(those of two are streams here)",
+           unit.name, ""});
+      return;
+    }
+    if (!machine_.arch.compute.name.empty()) {
+      reader_.error(node, fmt::format("{}: a second compute unit beside {} has no counterpart",
+                                      unit.name, machine_.arch.compute.name));
+      return;
+    }
+    read_spatial_of(node, unit.name);
+    Compute& compute = machine_.arch.compute;
+    compute.name = unit.name;
+    compute.energy = Picojoules{unit.read_energy * 1e12};
+    compute.physical = unit.physical;
+    if (std::isfinite(unit.read_rate) && unit.read_rate > 0) {
+      machine_.arch.clock = Hertz{unit.read_rate};
+    } else {
+      notes_.lines.push_back(
+          fmt::format("{} takes no time there; here it takes a cycle of 1 ns", unit.name));
+    }
+  }
+
+  void read_spatial_of(const Node& node, const std::string& name) {
+    if (const Node* spatial = value_of(node, "spatial")) {
+      read_fanouts(*spatial, name);
+    }
+  }
+  void read_spatial(const Fields& fields, const std::string& name) {
+    if (const Node* spatial = fields.find("spatial");
+        is_enabled(fields.find("enabled")) && spatial != nullptr) {
+      read_fanouts(*spatial, name);
+    }
+  }
+
+  void read_fanouts(const Node& list, const std::string& of) {
+    for (const Node& item : list.items) {
+      const Fields fields =
+          reader_.fields(item, {"name", "fanout", "may_reuse", "reuse", "loop_bounds", "min_usage",
+                                "usage_scale", "power_gateable"});
+      Fanout fanout;
+      fanout.name = of + "_" + reader_.name(fields.require("name")).value_or("");
+      const Node* size = fields.require("fanout");
+      fanout.x = size == nullptr ? 1 : static_cast<std::int64_t>(number(*size));
+      if (fanout.x < 1) {
+        reader_.error(*size, "a fanout has at least one instance");
+        fanout.x = 1;
+      }
+      if (const Node* scale = fields.find("usage_scale"); scale != nullptr && number(*scale) != 1) {
+        reader_.error(*scale, "a usage_scale other than 1 has no counterpart");
+      }
+      if (fields.has("power_gateable")) {
+        notes_.trifles.push_back(
+            {"power gating, which this model has not", "power_gateable", fanout.name});
+      }
+      const ForgeSet nothing{}, all{names_.tensors, names_.tensors, false};
+      const ForgeSet reuse = set_of(fields.find("reuse"), nothing);
+      const ForgeSet may = set_of(fields.find("may_reuse"), fields.has("reuse") ? reuse : all);
+      if (!reuse.is_known() || !may.is_known()) {
+        reader_.error(item, "what is reused along a fanout must not depend on what memories keep");
+      }
+      const RoleSet reused = roles_of(item, reuse.surely);
+      const RoleSet shared = roles_of(item, may.surely);
+      for (const Role role : {Role::kInput, Role::kWeight}) {
+        if (shared.contains(role)) {
+          fanout.multicast.insert(role);
+        }
+      }
+      fanout.spatial_reduction = shared.contains(Role::kOutput);
+      restrict_axis(fanout, reused);
+      unroll_ += rules().unrolling(fields, fanout, reuse.surely);
+      fanouts_.push_back(std::move(fanout));
+      above_.push_back(levels_.size());
+    }
+  }
+
+  // Loops over dims that index none of the reused tensors.
+  static void restrict_axis(Fanout& fanout, RoleSet reused) {
+    if (reused.empty()) {
+      return;
+    }
+    for (const AxisRoles& each : kAxes) {
+      if ((each.roles & reused).empty()) {
+        fanout.x_dims.gemm_axes.push_back(each.axis);
+      }
+    }
+    if (fanout.x_dims.gemm_axes.empty()) {
+      fanout.x_dims.dims.push_back("no_dim");  // which no layer has: it stays unused
+    }
+  }
+
+  void check(const Node& arch) {
+    if (levels_.empty() || levels_.size() > kMaxLevels) {
+      reader_.error(
+          arch, fmt::format("{} memories; from 1 to {} are needed", levels_.size(), kMaxLevels));
+      return;
+    }
+    if (fanouts_.size() > kMaxFanouts) {
+      reader_.error(arch, fmt::format("more than {} fanouts", kMaxFanouts));
+      return;
+    }
+    if (std::count(above_.begin(), above_.end(), std::size_t{0}) > 0) {
+      reader_.error(arch, "the outermost memory must be outside of every fanout");
+    }
+    if (machine_.arch.compute.name.empty()) {
+      reader_.error(arch, "no compute unit");
+    }
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      levels_[l].bandwidth = bandwidth_of(levels_[l].name, rates_[l]);
+      machine_.arch.levels.push_back(levels_[l]);
+    }
+    for (std::size_t f = 0; f < fanouts_.size(); ++f) {
+      machine_.arch.fanouts.push_back(fanouts_[f]);
+      machine_.arch.levels_above.push_back(above_[f]);
+    }
+    machine_.arch.name = "accelforge";
+  }
+
+  struct Rates {
+    double read = 0, write = 0;  // b/s
+    bool shared = false;
+  };
+
+  Bandwidth bandwidth_of(const std::string& name, const Rates& rates) {
+    const double clock = machine_.arch.clock.count();
+    const auto per_cycle = [clock](double rate) {
+      return std::isfinite(rate) ? std::optional{BitsPerCycle{rate / clock}} : std::nullopt;
+    };
+    Bandwidth bandwidth;
+    if (rates.shared && std::isfinite(rates.read) && std::isfinite(rates.write)) {
+      bandwidth.shared = per_cycle(std::min(rates.read, rates.write));
+      if (rates.read != rates.write) {
+        notes_.lines.push_back(fmt::format(
+            "{}: reads and writes share a port at rates that differ; here both go at the lower one",
+            name));
+      }
+    } else {
+      bandwidth.read = per_cycle(rates.read);
+      bandwidth.write = per_cycle(rates.write);
+    }
+    return bandwidth;
+  }
+
+  std::string constraints_text() const {
+    const std::string unroll = unroll_.empty() ? "" : "  unroll:\n" + unroll_;
+    const std::string extents = extents_.empty() ? "" : "  extents:\n" + extents_;
+    return unroll.empty() && extents.empty() ? "" : "mapspace:\n" + unroll + extents;
+  }
+
+  Reader& reader_;
+  const ForgeEinsum& einsum_;
+  ImportNotes& notes_;
+  ForgeNames names_;
+  const Node* attributes_ = nullptr;
+  ForgeMachine machine_;
+  std::vector<Storage> levels_;
+  std::vector<Rates> rates_;
+  std::vector<Fanout> fanouts_;
+  std::vector<std::size_t> above_;  // levels above each fanout
+  std::string unroll_, extents_;    // rules
+};
+
+}  // namespace
+
+ForgeMachine forge_machine(Reader& reader, const Node& arch, const ForgeEinsum& einsum,
+                           ImportNotes& notes) {
+  return ForgeMachineReader{reader, einsum, notes}.read(arch);
+}
+
+}  // namespace mapsim

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "interop/accelforge.hpp"
+#include "interop/foreign_yaml.hpp"
+
+namespace mapsim {
+
+namespace {
+
+// Down to the compute node of one einsum. `shared` counts the nodes above the innermost split:
+// other einsums stand below them, too.
+struct Path {
+  std::vector<const Node*> nodes;
+  std::size_t shared = 0;
+};
+
+bool splits(const Node& node) {
+  return node.tag == "!Sequential" || node.tag == "!Pipeline" || node.tag == "!Parallel";
+}
+
+std::optional<Path> path_to(const Node& list, const ForgeEinsum& einsum, Path path) {
+  for (const Node& node : list.items) {
+    const Node* inside = value_of(node, "nodes");
+    if (splits(node)) {
+      path.shared = path.nodes.size();
+    }
+    if (inside != nullptr && splits(node)) {
+      for (const Node& branch : inside->items) {
+        const Node* own = value_of(branch, "nodes");
+        if (const auto found = own == nullptr ? std::nullopt : path_to(*own, einsum, path)) {
+          return found;
+        }
+      }
+      return std::nullopt;
+    }
+    if (inside != nullptr) {
+      return path_to(*inside, einsum, path);
+    }
+    const Node* computed = value_of(node, "einsum");
+    if (node.tag == "!Compute") {
+      return computed != nullptr && computed->text == einsum.name ? std::optional{path}
+                                                                  : std::nullopt;
+    }
+    path.nodes.push_back(&node);
+  }
+  return std::nullopt;
+}
+
+class ForgeMappingWriter {
+ public:
+  ForgeMappingWriter(Reader& reader, const Arch& arch, const ForgeEinsum& einsum,
+                     ImportNotes& notes)
+      : reader_{reader}, arch_{arch}, einsum_{einsum}, notes_{notes} {
+    for (const Dim& dim : einsum.dims) {
+      extents_[dim.name] = dim.bound;
+    }
+  }
+
+  std::string write(const Path& path) {
+    if (is_fused(path)) {
+      notes_.lines.push_back(
+          fmt::format("the mapping fuses {} with other einsums; it is left out", einsum_.name));
+      return "";
+    }
+    for (const ForgeTensor& tensor : einsum_.tensors) {
+      outer_.push_back(tensor.name);
+    }
+    text_ = fmt::format("mapping:\n  - keep {}: [{}]\n", arch_.levels[LevelId{}].name,
+                        joined(outer_, ", "));
+    for (const Node* node : path.nodes) {
+      add(*node);
+    }
+    return text_;
+  }
+
+ private:
+  bool has_tensor(const std::string& name) const {
+    return std::any_of(einsum_.tensors.begin(), einsum_.tensors.end(),
+                       [&](const ForgeTensor& each) { return each.name == name; });
+  }
+
+  // Loops around several einsums, or a tensor that the outermost memory never holds.
+  bool is_fused(const Path& path) const {
+    std::vector<std::string> stored;
+    for (std::size_t i = 0; i < path.nodes.size(); ++i) {
+      const Node& node = *path.nodes[i];
+      if (i < path.shared && node.tag != "!Storage") {
+        return true;
+      }
+      const Node* component = value_of(node, "component");
+      const Node* tensors = value_of(node, "tensors");
+      if (node.tag == "!Storage" && component != nullptr && tensors != nullptr &&
+          component->text == arch_.levels[LevelId{}].name) {
+        for (const Node& tensor : tensors->items) {
+          stored.push_back(tensor.text);
+        }
+      }
+    }
+    return !std::all_of(einsum_.tensors.begin(), einsum_.tensors.end(),
+                        [&](const ForgeTensor& each) {
+                          return std::find(stored.begin(), stored.end(), each.name) != stored.end();
+                        });
+  }
+
+  void add(const Node& node) {
+    if (node.tag == "!Storage") {
+      add_storage(node);
+    } else if (node.tag == "!Temporal" || node.tag == "!Spatial") {
+      add_loop(node);
+    } else {
+      reader_.error(node, fmt::format("{} in a mapping has no counterpart", node.tag));
+    }
+  }
+
+  void add_storage(const Node& node) {
+    const Fields fields = reader_.fields(node, {"tensors", "component", "persistent", "binding"});
+    const Node *component = fields.require("component"), *tensors = fields.require("tensors");
+    if (component == nullptr || tensors == nullptr ||
+        component->text == arch_.levels[LevelId{}].name) {
+      return;
+    }
+    if (!arch_.find_level(component->text)) {
+      reader_.error(*component, fmt::format("no memory is called {}", quoted(component->text)));
+      return;
+    }
+    std::vector<std::string> own;
+    for (const Node& tensor : tensors->items) {
+      if (has_tensor(tensor.text)) {
+        own.push_back(tensor.text);
+      }
+    }
+    if (!own.empty()) {
+      text_ += fmt::format("  - keep {}: [{}]\n", component->text, joined(own, ", "));
+    }
+  }
+
+  void add_loop(const Node& node) {
+    const Fields fields =
+        reader_.fields(node, {"rank_variable", "tile_shape", "component", "name"});
+    const Node *dim = fields.require("rank_variable"), *tile = fields.require("tile_shape");
+    if (dim == nullptr || tile == nullptr || !extents_.contains(dim->text)) {
+      return;  // a loop of another einsum
+    }
+    double extent = 0;
+    try {
+      extent = evaluate_number(tile->text, einsum_.names);
+    } catch (const ExpressionError& error) {
+      reader_.error(*tile, error.offset(), error.what());
+      return;
+    }
+    std::int64_t& before = extents_[dim->text];
+    if (!(extent >= 1) || extent != std::floor(extent) || extent > static_cast<double>(before)) {
+      reader_.error(*tile,
+                    fmt::format("a tile of {} is a whole number from 1 to {}", dim->text, before));
+      return;
+    }
+    if (extent == static_cast<double>(before)) {
+      return;
+    }
+    before = static_cast<std::int64_t>(extent);
+    if (node.tag == "!Temporal") {
+      text_ += fmt::format("  - for {}: {}\n", dim->text, before);
+      return;
+    }
+    const Node *component = fields.require("component"), *name = fields.require("name");
+    const std::string fanout =
+        component == nullptr || name == nullptr ? "" : component->text + "_" + name->text;
+    if (!arch_.find_fanout(fanout)) {
+      reader_.error(node, "no fanout of the machine has this component and name");
+      return;
+    }
+    text_ += fmt::format("  - parallel {}: {} over X of {}\n", dim->text, before, fanout);
+  }
+
+  Reader& reader_;
+  const Arch& arch_;
+  const ForgeEinsum& einsum_;
+  ImportNotes& notes_;
+  std::vector<std::string> outer_;
+  std::map<std::string, std::int64_t> extents_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string forge_mapping(Reader& reader, const Node& mapping, const Arch& arch,
+                          const ForgeEinsum& einsum, ImportNotes& notes) {
+  const Fields fields = reader.fields(mapping, {"nodes", "title"});
+  const Node* nodes = fields.require("nodes");
+  const auto path = nodes == nullptr ? std::nullopt : path_to(*nodes, einsum, {});
+  return path ? ForgeMappingWriter{reader, arch, einsum, notes}.write(*path) : "";
+}
+
+}  // namespace mapsim

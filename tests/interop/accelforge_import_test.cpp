@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "interop/accelforge.hpp"
+#include "mapper/mapspace/constraints.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Two chained products, and what a fanout, a widened memory and a shared port look like.
+const std::string kMachine = R"(
+arch:
+  nodes:
+  - !Memory
+    name: Off
+    size: inf
+    leak_power: 2e-3
+    actions: [{name: read, energy: 4e-12, throughput: 8e9}, {name: write, energy: 6e-12, throughput: 8e9}]
+    tensors: {keep: ~Intermediates, may_keep: All}
+  - !Memory
+    name: Buffer
+    size: 1024 * 8
+    actions: [{name: read, energy: 64e-12, bits_per_action: 64}, {name: write, energy: 32e-12, bits_per_action: 64}]
+    total_latency: max(a.n_calls for a in actions) / 1e9
+    tensors: {keep: ~Off, may_keep: input | weight}
+  - !Hierarchical
+    nodes:
+    - !Container
+      name: Rows
+      spatial: [{name: X, fanout: 4, reuse: input, min_usage: 1}]
+    - !Memory
+      name: Sums
+      size: 96
+      area: 2e-9
+      bits_per_value: {output: 3 * output.bits_per_value}
+      actions: [{name: read, energy: 1e-12, throughput: inf}, {name: write, energy: 1e-12, throughput: inf}]
+      tensors: {keep: output}
+  - !Compute
+    name: MAC
+    actions: [{name: compute, energy: 0.5e-12, throughput: 2e9}]
+)";
+
+const std::string kProducts = R"(
+workload:
+  rank_sizes: {M: 8, N0: 4, N1: 6, N2: 2}
+  bits_per_value: {All: 8}
+  einsums:
+  - "T1[m, n1] = T0[m, n0] * W0[n0, n1]"
+  - "S[m, n1] = T1[m, n1]"
+  - einsum: "T2[m, n2] = S[m, n1] * W1[n1, n2]"
+    n_instances: 3
+renames:
+  einsums:
+  - name: default
+    tensor_accesses:
+    - {name: input, source: Inputs - weight, expected_count: 1}
+    - {name: output, source: Outputs}
+  - name: T1
+    tensor_accesses: {weight: W0}
+  - name: T2
+    tensor_accesses: {weight: W1}
+  - name: S
+    tensor_accesses: {weight: Nothing}
+)";
+
+Role role(const Workload& workload, const char* tensor) {
+  return workload.tensors[*workload.find_tensor(tensor)].role;
+}
+
+TEST(ForgeImport, ReadsAMachineInSetsOfRoles) {
+  const ForgeImport import = parse_accelforge(kMachine, "m.yaml");
+  ASSERT_TRUE(import.arch);
+  const Arch& arch = *import.arch;
+  EXPECT_EQ(arch.clock.count(), 2e9);
+  ASSERT_EQ(arch.levels.size(), 3U);
+  const Storage &off = arch.levels[LevelId{0}], &buffer = arch.levels[LevelId{1}],
+                &sums = arch.levels[LevelId{2}];
+  EXPECT_EQ(off.keep, kAllRoles);
+  EXPECT_DOUBLE_EQ(off.energy.read.count(), 4);
+  EXPECT_DOUBLE_EQ(off.energy.update.count(), 6);
+  EXPECT_DOUBLE_EQ(off.bandwidth.shared->count(), 4);  // 8 Gb/s at 2 GHz
+  EXPECT_DOUBLE_EQ(off.physical.leakage->count(), 2);
+  EXPECT_EQ(buffer.keep, RoleSet{});  // all is kept further out
+  EXPECT_EQ(buffer.bypass, RoleSet{Role::kOutput});
+  EXPECT_DOUBLE_EQ(buffer.energy.read.count(), 1);
+  EXPECT_DOUBLE_EQ(buffer.energy.write.count(), 0.5);
+  EXPECT_DOUBLE_EQ(buffer.bandwidth.read->count(), 32);  // 64 b at 1 GHz
+  EXPECT_FALSE(buffer.bandwidth.shared);
+  EXPECT_EQ(sums.keep, RoleSet{Role::kOutput});
+  EXPECT_EQ(sums.capacity.shared->count(), 32);  // 96 b of 24 b each: 4 values
+  EXPECT_DOUBLE_EQ(sums.energy.read.count(), 3);
+  EXPECT_DOUBLE_EQ(sums.physical.area->count(), 0.002);
+  ASSERT_EQ(arch.fanouts.size(), 1U);
+  const Fanout& rows = arch.fanouts[FanoutId{0}];
+  EXPECT_EQ(rows.name, "Rows_X");
+  EXPECT_EQ(arch.levels_above[FanoutId{0}], 2U);
+  EXPECT_EQ(rows.multicast, RoleSet{Role::kInput});
+  EXPECT_FALSE(rows.spatial_reduction);
+  EXPECT_THAT(rows.x_dims.gemm_axes, ElementsAre(GemmAxis::kN));
+  EXPECT_DOUBLE_EQ(arch.compute.energy.count(), 0.5);
+  EXPECT_THAT(import.notes, Contains(HasSubstr("Sums holds 3 times the bits of a value")));
+}
+
+TEST(ForgeImport, MakesANetworkOfAChain) {
+  const ForgeImport import = parse_accelforge(kMachine + kProducts, "m.yaml");
+  ASSERT_TRUE(import.network);
+  const Network& network = *import.network;
+  ASSERT_EQ(network.layers.size(), 2U);
+  EXPECT_EQ(network.layers[0].workload.equation(), "T1[m][n1] += T0[m][n0] * W0[n0][n1]");
+  EXPECT_EQ(network.layers[0].workload.macs(), 8 * 4 * 6);
+  EXPECT_EQ(role(network.layers[1].workload, "S"), Role::kInput);
+  EXPECT_EQ(role(network.layers[1].workload, "W1"), Role::kWeight);
+  EXPECT_EQ(network.layers[1].count, 3);
+  ASSERT_EQ(network.streams.size(), 1U);
+  EXPECT_EQ(network.streams[0].in.count(), 8 * 6 * 8);
+  // Of 4 instances, 6 = 2 x 3 can use 3 and 2 can use 2.
+  EXPECT_THAT(import.layers[0].constraints,
+              HasSubstr("Rows_X: {min_utilization: 0.75, X: {dims: [n1]}}"));
+  EXPECT_THAT(import.layers[1].constraints,
+              HasSubstr("Rows_X: {min_utilization: 0.5, X: {dims: [n2]}}"));
+  const Problem problem{*import.arch, network.layers[0].workload};
+  parse_constraints(import.layers[0].constraints, "c.yaml", problem);
+  EXPECT_THAT(import.notes, Contains(HasSubstr("2 tensors between them")));
+}
+
+// By hand: T0 and W0 come once each, T1 leaves once, 8 x 4 x 6 products; what passes Off is
+// 4 pJ x 8 b x (32 + 24) + 6 pJ x 8 b x 48.
+TEST(ForgeImport, CostsAMappingThatIsNotFused) {
+  const std::string mapping = R"(
+mapping:
+  nodes:
+  - !Storage {tensors: [T0, W0, T1, S, W1, T2], component: Off}
+  - !Sequential
+    nodes:
+    - !Nested
+      nodes:
+      - !Storage {tensors: [T0, W0], component: Buffer}
+      - !Temporal {rank_variable: m, tile_shape: 1}
+      - !Temporal {rank_variable: n1, tile_shape: 1 + 2}
+      - !Spatial {rank_variable: n1, tile_shape: 1, component: Rows, name: X}
+      - !Storage {tensors: [T1], component: Sums}
+      - !Temporal {rank_variable: n0, tile_shape: 1}
+      - !Compute {einsum: T1, component: MAC}
+    - !Nested
+      nodes:
+      - !Storage {tensors: [T2], component: Sums}
+      - !Compute {einsum: T2, component: MAC}
+)";
+  const ForgeImport import = parse_accelforge(kMachine + kProducts + mapping, "m.yaml");
+  const Problem problem{import.layers[0].arch, import.network->layers[0].workload};
+  const Mapping ours =
+      parse_mapping(import.layers[0].mapping, "mapping.yaml", problem.arch(), problem.workload());
+  const Evaluation evaluation = evaluate(problem, ours);
+  ASSERT_TRUE(std::holds_alternative<Cost>(evaluation));
+  const Cost& cost = std::get<Cost>(evaluation);
+  double off = 0;
+  for (const auto& tensor : cost.energy.levels[LevelId{0}]) {
+    off += tensor.total.count();
+  }
+  EXPECT_DOUBLE_EQ(off, 4 * 8 * (32 + 24) + 6 * 8 * 48);
+  EXPECT_DOUBLE_EQ(cost.energy.compute.count(), 0.5 * 8 * 4 * 6);
+  EXPECT_THAT(import.layers[1].mapping, HasSubstr("keep Sums: [T2]"));
+}
+
+TEST(ForgeImport, LeavesFusedMappingsOutByName) {
+  const std::string mapping = R"(
+mapping:
+  nodes:
+  - !Storage {tensors: [T0, W0, T1, S, W1, T2], component: Off}
+  - !Temporal {rank_variable: m, tile_shape: 1}
+  - !Sequential
+    nodes:
+    - !Nested {nodes: [!Compute {einsum: T1, component: MAC}]}
+    - !Nested {nodes: [!Compute {einsum: T2, component: MAC}]}
+)";
+  const ForgeImport import = parse_accelforge(kMachine + kProducts + mapping, "m.yaml");
+  EXPECT_EQ(import.layers[0].mapping, "");
+  EXPECT_THAT(import.notes, Contains(HasSubstr("fuses T1 with other einsums")));
+}
+
+TEST(ForgeImport, ReadsWindowsAndLists) {
+  const ForgeImport import = parse_accelforge(R"(
+workload:
+  iteration_space_shape: {p: 0 <= p < 5, r: 0 <= r < 3, c: 0 <= c <= 3}
+  bits_per_value: {O: 24, Other: 8}
+  einsums:
+  - - name: Conv
+      tensor_accesses:
+      - {name: I, projection: {H: 2 * p + r, C: c}, bits_per_value: 4}
+      - {name: W, projection: [r, c]}
+      - {name: O, projection: [p], output: True}
+    - {einsum: "Copied[p] = O[p]", is_copy_operation: True}
+)",
+                                              "w.yaml");
+  ASSERT_EQ(import.network->layers.size(), 1U);
+  const Workload& conv = import.network->layers[0].workload;
+  EXPECT_EQ(conv.equation(), "O[p] += I[2*p+r][c] * W[r][c]");
+  EXPECT_EQ(conv.macs(), 5 * 3 * 4);
+  EXPECT_EQ(conv.tensors[*conv.find_tensor("I")].bits.count(), 4);
+  EXPECT_EQ(conv.tensors[conv.output()].bits.count(), 24);
+  EXPECT_TRUE(import.network->streams.empty());
+  EXPECT_THAT(import.notes, Contains(HasSubstr("cost nothing")));
+}
+
+// Widths of a layer change what a memory holds, so that layers have machines of their own.
+TEST(ForgeImport, EvaluatesAMachineForEachEinsum) {
+  std::string machine = kMachine;
+  const std::string size = "1024 * 8";
+  machine.replace(machine.find(size), size.size(), "weight.bits_per_value * 10 if weight else 1");
+  const std::string text = machine + R"(
+workload:
+  rank_sizes: {M: 2, K: 2, N: 2}
+  bits_per_value: {V: 16, Other: 8}
+  einsums:
+  - {einsum: "A[m, n] = X[m, k] * W[k, n]", renames: {input: X, output: A, weight: W}}
+  - {einsum: "B[m, n] = Y[m, k] * V[k, n]", renames: {input: Y, output: B, weight: V}}
+)";
+  const ForgeImport import = parse_accelforge(text, "m.yaml");
+  ASSERT_EQ(import.layers.size(), 2U);
+  EXPECT_EQ(import.layers[0].arch.levels[LevelId{1}].capacity.shared->count(), 80);
+  EXPECT_EQ(import.layers[1].arch.levels[LevelId{1}].capacity.shared->count(), 160);
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    parse_accelforge(text, "m.yaml");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string edited(std::string text, const std::string& old, const std::string& by) {
+  return text.replace(text.find(old), old.size(), by);
+}
+
+TEST(ForgeImport, NamesWhatHasNoCounterpartWithItsPlace) {
+  EXPECT_THAT(complaint(edited(kMachine, "!Container", "!Toll")),
+              HasSubstr("m.yaml:18:7: arch.nodes[2].nodes[0]: !Toll has no counterpart"));
+  EXPECT_THAT(complaint(edited(kMachine, "keep: ~Off", "keep: ~Of")),
+              HasSubstr("m.yaml:15:22: arch.nodes[1].tensors.keep: nothing is called 'Of' here"));
+  EXPECT_THAT(complaint(edited(kMachine, "leak_power: 2e-3", "sizes: 3")),
+              HasSubstr("unknown key 'sizes'"));
+  EXPECT_THAT(
+      complaint(edited(
+          kMachine,
+          "    leak_power: 2e-3\n    actions: [{name: read, energy: 4e-12, throughput: 8e9},",
+          "    component_class: Spin\n    actions: [")),
+      HasSubstr("no energies are known of the class 'Spin'"));
+  EXPECT_THAT(complaint(edited(kMachine, "max(a.n_calls for a in actions) / 1e9", "3 + 4")),
+              HasSubstr("m.yaml:14:20"));
+  EXPECT_THAT(complaint(edited(kProducts, "tensor_accesses: {weight: W1}",
+                               "tensor_accesses: {weight: Nothing}")),
+              HasSubstr("T2: input is 2 tensors, not 1"));
+  EXPECT_THAT(complaint(edited(kProducts, "N2: 2", "N3: 2")),
+              HasSubstr("m.yaml:8:5: workload.einsums[2]: T2: nothing says how far 'n2' goes"));
+  EXPECT_THAT(complaint(edited(kProducts, "T0[m, n0]", "T0[m, n0-1]")),
+              HasSubstr("'n0-1' of T0 is not of the form 2*p + r"));
+}
+
+TEST(ForgeSets, AreEvaluatedAsPythonDoes) {
+  ForgeNames names;
+  names.tensors = 7;
+  names.sets = {{"I", {1, 1, false}},   {"W", {2, 2, false}},      {"O", {4, 4, false}},
+                {"All", {7, 7, false}}, {"Buffer", {1, 3, false}}, {"m", {1, 1, true}}};
+  names.dims = 3;
+  names.dims_of = {1, 2, 3};
+  EXPECT_EQ(evaluate_set("I | W & O", names).surely, 1U);
+  EXPECT_EQ(evaluate_set("~(I | W)", names).surely, 4U);
+  EXPECT_EQ(evaluate_set("All - I", names).surely, 6U);
+  EXPECT_EQ(evaluate_set("I ^ All", names).surely, 6U);
+  EXPECT_EQ(evaluate_set("O if len(All) == 3 else I", names).surely, 4U);
+  EXPECT_EQ(evaluate_set("W.rank_variables", names).surely, 2U);
+  EXPECT_EQ(evaluate_set("~m", names).surely, 2U);
+  const ForgeSet other = evaluate_set("~Buffer.tensors", names);  // surely O, perhaps W
+  EXPECT_EQ(other.surely, 4U);
+  EXPECT_EQ(other.maybe, 6U);
+  EXPECT_THROW(evaluate_set("I | m", names), ExpressionError);
+  EXPECT_THROW(evaluate_set("I |", names), ExpressionError);
+}
+
+}  // namespace
+}  // namespace mapsim
