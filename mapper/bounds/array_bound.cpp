@@ -92,7 +92,7 @@ void ArrayBound::place(const Row& at) {
     }
     const bool enters = array_.enters(place.edge);
     const std::vector<double>& energy = costs_.plain(place.edge);
-    const double* to_go = bound_.row(at.stage, place.target);
+    const double* to_go = bound_.row(0, at.stage, place.target);
     const double* below = row({at.stage, place.target});
     const double* now = enters ? array_.cycles(place.edge).data() : below;
     for (std::size_t tile = 0; tile < tiles; ++tile) {
@@ -113,7 +113,7 @@ void ArrayBound::sliding_edge(const Row& at, const StateGraph::SlidingEdge& slid
     if (!target || !bound_.is_live(at.stage, *target)) {
       continue;
     }
-    const double* to_go = bound_.row(at.stage, *target);
+    const double* to_go = bound_.row(0, at.stage, *target);
     const double* below = row({at.stage, *target});
     for (std::size_t rest = 0; rest < rests; ++rest) {
       const std::size_t tile = lattice.from_rest(sliding_edge.dim, rest, runs[run].to);

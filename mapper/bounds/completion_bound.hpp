@@ -9,16 +9,38 @@
 
 #include "mapper/bounds/per_tensor_bound.hpp"
 #include "mapper/deadline.hpp"
-#include "mapper/graph/edge_costs.hpp"
 #include "mapper/graph/nodes.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/graph/volume.hpp"
 
 namespace mapsim::exact {
 
+class CompletionBound;
+
+// One row of a completion bound: one component at all tiles of a stage and residency.
+struct BoundRow {
+  std::size_t component = 0;
+  std::size_t stage = 0;
+  std::size_t residency = 0;
+  double* values = nullptr;              // [tile], infinite so far
+  std::span<const std::uint32_t> tiles;  // of interest; none listed: all
+};
+
+// What edges cost, as far as a completion bound asks: exactly (perfect factors, LatticeRows), or at
+// least (imperfect factors, whose cost depends on the loops outside the edge: HistoryRows).
+class BoundRows {
+ public:
+  virtual ~BoundRows() = default;
+  virtual std::size_t components() const = 0;
+  // Of the lattice of a stage.
+  virtual std::size_t tiles(std::size_t stage) const = 0;
+  // From the rows that the edges of this one lead to, which are known. False: none of them leads to
+  // a node of interest. Threads may fill rows of several components at once.
+  virtual bool fill(const BoundRow& row, const CompletionBound& behind) = 0;
+};
+
 // The least that is still to pay from each node to the end, per component, when every tile has its
-// room for itself: the exact shortest path of that relaxed problem, found from the inside out. So
-// it never overestimates, and along an edge it falls by at most the edge's cost (admissible,
+// capacity for itself: the exact shortest path of that relaxed problem, found from the inside out.
+// So it never overestimates, and along an edge it falls by at most the edge's cost (admissible,
 // consistent).
 class CompletionBound {
  public:
@@ -30,9 +52,9 @@ class CompletionBound {
     double most = std::numeric_limits<double>::infinity();
     std::vector<char> reachable{};  // by stage and residency; none: all rows
   };
-  // All tables of the costs are made. Idle threads of the team take part.
-  CompletionBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                  const Scope& scope);
+  // Idle threads of the team take part. Within `deadline`, if there is one: else OutOfBudget.
+  CompletionBound(const StateGraph& graph, BoundRows& rows, const Scope& scope,
+                  const Deadline* deadline);
   double at(const Node& node, std::size_t component) const {
     return to_go_[component][place(node)];
   }
@@ -44,82 +66,46 @@ class CompletionBound {
   std::size_t places() const { return filled_; }
   // Does anything of interest lead on from there?
   bool is_live(std::size_t stage, std::size_t residency) const {
-    return live_[stage * nodes_.residencies() + residency] != 0;
+    return live_[index(stage, residency)] != 0;
   }
-  // The energies at all tiles.
-  const double* row(std::size_t stage, std::size_t residency) const {
-    return to_go_[0].get() + offset(stage, residency);
+  // At all tiles; of a row that is not live infinite.
+  const double* row(std::size_t component, std::size_t stage, std::size_t residency) const {
+    return to_go_[component].get() + offset(stage, residency);
   }
 
  private:
-  struct Row {
-    std::size_t component = 0;
-    std::size_t stage = 0;
-    std::size_t residency = 0;
-    const Lattice& lattice;
-    std::span<const std::uint32_t> tiles;  // of interest; none listed: all
-  };
-  struct Digits {  // of a lattice's tiles; Lattice::rest
-    PerDim<std::vector<std::uint16_t>> digits;
-    PerDim<std::vector<std::uint32_t>> rests;
-  };
-
   std::size_t index(std::size_t stage, std::size_t residency) const {
     return stage * nodes_.residencies() + residency;
   }
   std::size_t offset(std::size_t stage, std::size_t residency) const {
     return offsets_[index(stage, residency)];
   }
-  double* begin(const Row& row) {
-    return to_go_[row.component].get() + offset(row.stage, row.residency);
-  }
-  const double* begin(std::size_t component, std::size_t stage, std::size_t residency) const {
-    return to_go_[component].get() + offset(stage, residency);
-  }
-  std::span<const std::uint32_t> listed(std::size_t index) const {
-    const Lattice::Range range = ranges_.empty() ? Lattice::Range{} : ranges_[index];
-    return std::span(tiles_.data() + range.first, range.last - range.first);
-  }
+  BoundRow begin(std::size_t component, const RowId& row);
   void make_room(std::size_t component, std::size_t size);
-  void fill_together(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                     const Scope& scope, std::span<const RowId> rows);
-  void settle(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-              const Scope& scope, Alone::Selection* selection, std::span<const RowId> rows);
-  void follow(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-              std::size_t component, std::span<const RowId> rows);
-  bool fill(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, const Row& row);
+  void fill_together(BoundRows& rows, const Scope& scope, std::span<const RowId> order);
+  void settle(BoundRows& rows, const Scope& scope, Alone::Selection* selection,
+              std::span<const RowId> order);
+  void follow(BoundRows& rows, std::size_t component, std::span<const RowId> order);
   bool list(std::size_t index, std::span<const std::uint32_t> tiles);
-  bool keep_near(const StateGraph& graph, const Row& row, const Scope& scope);
-  bool fill_row(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                const Row& row);
-  void keep_listed(const Row& row);
-  bool relax_sliding_edge(const StateGraph& graph, EdgeCosts& costs, const Row& row,
-                          const StateGraph::SlidingEdge& sliding_edge);
-  bool copy_behind(const StateGraph& graph, const Unrolled& unrolled, const Row& row);
-  bool relax_loops(const StateGraph& graph, const Row& row, DimSet& neutral);
-  std::vector<const double*> rows_behind(const StateGraph& graph, const Row& row, DimId dim,
-                                         std::size_t residency,
-                                         const std::vector<Lattice::Run>& runs) const;
-  // The same of listed tiles (bound_tiles.cpp).
-  void make_digits(const Unrolled& unrolled);
-  bool fill_tiles(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs,
-                  const Row& row);
-  bool relax_sliding_edge_of_tiles(const StateGraph& graph, EdgeCosts& costs, const Row& row,
-                                   const Digits& digits,
-                                   const StateGraph::SlidingEdge& sliding_edge);
-  bool relax_loops_of_tiles(const StateGraph& graph, const Row& row, const Digits& digits);
+  bool keep_near(const BoundRow& row, const Scope& scope);
+  std::vector<std::span<const RowId>> parts(std::span<const RowId> order) const;
 
+  const StateGraph& graph_;
   Held held_;
+  std::vector<std::size_t> tiles_of_stage_;
   NodeIndex nodes_;
   std::vector<char> live_;            // per stage and residency; found with the energies
   std::vector<std::size_t> offsets_;  // of the rows; those that are not live share the first one
   std::size_t longest_ = 0;           // tiles of a lattice
   std::size_t filled_ = 0;            // rows before this are known
   std::vector<std::unique_ptr<double[]>> to_go_;
-  std::vector<Lattice::Range> ranges_;  // of tiles_, by stage and residency; none: all tiles
+  struct Range {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  std::vector<Range> ranges_;  // of tiles_, by stage and residency; none: all tiles
   std::vector<std::uint32_t> tiles_;
-  std::vector<double> paid_;    // at those of a row
-  std::vector<Digits> digits_;  // per lattice, if tiles are listed
+  std::vector<double> paid_;  // at those of a row
 };
 
 }  // namespace mapsim::exact

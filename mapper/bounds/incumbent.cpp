@@ -2,6 +2,7 @@
 #include "mapper/bounds/incumbent.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace mapsim::exact {
 
@@ -61,6 +62,36 @@ Incumbent Incumbent::without_tags() const {
     point.tag = kNoTag;
   }
   return known;
+}
+
+double most_energy(const Valuation& valuation, std::size_t components, const Incumbent& known,
+                   double least_second) {
+  std::vector<double> values(components);
+  const auto is_beyond = [&](double energy) {
+    values[0] = energy;
+    const Key key = valuation.key(values.data());
+    return known.rules_out(known.is_front() ? Key{key.first, std::max(key.second, least_second)}
+                                            : key);
+  };
+  if (is_beyond(0)) {
+    return -1;
+  }
+  double most = 0;
+  double beyond = 1;
+  while (!is_beyond(beyond)) {
+    most = beyond;
+    beyond *= 2;
+    if (!(beyond < kInfinity)) {
+      return kInfinity;
+    }
+  }
+  while (true) {
+    const double middle = most + (beyond - most) / 2;
+    if (!(most < middle && middle < beyond)) {
+      return most;
+    }
+    (is_beyond(middle) ? beyond : most) = middle;
+  }
 }
 
 }  // namespace mapsim::exact

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mapper/graph/state_graph.hpp"
@@ -28,7 +29,8 @@ struct RowId {
 // Where the nodes of each (stage, residency) begin in a flat array.
 class NodeIndex {
  public:
-  NodeIndex(const StateGraph& graph, const Unrolled& unrolled);
+  // `tiles`: of the lattice of each stage.
+  NodeIndex(const StateGraph& graph, std::span<const std::size_t> tiles);
   std::size_t row(std::size_t stage, std::size_t residency) const {
     return rows_[stage * residencies_ + residency];
   }

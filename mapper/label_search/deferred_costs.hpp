@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
+#include "mapper/graph/imperfect_tiles.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/label_search/imperfect_tiles.hpp"
 
 namespace mapsim::imperfect {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "costmodel/mapping.hpp"
+#include "mapper/graph/imperfect_tiles.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/label_search/imperfect_tiles.hpp"
 #include "mapper/label_search/label_store.hpp"
 
 namespace mapsim::imperfect {

@@ -7,11 +7,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mapper/label_search/gates.hpp"
+#include "mapper/bounds/completion_bound.hpp"
+#include "mapper/bounds/least_costs.hpp"
+#include "mapper/graph/gates.hpp"
+#include "mapper/graph/tile_counts.hpp"
 #include "mapper/label_search/history_labels.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
-#include "mapper/label_search/relaxation.hpp"
-#include "mapper/label_search/tile_counts.hpp"
 
 namespace mapsim::imperfect {
 
@@ -19,7 +20,7 @@ namespace mapsim::imperfect {
 enum class Loops : std::uint8_t {
   kAtPoints,   // every one, if loops end where something stands
   kAnywhere,   // every one, and they may end where nothing stands
-  kForgotten,  // nothing: edges cost what the relaxation says, rooms are shared (decision 33)
+  kForgotten,  // nothing: edges cost what they cost at least, rooms are shared (decision 33)
   kCounted,    // how many tiles there were where something was placed last: chains are Counts
 };
 
@@ -47,7 +48,7 @@ class Search {
   const Labels& labels() const { return setting_->labels; }
   const Workload& workload() const { return graph_.problem().workload(); }
   DimSet dims_of(TensorId t) const { return workload().tensors[t].dims(); }
-  bool relax();
+  bool make_bound();
   exact::Key explore(std::int64_t most, Outcome& outcome);
   exact::Key forget_loops(Loops loops, Outcome& outcome);
   void prove(exact::Key forgotten, Outcome& outcome);
@@ -102,7 +103,9 @@ class Search {
   exact::Valuation valuation_;
   std::vector<Terms> terms_;
   std::vector<std::optional<std::size_t>> slot_of_room_;
-  std::optional<Relaxation> relaxation_;
+  LeastCosts costs_;
+  std::optional<exact::CompletionBound> bound_;
+  bool is_out_of_memory_ = false;
   std::vector<DimSet> care_;  // per stage and residency
   std::map<std::vector<std::size_t>, std::size_t> debts_;
   std::vector<double> scratch_;

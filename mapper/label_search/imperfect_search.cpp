@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/label_search/imperfect_search.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 
 #include "costmodel/evaluate.hpp"
+#include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/label_search/capacity_use.hpp"
 #include "mapper/label_search/deferred_costs.hpp"
 #include "mapper/label_search/history_rebuild.hpp"
@@ -39,10 +42,9 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
       counts_{tiles_},
       components_{exact::tracked(graph.problem(), objective).ports ? 1 + graph.ports().size() : 1},
       valuation_{graph, objective, 0},
+      terms_{make_terms(graph, tiles_, exact::tracked(graph.problem(), objective))},
+      costs_{graph, tiles_, terms_, components_, deadline},
       known_{query.known.without_tags()} {
-  for (const exact::BoundaryEdge& edge : graph.edges()) {
-    terms_.push_back(make_terms(graph, tiles_, edge, exact::tracked(graph.problem(), objective)));
-  }
   for (std::size_t r = 0; r < graph.rooms().size(); ++r) {
     const exact::Room& room = graph.rooms()[r];
     const bool carried = (room.contended && room.bits < kInfinity) || r == query.measured_room;
@@ -52,19 +54,32 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
   scratch_.resize(components_ + 1);
 }
 
-// False: beyond the budget, or no time. Throws OutOfBudget where there is no memory for it.
-bool Search::relax() {
+// False: beyond the budget.
+bool Search::make_bound() {
   const std::int64_t left = query_.budget - labels_of_bound(graph_, tiles_.size());
   most_labels_ = std::min(query_.labels, left);
-  if (left >= 0) {
-    relaxation_.emplace(graph_, tiles_, gates_, terms_, components_, deadline_);
+  if (left < 0) {
+    return false;
   }
-  return relaxation_ && relaxation_->is_complete();
+  exact::CompletionBound::Scope scope;
+  if (!known_.points().empty()) {
+    scope.most = exact::most_energy(valuation_, components_ + 1, known_);
+  }
+  const bool is_made = is_within_budget([&] {
+    if (components_ > 1 && omp_get_num_threads() > 1) {
+      costs_.prepare();  // components are found side by side
+    }
+    ImperfectRows rows(graph_, tiles_, gates_, costs_, deadline_);
+    bound_.emplace(graph_, rows, scope, &deadline_);
+  });
+  is_out_of_memory_ = !is_made && !deadline_.over();
+  costs_.forget_tables();
+  return is_made;
 }
 
-// What the relaxation says: the least of each figure.
+// What the completion bound says: the least of each figure.
 Key Search::root() {
-  if (!relax()) {
+  if (!make_bound()) {
     return {0, 0};
   }
   start();
@@ -78,19 +93,20 @@ Key Search::root() {
 
 Key Search::chainless_bound(Loops loops) {
   Outcome outcome;
-  return relax() ? forget_loops(loops, outcome) : Key{0, 0};
+  return make_bound() ? forget_loops(loops, outcome) : Key{0, 0};
 }
 
 Outcome Search::run() {
   Outcome outcome;
-  if (!relax()) {
+  if (!make_bound()) {
     outcome.complete = false;
+    outcome.is_out_of_memory = is_out_of_memory_;
     outcome.bound = {0, 0};
     outcome.spent = most_labels_ < 0 ? query_.budget : 0;
     return outcome;
   }
   outcome.spent = labels_of_bound(graph_, tiles_.size());
-  outcome.states = static_cast<std::int64_t>(relaxation_->nodes());
+  outcome.states = static_cast<std::int64_t>(bound_->nodes().size());
   start();
   outcome.root = setting_->is_empty() ? Key{} : setting_->least();
   outcome.bound = outcome.root;
@@ -245,7 +261,7 @@ bool Search::offer() {
   for (std::size_t k = 0; k < components_; ++k) {
     scratch_[k] = values[k];
     if (label.step.kind != Step::Kind::kEnd) {
-      scratch_[k] += relaxation_->at(label.step.node, k);
+      scratch_[k] += bound_->at(label.step.node, k);
     }
   }
   scratch_[components_] = 0;  // edges are not counted, which is a bound

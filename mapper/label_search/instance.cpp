@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/caught.hpp"
+#include "mapper/bounds/lattice_rows.hpp"
 #include "mapper/bounds/per_tensor_bound.hpp"
 #include "mapper/label_search/beam_search.hpp"
 
@@ -29,38 +30,6 @@ std::optional<ArrayTime> array_time(const StateGraph& graph, const Unrolled& unr
   return systolic && tracked(problem, objective).ports
              ? std::optional(ArrayTime(graph, unrolled, costs))
              : std::nullopt;
-}
-
-// The most energy that what is known does not rule out: ports and edges can only add to the
-// figures. Negative: there is none.
-double most_energy(const Valuation& valuation, std::size_t components, const Incumbent& known,
-                   double least_second) {
-  std::vector<double> values(components);
-  const auto is_beyond = [&](double energy) {
-    values[0] = energy;
-    const Key key = valuation.key(values.data());
-    return known.rules_out(known.is_front() ? Key{key.first, std::max(key.second, least_second)}
-                                            : key);
-  };
-  if (is_beyond(0)) {
-    return -1;
-  }
-  double most = 0;
-  double beyond = 1;
-  while (!is_beyond(beyond)) {
-    most = beyond;
-    beyond *= 2;
-    if (!(beyond < kInfinity)) {
-      return kInfinity;
-    }
-  }
-  while (true) {
-    const double middle = most + (beyond - most) / 2;
-    if (!(most < middle && middle < beyond)) {
-      return most;
-    }
-    (is_beyond(middle) ? beyond : most) = middle;
-  }
 }
 
 // Side by side, where there are threads: a beam search needs costs to go only.
@@ -106,7 +75,7 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
     if (!is_limited || costs.components() > 1) {
       costs.prepare();  // components are found side by side
     }
-    return CompletionBound(graph, unrolled, costs, scope);
+    return complete_on_lattice(graph, unrolled, costs, scope);
   }
   Alone alone(graph, unrolled, costs);
   if (may_dive) {
@@ -119,7 +88,7 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
   if (scope.most < kInfinity) {
     scope.alone = &alone;
   }
-  return CompletionBound(graph, unrolled, costs, scope);
+  return complete_on_lattice(graph, unrolled, costs, scope);
 }
 
 }  // namespace
@@ -139,7 +108,7 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
   if (!left_out.empty()) {
     costs.leave_out(std::move(left_out));
   }
-  const CompletionBound bound(graph, unrolled, costs, scope);
+  const CompletionBound bound = complete_on_lattice(graph, unrolled, costs, scope);
   return std::none_of(graph.starts().begin(), graph.starts().end(), [&](std::size_t residency) {
     return bound.at({0, residency, unrolled.lattices.front().size() - 1}, 0) < kInfinity;
   });

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "costmodel/crossing.hpp"
-#include "mapper/label_search/account.hpp"
-#include "mapper/label_search/imperfect_tiles.hpp"
+#include "mapper/graph/boundary_terms.hpp"
+#include "mapper/graph/imperfect_tiles.hpp"
 
 namespace mapsim::imperfect {
 
@@ -42,14 +42,6 @@ class Chains {
   const Tiles* tiles_;
   PerDim<std::vector<std::vector<Link>>> chains_;
   PerDim<std::map<std::vector<Link>, Id>> ids_;
-};
-
-// The last loop above a tile, if tiles slide along it: from the extent at which its dim's chain
-// ends.
-struct Run {
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::size_t dim = kNone;
-  std::size_t from = 0;  // the tile that it cuts
 };
 
 // What really crosses when a tensor is placed at `tile` behind chains, by the closed form of

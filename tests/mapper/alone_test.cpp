@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mapper/bounds/lattice_rows.hpp"
 #include "mapper/bounds/per_tensor_bound.hpp"
 #include "mapper/label_search/beam_search.hpp"
 #include "mapper/label_search/label_search.hpp"
@@ -106,8 +107,8 @@ TEST(Alone, LeavesOutNoNodeOfInterest) {
     alone.find_paid(instance.costs);
     for (const double slack : {1.0, 1.3}) {
       const double most = instance.root().first * slack * (1 + kNear);
-      const exact::CompletionBound within(instance.graph, instance.unrolled, instance.costs,
-                                          {&alone, most});
+      const exact::CompletionBound within = exact::complete_on_lattice(
+          instance.graph, instance.unrolled, instance.costs, {&alone, most});
       for_each_node(instance, [&](const Node& node) {
         const double whole = instance.bound.at(node, 0);
         const double part = within.at(node, 0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What edges cost in the relaxation.
+#include "mapper/bounds/least_costs.hpp"
+
 #include <algorithm>
 #include <array>
 
 #include "core/arithmetic.hpp"
 #include "costmodel/crossing.hpp"
-#include "mapper/label_search/relaxation.hpp"
 
 namespace mapsim::imperfect {
 
@@ -47,8 +47,54 @@ double window_points(const Rank& rank, const std::array<std::int64_t, 2>& bounds
 
 }  // namespace
 
-// Extents that the rules allow the tile of a edge; nullopt: none.
-std::optional<Allowed> Relaxation::allowed(std::size_t edge, DimId d) const {
+LeastCosts::LeastCosts(const exact::StateGraph& graph, const Tiles& tiles,
+                       const std::vector<Terms>& terms, std::size_t components,
+                       const Deadline& deadline)
+    : graph_{graph},
+      tiles_{tiles},
+      terms_{terms},
+      components_{components},
+      held_{&deadline},
+      bits_(terms.size()) {}
+
+void LeastCosts::make_room(Row& row, std::size_t size, double value) {
+  held_.check();
+  held_.take(size * sizeof(double));
+  row.assign(size, value);
+}
+
+void LeastCosts::prepare() {
+  for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph_.residencies(); ++residency) {
+      if (!graph_.reachable(stage, residency)) {
+        continue;
+      }
+      for (const exact::StateGraph::Place& place : graph_.places(stage, residency)) {
+        bits(place.edge);
+        costs(place.edge, Run::kNone);
+      }
+      for (const auto& sliding_edge : graph_.sliding_edges(stage, residency)) {
+        for (const std::size_t edge : sliding_edge.edges) {
+          bits(edge);
+          costs(edge, index_of(sliding_edge.dim));
+        }
+      }
+      if (const auto& end = graph_.end(residency); end && stage + 1 == graph_.stages()) {
+        for (const std::size_t edge : *end) {
+          costs(edge, Run::kNone);
+        }
+      }
+    }
+  }
+}
+
+void LeastCosts::forget_tables() {
+  costs_.clear();
+  flows_.clear();
+}
+
+// Extents that the rules allow the tile of an edge; nullopt: none.
+std::optional<Allowed> LeastCosts::allowed(std::size_t edge, DimId d) const {
   const exact::BoundaryEdge& of = graph_.edges()[edge];
   std::optional<Allowed> all = Allowed{};
   if (of.to == exact::BoundaryEdge::kMac || graph_.residences(of.tensor)[of.to].latch) {
@@ -63,13 +109,13 @@ std::optional<Allowed> Relaxation::allowed(std::size_t edge, DimId d) const {
   return all;
 }
 
-const Relaxation::Row& Relaxation::bits(std::size_t edge) {
+const LeastCosts::Row& LeastCosts::bits(std::size_t edge) {
   Row& bits = bits_[edge];
   if (!bits.empty()) {
     return bits;
   }
   const Terms& terms = terms_[edge];
-  bits.assign(tiles_.size(), terms.stored_bits);
+  make_room(bits, tiles_.size(), terms.stored_bits);
   PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per bin; 0: it cannot cross
   for (const DimId d : known.ids()) {
     const std::optional<Allowed> rule = allowed(edge, d);
@@ -102,7 +148,7 @@ const Relaxation::Row& Relaxation::bits(std::size_t edge) {
 }
 
 // Elements of the dims that stand alone in their rank; of the first instance its share.
-double Relaxation::constant(TensorId t, const Sharing& sharing) const {
+double LeastCosts::constant(TensorId t, const Sharing& sharing) const {
   double points = 1;
   for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
     for (const Term& term : rank.terms) {
@@ -118,7 +164,7 @@ double Relaxation::constant(TensorId t, const Sharing& sharing) const {
 }
 
 // Distinct sums that the instances meet in the whole run, without windows: exact.
-double Relaxation::met(TensorId t, const Sharing& sharing) const {
+double LeastCosts::met(TensorId t, const Sharing& sharing) const {
   double points = constant(t, sharing);
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
@@ -133,7 +179,7 @@ double Relaxation::met(TensorId t, const Sharing& sharing) const {
 }
 
 // Instances of fanouts above the loops that share a visit of their tiles.
-std::int64_t Relaxation::together(DimId d, const Sharing& sharing) const {
+std::int64_t LeastCosts::together(DimId d, const Sharing& sharing) const {
   std::int64_t together = 1;
   for (std::size_t f = 0; f < std::min(sharing.crossed, sharing.uses.size()); ++f) {
     together *= sharing.uses[f] == LoopUse::kSum ? 1 : tiles_.factor(f, d);
@@ -145,7 +191,7 @@ std::int64_t Relaxation::together(DimId d, const Sharing& sharing) const {
 // may stand below the loops that lead to the tile: before them a block is no larger than its share,
 // and of what is left the largest piece keeps so many busy at least, the last instance of each loop
 // having one below it.
-std::int64_t Relaxation::visits(DimId d, std::int64_t extent, const Sharing& sharing) const {
+std::int64_t LeastCosts::visits(DimId d, std::int64_t extent, const Sharing& sharing) const {
   const std::int64_t together = this->together(d, sharing);
   std::vector<std::int64_t> split;  // instances per parallel loop, outermost first
   for (std::size_t f = 0; f < sharing.uses.size(); ++f) {
@@ -166,7 +212,7 @@ std::int64_t Relaxation::visits(DimId d, std::int64_t extent, const Sharing& sha
   return least;
 }
 
-void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
+void LeastCosts::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
@@ -187,7 +233,7 @@ void Relaxation::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) 
 }
 
 // Points of a rank with a window, summed over tiles of these bins of its first two dims.
-double Relaxation::window(const Rank& rank, const Sharing& sharing, std::size_t run,
+double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t run,
                           const std::array<std::size_t, 2>& bins) const {
   if (rank.terms.size() > 2) {  // every point once
     return static_cast<double>(rank_points(rank, bounds_of(graph_.problem().workload())));
@@ -213,7 +259,7 @@ double Relaxation::window(const Rank& rank, const Sharing& sharing, std::size_t 
   return window_points(rank, bounds, extents, apart);
 }
 
-void Relaxation::multiply_window(const Rank& rank, const Sharing& sharing, std::size_t run,
+void LeastCosts::multiply_window(const Rank& rank, const Sharing& sharing, std::size_t run,
                                  Row& flow) const {
   multiply(rank, flow, [&](std::size_t first, std::size_t second) {
     return window(rank, sharing, run, {first, second});
@@ -222,7 +268,7 @@ void Relaxation::multiply_window(const Rank& rank, const Sharing& sharing, std::
 
 // Multiplies each tile's entry by a value of its extents (by index) of a window's two dims.
 template <class Value>
-void Relaxation::multiply(const Rank& rank, Row& row, const Value& value) const {
+void LeastCosts::multiply(const Rank& rank, Row& row, const Value& value) const {
   const bool in_order = tiles_.stride(rank.terms[0].dim) > tiles_.stride(rank.terms[1].dim);
   const DimId outer = rank.terms[in_order ? 0 : 1].dim;
   const DimId inner = rank.terms[in_order ? 1 : 0].dim;
@@ -243,7 +289,7 @@ void Relaxation::multiply(const Rank& rank, Row& row, const Value& value) const 
 }
 
 // At one tile.
-double Relaxation::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
+double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run, std::size_t tile,
                             const Counts& counts, const PerDim<Counts::Id>& known) const {
   const Tensor& tensor = graph_.problem().workload().tensors[t];
   double elements = constant(t, sharing);
@@ -265,10 +311,10 @@ double Relaxation::crossing(TensorId t, const Sharing& sharing, std::size_t run,
   return elements;
 }
 
-const Relaxation::Row& Relaxation::flow(TensorId t, const Sharing& sharing, std::size_t run) {
+const LeastCosts::Row& LeastCosts::flow(TensorId t, const Sharing& sharing, std::size_t run) {
   Row& flow = flows_[{t, sharing, run}];
   if (flow.empty()) {
-    flow.assign(tiles_.size(), constant(t, sharing));
+    make_room(flow, tiles_.size(), constant(t, sharing));
     multiply_visits(t, sharing, flow);
     for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
       if (rank.terms.size() > 1) {
@@ -280,7 +326,7 @@ const Relaxation::Row& Relaxation::flow(TensorId t, const Sharing& sharing, std:
 }
 
 // Sums that are met for the first time need not be read back; of windows, none need.
-Relaxation::Met Relaxation::met(const Terms& terms) const {
+LeastCosts::Met LeastCosts::met(const Terms& terms) const {
   const Tensor& tensor = graph_.problem().workload().tensors[terms.tensor];
   const bool windowless = std::all_of(tensor.ranks.begin(), tensor.ranks.end(),
                                       [](const Rank& rank) { return rank.terms.size() == 1; });
@@ -295,7 +341,7 @@ Relaxation::Met Relaxation::met(const Terms& terms) const {
 // update more above; at the lesser of the two prices the cost falls neither in what enters nor in
 // what leaves, so that lower bounds of both may stand in it. Sums with a window: nothing is known
 // of how many are met.
-double Relaxation::least_reduction_energy(const Terms& terms, const Met& met,
+double LeastCosts::least_reduction_energy(const Terms& terms, const Met& met,
                                           const BoundaryFlow& flow) {
   if (terms.reductions.empty() || !(met.parent < kInfinity)) {
     return 0;
@@ -307,7 +353,7 @@ double Relaxation::least_reduction_energy(const Terms& terms, const Met& met,
   return price * std::max(0.0, flow.child.crossing - flow.parent.crossing);
 }
 
-BoundaryFlow Relaxation::bound(const Terms& terms, const Met& met, BoundaryFlow flow) {
+BoundaryFlow LeastCosts::bound(const Terms& terms, const Met& met, BoundaryFlow flow) {
   flow.is_bound = true;
   if (terms.output) {
     const auto set = [](EndFlow& end, double once) {
@@ -322,7 +368,7 @@ BoundaryFlow Relaxation::bound(const Terms& terms, const Met& met, BoundaryFlow 
   return flow;
 }
 
-BoundaryFlow Relaxation::least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
+BoundaryFlow LeastCosts::least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
                                const PerDim<Counts::Id>& known) const {
   const Terms& terms = terms_[edge];
   const std::size_t at = run.dim == Run::kNone ? tile : run.from;
@@ -339,9 +385,7 @@ BoundaryFlow Relaxation::least(std::size_t edge, std::size_t tile, Run run, cons
   return bound(terms, met(terms), flow);
 }
 
-// Of a edge at every tile, [component * tiles + tile]. With a run: [..] is the tile from which
-// the loop over dim `run` starts, and the tile below may be any.
-const Relaxation::Row& Relaxation::costs(std::size_t edge, std::size_t run) {
+const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
   Row& costs = costs_[{edge, run}];
   if (!costs.empty()) {
     return costs;
@@ -352,7 +396,7 @@ const Relaxation::Row& Relaxation::costs(std::size_t edge, std::size_t run) {
   const Row& busy_parent = components_ > 1 ? flow(terms.tensor, terms.busy_parent, run) : parent;
   const Row& busy_child = components_ > 1 ? flow(terms.tensor, terms.busy_child, run) : child;
   const Met met = this->met(terms);
-  costs.assign(components_ * tiles_.size(), 0.0);
+  make_room(costs, components_ * tiles_.size(), 0.0);
   for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
     const BoundaryFlow flow =
         bound(terms, met, {{parent[tile]}, {child[tile]}, {busy_parent[tile]}, {busy_child[tile]}});

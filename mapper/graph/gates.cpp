@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/label_search/gates.hpp"
+#include "mapper/graph/gates.hpp"
 
 #include <algorithm>
 

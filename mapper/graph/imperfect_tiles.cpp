@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/label_search/imperfect_tiles.hpp"
+#include "mapper/graph/imperfect_tiles.hpp"
 
 #include <algorithm>
 #include <utility>

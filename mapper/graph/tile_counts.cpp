@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/label_search/tile_counts.hpp"
+#include "mapper/graph/tile_counts.hpp"
 
 #include <algorithm>
 

@@ -82,4 +82,12 @@ class Tiles {
   std::vector<PerDim<std::vector<Behind>>> behind_;
 };
 
+// The last loop above a tile, if tiles slide along it: from the extent at which the loops over
+// its dim stand.
+struct Run {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::size_t dim = kNone;
+  std::size_t from = 0;  // the tile that it cuts
+};
+
 }  // namespace mapsim::imperfect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mapper/label_search/account.hpp"
+#include "mapper/graph/boundary_terms.hpp"
 
 #include <algorithm>
 
@@ -61,10 +61,8 @@ void set_sharing(const Problem& problem, const Tiles& tiles, const BoundaryEdge&
   terms.met_busy_child = met(terms.fanouts, LoopUse::kFirst);
 }
 
-}  // namespace
-
-Terms make_terms(const StateGraph& graph, const Tiles& tiles, const BoundaryEdge& edge,
-                 Tracked tracked) {
+Terms terms_of(const StateGraph& graph, const Tiles& tiles, const BoundaryEdge& edge,
+               Tracked tracked) {
   const Problem& problem = graph.problem();
   const Tensor& tensor = problem.workload().tensors[edge.tensor];
   const Residence& from = graph.residences(edge.tensor)[edge.from];
@@ -94,6 +92,16 @@ Terms make_terms(const StateGraph& graph, const Tiles& tiles, const BoundaryEdge
     terms.limit = graph.rooms()[*room].bits;
   } else if (to.latch) {
     terms.limit = static_cast<double>(tensor.partial_bits.count());  // one element
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::vector<Terms> make_terms(const StateGraph& graph, const Tiles& tiles, Tracked tracked) {
+  std::vector<Terms> terms;
+  for (const BoundaryEdge& edge : graph.edges()) {
+    terms.push_back(terms_of(graph, tiles, edge, tracked));
   }
   return terms;
 }

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "costmodel/boundary_cost.hpp"
+#include "mapper/graph/imperfect_tiles.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/valuation.hpp"
 #include "mapper/graph/volume.hpp"
-#include "mapper/label_search/imperfect_tiles.hpp"
 
 namespace mapsim::imperfect {
 
@@ -28,7 +28,7 @@ struct Terms {
   std::size_t fanouts = 0;          // used fanouts above the child
   bool owes = false;  // costs what flows leave out: hops, or cycles of first fills and last drains
 };
-Terms make_terms(const exact::StateGraph& graph, const Tiles& tiles,
-                 const exact::BoundaryEdge& edge, Tracked tracked);
+// Of each edge.
+std::vector<Terms> make_terms(const exact::StateGraph& graph, const Tiles& tiles, Tracked tracked);
 
 }  // namespace mapsim::imperfect

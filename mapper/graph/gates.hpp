@@ -3,15 +3,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "mapper/graph/imperfect_tiles.hpp"
 #include "mapper/graph/state_graph.hpp"
-#include "mapper/label_search/imperfect_tiles.hpp"
 
 namespace mapsim::imperfect {
 
 // Rules for how many tiles a region makes of a dim, ceil(extent above / extent below). Labels
-// remember where their region began and ask exactly; the relaxation does not, and asks of each
-// extent alone whether a region may begin or end there: of the first region the beginning is known,
-// of the last one the end, so that with one fanout it is as exact.
+// remember where their region began and ask exactly; the completion bound does not, and asks of
+// each extent alone whether a region may begin or end there: of the first region the beginning is
+// known, of the last one the end, so that with one fanout it is as exact.
 class Gates {
  public:
   Gates(const exact::StateGraph& graph, const Tiles& tiles);

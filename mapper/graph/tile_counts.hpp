@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "mapper/label_search/imperfect_tiles.hpp"
+#include "mapper/graph/imperfect_tiles.hpp"
 
 namespace mapsim::imperfect {
 

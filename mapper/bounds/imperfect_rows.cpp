@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/imperfect_rows.hpp"
+
+#include <algorithm>
+
+namespace mapsim::imperfect {
+
+using exact::BoundRow;
+using exact::CompletionBound;
+using exact::kInfinity;
+using exact::StateGraph;
+
+// Time is asked for between passes over the tiles: of a large lattice one takes a good part of a
+// second.
+bool ImperfectRows::fill(const BoundRow& row, const CompletionBound& behind) {
+  const std::size_t tiles = tiles_.size();
+  bool leads_on = row.stage + 1 < graph_.stages() ? relax_stage_end(row, behind) : relax_end(row);
+  for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
+    if (!behind.is_live(row.stage, place.target)) {
+      continue;
+    }
+    deadline_.check();
+    leads_on = true;
+    const double* below = behind.row(row.component, row.stage, place.target);
+    const double* cost = &costs_.costs(place.edge, Run::kNone)[row.component * tiles];
+    const double* bits = costs_.bits(place.edge).data();
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      const double value =
+          costs_.fits(place.edge, bits[tile]) ? cost[tile] + below[tile] : kInfinity;
+      row.values[tile] = std::min(row.values[tile], value);
+    }
+  }
+  for (const StateGraph::SlidingEdge& sliding_edge :
+       graph_.sliding_edges(row.stage, row.residency)) {
+    const auto target = graph_.after_loop(row.stage, sliding_edge.target, sliding_edge.dim, 1);
+    if (behind.is_live(row.stage, *target)) {
+      deadline_.check();
+      leads_on = true;
+      relax_sliding_edge(row, sliding_edge, behind.row(row.component, row.stage, *target));
+    }
+  }
+  return relax_loops(row, behind) || leads_on;
+}
+
+bool ImperfectRows::relax_stage_end(const BoundRow& row, const CompletionBound& behind) const {
+  const auto residency = graph_.after_stage(row.stage, row.residency);
+  if (!residency || !behind.is_live(row.stage + 1, *residency)) {
+    return false;
+  }
+  std::copy_n(behind.row(row.component, row.stage + 1, *residency), tiles_.size(), row.values);
+  if (graph_.ends_region(row.stage)) {
+    gates_.close_beginnings(row.stage + 1, row.values);
+  }
+  if (const auto fanout = graph_.end_of(row.stage).fanout) {
+    relax_crossing(*fanout, row.values);
+  }
+  if (graph_.ends_region(row.stage)) {
+    gates_.close_ends(row.stage, row.values);
+  }
+  return true;
+}
+
+bool ImperfectRows::relax_end(const BoundRow& row) {
+  const auto& end = graph_.end(row.residency);
+  if (!end) {
+    return false;
+  }
+  const Problem& problem = graph_.problem();
+  row.values[0] =
+      row.component == 0 ? problem.mac_energy().count() * static_cast<double>(problem.macs()) : 0.0;
+  for (const std::size_t edge : *end) {
+    row.values[0] += costs_.costs(edge, Run::kNone)[row.component * tiles_.size()];
+  }
+  return true;
+}
+
+// Loops that lead to a later group of the region's order go first: what lies behind them is done.
+// False: none leads to another row of interest.
+bool ImperfectRows::relax_loops(const BoundRow& row, const CompletionBound& behind) const {
+  const DimSet locked = graph_.locked(row.stage, row.residency);
+  DimSet staying;
+  bool leads_on = false;
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    const auto target = graph_.after_loop(row.stage, row.residency, d, 1);
+    if (locked.contains(d) || !target) {
+      continue;
+    }
+    if (*target == row.residency) {
+      staying.insert(d);
+      continue;
+    }
+    if (!behind.is_live(row.stage, *target)) {
+      continue;
+    }
+    leads_on = true;
+    const double* below = behind.row(row.component, row.stage, *target);
+    const std::size_t stride = tiles_.stride(d);
+    tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      const std::size_t step = tiles_.is_shared(d, bin) ? 0 : stride;
+      for (std::size_t tile = first; tile < last && bin > 0; ++tile) {
+        row.values[tile] = std::min(row.values[tile], below[tile - step]);
+      }
+    });
+  }
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    if (staying.contains(static_cast<DimId>(i))) {
+      relax_loops(static_cast<DimId>(i), row.values);
+    }
+  }
+  return leads_on;
+}
+
+// The least of what lies behind: of a coarse lattice, of all bins that the extents may lead to.
+void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
+  std::vector<double> behind(row, row + tiles_.size());
+  if (!tiles_.is_coarse()) {
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+      const std::size_t crossed = tiles_.cross(fanout, tile);
+      row[tile] = crossed == Tiles::kNone ? kInfinity : behind[crossed];
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (tiles_.factor(fanout, d) == 1) {
+      continue;
+    }
+    const std::size_t stride = tiles_.stride(d);
+    tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      const Tiles::Behind& range = tiles_.behind(fanout, d, bin);
+      for (std::size_t tile = first; tile < last; ++tile) {
+        double least = kInfinity;
+        for (std::size_t r = range.first; range.last != Tiles::kNone && r <= range.last; ++r) {
+          least = std::min(least, behind[tile - bin * stride + r * stride]);
+        }
+        row[tile] = least;
+      }
+    });
+    behind.assign(row, row + tiles_.size());
+  }
+}
+
+// A run from one bin to any below it costs what its start says; between extents that share a bin
+// there are runs, too.
+void ImperfectRows::relax_sliding_edge(const BoundRow& row,
+                                       const StateGraph::SlidingEdge& sliding_edge,
+                                       const double* below) {
+  const std::size_t tiles = tiles_.size();
+  std::vector<double> least(below, below + tiles);
+  std::vector<double> cost(tiles, 0.0);
+  for (const std::size_t edge : sliding_edge.edges) {
+    const double* one = &costs_.costs(edge, index_of(sliding_edge.dim))[row.component * tiles];
+    const double* bits = costs_.bits(edge).data();
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      cost[tile] += one[tile];
+      least[tile] = costs_.fits(edge, bits[tile]) ? least[tile] : kInfinity;
+    }
+  }
+  relax_loops(sliding_edge.dim, least.data());
+  const std::size_t stride = tiles_.stride(sliding_edge.dim);
+  tiles_.sweep(sliding_edge.dim, [&](std::size_t bin, std::size_t first, std::size_t last) {
+    const std::size_t step = tiles_.is_shared(sliding_edge.dim, bin) ? 0 : stride;
+    for (std::size_t tile = first; tile < last && bin > 0; ++tile) {
+      row.values[tile] = std::min(row.values[tile], cost[tile] + least[tile - step]);
+    }
+  });
+}
+
+// A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
+void ImperfectRows::relax_loops(DimId dim, double* row) const {
+  const std::size_t stride = tiles_.stride(dim);
+  tiles_.sweep(dim, [&](std::size_t bin, std::size_t first, std::size_t last) {
+    for (std::size_t tile = first; tile < last && bin > 0; ++tile) {
+      row[tile] = std::min(row[tile], row[tile - stride]);
+    }
+  });
+}
+
+}  // namespace mapsim::imperfect

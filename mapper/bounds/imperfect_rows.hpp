@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "mapper/bounds/completion_bound.hpp"
+#include "mapper/bounds/least_costs.hpp"
+#include "mapper/graph/gates.hpp"
+
+namespace mapsim::imperfect {
+
+// Rows of the completion bound of imperfect factors, by what edges cost at least. The lattice may
+// be coarse.
+class ImperfectRows : public exact::BoundRows {
+ public:
+  ImperfectRows(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
+                LeastCosts& costs, const Deadline& deadline)
+      : graph_{graph}, tiles_{tiles}, gates_{gates}, costs_{costs}, deadline_{deadline} {}
+  std::size_t components() const override { return costs_.components(); }
+  std::size_t tiles(std::size_t) const override { return tiles_.size(); }
+  bool fill(const exact::BoundRow& row, const exact::CompletionBound& behind) override;
+
+ private:
+  bool relax_stage_end(const exact::BoundRow& row, const exact::CompletionBound& behind) const;
+  bool relax_end(const exact::BoundRow& row);
+  bool relax_loops(const exact::BoundRow& row, const exact::CompletionBound& behind) const;
+  void relax_sliding_edge(const exact::BoundRow& row,
+                          const exact::StateGraph::SlidingEdge& sliding_edge, const double* below);
+  void relax_crossing(std::size_t fanout, double* row) const;
+  void relax_loops(DimId d, double* row) const;
+
+  const exact::StateGraph& graph_;
+  const Tiles& tiles_;
+  const Gates& gates_;
+  LeastCosts& costs_;
+  const Deadline& deadline_;
+};
+
+}  // namespace mapsim::imperfect

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/lattice_rows.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "mapper/graph/sweeps.hpp"
+
+namespace mapsim::exact {
+
+namespace {
+
+// A row of which less than one in so many tiles is of interest is found tile by tile, others in
+// vectors.
+constexpr std::size_t kFew = 8;
+
+// To the rows behind the runs. `rests`: of the table that has their costs.
+std::vector<Leg> legs_to(const std::vector<const double*>& behind,
+                         const std::vector<Lattice::Run>& runs, std::size_t rests) {
+  std::vector<Leg> legs;
+  for (std::size_t run = 0; run < behind.size(); ++run) {
+    if (behind[run] != nullptr) {
+      legs.push_back({runs[run].from, runs[run].to, behind[run], run * rests});
+    }
+  }
+  return legs;
+}
+
+// Leaves tiles at infinity that are not listed.
+void keep_listed(const BoundRow& row, std::size_t tiles) {
+  std::size_t next = 0;
+  for (const std::uint32_t tile : row.tiles) {
+    std::fill(row.values + next, row.values + tile, kInfinity);
+    next = tile + 1;
+  }
+  if (!row.tiles.empty()) {
+    std::fill(row.values + next, row.values + tiles, kInfinity);
+  }
+}
+
+}  // namespace
+
+bool LatticeRows::fill(const BoundRow& row, const CompletionBound& behind) {
+  const bool few = !row.tiles.empty() && row.tiles.size() < tiles(row.stage) / kFew;
+  return few ? fill_listed(row, behind) : fill_all(row, behind);
+}
+
+// What the nodes behind the end of the stage have to go. False: there are none, or none worth
+// looking at.
+bool LatticeRows::copy_behind(const BoundRow& row, const CompletionBound& behind) const {
+  const auto residency = graph_.after_stage(row.stage, row.residency);
+  if (!residency || !behind.is_live(row.stage + 1, *residency)) {
+    return false;
+  }
+  const double* next = behind.row(row.component, row.stage + 1, *residency);
+  if (const auto fanout = graph_.end_of(row.stage).fanout) {
+    const std::vector<std::size_t>& crossing = unrolled_.crossings[*fanout];
+    std::transform(crossing.begin(), crossing.end(), row.values,
+                   [next](std::size_t tile) { return next[tile]; });
+  } else {
+    std::copy_n(next, tiles(row.stage), row.values);
+  }
+  return true;
+}
+
+// The rows that loops over the runs lead to from the residency; null: none worth looking at.
+std::vector<const double*> LatticeRows::rows_behind(const BoundRow& row,
+                                                    const CompletionBound& behind, DimId dim,
+                                                    std::size_t residency,
+                                                    const std::vector<Lattice::Run>& runs) const {
+  const auto find = [&](std::optional<std::size_t> target) {
+    return target && behind.is_live(row.stage, *target)
+               ? behind.row(row.component, row.stage, *target)
+               : nullptr;
+  };
+  std::vector<const double*> rows;
+  if (graph_.is_neutral(row.stage, residency, dim)) {
+    if (const double* there = find(residency)) {
+      rows.assign(runs.size(), there);
+    }
+    return rows;
+  }
+  bool any = false;
+  for (const Lattice::Run& run : runs) {
+    rows.push_back(
+        find(graph_.after_loop(row.stage, residency, dim, lattice(row.stage).factor(dim, run))));
+    any = any || rows.back() != nullptr;
+  }
+  return any ? rows : std::vector<const double*>{};
+}
+
+// Loops that lead to other residency, which have been bounded before; those that do not are
+// `neutral`. False: none leads to a node worth looking at.
+bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind,
+                              DimSet& neutral) const {
+  bool leads_on = false;
+  const Lattice& lattice = this->lattice(row.stage);
+  const DimSet locked = graph_.locked(row.stage, row.residency);
+  for (std::size_t i = 0; i < lattice.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (locked.contains(d)) {
+      continue;
+    }
+    if (graph_.is_neutral(row.stage, row.residency, d)) {
+      neutral.insert(d);
+      continue;
+    }
+    const auto& runs = lattice.primes(d);
+    const auto rows = rows_behind(row, behind, d, row.residency, runs);
+    leads_on = leads_on || !rows.empty();
+    relax(lattice, d, legs_to(rows, runs, 0), {}, row.values);
+  }
+  return leads_on;
+}
+
+// What the runs over a dim pay for an edge.
+const double* LatticeRows::paid(std::size_t edge, DimId dim, std::size_t component) {
+  const std::vector<double>& cost = costs_.sliding(edge, dim);
+  return cost.data() + cost.size() / costs_.components() * component;
+}
+
+// The runs of a sliding edge. False: none leads to a node worth looking at.
+bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound& behind,
+                                     const StateGraph::SlidingEdge& sliding_edge) {
+  const Lattice& lattice = this->lattice(row.stage);
+  const auto& runs = lattice.runs(sliding_edge.dim);
+  const auto rows = rows_behind(row, behind, sliding_edge.dim, sliding_edge.target, runs);
+  if (rows.empty()) {
+    return false;
+  }
+  std::vector<const double*> costs;
+  for (const std::size_t edge : sliding_edge.edges) {
+    costs.push_back(paid(edge, sliding_edge.dim, row.component));
+  }
+  const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
+  relax(lattice, sliding_edge.dim, legs_to(rows, runs, rests), costs, row.values);
+  return true;
+}
+
+// False: no move leads to a node worth looking at.
+bool LatticeRows::fill_all(const BoundRow& row, const CompletionBound& behind) {
+  const Lattice& lattice = this->lattice(row.stage);
+  bool leads_on = false;
+  if (row.stage + 1 < graph_.stages()) {
+    leads_on = copy_behind(row, behind);
+  } else if (graph_.end(row.residency)) {
+    leads_on = true;
+    for (const std::size_t tile : lattice.ones()) {
+      row.values[tile] = costs_.mac(*graph_.end(row.residency), tile)[row.component];
+    }
+  }
+  for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
+    if (behind.is_live(row.stage, place.target)) {
+      leads_on = true;
+      take_least_sum(row.values, behind.row(row.component, row.stage, place.target),
+                     &costs_.plain(place.edge)[row.component * lattice.size()], lattice.size());
+    }
+  }
+  for (const StateGraph::SlidingEdge& sliding_edge :
+       graph_.sliding_edges(row.stage, row.residency)) {
+    leads_on = relax_sliding_edge(row, behind, sliding_edge) || leads_on;
+  }
+  DimSet neutral;
+  leads_on = relax_loops(row, behind, neutral) || leads_on;
+  for (std::size_t d = 0; leads_on && d < lattice.dims(); ++d) {
+    if (neutral.contains(static_cast<DimId>(d))) {
+      relax_neutral(lattice, static_cast<DimId>(d), row.values);
+    }
+  }
+  keep_listed(row, lattice.size());
+  return leads_on;
+}
+
+CompletionBound complete_on_lattice(const StateGraph& graph, const Unrolled& unrolled,
+                                    EdgeCosts& costs, const CompletionBound::Scope& scope) {
+  LatticeRows rows(graph, unrolled, costs);
+  if (scope.alone != nullptr) {
+    rows.list_digits();
+  }
+  return CompletionBound(graph, rows, scope, costs.deadline());
+}
+
+}  // namespace mapsim::exact

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "mapper/bounds/completion_bound.hpp"
+#include "mapper/graph/edge_costs.hpp"
+#include "mapper/graph/state_graph.hpp"
+#include "mapper/graph/volume.hpp"
+
+namespace mapsim::exact {
+
+// Rows of the completion bound of perfect factors: what an edge costs is a function of its ends, so
+// its table is exact. A row of which few tiles are of interest is filled tile by tile
+// (listed_tiles.cpp), others in vectors.
+class LatticeRows : public BoundRows {
+ public:
+  // Of several components all tables of the costs are made before rows are filled side by side.
+  LatticeRows(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
+      : graph_{graph}, unrolled_{unrolled}, costs_{costs}, digits_(unrolled.lattices.size()) {}
+  std::size_t components() const override { return costs_.components(); }
+  std::size_t tiles(std::size_t stage) const override { return lattice(stage).size(); }
+  bool fill(const BoundRow& row, const CompletionBound& behind) override;
+  // Call it before rows with listed tiles are filled.
+  void list_digits();
+
+ private:
+  struct Digits {  // of a lattice's tiles; Lattice::rest
+    PerDim<std::vector<std::uint16_t>> digits;
+    PerDim<std::vector<std::uint32_t>> rests;
+  };
+  const Lattice& lattice(std::size_t stage) const {
+    return unrolled_.lattices[graph_.crossed(stage)];
+  }
+  const double* paid(std::size_t edge, DimId dim, std::size_t component);
+  bool fill_all(const BoundRow& row, const CompletionBound& behind);
+  bool copy_behind(const BoundRow& row, const CompletionBound& behind) const;
+  bool relax_loops(const BoundRow& row, const CompletionBound& behind, DimSet& neutral) const;
+  bool relax_sliding_edge(const BoundRow& row, const CompletionBound& behind,
+                          const StateGraph::SlidingEdge& sliding_edge);
+  std::vector<const double*> rows_behind(const BoundRow& row, const CompletionBound& behind,
+                                         DimId dim, std::size_t residency,
+                                         const std::vector<Lattice::Run>& runs) const;
+  bool fill_listed(const BoundRow& row, const CompletionBound& behind);
+  bool relax_sliding_edge_of_listed(const BoundRow& row, const CompletionBound& behind,
+                                    const Digits& digits,
+                                    const StateGraph::SlidingEdge& sliding_edge);
+  bool relax_loops_of_listed(const BoundRow& row, const CompletionBound& behind,
+                             const Digits& digits) const;
+
+  const StateGraph& graph_;
+  const Unrolled& unrolled_;
+  EdgeCosts& costs_;
+  std::vector<std::optional<Digits>> digits_;  // per lattice, if tiles are listed
+};
+
+// Within the deadline of the costs, if they have one: else OutOfBudget.
+CompletionBound complete_on_lattice(const StateGraph& graph, const Unrolled& unrolled,
+                                    EdgeCosts& costs, const CompletionBound::Scope& scope);
+
+}  // namespace mapsim::exact

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "mapper/deadline.hpp"
+#include "mapper/graph/boundary_terms.hpp"
+#include "mapper/graph/imperfect_tiles.hpp"
+#include "mapper/graph/tile_counts.hpp"
+
+namespace mapsim::imperfect {
+
+// What edges cost at least with imperfect factors, whatever the loops outside them: every loop
+// leads from the bound straight to its tile. What makes it admissible: docs/mapper.md. In a coarse
+// lattice a bin costs what its largest extent does and fits if its smallest one does: visits, and
+// the points of windows summed over the tiles, never grow with an extent, footprints never shrink.
+class LeastCosts {
+ public:
+  // `terms`: of each edge. Tables are counted within the deadline: else OutOfBudget.
+  LeastCosts(const exact::StateGraph& graph, const Tiles& tiles, const std::vector<Terms>& terms,
+             std::size_t components, const Deadline& deadline);
+  using Row = std::vector<double>;
+
+  std::size_t components() const { return components_; }
+  // Of an edge at every tile, [component * tiles + tile]. With a run: [..] is the tile from which
+  // the loop over dim `run` starts, and the tile below may be any.
+  const Row& costs(std::size_t edge, std::size_t run);
+  // Bits that the tile of an edge takes: [tile]; infinite where a rule forbids it.
+  const Row& bits(std::size_t edge);
+  bool fits(std::size_t edge, double bits) const {
+    return bits < exact::kInfinity && bits <= terms_[edge].limit;
+  }
+  // Makes every table that moves use, so that threads may ask for them.
+  void prepare();
+  // The tables go, all but those of bits.
+  void forget_tables();
+  // What crosses at least when a tensor is placed at a tile, after a run or without one, given what
+  // is known of how many tiles there were.
+  BoundaryFlow least(std::size_t edge, std::size_t tile, Run run, const Counts& counts,
+                     const PerDim<Counts::Id>& known) const;
+
+ private:
+  std::optional<Allowed> allowed(std::size_t edge, DimId d) const;
+  const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
+  std::int64_t visits(DimId d, std::int64_t extent, const exact::Sharing& sharing) const;
+  std::int64_t together(DimId d, const exact::Sharing& sharing) const;
+  void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow) const;
+  double window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
+                const std::array<std::size_t, 2>& bins) const;
+  template <class Value>
+  void multiply(const Rank& rank, Row& row, const Value& value) const;
+  void multiply_window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
+                       Row& flow) const;
+  double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
+                  const Counts& counts, const PerDim<Counts::Id>& known) const;
+  struct Met {
+    double parent = 0, child = 0, busy_parent = 0, busy_child = 0;
+  };
+  Met met(const Terms& terms) const;
+  static double least_reduction_energy(const Terms& terms, const Met& met,
+                                       const BoundaryFlow& flow);
+  static BoundaryFlow bound(const Terms& terms, const Met& met, BoundaryFlow flow);
+  double constant(TensorId t, const exact::Sharing& sharing) const;
+  double met(TensorId t, const exact::Sharing& sharing) const;
+  void make_room(Row& row, std::size_t size, double value);
+
+  const exact::StateGraph& graph_;
+  const Tiles& tiles_;
+  const std::vector<Terms>& terms_;
+  std::size_t components_;
+  Held held_;
+  std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
+  std::map<std::tuple<TensorId, exact::Sharing, std::size_t>, Row> flows_;
+  std::vector<Row> bits_;
+};
+
+}  // namespace mapsim::imperfect
