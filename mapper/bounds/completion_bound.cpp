@@ -79,6 +79,7 @@ CompletionBound::CompletionBound(const StateGraph& graph, BoundRows& rows, const
     ranges_.resize(offsets_.size());
   }
   filled_ = longest_;
+  held_.grow_to(to_go_.size() * filled_ * sizeof(double));
   make_room(0, longest_ + nodes_.size());
   const std::vector<RowId> order = inside_out(graph);
   if (omp_get_num_threads() > 1 && to_go_.size() > 1 && nodes_.size() >= 2 * kNodesOfPart) {

@@ -2,6 +2,9 @@
 #include "mapper/bounds/imperfect_rows.hpp"
 
 #include <algorithm>
+#include <functional>
+
+#include "mapper/graph/sweeps.hpp"
 
 namespace mapsim::imperfect {
 
@@ -21,14 +24,8 @@ bool ImperfectRows::fill(const BoundRow& row, const CompletionBound& behind) {
     }
     deadline_.check();
     leads_on = true;
-    const double* below = behind.row(row.component, row.stage, place.target);
-    const double* cost = &costs_.costs(place.edge, Run::kNone)[row.component * tiles];
-    const double* bits = costs_.bits(place.edge).data();
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      const double value =
-          costs_.fits(place.edge, bits[tile]) ? cost[tile] + below[tile] : kInfinity;
-      row.values[tile] = std::min(row.values[tile], value);
-    }
+    exact::take_least_sum(row.values, behind.row(row.component, row.stage, place.target),
+                          &costs_.costs(place.edge, Run::kNone)[row.component * tiles], tiles);
   }
   for (const StateGraph::SlidingEdge& sliding_edge :
        graph_.sliding_edges(row.stage, row.residency)) {
@@ -115,9 +112,10 @@ bool ImperfectRows::relax_loops(const BoundRow& row, const CompletionBound& behi
 void ImperfectRows::relax_crossing(std::size_t fanout, double* row) const {
   std::vector<double> behind(row, row + tiles_.size());
   if (!tiles_.is_coarse()) {
+    behind.push_back(kInfinity);  // Tiles::crossings() leads here where it leads nowhere
+    const std::vector<std::uint32_t>& crossings = tiles_.crossings(fanout);
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-      const std::size_t crossed = tiles_.cross(fanout, tile);
-      row[tile] = crossed == Tiles::kNone ? kInfinity : behind[crossed];
+      row[tile] = behind[crossings[tile]];
     }
     return;
   }
@@ -147,34 +145,37 @@ void ImperfectRows::relax_sliding_edge(const BoundRow& row,
                                        const StateGraph::SlidingEdge& sliding_edge,
                                        const double* below) {
   const std::size_t tiles = tiles_.size();
+  const auto cost_of = [&](std::size_t edge) {
+    return &costs_.costs(edge, index_of(sliding_edge.dim))[row.component * tiles];
+  };
   std::vector<double> least(below, below + tiles);
-  std::vector<double> cost(tiles, 0.0);
+  std::vector<double> sum;
   for (const std::size_t edge : sliding_edge.edges) {
-    const double* one = &costs_.costs(edge, index_of(sliding_edge.dim))[row.component * tiles];
-    const double* bits = costs_.bits(edge).data();
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-      cost[tile] += one[tile];
-      least[tile] = costs_.fits(edge, bits[tile]) ? least[tile] : kInfinity;
-    }
+    exact::keep_fitting(least.data(), costs_.bits(edge).data(), costs_.limit(edge), tiles);
   }
   relax_loops(sliding_edge.dim, least.data());
+  const double* cost = cost_of(sliding_edge.edges.front());
+  if (sliding_edge.edges.size() > 1) {
+    sum.assign(cost, cost + tiles);
+    for (std::size_t i = 1; i < sliding_edge.edges.size(); ++i) {
+      const double* more = cost_of(sliding_edge.edges[i]);
+      std::transform(sum.begin(), sum.end(), more, sum.begin(), std::plus<>{});
+    }
+    cost = sum.data();
+  }
   const std::size_t stride = tiles_.stride(sliding_edge.dim);
   tiles_.sweep(sliding_edge.dim, [&](std::size_t bin, std::size_t first, std::size_t last) {
-    const std::size_t step = tiles_.is_shared(sliding_edge.dim, bin) ? 0 : stride;
-    for (std::size_t tile = first; tile < last && bin > 0; ++tile) {
-      row.values[tile] = std::min(row.values[tile], cost[tile] + least[tile - step]);
+    if (bin > 0) {
+      const std::size_t step = tiles_.is_shared(sliding_edge.dim, bin) ? 0 : stride;
+      exact::take_least_sum(row.values + first, &least[first - step], cost + first, last - first);
     }
   });
 }
 
 // A loop costs nothing: the value of a tile is the least over the tiles that loops lead to.
 void ImperfectRows::relax_loops(DimId dim, double* row) const {
-  const std::size_t stride = tiles_.stride(dim);
-  tiles_.sweep(dim, [&](std::size_t bin, std::size_t first, std::size_t last) {
-    for (std::size_t tile = first; tile < last && bin > 0; ++tile) {
-      row[tile] = std::min(row[tile], row[tile - stride]);
-    }
-  });
+  exact::relax_neutral(tiles_.size(), tiles_.stride(dim), tiles_.domain(dim).size(),
+                       tiles_.steps(dim), row);
 }
 
 }  // namespace mapsim::imperfect

@@ -6,6 +6,7 @@
 
 #include "core/arithmetic.hpp"
 #include "costmodel/crossing.hpp"
+#include "mapper/graph/sweeps.hpp"
 
 namespace mapsim::imperfect {
 
@@ -55,6 +56,7 @@ LeastCosts::LeastCosts(const exact::StateGraph& graph, const Tiles& tiles,
       terms_{terms},
       components_{components},
       held_{&deadline},
+      projections_(graph.problem().workload().tensors.size()),
       bits_(terms.size()) {}
 
 void LeastCosts::make_room(Row& row, std::size_t size, double value) {
@@ -136,7 +138,7 @@ const LeastCosts::Row& LeastCosts::bits(std::size_t edge) {
       });
       continue;
     }
-    multiply(rank, bits, [&](std::size_t first, std::size_t second) {
+    multiply(tiles_, rank, bits, [&](std::size_t first, std::size_t second) {
       PerDim<std::int64_t> extents(tiles_.dims(), 1);
       extents[rank.terms[0].dim] = extent(rank.terms[0].dim, first);
       extents[rank.terms[1].dim] = extent(rank.terms[1].dim, second);
@@ -212,7 +214,7 @@ std::int64_t LeastCosts::visits(DimId d, std::int64_t extent, const Sharing& sha
   return least;
 }
 
-void LeastCosts::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) const {
+void LeastCosts::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) {
   const DimSet relevant = graph_.problem().workload().tensors[t].dims();
   for (std::size_t i = 0; i < tiles_.dims(); ++i) {
     const auto d = static_cast<DimId>(i);
@@ -223,7 +225,7 @@ void LeastCosts::multiply_visits(TensorId t, const Sharing& sharing, Row& flow) 
     for (const std::int64_t extent : tiles_.domain(d)) {
       times_of.push_back(static_cast<double>(visits(d, extent, sharing)));
     }
-    tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+    projection(t).sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
       const double times = times_of[bin];
       for (std::size_t tile = first; tile < last; ++tile) {
         flow[tile] *= times;
@@ -259,17 +261,11 @@ double LeastCosts::window(const Rank& rank, const Sharing& sharing, std::size_t 
   return window_points(rank, bounds, extents, apart);
 }
 
-void LeastCosts::multiply_window(const Rank& rank, const Sharing& sharing, std::size_t run,
-                                 Row& flow) const {
-  multiply(rank, flow, [&](std::size_t first, std::size_t second) {
-    return window(rank, sharing, run, {first, second});
-  });
-}
-
 // Multiplies each tile's entry by a value of its extents (by index) of a window's two dims.
-template <class Value>
-void LeastCosts::multiply(const Rank& rank, Row& row, const Value& value) const {
-  const bool in_order = tiles_.stride(rank.terms[0].dim) > tiles_.stride(rank.terms[1].dim);
+template <class Lattice, class Value>
+void LeastCosts::multiply(const Lattice& lattice, const Rank& rank, Row& row,
+                          const Value& value) const {
+  const bool in_order = lattice.stride(rank.terms[0].dim) > lattice.stride(rank.terms[1].dim);
   const DimId outer = rank.terms[in_order ? 0 : 1].dim;
   const DimId inner = rank.terms[in_order ? 1 : 0].dim;
   std::vector<double> known(tiles_.domain(outer).size() * tiles_.domain(inner).size());
@@ -277,10 +273,10 @@ void LeastCosts::multiply(const Rank& rank, Row& row, const Value& value) const 
   for (std::size_t k = 0; k < known.size(); ++k) {
     known[k] = in_order ? value(k / width, k % width) : value(k % width, k / width);
   }
-  tiles_.sweep(outer, [&](std::size_t index, std::size_t first, std::size_t last) {
+  lattice.sweep(outer, [&](std::size_t index, std::size_t first, std::size_t last) {
     for (std::size_t tile = first; tile < last;) {
       for (std::size_t i = 0; i < width; ++i) {
-        for (const std::size_t end = tile + tiles_.stride(inner); tile < end; ++tile) {
+        for (const std::size_t end = tile + lattice.stride(inner); tile < end; ++tile) {
           row[tile] *= known[index * width + i];
         }
       }
@@ -311,14 +307,38 @@ double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run,
   return elements;
 }
 
+// What crosses depends on the dims that the tensor lacks and on those of its windows.
+const Projection& LeastCosts::projection(TensorId t) {
+  std::optional<Projection>& projection = projections_[t];
+  if (!projection) {
+    const Workload& workload = graph_.problem().workload();
+    DimSet dims;
+    for (const DimId d : workload.dims.ids()) {
+      if (!workload.tensors[t].dims().contains(d)) {
+        dims.insert(d);
+      }
+    }
+    for (const Rank& rank : workload.tensors[t].ranks) {
+      for (std::size_t i = 0; i < 2 && rank.terms.size() > 1; ++i) {
+        dims.insert(rank.terms[i].dim);
+      }
+    }
+    held_.take(tiles_.size() * sizeof(std::uint32_t));
+    projection.emplace(tiles_, dims);
+  }
+  return *projection;
+}
+
 const LeastCosts::Row& LeastCosts::flow(TensorId t, const Sharing& sharing, std::size_t run) {
   Row& flow = flows_[{t, sharing, run}];
   if (flow.empty()) {
-    make_room(flow, tiles_.size(), constant(t, sharing));
+    make_room(flow, projection(t).size(), constant(t, sharing));
     multiply_visits(t, sharing, flow);
     for (const Rank& rank : graph_.problem().workload().tensors[t].ranks) {
       if (rank.terms.size() > 1) {
-        multiply_window(rank, sharing, run, flow);
+        multiply(projection(t), rank, flow, [&](std::size_t first, std::size_t second) {
+          return window(rank, sharing, run, {first, second});
+        });
       }
     }
   }
@@ -396,14 +416,29 @@ const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
   const Row& busy_parent = components_ > 1 ? flow(terms.tensor, terms.busy_parent, run) : parent;
   const Row& busy_child = components_ > 1 ? flow(terms.tensor, terms.busy_child, run) : child;
   const Met met = this->met(terms);
-  make_room(costs, components_ * tiles_.size(), 0.0);
-  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+  const Projection& seen = projection(terms.tensor);
+  Row charged(components_ * seen.size(), 0.0);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
     const BoundaryFlow flow =
-        bound(terms, met, {{parent[tile]}, {child[tile]}, {busy_parent[tile]}, {busy_child[tile]}});
-    if (!terms.cost.charge(flow, &costs[tile], tiles_.size())) {
+        bound(terms, met, {{parent[i]}, {child[i]}, {busy_parent[i]}, {busy_child[i]}});
+    if (!terms.cost.charge(flow, &charged[i], seen.size())) {
       for (std::size_t k = 0; k < components_; ++k) {
-        costs[k * tiles_.size() + tile] = kInfinity;
+        charged[k * seen.size() + i] = kInfinity;
       }
+    }
+  }
+  make_room(costs, components_ * tiles_.size(), 0.0);
+  for (std::size_t k = 0; k < components_; ++k) {
+    const double* from = &charged[k * seen.size()];
+    double* to = &costs[k * tiles_.size()];
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+      to[tile] = from[seen.of_tile(tile)];
+    }
+  }
+  if (run == Run::kNone && graph_.edges()[edge].to != exact::BoundaryEdge::kMac) {
+    const Row& bits = this->bits(edge);
+    for (std::size_t k = 0; k < components_; ++k) {
+      exact::keep_fitting(&costs[k * tiles_.size()], bits.data(), limit(edge), tiles_.size());
     }
   }
   return costs;

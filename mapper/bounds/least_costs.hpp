@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -26,13 +28,15 @@ class LeastCosts {
   using Row = std::vector<double>;
 
   std::size_t components() const { return components_; }
-  // Of an edge at every tile, [component * tiles + tile]. With a run: [..] is the tile from which
-  // the loop over dim `run` starts, and the tile below may be any.
+  // Of an edge at every tile, [component * tiles + tile]: infinite where the tile does not fit.
+  // With a run: [..] is the tile from which the loop over dim `run` starts, and the tile below may
+  // be any, if it fits.
   const Row& costs(std::size_t edge, std::size_t run);
   // Bits that the tile of an edge takes: [tile]; infinite where a rule forbids it.
   const Row& bits(std::size_t edge);
-  bool fits(std::size_t edge, double bits) const {
-    return bits < exact::kInfinity && bits <= terms_[edge].limit;
+  // What it may take at most, a finite number.
+  double limit(std::size_t edge) const {
+    return std::min(terms_[edge].limit, std::numeric_limits<double>::max());
   }
   // Makes every table that moves use, so that threads may ask for them.
   void prepare();
@@ -45,16 +49,15 @@ class LeastCosts {
 
  private:
   std::optional<Allowed> allowed(std::size_t edge, DimId d) const;
+  const Projection& projection(TensorId t);
   const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
   std::int64_t visits(DimId d, std::int64_t extent, const exact::Sharing& sharing) const;
   std::int64_t together(DimId d, const exact::Sharing& sharing) const;
-  void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow) const;
+  void multiply_visits(TensorId t, const exact::Sharing& sharing, Row& flow);
   double window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
                 const std::array<std::size_t, 2>& bins) const;
-  template <class Value>
-  void multiply(const Rank& rank, Row& row, const Value& value) const;
-  void multiply_window(const Rank& rank, const exact::Sharing& sharing, std::size_t run,
-                       Row& flow) const;
+  template <class Lattice, class Value>
+  void multiply(const Lattice& lattice, const Rank& rank, Row& row, const Value& value) const;
   double crossing(TensorId t, const exact::Sharing& sharing, std::size_t run, std::size_t tile,
                   const Counts& counts, const PerDim<Counts::Id>& known) const;
   struct Met {
@@ -74,6 +77,8 @@ class LeastCosts {
   std::size_t components_;
   Held held_;
   std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
+  PerTensor<std::optional<Projection>> projections_;
+  // On the projections of their tensors.
   std::map<std::tuple<TensorId, exact::Sharing, std::size_t>, Row> flows_;
   std::vector<Row> bits_;
 };

@@ -11,6 +11,7 @@ Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
     : extents_{space.domains()},
       domains_(extents_.size()),
       bins_(extents_.size()),
+      steps_(extents_.size()),
       strides_(extents_.size()),
       used_{std::move(used)} {
   for (const DimId d : extents_.ids()) {
@@ -19,12 +20,22 @@ Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
     }
   }
   coarsen(most);
+  std::vector<DimId> order;
   for (const DimId d : extents_.ids()) {
     for (const auto& bin : bins_[d]) {
       domains_[d].push_back(bin.back());
     }
+    order.push_back(d);
+  }
+  // The longest first: sweeps over the others then have rows to run along.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](DimId a, DimId b) { return domains_[a].size() > domains_[b].size(); });
+  for (const DimId d : order) {
     strides_[d] = size_;
     size_ *= domains_[d].size();
+    for (std::size_t bin = 1; bin < domains_[d].size(); ++bin) {
+      steps_[d].push_back({bin, bin - 1});
+    }
   }
   for (const FanoutId f : used_) {
     Unrolling& here = unrolls_.emplace_back();
@@ -112,16 +123,39 @@ std::int64_t Tiles::least_behind(DimId d, std::size_t bin, std::size_t first, st
   return least;
 }
 
-std::size_t Tiles::cross(std::size_t fanout, std::size_t tile) const {
-  std::size_t crossed = 0;
-  for (const DimId d : domains_.ids()) {
-    const std::size_t bin = behind_[fanout][d][digit(d, tile)].last;
-    if (bin == kNone) {
-      return kNone;
+void Tiles::make_crossings() {
+  const auto nowhere = static_cast<std::uint32_t>(size_);
+  for (std::size_t fanout = 0; fanout < used_.size() && !coarse_; ++fanout) {
+    std::vector<std::uint32_t>& crossings = crossings_.emplace_back(size_, 0);
+    for (const DimId d : domains_.ids()) {
+      sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+        const std::size_t behind = behind_[fanout][d][bin].last;
+        const auto step = static_cast<std::uint32_t>(behind == kNone ? 0 : behind * strides_[d]);
+        for (std::size_t tile = first; tile < last; ++tile) {
+          const bool leads_on = behind != kNone && crossings[tile] != nowhere;
+          crossings[tile] = leads_on ? crossings[tile] + step : nowhere;
+        }
+      });
     }
-    crossed += bin * strides_[d];
   }
-  return crossed;
+}
+
+Projection::Projection(const Tiles& tiles, DimSet dims)
+    : bins_(tiles.dims(), 1), strides_(tiles.dims(), 0), of_tile_(tiles.size(), 0) {
+  for (const DimId d : bins_.ids()) {
+    if (!dims.contains(d)) {
+      continue;
+    }
+    bins_[d] = tiles.domain(d).size();
+    strides_[d] = size_;
+    size_ *= bins_[d];
+    tiles.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      const auto step = static_cast<std::uint32_t>(bin * strides_[d]);
+      for (std::size_t tile = first; tile < last && step > 0; ++tile) {
+        of_tile_[tile] += step;
+      }
+    });
+  }
 }
 
 }  // namespace mapsim::imperfect

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "mapper/graph/lattice.hpp"
 #include "mapper/mapspace/mapspace.hpp"
 
 namespace mapsim::imperfect {
@@ -28,6 +29,8 @@ class Tiles {
   }
   std::int64_t extent(DimId d, std::size_t tile) const { return domains_[d][digit(d, tile)]; }
   std::int64_t bound(DimId d) const { return domains_[d].back(); }
+  // From each bin to the next smaller one, ascending.
+  const std::vector<exact::Lattice::Run>& steps(DimId d) const { return steps_[d]; }
 
   // The fanouts with a factor > 1, outermost first, and their parallel loops in order.
   const std::vector<FanoutId>& used() const { return used_; }
@@ -48,8 +51,15 @@ class Tiles {
   const Behind& behind(std::size_t fanout, DimId d, std::size_t bin) const {
     return behind_[fanout][d][bin];
   }
-  // The tile behind a fanout; of a lattice that is not coarse.
-  std::size_t cross(std::size_t fanout, std::size_t tile) const;
+  // What make_crossings() takes; of a coarse lattice nothing, which has none.
+  std::size_t bytes_of_crossings() const {
+    return coarse_ ? 0 : used_.size() * size_ * sizeof(std::uint32_t);
+  }
+  void make_crossings();
+  // The tile behind a fanout, of each tile; size(): it cannot cross.
+  const std::vector<std::uint32_t>& crossings(std::size_t fanout) const {
+    return crossings_[fanout];
+  }
   // The smallest extent of the bin behind the used fanouts from `first` up to `end`, of those that
   // `allowed` contains; 0: none can cross them and is.
   std::int64_t least_behind(DimId d, std::size_t bin, std::size_t first, std::size_t end,
@@ -74,12 +84,38 @@ class Tiles {
   PerDim<ExtentDomain> domains_;                         // the largest of each bin
   PerDim<std::vector<std::vector<std::int64_t>>> bins_;  // the extents of each, ascending
   bool coarse_ = false;
+  PerDim<std::vector<exact::Lattice::Run>> steps_;
   PerDim<std::size_t> strides_;
   std::size_t size_ = 1;
   std::vector<FanoutId> used_;
   std::vector<Unrolling> unrolls_;
   std::vector<PerDim<std::int64_t>> factors_;
   std::vector<PerDim<std::vector<Behind>>> behind_;
+  std::vector<std::vector<std::uint32_t>> crossings_;
+};
+
+// The tiles as far as some dims go: a lattice of those dims alone.
+class Projection {
+ public:
+  Projection(const Tiles& tiles, DimSet dims);
+  std::size_t size() const { return size_; }
+  std::size_t stride(DimId d) const { return strides_[d]; }
+  std::size_t of_tile(std::size_t tile) const { return of_tile_[tile]; }
+  // As Tiles has it; of the dims that the projection has.
+  template <class Visit>
+  void sweep(DimId d, const Visit& visit) const {
+    for (std::size_t first = 0; first < size_;) {
+      for (std::size_t bin = 0; bin < bins_[d]; ++bin, first += strides_[d]) {
+        visit(bin, first, first + strides_[d]);
+      }
+    }
+  }
+
+ private:
+  PerDim<std::size_t> bins_;
+  PerDim<std::size_t> strides_;
+  std::size_t size_ = 1;
+  std::vector<std::uint32_t> of_tile_;
 };
 
 // The last loop above a tile, if tiles slide along it: from the extent at which the loops over

@@ -196,6 +196,13 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
   }
 }
 
+MAPSIM_ANY_VECTORS
+void keep_fitting(double* row, const double* bits, double most, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    row[i] = bits[i] <= most ? row[i] : kInfinity;
+  }
+}
+
 // Twice a number is exact.
 double least_sum(const double* a, const double* b, std::size_t size) {
   std::array<double, 64> least{};
@@ -224,13 +231,18 @@ void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
   }
 }
 
-void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
-  const std::size_t positions = lattice.positions(dim).size();
-  if (lattice.stride(dim) > 1) {
-    relax_runs(row, lattice.size(), lattice.stride(dim), positions, lattice.primes(dim));
+void relax_neutral(std::size_t size, std::size_t stride, std::size_t extents,
+                   std::span<const Lattice::Run> steps, double* row) {
+  if (stride > 1) {
+    relax_runs(row, size, stride, extents, steps);
   } else {
-    take_runs<End::kFrom>(row, lattice.size(), 1, positions, lattice.primes(dim));
+    take_runs<End::kFrom>(row, size, 1, extents, steps);
   }
+}
+
+void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
+  relax_neutral(lattice.size(), lattice.stride(dim), lattice.positions(dim).size(),
+                lattice.primes(dim), row);
 }
 
 void spread_neutral(const Lattice& lattice, DimId dim, double* row) {

@@ -17,6 +17,8 @@ double least_of(const double* row, std::size_t size);
 // The least a[i] + b[i]
 double least_sum(const double* a, const double* b, std::size_t size);
 
+// row[i] becomes infinite where bits[i] > most
+void keep_fitting(double* row, const double* bits, double most, std::size_t size);
 // out[i] = factors[i] * each, infinite where bits[i] > most
 void multiply_fitting(double* out, const double* factors, double each, const double* bits,
                       double most, std::size_t size);
@@ -35,6 +37,9 @@ void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
 // A loop costs nothing. What is still to pay at a tile is the least over the tiles that loops over
 // the dim lead to, what has been paid the least over those that they come from.
 void relax_neutral(const Lattice& lattice, DimId dim, double* row);
+// The same of any lattice of so many tiles, by the stride and the extents of the dim.
+void relax_neutral(std::size_t size, std::size_t stride, std::size_t extents,
+                   std::span<const Lattice::Run> steps, double* row);
 void spread_neutral(const Lattice& lattice, DimId dim, double* row);
 
 // Values on the way of a sliding_edge, one for each run of the lattice over a dim and rest, as in

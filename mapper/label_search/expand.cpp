@@ -177,8 +177,8 @@ void Search::cross(Labels::Id id, const Label& from) {
   ++next.step.node.stage;
   next.step.node.residency = *residency;
   if (stage_end.fanout) {
-    const std::size_t tile = tiles_.cross(*stage_end.fanout, at.tile);
-    if (tile == Tiles::kNone) {
+    const std::size_t tile = tiles_.crossings(*stage_end.fanout)[at.tile];
+    if (tile == tiles_.size()) {
       return;
     }
     next.step.node.tile = tile;

@@ -93,6 +93,7 @@ class Search {
   const Objective& objective_;
   const exact::LabelQuery& query_;
   const Deadline& deadline_;
+  Held held_;
   Tiles tiles_;
   Gates gates_;
   Chains chains_;

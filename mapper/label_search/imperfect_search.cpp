@@ -35,6 +35,7 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
       objective_{objective},
       query_{query},
       deadline_{deadline},
+      held_{&deadline},
       tiles_{graph.space(), unrolling_class, graph.used(), most},
       gates_{graph, tiles_},
       chains_{tiles_},
@@ -66,6 +67,8 @@ bool Search::make_bound() {
     scope.most = exact::most_energy(valuation_, components_ + 1, known_);
   }
   const bool is_made = is_within_budget([&] {
+    held_.take(tiles_.bytes_of_crossings());
+    tiles_.make_crossings();
     if (components_ > 1 && omp_get_num_threads() > 1) {
       costs_.prepare();  // components are found side by side
     }
