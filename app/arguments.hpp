@@ -42,6 +42,7 @@ struct SearchArguments {
   std::string svg;           // the picture of a front goes here, unless empty
   Budget budget{.bytes = search_bytes()};
   std::string certificate_file;  // and the proof here
+  std::string trace;             // of the best mapping, in time, unless empty
   bool why = false;              // what would help
   bool explain_energy = false;   // of the best mapping
   bool print_constraints = false;
@@ -91,13 +92,15 @@ struct SimulateArguments {
   InlineLayer layer;
   std::int64_t seed = 1;
   std::int64_t max_steps = 10'000'000;
-  int threads = 1;  // taken by every command, so that scripts can pass it; a walk needs one
+  std::string trace;  // the mapping in time goes here, unless empty
+  int threads = 1;    // taken by every command, so that scripts can pass it; a walk needs one
   Output output;
 };
 
 struct ShowArguments {
   std::string arch;
   std::string workload, mapping;  // both, or neither
+  bool html = false;              // a page with the picture, and the mapping to step through
   int threads = 1;
   Output output;
 };

@@ -13,6 +13,7 @@
 #include "app/gpu_request.hpp"
 #include "app/option.hpp"
 #include "app/space.hpp"
+#include "app/trace_file.hpp"
 #include "app/watch.hpp"
 #include "arch/gpu_load.hpp"
 #include "arch/load.hpp"
@@ -86,11 +87,11 @@ void prove_afterwards(const std::string& path, OutputFile& file, const Saying& s
   } else {
     file.remove();  // of another search
   }
-  answer.remark = remark(proof);
-  if (proof.empty() && saying.watch.stop()) {
-    answer.remark = fmt::format("interrupted: no certificate in {}", path);
-    answer.code = kInterrupted;
-  }
+  const bool interrupted = proof.empty() && saying.watch.stop();
+  const std::string said =
+      interrupted ? fmt::format("interrupted: no certificate in {}", path) : remark(proof);
+  answer.remark += (answer.remark.empty() || said.empty() ? "" : "\n") + said;
+  answer.code = interrupted ? kInterrupted : answer.code;
 }
 
 std::string front_proof_remark(const std::string& file, const std::string& proof,
@@ -176,6 +177,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
                    const std::vector<TriedForm>& forms, const Search& search, const Prove& prove) {
   OutputFile mapping_file{arguments.mapping_file};
   OutputFile certificate{arguments.certificate_file};
+  TraceFile trace{arguments.trace};
   check_certificate(arguments);
 
   const SearchResult result = search();
@@ -205,6 +207,14 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   }
   answer.code =
       result.interrupted && saying.watch.stop() ? kInterrupted : (result.best ? kDone : kNegative);
+  if (result.best && result.cost && trace.wanted()) {
+    saying.watch.turn_to({"writing the trace", "leave it out"});
+    add_trace(trace, arguments.trace, arguments.output.json,
+              trace.write(origin, space.problem(), *result.best, *result.cost, saying.watch.stop()),
+              answer);
+  } else {
+    trace.remove();
+  }
   prove_afterwards(
       arguments.certificate_file, certificate, saying, [&] { return prove(result); },
       [&](const std::string& proof) {

@@ -46,6 +46,7 @@ Answer exported(const std::string& format, const KernelReport& report, std::size
 Answer run_on_gpu(const SearchArguments& arguments, const Document& machine) {
   refuse_mapspace_options({{!arguments.constraints.empty(), "--constraints"},
                            {!arguments.certificate_file.empty(), "--certificate"},
+                           {!arguments.trace.empty(), "--trace"},
                            {!arguments.mapping_file.empty(), "--save-mapping"},
                            {!arguments.curve.empty(), "--curve"},
                            {arguments.pareto, "--pareto"},

@@ -5,12 +5,14 @@
 #include "costmodel/mapping_text.hpp"
 #include "report/names.hpp"
 #include "report/show.hpp"
+#include "report/stepper.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 
 Answer run(const ShowArguments& arguments) {
-  refuse_terminal(arguments.output.file, "the picture is SVG");
+  refuse_terminal(arguments.output.file,
+                  arguments.html ? "the page is HTML" : "the picture is SVG");
   const Arch arch = load_arch(arguments.arch);
   if (arguments.workload.empty()) {
     return {kDone, show_arch(arch)};
@@ -21,7 +23,9 @@ Answer run(const ShowArguments& arguments) {
   if (const auto* infeasible = std::get_if<Infeasible>(&evaluation)) {
     return {kNegative, "", "does not fit: " + infeasible_text(arch, *infeasible)};  // no picture
   }
-  return {kDone, show_mapping(problem, mapping, std::get<Cost>(evaluation))};
+  const Cost& cost = std::get<Cost>(evaluation);
+  return {kDone, arguments.html ? page_html(stepper_page(problem, mapping, cost))
+                                : show_mapping(problem, mapping, cost)};
 }
 
 }  // namespace mapsim

@@ -3,7 +3,10 @@
 
 #include "app/command.hpp"
 #include "app/files.hpp"
+#include "app/trace_file.hpp"
+#include "app/watch.hpp"
 #include "arch/load.hpp"
+#include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/reference/simulate.hpp"
 #include "report/figures.hpp"
@@ -32,36 +35,32 @@ std::string counts_text(const Agreement& agreement) {
   return text + table(rows);
 }
 
-}  // namespace
-
-Answer run(const SimulateArguments& arguments) {
-  const Problem problem{load_arch(arguments.arch),
-                        load_form(arguments.mapping, load_workload(arguments.workload))};
-  const Arch& arch = problem.arch();
-  const Workload& workload = problem.workload();
-  const Mapping mapping = load_mapping(arguments.mapping, arch, workload);
-  // Every MAC is a step of some unit; the walk takes time in proportion.
-  if (workload.macs() > arguments.max_steps) {
+// Every MAC is a step of some unit; the walk takes time in proportion.
+bool is_too_long(const SimulateArguments& arguments, const Workload& workload) {
+  if (workload.macs() <= arguments.max_steps) {
+    return false;
+  }
+  if (arguments.trace.empty()) {
     throw UsageError(
         fmt::format("'{}' has {} MACs, a walk of as many steps; allow it with --max-steps {}, or "
-                    "take a smaller "
-                    "workload",
+                    "take a smaller workload; --trace alone has no limit",
                     workload.name, grouped(workload.macs()), workload.macs()));
   }
-  Provenance origin{"simulate", input_files(arguments.arch, arch, arguments.workload)};
-  origin.inputs.push_back(input_file("mapping", arguments.mapping));
-  const Counts model = count(problem, mapping);
-  std::string text = title_text(arch, workload) + "\n";
-  if (const auto reason = check_feasible(problem, model)) {
-    if (arguments.output.json) {
-      return {kNegative, evaluation_json(origin, problem, mapping, *reason)};
-    }
-    return {kNegative, text + "does not fit: " + infeasible_text(arch, *reason) + "\n"};
-  }
+  return true;
+}
+
+// Counts and outputs beside those of the closed form and of plain loops.
+Answer compared(const SimulateArguments& arguments, const Provenance& origin,
+                const Problem& problem, const Mapping& mapping, const Counts& model,
+                const std::atomic<bool>& stop) {
+  const Workload& workload = problem.workload();
   const PerTensor<DenseTensor> operands =
       random_operands(workload, static_cast<std::uint64_t>(arguments.seed));
-  const Simulation simulation = simulate(problem, mapping, operands, arguments.max_steps);
-  const Agreement agreement = compare_counts(arch, workload, model, simulation.counts);
+  const Simulation simulation = simulate(problem, mapping, operands, arguments.max_steps, &stop);
+  if (simulation.stopped) {
+    return {kInterrupted, "", "interrupted: nothing was compared"};
+  }
+  const Agreement agreement = compare_counts(problem.arch(), workload, model, simulation.counts);
   const DenseTensor expected = plain_loops(workload, operands);
   const std::int64_t wrong = count_wrong(expected, simulation.output);
   const auto elements = static_cast<std::int64_t>(expected.values.size());
@@ -73,12 +72,57 @@ Answer run(const SimulateArguments& arguments) {
     }
     return {code, simulation_json(origin, problem, mapping, record)};
   }
+  std::string text = title_text(problem.arch(), workload) + "\n";
   text += fmt::format("simulated {} steps of the first of {} MAC units\n",
-                      grouped(simulation.counts.steps), arch.mac_units());
+                      grouped(simulation.counts.steps), problem.arch().mac_units());
   text += counts_text(agreement);
   text += fmt::format("{} of {} output elements equal those of plain loops\n",
                       grouped(elements - wrong), grouped(elements));
   return {code, text};
+}
+
+// No comparison, but the cost that the trace shows in time.
+Answer not_compared(const SimulateArguments& arguments, const Provenance& origin,
+                    const Problem& problem, const Mapping& mapping, const Cost& cost) {
+  if (arguments.output.json) {
+    return {kDone, evaluation_json(origin, problem, mapping, cost)};
+  }
+  return {kDone, fmt::format("{}\nnot simulated: {} MACs are more than --max-steps {}\n",
+                             title_text(problem.arch(), problem.workload()),
+                             grouped(problem.workload().macs()), grouped(arguments.max_steps))};
+}
+
+}  // namespace
+
+Answer run(const SimulateArguments& arguments) {
+  const Problem problem{load_arch(arguments.arch),
+                        load_form(arguments.mapping, load_workload(arguments.workload))};
+  const Arch& arch = problem.arch();
+  const Workload& workload = problem.workload();
+  const Mapping mapping = load_mapping(arguments.mapping, arch, workload);
+  const bool too_long = is_too_long(arguments, workload);
+  TraceFile trace{arguments.trace};
+  Provenance origin{"simulate", input_files(arguments.arch, arch, arguments.workload)};
+  origin.inputs.push_back(input_file("mapping", arguments.mapping));
+  const Evaluation evaluation = evaluate(problem, mapping);
+  if (const auto* reason = std::get_if<Infeasible>(&evaluation)) {
+    trace.remove();
+    if (arguments.output.json) {
+      return {kNegative, evaluation_json(origin, problem, mapping, *reason)};
+    }
+    return {kNegative, title_text(arch, workload) +
+                           "\ndoes not fit: " + infeasible_text(arch, *reason) + "\n"};
+  }
+  const Cost& cost = std::get<Cost>(evaluation);
+  const Watch watch{{"simulating", "stop"}};
+  Answer answer = too_long
+                      ? not_compared(arguments, origin, problem, mapping, cost)
+                      : compared(arguments, origin, problem, mapping, cost.counts, watch.stop());
+  if (trace.wanted() && answer.code != kInterrupted) {
+    add_trace(trace, arguments.trace, arguments.output.json,
+              trace.write(origin, problem, mapping, cost, watch.stop()), answer);
+  }
+  return answer;
 }
 
 }  // namespace mapsim

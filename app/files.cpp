@@ -80,6 +80,11 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(const std::string& text) {
+  append(text);
+  finish();
+}
+
+void OutputFile::append(std::string_view text) {
   if (path_.empty()) {
     return;
   }
@@ -92,6 +97,12 @@ void OutputFile::write(const std::string& text) {
       refuse(path_);
     }
     done += count < 0 ? 0 : static_cast<std::size_t>(count);
+  }
+}
+
+void OutputFile::finish() {
+  if (path_.empty()) {
+    return;
   }
   const bool closed = close(descriptor_) == 0;
   descriptor_ = -1;

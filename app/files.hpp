@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arch/arch.hpp"
@@ -18,8 +19,11 @@ class OutputFile {
   ~OutputFile();  // drops what was not written whole
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  void write(const std::string& text);  // throws UsageError
-  void remove() const;                  // what stands in its place, of an earlier run
+  void write(const std::string& text);  // all of it; throws UsageError
+  // The same in parts. What is not finished is no file.
+  void append(std::string_view text);
+  void finish();
+  void remove() const;  // what stands in its place, of an earlier run
 
  private:
   void open_beside();

@@ -68,6 +68,10 @@ CommandOptions options_of(SimulateArguments& a) {
                   {{"--seed", "N", "Seed of the operands [1]", whole(a.seed, 0, kMost)},
                    {"--max-steps", "N", "Refuse walks of more steps of MAC units [10000000]",
                     whole(a.max_steps, 1, kMost)},
+                   {"--trace", "FILE",
+                    "Write the mapping in time to FILE, for Perfetto (JSON); of more MACs than "
+                    "--max-steps only the trace, without the comparison",
+                    &a.trace},
                    threads_option(a.threads)},
                   output_options(a.output)}),
           "", [&a](const Given&) {
@@ -95,6 +99,11 @@ CommandOptions options_of(ShowArguments& a) {
                   .needs = {"MAPPING"}},
                  FileKind::kWorkload),
            input({"MAPPING", "", "Mapping (YAML)", &a.mapping}, FileKind::kMapping),
+           {.names = "--html",
+            .type = "",
+            .help = "A page (HTML) with the picture, and the mapping step by step",
+            .value = &a.html,
+            .needs = {"MAPPING"}},
            threads_option(a.threads), out_option(a.output.file)}};
 }
 

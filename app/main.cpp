@@ -38,6 +38,9 @@ std::vector<std::string> outputs_of(const Arguments& arguments) {
   if constexpr (requires { arguments.svg; }) {
     outputs.push_back(arguments.svg);
   }
+  if constexpr (requires { arguments.trace; }) {
+    outputs.push_back(arguments.trace);
+  }
   if constexpr (requires { arguments.calibrated; }) {
     outputs.push_back(arguments.calibrated);
   }

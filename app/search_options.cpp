@@ -49,7 +49,12 @@ Options result_options(SearchArguments& a) {
            "Write the best mapping to FILE (YAML); with --pareto or --curve one per point to "
            "the folder FILE",
            &a.mapping_file},
-          {"--certificate", "FILE", "Write the proof to FILE, for check", &a.certificate_file}};
+          {"--certificate", "FILE", "Write the proof to FILE, for check", &a.certificate_file},
+          {.names = "--trace",
+           .type = "FILE",
+           .help = "Write the best mapping in time to FILE, for Perfetto (JSON)",
+           .value = &a.trace,
+           .excludes = {"--pareto", "--curve"}}};
 }
 
 Options front_options(SearchArguments& a) {

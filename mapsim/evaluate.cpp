@@ -42,7 +42,7 @@ std::string to_svg(const Evaluated& evaluated) {
 }
 
 std::optional<SimulationRecord> simulate(const Evaluated& evaluated, std::int64_t max_steps,
-                                         std::uint64_t seed) {
+                                         std::uint64_t seed, const std::atomic<bool>* stop) {
   const auto* cost = std::get_if<Cost>(&evaluated.evaluation);
   if (cost == nullptr) {
     return std::nullopt;
@@ -55,7 +55,10 @@ std::optional<SimulationRecord> simulate(const Evaluated& evaluated, std::int64_
                                 std::to_string(max_steps)};
   }
   const PerTensor<DenseTensor> operands = random_operands(workload, seed);
-  const Simulation simulation = simulate(problem, evaluated.mapping, operands, max_steps);
+  const Simulation simulation = simulate(problem, evaluated.mapping, operands, max_steps, stop);
+  if (simulation.stopped) {
+    return std::nullopt;
+  }
   const Agreement agreement =
       compare_counts(problem.arch(), workload, cost->counts, simulation.counts);
   const DenseTensor expected = plain_loops(workload, operands);

@@ -105,11 +105,12 @@ Evaluated evaluate(const Arch& arch, const Workload& layer, const std::string& m
 std::string to_json(const Evaluated& evaluated);
 std::string to_text(const Evaluated& evaluated);
 std::string to_svg(const Evaluated& evaluated);  // empty: it does not fit
-// Walks the mapping step by step and compares counts and outputs with the closed form. Throws
-// std::invalid_argument for more MACs than `max_steps`. nullopt: the mapping does not fit.
+// Walks the mapping step by step, compares counts and outputs with the closed form. Throws
+// std::invalid_argument beyond `max_steps` MACs. nullopt: it does not fit, or `stop` was set.
 std::optional<SimulationRecord> simulate(const Evaluated& evaluated,
                                          std::int64_t max_steps = 10'000'000,
-                                         std::uint64_t seed = 1);
+                                         std::uint64_t seed = 1,
+                                         const std::atomic<bool>* stop = nullptr);
 std::string to_json(const Evaluated& evaluated, const SimulationRecord& record);
 
 // ----- Networks, proofs, samples, GPUs -----

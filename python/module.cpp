@@ -193,8 +193,8 @@ void bind_evaluation(py::module_& m) {
       .def_property_readonly(
           "fits", [](const Evaluated& e) { return std::holds_alternative<Cost>(e.evaluation); })
       .def("simulate", [](const Evaluated& e, std::int64_t max_steps, std::uint64_t seed) {
-        return interruptible([&](const std::atomic<bool>&) {
-          const auto record = simulate(e, max_steps, seed);
+        return interruptible([&](const std::atomic<bool>& stop) {
+          const auto record = simulate(e, max_steps, seed, &stop);
           return record ? to_json(e, *record) : std::string{};
         });
       });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/markup.hpp"
 
+#include <fmt/format.h>
+
 #include "core/utf8.hpp"
 
 namespace mapsim {
@@ -54,6 +56,28 @@ std::string markup(std::string_view words) {
     text += escape.empty() ? std::string{c} : std::string{escape};
   }
   return text;
+}
+
+std::string json_string(std::string_view words) {
+  std::string text = "\"";
+  std::string_view rest = words;
+  while (!rest.empty()) {
+    const std::size_t good = first_non_text_byte(rest).value_or(rest.size());
+    for (const char c : rest.substr(0, good)) {
+      if (c == '"' || c == '\\') {
+        text += '\\';
+      }
+      const auto byte = static_cast<unsigned char>(c);
+      text += byte < ' ' || c == '<' ? fmt::format("\\u{:04x}", byte) : std::string{c};
+    }
+    rest.remove_prefix(good);
+    if (!rest.empty()) {
+      const auto byte = static_cast<unsigned char>(rest.front());
+      text += fmt::format("\\u{:04x}", byte < 0x80 ? byte : 0xFFFDU);
+      rest.remove_prefix(1);
+    }
+  }
+  return text + '"';
 }
 
 }  // namespace mapsim

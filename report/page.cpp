@@ -7,7 +7,6 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "core/utf8.hpp"
 #include "report/chart.hpp"
 #include "report/markup.hpp"
 #include "report/page_assets.hpp"
@@ -18,30 +17,6 @@ namespace {
 
 constexpr std::size_t kRowsWithoutScript = 25;
 constexpr std::size_t kLong = 30;  // bytes, from which a cell may be cut short
-
-// A string of JSON that cannot end the script element around it. Bytes that are no text become
-// U+FFFD.
-std::string json_text(const std::string& words) {
-  std::string text = "\"";
-  std::string_view rest = words;
-  while (!rest.empty()) {
-    const std::size_t good = first_non_text_byte(rest).value_or(rest.size());
-    for (const char c : rest.substr(0, good)) {
-      if (c == '"' || c == '\\') {
-        text += '\\';
-      }
-      const auto byte = static_cast<unsigned char>(c);
-      text += byte < ' ' || c == '<' ? fmt::format("\\u{:04x}", byte) : std::string{c};
-    }
-    rest.remove_prefix(good);
-    if (!rest.empty()) {
-      const auto byte = static_cast<unsigned char>(rest.front());
-      text += fmt::format("\\u{:04x}", byte < 0x80 ? byte : 0xFFFDU);
-      rest.remove_prefix(1);
-    }
-  }
-  return text + '"';
-}
 
 // Five digits, whole numbers with all of them.
 std::string number_text(double value) {
@@ -77,7 +52,7 @@ std::string text_column(const PageTable& table, std::size_t column) {
     }
     const auto [place, is_new] = places.try_emplace(*text, places.size());
     if (is_new) {
-      dictionary += json_text(*text) + ",";
+      dictionary += json_string(*text) + ",";
     }
     data += fmt::format("{},", place->second);
   }
@@ -102,7 +77,7 @@ std::string table_data(const PageTable& table) {
   std::string text = "{\"columns\":[";
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const TableColumn& column = table.columns[i];
-    text += fmt::format("{}{{\"key\":{},{}}}", i == 0 ? "" : ",\n", json_text(column.key),
+    text += fmt::format("{}{{\"key\":{},{}}}", i == 0 ? "" : ",\n", json_string(column.key),
                         column.is_text ? text_column(table, i) : number_column(table, i));
   }
   return text + "]}";
@@ -151,7 +126,7 @@ std::string part_html(const PageFigure& figure, Numbers& numbers) {
       "<a href=\"#{0}\" download=\"{0}.svg\" data-of=\"{0}\">SVG</a>"
       "<a href=\"#{0}\" download=\"{0}.csv\" data-of=\"{0}\">CSV</a></span></figcaption>\n"
       "<script type=\"application/json\" id=\"{0}-csv\">{4}</script>\n</figure>\n",
-      figure.name, figure.svg, ++numbers.figures, markup(figure.caption), json_text(figure.csv));
+      figure.name, figure.svg, ++numbers.figures, markup(figure.caption), json_string(figure.csv));
 }
 
 std::string part_html(const PageTable& table, Numbers& numbers) {
@@ -161,6 +136,25 @@ std::string part_html(const PageTable& table, Numbers& numbers) {
 std::string part_html(const Listing& listing, Numbers& /*numbers*/) {
   return fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n",
                      markup(listing.title), markup(listing.text));
+}
+
+std::string part_html(const PageStepper& stepper, Numbers& numbers) {
+  return fmt::format(
+      "<figure class=\"stepper\" id=\"{0}\">\n<pre>{1}</pre>\n<figcaption><b>Figure {2}.</b> "
+      "{3}</figcaption>\n<script type=\"application/json\" id=\"{0}-data\">{4}</script>\n"
+      "</figure>\n",
+      stepper.name, markup(stepper.nest), ++numbers.figures, markup(stepper.caption), stepper.data);
+}
+
+bool has_stepper(const Page& page) {
+  for (const Section& section : page.sections) {
+    for (const auto& part : section.parts) {
+      if (std::holds_alternative<PageStepper>(part)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 std::string paragraphs_html(const std::vector<std::string>& paragraphs) {
@@ -185,11 +179,14 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string page_html(const Page& page) {
+  const bool steps = has_stepper(page);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<header>\n<h1>{0}</h1>\n{3}",
-      markup(page.title), kPageStyle, dark_rules(), paragraphs_html(page.paragraphs));
+      "<title>{0}</title>\n<style>\n{1}{2}{3}</style>\n</head>\n<body>\n<header>\n<h1>{0}</"
+      "h1>\n{4}",
+      markup(page.title), kPageStyle, steps ? kStepperStyle : "", dark_rules(),
+      paragraphs_html(page.paragraphs));
   if (page.sections.size() > 1) {
     html += "<nav aria-label=\"Contents\"><ul>\n";
     for (const Section& section : page.sections) {
@@ -208,8 +205,8 @@ std::string page_html(const Page& page) {
     html += "</section>\n";
   }
   return html +
-         fmt::format("</main>\n<footer>{}</footer>\n<script>\n{}</script>\n</body>\n</html>\n",
-                     markup(page.footer), kPageScript);
+         fmt::format("</main>\n<footer>{}</footer>\n<script>\n{}{}</script>\n</body>\n</html>\n",
+                     markup(page.footer), kPageScript, steps ? kStepperScript : "");
 }
 
 }  // namespace mapsim

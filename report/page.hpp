@@ -35,10 +35,18 @@ struct Listing {
   std::string title, text;
 };
 
+// A mapping to step through (report/stepper.hpp).
+struct PageStepper {
+  std::string name;  // unique in the page
+  std::string caption;
+  std::string nest;  // what is there without a script
+  std::string data;  // JSON
+};
+
 struct Section {
   std::string name, title;  // the name is what links go to
   std::vector<std::string> paragraphs;
-  std::vector<std::variant<PageFigure, PageTable, Listing>> parts;
+  std::vector<std::variant<PageFigure, PageTable, Listing, PageStepper>> parts;
 };
 
 struct Page {

@@ -36,6 +36,7 @@ INSIDE = {
         "timing": {"", "timing", "nvdla"},
         "nvdla": {"", "timing", "nvdla"},
         "reference": {"", "reference"},
+        "timeline": {"", "nvdla", "timeline"},
         "gpu": {"", "gpu"},
     },
 }

@@ -56,9 +56,13 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  void run(std::int64_t max_steps) {
+  // False: it was stopped.
+  bool run(std::int64_t max_steps, const std::atomic<bool>* stop) {
     std::optional<std::size_t> advanced;  // none: the first step
     do {
+      if (stop != nullptr && *stop) {
+        return false;
+      }
       if (++steps_ > max_steps) {
         throw std::length_error("the walk exceeds " + std::to_string(max_steps) + " steps");
       }
@@ -72,6 +76,7 @@ class Machine {
     for (Chain& chain : chains_) {
       innermost_first(chain, [](Transfer& transfer) { transfer.finish(); });
     }
+    return true;
   }
 
   Simulation result() const;
@@ -213,7 +218,7 @@ void Machine::count_fanouts(Counts& counts) const {
 }
 
 Simulation Machine::result() const {
-  Simulation result{{}, zeros(workload_, workload_.output())};
+  Simulation result{{}, false, zeros(workload_, workload_.output())};
   count_levels(result.counts);
   count_fanouts(result.counts);
   result.counts.macs = macs_;
@@ -248,9 +253,12 @@ PerTensor<DenseTensor> random_operands(const Workload& workload, std::uint64_t s
 }
 
 Simulation simulate(const Problem& problem, const Mapping& mapping,
-                    const PerTensor<DenseTensor>& operands, std::int64_t max_steps) {
+                    const PerTensor<DenseTensor>& operands, std::int64_t max_steps,
+                    const std::atomic<bool>* stop) {
   Machine machine{problem, mapping, operands};
-  machine.run(max_steps);
+  if (!machine.run(max_steps, stop)) {
+    return {{}, true, {}};
+  }
   return machine.result();
 }
 

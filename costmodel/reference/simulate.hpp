@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -21,19 +22,21 @@ struct DenseTensor {
 PerTensor<DenseTensor> random_operands(const Workload& workload, std::uint64_t seed);
 
 struct Simulation {
-  Counts counts;       // every field of the closed form's, found by walking
-  DenseTensor output;  // computed from values that were really in the innermost buffers
+  Counts counts;         // every field of the closed form's, found by walking
+  bool stopped = false;  // before its end: the rest is of no use
+  DenseTensor output;    // computed from values that were really in the innermost buffers
 };
 
 // The definition of what a mapping does (docs/model.md, design section 3): walks the nest step by
 // step, moves point sets between buffers, and multiplies what it finds there. Slow and obviously
 // right; shares no counting code with count(). Throws SimulationFault when a value is missing where
 // the nest needs it, which is a fault of the simulator itself. `max_steps` bounds the walk:
-// std::length_error beyond it.
+// std::length_error beyond it. A flag that is set stops it.
 class SimulationFault : public std::logic_error {
   using std::logic_error::logic_error;
 };
 Simulation simulate(const Problem& problem, const Mapping& mapping,
-                    const PerTensor<DenseTensor>& operands, std::int64_t max_steps);
+                    const PerTensor<DenseTensor>& operands, std::int64_t max_steps,
+                    const std::atomic<bool>* stop = nullptr);
 
 }  // namespace mapsim

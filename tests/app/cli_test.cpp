@@ -214,7 +214,7 @@ TEST_F(CommandLine, RefusesAWalkThatIsTooLong) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
             "mapsim: 'teaching_conv' has 18,432 MACs, a walk of as many steps; allow it with "
-            "--max-steps 18432, or take a smaller workload\n");
+            "--max-steps 18432, or take a smaller workload; --trace alone has no limit\n");
 }
 
 TEST_F(CommandLine, AnswersNoWithTheReasonsAndWhatWouldDo) {

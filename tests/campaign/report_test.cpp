@@ -19,17 +19,13 @@
 #include "campaign/sweep.hpp"
 #include "core/diagnostic.hpp"
 #include "tests/campaign/made_up.hpp"
+#include "tests/support/in_chromium.hpp"
 
 namespace mapsim {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-
-std::string contents(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
-}
 
 // Shapes in groups of class "marks", in a figure or in what a browser made of a page.
 std::size_t marks_in(const std::string& svg) {
@@ -277,51 +273,20 @@ TEST_F(ReportOfADatabase, OfAnotherSchemaGetsAClearMessage) {
 
 // ----- in a browser -----
 
-class InChromium : public ::testing::Test {
- protected:
-  InChromium() {
-    std::string pattern = (fs::temp_directory_path() / "mapsim_page_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~InChromium() override { fs::remove_all(folder_); }
-  void SetUp() override {
-    if (std::system("command -v chromium >/dev/null 2>&1") != 0) {
-      GTEST_SKIP() << "no chromium: pages are not looked at";
+// The cells of a column of the table in the order that they have on the page.
+std::vector<double> column(const std::string& dom, const std::string& table, std::size_t index) {
+  std::vector<double> values;
+  const std::size_t from = dom.find("id=\"" + table + "\"");
+  std::size_t at = dom.find("<tbody>", from);
+  const std::size_t end = dom.find("</tbody>", from);
+  while ((at = dom.find("<tr>", at)) < end) {
+    for (std::size_t i = 0; i <= index; ++i) {
+      at = dom.find("<td", at + 1);
     }
+    values.push_back(std::stod(dom.substr(dom.find('>', at) + 1)));
   }
-
-  void write(const std::string& html) const { std::ofstream{folder_ / "page.html"} << html; }
-  // What it says, after it has done what `options` ask of the page at this fragment.
-  std::string open(const std::string& options, const std::string& fragment = "") const {
-    const std::string command = fmt::format(
-        "cd '{0}' && timeout 120 chromium --headless --no-sandbox --disable-gpu "
-        "--user-data-dir='{0}/profile' --hide-scrollbars --window-size=1000,1600 "
-        "--enable-logging=stderr {1} 'file://{0}/page.html{2}' >out 2>err",
-        folder_.string(), options, fragment);
-    EXPECT_EQ(std::system(command.c_str()), 0) << contents(folder_ / "err");
-    EXPECT_THAT(contents(folder_ / "err"), Not(HasSubstr("CONSOLE")));
-    return contents(folder_ / "out");
-  }
-  // The cells of a column of the table in the order that they have on the page.
-  static std::vector<double> column(const std::string& dom, const std::string& table,
-                                    std::size_t index) {
-    std::vector<double> values;
-    const std::size_t from = dom.find("id=\"" + table + "\"");
-    std::size_t at = dom.find("<tbody>", from);
-    const std::size_t end = dom.find("</tbody>", from);
-    while ((at = dom.find("<tr>", at)) < end) {
-      for (std::size_t i = 0; i <= index; ++i) {
-        at = dom.find("<td", at + 1);
-      }
-      values.push_back(std::stod(dom.substr(dom.find('>', at) + 1)));
-    }
-    return values;
-  }
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
+  return values;
+}
 
 TEST_F(InChromium, RendersEveryMarkWithoutErrors) {
   const Page page = page_of({made_up(12, 5), made_up(30, 9, 2)});

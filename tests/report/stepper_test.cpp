@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/stepper.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/report/small_problem.hpp"
+#include "tests/support/in_chromium.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Page small_page() {
+  const Problem problem = testing::small_problem();
+  const Mapping mapping = testing::small_mapping();
+  return stepper_page(problem, mapping, std::get<Cost>(evaluate(problem, mapping)));
+}
+
+TEST(Stepper, HasTheLoopsAndTheNestWithoutAScript) {
+  const Page page = small_page();
+  const auto& stepper = std::get<PageStepper>(page.sections.at(0).parts.at(0));
+  const auto data = nlohmann::json::parse(stepper.data);
+  EXPECT_EQ(data["dims"], nlohmann::json::parse(R"([["M",6],["N",4],["K",8]])"));
+  EXPECT_EQ(data["levels"][1]["capacity"], 64 * 8);
+  EXPECT_EQ(data["fanouts"][0]["x"], 2);
+  EXPECT_EQ(data["nodes"].size(), 8U);
+  EXPECT_THAT(page_html(page), HasSubstr("<pre>  keep DRAM: A, B, Z"));
+}
+
+TEST(Stepper, IsInNoPageThatHasNone) {
+  const Page page{"p", {}, {{"s", "s", {}, {Listing{"t", "x"}}}}, ""};
+  EXPECT_THAT(page_html(page), Not(HasSubstr("stepper")));
+}
+
+// M in tiles of 4 and 2, K in tiles of 2: eight tiles of GLB; within each 2 x 4 steps, or 2 x 2.
+// One browser is started, and does it all.
+TEST_F(InChromium, StepsByLinkKeyAndSlider) {
+  std::string html = page_html(small_page());
+  const std::string probe = R"(<script>
+    const f = document.getElementById('steps');
+    const note = (name) => {
+      f.dataset[name] = f.querySelector('.where').textContent + '|' +
+        [...f.querySelectorAll('.tile')].map((t) => t.textContent).join('|') + '|' +
+        [...f.querySelectorAll('.line b')].map((b) => b.textContent).join(', ') + '|' +
+        f.querySelector('.readout').textContent;
+    };
+    const link = (hash) => { location.hash = hash; dispatchEvent(new Event('hashchange')); };
+    const press = (key) => f.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
+    f.dataset.strides = [...f.querySelectorAll('select')[0].options].map((o) => o.text).join();
+    link('step=steps:1:GLB'); note('first');
+    link('step=steps:6:GLB'); note('sixth');
+    press('End'); press('ArrowLeft'); press('ArrowLeft'); note('pressed');
+    press('Home'); note('home');
+    press(' '); f.dataset.playing = f.querySelector('[aria-label=pause]') !== null;
+    press(' '); f.dataset.paused = f.querySelector('[aria-label=play]') !== null;
+    const slider = f.querySelector('input');
+    slider.value = 3; slider.dispatchEvent(new Event('input')); note('dragged');
+    link('step=steps:999:MAC'); note('beyond');
+    </script></body>)";
+  html.replace(html.rfind("</body>"), 7, probe);
+  write(html);
+  const std::string dom = open("--dump-dom");
+  const auto noted = [&dom](const std::string& name) {
+    const std::string start = "data-" + name + "=\"";
+    const std::size_t from = dom.find(start) + start.size();
+    return dom.substr(from, dom.find('"', from) - from);
+  };
+  EXPECT_EQ(noted("strides"), "a tile of GLB (8),a step of MAC (48)");
+  EXPECT_THAT(noted("first"), StartsWith("step 1 of 8"));
+  EXPECT_THAT(noted("first"), HasSubstr("|AM 0\u20133  K 0\u20131"));  // A in GLB
+  EXPECT_THAT(noted("first"), HasSubstr("|4 of 4 PEs have work; x 0, y 0: N 0\u20131, K 0"));
+  EXPECT_THAT(noted("sixth"), StartsWith("step 6 of 8; new: "));
+  EXPECT_THAT(noted("sixth"), HasSubstr("|AM 4\u20135  K 2\u20133"));
+  EXPECT_THAT(noted("sixth"), HasSubstr("|2 of 2, 2 of 4, 1 of 2, 1 of 4|"));
+  EXPECT_THAT(noted("sixth"), HasSubstr("x 0, y 0: N 0\u20131, K 2"));
+  EXPECT_EQ(noted("pressed").substr(0, 11), "step 6 of 8");
+  EXPECT_EQ(noted("home").substr(0, 11), "step 1 of 8");
+  EXPECT_EQ(noted("playing"), "true");
+  EXPECT_EQ(noted("paused"), "true");
+  EXPECT_EQ(noted("dragged").substr(0, 11), "step 4 of 8");
+  EXPECT_THAT(noted("beyond"), StartsWith("step 48 of 48"));
+}
+
+TEST_F(InChromium, DrawsTheStepperLightAndDark) {
+  write(page_html(small_page()));
+  open("--screenshot=light.png");
+  open("--blink-settings=preferredColorScheme=0 --screenshot=dark.png");
+  const std::string light = contents(folder() / "light.png");
+  EXPECT_GT(light.size(), 40'000U);
+  EXPECT_NE(light, contents(folder() / "dark.png"));
+}
+
+}  // namespace
+}  // namespace mapsim
