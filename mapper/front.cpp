@@ -294,8 +294,8 @@ class FrontSearch {
       }
       query.budget -= bounding;
       part.spent += bounding;
-      if (points_.known().rules_out(
-              imperfect::coarse_bound(graph, unrollings, options_.objective, most, deadline_))) {
+      if (points_.known().rules_out(imperfect::coarse_bound(graph, unrollings, options_.objective,
+                                                            most, deadline_, points_.known()))) {
         return;
       }
     }

@@ -75,7 +75,7 @@ CompletionBound::CompletionBound(const StateGraph& graph, BoundRows& rows, const
       offsets_(graph.stages() * graph.residencies(), 0),
       to_go_(rows.components()) {
   longest_ = *std::max_element(tiles_of_stage_.begin(), tiles_of_stage_.end());
-  if (scope.alone != nullptr) {
+  if (scope.alone != nullptr || scope.listed != nullptr) {
     ranges_.resize(offsets_.size());
   }
   filled_ = longest_;
@@ -123,6 +123,8 @@ void CompletionBound::fill_together(BoundRows& rows, const Scope& scope,
   std::optional<Alone::Selection> chosen;
   if (scope.alone != nullptr) {
     chosen.emplace(*scope.alone, scope.most);
+  }
+  if (!ranges_.empty()) {
     tiles_.reserve(nodes_.size());  // followers read what stands there
   }
   Alone::Selection* selection = chosen ? &*chosen : nullptr;
@@ -170,7 +172,9 @@ void CompletionBound::settle(BoundRows& rows, const Scope& scope, Alone::Selecti
     if (live_[at] == 0) {
       continue;
     }
-    if (selection != nullptr && !list(at, selection->tiles(id.stage, id.residency))) {
+    if (!ranges_.empty() &&
+        !list(at, selection != nullptr ? selection->tiles(id.stage, id.residency)
+                                       : std::span<const std::uint32_t>((*scope.listed)[at]))) {
       live_[at] = 0;
       continue;
     }
@@ -194,6 +198,17 @@ void CompletionBound::follow(BoundRows& rows, std::size_t component, std::span<c
   }
 }
 
+void keep_listed(const BoundRow& row, std::size_t tiles) {
+  std::size_t next = 0;
+  for (const std::uint32_t tile : row.tiles) {
+    std::fill(row.values + next, row.values + tile, kInfinity);
+    next = tile + 1;
+  }
+  if (!row.tiles.empty()) {
+    std::fill(row.values + next, row.values + tiles, kInfinity);
+  }
+}
+
 // Lists the tiles of interest of a row. False: there are none.
 bool CompletionBound::list(std::size_t index, std::span<const std::uint32_t> tiles) {
   ranges_[index] = {tiles_.size(), tiles_.size() + tiles.size()};
@@ -204,14 +219,18 @@ bool CompletionBound::list(std::size_t index, std::span<const std::uint32_t> til
 // Of the listed tiles of a row, known now, only those stay to which no tensor has to pay too much,
 // and which lead on; of a row without a list all or none. False: none.
 bool CompletionBound::keep_near(const BoundRow& row, const Scope& scope) {
-  if (scope.alone == nullptr) {
+  if (ranges_.empty()) {
     return !(scope.most < kInfinity &&
              graph_.least_paid(row.residency) + least_of(row.values, tiles_of_stage_[row.stage]) >
                  scope.most);
   }
   Range& range = ranges_[index(row.stage, row.residency)];
   std::size_t kept = range.first;
-  scope.alone->add_paid(row.stage, row.residency, row.tiles, paid_);
+  if (scope.alone != nullptr) {
+    scope.alone->add_paid(row.stage, row.residency, row.tiles, paid_);
+  } else {
+    paid_.assign(row.tiles.size(), graph_.least_paid(row.residency));
+  }
   for (std::size_t i = 0; i < row.tiles.size(); ++i) {
     const std::uint32_t tile = row.tiles[i];
     double& to_go = row.values[tile];

@@ -16,6 +16,9 @@ namespace mapsim::exact {
 
 class CompletionBound;
 
+// Tiles, ascending, by [stage * residencies + residency].
+using RowTiles = std::vector<std::vector<std::uint32_t>>;
+
 // One row of a completion bound: one component at all tiles of a stage and residency.
 struct BoundRow {
   std::size_t component = 0;
@@ -24,6 +27,9 @@ struct BoundRow {
   double* values = nullptr;              // [tile], infinite so far
   std::span<const std::uint32_t> tiles;  // of interest; none listed: all
 };
+
+// Makes values infinite at tiles that are not listed, of so many.
+void keep_listed(const BoundRow& row, std::size_t tiles);
 
 // What edges cost, as far as a completion bound asks: exactly (perfect factors, LatticeRows), or at
 // least (imperfect factors, whose cost depends on the loops outside the edge: HistoryRows).
@@ -50,7 +56,8 @@ class CompletionBound {
   struct Scope {
     const Alone* alone = nullptr;
     double most = std::numeric_limits<double>::infinity();
-    std::vector<char> reachable{};  // by stage and residency; none: all rows
+    std::vector<char> reachable{};     // by stage and residency; none: all rows
+    const RowTiles* listed = nullptr;  // the tiles of interest, where there is no `alone`
   };
   // Idle threads of the team take part. Within `deadline`, if there is one: else OutOfBudget.
   CompletionBound(const StateGraph& graph, BoundRows& rows, const Scope& scope,

@@ -13,9 +13,26 @@ using exact::CompletionBound;
 using exact::kInfinity;
 using exact::StateGraph;
 
+namespace {
+
+// A row of which less than one in so many tiles is of interest is filled tile by tile.
+constexpr std::size_t kFew = 8;
+
+}  // namespace
+
 // Time is asked for between passes over the tiles: of a large lattice one takes a good part of a
 // second.
 bool ImperfectRows::fill(const BoundRow& row, const CompletionBound& behind) {
+  const bool few = !row.tiles.empty() && row.tiles.size() < tiles_.size() / kFew;
+  if (few) {
+    return fill_listed(row, behind);
+  }
+  const bool leads_on = fill_all(row, behind);
+  exact::keep_listed(row, tiles_.size());
+  return leads_on;
+}
+
+bool ImperfectRows::fill_all(const BoundRow& row, const CompletionBound& behind) {
   const std::size_t tiles = tiles_.size();
   bool leads_on = row.stage + 1 < graph_.stages() ? relax_stage_end(row, behind) : relax_end(row);
   for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
@@ -151,7 +168,7 @@ void ImperfectRows::relax_sliding_edge(const BoundRow& row,
   std::vector<double> least(below, below + tiles);
   std::vector<double> sum;
   for (const std::size_t edge : sliding_edge.edges) {
-    exact::keep_fitting(least.data(), costs_.bits(edge).data(), costs_.limit(edge), tiles);
+    costs_.keep_fitting(edge, least.data());
   }
   relax_loops(sliding_edge.dim, least.data());
   const double* cost = cost_of(sliding_edge.edges.front());
@@ -176,6 +193,152 @@ void ImperfectRows::relax_sliding_edge(const BoundRow& row,
 void ImperfectRows::relax_loops(DimId dim, double* row) const {
   exact::relax_neutral(tiles_.size(), tiles_.stride(dim), tiles_.domain(dim).size(),
                        tiles_.steps(dim), row);
+}
+
+// The tiles that lie behind one when a fanout is crossed.
+void ImperfectRows::list_behind(std::size_t fanout, std::size_t tile,
+                                std::vector<std::size_t>& behind) const {
+  behind.assign(1, tile);
+  for (std::size_t i = 0; i < tiles_.dims() && !behind.empty(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (tiles_.factor(fanout, d) == 1) {
+      continue;
+    }
+    const std::size_t bin = tiles_.digit(d, tile);
+    const Tiles::Behind& range = tiles_.behind(fanout, d, bin);
+    std::vector<std::size_t> longer;
+    for (std::size_t r = range.first; range.last != Tiles::kNone && r <= range.last; ++r) {
+      for (const std::size_t each : behind) {
+        longer.push_back(each - (bin - r) * tiles_.stride(d));
+      }
+    }
+    behind = std::move(longer);
+  }
+}
+
+// As fill_all() has it, at the listed tiles alone.
+bool ImperfectRows::fill_listed(const BoundRow& row, const CompletionBound& behind) {
+  bool leads_on = row.stage + 1 < graph_.stages() ? end_stage_of_listed(row, behind)
+                                                  : relax_end(row) && row.tiles.front() == 0;
+  if (row.tiles.front() != 0 && row.stage + 1 == graph_.stages()) {
+    row.values[0] = kInfinity;
+  }
+  for (const StateGraph::Place& place : graph_.places(row.stage, row.residency)) {
+    if (!behind.is_live(row.stage, place.target)) {
+      continue;
+    }
+    leads_on = true;
+    const double* below = behind.row(row.component, row.stage, place.target);
+    const LeastCosts::Table cost = costs_.table(place.edge, Run::kNone, row.component);
+    const LeastCosts::Table bits = costs_.bits(place.edge);
+    const double most = costs_.limit(place.edge);
+    for (const std::uint32_t tile : row.tiles) {
+      if (below[tile] < row.values[tile] && bits.at(tile) <= most) {
+        row.values[tile] = std::min(row.values[tile], cost.at(tile) + below[tile]);
+      }
+    }
+  }
+  for (const StateGraph::SlidingEdge& sliding_edge :
+       graph_.sliding_edges(row.stage, row.residency)) {
+    const auto target = graph_.after_loop(row.stage, sliding_edge.target, sliding_edge.dim, 1);
+    if (behind.is_live(row.stage, *target)) {
+      leads_on = true;
+      slide_listed(row, sliding_edge, behind.row(row.component, row.stage, *target));
+    }
+  }
+  return loop_over_listed(row, behind) || leads_on;
+}
+
+bool ImperfectRows::end_stage_of_listed(const BoundRow& row, const CompletionBound& behind) const {
+  const auto residency = graph_.after_stage(row.stage, row.residency);
+  if (!residency || !behind.is_live(row.stage + 1, *residency)) {
+    return false;
+  }
+  const double* next = behind.row(row.component, row.stage + 1, *residency);
+  const auto fanout = graph_.end_of(row.stage).fanout;
+  const bool ends = graph_.ends_region(row.stage);
+  std::vector<std::size_t> there;
+  for (const std::uint32_t tile : row.tiles) {
+    if (ends && !gates_.is_end(row.stage, tile)) {
+      continue;
+    }
+    there.assign(1, tile);
+    if (fanout) {
+      list_behind(*fanout, tile, there);
+    }
+    for (const std::size_t each : there) {
+      if (!ends || gates_.is_beginning(row.stage + 1, each)) {
+        row.values[tile] = std::min(row.values[tile], next[each]);
+      }
+    }
+  }
+  return true;
+}
+
+void ImperfectRows::slide_listed(const BoundRow& row, const StateGraph::SlidingEdge& sliding_edge,
+                                 const double* below) {
+  struct Paid {
+    LeastCosts::Table cost, bits;
+    double most = 0;
+  };
+  std::vector<Paid> paid;
+  for (const std::size_t edge : sliding_edge.edges) {
+    paid.push_back({costs_.table(edge, index_of(sliding_edge.dim), row.component),
+                    costs_.bits(edge), costs_.limit(edge)});
+  }
+  const std::size_t stride = tiles_.stride(sliding_edge.dim);
+  for (const std::uint32_t tile : row.tiles) {
+    double cost = 0;
+    for (const Paid& each : paid) {
+      cost += each.cost.at(tile);
+    }
+    const std::size_t bin = tiles_.digit(sliding_edge.dim, tile);
+    const bool is_shared = tiles_.is_shared(sliding_edge.dim, bin);
+    for (std::size_t steps = is_shared ? 0 : 1; steps <= bin; ++steps) {
+      const std::size_t to = tile - steps * stride;
+      const bool fits = std::all_of(paid.begin(), paid.end(), [&](const Paid& each) {
+        return each.bits.at(to) <= each.most;
+      });
+      if (fits && bin > 0) {
+        row.values[tile] = std::min(row.values[tile], cost + below[to]);
+      }
+    }
+  }
+}
+
+bool ImperfectRows::loop_over_listed(const BoundRow& row, const CompletionBound& behind) const {
+  struct Way {
+    const std::uint16_t* digits = nullptr;
+    DimId dim{};
+    const double* there = nullptr;
+  };
+  std::vector<Way> ways;
+  const DimSet locked = graph_.locked(row.stage, row.residency);
+  bool leads_on = false;
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    const auto target = graph_.after_loop(row.stage, row.residency, d, 1);
+    if (locked.contains(d) || !target || tiles_.domain(d).size() == 1) {
+      continue;
+    }
+    const bool stays = *target == row.residency;
+    if (stays || behind.is_live(row.stage, *target)) {
+      leads_on = leads_on || !stays;
+      ways.push_back({tiles_.digits(d).data(), d,
+                      stays ? row.values : behind.row(row.component, row.stage, *target)});
+    }
+  }
+  for (const std::uint32_t tile : row.tiles) {
+    for (const Way& way : ways) {
+      const std::size_t bin = way.digits[tile];
+      const bool in_place = way.there != row.values && tiles_.is_shared(way.dim, bin);
+      if (bin > 0) {
+        const std::size_t to = tile - (in_place ? 0 : tiles_.stride(way.dim));
+        row.values[tile] = std::min(row.values[tile], way.there[to]);
+      }
+    }
+  }
+  return leads_on;
 }
 
 }  // namespace mapsim::imperfect

@@ -21,6 +21,13 @@ class ImperfectRows : public exact::BoundRows {
   bool fill(const exact::BoundRow& row, const exact::CompletionBound& behind) override;
 
  private:
+  bool fill_all(const exact::BoundRow& row, const exact::CompletionBound& behind);
+  bool fill_listed(const exact::BoundRow& row, const exact::CompletionBound& behind);
+  bool end_stage_of_listed(const exact::BoundRow& row, const exact::CompletionBound& behind) const;
+  void slide_listed(const exact::BoundRow& row, const exact::StateGraph::SlidingEdge& sliding_edge,
+                    const double* below);
+  bool loop_over_listed(const exact::BoundRow& row, const exact::CompletionBound& behind) const;
+  void list_behind(std::size_t fanout, std::size_t tile, std::vector<std::size_t>& behind) const;
   bool relax_stage_end(const exact::BoundRow& row, const exact::CompletionBound& behind) const;
   bool relax_end(const exact::BoundRow& row);
   bool relax_loops(const exact::BoundRow& row, const exact::CompletionBound& behind) const;

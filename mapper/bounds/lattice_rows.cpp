@@ -26,18 +26,6 @@ std::vector<Leg> legs_to(const std::vector<const double*>& behind,
   return legs;
 }
 
-// Leaves tiles at infinity that are not listed.
-void keep_listed(const BoundRow& row, std::size_t tiles) {
-  std::size_t next = 0;
-  for (const std::uint32_t tile : row.tiles) {
-    std::fill(row.values + next, row.values + tile, kInfinity);
-    next = tile + 1;
-  }
-  if (!row.tiles.empty()) {
-    std::fill(row.values + next, row.values + tiles, kInfinity);
-  }
-}
-
 }  // namespace
 
 bool LatticeRows::fill(const BoundRow& row, const CompletionBound& behind) {

@@ -6,7 +6,6 @@
 
 #include "core/arithmetic.hpp"
 #include "costmodel/crossing.hpp"
-#include "mapper/graph/sweeps.hpp"
 
 namespace mapsim::imperfect {
 
@@ -57,7 +56,8 @@ LeastCosts::LeastCosts(const exact::StateGraph& graph, const Tiles& tiles,
       components_{components},
       held_{&deadline},
       projections_(graph.problem().workload().tensors.size()),
-      bits_(terms.size()) {}
+      footprint_projections_(projections_.size()),
+      footprints_(terms.size()) {}
 
 void LeastCosts::make_room(Row& row, std::size_t size, double value) {
   held_.check();
@@ -72,12 +72,12 @@ void LeastCosts::prepare() {
         continue;
       }
       for (const exact::StateGraph::Place& place : graph_.places(stage, residency)) {
-        bits(place.edge);
+        footprint(place.edge);
         costs(place.edge, Run::kNone);
       }
       for (const auto& sliding_edge : graph_.sliding_edges(stage, residency)) {
         for (const std::size_t edge : sliding_edge.edges) {
-          bits(edge);
+          footprint(edge);
           costs(edge, index_of(sliding_edge.dim));
         }
       }
@@ -111,13 +111,19 @@ std::optional<Allowed> LeastCosts::allowed(std::size_t edge, DimId d) const {
   return all;
 }
 
-const LeastCosts::Row& LeastCosts::bits(std::size_t edge) {
-  Row& bits = bits_[edge];
+// What a tile takes depends on the dims of its tensor.
+const Projection& LeastCosts::footprint_projection(TensorId t) {
+  return make_projection(footprint_projections_[t], graph_.problem().workload().tensors[t].dims());
+}
+
+const LeastCosts::Row& LeastCosts::footprint(std::size_t edge) {
+  Row& bits = footprints_[edge];
   if (!bits.empty()) {
     return bits;
   }
   const Terms& terms = terms_[edge];
-  make_room(bits, tiles_.size(), terms.stored_bits);
+  const Projection& seen = footprint_projection(terms.tensor);
+  make_room(bits, seen.size(), terms.stored_bits);
   PerDim<std::vector<std::int64_t>> known(tiles_.dims());  // per bin; 0: it cannot cross
   for (const DimId d : known.ids()) {
     const std::optional<Allowed> rule = allowed(edge, d);
@@ -130,15 +136,15 @@ const LeastCosts::Row& LeastCosts::bits(std::size_t edge) {
   for (const Rank& rank : graph_.problem().workload().tensors[terms.tensor].ranks) {
     if (rank.terms.size() == 1) {
       const DimId d = rank.terms.front().dim;
-      tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      seen.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
         const auto here = static_cast<double>(extent(d, bin));
-        for (std::size_t tile = first; tile < last; ++tile) {
-          bits[tile] = here > 0 ? bits[tile] * here : kInfinity;
+        for (std::size_t i = first; i < last; ++i) {
+          bits[i] = here > 0 ? bits[i] * here : kInfinity;
         }
       });
       continue;
     }
-    multiply(tiles_, rank, bits, [&](std::size_t first, std::size_t second) {
+    multiply(seen, rank, bits, [&](std::size_t first, std::size_t second) {
       PerDim<std::int64_t> extents(tiles_.dims(), 1);
       extents[rank.terms[0].dim] = extent(rank.terms[0].dim, first);
       extents[rank.terms[1].dim] = extent(rank.terms[1].dim, second);
@@ -147,6 +153,23 @@ const LeastCosts::Row& LeastCosts::bits(std::size_t edge) {
     });
   }
   return bits;
+}
+
+LeastCosts::Table LeastCosts::bits(std::size_t edge) {
+  return {footprint(edge).data(), &footprint_projection(terms_[edge].tensor)};
+}
+
+LeastCosts::Table LeastCosts::table(std::size_t edge, std::size_t run, std::size_t component) {
+  const Projection& seen = projection(terms_[edge].tensor);
+  return {charged(edge, run).data() + component * seen.size(), &seen};
+}
+
+void LeastCosts::keep_fitting(std::size_t edge, double* row) {
+  const Table bits = this->bits(edge);
+  const double most = limit(edge);
+  for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+    row[tile] = bits.at(tile) <= most ? row[tile] : kInfinity;
+  }
 }
 
 // Elements of the dims that stand alone in their rank; of the first instance its share.
@@ -309,20 +332,26 @@ double LeastCosts::crossing(TensorId t, const Sharing& sharing, std::size_t run,
 
 // What crosses depends on the dims that the tensor lacks and on those of its windows.
 const Projection& LeastCosts::projection(TensorId t) {
-  std::optional<Projection>& projection = projections_[t];
+  if (projections_[t]) {
+    return *projections_[t];
+  }
+  const Workload& workload = graph_.problem().workload();
+  DimSet dims;
+  for (const DimId d : workload.dims.ids()) {
+    if (!workload.tensors[t].dims().contains(d)) {
+      dims.insert(d);
+    }
+  }
+  for (const Rank& rank : workload.tensors[t].ranks) {
+    for (std::size_t i = 0; i < 2 && rank.terms.size() > 1; ++i) {
+      dims.insert(rank.terms[i].dim);
+    }
+  }
+  return make_projection(projections_[t], dims);
+}
+
+const Projection& LeastCosts::make_projection(std::optional<Projection>& projection, DimSet dims) {
   if (!projection) {
-    const Workload& workload = graph_.problem().workload();
-    DimSet dims;
-    for (const DimId d : workload.dims.ids()) {
-      if (!workload.tensors[t].dims().contains(d)) {
-        dims.insert(d);
-      }
-    }
-    for (const Rank& rank : workload.tensors[t].ranks) {
-      for (std::size_t i = 0; i < 2 && rank.terms.size() > 1; ++i) {
-        dims.insert(rank.terms[i].dim);
-      }
-    }
     held_.take(tiles_.size() * sizeof(std::uint32_t));
     projection.emplace(tiles_, dims);
   }
@@ -405,10 +434,10 @@ BoundaryFlow LeastCosts::least(std::size_t edge, std::size_t tile, Run run, cons
   return bound(terms, met(terms), flow);
 }
 
-const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
-  Row& costs = costs_[{edge, run}];
-  if (!costs.empty()) {
-    return costs;
+const LeastCosts::Row& LeastCosts::charged(std::size_t edge, std::size_t run) {
+  Row& charged = charged_[{edge, run}];
+  if (!charged.empty()) {
+    return charged;
   }
   const Terms& terms = terms_[edge];
   const Row& parent = flow(terms.tensor, terms.parent, run);
@@ -416,17 +445,28 @@ const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
   const Row& busy_parent = components_ > 1 ? flow(terms.tensor, terms.busy_parent, run) : parent;
   const Row& busy_child = components_ > 1 ? flow(terms.tensor, terms.busy_child, run) : child;
   const Met met = this->met(terms);
-  const Projection& seen = projection(terms.tensor);
-  Row charged(components_ * seen.size(), 0.0);
-  for (std::size_t i = 0; i < seen.size(); ++i) {
+  const std::size_t size = projection(terms.tensor).size();
+  make_room(charged, components_ * size, 0.0);
+  for (std::size_t i = 0; i < size; ++i) {
     const BoundaryFlow flow =
         bound(terms, met, {{parent[i]}, {child[i]}, {busy_parent[i]}, {busy_child[i]}});
-    if (!terms.cost.charge(flow, &charged[i], seen.size())) {
+    if (!terms.cost.charge(flow, &charged[i], size)) {
       for (std::size_t k = 0; k < components_; ++k) {
-        charged[k * seen.size() + i] = kInfinity;
+        charged[k * size + i] = kInfinity;
       }
     }
   }
+  return charged;
+}
+
+const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
+  Row& costs = costs_[{edge, run}];
+  if (!costs.empty()) {
+    return costs;
+  }
+  const Row& charged = this->charged(edge, run);
+  const Projection& seen = projection(terms_[edge].tensor);
+  const bool fits = run != Run::kNone || graph_.edges()[edge].to == exact::BoundaryEdge::kMac;
   make_room(costs, components_ * tiles_.size(), 0.0);
   for (std::size_t k = 0; k < components_; ++k) {
     const double* from = &charged[k * seen.size()];
@@ -434,11 +474,8 @@ const LeastCosts::Row& LeastCosts::costs(std::size_t edge, std::size_t run) {
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
       to[tile] = from[seen.of_tile(tile)];
     }
-  }
-  if (run == Run::kNone && graph_.edges()[edge].to != exact::BoundaryEdge::kMac) {
-    const Row& bits = this->bits(edge);
-    for (std::size_t k = 0; k < components_; ++k) {
-      exact::keep_fitting(&costs[k * tiles_.size()], bits.data(), limit(edge), tiles_.size());
+    if (!fits) {
+      keep_fitting(edge, to);
     }
   }
   return costs;

@@ -32,15 +32,24 @@ class LeastCosts {
   // With a run: [..] is the tile from which the loop over dim `run` starts, and the tile below may
   // be any, if it fits.
   const Row& costs(std::size_t edge, std::size_t run);
-  // Bits that the tile of an edge takes: [tile]; infinite where a rule forbids it.
-  const Row& bits(std::size_t edge);
+  // The same at single tiles, whether or not they fit.
+  struct Table {
+    const double* values = nullptr;
+    const Projection* seen = nullptr;
+    double at(std::size_t tile) const { return values[seen->of_tile(tile)]; }
+  };
+  Table table(std::size_t edge, std::size_t run, std::size_t component);
+  // Bits that the tile of an edge takes; infinite where a rule forbids it.
+  Table bits(std::size_t edge);
   // What it may take at most, a finite number.
   double limit(std::size_t edge) const {
     return std::min(terms_[edge].limit, std::numeric_limits<double>::max());
   }
+  // Makes a row infinite where the tile of an edge does not fit.
+  void keep_fitting(std::size_t edge, double* row);
   // Makes every table that moves use, so that threads may ask for them.
   void prepare();
-  // The tables go, all but those of bits.
+  // The tables of all tiles go.
   void forget_tables();
   // What crosses at least when a tensor is placed at a tile, after a run or without one, given what
   // is known of how many tiles there were.
@@ -50,6 +59,10 @@ class LeastCosts {
  private:
   std::optional<Allowed> allowed(std::size_t edge, DimId d) const;
   const Projection& projection(TensorId t);
+  const Projection& footprint_projection(TensorId t);
+  const Projection& make_projection(std::optional<Projection>& projection, DimSet dims);
+  const Row& charged(std::size_t edge, std::size_t run);
+  const Row& footprint(std::size_t edge);
   const Row& flow(TensorId t, const exact::Sharing& sharing, std::size_t run);
   std::int64_t visits(DimId d, std::int64_t extent, const exact::Sharing& sharing) const;
   std::int64_t together(DimId d, const exact::Sharing& sharing) const;
@@ -77,10 +90,11 @@ class LeastCosts {
   std::size_t components_;
   Held held_;
   std::map<std::tuple<std::size_t, std::size_t>, Row> costs_;
-  PerTensor<std::optional<Projection>> projections_;
+  PerTensor<std::optional<Projection>> projections_, footprint_projections_;
   // On the projections of their tensors.
+  std::map<std::tuple<std::size_t, std::size_t>, Row> charged_;
   std::map<std::tuple<TensorId, exact::Sharing, std::size_t>, Row> flows_;
-  std::vector<Row> bits_;
+  std::vector<Row> footprints_;
 };
 
 }  // namespace mapsim::imperfect

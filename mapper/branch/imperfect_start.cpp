@@ -85,11 +85,12 @@ class Start {
       caught_.run([&] {
         if (!deadline_.over()) {
           if (!is_within_budget([&] {
-                record_.relax(unrolling_class,
-                              imperfect::coarse_bound(classes_.graph(unrolling_class),
-                                                      classes_.unrolling(unrolling_class),
-                                                      options_.objective, most, deadline_),
-                              0);
+                record_.relax(
+                    unrolling_class,
+                    imperfect::coarse_bound(classes_.graph(unrolling_class),
+                                            classes_.unrolling(unrolling_class), options_.objective,
+                                            most, deadline_, record_.start()),
+                    0);
               })) {
             record_.count_out_of_memory(deadline_);
           }

@@ -102,6 +102,15 @@ void Gates::close_beginnings(std::size_t stage, double* row) const {
 }
 void Gates::close_ends(std::size_t stage, double* row) const { close(ends_[stage], row); }
 
+bool Gates::is_open(const Bins& open, std::size_t tile) const {
+  for (const DimId d : open.ids()) {
+    if (!open[d][tiles_.digit(d, tile)]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void Gates::close(const Bins& open, double* row) const {
   for (const DimId d : open.ids()) {
     if (std::find(open[d].begin(), open[d].end(), false) == open[d].end()) {

@@ -26,6 +26,11 @@ class Gates {
   // Makes infinite what lies at tiles at which no region of this stage can begin, or end.
   void close_beginnings(std::size_t stage, double* row) const;
   void close_ends(std::size_t stage, double* row) const;
+  // The same of one tile.
+  bool is_beginning(std::size_t stage, std::size_t tile) const {
+    return is_open(beginnings_[stage], tile);
+  }
+  bool is_end(std::size_t stage, std::size_t tile) const { return is_open(ends_[stage], tile); }
 
  private:
   using Bins = PerDim<std::vector<bool>>;
@@ -34,6 +39,7 @@ class Gates {
   bool meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
              bool beginning) const;
   void close(const Bins& open, double* row) const;
+  bool is_open(const Bins& open, std::size_t tile) const;
 
   const exact::StateGraph& graph_;
   const Tiles& tiles_;

@@ -12,6 +12,7 @@ Tiles::Tiles(const Mapspace& space, const UnrollingClass& unrolling_class,
       domains_(extents_.size()),
       bins_(extents_.size()),
       steps_(extents_.size()),
+      digits_(extents_.size()),
       strides_(extents_.size()),
       used_{std::move(used)} {
   for (const DimId d : extents_.ids()) {
@@ -121,6 +122,18 @@ std::int64_t Tiles::least_behind(DimId d, std::size_t bin, std::size_t first, st
     least = counts && (least == 0 || *block < least) ? *block : least;
   }
   return least;
+}
+
+void Tiles::list_digits() {
+  for (const DimId d : domains_.ids()) {
+    if (domains_[d].size() == 1 || !digits_[d].empty()) {
+      continue;
+    }
+    digits_[d].resize(size_);
+    sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      std::fill(&digits_[d][first], digits_[d].data() + last, static_cast<std::uint16_t>(bin));
+    });
+  }
 }
 
 void Tiles::make_crossings() {

@@ -51,6 +51,10 @@ class Tiles {
   const Behind& behind(std::size_t fanout, DimId d, std::size_t bin) const {
     return behind_[fanout][d][bin];
   }
+  // The digits of all tiles, by dim with several bins; made by list_digits().
+  void list_digits();
+  std::size_t bytes_of_digits() const { return dims() * size_ * sizeof(std::uint16_t); }
+  const std::vector<std::uint16_t>& digits(DimId d) const { return digits_[d]; }
   // What make_crossings() takes; of a coarse lattice nothing, which has none.
   std::size_t bytes_of_crossings() const {
     return coarse_ ? 0 : used_.size() * size_ * sizeof(std::uint32_t);
@@ -85,6 +89,7 @@ class Tiles {
   PerDim<std::vector<std::vector<std::int64_t>>> bins_;  // the extents of each, ascending
   bool coarse_ = false;
   PerDim<std::vector<exact::Lattice::Run>> steps_;
+  PerDim<std::vector<std::uint16_t>> digits_;
   PerDim<std::size_t> strides_;
   std::size_t size_ = 1;
   std::vector<FanoutId> used_;

@@ -196,13 +196,6 @@ void multiply_fitting(double* out, const double* factors, double each, const dou
   }
 }
 
-MAPSIM_ANY_VECTORS
-void keep_fitting(double* row, const double* bits, double most, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    row[i] = bits[i] <= most ? row[i] : kInfinity;
-  }
-}
-
 // Twice a number is exact.
 double least_sum(const double* a, const double* b, std::size_t size) {
   std::array<double, 64> least{};
@@ -245,13 +238,18 @@ void relax_neutral(const Lattice& lattice, DimId dim, double* row) {
                 lattice.primes(dim), row);
 }
 
-void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
-  const std::size_t positions = lattice.positions(dim).size();
-  if (lattice.stride(dim) > 1) {
-    spread_runs(row, lattice.size(), lattice.stride(dim), positions, lattice.primes(dim));
+void spread_neutral(std::size_t size, std::size_t stride, std::size_t extents,
+                    std::span<const Lattice::Run> steps, double* row) {
+  if (stride > 1) {
+    spread_runs(row, size, stride, extents, steps);
   } else {
-    take_runs<End::kTo>(row, lattice.size(), 1, positions, lattice.primes(dim));
+    take_runs<End::kTo>(row, size, 1, extents, steps);
   }
+}
+
+void spread_neutral(const Lattice& lattice, DimId dim, double* row) {
+  spread_neutral(lattice.size(), lattice.stride(dim), lattice.positions(dim).size(),
+                 lattice.primes(dim), row);
 }
 
 void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,

@@ -17,8 +17,6 @@ double least_of(const double* row, std::size_t size);
 // The least a[i] + b[i]
 double least_sum(const double* a, const double* b, std::size_t size);
 
-// row[i] becomes infinite where bits[i] > most
-void keep_fitting(double* row, const double* bits, double most, std::size_t size);
 // out[i] = factors[i] * each, infinite where bits[i] > most
 void multiply_fitting(double* out, const double* factors, double each, const double* bits,
                       double most, std::size_t size);
@@ -40,6 +38,8 @@ void relax_neutral(const Lattice& lattice, DimId dim, double* row);
 // The same of any lattice of so many tiles, by the stride and the extents of the dim.
 void relax_neutral(std::size_t size, std::size_t stride, std::size_t extents,
                    std::span<const Lattice::Run> steps, double* row);
+void spread_neutral(std::size_t size, std::size_t stride, std::size_t extents,
+                    std::span<const Lattice::Run> steps, double* row);
 void spread_neutral(const Lattice& lattice, DimId dim, double* row);
 
 // Values on the way of a sliding_edge, one for each run of the lattice over a dim and rest, as in

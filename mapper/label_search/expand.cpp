@@ -218,7 +218,7 @@ bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& 
 bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   const Terms& terms = terms_[edge];
-  const double bits = costs_.bits(edge)[tile];
+  const double bits = costs_.bits(edge).at(tile);
   BoundaryFlow flow;
   if (!(bits < kInfinity) || bits > terms.limit || !cost(edge, tile, chains, run, flow) ||
       !terms.cost.charge(flow, values, 1)) {

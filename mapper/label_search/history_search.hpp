@@ -90,6 +90,7 @@ class Search {
   void sliding_edge(Labels::Id id, const Label& from);
 
   const exact::StateGraph& graph_;
+  const UnrollingClass& unrolling_class_;
   const Objective& objective_;
   const exact::LabelQuery& query_;
   const Deadline& deadline_;

@@ -4,8 +4,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "costmodel/evaluate.hpp"
+#include "mapper/bounds/coarse_to_fine.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/label_search/capacity_use.hpp"
 #include "mapper/label_search/deferred_costs.hpp"
@@ -32,6 +34,7 @@ Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
                const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
                std::size_t most)
     : graph_{graph},
+      unrolling_class_{unrolling_class},
       objective_{objective},
       query_{query},
       deadline_{deadline},
@@ -64,9 +67,18 @@ bool Search::make_bound() {
   }
   exact::CompletionBound::Scope scope;
   if (!known_.points().empty()) {
-    scope.most = exact::most_energy(valuation_, components_ + 1, known_);
+    const double steps = steps_of(PerDim<Chains::Id>(tiles_.dims(), chains_.none()), 0) *
+                         static_cast<double>(graph_.problem().arch().compute.issue_interval);
+    scope.most = exact::most_energy({graph_, objective_, steps}, components_ + 1, known_);
   }
   const bool is_made = is_within_budget([&] {
+    const std::optional<exact::RowTiles> listed =
+        surviving_tiles(graph_, unrolling_class_, tiles_, scope.most, deadline_);
+    if (listed) {
+      scope.listed = &*listed;
+      held_.take(tiles_.bytes_of_digits());
+      tiles_.list_digits();
+    }
     held_.take(tiles_.bytes_of_crossings());
     tiles_.make_crossings();
     if (components_ > 1 && omp_get_num_threads() > 1) {
@@ -358,9 +370,12 @@ Key chainless_bound(const StateGraph& graph, const UnrollingClass& unrolling_cla
 }
 
 Key coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
-                 const Objective& objective, std::size_t most, const Deadline& deadline) {
-  const exact::LabelQuery query;
-  return Search(graph, unrolling_class, objective, query, deadline, most).root();
+                 const Objective& objective, std::size_t most, const Deadline& deadline,
+                 const exact::Incumbent& known) {
+  exact::LabelQuery query;
+  query.known = known;
+  const Key bound = Search(graph, unrolling_class, objective, query, deadline, most).root();
+  return std::min(bound, Key{std::nextafter(known.limit().first * (1 + kRounding), kInfinity)});
 }
 
 std::int64_t labels_of_bound(const StateGraph& graph, std::size_t tiles) {

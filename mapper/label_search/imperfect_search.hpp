@@ -14,7 +14,7 @@
 namespace mapsim::imperfect {
 
 // Tiles of the lattices on which classes are bounded before any is searched.
-inline constexpr std::array<std::size_t, 5> kCoarseTiles{300, 1'000, 3'000, 10'000, 30'000};
+inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
 
 // So many states bounded count as one label of a budget: no less work than most labels are.
 inline constexpr std::int64_t kStatesPerLabel = 1'000;
@@ -58,9 +58,11 @@ exact::Key chainless_bound(const exact::StateGraph& graph, const UnrollingClass&
                            const Deadline& deadline);
 
 // No mapping of the unrolling is better, in either figure: what the relaxation says on a lattice of
-// about `most` tiles; nothing if it has no deadline.
+// about `most` tiles; nothing if there is no time. If it is beyond what is known, it says no more
+// than that.
 exact::Key coarse_bound(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
-                        const Objective& objective, std::size_t most, const Deadline& deadline);
+                        const Objective& objective, std::size_t most, const Deadline& deadline,
+                        const exact::Incumbent& known = {});
 
 // Labels of a budget that a bound on a lattice of so many tiles counts for.
 std::int64_t labels_of_bound(const exact::StateGraph& graph, std::size_t tiles);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/paid_bound.hpp"
+
+#include <algorithm>
+
+#include "mapper/graph/sweeps.hpp"
+
+namespace mapsim::imperfect {
+
+using exact::CompletionBound;
+using exact::kInfinity;
+using exact::StateGraph;
+
+PaidBound::PaidBound(const StateGraph& graph, const Tiles& tiles, const Gates& gates,
+                     LeastCosts& costs, const CompletionBound& to_go, const Deadline& deadline)
+    : graph_{graph},
+      tiles_{tiles},
+      gates_{gates},
+      costs_{costs},
+      to_go_{to_go},
+      rows_(graph.stages() * graph.residencies()) {
+  for (const std::size_t residency : graph.starts()) {
+    if (double* start = row(0, residency)) {
+      start[tiles.size() - 1] = 0;
+    }
+  }
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+      if (!rows_[stage * graph.residencies() + residency].empty()) {
+        deadline.check();
+        spread(stage, residency);
+      }
+    }
+  }
+}
+
+// Null: nothing of interest leads on from there.
+double* PaidBound::row(std::size_t stage, std::size_t residency) {
+  if (!graph_.reachable(stage, residency) || !to_go_.is_live(stage, residency)) {
+    return nullptr;
+  }
+  Row& row = rows_[stage * graph_.residencies() + residency];
+  if (row.empty()) {
+    row.assign(tiles_.size(), kInfinity);
+  }
+  return row.data();
+}
+
+// What a row says of those that its edges lead to.
+void PaidBound::spread(std::size_t stage, std::size_t residency) {
+  double* here = rows_[stage * graph_.residencies() + residency].data();
+  const DimSet locked = graph_.locked(stage, residency);
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    const auto target = graph_.after_loop(stage, residency, d, 1);
+    if (!locked.contains(d) && target == residency) {
+      spread_loops(d, here);
+    }
+  }
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    const auto target = graph_.after_loop(stage, residency, d, 1);
+    double* there =
+        locked.contains(d) || !target || *target == residency ? nullptr : row(stage, *target);
+    if (there != nullptr) {
+      shift(d, here, there);
+    }
+  }
+  for (const StateGraph::Place& place : graph_.places(stage, residency)) {
+    if (double* there = row(stage, place.target)) {
+      exact::take_least_sum(there, here, costs_.costs(place.edge, Run::kNone).data(),
+                            tiles_.size());
+    }
+  }
+  for (const StateGraph::SlidingEdge& sliding_edge : graph_.sliding_edges(stage, residency)) {
+    const auto target = graph_.after_loop(stage, sliding_edge.target, sliding_edge.dim, 1);
+    if (double* there = row(stage, *target)) {
+      slide(sliding_edge, here, there);
+    }
+  }
+  if (stage + 1 < graph_.stages()) {
+    end_stage(stage, residency, here);
+  }
+}
+
+void PaidBound::spread_loops(DimId d, double* row) const {
+  exact::spread_neutral(tiles_.size(), tiles_.stride(d), tiles_.domain(d).size(), tiles_.steps(d),
+                        row);
+}
+
+// To the next smaller bin, or to the same one where extents share it.
+void PaidBound::shift(DimId d, const double* here, double* there) const {
+  const std::size_t stride = tiles_.stride(d);
+  tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+    const std::size_t step = tiles_.is_shared(d, bin) ? 0 : stride;
+    for (std::size_t tile = first; tile < last && bin > 0; ++tile) {
+      there[tile - step] = std::min(there[tile - step], here[tile]);
+    }
+  });
+}
+
+// One loop from a bin, which the edges are paid by, to any below it.
+void PaidBound::slide(const StateGraph::SlidingEdge& sliding_edge, const double* here,
+                      double* there) {
+  Row from(here, here + tiles_.size());
+  for (const std::size_t edge : sliding_edge.edges) {
+    const Row& cost = costs_.costs(edge, index_of(sliding_edge.dim));
+    for (std::size_t tile = 0; tile < from.size(); ++tile) {
+      from[tile] += cost[tile];
+    }
+  }
+  spread_loops(sliding_edge.dim, from.data());
+  Row to(tiles_.size(), kInfinity);
+  const std::size_t stride = tiles_.stride(sliding_edge.dim);
+  const std::size_t bins = tiles_.domain(sliding_edge.dim).size();
+  tiles_.sweep(sliding_edge.dim, [&](std::size_t bin, std::size_t first, std::size_t last) {
+    const std::size_t step = tiles_.is_shared(sliding_edge.dim, bin) ? 0 : stride;
+    if (step == 0 || bin + 1 < bins) {
+      std::copy(from.data() + first + step, from.data() + last + step, to.data() + first);
+    }
+  });
+  for (const std::size_t edge : sliding_edge.edges) {
+    costs_.keep_fitting(edge, to.data());
+  }
+  for (std::size_t tile = 0; tile < to.size(); ++tile) {
+    there[tile] = std::min(there[tile], to[tile]);
+  }
+}
+
+void PaidBound::end_stage(std::size_t stage, std::size_t residency, const double* here) {
+  const auto target = graph_.after_stage(stage, residency);
+  double* there = target ? row(stage + 1, *target) : nullptr;
+  if (there == nullptr) {
+    return;
+  }
+  Row values(here, here + tiles_.size());
+  if (graph_.ends_region(stage)) {
+    gates_.close_ends(stage, values.data());
+  }
+  if (const auto fanout = graph_.end_of(stage).fanout) {
+    cross(*fanout, values);
+  }
+  if (graph_.ends_region(stage)) {
+    gates_.close_beginnings(stage + 1, values.data());
+  }
+  for (std::size_t tile = 0; tile < values.size(); ++tile) {
+    there[tile] = std::min(there[tile], values[tile]);
+  }
+}
+
+// Dim by dim, to all bins that the extents may lead to.
+void PaidBound::cross(std::size_t fanout, Row& values) const {
+  Row behind;
+  for (std::size_t i = 0; i < tiles_.dims(); ++i) {
+    const auto d = static_cast<DimId>(i);
+    if (tiles_.factor(fanout, d) == 1) {
+      continue;
+    }
+    behind.assign(values.size(), kInfinity);
+    const std::size_t stride = tiles_.stride(d);
+    tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      const Tiles::Behind& range = tiles_.behind(fanout, d, bin);
+      for (std::size_t r = range.first; range.last != Tiles::kNone && r <= range.last; ++r) {
+        for (std::size_t tile = first; tile < last; ++tile) {
+          double& there = behind[tile - (bin - r) * stride];
+          there = std::min(there, values[tile]);
+        }
+      }
+    });
+    values.swap(behind);
+  }
+}
+
+}  // namespace mapsim::imperfect

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "mapper/bounds/completion_bound.hpp"
+#include "mapper/bounds/least_costs.hpp"
+#include "mapper/deadline.hpp"
+#include "mapper/graph/gates.hpp"
+
+namespace mapsim::imperfect {
+
+// What a nest has paid [pJ] at least when it gets to a node: as the completion bound, but from the
+// outside in. Rows that the completion bound found to lead nowhere are left out.
+class PaidBound {
+ public:
+  // Within the deadline: else OutOfBudget.
+  PaidBound(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
+            LeastCosts& costs, const exact::CompletionBound& to_go, const Deadline& deadline);
+  // At all tiles; null: no nest of interest gets there.
+  const double* at(std::size_t stage, std::size_t residency) const {
+    const Row& row = rows_[stage * graph_.residencies() + residency];
+    return row.empty() ? nullptr : row.data();
+  }
+
+ private:
+  using Row = std::vector<double>;
+
+  double* row(std::size_t stage, std::size_t residency);
+  void spread(std::size_t stage, std::size_t residency);
+  void spread_loops(DimId d, double* row) const;
+  void shift(DimId d, const double* here, double* there) const;
+  void slide(const exact::StateGraph::SlidingEdge& sliding_edge, const double* here, double* there);
+  void end_stage(std::size_t stage, std::size_t residency, const double* here);
+  void cross(std::size_t fanout, Row& values) const;
+
+  const exact::StateGraph& graph_;
+  const Tiles& tiles_;
+  const Gates& gates_;
+  LeastCosts& costs_;
+  const exact::CompletionBound& to_go_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace mapsim::imperfect

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mapper/bounds/coarse_to_fine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "mapper/bounds/imperfect_rows.hpp"
+#include "mapper/bounds/paid_bound.hpp"
+#include "mapper/branch/unrolling_tasks.hpp"
+#include "random_space.hpp"
+
+namespace mapsim {
+namespace {
+
+using exact::CompletionBound;
+using exact::StateGraph;
+
+constexpr double kNear = 1e-8;
+constexpr std::array<std::size_t, 2> kFewTiles{4, 12};
+
+// How many nodes the coarse lattices leave out; the others must have the bound that they have
+// without them.
+std::int64_t left_out(const StateGraph& graph, const UnrollingClass& unrollings, double slack) {
+  const Deadline deadline{SearchOptions{}};
+  imperfect::Tiles tiles{graph.space(), unrollings, graph.used()};
+  tiles.list_digits();
+  tiles.make_crossings();
+  const imperfect::Gates gates{graph, tiles};
+  const auto terms = make_terms(graph, tiles, Tracked{});
+  imperfect::LeastCosts costs{graph, tiles, terms, 1, deadline};
+  imperfect::ImperfectRows rows{graph, tiles, gates, costs, deadline};
+  double root = exact::kInfinity;
+  {
+    const CompletionBound any{graph, rows, {}, &deadline};
+    for (const std::size_t residency : graph.starts()) {
+      root = std::min(root, any.at({0, residency, tiles.size() - 1}, 0));
+    }
+  }
+  // Nodes to which every nest has paid too much are left out in any case.
+  const double most = root * slack;
+  std::vector<std::uint32_t> every(tiles.size());
+  std::iota(every.begin(), every.end(), std::uint32_t{0});
+  const exact::RowTiles everywhere(graph.stages() * graph.residencies(), every);
+  const CompletionBound all{graph, rows, {nullptr, most, {}, &everywhere}, &deadline};
+  const imperfect::PaidBound paid{graph, tiles, gates, costs, all, deadline};
+  const auto listed = surviving_tiles(graph, unrollings, tiles, most, deadline, kFewTiles);
+  if (!listed || !(root < exact::kInfinity)) {
+    return 0;
+  }
+  const CompletionBound part{graph, rows, {nullptr, most, {}, &*listed}, &deadline};
+  std::int64_t count = 0;
+  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
+    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
+      const double* so_far = paid.at(stage, residency);
+      for (std::size_t tile = 0; so_far != nullptr && tile < tiles.size(); ++tile) {
+        const double whole = all.at({stage, residency, tile}, 0);
+        const double bound = part.at({stage, residency, tile}, 0);
+        if (so_far[tile] + whole <= most * (1 - kNear)) {
+          EXPECT_NEAR(bound, whole, whole * kNear);
+        } else {
+          EXPECT_GE(bound, whole * (1 - kNear));
+          count += bound < exact::kInfinity ? 0 : 1;
+        }
+      }
+    }
+  }
+  return count;
+}
+
+// Of spaces with windows, fanouts, even tilings and rules.
+TEST(CoarseToFine, LeavesOutNoNodeOfInterest) {
+  std::array<std::int64_t, 3> out{};
+  for (std::uint64_t seed = 61'000; seed < 61'060; ++seed) {
+    const SearchCase random = seed % 3 == 0 ? random_ruled_imperfect_space(seed, 100'000)
+                                            : random_imperfect_space(seed, 100'000);
+    const Mapspace space{random.problem, random.constraints};
+    const exact::UnrollingTasks classes{space, Objective::kEnergy};
+    for (std::size_t g = 0; g < classes.size(); ++g) {
+      const UnrollingClass& unrollings = space.group_by_factors()[g];
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        constexpr std::array<double, 3> kSlack{1 + 1e-6, 1.1, 2};
+        out[i] += left_out(classes.graph(g), unrollings, kSlack[i]);
+      }
+    }
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+  for (const std::int64_t count : out) {
+    EXPECT_GT(count, 1'000);
+  }
+}
+
+// A limit that no mapping keeps leaves nothing, where the coarse lattices can tell.
+TEST(CoarseToFine, LeavesNothingBelowTheLeast) {
+  std::int64_t none = 0;
+  for (std::uint64_t seed = 62'000; seed < 62'030; ++seed) {
+    const SearchCase random = random_imperfect_space(seed, 100'000);
+    const Mapspace space{random.problem, random.constraints};
+    const exact::UnrollingTasks classes{space, Objective::kEnergy};
+    const imperfect::Tiles tiles{space, space.group_by_factors().front(), classes.graph(0).used()};
+    const auto listed = surviving_tiles(classes.graph(0), space.group_by_factors().front(), tiles,
+                                        1e-3, Deadline{SearchOptions{}}, kFewTiles);
+    for (const auto& row : listed.value_or(exact::RowTiles{})) {
+      EXPECT_TRUE(row.empty()) << "seed " << seed;
+    }
+    none += listed ? 1 : 0;
+  }
+  EXPECT_GT(none, 10);
+}
+
+}  // namespace
+}  // namespace mapsim
