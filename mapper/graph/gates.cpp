@@ -71,6 +71,9 @@ Gates::Bins Gates::bins(std::size_t stage, bool beginning) const {
         return meets(graph_.region(stage), d, extent, graph_.region_index(stage), beginning);
       }));
     }
+    if (std::find(all[d].begin(), all[d].end(), false) == all[d].end()) {
+      all[d].clear();
+    }
   }
   return all;
 }
@@ -104,7 +107,7 @@ void Gates::close_ends(std::size_t stage, double* row) const { close(ends_[stage
 
 bool Gates::is_open(const Bins& open, std::size_t tile) const {
   for (const DimId d : open.ids()) {
-    if (!open[d][tiles_.digit(d, tile)]) {
+    if (!open[d].empty() && !open[d][tiles_.digit(d, tile)]) {
       return false;
     }
   }
@@ -113,7 +116,7 @@ bool Gates::is_open(const Bins& open, std::size_t tile) const {
 
 void Gates::close(const Bins& open, double* row) const {
   for (const DimId d : open.ids()) {
-    if (std::find(open[d].begin(), open[d].end(), false) == open[d].end()) {
+    if (open[d].empty()) {
       continue;
     }
     tiles_.sweep(d, [&](std::size_t bin, std::size_t first, std::size_t last) {

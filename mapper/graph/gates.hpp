@@ -33,7 +33,7 @@ class Gates {
   bool is_end(std::size_t stage, std::size_t tile) const { return is_open(ends_[stage], tile); }
 
  private:
-  using Bins = PerDim<std::vector<bool>>;
+  using Bins = PerDim<std::vector<bool>>;  // of a dim none: every bin
   void find_lowest(std::size_t stage);
   Bins bins(std::size_t stage, bool beginning) const;
   bool meets(const Region& region, DimId d, std::int64_t extent, std::size_t index,
