@@ -373,7 +373,9 @@ Key coarse_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,
                  const Objective& objective, std::size_t most, const Deadline& deadline,
                  const exact::Incumbent& known) {
   exact::LabelQuery query;
-  query.known = known;
+  if (!known.is_measured()) {  // else its second figure is one that this bound knows nothing of
+    query.known = known;
+  }
   const Key bound = Search(graph, unrolling_class, objective, query, deadline, most).root();
   return std::min(bound, Key{std::nextafter(known.limit().first * (1 + kRounding), kInfinity)});
 }

@@ -12,7 +12,7 @@ namespace mapsim {
 namespace {
 
 // A list of so many takes a second and 200 MB, and their bounds several times that.
-constexpr std::size_t kMostImperfectClasses = 300'000;
+constexpr std::size_t kMostImperfectClasses = 50'000;
 
 }  // namespace
 
