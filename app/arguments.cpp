@@ -16,6 +16,7 @@
 
 #include "app/command_list.hpp"
 #include "app/completion.hpp"
+#include "app/examples.hpp"
 #include "app/manual.hpp"
 #include "app/places.hpp"
 #include "app/version.hpp"
@@ -43,6 +44,13 @@ std::string name_of(const Option& option) {
   const auto named =
       std::ranges::find_if(names, [](const std::string& name) { return name.starts_with("--"); });
   return named == names.end() ? names.front() : *named;
+}
+
+std::string small(std::string_view text) {
+  std::string letters{text};
+  std::ranges::transform(letters, letters.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return letters;
 }
 
 // Misspelt options among `words`, before CLI11 sees them: it says only that something is missing.
@@ -79,9 +87,7 @@ std::optional<std::string> take_choice(const Choice& kind, const std::string& op
                                        const std::string& word) {
   if (std::ranges::find(kind.words, word) == kind.words.end()) {
     std::string what = option.substr(std::min(option.find_first_not_of('-'), option.size()));
-    std::ranges::transform(what, what.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return fmt::format("no {} '{}'{}", what, word, suggestion(word, kind.words));
+    return fmt::format("no {} '{}'{}", small(what), word, suggestion(word, kind.words));
   }
   kind.take(word);
   return std::nullopt;
@@ -138,9 +144,75 @@ void add(CLI::App& command, const CommandOptions& taken) {
       added->needs(command.get_option(other));
     }
   }
-  if (!taken.footer.empty()) {
-    command.footer(taken.footer);
+  command.footer(fmt::format("{}{}{}\n{}", taken.footer, taken.footer.empty() ? "" : "\n\n",
+                             examples_text(command.get_name()), kExitCodes));
+}
+
+// "timeloop, accelforge: what a name stands for": of which of the formats a part of a help speaks;
+// none: of all.
+Words formats_of(const std::string& part, const Words& formats) {
+  Words named;
+  const std::string start = small(part.substr(0, part.find(": ")));
+  for (std::size_t begin = 0; begin <= start.size();) {
+    const std::size_t end = std::min(start.find(", ", begin), start.size());
+    named.push_back(start.substr(begin, end - begin));
+    begin = end + 2;
   }
+  const bool known = std::ranges::all_of(named, [&formats](const std::string& name) {
+    return std::ranges::find(formats, name) != formats.end();
+  });
+  return known ? named : Words{};
+}
+
+// The parts of a help, "timeloop: ...; scalesim: ...", that are about one format, without its name.
+std::string help_for(const std::string& help, const std::string& format, const Words& formats) {
+  std::string kept;
+  bool about = true;  // a part without a format goes on with the one before it
+  for (std::size_t begin = 0; begin < help.size();) {
+    const std::size_t end = std::min(help.find("; ", begin), help.size());
+    const std::string part = help.substr(begin, end - begin);
+    const Words named = formats_of(part, formats);
+    about = named.empty() ? about : std::ranges::find(named, format) != named.end();
+    if (about) {
+      kept +=
+          (kept.empty() ? "" : "; ") + (named.empty() ? part : part.substr(part.find(": ") + 2));
+    }
+    begin = end + 2;
+  }
+  return kept;
+}
+
+// `import scalesim --help`: of a command with a FORMAT what concerns the one that is named.
+void keep_format(Options& options, std::span<const std::string> words) {
+  const auto argument =
+      std::ranges::find_if(options, [](const Option& option) { return option.names == "FORMAT"; });
+  if (argument == options.end()) {
+    return;
+  }
+  const Words formats = std::get<Choice>(argument->value).words;
+  const auto named = std::ranges::find_if(words, [&](const std::string& word) {
+    return std::ranges::find(formats, word) != formats.end();
+  });
+  if (named == words.end()) {
+    return;
+  }
+  std::erase_if(options, [&](Option& option) {
+    option.help = option.names == "FORMAT" ? option.help : help_for(option.help, *named, formats);
+    return option.help.empty();
+  });
+  const auto is_gone = [&options](const std::string& name) {
+    return std::ranges::none_of(options,
+                                [&name](const Option& other) { return name_of(other) == name; });
+  };
+  for (Option& option : options) {
+    std::erase_if(option.excludes, is_gone);
+    std::erase_if(option.needs, is_gone);
+  }
+}
+
+bool asks_for_help(std::span<const std::string> words) {
+  return std::ranges::any_of(
+      words, [](const std::string& word) { return word == "-h" || word == "--help"; });
 }
 
 // CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
@@ -232,12 +304,14 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
     return Information{completion()};
   }
   const Named named = named_command(words);
-  const ReadableCommand command =
-      named.command == nullptr ? ReadableCommand{} : named.command->make();
+  ReadableCommand command = named.command == nullptr ? ReadableCommand{} : named.command->make();
   const std::span all{words};
   check_spelling(all.first(named.at), joined({{help_option()}, information_options()}));
   if (named.command != nullptr) {
     check_spelling(all.subspan(named.at), joined({{help_option()}, command.options.options}));
+  }
+  if (asks_for_help(all)) {
+    keep_format(command.options.options, all.subspan(named.at));
   }
   CLI::App app{kProgramHelp, "mapsim"};
   app.footer(kExitCodes);

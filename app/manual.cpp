@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include "app/command_list.hpp"
+#include "app/examples.hpp"
 #include "report/json.hpp"
 
 namespace mapsim {
@@ -44,6 +47,35 @@ std::string options_text(const Options& options) {
   return text;
 }
 
+// A name and what it stands for.
+using NamedText = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array kFiles{
+    NamedText{"configs/",
+              "Shipped machines, layers, networks, mappings, constraints and campaigns, which "
+              "commands take by their names: of the working folder, else beside the program or in "
+              "share/mapsim of the folder that it is installed in. configs/schema has their JSON "
+              "schemas."},
+    NamedText{"FILE.PID.tmp",
+              "An output while it is written, beside its place. It is renamed when it is whole."}};
+constexpr std::array kEnvironment{
+    NamedText{"MAPSIM_CUDA_LIBRARY, MAPSIM_NVML_LIBRARY, MAPSIM_CUBLAS_LIBRARY, "
+              "MAPSIM_NVRTC_LIBRARY",
+              "The files of NVIDIA's libraries that validate and microbench load, in place of "
+              "those that the system finds."},
+    NamedText{"MAPSIM_CUDA_INCLUDE", "The folder of CUDA's headers, for kernels that are built."},
+    NamedText{"OMPI_COMM_WORLD_SIZE, PMIX_RANK",
+              "Set by mpirun: sweep shares its points with the other processes."}};
+
+template <std::size_t kCount>
+std::string named_text(const std::array<NamedText, kCount>& list) {
+  std::string text;
+  for (const auto& [name, what] : list) {
+    text += fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(what));
+  }
+  return text;
+}
+
 }  // namespace
 
 const char* const kProgramHelp =
@@ -76,6 +108,13 @@ std::string manual() {
       text += fmt::format(".PP\n{}\n", roff(taken.footer));
     }
   }
+  text += ".SH EXAMPLES\n";
+  for (const CommandEntry& command : command_list()) {
+    for (const Example& example : examples_of(command.name)) {
+      text += fmt::format(".TP\n.B {}\n{}\n", roff(example.line), roff(example.what));
+    }
+  }
+  text += ".SH FILES\n" + named_text(kFiles) + ".SH ENVIRONMENT\n" + named_text(kEnvironment);
   return text + fmt::format(".SH EXIT STATUS\n{}\n", roff(kExitCodes));
 }
 

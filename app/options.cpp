@@ -206,7 +206,7 @@ Option any_layout_option(std::string& layout) {
 Options onnx_options(OnnxArguments& a) {
   return {
       {"--dim", "NAME=N", "ONNX: the value of a symbolic dim of the inputs", &a.dims},
-      {"--batch", "N", "Inputs at a time; ONNX: a symbolic first dim [1]",
+      {"--batch", "N", "ONNX: inputs at a time, where the first dim is symbolic [1]",
        whole(a.batch, 1, std::int64_t{1} << 20)},
       {"--operand-bits", "N", "ONNX: operands of N bits and sums of 32, whatever the model says",
        whole(a.operand_bits, 1, 64)}};

@@ -11,12 +11,17 @@
 #include <tuple>
 #include <utility>
 
+#include "arch/load.hpp"
 #include "campaign/report_energy.hpp"
 #include "core/diagnostic.hpp"
+#include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/json.hpp"
+#include "report/stepper.hpp"
 #include "report/widths.hpp"
+#include "workloads/load.hpp"
 
 namespace mapsim {
 
@@ -122,6 +127,26 @@ std::string reasons(const Study& study) {
   return text.empty() ? text : text + (sorted.size() > 5 ? "; and others." : ".");
 }
 
+// Of a mapping whose texts can be read again: those of a mapsim to come may say more.
+std::optional<PageStepper> stepper_of(const MappedLayer& mapped, const std::string& machine,
+                                      const std::string& name) {
+  try {
+    Arch arch = parse_arch(mapped.arch, machine);
+    arch.name = machine;
+    Workload layer = parse_workload(mapped.workload, mapped.layer);
+    layer.name = mapped.layer;
+    const Problem problem{std::move(arch), parse_form(mapped.mapping, "mapping", layer)};
+    const Mapping mapping =
+        parse_mapping(mapped.mapping, "mapping", problem.arch(), problem.workload());
+    const Evaluation evaluation = evaluate(problem, mapping);
+    const auto* cost = std::get_if<Cost>(&evaluation);
+    return cost == nullptr ? std::nullopt
+                           : std::optional{mapsim::stepper_of(problem, mapping, *cost, name)};
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
 void add_design(Section& section, const Study& study, const DesignResult& design,
                 const std::string& prefix, Names& names, StudyColours& colours) {
   if (design.layers.size() > 1) {
@@ -135,6 +160,11 @@ void add_design(Section& section, const Study& study, const DesignResult& design
   std::string mappings;
   for (const LayerResult& layer : design.layers) {
     mappings += layer.mapping.empty() ? "" : fmt::format("# {}\n{}\n", layer.layer, layer.mapping);
+  }
+  if (&design == study.best() && study.stepped) {
+    if (auto stepper = stepper_of(*study.stepped, design.arch, names.of(prefix + " steps"))) {
+      section.parts.emplace_back(std::move(*stepper));
+    }
   }
   if (!mappings.empty()) {
     const std::string of = fmt::format("design {}", design.number);
@@ -189,6 +219,9 @@ Section study_section(const Study& study, bool several, std::size_t rows,
     section.parts.emplace_back(designs_figure(study, points, names.of(prefix + " designs")));
     section.parts.emplace_back(
         design_energy_figure(study, points, names.of(prefix + " designs energy"), colours));
+  }
+  if (auto figure = sensitivity_figure(study, names.of(prefix + " sensitivity"))) {
+    section.parts.emplace_back(std::move(*figure));
   }
   const DesignResult* const best = study.best();
   if (best != nullptr) {
@@ -282,6 +315,17 @@ void check_designs(const ReportInput& input) {
   }
 }
 
+void add_measured(Page& page, const std::vector<MeasuredResult>& all, Names& names) {
+  for (const MeasuredResult& measured : all) {
+    const std::string title = fmt::format("{}: predicted against measured", measured.gpu);
+    page.sections.push_back(
+        {names.of(title),
+         title,
+         {"Measurements: " + measured.source + "."},
+         {predictions_figure(measured, names.of(measured.gpu + " predicted"))}});
+  }
+}
+
 }  // namespace
 
 Page report_page(const ReportInput& input) {
@@ -328,13 +372,10 @@ Page report_page(const ReportInput& input) {
     }
     page.sections.push_back(std::move(section));
   }
-  for (const MeasuredResult& measured : input.measured) {
-    const std::string title = fmt::format("{}: predicted against measured", measured.gpu);
+  add_measured(page, input.measured, names);
+  if (studies.size() > 1) {
     page.sections.push_back(
-        {names.of(title),
-         title,
-         {"Measurements: " + measured.source + "."},
-         {predictions_figure(measured, names.of(measured.gpu + " predicted"))}});
+        {names.of("sums"), "All sums", {}, {sums_table(studies, names.of("sums table"))}});
   }
   if (!studies.empty()) {
     page.sections.push_back(

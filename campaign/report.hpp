@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,10 +54,16 @@ PageFigure histogram_figure(const HistogramResult& histogram, const std::string&
 PageFigure front_figure(const FrontResult& front, const std::string& name);
 PageFigure predictions_figure(const MeasuredResult& measured, const std::string& name);
 
+// What one setting of the best design is worth, from designs of the campaign that differ in it
+// alone; none: there are no such (campaign/report_sensitivity.cpp).
+std::optional<PageFigure> sensitivity_figure(const Study& study, const std::string& name);
+
 // campaign/report_tables.cpp: the designs of a study, as many as `rows` has room for; the rows of
 // the designs whose layers were read.
 PageTable designs_table(const Study& study, const StudyPoints& points, std::size_t rows,
                         const std::string& name);
+// The sums of all studies, one row for each network on each design that is listed.
+PageTable sums_table(const std::vector<Study>& studies, const std::string& name);
 PageTable points_table(const std::vector<Study>& studies, const std::string& name);
 
 // The paths that set the designs of a study apart; a design's value, or nothing.

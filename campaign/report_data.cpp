@@ -109,6 +109,8 @@ LayerResult layer_of(const Reader& reader, const Record& row) {
   layer.peak_bytes = reader.number(row, "peak_bytes_per_second");
   layer.gap = reader.number(row, "gap");
   layer.mapping = reader.text(row, "mapping");
+  layer.design_id = reader.text(row, "design");
+  layer.workload_id = reader.text(row, "workload");
   if (const std::string breakdown = reader.text(row, "breakdown"); !breakdown.empty()) {
     layer.energy = energy_parts(Json::parse(breakdown));
   }
@@ -195,6 +197,9 @@ class StudyReader {
       }
     }
     read_layers(wanted);
+    for (Study& study : studies_) {
+      study.stepped = stepped_layer(study);
+    }
     return std::move(studies_);
   }
 
@@ -231,6 +236,29 @@ class StudyReader {
     design.sums.add(layer);
     design.points.push_back(reader.whole(row, "number"));
     study.count(layer);
+  }
+
+  // Kernels of a GPU are no mappings, and have no such text.
+  std::optional<MappedLayer> stepped_layer(const Study& study) {
+    const DesignResult* const best = study.best();
+    const LayerResult* most = nullptr;
+    if (best == nullptr) {
+      return std::nullopt;
+    }
+    const auto energy = [](const LayerResult& one) {
+      return static_cast<double>(one.count) * one.energy_pj.value_or(0);
+    };
+    for (const LayerResult& layer : best->layers) {
+      if (layer.mapping.starts_with("mapping:") &&
+          (most == nullptr || energy(layer) > energy(*most))) {
+        most = &layer;
+      }
+    }
+    if (most == nullptr) {
+      return std::nullopt;
+    }
+    return MappedLayer{most->layer, store_.input_text(most->design_id),
+                       store_.input_text(most->workload_id), most->mapping};
   }
 
   void read_layers(const std::vector<std::size_t>& wanted) {

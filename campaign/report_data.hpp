@@ -42,6 +42,7 @@ struct LayerResult {
   std::vector<EnergyPart> energy;
   std::string mapping;
   std::string widths{};  // of its elements, in words; empty: the result does not say
+  std::string design_id{}, workload_id{};  // of the texts in a database; empty: none
 };
 
 // What a report needs of all layers of a design, those without a mapping counted only.
@@ -84,6 +85,11 @@ struct DesignResult {
   std::string name() const;    // "eyeriss, GLB.capacity 64 KiB": the architecture, its settings
 };
 
+// A mapping with all that it is about, as texts that can be read again (YAML).
+struct MappedLayer {
+  std::string layer, arch, workload, mapping;
+};
+
 // One question about one network, or about the layers that are in none, on every design.
 struct Study {
   std::string campaign, network;
@@ -92,6 +98,9 @@ struct Study {
   std::vector<std::string> fixed{};     // settings that set no two designs of a machine apart
   std::vector<std::string> unpriced{};  // operators that are in no sum: "2 x NonMaxSuppression"
   std::map<std::string, std::size_t> reasons{};  // why layers have no mapping, and how many
+  // Of the best design the layer that needs most energy, where the results have the texts that its
+  // mapping is about: to be stepped through.
+  std::optional<MappedLayer> stepped{};
   std::size_t unlisted = 0;  // designs of the campaign that no shard read here computed
 
   void count(const LayerResult& layer);  // into reasons

@@ -202,6 +202,62 @@ PageTable designs_table(const Study& study, const StudyPoints& points, std::size
   return table;
 }
 
+PageTable sums_table(const std::vector<Study>& studies, const std::string& name) {
+  double most_energy = 0;
+  double most_seconds = 0;
+  double most_edp = 0;
+  std::vector<std::vector<const DesignResult*>> listed;
+  for (const Study& study : studies) {
+    listed.push_back(
+        listed_designs(study, design_points(study), kMostRows / studies.size(), false));
+    for (const DesignResult* design : listed.back()) {
+      const double joules = design->energy_pj() * kPicojoule;
+      most_energy = std::max(most_energy, joules);
+      most_seconds = std::max(most_seconds, design->seconds());
+      most_edp = std::max(most_edp, joules * design->seconds());
+    }
+  }
+  const Scale energy = scale_of("energy", "J", most_energy);
+  const Scale latency = scale_of("latency", "s", most_seconds);
+  const Scale edp = scale_of("EDP", "J\u00b7s", most_edp);
+  PageTable table{
+      name,
+      "The sums of every network on every design that is listed, each layer as often as "
+      "it occurs.",
+      {{"question", "question", true},
+       {"campaign", "campaign", true},
+       {"network", "network", true},
+       {"design", "design"},
+       {"machine", "machine and settings", true},
+       {"energy", energy.title},
+       {"latency", latency.title},
+       {"edp", edp.title},
+       {"utilization", "use of MACs (%)"},
+       {"missing", "layers missing"},
+       {"best", "best", true}},
+      {}};
+  for (std::size_t i = 0; i < studies.size(); ++i) {
+    const Study& study = studies[i];
+    const DesignResult* const best = study.best();
+    for (const DesignResult* design : listed[i]) {
+      const std::size_t missing = design->sums.layers - design->sums.mapped;
+      const auto figure = [&](double value) {
+        return missing == 0 ? TableCell{value} : TableCell{};
+      };
+      const double joules = design->energy_pj() * kPicojoule;
+      table.rows.push_back(
+          {study.question(), study.campaign.empty() ? TableCell{} : TableCell{study.campaign},
+           layers_name(study), static_cast<double>(design->number), design->name(),
+           figure(joules / energy.factor), figure(design->seconds() / latency.factor),
+           figure(joules * design->seconds() / edp.factor), figure(100 * design->utilization()),
+           static_cast<double>(missing), design == best ? TableCell{"best"} : TableCell{}});
+    }
+  }
+  drop_idle_columns(table);
+  say_question_once(studies, table);
+  return table;
+}
+
 PageTable points_table(const std::vector<Study>& studies, const std::string& name) {
   const Extent most = extent_of(studies);
   const Scale energy = scale_of("energy", "J", most.energy);

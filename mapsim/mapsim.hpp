@@ -4,8 +4,7 @@
 //
 //   const mapsim::Arch arch = mapsim::load_arch("eyeriss.yaml");
 //   const mapsim::Workload layer = mapsim::gemm("fc", {.m = 64, .n = 256, .k = 1024});
-//   const mapsim::Solution solution = mapsim::search(arch, layer);
-//   std::puts(mapsim::to_json(solution).c_str());
+//   std::puts(mapsim::to_json(mapsim::search(arch, layer)).c_str());
 //
 // Lifetimes. Arch, Workload, Mapping, Network and all structs below are values: each owns what it
 // has, and may outlive what it was made from. Only Mapspace and Evaluator refer to a Problem, which
@@ -137,9 +136,10 @@ Verified verify(const std::string& proof, const std::string& name = "proof",
                 const check::CheckOptions& options = {});
 std::string to_json(const Verified& verified);
 
-// Energies of mappings that keep the machine busy. Perfect factors only.
+// Energies of mappings that keep the machine busy; perfect factors only. `svg` gets a picture.
 Histogram energy_histogram(const Arch& arch, const Workload& layer,
-                           const HistogramOptions& options = {}, const SearchRequest& space = {});
+                           const HistogramOptions& options = {}, const SearchRequest& space = {},
+                           std::string* svg = nullptr);
 
 // Tensor-core kernels of a layer, the fastest first. Throws std::invalid_argument where the chip
 // has none for it.

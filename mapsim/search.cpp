@@ -11,6 +11,7 @@
 #include "mapper/supported.hpp"
 #include "mapsim/request.hpp"
 #include "report/certificate.hpp"
+#include "report/histogram.hpp"
 #include "report/nest.hpp"
 #include "report/show.hpp"
 #include "report/text.hpp"
@@ -182,13 +183,18 @@ std::string to_svg(const FrontSolution& solution) {
 }
 
 Histogram energy_histogram(const Arch& arch, const Workload& layer, const HistogramOptions& options,
-                           const SearchRequest& request) {
+                           const SearchRequest& request, std::string* svg) {
   const Problem problem{arch, layer};
   const Constraints constraints = constraints_of(problem, request);
   if (constraints.factors.imperfect) {
     throw UnsupportedSearch{"histogram: walks perfect factors only"};
   }
-  return make_histogram(Mapspace{problem, constraints}, options);
+  const Mapspace space{problem, constraints};
+  Histogram histogram = make_histogram(space, options);
+  if (svg != nullptr) {
+    *svg = histogram_svg(space, options, histogram);
+  }
+  return histogram;
 }
 
 }  // namespace mapsim

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <tuple>
 
 #include "core/shipped.hpp"
 #include "mapsim/mapsim.hpp"
@@ -233,13 +234,14 @@ void bind_others(py::module_& m) {
       options.seed = seed;
       options.threads = request.options.threads;
       options.stop = &stop;
-      const Histogram histogram = energy_histogram(arch, layer, options, request);
+      std::string svg;
+      const Histogram histogram = energy_histogram(arch, layer, options, request, &svg);
       std::vector<double> energies;
       for (const HistogramPoint& point : histogram.points) {
         energies.push_back(point.energy_pj);
       }
       const double optimum = histogram.optimum ? histogram.optimum->energy.total.count() : 0;
-      return std::pair{energies, optimum};
+      return std::tuple{energies, optimum, svg};
     });
   });
   m.def("kernels", [](const ArchFile& file, const Workload& layer, std::size_t top) {

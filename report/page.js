@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting, filtering and paging of the tables, saving of figures. A link can ask for an order and
-// a filter: #sort=TABLE:COLUMN:desc&filter=TABLE:words
+// Sorting, filtering and paging of the tables, saving and zooming of figures, and what lights up
+// together. A link can ask for an order and a filter: #sort=TABLE:COLUMN:desc&filter=TABLE:words
 "use strict";
 (() => {
   const kPage = 100;
@@ -33,11 +33,58 @@
     return sign * difference || a - b;
   };
 
+  // What stands for one design ("17: ...") or one layer, in figures and tables, lights up together.
+  // A mark says what it stands for in its title, a row in the columns `design` and `layer`.
+  const keys_of = (title) => {
+    const [, design] = /^(\d+): /.exec(title) || [];
+    const [name] = title.split(/(?: \u00D7\d+)?(?:, |: )/, 1);
+    return [design === undefined ? `layer ${name}` : `design ${design}`];
+  };
+  const marks = new Map();  // by key
+  for (const title of document.querySelectorAll(".marks title")) {
+    for (const key of keys_of(title.textContent)) {
+      if (!marks.has(key)) marks.set(key, []);
+      marks.get(key).push(title.parentElement);
+    }
+  }
+  let pinned = null;
+  const light = (keys) => {
+    for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
+    for (const key of keys) {
+      for (const mark of marks.get(key) || []) mark.classList.add("lit");
+    }
+    const wanted = new Set(keys);
+    for (const row of document.querySelectorAll("tr[data-keys]")) {
+      if (row.dataset.keys.split("\n").some((key) => wanted.has(key))) row.classList.add("lit");
+    }
+  };
+  const keys_at = (target) => {
+    const row = target.closest("tr[data-keys]");
+    if (row) return row.dataset.keys.split("\n");
+    const mark = target.closest(".marks > *");
+    const title = mark && mark.querySelector("title");
+    return title ? keys_of(title.textContent) : null;
+  };
+  document.addEventListener("pointerover", (event) => {
+    if (!pinned && event.target.closest) light(keys_at(event.target) || []);
+  });
+  document.addEventListener("click", (event) => {  // stays lit until the next click, or Escape
+    const keys = event.target.closest && keys_at(event.target);
+    pinned = keys && String(keys) !== String(pinned) ? keys : null;
+    light(pinned || []);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    pinned = null;
+    light([]);
+  });
+
   class Table {
     constructor(figure) {
       const id = figure.id;
       this.columns = JSON.parse(document.getElementById(id + "-data").textContent).columns;
       this.size = this.columns[0].data.length;
+      this.keyed = Object.fromEntries(this.columns.map((column) => [column.key, column]));
       this.heads = [...figure.querySelectorAll("th")];
       this.body = figure.querySelector("tbody");
       this.status = figure.querySelector("[role=status]");
@@ -84,6 +131,11 @@
       const lines = document.createDocumentFragment();
       for (const row of this.rows.slice(0, this.shown)) {
         const line = document.createElement("tr");
+        const keys = ["design", "layer"].flatMap((name) => {
+          const value = this.keyed[name] && cell(this.keyed[name], row);
+          return value === null || value === undefined ? [] : [`${name} ${value}`];
+        });
+        if (keys.length) line.dataset.keys = keys.join("\n");
         for (const column of this.columns) {
           const field = document.createElement("td");
           const words = text(cell(column, row));
@@ -128,6 +180,78 @@
   addEventListener("hashchange", obey);
   obey();
 
+  // Figures of dots can be zoomed: wheel, drag, buttons. Dots and words keep their size, so that
+  // what lay on one another comes apart.
+  class Zoom {
+    constructor(svg, tools) {
+      this.svg = svg;
+      const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+      this.whole = {x: 0, y: 0, width, height};
+      this.sizes = [svg, ...svg.querySelectorAll("circle, text, tspan")].map((mark) =>
+        [mark, mark.tagName === "circle" ? "r" : "font-size",
+          Number(mark.getAttribute(mark.tagName === "circle" ? "r" : "font-size"))])
+        .filter(([, , size]) => size > 0);
+      const button = (words, label, act) => {
+        const made = document.createElement("button");
+        Object.assign(made, {type: "button", textContent: words, title: label});
+        made.setAttribute("aria-label", label);
+        made.addEventListener("click", act);
+        tools.append(made);
+      };
+      button("+", "zoom in", () => this.by(1.5));
+      button("\u2212", "zoom out", () => this.by(1 / 1.5));
+      button("all", "zoom out to all", () => this.reset());
+      svg.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && this.box.width === width && event.deltaY > 0) return;
+        event.preventDefault();
+        this.by(event.deltaY < 0 ? 1.2 : 1 / 1.2, this.at(event));
+      }, {passive: false});
+      svg.addEventListener("pointerdown", (event) => {
+        if (this.box.width < width) this.held = this.at(event);
+      });
+      svg.addEventListener("pointermove", (event) => {
+        if (!this.held || !event.buttons) return;
+        const now = this.at(event);
+        this.show({...this.box, x: this.box.x + this.held.x - now.x,
+          y: this.box.y + this.held.y - now.y});
+      });
+      addEventListener("pointerup", () => { this.held = null; });
+      this.box = this.whole;
+    }
+    at(event) {
+      const {left, top, width, height} = this.svg.getBoundingClientRect();
+      return {x: this.box.x + (event.clientX - left) / width * this.box.width,
+        y: this.box.y + (event.clientY - top) / height * this.box.height};
+    }
+    by(factor, at = {x: this.box.x + this.box.width / 2, y: this.box.y + this.box.height / 2}) {
+      const width = Math.max(this.whole.width / 40, this.box.width / factor);
+      const scale = width / this.box.width;
+      this.show({x: at.x + (this.box.x - at.x) * scale, y: at.y + (this.box.y - at.y) * scale,
+        width, height: this.box.height * scale});
+    }
+    reset() { this.show(this.whole); }
+    show(box) {
+      const {whole} = this;
+      const width = Math.min(box.width, whole.width);
+      const height = Math.min(box.height, whole.height);
+      this.box = {x: Math.max(0, Math.min(whole.width - width, box.x)),
+        y: Math.max(0, Math.min(whole.height - height, box.y)), width, height};
+      this.svg.setAttribute("viewBox",
+        [this.box.x, this.box.y, width, height].map((n) => +n.toFixed(3)).join(" "));
+      for (const [mark, name, size] of this.sizes) {
+        mark.setAttribute(name, +(size * width / whole.width).toFixed(3));
+      }
+    }
+  }
+  const zooms = new Map();
+  for (const figure of document.querySelectorAll("figure")) {
+    const svg = figure.querySelector("svg");
+    const tools = figure.querySelector(".save");
+    if (tools && svg && svg.querySelector(".marks circle")) {
+      zooms.set(figure.id, new Zoom(svg, tools));
+    }
+  }
+
   // What is saved is what the page holds.
   const save = (link, content, type) => {
     if (link.href.startsWith("blob:")) return;
@@ -137,6 +261,7 @@
     const id = link.dataset.of;
     link.addEventListener("click", () => {
       if (link.download.endsWith(".svg")) {
+        if (zooms.has(id)) zooms.get(id).reset();
         const picture = document.getElementById(id).querySelector("svg");
         save(link, new XMLSerializer().serializeToString(picture), "image/svg+xml");
       } else {

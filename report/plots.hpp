@@ -54,6 +54,22 @@ std::string designs_svg(const std::string& label, const std::vector<DesignPoint>
 // Sets on_front; where one point has no area, areas count for nothing.
 void mark_front(std::vector<DesignPoint>& points);
 
+// What changes a figure, and how much: bars to both sides of 0, one row per cause.
+struct TornadoEnd {
+  double change = 0;   // share: -0.2 is 20 % less
+  std::string name;    // of what makes it; empty: nothing changes that way
+  std::string design;  // "17: ", before its title
+};
+struct TornadoSwing {
+  TornadoEnd low, high;  // at most 0, at least 0
+};
+struct TornadoPanel {
+  std::string quantity;
+  std::vector<TornadoSwing> swings;  // one per row
+};
+std::string tornado_svg(const std::string& label, const std::vector<std::string>& rows,
+                        const std::vector<TornadoPanel>& panels);
+
 // A front: steps that nothing lies below. Points in the order of their numbers, from 1.
 struct FrontDot {
   double x = 0, y = 0;

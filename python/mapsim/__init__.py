@@ -192,9 +192,8 @@ def histogram(arch: Machine, workload: Layer, mappings: int = 10_000,
     True
     """
     asked = _asked(options)
-    energies, optimum = _mapsim.histogram(arch_of(arch)._handle, workload_of(workload)._handle,
-                                          mappings, asked["seed"], asked)
-    return Histogram(energies, optimum)
+    return Histogram(*_mapsim.histogram(arch_of(arch)._handle, workload_of(workload)._handle,
+                                        mappings, asked["seed"], asked))
 
 
 def kernels(gpu: Machine, workload: Layer, top: int = 10) -> Kernels:

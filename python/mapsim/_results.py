@@ -257,15 +257,19 @@ class Check:
 class Histogram:
     """Energies of mappings that keep the machine busy."""
 
-    def __init__(self, energies: List[float], optimum: float):
+    def __init__(self, energies: List[float], optimum: float, figure: str):
         self.energies_pj = energies  # one a distinct mapping
         self.optimum_pj = optimum  # proven, of the whole mapspace
+        self.figure = figure  # SVG: mappings by energy, the optimum marked
 
     def __len__(self) -> int:
         return len(self.energies_pj)
 
     def __repr__(self) -> str:
         return f"Histogram({len(self)} mappings, optimum {self.optimum_pj:.6g} pJ)"
+
+    def _repr_html_(self) -> str:
+        return self.figure
 
 
 class Kernels:

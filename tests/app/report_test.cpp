@@ -47,7 +47,9 @@ TEST_F(ReportCommand, OfADatabaseIsAPageAndItsFigures) {
     EXPECT_TRUE(!svg || file("r.html").find(text) != std::string::npos) << entry.path();
     figures += svg ? 1U : 0U;
   }
-  EXPECT_EQ(figures, 4U);
+  EXPECT_EQ(figures, 5U);
+  EXPECT_THAT(file("r.html"), HasSubstr("<figure class=\"stepper\""));
+  EXPECT_THAT(file("r.html"), HasSubstr("What one setting is worth: design "));
   // Another database of the same campaign, made in another order, gives the same page.
   ASSERT_EQ(run("sweep campaign.yaml --db s.sqlite --shard 2/2"), 0) << file("stdout");
   ASSERT_EQ(run("sweep campaign.yaml --db s.sqlite --threads 2"), 0);

@@ -45,12 +45,13 @@ std::size_t marks_in(const std::string& svg) {
 TEST(Report, DrawsEveryDesignLayerAndNode) {
   const Page page = page_of({made_up(12, 5)});
   const auto figures = figures_of(page);
-  ASSERT_EQ(figures.size(), 5U);
+  ASSERT_EQ(figures.size(), 6U);
   EXPECT_EQ(marks_in(figures[0]->svg), 3 * 12U);       // designs in three panels
   EXPECT_EQ(marks_in(figures[1]->svg), 12 * 3U);       // designs by node
-  EXPECT_EQ(marks_in(figures[2]->svg), 5 * (3U + 1));  // layers: energy by node, latency
-  EXPECT_EQ(marks_in(figures[3]->svg), 3U);            // node by tensor
-  EXPECT_EQ(marks_in(figures[4]->svg), 5U);            // roofline
+  EXPECT_GT(marks_in(figures[2]->svg), 0U);            // what settings are worth
+  EXPECT_EQ(marks_in(figures[3]->svg), 5 * (3U + 1));  // layers: energy by node, latency
+  EXPECT_EQ(marks_in(figures[4]->svg), 3U);            // node by tensor
+  EXPECT_EQ(marks_in(figures[5]->svg), 5U);            // roofline
   for (const PageFigure* figure : figures) {
     EXPECT_GT(std::count(figure->csv.begin(), figure->csv.end(), '\n'), 1) << figure->name;
   }
@@ -279,7 +280,7 @@ std::vector<double> column(const std::string& dom, const std::string& table, std
   const std::size_t from = dom.find("id=\"" + table + "\"");
   std::size_t at = dom.find("<tbody>", from);
   const std::size_t end = dom.find("</tbody>", from);
-  while ((at = dom.find("<tr>", at)) < end) {
+  while ((at = dom.find("<tr", at)) < end) {
     for (std::size_t i = 0; i <= index; ++i) {
       at = dom.find("<td", at + 1);
     }
@@ -312,7 +313,7 @@ TEST_F(InChromium, SavesFiguresAndTheirData) {
   for (std::size_t at = 0; (at = dom.find("<a href=\"blob:", at)) != std::string::npos; ++at) {
     ++links;
   }
-  EXPECT_EQ(links, 2 * 5U);
+  EXPECT_EQ(links, 2 * 6U);
 }
 
 TEST_F(InChromium, SortsAndFilters) {

@@ -51,6 +51,12 @@ def test_options_are_those_of_the_program():
         mapsim.search(EASY, LAYER, strategy="random", imperfect=True).proof()
 
 
+def test_a_histogram_has_a_figure():
+    histogram = mapsim.histogram(EASY, LAYER, mappings=200)
+    assert histogram.figure.startswith("<svg") and "mappings" in histogram.figure
+    assert histogram._repr_html_() == histogram.figure
+
+
 def test_signatures_name_the_options():
     options = inspect.signature(mapsim.search).parameters
     assert list(options)[:3] == ["arch", "workload", "objective"]
@@ -127,10 +133,13 @@ def test_threads_search_at_the_same_time():
     assert counted >= 10
 
 
-def test_control_c_stops_a_search():
+@pytest.mark.parametrize("call", [
+    f"mapsim.search('teaching', 'gemm:64x64x128', **{ENDLESS})",
+    "mapsim.simulate('teaching', 'gemm:512x512x512', mapsim.search('teaching', 'gemm:512x512x512'), "
+    "max_steps=10**9)"])
+def test_control_c_stops(call):
     """In a process of its own, whose signal it is."""
-    script = ("import mapsim\nprint('begins', flush=True)\n"
-              f"mapsim.search('teaching', 'gemm:64x64x128', **{ENDLESS})\n")
+    script = f"import mapsim\nprint('begins', flush=True)\n{call}\n"
     child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, env=os.environ)
     assert child.stdout.readline() == "begins\n"

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mapsim {
+
+// Two examples or more for each command. A test runs them in the order of the commands in one
+// folder, so that each finds what those before it have written.
+struct Example {
+  std::string_view command;  // "search"
+  std::string_view line;     // as it is typed
+  std::string_view what;     // what it does
+};
+std::vector<Example> examples_of(std::string_view command);
+
+// The end of a command's --help; empty: it has none.
+std::string examples_text(std::string_view command);
+
+}  // namespace mapsim

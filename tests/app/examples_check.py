@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the examples of every --help, in the order of the commands, in one folder; exit 1 where one fails.
+An example about a file of the user's, or about a GPU, must fail for the want of that and nothing else.
+
+usage: examples_check.py MAPSIM CONFIGS
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+NOT_HERE = re.compile(r"(arch|design|problem|mapping)\.yaml|model\.onnx|measurements\.csv|microbench|validate")
+WANTING = re.compile(r"cannot be opened|cannot be read|no CUDA driver|no GPU|No such file")
+
+
+def examples(help_text):
+    block = help_text.partition("Examples:\n")[2]
+    return re.findall(r"^  (mapsim .*)\n      \S", block, re.M)
+
+
+def problems(program, configs):
+    with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
+        (Path(folder) / "configs").symlink_to(configs.resolve())
+        environment = {**os.environ, "PATH": f"{program.resolve().parent}:{os.environ['PATH']}"}
+
+        def run(line):
+            return subprocess.run(["bash", "-c", line], cwd=folder, env=environment, text=True,
+                                  capture_output=True, check=False)
+
+        commands = re.findall(r"^  (\w+) {2,}", run("mapsim --help").stdout.split("Subcommands:")[1], re.M)
+        for command in commands:
+            lines = examples(run(f"mapsim {command} --help").stdout)
+            if len(lines) < 2:
+                yield f"mapsim {command} --help has {len(lines)} examples"
+            for line in lines:
+                ran = run(line)
+                wants = NOT_HERE.search(line) is not None
+                if line.split()[1] != command:
+                    yield f"an example of another command under {command}: {line}"
+                elif ran.returncode and not (wants and WANTING.search(ran.stderr)):
+                    yield f"exit code {ran.returncode}: {line}\n{ran.stdout[-500:]}{ran.stderr}"
+
+
+if __name__ == "__main__":
+    found = list(problems(*map(Path, sys.argv[1:])))
+    print("\n".join(found) or "every example does what it should")
+    sys.exit(bool(found))

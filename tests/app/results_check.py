@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds what --json prints against the JSON schemas in configs/schema/results, one per command: every key has its
+place there, and every key that must be there is. Exit 1 if not. With --write the schemas are made anew from what the
+commands print here; what a key means is in docs/results.md.
+
+usage: results_check.py [--write] MAPSIM CONFIGS
+"""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jsonschema
+
+# Run in this order in one folder. Together they print every key that a schema has.
+RUNS = """
+search teaching teaching/conv --save-mapping best.yaml --certificate proof.yaml --why
+search eyeriss alexnet/conv3 --constraints row_stationary --objective edp
+search teaching --gemm 61x7x71 --imperfect --budget 5s
+search teaching teaching/conv --strategy random --evaluations 50
+search systolic_32x32 --gemm 40x40x40 --objective latency
+search nv_full alexnet/conv3
+search nv_small resnet50/conv5_3x3 --budget-labels 10
+search teaching teaching/conv --pareto
+search teaching teaching/conv --curve Buffer
+search a100_40gb --gemm 256x256x256 --top 2
+search teaching teaching/conv --max-latency 1cycles
+eval teaching teaching/conv best.yaml --explain-energy
+eval teaching teaching/conv teaching_weight_stationary --why
+eval a100_40gb --gemm 256x256x256 --block 64x64x32
+simulate teaching teaching/conv teaching_weight_stationary
+network teaching alexnet
+network nv_full alexnet --batches
+network a100_40gb alexnet --precision f16
+roofline eyeriss alexnet/conv1
+roofline a100_40gb --gemm 256x256x256
+histogram teaching teaching/gemm --mappings 200
+check proof.yaml
+sweep teaching_buffers --db results.sqlite
+results results.sqlite
+results results.sqlite --networks
+compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.txt --all
+""".strip().splitlines()
+NO_JSON = {"sweep"}
+MAPS = {"density", "operand_bits", "tensors", "inputs", "smallest_need", "reasons"}  # keys are names
+
+
+def type_of(value):
+    for name, kinds in (("null", type(None)), ("boolean", bool), ("number", (int, float)), ("string", str),
+                        ("array", list), ("object", dict)):
+        if isinstance(value, kinds):
+            return name
+    raise TypeError(value)
+
+
+def inferred(values, name=""):
+    """What all values satisfy: their types, the keys of objects, and which of these none lacks."""
+    types = sorted({type_of(value) for value in values})
+    schema = {"type": types[0] if len(types) == 1 else types}
+    objects = [value for value in values if isinstance(value, dict)]
+    items = [item for value in values if isinstance(value, list) for item in value]
+    if objects and name in MAPS:
+        inner = [each for value in objects for each in value.values()]
+        schema["additionalProperties"] = inferred(inner) if inner else {}
+    elif objects:
+        keys = list(dict.fromkeys(key for value in objects for key in value))
+        schema["required"] = [key for key in keys if all(key in value for value in objects)]
+        schema["properties"] = {key: inferred([value[key] for value in objects if key in value], key)
+                                for key in keys}
+    if items:
+        schema["items"] = inferred(items)
+    return schema
+
+
+def strict(schema):
+    """The same, without room for keys that the schema does not know."""
+    if isinstance(schema, dict):
+        closed = {key: strict(value) for key, value in schema.items()}
+        if "properties" in schema and "required" in schema:
+            closed["additionalProperties"] = False
+        return closed
+    return [strict(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def form_of(document):
+    """The forms of one command's answer differ in what they must have."""
+    form = "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
+    return form if document.get("feasible", True) else "nothing fits"
+
+
+def outputs(program, folder):
+    """(command, line, what it printed) of every run."""
+    data = Path(__file__).resolve().parent / "data"
+    for line in (run.format(data=data) for run in RUNS):
+        command = line.split()[0]
+        words = [str(program), *line.split(), *([] if command in NO_JSON else ["--json"])]
+        ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        if ran.returncode not in (0, 1):
+            raise RuntimeError(f"exit code {ran.returncode}: {line}\n{ran.stderr}")
+        if command not in NO_JSON:
+            yield command, line, json.loads(ran.stdout)
+
+
+def write(path, command, documents):
+    head = {"$schema": "http://json-schema.org/draft-07/schema#",
+            "title": f"mapsim {command} --json",
+            "description": "What the keys mean: docs/results.md. Keys may be added; these stay."}
+    forms = {}
+    for document in documents:
+        forms.setdefault(form_of(document), []).append(document)
+    schemas = [{"title": form, **inferred(values)} for form, values in sorted(forms.items())]
+    path.write_text(json.dumps({**head, "anyOf": schemas}, indent=1) + "\n")
+
+
+def problems(program, configs, rewrite):
+    schemas = configs / "schema/results"
+    printed = {}
+    with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
+        (Path(folder) / "configs").symlink_to(configs)
+        for command, line, document in outputs(program, folder):
+            printed.setdefault(command, []).append((line, document))
+    for command, answers in printed.items():
+        path = schemas / f"{command}.schema.json"
+        if rewrite:
+            write(path, command, [document for _, document in answers])
+        if not path.exists():
+            yield f"no schema of {command}"
+            continue
+        schema = json.loads(path.read_text())
+        jsonschema.Draft7Validator.check_schema(schema)
+        for line, document in answers:
+            for error in jsonschema.Draft7Validator(strict(schema)).iter_errors(document):
+                where = "/".join(str(key) for key in error.absolute_path) or "the document"
+                causes = [cause.message[:150] for cause in error.context or [error]]
+                yield f"{line}: {where}: {'; '.join(causes[:5])}"
+    for path in schemas.glob("*.json"):
+        if path.name.split(".")[0] not in printed:
+            yield f"{path.name}: a schema of no command"
+
+
+if __name__ == "__main__":
+    words = [word for word in sys.argv[1:] if word != "--write"]
+    found = list(problems(Path(words[0]).resolve(), Path(words[1]).resolve(), "--write" in sys.argv))
+    print("\n".join(found) or "what the commands print satisfies their schemas")
+    sys.exit(bool(found))
