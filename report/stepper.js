@@ -277,8 +277,8 @@
       const room = this.figure.clientWidth || 700;
       this.left = 26;
       this.top = 16;
-      this.wide = Math.max(3, Math.min(72, Math.floor((room - this.left - 2) / x)));
-      this.high = Math.max(3, Math.min(this.wide, Math.floor(480 / y)));
+      this.wide = Math.max(1, Math.min(72, Math.floor((room - this.left - 2) / x)));
+      this.high = Math.max(1, Math.min(this.wide, Math.floor(480 / y)));
       const ratio = devicePixelRatio || 1;
       const width = this.left + this.wide * x + 1;
       const height = this.top + this.high * y + 1;
@@ -335,9 +335,11 @@
             ink.fillStyle =
                 dark ? `hsl(205 60% ${22 + 30 * share}%)` : `hsl(205 75% ${92 - 34 * share}%)`;
             ink.fillRect(left, top, this.wide - gap, this.high - gap);
-            this.label(
+            if (this.high >= 15) {
+              this.label(
                 ink, dims.map((d) => `${this.nest.dims[d][0]} ${span(tile[d])}`), left, top,
                 dark ? '#ffffff' : '#10222e');
+            }
           } else {
             ink.strokeStyle = colour('--line');
             ink.strokeRect(left + 0.5, top + 0.5, this.wide - gap - 1, this.high - gap - 1);
