@@ -119,6 +119,14 @@ ImportedFiles import_timeloop(const ImportArguments& arguments) {
 ImportedFiles import_zigzag(const ImportArguments& arguments) {
   ZigzagImport import = read_zigzag(arguments.files);
   const std::string heading = "# Imported from ZigZag.\n";
+  if (!import.cores.empty()) {
+    ImportedFiles cores{{}, std::move(import.notes)};
+    for (const ZigzagCore& core : import.cores) {
+      cores.files.push_back({core.name + ".arch.yaml", heading + print_arch(core.arch)});
+      parse_arch(cores.files.back().text, cores.files.back().name);
+    }
+    return cores;
+  }
   ImportedFiles imported{{{"arch.yaml", heading + print_arch(import.arch)}},
                          std::move(import.notes)};
   parse_arch(imported.files.front().text, "arch.yaml");

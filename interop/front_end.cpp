@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "interop/foreign_yaml.hpp"
+#include "interop/libconfig.hpp"
 #include "interop/merge_keys.hpp"
 
 namespace mapsim {
@@ -74,7 +75,8 @@ class FrontEnd {
     AssembledText assembled = is_template(text) ? render(text, path, values) : as_it_is(text, path);
     Document document;
     try {
-      document = parse_yaml(assembled.text, path, Tags::kKept);
+      document = path.ends_with(".cfg") ? parse_libconfig(assembled.text, path)
+                                        : parse_yaml(assembled.text, path, Tags::kKept);
     } catch (const ConfigError& error) {
       throw relocated(error, path, assembled.lines);
     }

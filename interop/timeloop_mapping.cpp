@@ -61,6 +61,17 @@ class MappingReader {
   }
 
  private:
+  static bool is_number(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  }
+  // Older inputs count storages from the innermost one on.
+  std::optional<std::size_t> numbered(const Node& target) {
+    const auto number =
+        reader_.integer(&target, 0, static_cast<std::int64_t>(storages_.size()) - 1);
+    return number ? std::optional{storages_.size() - 1 - static_cast<std::size_t>(*number)}
+                  : std::nullopt;
+  }
+
   void read_directive(const Node& node) {
     Words keys{"target", "type", "factors", "permutation", "split", "keep", "bypass"};
     keys.insert(keys.end(), kDemands.begin(), kDemands.end());
@@ -84,8 +95,9 @@ class MappingReader {
       demand_nothing(fields, kind);
       return;
     }
-    const auto level =
-        fanout ? std::optional{fanout->level} : reader_.choice(target, storages_, "storage");
+    const auto level = fanout                    ? std::optional{fanout->level}
+                       : is_number(target->text) ? numbered(*target)
+                                                 : reader_.choice(target, storages_, "storage");
     if (!level) {
       return;
     }

@@ -295,6 +295,10 @@ class ZigzagImporter {
   }
 
   ZigzagImport read() {
+    if (value_of(documents_.front().root, "cores") != nullptr && documents_.size() == 1) {
+      import_.cores = read_stream_chip(documents_.front(), read_yaml, import_.notes);
+      return std::move(import_);
+    }
     for (const Document& document : documents_) {
       const Node* array = value_of(document.root, "operational_array");
       const bool list = !document.root.items.empty();
@@ -316,7 +320,21 @@ class ZigzagImporter {
     }
     Reader reader{*machine_file_};
     machine_ = read_zigzag_machine(reader, import_.notes);
+    if (!machine_.computes) {
+      reader.error(reader.root(), fmt::format("{} computes nothing", machine_.name));
+    } else if (machine_.on_chip && !machine_.memories.empty() &&
+               machine_.memories.back().roles != kAllRoles) {
+      reader.error(reader.root(), fmt::format("{} is a core without a memory for all operands; the "
+                                              "chip's file says what lies behind it",
+                                              machine_.name));
+    }
     reader.finish();
+    if (machine_.on_chip) {
+      import_.notes.push_back(
+          fmt::format("{} is a core: its outermost memory has an end, and what lies behind it is "
+                      "known to the chip's file only",
+                      machine_.name));
+    }
     import_.arch = zigzag_arch(machine_, std::vector<ZigzagUnrolling>(machine_.dims.size())).arch;
     import_.notes.emplace_back(
         "areas have no unit and are left out; ZigZag's conventions of energy and time are others: "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct ZigzagMachine {
   std::vector<std::int64_t> sizes;
   double mac_energy = 0;               // pJ
   std::vector<ZigzagMemory> memories;  // innermost first
+  // Of a core of Stream: whether it has an array at all, and whether its outermost memory is one of
+  // the chip, with an end.
+  bool computes = true;
+  bool on_chip = false;
 };
 ZigzagMachine read_zigzag_machine(Reader& reader, std::vector<std::string>& notes);
 
@@ -52,6 +57,16 @@ ZigzagArch zigzag_arch(const ZigzagMachine& machine,
 
 // An accelerator, and layers with their rules as YAML; `arch` of a layer is another where its
 // unrolling leaves units of a shared memory idle.
+// A core of a chip of Stream, with the memory off the chip behind it.
+struct ZigzagCore {
+  std::string name;
+  Arch arch;
+};
+// The distinct cores of a chip that compute something. What joins them is left out with a note.
+using ReadFile = std::function<Document(const std::string& path)>;
+std::vector<ZigzagCore> read_stream_chip(const Document& chip, const ReadFile& read,
+                                         std::vector<std::string>& notes);
+
 struct ZigzagImport {
   struct Layer {
     std::string name;
@@ -61,10 +76,12 @@ struct ZigzagImport {
   };
   Arch arch;
   std::vector<Layer> layers;
+  std::vector<ZigzagCore> cores;  // of a chip; then there is neither of the above
   std::vector<std::string> notes;
 };
 
-// Reads an accelerator, and a workload with a mapping, told apart by their keys. A layer that has
+// Reads an accelerator, and a workload with a mapping, told apart by their keys; or a chip of
+// Stream alone. A layer that has
 // no counterpart here is left out with a note that names it, its line and why. Throws ConfigError.
 ZigzagImport read_zigzag(const std::vector<std::string>& paths);
 ZigzagImport import_zigzag(std::vector<Document> documents);

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // along one dim of the array
 const Words kOperands{"I1", "I2", "O"};
+const Words kCores{"compute",       "zigzag.compute", "memory",
+                   "zigzag.memory", "offchip",        "zigzag.offchip"};
 constexpr std::array kRoles{Role::kInput, Role::kWeight, Role::kOutput};
 
 class MachineReader {
@@ -23,8 +25,19 @@ class MachineReader {
 
   ZigzagMachine read() {
     const Fields fields =
-        reader_.fields(reader_.root(), {"name", "memories", "operational_array", "dataflows"});
+        reader_.fields(reader_.root(), {"name", "memories", "operational_array", "dataflows",
+                                        "type", "operator_types", "operand_precision"});
     machine_.name = reader_.name(fields.require("name")).value_or("");
+    if (const Node* type = fields.find("type")) {
+      const auto kind = reader_.choice(type, kCores, "type of core");
+      machine_.computes = kind.value_or(0) < 2;
+      machine_.on_chip = machine_.computes;
+    }
+    for (const char* key : {"operator_types", "operand_precision"}) {
+      if (fields.has(key)) {
+        notes_.push_back(fmt::format("{}: {} is left out", machine_.name, key));
+      }
+    }
     if (const Node* array = fields.require("operational_array")) {
       read_array(*array);
     }
@@ -61,7 +74,8 @@ class MachineReader {
       machine_.dims.push_back(reader_.name(dim).value_or(""));
     }
     for (const Node* size : reader_.items(*sizes, "a list of sizes")) {
-      machine_.sizes.push_back(reader_.integer(size, 1, kMostUnits).value_or(1));
+      machine_.sizes.push_back(
+          reader_.integer(size, machine_.computes ? 1 : 0, kMostUnits).value_or(1));
     }
     if (machine_.dims.size() != machine_.sizes.size()) {
       reader_.error(*sizes, "as many sizes as dimensions are needed");
@@ -74,7 +88,7 @@ class MachineReader {
     const std::size_t count = machine_.memories.size();
     if (count == 0 || count > kMaxLevels) {
       reader_.error(node, fmt::format("{} memories; from 1 to {} are needed", count, kMaxLevels));
-    } else if (machine_.memories.back().roles != kAllRoles) {
+    } else if (!machine_.on_chip && machine_.memories.back().roles != kAllRoles) {
       reader_.error(node, fmt::format("{} is the outermost memory and must hold I1, I2 and O",
                                       machine_.memories.back().name));
     }
@@ -227,7 +241,9 @@ ZigzagArch zigzag_arch(const ZigzagMachine& machine,
     below.insert(nested.begin(), nested.end());
     levels.push_back(storage_of(memory, sharers));
   }
-  levels.back().capacity = {};  // off chip
+  if (!machine.on_chip) {
+    levels.back().capacity = {};
+  }
   out.arch.name = machine.name;
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     out.arch.levels.push_back(*level);

@@ -79,6 +79,7 @@ class Checkout:
         self.old_configurations()
         self.scalesim()
         self.zigzag()
+        self.stream()
         self.accelforge()
         return self.sets
 
@@ -192,9 +193,17 @@ class Checkout:
             self.add("SCALE-Sim topology", "scalesim", [plain, path])
 
 
+    # A chip of Stream; its cores are read with it.
+    def stream(self):
+        for path in self.having({"cores"}):
+            if "core_connectivity" in self.sections[path]:
+                self.add("Stream chip", "zigzag", [path])
+
     # An accelerator with the mapping that is named after it, and each workload that this maps.
     def zigzag(self):
         for path in self.having({"operational_array"}):
+            if "type" in self.sections[path]:
+                continue  # a core of Stream
             folder = path.parent.parent
             names = [folder / "mapping" / f"{name}.yaml" for name in (path.stem, path.stem + "_like", "default")]
             mapping = next((each for each in names if each.is_file()), None)

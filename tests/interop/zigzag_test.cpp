@@ -246,5 +246,54 @@ TEST(ZigzagImports, RefuseWhatComputesInMemory) {
   }
 }
 
+std::string stream_core(const char* name, const char* type, int size) {
+  return fmt::format(
+      "name: {0}\ntype: {1}\nmemories:\n  m_{0}:\n    size: 1024\n    r_cost: 8\n    w_cost: 16\n"
+      "    operands: [I1, I2, O]\n    ports: [{{name: p, type: read_write, bandwidth_max: 8}}]\n"
+      "    served_dimensions: [D1]\n"
+      "operational_array: {{unit_energy: 1, dimensions: [D1], sizes: [{2}]}}\n",
+      name, type, size);
+}
+
+TEST(StreamChip, MakesEachCoreAnArchitectureBeforeTheMemoryOffTheChip) {
+  const Document chip = parse_yaml(
+      "name: chip\ncores: {0: a/tpu.yaml, 1: a/tpu.yaml, 2: vector.yaml, 3: a/dram.yaml}\n"
+      "offchip_core_id: 3\ncore_connectivity: [{type: bus, cores: [0, 1, 2, 3], bandwidth: 64}]\n",
+      "f/chip.yaml");
+  const auto read = [](const std::string& path) {
+    const bool dram = path == "f/a/dram.yaml", tpu = path == "f/a/tpu.yaml";
+    EXPECT_TRUE(dram || tpu || path == "f/cores/vector.yaml") << path;
+    return parse_yaml(dram  ? stream_core("dram", "offchip", 0)
+                      : tpu ? stream_core("tpu", "compute", 4)
+                            : stream_core("vector", "zigzag.compute", 2),
+                      path);
+  };
+  std::vector<std::string> notes;
+  const std::vector<ZigzagCore> cores = read_stream_chip(chip, read, notes);
+  ASSERT_EQ(cores.size(), 2U);
+  EXPECT_EQ(cores[0].name, "tpu");
+  const Arch& tpu = cores[0].arch;
+  ASSERT_EQ(tpu.levels.size(), 2U);
+  EXPECT_EQ(tpu.levels[LevelId{0}].name, "m_dram");
+  EXPECT_TRUE(tpu.levels[LevelId{0}].capacity.unlimited());
+  EXPECT_EQ(tpu.levels[LevelId{1}].capacity.shared, Bits{1024});
+  EXPECT_EQ(tpu.mac_units(), 4);
+  EXPECT_EQ(cores[1].arch.mac_units(), 2);
+  EXPECT_THAT(notes, Contains("tpu: 0, 1 of the chip"));
+  EXPECT_THAT(notes,
+              Contains(HasSubstr("left out: core_connectivity; dram (3), which computes nothing")));
+}
+
+TEST(StreamChip, LeavesTheMemoryOfACoreAloneItsEnd) {
+  std::vector<Document> core;
+  core.push_back(parse_yaml(stream_core("tpu", "compute", 4), "tpu.yaml"));
+  const ZigzagImport import = import_zigzag(std::move(core));
+  EXPECT_EQ(import.arch.levels[LevelId{0}].capacity.shared, Bits{1024});
+  EXPECT_THAT(import.notes, Contains(HasSubstr("tpu is a core")));
+  std::vector<Document> dram;
+  dram.push_back(parse_yaml(stream_core("dram", "offchip", 0), "dram.yaml"));
+  EXPECT_THROW(import_zigzag(std::move(dram)), ConfigError);
+}
+
 }  // namespace
 }  // namespace mapsim
