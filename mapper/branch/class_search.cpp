@@ -203,7 +203,7 @@ class ExactSearch {
     const imperfect::Outcome found = imperfect::search_class(classes().graph(unrolling_class),
                                                              classes().unrolling(unrolling_class),
                                                              options_.objective, query, deadline_);
-    if (found.states > 0) {
+    if (found.states > 0 || found.complete) {
       record_.relax(unrolling_class, found.root, static_cast<std::size_t>(found.states));
     }
     if (found.best) {

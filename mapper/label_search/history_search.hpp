@@ -107,6 +107,7 @@ class Search {
   std::vector<std::optional<std::size_t>> slot_of_room_;
   LeastCosts costs_;
   std::optional<exact::CompletionBound> bound_;
+  bool is_ruled_out_ = false;  // by coarse lattices: then there is no bound
   bool is_out_of_memory_ = false;
   std::vector<DimSet> care_;  // per stage and residency
   std::map<std::vector<std::size_t>, std::size_t> debts_;

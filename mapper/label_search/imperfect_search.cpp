@@ -76,6 +76,11 @@ bool Search::make_bound() {
         surviving_tiles(graph_, unrolling_class_, tiles_, scope.most, deadline_);
     if (listed) {
       scope.listed = &*listed;
+      is_ruled_out_ =
+          std::all_of(listed->begin(), listed->end(), [](const auto& row) { return row.empty(); });
+      if (is_ruled_out_) {
+        return;
+      }
       held_.take(tiles_.bytes_of_digits());
       tiles_.list_digits();
     }
@@ -97,6 +102,9 @@ Key Search::root() {
   if (!make_bound()) {
     return {0, 0};
   }
+  if (is_ruled_out_) {
+    return {};
+  }
   start();
   Key least;
   for (const LabelSetting::Queued& queued : setting_->queue()) {
@@ -108,7 +116,8 @@ Key Search::root() {
 
 Key Search::chainless_bound(Loops loops) {
   Outcome outcome;
-  return make_bound() ? forget_loops(loops, outcome) : Key{0, 0};
+  const bool is_made = make_bound();
+  return is_ruled_out_ ? Key{} : is_made ? forget_loops(loops, outcome) : Key{0, 0};
 }
 
 Outcome Search::run() {
@@ -121,6 +130,10 @@ Outcome Search::run() {
     return outcome;
   }
   outcome.spent = labels_of_bound(graph_, tiles_.size());
+  if (is_ruled_out_) {
+    outcome.bound = known_.limit();
+    return outcome;
+  }
   outcome.states = static_cast<std::int64_t>(bound_->nodes().size());
   start();
   outcome.root = setting_->is_empty() ? Key{} : setting_->least();

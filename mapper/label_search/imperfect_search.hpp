@@ -14,7 +14,7 @@
 namespace mapsim::imperfect {
 
 // Tiles of the lattices on which classes are bounded before any is searched.
-inline constexpr std::array<std::size_t, 3> kCoarseTiles{300, 3'000, 30'000};
+inline constexpr std::array<std::size_t, 2> kCoarseTiles{300, 30'000};
 
 // So many states bounded count as one label of a budget: no less work than most labels are.
 inline constexpr std::int64_t kStatesPerLabel = 1'000;
