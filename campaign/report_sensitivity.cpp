@@ -13,6 +13,9 @@ namespace mapsim {
 
 namespace {
 
+// Of a setting, in the table: of more values every second one, or fewer, are listed.
+constexpr std::size_t kMostValues = 500;
+
 // Same machine, same values but for one path.
 bool differs_only_in(const DesignResult& one, const DesignResult& other, const std::string& path) {
   if (one.arch != other.arch || one.settings.size() != other.settings.size()) {
@@ -116,7 +119,9 @@ std::optional<PageFigure> sensitivity_figure(const Study& study, const std::stri
   for (const Variants& variants : all) {
     rows.push_back(
         fmt::format("{} ({})", short_path(variants.path), setting_value(*best, variants.path)));
-    for (const DesignResult* design : variants.designs) {
+    const std::size_t step = 1 + variants.designs.size() / kMostValues;
+    for (std::size_t i = 0; i < variants.designs.size(); i += step) {
+      const DesignResult* design = variants.designs[i];
       csv += fmt::format("{},{},{}", csv_field(variants.path),
                          csv_field(setting_value(*design, variants.path)), design->number);
       for (const Measured& measure : measures()) {
