@@ -6,7 +6,6 @@
 #include <functional>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 #include "app/command.hpp"
 #include "app/files.hpp"
@@ -19,6 +18,7 @@
 #include "arch/load.hpp"
 #include "check/certificate.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/branch/edge_folds.hpp"
 #include "mapper/front.hpp"
 #include "mapper/mapper.hpp"
@@ -224,9 +224,7 @@ Answer best_answer(const SearchArguments& arguments, const Provenance& origin,
   return answer;
 }
 
-bool is_engine(const Arch& arch) {
-  return std::holds_alternative<NvdlaTiming>(arch.compute.timing);
-}
+bool is_engine(const Arch& arch) { return timing_model(arch).is_engine; }
 
 // Nothing can be left out of an engine's schedules.
 void check_engine_options(const SearchArguments& arguments, bool is_front) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/space.hpp"
 
-#include <variant>
-
 #include "app/arguments.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
 
@@ -40,7 +39,7 @@ void remark_warnings(const std::vector<std::string>& warnings, Answer& answer) {
 }
 
 Frames frames_of(const Arch& arch, bool batches) {
-  if (batches && !std::holds_alternative<NvdlaTiming>(arch.compute.timing)) {
+  if (batches && !timing_model(arch).is_engine) {
     throw UsageError("--batches: only for engines after NVDLA (docs/nvdla.md)");
   }
   return batches ? Frames::kBatches : Frames::kOne;

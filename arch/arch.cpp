@@ -47,14 +47,6 @@ std::optional<FanoutId> Arch::find_fanout(const std::string& fanout_name) const 
   return std::nullopt;
 }
 
-RoleSet roles_in_array(const Arch& arch, const SystolicTiming& timing) {
-  RoleSet roles = arch.compute.register_reuse;
-  for (const LevelId l : arch.levels.ids()) {
-    roles = arch.is_above(l, timing.array) ? roles : roles | arch.levels[l].keep;
-  }
-  return roles;
-}
-
 const char* to_string(Axis axis) { return axis == Axis::kX ? "X" : "Y"; }
 
 }  // namespace mapsim

@@ -142,9 +142,6 @@ struct Arch {
   friend bool operator==(const Arch&, const Arch&) = default;
 };
 
-// Roles that cannot but stay in the array: kept behind it, or latched at the compute units.
-RoleSet roles_in_array(const Arch& arch, const SystolicTiming& timing);
-
 const char* to_string(Axis axis);  // "X", "Y"
 
 }  // namespace mapsim

@@ -2,9 +2,9 @@
 #include "campaign/layer.hpp"
 
 #include <utility>
-#include <variant>
 
 #include "costmodel/nvdla/sheet_layer.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/branch/shared_bounds.hpp"
 #include "mapper/supported.hpp"
 
@@ -13,7 +13,7 @@ namespace mapsim {
 FormedResult search_layer(const Problem& problem, const WorkbookRow& row,
                           const Constraints& constraints, const LayerSearch& search) {
   check_supported(problem, constraints, search.strategy);
-  const bool engine = std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing);
+  const bool engine = timing_model(problem.arch()).is_engine;
   FormedResult found =
       engine && search.strategy == "exact" && constraints == Constraints{}
           ? search_forms(problem, search.options, search.frames)

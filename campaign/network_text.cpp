@@ -9,6 +9,7 @@
 
 #include "campaign/network.hpp"
 #include "campaign/network_widths.hpp"
+#include "costmodel/nvdla/engine.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/table.hpp"
@@ -191,11 +192,10 @@ std::string totals_text(const Arch& arch, const Network& network, const NetworkT
 
 // What the layers' `workbook` says is for the workbook's timing.
 std::string workbook_note(const Arch& arch, const Network& network) {
-  const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
   const auto said =
       std::count_if(network.layers.begin(), network.layers.end(),
                     [](const NetworkLayer& layer) { return layer.workbook != WorkbookRow{}; });
-  return said == 0 || (nvdla != nullptr && nvdla->mode == NvdlaMode::kSheet)
+  return said == 0 || is_by_workbook(arch)
              ? ""
              : fmt::format(
                    "note: `workbook` of {} of {} layers is not counted: only engines after NVDLA "

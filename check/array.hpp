@@ -6,11 +6,12 @@
 #include "check/geometry.hpp"
 #include "check/graph.hpp"
 #include "check/tolls.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
-// When a systolic array is done, if the tensor of a edge that brings it into the array stays
-// there; from the sum over folds of docs/systolic.md. With divisors all folds are alike, so that
+// When an array is done, if the tensor of a edge that brings it into the array stays there. With
+// divisors all folds are alike, so that
 // neither the order of the loops nor what else is placed matters. Of several tensors in the array
 // the one with which it is done first counts.
 class ArrayTimes {
@@ -22,14 +23,11 @@ class ArrayTimes {
   const std::vector<double>& cycles(std::size_t edge);
 
  private:
-  double time(double folds, double fresh, double elements, bool sums) const;
-
   const Graph& graph_;
   const Tiles& tiles_;
   EdgeCosts& edge_costs_;
-  const SystolicTiming& timing_;
-  double rows_ = 1;
-  double columns_ = 1;
+  const ArrayModel& model_;
+  ArraySize used_;
   double steps_ = 1;  // cycles of one instance's operations, all folds together
   std::vector<std::vector<double>> cycles_;
 };

@@ -15,6 +15,7 @@
 #include "core/file_kind.hpp"
 #include "core/hash.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/timing/model.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim::check {
@@ -106,12 +107,12 @@ class CertificateReader {
       reader_.error(*objective, "the checker does not know curves of an engine's schedules");
     }
     reader_.finish();
-    if (read.rules.imperfect &&
-        std::holds_alternative<SystolicTiming>(read.problem.arch().compute.timing) &&
+    const TimingModel& model = timing_model(read.problem.arch());
+    if (read.rules.imperfect && model.array != nullptr &&
         (goal.needs_time() || read.problem.leakage(Cycles{1}) > Picojoules{0})) {
-      reader_.error(
-          *objective,
-          "the checker does not know the times of systolic arrays with imperfect factors");
+      reader_.error(*objective,
+                    fmt::format("the checker does not know the times of {} with imperfect factors",
+                                model.machines));
     }
     (read.is_front() ? read_points(fields, read) : read_best(fields, read));
     reader_.finish();

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 #include <vector>
 
 #include "check/geometry.hpp"
 #include "check/ways.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/nest.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
@@ -17,13 +17,13 @@ namespace {
 
 // Folds that a tensor in the array takes at least: a tile of e elements in one instance has no
 // extent above e, and a rank of k terms no more than e^k tiles' worth of them.
-double least_folds(const Problem& problem, const SystolicTiming& timing,
-                   const PerDim<std::int64_t>& bounds, TensorId t) {
+double fewest_folds(const Problem& problem, FanoutId array, const PerDim<std::int64_t>& bounds,
+                    TensorId t) {
   const Tensor& tensor = problem.workload().tensors[t];
   const auto width = static_cast<double>(std::min(tensor.bits, tensor.partial_bits).count());
   double most = problem.arch().compute.register_reuse.contains(tensor.role) ? 1 : 0;
   for (const LevelId l : problem.arch().levels.ids()) {
-    if (!problem.arch().is_above(l, timing.array)) {
+    if (!problem.arch().is_above(l, array)) {
       const auto room = problem.room(l, tensor.role);
       most = std::max(most, room ? static_cast<double>(room->count()) / width : kInfinity);
     }
@@ -39,30 +39,23 @@ double least_folds(const Problem& problem, const SystolicTiming& timing,
   return std::max(1.0, tiles / std::pow(std::max(1.0, most), static_cast<double>(terms)));
 }
 
-// Beyond its operations, a systolic array shifts tiles in and lets waves leave (docs/systolic.md).
-// Infinite: nothing may stay in it.
-double array_floor(const Problem& problem, const SystolicTiming& timing, const Unrolling& unrolling,
+// An array takes no less than with the fewest folds, of one point in each instance. Infinite:
+// nothing may stay in it.
+double array_floor(const Problem& problem, const Unrolling& unrolling,
                    const PerDim<std::int64_t>& bounds, double steps) {
-  const Fanout& array = problem.arch().fanouts[timing.array];
-  double rows = timing.full_folds ? static_cast<double>(array.y) : 1;
-  double columns = timing.full_folds ? static_cast<double>(array.x) : 1;
-  for (const DimId d : problem.workload().dims.ids()) {
-    const Rules::AxisFactors& axes = unrolling.axes[timing.array];
-    columns *= timing.full_folds ? 1 : static_cast<double>(axes[0][d]);
-    rows *= timing.full_folds ? 1 : static_cast<double>(axes[1][d]);
-  }
+  const FanoutId array = *array_of(problem.arch());
+  const Rules::AxisFactors& axes = unrolling.axes[array];
   const TensorSet may_stay = may_stay_in_array(problem, unrolling).value_or(TensorSet{});
   double least = kInfinity;
   for (const TensorId t : problem.workload().tensors.ids()) {
     if (may_stay.contains(t)) {
-      const double folds = least_folds(problem, timing, bounds, t);
-      const bool sums = t == problem.workload().output();
-      const double load = sums ? 0 : timing.hides_load ? rows : rows * folds;
-      const double waves = timing.hides_drain ? 1 : folds;
-      least = std::min(least, steps + load + waves * (rows + columns - 2));
+      const double folds = fewest_folds(problem, array, bounds, t);
+      least = std::min(least, timing_model(problem.arch())
+                                  .array->cycles(problem, size_of({axes[0], axes[1]}),
+                                                 {t, steps, folds, folds, 1}));
     }
   }
-  return least - (timing.scalesim ? 1 : 0);  // the number of the last one
+  return least;
 }
 
 // Every element of an input leaves the outermost level at least once, and every sum comes there:
@@ -125,9 +118,9 @@ Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   for (const std::int64_t bound : bounds) {
     cycles *= static_cast<double>(bound);
   }
-  if (const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing)) {
-    cycles = array_floor(problem, *timing, unrolling, bounds, cycles);
-  }
+  const TimingModel& model = timing_model(problem.arch());
+  cycles = model.array != nullptr ? array_floor(problem, unrolling, bounds, cycles)
+                                  : model.cycles_of_steps(problem, cycles);
   return floor_from(problem, rules, goal, ranges_of(problem.workload(), factors), cycles, together);
 }
 
@@ -140,9 +133,7 @@ Figures floor_of(const Problem& problem, const Rules& rules, const Goal& goal,
   for (const ChoiceRange& range : ranges) {
     cycles /= range.most_instances;
   }
-  // A systolic array takes longer than its steps; the number of its last cycle may be one less.
-  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-  cycles -= timing != nullptr && timing->scalesim ? 1 : 0;
+  cycles = timing_model(problem.arch()).cycles_of_steps(problem, cycles);
   return floor_from(problem, rules, goal, ranges, cycles, together);
 }
 

@@ -2,9 +2,9 @@
 #include "check/graph.hpp"
 
 #include <algorithm>
-#include <variant>
 
 #include "check/spatial.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
@@ -199,9 +199,8 @@ void Graph::list_moves() {
 }
 
 bool Graph::is_in_array(TensorId t, const Residence& residence) const {
-  const auto* timing = std::get_if<SystolicTiming>(&problem_->arch().compute.timing);
-  return timing != nullptr && may_stay_ && may_stay_->contains(t) &&
-         (residence.latch || !problem_->arch().is_above(residence.level, timing->array));
+  return may_stay_ && may_stay_->contains(t) &&
+         (residence.latch || mapsim::is_in_array(problem_->arch(), residence.level));
 }
 
 bool Graph::can_run(std::size_t residency) const {

@@ -2,18 +2,21 @@
 #include "check/potential.hpp"
 
 #include <algorithm>
-#include <variant>
+
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
 Price::Price(const Problem& problem, const Graph& graph, const Goal& goal, double steps)
     : graph_{graph},
       goal_{goal},
-      compute_cycles_{steps * static_cast<double>(problem.arch().compute.issue_interval)},
+      compute_cycles_{
+          timing_model(problem.arch())
+              .cycles_of_steps(problem,
+                               steps * static_cast<double>(problem.arch().compute.issue_interval))},
       leakage_per_cycle_{problem.leakage(Cycles{1}).count()},
       tracked_{goal.needs_time() || leakage_per_cycle_ > 0, goal.needs_time() && goal.ramped},
-      times_array_{tracked_.ports &&
-                   std::holds_alternative<SystolicTiming>(problem.arch().compute.timing)} {}
+      times_array_{tracked_.ports && timing_model(problem.arch()).array != nullptr} {}
 
 // As docs/model.md has it: the compute units with first fills and last drains, and beside them what
 // hides; then the busiest port of each storey that shows.

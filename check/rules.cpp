@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <variant>
+
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
@@ -29,7 +30,7 @@ class RulesReader {
     rules.min_utilization = PerFanout<double>(problem_.arch().fanouts.size(), 0.0);
     rules.keep = PerLevel<TensorSet>(levels_.size());
     rules.bypass = rules.keep;
-    if (std::holds_alternative<NvdlaTiming>(problem_.arch().compute.timing)) {
+    if (timing_model(problem_.arch()).is_engine) {
       read_schedules(map, rules);
       return rules;
     }

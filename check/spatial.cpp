@@ -7,7 +7,8 @@
 #include <array>
 #include <map>
 #include <utility>
-#include <variant>
+
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
@@ -203,39 +204,12 @@ std::vector<Unrolling> list_unrollings(const Problem& problem, const Rules& rule
 }
 
 std::optional<TensorSet> may_stay_in_array(const Problem& problem, const Unrolling& unrolling) {
-  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-  if (timing == nullptr) {
+  const ArrayModel* model = timing_model(problem.arch()).array;
+  if (model == nullptr) {
     return std::nullopt;
   }
-  const auto& tensors = problem.workload().tensors;
-  const Fanout& array = problem.arch().fanouts[timing->array];
-  const auto passes = [&](TensorId t, std::size_t axis) {
-    const PerDim<std::int64_t>& along = unrolling.axes[timing->array][axis];
-    const bool output = tensors[t].role == Role::kOutput;
-    const bool handed_on =
-        output ? array.spatial_reduction : array.multicast.contains(tensors[t].role);
-    bool all = true;
-    for (const DimId d : along.ids()) {
-      all = all && (along[d] == 1 || (handed_on && !tensors[t].dims().contains(d)));
-    }
-    return all;
-  };
-  TensorSet found;
-  for (const TensorId stays : tensors.ids()) {
-    std::vector<TensorId> others;
-    for (const TensorId t : tensors.ids()) {
-      if (t != stays) {
-        others.push_back(t);
-      }
-    }
-    const bool one = others.size() == 1 && (passes(others[0], 0) || passes(others[0], 1));
-    const bool two = others.size() == 2 && ((passes(others[0], 0) && passes(others[1], 1)) ||
-                                            (passes(others[0], 1) && passes(others[1], 0)));
-    if (others.empty() || one || two) {
-      found.insert(stays);
-    }
-  }
-  return found;
+  const Rules::AxisFactors& axes = unrolling.axes[*array_of(problem.arch())];
+  return model->may_stay(problem, {axes[0], axes[1]});
 }
 
 PerDim<std::int64_t> temporal_bounds(const Workload& workload, const SpatialFactors& factors) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include "check/route.hpp"
 #include "costmodel/nest.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
 
@@ -153,11 +153,13 @@ void EdgeCosts::add_networks(const BoundaryEdge& edge, bool together, Terms& mad
 BoundaryCost EdgeCosts::cost_of(const BoundaryEdge& edge, bool has_child) const {
   const Problem& problem = graph_.problem();
   const std::vector<Residence>& residences = graph_.residences(edge.tensor);
-  const auto padding = [&](LevelId level) {
-    const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-    return timing != nullptr && problem.arch().is_above(level, timing->array) ? whole_tiles(edge)
-                                                                              : Padding{};
-  };
+  std::int64_t used = 1;  // instances of the array of a timing model
+  if (const auto array = array_of(problem.arch())) {
+    for (const DimId d : problem.workload().dims.ids()) {
+      used *= at_.axes[*array][0][d] * at_.axes[*array][1][d];
+    }
+  }
+  const auto padding = [&](LevelId level) { return padding_at(problem, level, edge.tensor, used); };
   Boundary boundary{edge.tensor, residences[edge.outer].level, std::nullopt,
                     residences[edge.outer].final, 1};
   for (const Rank& rank : problem.workload().tensors[edge.tensor].ranks) {
@@ -170,23 +172,6 @@ BoundaryCost EdgeCosts::cost_of(const BoundaryEdge& edge, bool has_child) const 
     boundary.child_padding = padding(*boundary.child);
   }
   return {problem, boundary, graph_.ports(), tracked_};
-}
-
-// Operands that must stay in a systolic array come as tiles of all of it, whatever is in use.
-Padding EdgeCosts::whole_tiles(const BoundaryEdge& edge) const {
-  const Problem& problem = graph_.problem();
-  const auto& timing = std::get<SystolicTiming>(problem.arch().compute.timing);
-  const Role role = problem.workload().tensors[edge.tensor].role;
-  if (!timing.whole_tiles || edge.tensor == problem.workload().output() ||
-      !roles_in_array(problem.arch(), timing).contains(role)) {
-    return {};
-  }
-  const Fanout& array = problem.arch().fanouts[timing.array];
-  std::int64_t used = 1;
-  for (const DimId d : problem.workload().dims.ids()) {
-    used *= at_.axes[timing.array][0][d] * at_.axes[timing.array][1][d];
-  }
-  return padding_of(array.x * array.y, used);
 }
 
 // `outer`, `inner`: used fanouts above the ends.

@@ -10,7 +10,7 @@
 #include "costmodel/accesses.hpp"
 #include "costmodel/problem.hpp"
 #include "costmodel/resource_vector.hpp"
-#include "costmodel/timing/systolic.hpp"
+#include "costmodel/timing/array.hpp"
 
 namespace mapsim {
 

@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "costmodel/evaluate_into.hpp"
-#include "costmodel/nvdla/features.hpp"
-#include "costmodel/nvdla/stripe.hpp"
-#include "costmodel/timing/systolic.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim {
 
@@ -27,53 +25,29 @@ std::optional<Infeasible> check_fanouts(const Arch& arch, const Counts& counts) 
   return std::nullopt;
 }
 
-// An engine's buffer that gives out whole banks, if the level is one.
-const NvdlaTiming* banks_of(const Arch& arch, LevelId level) {
-  const auto* timing = std::get_if<NvdlaTiming>(&arch.compute.timing);
-  return timing != nullptr && timing->buffer == level ? timing : nullptr;
-}
-
-// Bits that the tiles of a level need, of all tensors or of one role.
-Bits need(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
-          std::optional<Role> role) {
-  const Workload& workload = problem.workload();
-  const NvdlaTiming* timing = banks_of(problem.arch(), level);
-  const PerTensor<Padding> features =
-      timing != nullptr ? feature_words(problem) : PerTensor<Padding>{};
-  Bits bits{0};
-  for (const TensorId t : workload.tensors.ids()) {
-    if (counts[t].kept && (!role || workload.tensors[t].role == *role)) {
-      const Bits tile = buffer_tile(problem, features, t, counts[t]);
-      bits += timing != nullptr ? banked(problem.arch(), *timing, tile) : tile;
-    }
-  }
-  return bits;
-}
-
 // Calls visit(level, partition, want, have) for every room of limited size, outermost first, until
 // it returns false.
 template <class Visit>
 void for_each_room(const Problem& problem, const Counts& counts, const Visit& visit) {
+  const TimingModel& model = timing_model(problem.arch());
   for (const LevelId l : problem.arch().levels.ids()) {
     const Capacity& capacity = problem.arch().levels[l].capacity;
-    const auto look = [&](std::optional<Role> role) {
-      return visit(l, role, need(problem, l, counts.levels[l], role),
-                   *problem.room(l, role.value_or(Role::kInput)));
+    const auto look = [&](std::optional<Role> role, Bits have) {
+      return visit(l, role, model.need(problem, l, counts.levels[l], role), have);
     };
-    if (const NvdlaTiming* timing = banks_of(problem.arch(), l); timing && timing->weight_banks) {
-      const std::int64_t bank = capacity.total().count() / timing->banks;
-      const Bits weights{*timing->weight_banks * bank};
-      if (!visit(l, Role::kWeight, need(problem, l, counts.levels[l], Role::kWeight), weights) ||
-          !visit(l, Role::kInput, need(problem, l, counts.levels[l], Role::kInput),
-                 Bits{timing->banks * bank} - weights)) {
+    const auto room = [&](std::optional<Role> role) {
+      return look(role, *problem.room(l, role.value_or(Role::kInput)));
+    };
+    for (const Partition& partition : model.partitions(problem.arch(), l)) {
+      if (!look(partition.role, partition.have)) {
         return;
       }
     }
-    if (capacity.shared && !look(std::nullopt)) {
+    if (capacity.shared && !room(std::nullopt)) {
       return;
     }
     for (const auto& partition : capacity.per_role) {
-      if (!look(partition.first)) {
+      if (!room(partition.first)) {
         return;
       }
     }
@@ -82,18 +56,18 @@ void for_each_room(const Problem& problem, const Counts& counts, const Visit& vi
 
 // Why the array cannot run the nest, if there is one and it cannot.
 std::optional<Infeasible> check_array(const Problem& problem, const Nest& nest) {
-  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-  if (timing == nullptr) {
+  const ArrayModel* array = timing_model(problem.arch()).array;
+  if (array == nullptr) {
     return std::nullopt;
   }
-  const Obstacle obstacle = obstacle_of(problem, *timing, nest);
+  const Obstacle obstacle = array->obstacle(problem, nest);
   if (obstacle.excess == 0) {
     return std::nullopt;
   }
   const auto role = [&](std::optional<TensorId> t) {
     return t ? std::optional(problem.workload().tensors[*t].role) : std::nullopt;
   };
-  return NotSystolic{timing->array, role(obstacle.stays), role(obstacle.stuck)};
+  return NotRunnable{*array_of(problem.arch()), role(obstacle.stays), role(obstacle.stuck)};
 }
 
 }  // namespace
@@ -156,9 +130,9 @@ std::optional<Infeasible> Evaluator::evaluate(const Mapping& mapping) {
 }
 
 double Evaluator::excess() const {
-  const auto* timing = std::get_if<SystolicTiming>(&problem_.arch().compute.timing);
+  const ArrayModel* array = timing_model(problem_.arch()).array;
   return mapsim::excess(problem_, cost_.counts) +
-         (timing != nullptr ? obstacle_of(problem_, *timing, *nest_).excess : 0);
+         (array != nullptr ? array->obstacle(problem_, *nest_).excess : 0);
 }
 
 Evaluation evaluate(const Problem& problem, const Mapping& mapping) {

@@ -74,21 +74,21 @@ struct FanoutExceeded {
   std::int64_t need = 0;
   std::int64_t have = 0;
 };
-// A nest that a systolic array cannot run: docs/systolic.md.
-struct NotSystolic {
+// A nest that the array of a timing model cannot run: docs/systolic.md.
+struct NotRunnable {
   FanoutId array{};
   std::optional<Role>
       stays;  // in the array, of those that may the nearest to run; none: nothing is
   std::optional<Role> stuck;  // moves, but along no axis; none: two need the same one
 };
-using Infeasible = std::variant<CapacityExceeded, FanoutExceeded, NotSystolic>;
+using Infeasible = std::variant<CapacityExceeded, FanoutExceeded, NotRunnable>;
 using Evaluation = std::variant<Cost, Infeasible>;
 
 // Counts of a structurally valid mapping by the closed form (docs/model.md). No capacity check.
 Counts count(const Problem& problem, const Mapping& mapping);
 
 // The first thing that does not fit, outermost first: fanout axes, then capacities. Does not look
-// at whether a systolic array can run the nest; evaluate() does.
+// at whether an array can run the nest; evaluate() does.
 std::optional<Infeasible> check_feasible(const Problem& problem, const Counts& counts);
 // How far a mapping is from fitting: log2(need / have), summed over the axes and rooms exceeded; 0:
 // it fits. Tells the worse of two that do not.
@@ -109,7 +109,7 @@ class Evaluator {
   // nullopt: it fits, and cost() is what it costs until the next call.
   std::optional<Infeasible> evaluate(const Mapping& mapping);
   const Cost& cost() const { return cost_; }
-  // Of the last mapping: excess(), and how far it is from what a systolic array can run.
+  // Of the last mapping: excess(), and how far it is from what an array can run.
   double excess() const;
 
  private:

@@ -3,9 +3,8 @@
 
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/evaluate_into.hpp"
-#include "costmodel/nvdla/features.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
-#include "costmodel/timing/systolic.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim {
 
@@ -16,21 +15,11 @@ Cycles transfer_time(double bits, const std::optional<BitsPerCycle>& bandwidth) 
   return Cycles{bandwidth ? static_cast<std::int64_t>(transfer_cycles(bits, *bandwidth)) : 0};
 }
 
-// What comes in more than is used: whole tiles of a systolic array, or an engine's features in
-// whole words of the memory.
-PerTensor<TilePadding> all_paddings(const Problem& problem, const Nest& nest,
-                                    const Counts& counts) {
-  PerTensor<TilePadding> found = paddings(problem, nest);
-  for (const Padding& feature : feature_paddings(problem, counts.levels[LevelId{0}])) {
-    found.push_back({feature, feature});
-  }
-  return found;
-}
-
 // Appends a resource for each port of finite bandwidth. `padding`: of what comes in whole tiles.
 void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCounts>& counts,
                const PerTensor<TilePadding>& padding, std::vector<Resource>& resources) {
   const Bandwidth& bandwidth = problem.arch().levels[level].bandwidth;
+  const bool pads = !padding.empty() && timing_model(problem.arch()).pads(problem.arch(), level);
   for (const PortKind port : kPorts) {
     const std::optional<BitsPerCycle>& rate = rate_of(bandwidth, port);
     if (!rate) {
@@ -38,8 +27,6 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
     }
     double bits = 0;
     for (const TensorId t : counts.ids()) {
-      const bool pads = !padding.empty() && (is_above_array(problem.arch(), level) ||
-                                             holds_padded_features(problem.arch(), level));
       const double moved = problem.moved_bits(t, bits_through(counts[t], port));
       bits += pads ? padding[t].all.of(moved) : moved;
     }
@@ -50,8 +37,7 @@ void add_ports(const Problem& problem, LevelId level, const PerTensor<TensorCoun
 // First fill of an operand's tile, or last drain of the output's, of the first instance.
 Cycles edge_time(const Problem& problem, LevelId parent, LevelId child, TensorId tensor,
                  const TensorCounts& at, const PerTensor<TilePadding>& padding) {
-  const bool pads = !padding.empty() && (is_above_array(problem.arch(), child) ||
-                                         holds_padded_features(problem.arch(), parent));
+  const bool pads = !padding.empty() && timing_model(problem.arch()).pads(problem.arch(), parent);
   const double moved = static_cast<double>(at.footprint) * problem.moved_bits(tensor, at.up_bits);
   return transfer_time(pads ? padding[tensor].first.of(moved) : moved,
                        edge_rate(problem, parent, child, tensor == problem.workload().output()));
@@ -110,11 +96,12 @@ void latency_into(const Problem& problem, const Nest& nest, const Counts& counts
     latency = sheet_latency(*sheet);
     return;
   }
+  const TimingModel& model = timing_model(arch);
   latency.steady = Cycles{0};
   latency.bottleneck = 0;
   latency.resources.clear();
-  latency.compute = compute_time(problem, nest, counts.steps);
-  const PerTensor<TilePadding> padding = all_paddings(problem, nest, counts);
+  latency.compute = model.time(problem, nest, counts.steps);
+  const PerTensor<TilePadding> padding = model.paddings(problem, nest, counts);
   latency.resources.push_back({PortKind::kCompute, LevelId{}, latency.compute.total(), 0});
   for (const LevelId l : arch.levels.ids()) {
     add_ports(problem, l, counts.levels[l], padding, latency.resources);

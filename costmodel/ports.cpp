@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "costmodel/ports.hpp"
 
+#include "arch/timing/array.hpp"
 #include "costmodel/accesses.hpp"
 #include "costmodel/problem.hpp"
 
 namespace mapsim {
 
 namespace {
-
-std::optional<FanoutId> array_of(const Arch& arch) {
-  if (const auto* systolic = std::get_if<SystolicTiming>(&arch.compute.timing)) {
-    return systolic->array;
-  }
-  const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
-  return nvdla != nullptr ? std::optional(nvdla->array) : std::nullopt;
-}
-
-bool is_in_array(const Arch& arch, LevelId level) {
-  const std::optional<FanoutId> array = array_of(arch);
-  return array && !arch.is_above(level, *array);
-}
 
 // Does all that the level hands down hide? Wherever a tensor may be kept next, there is room for
 // the tile after, or the array's own time contains it; the compute units take what they need when

@@ -7,6 +7,7 @@
 
 #include "arch/buffering.hpp"
 #include "costmodel/technology.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim {
 
@@ -96,7 +97,7 @@ bool Problem::is_timed_by_model() const {
 }
 
 bool Problem::places_matter() const {
-  if (std::holds_alternative<SystolicTiming>(arch_.compute.timing)) {
+  if (const ArrayModel* array = timing_model(arch_).array; array != nullptr && array->axes_matter) {
     return true;
   }
   return std::any_of(arch_.fanouts.begin(), arch_.fanouts.end(), [](const Fanout& fanout) {

@@ -9,6 +9,7 @@
 
 #include "costmodel/boundary_cost.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/nvdla/engine.hpp"
 #include "costmodel/nvdla/sheet_layer.hpp"
 #include "costmodel/technology.hpp"
 #include "costmodel/window.hpp"
@@ -73,8 +74,7 @@ std::optional<TensorId> first_weight(const Workload& workload) {
 // points in and hands it on, at least once; of levels with several instances nothing is assumed,
 // and the workbook's timing knows the outermost ports only.
 PortLoad busiest_port(const Arch& arch, const Workload& workload, const PerTensor<double>& bits) {
-  const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
-  const bool outermost_only = nvdla != nullptr && nvdla->mode == NvdlaMode::kSheet;
+  const bool outermost_only = is_by_workbook(arch);
   PortLoad busiest;
   for (const LevelId l : arch.levels.ids()) {
     if (l != LevelId{0} && (outermost_only || arch.instances(l) > 1)) {
@@ -177,7 +177,7 @@ Cycles least_cycles(const Problem& problem, const PerTensor<double>& moved) {
 
 Least least_cost(const Arch& arch, const Workload& workload) {
   const Storage& outermost = arch.levels[LevelId{0}];
-  const bool engine = std::holds_alternative<NvdlaTiming>(arch.compute.timing);
+  const bool engine = timing_model(arch).is_engine;
   double read_bits = 0;
   double write_bits = 0;
   PerTensor<double> moved;
@@ -204,9 +204,7 @@ Least least_cost(const Arch& arch, const Workload& workload) {
 // An engine may compute a layer in the form of Winograd, with 4/9 of the MACs.
 Least least_of_forms(const Arch& arch, const Workload& workload) {
   Least least = least_cost(arch, workload);
-  const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing);
-  const bool may = nvdla != nullptr && nvdla->winograd && nvdla->mode == NvdlaMode::kStripe;
-  if (const auto winograd = may && workload.form == Form{}
+  if (const auto winograd = may_use_winograd(arch) && workload.form == Form{}
                                 ? in_form(workload, {FormKind::kWinograd, 1})
                                 : std::nullopt) {
     const Least other = least_cost(arch, *winograd);

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/diagnostic.hpp"
-#include "workloads/form.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim {
 
@@ -91,40 +91,11 @@ void bind_interval(const Arch& arch, const Workload& workload, Compute& compute)
   compute.issue_interval = *fastest;
 }
 
-// Operands of 16 b at half of the kernels (nvdla/doc, unit description, "Precision parameters").
-void bind_atoms(Arch& arch, const Workload& workload) {
-  auto* timing = std::get_if<NvdlaTiming>(&arch.compute.timing);
-  if (timing == nullptr) {
-    return;
-  }
-  const auto refuse = [&](const std::string& what) {
-    throw ConfigError({{arch.name, 0, 0, arch.compute.name + ".timing", what, ""}});
-  };
-  if (timing->mode == NvdlaMode::kSheet && !view_layer(workload)) {
-    refuse("the workbook knows convolutions and matrix products only; " + workload.name +
-           " is neither");
-  }
-  Bits widest{0};
-  for (const Tensor& tensor : workload.tensors) {
-    widest = tensor.role == Role::kOutput ? widest : std::max(widest, tensor.bits);
-  }
-  const Bits most{timing->wide_operands ? 16 : 8};
-  if (widest > most) {
-    refuse(fmt::format("operands have {} b, and the engine takes {} b at most{}", widest.count(),
-                       most.count(), timing->wide_operands ? "" : " without wide_operands"));
-  }
-  if (widest > Bits{8} && !timing->halved) {
-    timing->halved = true;
-    std::int64_t& kernels = arch.fanouts[timing->array].x;
-    kernels = std::max<std::int64_t>(kernels / 2, 1);
-  }
-}
-
 }  // namespace
 
 Arch bind_widths(Arch arch, const Workload& workload) {
   bind_interval(arch, workload, arch.compute);
-  bind_atoms(arch, workload);
+  timing_model(arch).bind(arch, workload);
   if (!arch.technology) {
     return arch;
   }

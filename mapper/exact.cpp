@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/timing/model.hpp"
 #include "mapper/branch/class_search.hpp"
 #include "mapper/branch/edge_folds.hpp"
 #include "mapper/branch/exhaustive_fallback.hpp"
@@ -127,7 +128,7 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
 
 SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
                           const std::vector<SharedBounds*>& shared) {
-  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+  if (timing_model(space.problem().arch()).is_engine) {
     return search_nvdla(space, options);
   }
   const Deadline deadline(options);

@@ -11,6 +11,7 @@
 
 #include "arch/buffering.hpp"
 #include "core/threads.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/branch/class_search.hpp"
 #include "mapper/branch/exhaustive_fallback.hpp"
 #include "mapper/branch/front_points.hpp"
@@ -416,7 +417,7 @@ Workload workload_of(const Problem& problem, const FrontPoint& point) {
 }
 
 Front search_front(const Mapspace& space, const SearchOptions& options, std::int64_t trial_labels) {
-  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+  if (timing_model(space.problem().arch()).is_engine) {
     return search_engine_front(space, options);
   }
   SearchOptions asked = options;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arch/buffering.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim {
 namespace {
@@ -43,8 +44,10 @@ Need need_of(const Problem& problem, const FanoutExceeded& reason) {
           reason.need};
 }
 
-Need need_of(const Problem& problem, const NotSystolic& reason) {
-  return {problem.arch().fanouts[reason.array].name + ": nothing that a systolic array can run", 1};
+Need need_of(const Problem& problem, const NotRunnable& reason) {
+  return {fmt::format("{}: nothing that a {} can run", problem.arch().fanouts[reason.array].name,
+                      timing_model(problem.arch()).machine),
+          1};
 }
 
 void note_need(InfeasibleReport& report, const std::string& reason, std::int64_t amount) {

@@ -2,8 +2,8 @@
 #include "mapper/membership.hpp"
 
 #include <algorithm>
-#include <variant>
 
+#include "costmodel/timing/model.hpp"
 #include "mapper/mapspace/membership.hpp"
 #include "mapper/nvdla/schedules.hpp"
 
@@ -12,7 +12,7 @@ namespace mapsim {
 std::string why_outside_of(const Mapspace& space, const Mapping& mapping) {
   const Problem& problem = space.problem();
   const Mapping plain = canonical(problem.workload(), mapping);
-  if (!std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing)) {
+  if (!timing_model(problem.arch()).is_engine) {
     return first_breach(space, plain);
   }
   const std::vector<NvdlaSchedule> schedules = nvdla_space(problem, LatencyMode::kRamped).schedules;

@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <variant>
-
+#include "costmodel/timing/model.hpp"
 #include "mapper/mapper.hpp"
 
 namespace mapsim {
 
 void check_supported(const Problem& problem, const Constraints& constraints,
                      std::string_view strategy) {
-  if (strategy != "exact" && std::holds_alternative<NvdlaTiming>(problem.arch().compute.timing)) {
+  if (strategy != "exact" && timing_model(problem.arch()).is_engine) {
     throw UnsupportedSearch(
         fmt::format("{}: an engine after NVDLA has schedules of its own, which the strategy exact "
                     "evaluates one "

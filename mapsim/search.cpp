@@ -6,6 +6,7 @@
 #include "campaign/layer.hpp"
 #include "core/edit_distance.hpp"
 #include "costmodel/mapping_text.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/branch/edge_folds.hpp"
 #include "mapper/mapspace/constraints.hpp"
 #include "mapper/supported.hpp"
@@ -37,7 +38,7 @@ Constraints constraints_of(const Problem& problem, const SearchRequest& request,
 }
 
 Frames frames_of(const Arch& arch, const SearchRequest& request) {
-  if (request.batches && !std::holds_alternative<NvdlaTiming>(arch.compute.timing)) {
+  if (request.batches && !timing_model(arch).is_engine) {
     throw std::invalid_argument{"batches: only for NVDLA-like engines"};
   }
   return request.batches ? Frames::kBatches : Frames::kOne;
@@ -56,8 +57,7 @@ Provenance origin_of(const char* command, const std::vector<std::string>& warnin
 }
 
 bool on_engine(const Solution& solution) {
-  return std::holds_alternative<NvdlaTiming>(solution.problem.arch().compute.timing) &&
-         solution.request.strategy == "exact";
+  return timing_model(solution.problem.arch()).is_engine && solution.request.strategy == "exact";
 }
 
 FrontSolution front_of(Problem problem, const SearchRequest& request,

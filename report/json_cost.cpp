@@ -9,8 +9,7 @@
 
 #include "costmodel/explain.hpp"
 #include "costmodel/mapping_text.hpp"
-#include "costmodel/nvdla/features.hpp"
-#include "costmodel/nvdla/stripe.hpp"
+#include "costmodel/nvdla/engine.hpp"
 #include "costmodel/roofline.hpp"
 #include "report/names.hpp"
 #include "workloads/form.hpp"
@@ -67,18 +66,15 @@ Json time_json(const Problem& problem, const Latency& latency) {
 
 // Banks of the buffer of an engine after NVDLA that the tile of each tensor takes; else null.
 Json banks_json(const Problem& problem, const Counts& counts) {
-  const auto* timing = std::get_if<NvdlaTiming>(&problem.arch().compute.timing);
-  if (timing == nullptr) {
+  const std::optional<BufferBanks> banks = buffer_banks(problem, counts);
+  if (!banks) {
     return {};
   }
-  const PerTensor<Padding> features = feature_words(problem);
   Json used = Json::object();
   for (const TensorId t : problem.workload().tensors.ids()) {
-    const TensorCounts& at = counts.levels[timing->buffer][t];
-    const Bits tile = at.kept ? buffer_tile(problem, features, t, at) : Bits{0};
-    used[problem.workload().tensors[t].name] = banks_for(problem.arch(), *timing, tile);
+    used[problem.workload().tensors[t].name] = banks->used[t];
   }
-  return {{"of", timing->banks}, {"tensors", used}};
+  return {{"of", banks->of}, {"tensors", used}};
 }
 
 Json tensor_json(const TensorCounts& at, const TensorEnergy& energy) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "costmodel/timing/model.hpp"
 #include "report/figures.hpp"
 
 namespace mapsim {
@@ -22,19 +23,20 @@ std::string describe(const Arch& arch, const FanoutExceeded& reason) {
                      reason.have);
 }
 
-std::string describe(const Arch& arch, const NotSystolic& reason) {
+std::string describe(const Arch& arch, const NotRunnable& reason) {
   const std::string& array = arch.fanouts[reason.array].name;
+  const char* machine = timing_model(arch).machine;
   if (!reason.stays) {
-    return array +
-           ": nothing stays in it; a systolic array needs a tensor kept below it, or latched";
+    return fmt::format("{}: nothing stays in it; a {} needs a tensor kept below it, or latched",
+                       array, machine);
   }
   const std::string others =
       reason.stuck ? fmt::format("{} is not shared along an axis", to_string(*reason.stuck))
                    : std::string{"the others would have to move along the same axis"};
   return fmt::format(
-      "{}: {} stays, but {}; in a systolic array each of the others moves along an "
+      "{}: {} stays, but {}; in a {} each of the others moves along an "
       "axis of its own, on which all instances take the same",
-      array, to_string(*reason.stays), others);
+      array, to_string(*reason.stays), others, machine);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string need_text(const std::string& reason, std::int64_t need) {
   if (reason == "latency limit") {
     return grouped(need) + " cycles";
   }
-  if (reason.find("systolic") != std::string::npos) {
+  if (reason.find(": nothing that ") != std::string::npos) {
     return "no size would";
   }
   const bool is_capacity = reason.find("capacity") != std::string::npos;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/timing/model.hpp"
 #include "report/chart.hpp"
 #include "report/figures.hpp"
 #include "report/nest.hpp"
@@ -110,13 +111,8 @@ std::vector<std::string> lines_of(const Arch& arch, const Compute& compute) {
   if (!compute.register_reuse.empty()) {
     lines.push_back("latches " + roles_text(compute.register_reuse));
   }
-  if (const auto* systolic = std::get_if<SystolicTiming>(&compute.timing)) {
-    lines.push_back("systolic in " + arch.fanouts[systolic->array].name);
-  }
-  if (const auto* nvdla = std::get_if<NvdlaTiming>(&compute.timing)) {
-    lines.push_back(
-        fmt::format("stripes of {} to {} outputs", nvdla->least_stripe, nvdla->most_stripe));
-    lines.push_back(fmt::format("{} in {} banks", arch.levels[nvdla->buffer].name, nvdla->banks));
+  for (const std::string& fact : timing_model(arch).facts(arch)) {
+    lines.push_back(fact);
   }
   return lines;
 }
@@ -265,11 +261,11 @@ class ArrayPicture {
       canvas_.words(middle, stays, {Anchor::kMiddle, 11, kInk, true, 0, whole.width});
     }
     if (time.stationary) {
-      const bool engine = std::holds_alternative<NvdlaTiming>(problem_.arch().compute.timing);
-      canvas_.words({middle.x, middle.y + kLine},
-                    fmt::format("{} {}{}", grouped(time.folds), engine ? "stripe" : "fold",
-                                time.folds == 1 ? "" : "s"),
-                    {Anchor::kMiddle});
+      const TimingModel& model = timing_model(problem_.arch());
+      canvas_.words(
+          {middle.x, middle.y + kLine},
+          fmt::format("{} {}", grouped(time.folds), time.folds == 1 ? model.fold : model.folds),
+          {Anchor::kMiddle});
     }
   }
 
@@ -318,7 +314,7 @@ class ArrayPicture {
 
   // What carries a tensor that instances share: neighbours in a systolic array, else the network.
   std::string movement(Role role) const {
-    if (std::holds_alternative<SystolicTiming>(problem_.arch().compute.timing)) {
+    if (timing_model(problem_.arch()).hands_on) {
       return "moves ";
     }
     if (role == Role::kOutput) {
@@ -382,11 +378,8 @@ class ArrayPicture {
 
 // The array of a timing model, or the innermost fanout that is in use, or the first.
 std::optional<FanoutId> array_of(const Arch& arch, const Counts& counts) {
-  if (const auto* systolic = std::get_if<SystolicTiming>(&arch.compute.timing)) {
-    return systolic->array;
-  }
-  if (const auto* nvdla = std::get_if<NvdlaTiming>(&arch.compute.timing)) {
-    return nvdla->array;
+  if (const std::optional<FanoutId> array = mapsim::array_of(arch)) {
+    return array;
   }
   std::optional<FanoutId> found;
   for (const FanoutId f : arch.fanouts.ids()) {

@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/nvdla/engine.hpp"
 #include "costmodel/nvdla/features.hpp"
-#include "costmodel/nvdla/stripe.hpp"
+#include "costmodel/timing/model.hpp"
 #include "report/figures.hpp"
 #include "report/names.hpp"
 #include "report/nest.hpp"
@@ -98,57 +99,54 @@ std::string hop_energies(const Arch& arch, std::vector<std::string>& missing) {
 }
 
 // "; CBUF banks: 4 of I, 8 of W, of 16"
-std::string banks_text(const Problem& problem, const NvdlaTiming& timing, const Counts& counts) {
-  const PerTensor<Padding> words = feature_words(problem);
+std::string banks_text(const Problem& problem, const Counts& counts) {
+  const std::optional<BufferBanks> banks = buffer_banks(problem, counts);
+  if (!banks) {
+    return "";
+  }
   const PerTensor<Padding> moved = feature_paddings(problem, counts.levels[LevelId{0}]);
   std::vector<std::string> used;
   std::string padded;
   for (const TensorId t : problem.workload().tensors.ids()) {
-    const TensorCounts& at = counts.levels[timing.buffer][t];
     const std::string& name = problem.workload().tensors[t].name;
-    if (at.kept) {
-      used.push_back(fmt::format(
-          "{} of {}", banks_for(problem.arch(), timing, buffer_tile(problem, words, t, at)), name));
+    if (counts.levels[banks->buffer][t].kept) {
+      used.push_back(fmt::format("{} of {}", banks->used[t], name));
     }
     if (!moved.empty() && moved[t].whole != moved[t].used) {
       padded += fmt::format("; of {} {:.3g} times what is counted moves", name, moved[t].of(1));
     }
   }
-  return fmt::format("; {} banks: {}, of {}{}", problem.arch().levels[timing.buffer].name,
-                     fmt::join(used, ", "), timing.banks, padded);
+  return fmt::format("; {} banks: {}, of {}{}", problem.arch().levels[banks->buffer].name,
+                     fmt::join(used, ", "), banks->of, padded);
 }
 
 // What an array of a timing model does in the steady latency.
 std::string array_text(const Problem& problem, const Cost& cost) {
   const Latency& latency = cost.latency;
-  const Timing& timing = problem.arch().compute.timing;
-  const auto* systolic = std::get_if<SystolicTiming>(&timing);
-  const auto* nvdla = std::get_if<NvdlaTiming>(&timing);
-  if (systolic == nullptr && nvdla == nullptr) {
+  const std::optional<FanoutId> array = array_of(problem.arch());
+  if (!array) {
     return "";
   }
-  if (nvdla != nullptr && nvdla->mode == NvdlaMode::kSheet) {
+  if (is_by_workbook(problem.arch())) {
     return "times are those of NVIDIA's workbook, whatever the mapping\n";
   }
+  const TimingModel& model = timing_model(problem.arch());
   const ComputeTime& time = latency.compute;
   const auto share = [&](const char* name, Cycles cycles) -> Row {
     return {
         name, grouped(cycles.count()) + " cycles",
         percent(static_cast<double>(cycles.count()) / static_cast<double>(latency.steady.count()))};
   };
-  const std::string word = nvdla != nullptr ? " stripe" : " fold";
-  const std::string flow = dataflow_name(problem.workload(), time);
+  const std::string flow = model.has_dataflow ? dataflow_name(problem.workload(), time) : "";
   const std::string what =
-      (systolic == nullptr || flow.empty() ? "" : flow + ": ") +
-      (time.stationary ? problem.workload().tensors[*time.stationary].name + " stays, in " +
-                             grouped(time.folds) + word + (time.folds == 1 ? "" : "s")
-                       : "nothing stays");
-  const FanoutId array = nvdla != nullptr ? nvdla->array : systolic->array;
-  return fmt::format("{}: {}, {}{}\n", problem.arch().fanouts[array].name,
-                     nvdla != nullptr ? "stripes" : "systolic", what,
-                     nvdla != nullptr ? banks_text(problem, *nvdla, cost.counts) : "") +
-         table({share("busy", time.busy), share("load", time.load),
-                share(nvdla != nullptr ? "behind" : "skew", time.skew),
+      (flow.empty() ? "" : flow + ": ") +
+      (time.stationary
+           ? fmt::format("{} stays, in {} {}", problem.workload().tensors[*time.stationary].name,
+                         grouped(time.folds), time.folds == 1 ? model.fold : model.folds)
+           : "nothing stays");
+  return fmt::format("{}: {}, {}{}\n", problem.arch().fanouts[*array].name, model.word, what,
+                     banks_text(problem, cost.counts)) +
+         table({share("busy", time.busy), share("load", time.load), share(model.skew, time.skew),
                 share("stall", latency.stall)});
 }
 

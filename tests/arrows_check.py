@@ -52,6 +52,9 @@ HOMES = [
     (r"#include <sqlite3", ("campaign/sqlite.cpp",)),
     (r"#include <mpi", ("campaign/mpi_module.cpp",)),
     (r".*\bdouble_buffered\b", ("arch/", "interop/", "report/")),  # arch/buffering.hpp owns the factor
+    # A timing model is named by its own files (docs/decisions/0061); all others ask timing_model().
+    (r".*\b(?:get_if|holds_alternative|get)<\w*Timing>|.*\b(?:Systolic|Nvdla)Timing\b",
+     ("arch/timing", "costmodel/timing/", "costmodel/nvdla/", "mapper/nvdla/", "check/engine.cpp")),
 ]
 
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "costmodel/timing/model.hpp"
 #include "workloads/form.hpp"
 
 namespace mapsim {
@@ -53,7 +54,7 @@ bool moves_zeros(const Arch& arch, const Workload& workload) {
     }
     return tensor.stored_elements.value_or(box) < box;
   };
-  return !std::holds_alternative<NvdlaTiming>(arch.compute.timing) &&
+  return !timing_model(arch).is_engine &&
          std::any_of(workload.tensors.begin(), workload.tensors.end(), has_zeros);
 }
 

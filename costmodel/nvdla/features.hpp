@@ -5,7 +5,7 @@
 #include "arch/timing.hpp"
 #include "costmodel/counts.hpp"
 #include "costmodel/problem.hpp"
-#include "costmodel/timing/systolic.hpp"
+#include "costmodel/timing/array.hpp"
 
 namespace mapsim {
 

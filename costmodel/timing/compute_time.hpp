@@ -8,9 +8,6 @@
 
 namespace mapsim {
 
-class Problem;
-struct Nest;
-
 // What the compute units take by themselves, whatever the memories: the first instance's time.
 struct ComputeTime {
   Cycles busy{0};         // steps at the issue interval
@@ -22,8 +19,5 @@ struct ComputeTime {
   Cycles total() const { return busy + load + skew; }
   friend bool operator==(const ComputeTime&, const ComputeTime&) = default;
 };
-
-// By the timing model of the compute node; `steps` are those of the first instance.
-ComputeTime compute_time(const Problem& problem, const Nest& nest, std::int64_t steps);
 
 }  // namespace mapsim

@@ -219,11 +219,6 @@ ComputeTime time_of(const FoldSequence& folds) {
   return time;
 }
 
-ArrayUse idle_array(const Workload& workload) {
-  const PerDim<std::int64_t> ones(workload.dims.size(), 1);
-  return {ones, ones};
-}
-
 namespace {
 
 constexpr double kNoAxis = 64;  // more than any array has instances, as log2
@@ -249,36 +244,6 @@ double split(const Problem& problem, const SystolicTiming& timing,
     }
   }
   return std::log2(instances);
-}
-
-// All tensors that are kept below the array, or latched.
-PerTensor<std::optional<Stationary>> kept_in_array(const Problem& problem,
-                                                   const SystolicTiming& timing, const Nest& nest) {
-  PerTensor<std::optional<Stationary>> candidates;
-  candidates.resize(problem.workload().tensors.size());
-  const auto offer = [&](TensorId t, std::size_t position) {
-    const DimSet relevant = problem.shape(t).dims;
-    Stationary found{t, position, 0};
-    for (std::size_t i = 0; i < position; ++i) {
-      if (!nest.loops[i].fanout && relevant.contains(nest.loops[i].dim)) {
-        found.folded = i + 1;
-      }
-    }
-    candidates[t] = found;
-  };
-  const std::size_t above = problem.arch().levels_above[timing.array];
-  for (const TensorId t : candidates.ids()) {
-    for (const Placement& place : nest.placements[t]) {
-      if (!candidates[t] && index_of(place.level) >= above) {
-        offer(t, place.position);
-      }
-    }
-    if (!candidates[t] &&
-        problem.arch().compute.register_reuse.contains(problem.workload().tensors[t].role)) {
-      offer(t, nest.loops.size());
-    }
-  }
-  return candidates;
 }
 
 }  // namespace
@@ -323,7 +288,7 @@ TensorSet may_stay(const Problem& problem, const SystolicTiming& timing, const A
 
 Obstacle obstacle_of(const Problem& problem, const SystolicTiming& timing, const Nest& nest) {
   const ArrayUse use = use_of(problem, timing, nest);
-  const auto kept = kept_in_array(problem, timing, nest);
+  const auto kept = kept_in_array(problem, timing.array, nest);
   Obstacle found{std::numeric_limits<double>::infinity(), {}, {}};
   double least = found.excess;
   for (const TensorId t : kept.ids()) {
@@ -340,7 +305,7 @@ Obstacle obstacle_of(const Problem& problem, const SystolicTiming& timing, const
 PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& problem,
                                                            const SystolicTiming& timing,
                                                            const Nest& nest) {
-  auto candidates = kept_in_array(problem, timing, nest);
+  auto candidates = kept_in_array(problem, timing.array, nest);
   const TensorSet able = may_stay(problem, timing, use_of(problem, timing, nest));
   for (const TensorId t : candidates.ids()) {
     if (!able.contains(t)) {
@@ -350,34 +315,24 @@ PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& proble
   return candidates;
 }
 
-Padding padding_of(std::int64_t whole, std::int64_t used) {
-  const std::int64_t common = std::gcd(whole, used);
-  return {whole / common, used / common};
+bool is_padded(const Problem& problem, const SystolicTiming& timing, TensorId tensor) {
+  return timing.whole_tiles && tensor != problem.workload().output() &&
+         roles_in_array(problem.arch(), timing.array)
+             .contains(problem.workload().tensors[tensor].role);
 }
 
-bool is_padded(const Problem& problem, TensorId tensor) {
-  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-  return timing != nullptr && timing->whole_tiles && tensor != problem.workload().output() &&
-         roles_in_array(problem.arch(), *timing).contains(problem.workload().tensors[tensor].role);
-}
-
-bool is_above_array(const Arch& arch, LevelId level) {
-  const auto* timing = std::get_if<SystolicTiming>(&arch.compute.timing);
-  return timing != nullptr && arch.is_above(level, timing->array);
-}
-
-PerTensor<TilePadding> paddings(const Problem& problem, const Nest& nest) {
+PerTensor<TilePadding> paddings(const Problem& problem, const SystolicTiming& timing,
+                                const Nest& nest) {
   PerTensor<TilePadding> found;
-  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-  if (timing == nullptr || !timing->whole_tiles) {
+  if (!timing.whole_tiles) {
     return found;
   }
   found.resize(problem.workload().tensors.size());
-  const Fanout& array = problem.arch().fanouts[timing->array];
-  const auto kept = kept_in_array(problem, *timing, nest);
+  const Fanout& array = problem.arch().fanouts[timing.array];
+  const auto kept = kept_in_array(problem, timing.array, nest);
   for (const TensorId t : found.ids()) {
-    if (is_padded(problem, t) && kept[t]) {
-      const FoldSequence folds = FoldWalk(problem, *timing, nest, kept[t]).folds(0);
+    if (is_padded(problem, timing, t) && kept[t]) {
+      const FoldSequence folds = FoldWalk(problem, timing, nest, kept[t]).folds(0);
       // The first fold is the largest; its load is that of the whole array's rows.
       const std::int64_t whole = folds.first.load * array.x;
       found[t] = {padding_of(folds.count * whole, folds.held), padding_of(whole, folds.first.held)};

@@ -6,7 +6,7 @@
 #include "arch/timing.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/problem.hpp"
-#include "costmodel/timing/compute_time.hpp"
+#include "costmodel/timing/model.hpp"
 
 namespace mapsim {
 
@@ -44,42 +44,19 @@ FoldSequence sequence_of(const Fold& fold);
 FoldSequence join(const SystolicTiming& timing, const FoldSequence& a, const FoldSequence& b);
 FoldSequence repeat(const SystolicTiming& timing, const FoldSequence& a, std::int64_t times);
 
-// What arrives in whole tiles: so many elements move for so many that are used.
-struct Padding {
-  std::int64_t whole = 1;
-  std::int64_t used = 1;
-  double of(double bits) const {
-    return bits * static_cast<double>(whole) / static_cast<double>(used);
-  }
-};
-Padding padding_of(std::int64_t whole, std::int64_t used);  // in lowest terms
-// Under `whole_tiles`, of each tensor above the array, of all folds and of the first one, which is
-// the fullest; of none where nothing is padded. Perfect factors: both are the array's instances for
-// those that the unrolling uses.
-struct TilePadding {
-  Padding all, first;
-};
-PerTensor<TilePadding> paddings(const Problem& problem, const Nest& nest);
+// Under `whole_tiles`, of each tensor above the array; of none where nothing is padded. Perfect
+// factors: all folds are as full, with the array's instances for those that the unrolling uses.
+PerTensor<TilePadding> paddings(const Problem& problem, const SystolicTiming& timing,
+                                const Nest& nest);
 // Does `whole_tiles` pad the tensor?
-bool is_padded(const Problem& problem, TensorId tensor);
-bool is_above_array(const Arch& arch, LevelId level);
+bool is_padded(const Problem& problem, const SystolicTiming& timing, TensorId tensor);
 
 // What they take with the first load and the last wave.
 ComputeTime time_of(const FoldSequence& folds);
 
-// Instances of the array side by side, by dim.
-struct ArrayUse {
-  PerDim<std::int64_t> x, y;
-};
-ArrayUse idle_array(const Workload& workload);
-
 // What an array can run: something stays in it, and every other tensor moves along an axis of its
 // own, on which all instances want the same of it and the fanout can hand it on (multicast, sums:
 // spatial_reduction). An axis on which one instance is in use carries anything.
-struct Obstacle {
-  double excess = 0;  // log2 of the instances that want something else, summed; 0: none
-  std::optional<TensorId> stays, stuck;  // as in NotSystolic
-};
 Obstacle obstacle_if_stays(const Problem& problem, const SystolicTiming& timing,
                            const ArrayUse& use, TensorId stays);
 // Tensors with which there is none.
@@ -87,13 +64,7 @@ TensorSet may_stay(const Problem& problem, const SystolicTiming& timing, const A
 // Of the tensor that is nearest to run with; + 1 for one that is not in the array.
 Obstacle obstacle_of(const Problem& problem, const SystolicTiming& timing, const Nest& nest);
 
-// A tensor that may be what stays: it is kept below the array, or latched at the compute units, and
-// the array can run the others past it.
-struct Stationary {
-  TensorId tensor{};
-  std::size_t position = 0;  // loops above its place
-  std::size_t folded = 0;    // loops up to the innermost one that exchanges it
-};
+// Tensors that are in the array, and past which it can run the others.
 PerTensor<std::optional<Stationary>> stationary_candidates(const Problem& problem,
                                                            const SystolicTiming& timing,
                                                            const Nest& nest);
@@ -104,5 +75,7 @@ inline std::int64_t slip(const SystolicTiming& timing) { return timing.scalesim 
 // What stays is the candidate with which the array is done first (of equals, the one exchanged
 // least often, then the first); the other tensors move with the waves.
 ComputeTime systolic_time(const Problem& problem, const SystolicTiming& timing, const Nest& nest);
+
+const TimingModel& model_of(const SystolicTiming&);
 
 }  // namespace mapsim

@@ -2,10 +2,9 @@
 #include "mapper/bounds/class_bounds.hpp"
 
 #include <algorithm>
-#include <variant>
 
 #include "core/arithmetic.hpp"
-#include "costmodel/timing/systolic.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/graph/array_time.hpp"
 #include "mapper/mapspace/placement.hpp"
 
@@ -13,17 +12,10 @@ namespace mapsim::exact {
 
 std::optional<TensorSet> may_stay_with(const Problem& problem,
                                        const UnrollingClass& unrolling_class) {
-  const auto* timing = std::get_if<SystolicTiming>(&problem.arch().compute.timing);
-  if (timing == nullptr) {
-    return std::nullopt;
-  }
-  ArrayUse use = idle_array(problem.workload());
-  for (const Unroll& unroll : unrolling_class.first) {
-    if (unroll.fanout == timing->array) {
-      (unroll.axis == Axis::kX ? use.x : use.y)[unroll.dim] *= unroll.factor;
-    }
-  }
-  return may_stay(problem, *timing, use);
+  const ArrayModel* array = timing_model(problem.arch()).array;
+  return array != nullptr
+             ? std::optional(array->may_stay(problem, array_use(problem, unrolling_class.first)))
+             : std::nullopt;
 }
 
 ClassBounds::ClassBounds(const Mapspace& space, const Objective& objective)
@@ -70,7 +62,6 @@ ClassBounds::Bound ClassBounds::of(const UnrollingClass& unrolling_class, bool c
   return bound;
 }
 
-// A systolic array takes no less than the steps of its units but for the number of the first cycle.
 // Energies add up in another order than those of one class.
 Key ClassBounds::of(const UnrollingBound::Boxes& boxes) {
   std::vector<FanoutId> used;
@@ -81,10 +72,10 @@ Key ClassBounds::of(const UnrollingBound::Boxes& boxes) {
       used.push_back(f);
     }
   }
-  const auto* timing = std::get_if<SystolicTiming>(&space_.problem().arch().compute.timing);
-  const double early = timing != nullptr ? real(slip(*timing)) : 0;
+  const Problem& problem = space_.problem();
   const Kind& shared = kind(used, std::nullopt);
-  return key(shared, shared.bound->of(boxes) * (1 - kRounding), steps_ / instances - early);
+  return key(shared, shared.bound->of(boxes) * (1 - kRounding),
+             timing_model(problem.arch()).cycles_of_steps(problem, steps_ / instances));
 }
 
 Key ClassBounds::key(const Kind& kind, double energy, double cycles) const {
@@ -99,13 +90,15 @@ double ClassBounds::least_cycles(const UnrollingClass& unrolling_class,
   const Problem& problem = space_.problem();
   const PerDim<std::int64_t> bounds = temporal_bounds(problem.workload(), unrolling_class);
   if (may_stay && !space_.constraints().factors.imperfect) {
-    return least_array_cycles(problem, unrolling_class, bounds, *may_stay);
+    return timing_model(problem.arch())
+        .array->least_cycles(problem, size_of(array_use(problem, unrolling_class.first)), bounds,
+                             *may_stay);
   }
   auto cycles = static_cast<double>(problem.arch().compute.issue_interval);
   for (const std::int64_t bound : bounds) {
     cycles *= real(bound);
   }
-  return cycles;
+  return timing_model(problem.arch()).cycles_of_steps(problem, cycles);
 }
 
 }  // namespace mapsim::exact

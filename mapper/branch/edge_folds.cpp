@@ -12,6 +12,7 @@
 #include "core/threads.hpp"
 #include "costmodel/nest.hpp"
 #include "costmodel/roofline.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/bounds/energy_bound.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/label_search/label_search.hpp"
@@ -106,8 +107,9 @@ class EdgeFolds {
       if (each.share == 1) {
         continue;
       }
-      each.cycles = least_array_cycles(problem_, each.unrolling_class, bounds,
-                                       *may_stay_with(problem_, each.unrolling_class));
+      each.cycles =
+          array_.least_cycles(problem_, size_of(array_use(problem_, each.unrolling_class.first)),
+                              bounds, *may_stay_with(problem_, each.unrolling_class));
       if (each.cycles < known) {
         each.cycles = std::max(each.cycles, roof);
         each.bound = Valuation(any, options_.objective, each.cycles).key(components.data());
@@ -188,7 +190,7 @@ class EdgeFolds {
     query.labels = labels;
     Found found;
     // Of folds whose time goes with the rows and columns in use only the bound is known.
-    const bool full = std::get<SystolicTiming>(problem_.arch().compute.timing).full_folds;
+    const bool full = array_.partial_folds(problem_.arch()) == PartialFolds::kTime;
     const auto bound = [&](double value) {
       return full ? std::max(each.bound.first, value) : each.bound.first;
     };
@@ -250,6 +252,7 @@ class EdgeFolds {
 
   const Mapspace& space_;
   const Problem& problem_;
+  const ArrayModel& array_ = *timing_model(problem_.arch()).array;
   const SearchOptions& options_;
   SearchResult& result_;
   std::optional<double> divisors_ =
@@ -263,8 +266,9 @@ class EdgeFolds {
 bool has_edge_folds(const Mapspace& space, const Objective& objective) {
   const Arch& arch = space.problem().arch();
   const Constraints& constraints = space.constraints();
-  return std::holds_alternative<SystolicTiming>(arch.compute.timing) && arch.fanouts.size() == 1 &&
-         objective.function.uses_latency() && !constraints.spatial &&
+  const ArrayModel* array = timing_model(arch).array;
+  return array != nullptr && array->partial_folds(arch) != PartialFolds::kNone &&
+         arch.fanouts.size() == 1 && objective.function.uses_latency() && !constraints.spatial &&
          !constraints.factors.imperfect && !space.is_ruled();
 }
 

@@ -5,6 +5,7 @@
 
 #include "arch/buffering.hpp"
 #include "costmodel/crossing.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/branch/infeasible.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
 #include "mapper/label_search/imperfect_search.hpp"
@@ -90,9 +91,8 @@ InfeasibleReport least_enlargement(const Mapspace& space) {
     room.need = std::max(room.have, everything);
   }
   InfeasibleReport report;
-  const auto* timing = std::get_if<SystolicTiming>(&space.problem().arch().compute.timing);
-  if (timing != nullptr && !fits(space, rooms)) {  // whatever the rooms
-    add(report, space.problem(), NotSystolic{timing->array, {}, {}},
+  if (timing_model(space.problem().arch()).array != nullptr && !fits(space, rooms)) {  // whatever
+    add(report, space.problem(), NotRunnable{*array_of(space.problem().arch()), {}, {}},
         std::ssize(space.group_by_factors()));
     return report;
   }

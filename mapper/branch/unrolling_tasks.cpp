@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/branch/unrolling_tasks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
-#include <variant>
 
 #include "core/caught.hpp"
 #include "costmodel/crossing.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/label_search/rebuild.hpp"
 #include "mapper/mapper.hpp"
 #include "mapper/mapspace/symmetric_classes.hpp"
@@ -24,23 +26,18 @@ constexpr std::int64_t kBounds = 32;  // worth a task
 }  // namespace
 
 void refuse_what_is_not_proven(const Mapspace& space, const Objective& objective) {
-  if (std::holds_alternative<NvdlaTiming>(space.problem().arch().compute.timing)) {
+  const TimingModel& model = timing_model(space.problem().arch());
+  if (model.is_engine) {
     throw UnsupportedSearch(
         "an engine after NVDLA has schedules of its own (docs/nvdla.md): curves of them are not "
         "searched");
   }
-  if (!tracked(space.problem(), objective).ports || !space.problem().is_timed_by_model()) {
-    return;
-  }
-  if (!std::holds_alternative<SystolicTiming>(space.problem().arch().compute.timing)) {
+  if (model.array != nullptr && tracked(space.problem(), objective).ports &&
+      space.constraints().factors.imperfect) {
     throw UnsupportedSearch(
-        "the exact strategy proves the least energy, but not yet the least time, of machines with "
-        "this timing model; use --strategy annealing, genetic, random or exhaustive");
-  }
-  if (space.constraints().factors.imperfect) {
-    throw UnsupportedSearch(
-        "the exact strategy proves the times of systolic arrays with perfect factors only; leave "
-        "out --imperfect (factors: imperfect)");
+        fmt::format("the exact strategy proves the times of {} with perfect factors only; leave "
+                    "out --imperfect (factors: imperfect)",
+                    model.machines));
   }
 }
 

@@ -1,66 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/graph/array_time.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <variant>
-
-#include "costmodel/timing/systolic.hpp"
+#include <optional>
 
 namespace mapsim::exact {
 
+namespace {
+
+// Cycles of one instance's steps at the issue interval.
+double cycles_of_steps(const StateGraph& graph, const Unrolled& unrolled) {
+  auto cycles = static_cast<double>(graph.problem().arch().compute.issue_interval);
+  for (const DimId d : graph.problem().workload().dims.ids()) {
+    cycles *= static_cast<double>(unrolled.bound(d));
+  }
+  return cycles;
+}
+
+}  // namespace
+
 Padding padding_of(const Problem& problem, const Unrolling& unrolling, TensorId tensor,
                    LevelId level) {
-  if (!is_padded(problem, tensor) || !is_above_array(problem.arch(), level)) {
-    return {};
-  }
-  const FanoutId id = std::get<SystolicTiming>(problem.arch().compute.timing).array;
-  const Fanout& array = problem.arch().fanouts[id];
+  const std::optional<FanoutId> array = array_of(problem.arch());
   std::int64_t used = 1;
   for (const Unroll& unroll : unrolling) {
-    used *= unroll.fanout == id ? unroll.factor : 1;
+    used *= unroll.fanout == array ? unroll.factor : 1;
   }
-  return mapsim::padding_of(array.x * array.y, used);
+  return padding_at(problem, level, tensor, used);
+}
+
+ArrayUse array_use(const Problem& problem, const Unrolling& unrolling) {
+  const std::optional<FanoutId> array = array_of(problem.arch());
+  ArrayUse use = idle_array(problem.workload());
+  for (const Unroll& unroll : unrolling) {
+    if (unroll.fanout == array) {
+      (unroll.axis == Axis::kX ? use.x : use.y)[unroll.dim] *= unroll.factor;
+    }
+  }
+  return use;
+}
+
+double least_compute_cycles(const StateGraph& graph, const Unrolled& unrolled) {
+  return timing_model(graph.problem().arch())
+      .cycles_of_steps(graph.problem(), cycles_of_steps(graph, unrolled));
 }
 
 ArrayTime::ArrayTime(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs)
     : graph_{graph},
       unrolled_{unrolled},
       costs_{costs},
-      timing_{std::get<SystolicTiming>(graph.problem().arch().compute.timing)},
-      steps_{graph.problem().arch().compute.issue_interval},
+      model_{*timing_model(graph.problem().arch()).array},
+      used_{size_of(array_use(graph.problem(), unrolled.unrolling))},
+      steps_{cycles_of_steps(graph, unrolled)},
       cycles_(graph.edges().size()) {
-  const Fanout& array = graph.problem().arch().fanouts[timing_.array];
-  for (const Unroll& unroll : unrolled.unrolling) {
-    if (unroll.fanout == timing_.array) {
-      (unroll.axis == Axis::kX ? columns_ : rows_) *= unroll.factor;
-    }
-  }
-  if (timing_.full_folds) {
-    rows_ = array.y;
-    columns_ = array.x;
-  }
-  for (const DimId d : graph.problem().workload().dims.ids()) {
-    steps_ *= unrolled.bound(d);
-  }
-  const Fold fold = make_fold(steps_, rows_, columns_, 0, Stays::kOperand);
-  without_ = static_cast<double>(time_of(sequence_of(fold)).total().count() - slip(timing_));
-}
-
-// Where in the order sums are resumed does not matter: every fold is as busy as any other.
-double ArrayTime::time(double folds, double tiles, double elements, bool sums) const {
-  const auto count = static_cast<std::int64_t>(folds);
-  const auto first = sums ? static_cast<std::int64_t>(tiles) : count;
-  const auto points = static_cast<std::int64_t>(elements);
-  const auto run = [&](Stays stays, std::int64_t times) {
-    const Fold fold = make_fold(steps_ / count, rows_, columns_, points, stays);
-    return repeat(timing_, sequence_of(fold), times);
-  };
-  FoldSequence all = run(sums ? Stays::kSums : Stays::kOperand, first);
-  if (first < count) {
-    all = join(timing_, all, run(Stays::kResumedSums, count - first));
-  }
-  return static_cast<double>(time_of(all).total().count() - slip(timing_));
+  EqualFolds nothing;
+  nothing.cycles = steps_;
+  without_ = model_.cycles(graph.problem(), used_, nothing);
 }
 
 bool ArrayTime::enters(std::size_t index) const {
@@ -96,7 +90,6 @@ const std::vector<double>& ArrayTime::cycles(std::size_t index) {
   if (cycles.empty()) {
     const BoundaryEdge& edge = graph_.edges()[index];
     const Lattice& lattice = unrolled_.lattices[edge.crossed];
-    const bool sums = edge.tensor == graph_.problem().workload().output();
     const std::vector<double>& elements = costs_.elements(index);
     cycles.assign(lattice.size(), 1.0);
     std::vector<double> distinct(lattice.size(), 1.0);
@@ -111,105 +104,12 @@ const std::vector<double>& ArrayTime::cycles(std::size_t index) {
       });
     }
     for (std::size_t tile = 0; tile < cycles.size(); ++tile) {
-      cycles[tile] = time(cycles[tile], distinct[tile], elements[tile], sums);
+      cycles[tile] =
+          model_.cycles(graph_.problem(), used_,
+                        {edge.tensor, steps_, cycles[tile], distinct[tile], elements[tile]});
     }
   }
   return cycles;
-}
-
-namespace {
-
-// The most elements of a tensor that one instance of the array holds; infinite without a limit.
-// Sums that are added up in it are partial, unless fanouts further in add them.
-double most_elements(const Problem& problem, const SystolicTiming& timing, TensorId t) {
-  const Tensor& tensor = problem.workload().tensors[t];
-  DimSet reduced;
-  for (const DimId d : problem.workload().dims.ids()) {
-    if (problem.workload().dims[d].bound > 1 && !tensor.dims().contains(d)) {
-      reduced.insert(d);
-    }
-  }
-  const bool partial = t == problem.workload().output() && !reduced.empty() &&
-                       timing.array == problem.arch().fanouts.last();
-  const auto bits = static_cast<double>((partial ? tensor.partial_bits : tensor.bits).count());
-  double most = problem.arch().compute.register_reuse.contains(tensor.role) ? 1 : 0;
-  for (std::size_t i = problem.arch().levels_above[timing.array]; i < problem.arch().levels.size();
-       ++i) {
-    const auto l = static_cast<LevelId>(i);
-    if (problem.may_keep(l, t)) {
-      const auto room = problem.room(l, tensor.role);
-      most =
-          std::max(most, room ? std::floor(static_cast<double>(room->count()) / bits) : kInfinity);
-    }
-  }
-  return most;
-}
-
-// What a tensor that stays needs at least: folds, and elements of an instance in all of them.
-struct LeastFolds {
-  double folds = kInfinity;
-  double elements = kInfinity;
-};
-
-// E_d / T_d folds over its dims. A tile of e elements has T_d of at most e for each term of a rank,
-// so that the folds have tiles / e^terms, and all their elements are tiles / e^(terms - 1).
-LeastFolds least_folds(const Problem& problem, const SystolicTiming& timing,
-                       const PerDim<std::int64_t>& bounds, TensorId t) {
-  const double most = most_elements(problem, timing, t);
-  double tiles = 1;
-  std::size_t terms = 1;
-  for (const Rank& rank : problem.workload().tensors[t].ranks) {
-    terms = std::max(terms, rank.terms.size());
-    for (const Term& term : rank.terms) {
-      tiles *= static_cast<double>(bounds[term.dim]);
-    }
-  }
-  if (most < 1) {
-    return {};
-  }
-  const auto power = static_cast<double>(terms);
-  const double folds = std::max(1.0, std::ceil(tiles / std::pow(most, power)));
-  return {folds, std::max(folds, terms == 1 ? tiles : tiles / std::pow(most, power - 1))};
-}
-
-}  // namespace
-
-double least_array_cycles(const Problem& problem, const UnrollingClass& unrolling_class,
-                          const PerDim<std::int64_t>& bounds, TensorSet may_stay, bool remainder) {
-  const auto& timing = std::get<SystolicTiming>(problem.arch().compute.timing);
-  double rows = 1;
-  double columns = 1;
-  for (const Unroll& unroll : unrolling_class.first) {
-    if (unroll.fanout == timing.array && !remainder) {
-      (unroll.axis == Axis::kX ? columns : rows) *= static_cast<double>(unroll.factor);
-    }
-  }
-  if (timing.full_folds) {
-    rows = static_cast<double>(problem.arch().fanouts[timing.array].y);
-    columns = static_cast<double>(problem.arch().fanouts[timing.array].x);
-  }
-  auto steps = static_cast<double>(problem.arch().compute.issue_interval);
-  for (const std::int64_t bound : bounds) {
-    steps *= static_cast<double>(bound);
-  }
-  double least = kInfinity;
-  for (const TensorId t : problem.workload().tensors.ids()) {
-    if (!may_stay.contains(t)) {
-      continue;
-    }
-    const LeastFolds least_of = least_folds(problem, timing, bounds, t);
-    const bool sums = t == problem.workload().output();
-    const double load = sums ? 0 : rows * (timing.hides_load ? 1 : least_of.elements);
-    // Sums leave after rows * elements + columns - 2 cycles: of one column, the more folds the
-    // sooner, and there are no more folds than elements.
-    const bool narrow = sums && columns < 2 && !timing.hides_drain;
-    const double shifted = timing.hides_drain ? 1 : least_of.elements;
-    const double drain = sums ? (narrow ? rows - 1 : rows) * shifted : 0;
-    const double skew = narrow ? 0 : sums ? columns - 2 : rows + columns - 2;
-    least =
-        std::min(least, steps + load + drain + skew * (timing.hides_drain ? 1 : least_of.folds));
-  }
-  return least - static_cast<double>(slip(timing));
 }
 
 }  // namespace mapsim::exact

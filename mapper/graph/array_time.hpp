@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
 #include <vector>
 
+#include "costmodel/timing/model.hpp"
 #include "mapper/graph/edge_costs.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/volume.hpp"
@@ -14,13 +14,19 @@ namespace mapsim::exact {
 Padding padding_of(const Problem& problem, const Unrolling& unrolling, TensorId tensor,
                    LevelId level);
 
-// When a systolic array is done [cycles], by what stays in it: docs/systolic.md. All folds of a
+// The array of the timing model as an unrolling uses it; idle without one.
+ArrayUse array_use(const Problem& problem, const Unrolling& unrolling);
+
+// The compute units take no less [cycles], and exactly this where the timing model has no array.
+double least_compute_cycles(const StateGraph& graph, const Unrolled& unrolled);
+
+// When an array is done [cycles], by what stays in it: docs/systolic.md. All folds of a
 // perfect nest are equal, so it depends on nothing but where that tensor is placed. With several
 // tensors in the array the least of their times counts: a label carries the least so far, which
 // only falls, and an array with none takes less than with any.
 class ArrayTime {
  public:
-  // The timing model is a systolic one. `costs` outlives this.
+  // The timing model has an array. `costs` outlives this.
   ArrayTime(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs);
 
   // As if nothing stayed, a lower bound of all.
@@ -34,23 +40,14 @@ class ArrayTime {
   const std::vector<double>& cycles(std::size_t edge);
 
  private:
-  double time(double folds, double tiles, double elements, bool sums) const;
-
   const StateGraph& graph_;
   const Unrolled& unrolled_;
   EdgeCosts& costs_;
-  const SystolicTiming& timing_;
-  std::int64_t rows_ = 1;
-  std::int64_t columns_ = 1;
-  std::int64_t steps_ = 1;  // of the first instance, at the issue interval
+  const ArrayModel& model_;
+  ArraySize used_;
+  double steps_ = 1;  // cycles of the first instance, at the issue interval
   double without_ = 0;
   std::vector<std::vector<double>> cycles_;  // by edge
 };
-
-// No mapping of the unrolling has a systolic array done sooner [cycles], whatever its tiles;
-// `bounds` are the temporal ones, rounded up; where they were, folds may leave a `remainder`.
-double least_array_cycles(const Problem& problem, const UnrollingClass& unrolling_class,
-                          const PerDim<std::int64_t>& bounds, TensorSet may_stay,
-                          bool remainder = false);
 
 }  // namespace mapsim::exact

@@ -2,8 +2,8 @@
 #include "mapper/graph/state_graph.hpp"
 
 #include <algorithm>
-#include <variant>
 
+#include "arch/timing/array.hpp"
 #include "costmodel/boundary_cost.hpp"
 #include "mapper/graph/volume.hpp"
 #include "mapper/mapspace/factor.hpp"
@@ -285,10 +285,8 @@ void StateGraph::extend_sliding_edge(std::size_t stage, DimId dim, TensorId t, S
 }
 
 bool StateGraph::is_in_array(TensorId t, const Residence& residence) const {
-  const auto* timing = std::get_if<SystolicTiming>(&problem().arch().compute.timing);
-  return timing != nullptr && may_stay_ && may_stay_->contains(t) &&
-         (residence.latch ||
-          index_of(residence.level) >= problem().arch().levels_above[timing->array]);
+  return may_stay_ && may_stay_->contains(t) &&
+         (residence.latch || mapsim::is_in_array(problem().arch(), residence.level));
 }
 
 void StateGraph::make_end(std::size_t residency) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/caught.hpp"
+#include "costmodel/timing/model.hpp"
 #include "mapper/bounds/lattice_rows.hpp"
 #include "mapper/bounds/per_tensor_bound.hpp"
 #include "mapper/label_search/beam_search.hpp"
@@ -15,19 +15,10 @@ namespace mapsim::exact {
 
 namespace {
 
-double steps_cycles(const StateGraph& graph, const Unrolled& unrolled) {
-  auto cycles = static_cast<double>(graph.problem().arch().compute.issue_interval);
-  for (const DimId d : graph.problem().workload().dims.ids()) {
-    cycles *= static_cast<double>(unrolled.bound(d));
-  }
-  return cycles;
-}
-
 std::optional<ArrayTime> array_time(const StateGraph& graph, const Unrolled& unrolled,
                                     EdgeCosts& costs, const Objective& objective) {
   const Problem& problem = graph.problem();
-  const bool systolic = std::holds_alternative<SystolicTiming>(problem.arch().compute.timing);
-  return systolic && tracked(problem, objective).ports
+  return timing_model(problem.arch()).array != nullptr && tracked(problem, objective).ports
              ? std::optional(ArrayTime(graph, unrolled, costs))
              : std::nullopt;
 }
@@ -98,7 +89,7 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
                             std::vector<bool> left_out, double least_second,
                             const Deadline* deadline) {
   const bool is_timed = graph.problem().is_timed_by_model();  // then only leakage is less
-  const Valuation valuation(graph, objective, is_timed ? 0 : steps_cycles(graph, unrolled));
+  const Valuation valuation(graph, objective, is_timed ? 0 : least_compute_cycles(graph, unrolled));
   CompletionBound::Scope scope;
   scope.most = most_energy(valuation, 2 + graph.ports().size(), known, least_second);
   if (!left_out.empty()) {
@@ -126,7 +117,7 @@ Instance::Instance(const StateGraph& graph_in, Unrolled unrolled_in, const Objec
       unrolled{std::move(unrolled_in)},
       costs(graph, unrolled, tracked(graph.problem(), objective), deadline),
       array(array_time(graph, unrolled, costs, objective)),
-      valuation(graph, objective, array ? array->without() : steps_cycles(graph, unrolled)),
+      valuation(graph, objective, array ? array->without() : least_compute_cycles(graph, unrolled)),
       bound(make_bound(graph, unrolled, costs, valuation, known, may_dive && !array, least_second,
                        std::move(left_out), dived)) {
   if (array) {

@@ -111,13 +111,13 @@ std::vector<Fold> least_folds(const Problem& problem, const SystolicTiming& timi
 // Every fold of a padded tensor moves as much as the array takes at most. How many there are.
 int check_padding(const Problem& problem, const SystolicTiming& timing, const Mapping& mapping) {
   const Nest nest = make_nest(problem.workload(), mapping);
-  const PerTensor<TilePadding> padding = paddings(problem, nest);
+  const PerTensor<TilePadding> padding = paddings(problem, timing, nest);
   const auto candidates = stationary_candidates(problem, timing, nest);
   const Fanout& array = problem.arch().fanouts[timing.array];
   int padded = 0;
   EXPECT_EQ(padding.empty(), !timing.whole_tiles);
   for (const TensorId t : padding.ids()) {
-    if (is_padded(problem, t) && candidates[t]) {
+    if (is_padded(problem, timing, t) && candidates[t]) {
       const std::vector<Fold> folds = walk_folds(problem, timing, mapping, candidates[t]);
       std::int64_t whole = 0;
       std::int64_t used = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "arch/timing/array.hpp"
 #include "core/rng.hpp"
 #include "mapper/counting/mapspace_size.hpp"
 #include "random_rules.hpp"
@@ -392,7 +393,7 @@ SearchCase random_systolic_space(std::uint64_t seed, std::int64_t max_size) {
       arch.compute.register_reuse = {kRoles[rng.below(kRoles.size())]};
     }
     Rng more{seed + 1};  // drawn apart, so that the rest stays as it was
-    const RoleSet stay = roles_in_array(arch, timing);
+    const RoleSet stay = roles_in_array(arch, timing.array);
     timing.whole_tiles = timing.full_folds && one_in(more, 2) &&
                          (stay.contains(Role::kInput) || stay.contains(Role::kWeight));
     timing.scalesim = one_in(more, 4);

@@ -64,3 +64,7 @@ int too_long(
   ++x;
   ++x;
 }
+
+bool is_systolic(const Arch& arch) {
+  return std::holds_alternative<SystolicTiming>(arch.compute.timing);
+}
