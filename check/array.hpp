@@ -10,7 +10,7 @@
 
 namespace mapsim::check {
 
-// When an array is done, if the tensor of a edge that brings it into the array stays there. With
+// When an array is done, if the tensor of an edge that brings it into the array stays there. With
 // divisors all folds are alike, so that
 // neither the order of the loops nor what else is placed matters. Of several tensors in the array
 // the one with which it is done first counts.
@@ -19,7 +19,7 @@ class ArrayTimes {
   // The architecture has such an array; the rest outlives this.
   ArrayTimes(const Graph& graph, const Case& at, const Tiles& tiles, EdgeCosts& edge_costs);
   bool enters(std::size_t edge) const;
-  // Cycles of the array, of a edge that enters: [tile].
+  // Cycles of the array, of an edge that enters: [tile].
   const std::vector<double>& cycles(std::size_t edge);
 
  private:

@@ -205,7 +205,7 @@ class Walk {
     }
   }
 
-  // Adds a edge to the label; false: its tile does not fit with the others of the room.
+  // Adds an edge to the label; false: its tile does not fit with the others of the room.
   bool pay(Label& label, std::size_t edge, const double* edge_cost, std::size_t stride,
            std::size_t tile) {
     if (!(edge_cost[0] < kInfinity)) {

@@ -263,7 +263,7 @@ class ForwardSearch {
 
   const BoundaryUse& boundary(std::size_t edge) const { return relaxed_.shares().boundary(edge); }
 
-  // What the relaxation takes for a edge, wherever its tile comes from; `run`: of what slides
+  // What the relaxation takes for an edge, wherever its tile comes from; `run`: of what slides
   // right below a loop over that dim, which starts with the tile.
   const std::vector<double>& prices(std::size_t edge, std::optional<DimId> run) {
     std::vector<double>& prices = prices_[{edge, run}];

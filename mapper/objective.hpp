@@ -54,7 +54,7 @@ Parsed<Objective> parse_objective(std::string_view text);
 std::string to_string(const Objective& objective);  // as parse_objective reads it
 const char* to_string(LatencyMode mode);            // steady, ramped
 
-// 1.2e6 cycles, or 6 ms, which the clock task_window into whole cycles that it does not exceed.
+// 1.2e6 cycles, or 6 ms, which the clock turns into whole cycles that it does not exceed.
 Parsed<Cycles> parse_duration(std::string_view text, Hertz clock);
 
 }  // namespace mapsim

@@ -9,8 +9,8 @@
 namespace mapsim::exact {
 
 // Per node, the least time of a tensor that can still enter the array; `without` where none has
-// entered and the nest may end like that; infinite where nothing can change any more. As with
-// Bound every tile has its room for itself.
+// entered and the nest may end like that; infinite where nothing can change any more. As in
+// CompletionBound every tile has each capacity to itself.
 class ArrayBound {
  public:
   ArrayBound(const StateGraph& graph, const Unrolled& unrolled, EdgeCosts& costs, ArrayTime& array,

@@ -32,7 +32,7 @@ struct BoundRow {
 void keep_listed(const BoundRow& row, std::size_t tiles);
 
 // What edges cost, as far as a completion bound asks: exactly (perfect factors, LatticeRows), or at
-// least (imperfect factors, whose cost depends on the loops outside the edge: HistoryRows).
+// least (imperfect factors, whose cost depends on the loops outside the edge: ImperfectRows).
 class BoundRows {
  public:
   virtual ~BoundRows() = default;

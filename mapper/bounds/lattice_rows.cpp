@@ -77,7 +77,7 @@ std::vector<const double*> LatticeRows::rows_behind(const BoundRow& row,
   return any ? rows : std::vector<const double*>{};
 }
 
-// Loops that lead to other residency, which have been bounded before; those that do not are
+// Loops that lead to another residency, which have been bounded before; those that do not are
 // `neutral`. False: none leads to a node worth looking at.
 bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind,
                               DimSet& neutral) const {

@@ -17,9 +17,10 @@
 namespace mapsim::imperfect {
 
 // What edges cost at least with imperfect factors, whatever the loops outside them: every loop
-// leads from the bound straight to its tile. What makes it admissible: docs/mapper.md. In a coarse
-// lattice a bin costs what its largest extent does and fits if its smallest one does: visits, and
-// the points of windows summed over the tiles, never grow with an extent, footprints never shrink.
+// leads from the bound straight to its tile, so that it makes the fewest tiles: no chain of loops
+// to the same tile costs less (docs/decisions/0008-imperfect-factors.md). In a coarse lattice a bin
+// costs what its largest extent does and fits if its smallest one does: visits, and the points of
+// windows summed over the tiles, never grow with an extent, footprints never shrink.
 class LeastCosts {
  public:
   // `terms`: of each edge. Tables are counted within the deadline: else OutOfBudget.
@@ -29,8 +30,8 @@ class LeastCosts {
 
   std::size_t components() const { return components_; }
   // Of an edge at every tile, [component * tiles + tile]: infinite where the tile does not fit.
-  // With a run: [..] is the tile from which the loop over dim `run` starts, and the tile below may
-  // be any, if it fits.
+  // Given the dim of a run, the index is the tile from which the run starts; the tile below may be
+  // any that fits.
   const Row& costs(std::size_t edge, std::size_t run);
   // The same at single tiles, whether or not they fit.
   struct Table {

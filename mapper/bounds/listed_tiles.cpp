@@ -76,7 +76,7 @@ bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const Comple
   return true;
 }
 
-// Loops to other residency, then those that stay. False: there is none worth looking at.
+// Loops to another residency, then those that stay. False: there is none worth looking at.
 bool LatticeRows::relax_loops_of_listed(const BoundRow& row, const CompletionBound& behind,
                                         const Digits& digits) const {
   const Lattice& lattice = this->lattice(row.stage);

@@ -20,7 +20,7 @@ struct Step {
   std::size_t move = 0;  // kPlace, kSlidingEdge: index in the graph's lists at the node before
 };
 
-// What a step pays for a edge (BoundaryEdge::kMac: the compute units): component k is cost[k *
+// What a step pays for an edge (BoundaryEdge::kMac: the compute units): component k is cost[k *
 // step].
 struct Payment {
   std::size_t edge = BoundaryEdge::kMac;
@@ -61,8 +61,8 @@ void for_each_sliding_edge(const StateGraph& graph, const Lattice& tiles, CostTa
 }
 
 // Calls visit(Step, std::span<const Payment>) for every step that leads on from a node to one of
-// interest, in a fixed order. Some payments may be infinite. `CostTables`: Costs, or what has its
-// tables. `of_interest`: bool(Node); ends are.
+// interest, in a fixed order. Some payments may be infinite. `CostTables`: EdgeCosts, or what has
+// its tables. `of_interest`: bool(Node); ends are.
 template <class CostTables, class OfInterest, class Visit>
 void for_each_move(const StateGraph& graph, const Unrolled& unrolled, CostTables& costs,
                    const Node& at, const OfInterest& of_interest, const Visit& visit) {

@@ -74,7 +74,7 @@ class UnrollingBound {
   // The residency patterns that are not ruled out, best first: of a pattern and an order of its
   // innermost loops the least of each of `weights` is known at once, which a bound that takes each
   // port by itself is not. `first_only`: the best of them alone; of a front, the first that is met.
-  // (group_patterns.cpp)
+  // (residency_patterns.cpp)
   std::vector<Pattern> patterns(const std::vector<BoundWeights>& weights, const KeyOf& key_of,
                                 const Incumbent& known, bool first_only);
 
@@ -123,7 +123,7 @@ class UnrollingBound {
   double sum_of(const Fills& fills) const;
   double least_to_come(std::size_t tensor) const;
   double combine(std::size_t tensor, double best);
-  class Patterns;  // group_patterns.cpp
+  class Patterns;  // residency_patterns.cpp
 
   const Problem& problem_;
   const PerDim<ExtentDomain>& domains_;

@@ -176,7 +176,7 @@ std::vector<mpz_class> mix_letters(const std::vector<mpz_class>& a,
 // Words without equal neighbours have the generating function 1 / (1 - u), u = sum_d x_d / (1 +
 // x_d) (Carlitz), non-empty ones G = u / (1 - u), and j barriers between j + 1 of them G^(j+1) =
 // sum_N C(N-1, j) u^N. Factors come in by the linear functional x_d^c -> H(D_d, c), which
-// task_window u^N into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
+// turns u^N into N! [z^N] prod_d sum_n h_d(n) z^n / n!, a binomial convolution of the h_d.
 std::vector<mpz_class> count_loop_words(const std::vector<std::int64_t>& bounds) {
   Series powers{1};  // of u, under the functional
   for (const std::int64_t bound : bounds) {

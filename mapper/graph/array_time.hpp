@@ -36,7 +36,7 @@ class ArrayTime {
   // May a tensor still enter, and has one?
   bool may_enter(std::size_t residency) const;
   bool has_entered(std::size_t residency) const;
-  // If the tensor of a edge that enters stays: [tile]. Does not look at whether the tile fits.
+  // If the tensor of an edge that enters stays: [tile]. Does not look at whether the tile fits.
   const std::vector<double>& cycles(std::size_t edge);
 
  private:

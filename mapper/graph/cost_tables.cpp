@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs over all tiles of a lattice: costs.cpp says what one tile costs.
+// Costs over all tiles of a lattice: edge_costs.cpp says what one tile costs.
 #include <algorithm>
 #include <array>
 #include <bit>

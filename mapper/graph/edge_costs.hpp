@@ -37,8 +37,8 @@ class EdgeCosts {
   // mac() of what has been asked before. Several tensors may be prepared at once.
   void prepare(TensorId t);
   void prepare();  // all of them
-  // Of a edge at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
-  // itself, or the width of its sums contradicts the stop above.
+  // Of an edge at every tile: [component * tiles + tile]. Infinite where the tile does not fit by
+  // itself, or the width of its sums contradicts that at the residence above.
   const std::vector<double>& plain(std::size_t edge);
   // The same right below a loop that slides along one of the lattice's runs over `dim`:
   // [(component * runs + run) * rests + rest], where `rest` is Lattice::rest of the tile.
@@ -91,7 +91,7 @@ class EdgeCosts {
   const Terms& terms(std::size_t edge);
   void evaluate(const Terms& terms, double trips, std::size_t tile, Slide slide, double* out,
                 std::size_t step) const;
-  // What the rows of a edge's table are made of.
+  // What the rows of an edge's table are made of.
   struct Table {
     const Terms& terms;
     const std::vector<double>& trips;

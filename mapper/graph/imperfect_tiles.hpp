@@ -65,7 +65,7 @@ class Tiles {
     return crossings_[fanout];
   }
   // The smallest extent of the bin behind the used fanouts from `first` up to `end`, of those that
-  // `allowed` contains; 0: none can cross them and is.
+  // `allowed` contains; 0: none of them can cross those.
   std::int64_t least_behind(DimId d, std::size_t bin, std::size_t first, std::size_t end,
                             const Allowed& allowed) const;
 

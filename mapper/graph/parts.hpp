@@ -38,7 +38,7 @@ struct Room {
   std::size_t last_stage = 0;  // the last stage in which a tile can still be placed here
 };
 
-// BoundaryEdge a tensor at stop `to` under its tile at stop `from`, with `crossed` fanouts above
+// A tensor is kept at residence `to`, its last keep being at `from`; `crossed` fanouts lie above
 // the loops that end in the tile. to = kMac: the accesses of the compute units.
 struct BoundaryEdge {
   static constexpr std::size_t kMac = std::numeric_limits<std::size_t>::max();

@@ -84,7 +84,7 @@ class StateGraph {
   // Dims that no loop may cut: those of tensors that were placed ahead of their stage or that are
   // done with.
   DimSet locked(std::size_t stage, std::size_t residency) const;
-  // Energy [pJ] that every nest has paid when it gets to these residency: each element of a tensor
+  // Energy [pJ] that every nest has paid when it gets to this residency: each element of a tensor
   // crosses every boundary on its way at least once.
   double least_paid(std::size_t residency) const;
   const TensorMoves& moves(TensorId t) const { return tensor_moves_[t]; }

@@ -21,14 +21,15 @@ double least_sum(const double* a, const double* b, std::size_t size);
 void multiply_fitting(double* out, const double* factors, double each, const double* bits,
                       double most, std::size_t size);
 
-// A run of the lattice over a dim to a row of other residency; its costs begin at `entry`.
+// A run of the lattice over a dim to a row of another residency; its costs begin at `entry`.
 struct Leg {
   std::size_t from = 0;  // digits
   std::size_t to = 0;
   const double* below = nullptr;  // the row
   std::size_t entry = 0;
 };
-// row[from] = min(row[from], below[to] + costs) of all tiles and legs; costs as in Costs::sliding.
+// row[from] = min(row[from], below[to] + costs) of all tiles and legs; costs as in
+// EdgeCosts::sliding.
 void relax(const Lattice& lattice, DimId dim, std::span<const Leg> legs,
            std::span<const double* const> costs, double* row);
 
@@ -43,7 +44,7 @@ void spread_neutral(std::size_t size, std::size_t stride, std::size_t extents,
 void spread_neutral(const Lattice& lattice, DimId dim, double* row);
 
 // Values on the way of a sliding_edge, one for each run of the lattice over a dim and rest, as in
-// Costs::sliding. `End`: which of a run's tiles a row is about.
+// EdgeCosts::sliding. `End`: which of a run's tiles a row is about.
 enum class End : std::uint8_t { kFrom, kTo };
 // out = min(out, cost + min(row at that end, in)); not `known`: `out` holds nothing yet.
 void extend_runs(const Lattice& lattice, DimId dim, End end, const double* row, const double* in,

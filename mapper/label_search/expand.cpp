@@ -214,7 +214,7 @@ bool Search::cost(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& 
   return true;  // or its bits are infinite
 }
 
-// Adds a edge's costs and room to the newest label; false: it does not fit.
+// Adds an edge's costs and room to the newest label; false: it does not fit.
 bool Search::pay(std::size_t edge, std::size_t tile, const PerDim<Chains::Id>& chains, Run run) {
   double* values = labels().values(static_cast<Labels::Id>(labels().size()) - 1);
   const Terms& terms = terms_[edge];
