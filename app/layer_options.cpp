@@ -104,7 +104,8 @@ CommandOptions options_of(ShowArguments& a) {
             .help = "A page (HTML) with the picture, and the mapping step by step",
             .value = &a.html,
             .needs = {"MAPPING"}},
-           threads_option(a.threads), out_option(a.output.file)}};
+           threads_option(a.threads),
+           out_option(a.output.file)}};
 }
 
 CommandOptions options_of(HistogramArguments& a) {

@@ -55,8 +55,8 @@ struct Slice {
 };
 
 struct TimelineOptions {
-  std::int64_t first = 10'000; // tile steps that are walked from the start
-  std::int64_t samples = 20;   // of what remains: so many stretches of first / samples
+  std::int64_t first = 10'000;  // tile steps that are walked from the start
+  std::int64_t samples = 20;    // of what remains: so many stretches of first / samples
   const std::atomic<bool>* stop = nullptr;
 };
 
