@@ -107,9 +107,12 @@ class EdgeFolds {
       if (each.share == 1) {
         continue;
       }
-      each.cycles =
-          array_.least_cycles(problem_, size_of(array_use(problem_, each.unrolling_class.first)),
-                              bounds, *may_stay_with(problem_, each.unrolling_class));
+      // Where waves cross what a fold occupies, the last fold may occupy a single instance.
+      const bool is_whole = array_.partial_folds(problem_.arch()) == PartialFolds::kTime;
+      const ArraySize used =
+          is_whole ? size_of(array_use(problem_, each.unrolling_class.first)) : ArraySize{};
+      each.cycles = array_.least_cycles(problem_, used, bounds,
+                                        *may_stay_with(problem_, each.unrolling_class));
       if (each.cycles < known) {
         each.cycles = std::max(each.cycles, roof);
         each.bound = Valuation(any, options_.objective, each.cycles).key(components.data());
