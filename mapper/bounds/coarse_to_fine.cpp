@@ -2,7 +2,6 @@
 #include "mapper/bounds/coarse_to_fine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "mapper/bounds/imperfect_rows.hpp"
@@ -28,7 +27,7 @@ constexpr double kSlack = 1e-9;
 // The tiles of a finer lattice that a coarse one stands for, as tables per dim.
 class Finer {
  public:
-  Finer(const Tiles& coarse, const Tiles& fine) : coarse_{coarse}, fine_{fine} {
+  Finer(const Tiles& coarse, const Tiles& fine) : coarse_{coarse} {
     for (std::size_t i = 0; i < fine.dims(); ++i) {
       const auto d = static_cast<DimId>(i);
       const ExtentDomain& extents = coarse.domain(d);  // the largest of each bin
@@ -60,7 +59,6 @@ class Finer {
 
  private:
   const Tiles& coarse_;
-  const Tiles& fine_;
   std::vector<std::vector<std::vector<std::size_t>>> offsets_;  // [dim][coarse bin]
 };
 

@@ -83,7 +83,7 @@ bool ImperfectRows::relax_end(const BoundRow& row) {
   row.values[0] =
       row.component == 0 ? problem.mac_energy().count() * static_cast<double>(problem.macs()) : 0.0;
   for (const std::size_t edge : *end) {
-    row.values[0] += costs_.costs(edge, Run::kNone)[row.component * tiles_.size()];
+    row.values[0] += costs_.table(edge, Run::kNone, row.component).at(0);
   }
   return true;
 }

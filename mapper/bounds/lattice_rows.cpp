@@ -101,10 +101,15 @@ bool LatticeRows::relax_loops(const BoundRow& row, const CompletionBound& behind
   return leads_on;
 }
 
-// What the runs over a dim pay for an edge.
-const double* LatticeRows::paid(std::size_t edge, DimId dim, std::size_t component) {
-  const std::vector<double>& cost = costs_.sliding(edge, dim);
-  return cost.data() + cost.size() / costs_.components() * component;
+// What its runs pay, edge by edge.
+std::vector<const double*> LatticeRows::paid(const StateGraph::SlidingEdge& sliding_edge,
+                                             std::size_t component) {
+  std::vector<const double*> paid;
+  for (const std::size_t edge : sliding_edge.edges) {
+    const std::vector<double>& cost = costs_.sliding(edge, sliding_edge.dim);
+    paid.push_back(cost.data() + cost.size() / costs_.components() * component);
+  }
+  return paid;
 }
 
 // The runs of a sliding edge. False: none leads to a node worth looking at.
@@ -116,10 +121,7 @@ bool LatticeRows::relax_sliding_edge(const BoundRow& row, const CompletionBound&
   if (rows.empty()) {
     return false;
   }
-  std::vector<const double*> costs;
-  for (const std::size_t edge : sliding_edge.edges) {
-    costs.push_back(paid(edge, sliding_edge.dim, row.component));
-  }
+  const std::vector<const double*> costs = paid(sliding_edge, row.component);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();
   relax(lattice, sliding_edge.dim, legs_to(rows, runs, rests), costs, row.values);
   return true;

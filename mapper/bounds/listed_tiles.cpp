@@ -48,10 +48,7 @@ bool LatticeRows::relax_sliding_edge_of_listed(const BoundRow& row, const Comple
   if (rows.empty()) {
     return false;
   }
-  std::vector<const double*> costs;
-  for (const std::size_t edge : sliding_edge.edges) {
-    costs.push_back(paid(edge, sliding_edge.dim, row.component));
-  }
+  const std::vector<const double*> costs = paid(sliding_edge, row.component);
   double* here = row.values;
   const std::size_t stride = lattice.stride(sliding_edge.dim);
   const std::size_t rests = lattice.size() / lattice.positions(sliding_edge.dim).size();

@@ -60,11 +60,6 @@ class LabelSetting {
   bool is_empty() const { return queue_.empty(); }
   const Key& least() const { return queue_.front().key; }
   const std::vector<Queued>& queue() const { return queue_; }
-  // Begins anew; what has been counted stays.
-  void clear() {
-    labels.clear();
-    queue_.clear();
-  }
 
   // Expands labels until one that ends is the best of all, which it returns, or nothing is left
   // that is of use, or `most` have been expanded in all, or time or memory is over: then the best

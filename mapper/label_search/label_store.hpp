@@ -88,10 +88,6 @@ class LabelStore {
     std::reverse(steps.begin(), steps.end());
     return steps;
   }
-  void clear() {
-    labels_.clear();
-    values_.clear();
-  }
 
  private:
   static std::size_t index(Id id) { return static_cast<std::size_t>(id); }
