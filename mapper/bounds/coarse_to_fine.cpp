@@ -2,6 +2,8 @@
 #include "mapper/bounds/coarse_to_fine.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <utility>
 #include <vector>
 
 #include "mapper/bounds/imperfect_rows.hpp"
@@ -21,6 +23,8 @@ namespace {
 
 // A lattice is worth it on the way to one of so many times its tiles.
 constexpr std::size_t kFiner = 3;
+// Ports, of which there are many, are looked at on lattices of no more tiles.
+constexpr std::size_t kTilesWithPorts = 3'000;
 // Sums of the same costs in another order.
 constexpr double kSlack = 1e-9;
 
@@ -67,8 +71,9 @@ bool is_any(const RowTiles& rows) {
 }
 
 // Each coarse tile becomes those that it stands for.
-void refine(const Tiles& coarse, const Tiles& fine, RowTiles& rows) {
+void refine(const Tiles& coarse, const Tiles& fine, RowTiles& rows, Held& held) {
   const Finer children(coarse, fine);
+  std::size_t tiles = 0;
   for (std::vector<std::uint32_t>& row : rows) {
     std::vector<std::uint32_t> longer;
     for (const std::uint32_t tile : row) {
@@ -76,46 +81,114 @@ void refine(const Tiles& coarse, const Tiles& fine, RowTiles& rows) {
     }
     std::sort(longer.begin(), longer.end());
     row = std::move(longer);
+    tiles += row.size();
+    held.grow_to(tiles * sizeof(std::uint32_t));
   }
 }
 
-// Of the listed tiles of a lattice, or of all, those that are not ruled out on it.
-RowTiles survivors(const StateGraph& graph, Tiles& tiles, const RowTiles* listed, double most,
-                   const Deadline& deadline) {
-  tiles.list_digits();
-  tiles.make_crossings();
-  const Gates gates(graph, tiles);
-  const std::vector<Terms> terms = make_terms(graph, tiles, Tracked{});
-  LeastCosts costs(graph, tiles, terms, 1, deadline);
-  ImperfectRows rows(graph, tiles, gates, costs, deadline);
-  const CompletionBound to_go(graph, rows, {nullptr, most, {}, listed}, &deadline);
-  const PaidBound paid(graph, tiles, gates, costs, to_go, deadline);
-  RowTiles found(graph.stages() * graph.residencies());
-  for (std::size_t stage = 0; stage < graph.stages(); ++stage) {
-    for (std::size_t residency = 0; residency < graph.residencies(); ++residency) {
-      const double* so_far = paid.at(stage, residency);
-      const double* rest = to_go.row(0, stage, residency);
-      std::vector<std::uint32_t>& row = found[stage * graph.residencies() + residency];
-      for (std::size_t tile = 0; so_far != nullptr && tile < tiles.size(); ++tile) {
-        if (so_far[tile] + rest[tile] <= most * (1 + kSlack)) {
-          row.push_back(static_cast<std::uint32_t>(tile));
+// Both bounds on one lattice.
+class Survivors {
+ public:
+  Survivors(const StateGraph& graph, Tiles& tiles, const RowTiles* listed, const Interest& interest,
+            std::size_t components, std::vector<double> least, const Deadline& deadline)
+      : graph_{listed_digits(graph, tiles)},
+        tiles_{tiles},
+        interest_{interest},
+        gates_{graph, tiles},
+        terms_{make_terms(graph, tiles, {components > 1, false})},
+        costs_{graph, tiles, terms_, components, deadline},
+        rows_{graph, tiles, gates_, costs_, deadline},
+        to_go_{graph, rows_, {nullptr, most(interest, least), {}, listed}, &deadline},
+        figures_{std::move(least)} {
+    for (std::size_t component = 0; component < components; ++component) {
+      paid_.emplace_back(graph, tiles, gates_, costs_, to_go_, component, deadline);
+    }
+  }
+
+  // What every nest needs, per component.
+  std::vector<double> least() const {
+    std::vector<double> least = figures_;
+    for (std::size_t k = 0; k < paid_.size(); ++k) {
+      least[k] = kInfinity;
+      for (const std::size_t residency : graph_.starts()) {
+        least[k] = std::min(least[k], to_go_.row(k, 0, residency)[tiles_.size() - 1]);
+      }
+    }
+    return least;
+  }
+
+  // The tiles of all rows that are not ruled out.
+  RowTiles list() {
+    RowTiles found(graph_.stages() * graph_.residencies());
+    for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
+      for (std::size_t residency = 0; residency < graph_.residencies(); ++residency) {
+        for (std::size_t tile = 0;
+             paid_.front().at(stage, residency) != nullptr && tile < tiles_.size(); ++tile) {
+          if (is_of_interest(stage, residency, tile)) {
+            found[stage * graph_.residencies() + residency].push_back(
+                static_cast<std::uint32_t>(tile));
+          }
         }
       }
     }
+    return found;
   }
-  return found;
-}
+
+ private:
+  static double most(const Interest& interest, const std::vector<double>& least) {
+    return most_energy(interest.valuation, least, interest.known);
+  }
+  static const StateGraph& listed_digits(const StateGraph& graph, Tiles& tiles) {
+    tiles.list_digits();
+    tiles.make_crossings();
+    return graph;
+  }
+  bool is_of_interest(std::size_t stage, std::size_t residency, std::size_t tile) {
+    for (std::size_t k = 0; k < paid_.size(); ++k) {
+      figures_[k] = (paid_[k].at(stage, residency)[tile] + to_go_.row(k, stage, residency)[tile]) *
+                    (1 - kSlack);
+      if (!(figures_[k] < kInfinity)) {
+        return false;
+      }
+    }
+    return !interest_.known.rules_out(interest_.valuation.key(figures_.data()));
+  }
+
+  const StateGraph& graph_;
+  Tiles& tiles_;
+  const Interest& interest_;
+  Gates gates_;
+  std::vector<Terms> terms_;
+  LeastCosts costs_;
+  ImperfectRows rows_;
+  CompletionBound to_go_;
+  std::deque<PaidBound> paid_;   // per component
+  std::vector<double> figures_;  // of those that are not looked at, what every nest needs
+};
 
 }  // namespace
 
+std::size_t bytes_of(const RowTiles& rows) {
+  std::size_t tiles = 0;
+  for (const std::vector<std::uint32_t>& row : rows) {
+    tiles += row.size();
+  }
+  return tiles * sizeof(std::uint32_t);
+}
+
 std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
                                         const UnrollingClass& unrolling_class, const Tiles& tiles,
-                                        double most, const Deadline& deadline,
+                                        const Interest& interest, const Deadline& deadline,
                                         std::span<const std::size_t> counts) {
   std::optional<RowTiles> listed;  // of `coarse`
   std::optional<Tiles> coarse;
+  Held held(&deadline);
+  std::vector<double> least(interest.components + 1);  // that every nest needs
   for (const std::size_t count : counts) {
-    if (!(most < kInfinity) || tiles.size() < kFiner * count) {
+    const std::size_t components = count <= kTilesWithPorts ? interest.components : 1;
+    if (interest.known.points().empty() || tiles.size() < kFiner * count ||
+        (components == 1 &&
+         !(most_energy(interest.valuation, least, interest.known) < kInfinity))) {
       break;
     }
     Tiles finer(graph.space(), unrolling_class, graph.used(), count);
@@ -123,16 +196,21 @@ std::optional<RowTiles> surviving_tiles(const StateGraph& graph,
       break;  // extents are too few to join
     }
     if (listed) {
-      refine(*coarse, finer, *listed);
+      refine(*coarse, finer, *listed, held);
     }
     coarse.emplace(std::move(finer));
-    listed = survivors(graph, *coarse, listed ? &*listed : nullptr, most, deadline);
+    Survivors survivors(graph, *coarse, listed ? &*listed : nullptr, interest, components, least,
+                        deadline);
+    if (components > 1) {
+      least = survivors.least();
+    }
+    listed = survivors.list();
     if (!is_any(*listed)) {
       return listed;
     }
   }
   if (listed) {
-    refine(*coarse, tiles, *listed);
+    refine(*coarse, tiles, *listed, held);
   }
   return listed;
 }

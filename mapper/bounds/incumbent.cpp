@@ -64,12 +64,11 @@ Incumbent Incumbent::without_tags() const {
   return known;
 }
 
-double most_energy(const Valuation& valuation, std::size_t components, const Incumbent& known,
+double most_energy(const Valuation& valuation, std::vector<double> least, const Incumbent& known,
                    double least_second) {
-  std::vector<double> values(components);
   const auto is_beyond = [&](double energy) {
-    values[0] = energy;
-    const Key key = valuation.key(values.data());
+    least[0] = energy;
+    const Key key = valuation.key(least.data());
     return known.rules_out(known.is_front() ? Key{key.first, std::max(key.second, least_second)}
                                             : key);
   };

@@ -49,9 +49,10 @@ class Incumbent {
   std::vector<Point> points_;  // of a front
 };
 
-// The most energy [pJ] that what is known does not rule out: other components can only add to the
-// figures. Negative: there is none. `least_second`: of the second figure of a front.
-double most_energy(const Valuation& valuation, std::size_t components, const Incumbent& known,
+// The most energy [pJ] that what is known does not rule out, where no mapping needs less than
+// `least` per component (energy not looked at; other components can only add to the figures).
+// Negative: there is none. `least_second`: of the second figure of a front.
+double most_energy(const Valuation& valuation, std::vector<double> least, const Incumbent& known,
                    double least_second = 0);
 
 }  // namespace mapsim::exact

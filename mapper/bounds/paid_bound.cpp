@@ -12,13 +12,16 @@ using exact::kInfinity;
 using exact::StateGraph;
 
 PaidBound::PaidBound(const StateGraph& graph, const Tiles& tiles, const Gates& gates,
-                     LeastCosts& costs, const CompletionBound& to_go, const Deadline& deadline)
+                     LeastCosts& costs, const CompletionBound& to_go, std::size_t component,
+                     const Deadline& deadline)
     : graph_{graph},
       tiles_{tiles},
       gates_{gates},
       costs_{costs},
       to_go_{to_go},
-      rows_(graph.stages() * graph.residencies()) {
+      component_{component},
+      rows_(graph.stages() * graph.residencies()),
+      held_{&deadline} {
   for (const std::size_t residency : graph.starts()) {
     if (double* start = row(0, residency)) {
       start[tiles.size() - 1] = 0;
@@ -34,6 +37,11 @@ PaidBound::PaidBound(const StateGraph& graph, const Tiles& tiles, const Gates& g
   }
 }
 
+// At all tiles.
+const double* PaidBound::costs(std::size_t edge, std::size_t run) {
+  return &costs_.costs(edge, run)[component_ * tiles_.size()];
+}
+
 // Null: nothing of interest leads on from there.
 double* PaidBound::row(std::size_t stage, std::size_t residency) {
   if (!graph_.reachable(stage, residency) || !to_go_.is_live(stage, residency)) {
@@ -41,6 +49,7 @@ double* PaidBound::row(std::size_t stage, std::size_t residency) {
   }
   Row& row = rows_[stage * graph_.residencies() + residency];
   if (row.empty()) {
+    held_.take(tiles_.size() * sizeof(double));
     row.assign(tiles_.size(), kInfinity);
   }
   return row.data();
@@ -68,8 +77,7 @@ void PaidBound::spread(std::size_t stage, std::size_t residency) {
   }
   for (const StateGraph::Place& place : graph_.places(stage, residency)) {
     if (double* there = row(stage, place.target)) {
-      exact::take_least_sum(there, here, costs_.costs(place.edge, Run::kNone).data(),
-                            tiles_.size());
+      exact::take_least_sum(there, here, costs(place.edge, Run::kNone), tiles_.size());
     }
   }
   for (const StateGraph::SlidingEdge& sliding_edge : graph_.sliding_edges(stage, residency)) {
@@ -104,7 +112,7 @@ void PaidBound::slide(const StateGraph::SlidingEdge& sliding_edge, const double*
                       double* there) {
   Row from(here, here + tiles_.size());
   for (const std::size_t edge : sliding_edge.edges) {
-    const Row& cost = costs_.costs(edge, index_of(sliding_edge.dim));
+    const double* cost = costs(edge, index_of(sliding_edge.dim));
     for (std::size_t tile = 0; tile < from.size(); ++tile) {
       from[tile] += cost[tile];
     }

@@ -10,13 +10,14 @@
 
 namespace mapsim::imperfect {
 
-// What a nest has paid [pJ] at least when it gets to a node: as the completion bound, but from the
-// outside in. Rows that the completion bound found to lead nowhere are left out.
+// What a nest has paid at least of one component when it gets to a node: as the completion bound,
+// but from the outside in. Rows that the completion bound found to lead nowhere are left out.
 class PaidBound {
  public:
   // Within the deadline: else OutOfBudget.
   PaidBound(const exact::StateGraph& graph, const Tiles& tiles, const Gates& gates,
-            LeastCosts& costs, const exact::CompletionBound& to_go, const Deadline& deadline);
+            LeastCosts& costs, const exact::CompletionBound& to_go, std::size_t component,
+            const Deadline& deadline);
   // At all tiles; null: no nest of interest gets there.
   const double* at(std::size_t stage, std::size_t residency) const {
     const Row& row = rows_[stage * graph_.residencies() + residency];
@@ -26,6 +27,7 @@ class PaidBound {
  private:
   using Row = std::vector<double>;
 
+  const double* costs(std::size_t edge, std::size_t run);
   double* row(std::size_t stage, std::size_t residency);
   void spread(std::size_t stage, std::size_t residency);
   void spread_loops(DimId d, double* row) const;
@@ -39,7 +41,9 @@ class PaidBound {
   const Gates& gates_;
   LeastCosts& costs_;
   const exact::CompletionBound& to_go_;
+  std::size_t component_;
   std::vector<Row> rows_;
+  Held held_;
 };
 
 }  // namespace mapsim::imperfect

@@ -30,7 +30,7 @@ class Search {
  public:
   Search(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
          const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
-         std::size_t most = Tiles::kAll);
+         std::size_t most = Tiles::kAll, std::span<const std::size_t> lattices = kOnTheWay);
   exact::Key root();
   exact::Key chainless_bound(Loops loops);
   Outcome run();
@@ -94,6 +94,7 @@ class Search {
   const Objective& objective_;
   const exact::LabelQuery& query_;
   const Deadline& deadline_;
+  std::span<const std::size_t> lattices_;  // on the way to the fine one
   Held held_;
   Tiles tiles_;
   Gates gates_;

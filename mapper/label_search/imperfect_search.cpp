@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "costmodel/evaluate.hpp"
-#include "mapper/bounds/coarse_to_fine.hpp"
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/label_search/capacity_use.hpp"
 #include "mapper/label_search/deferred_costs.hpp"
@@ -25,19 +24,22 @@ namespace {
 
 // Labels that know no loops, at most.
 constexpr std::int64_t kChainlessLabels = 50'000;
-// Labels for extents at which nothing stands: as many as the search took without them, and these.
+// Labels for extents at which nothing stands: as many as the search took without them, and these;
+// or so many where only the second figure may get better, of which nothing is claimed.
 constexpr std::int64_t kBareLabels = 50'000;
+constexpr std::int64_t kTieLabels = 5'000;
 
 }  // namespace
 
 Search::Search(const StateGraph& graph, const UnrollingClass& unrolling_class,
                const Objective& objective, const exact::LabelQuery& query, const Deadline& deadline,
-               std::size_t most)
+               std::size_t most, std::span<const std::size_t> lattices)
     : graph_{graph},
       unrolling_class_{unrolling_class},
       objective_{objective},
       query_{query},
       deadline_{deadline},
+      lattices_{lattices},
       held_{&deadline},
       tiles_{graph.space(), unrolling_class, graph.used(), most},
       gates_{graph, tiles_},
@@ -65,15 +67,16 @@ bool Search::make_bound() {
   if (left < 0) {
     return false;
   }
+  const double steps = steps_of(PerDim<Chains::Id>(tiles_.dims(), chains_.none()), 0) *
+                       static_cast<double>(graph_.problem().arch().compute.issue_interval);
+  const exact::Valuation valuation{graph_, objective_, steps};
   exact::CompletionBound::Scope scope;
   if (!known_.points().empty()) {
-    const double steps = steps_of(PerDim<Chains::Id>(tiles_.dims(), chains_.none()), 0) *
-                         static_cast<double>(graph_.problem().arch().compute.issue_interval);
-    scope.most = exact::most_energy({graph_, objective_, steps}, components_ + 1, known_);
+    scope.most = most_energy(valuation, std::vector<double>(components_ + 1), known_);
   }
   const bool is_made = is_within_budget([&] {
-    const std::optional<exact::RowTiles> listed =
-        surviving_tiles(graph_, unrolling_class_, tiles_, scope.most, deadline_);
+    const std::optional<exact::RowTiles> listed = surviving_tiles(
+        graph_, unrolling_class_, tiles_, {valuation, components_, known_}, deadline_, lattices_);
     if (listed) {
       scope.listed = &*listed;
       is_ruled_out_ =
@@ -81,7 +84,7 @@ bool Search::make_bound() {
       if (is_ruled_out_) {
         return;
       }
-      held_.take(tiles_.bytes_of_digits());
+      held_.take(bytes_of(*listed) + tiles_.bytes_of_digits());
       tiles_.list_digits();
     }
     held_.take(tiles_.bytes_of_crossings());
@@ -229,7 +232,10 @@ void Search::prove(Key forgotten, Outcome& outcome) {
     forgotten = std::max(forgotten, key);
   }
   restart(Loops::kAnywhere, true);
-  explore(std::min(most_labels_, outcome.labels + labels + kBareLabels), outcome);
+  const bool is_tie = !known_.is_front() && !objective_.exact_ties &&
+                      forgotten.first >= known_.limit().first * (1 - 3 * kRounding);
+  explore(std::min(most_labels_, outcome.labels + (is_tie ? kTieLabels : labels + kBareLabels)),
+          outcome);
   outcome.bound = std::max(outcome.bound, forgotten);
 }
 
@@ -369,8 +375,8 @@ Key key_of_cost(const Objective& objective, const Cost& cost) {
 
 Outcome search_class(const StateGraph& graph, const UnrollingClass& unrolling_class,
                      const Objective& objective, const exact::LabelQuery& query,
-                     const Deadline& deadline) {
-  return Search(graph, unrolling_class, objective, query, deadline).run();
+                     const Deadline& deadline, std::span<const std::size_t> lattices) {
+  return Search(graph, unrolling_class, objective, query, deadline, Tiles::kAll, lattices).run();
 }
 
 Key chainless_bound(const StateGraph& graph, const UnrollingClass& unrolling_class,

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "mapper/bounds/coarse_to_fine.hpp"
 #include "mapper/deadline.hpp"
 #include "mapper/graph/state_graph.hpp"
 #include "mapper/graph/valuation.hpp"
@@ -45,10 +47,11 @@ struct Outcome {
 };
 
 // The best mapping of one unrolling of an imperfect space, or all of a front, as far as what the
-// query knows does not cover them. Its tick is not asked.
+// query knows does not cover them. Its tick is not asked. `lattices`: tiles of those on the way to
+// the fine one (surviving_tiles).
 Outcome search_class(const exact::StateGraph& graph, const UnrollingClass& unrolling_class,
                      const Objective& objective, const exact::LabelQuery& query,
-                     const Deadline& deadline);
+                     const Deadline& deadline, std::span<const std::size_t> lattices = kOnTheWay);
 
 // No mapping of the unrolling is better: the least of labels that know where tensors are kept and
 // not by which loops, or only how many tiles these made (`counted`; decision 33). At most half of

@@ -48,9 +48,10 @@ CompletionBound make_bound(const StateGraph& graph, const Unrolled& unrolled, Ed
     scope.reachable = graph.reachable_without(left_out);
   }
   const auto find_most = [&] {
-    scope.most = known.points().empty()
-                     ? kInfinity
-                     : most_energy(valuation, costs.components(), known, least_second);
+    scope.most =
+        known.points().empty()
+            ? kInfinity
+            : most_energy(valuation, std::vector<double>(costs.components()), known, least_second);
     return scope.most < kInfinity;
   };
   const bool is_limited = find_most();
@@ -91,7 +92,8 @@ bool is_ruled_out_by_energy(const StateGraph& graph, const Unrolled& unrolled,
   const bool is_timed = graph.problem().is_timed_by_model();  // then only leakage is less
   const Valuation valuation(graph, objective, is_timed ? 0 : least_compute_cycles(graph, unrolled));
   CompletionBound::Scope scope;
-  scope.most = most_energy(valuation, 2 + graph.ports().size(), known, least_second);
+  scope.most =
+      most_energy(valuation, std::vector<double>(2 + graph.ports().size()), known, least_second);
   if (!left_out.empty()) {
     scope.reachable = graph.reachable_without(left_out);
   }

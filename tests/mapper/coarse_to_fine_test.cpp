@@ -6,11 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "mapper/bounds/imperfect_rows.hpp"
 #include "mapper/bounds/paid_bound.hpp"
 #include "mapper/branch/unrolling_tasks.hpp"
+#include "mapper/label_search/imperfect_search.hpp"
 #include "random_space.hpp"
 
 namespace mapsim {
@@ -46,8 +48,12 @@ std::int64_t left_out(const StateGraph& graph, const UnrollingClass& unrollings,
   std::iota(every.begin(), every.end(), std::uint32_t{0});
   const exact::RowTiles everywhere(graph.stages() * graph.residencies(), every);
   const CompletionBound all{graph, rows, {nullptr, most, {}, &everywhere}, &deadline};
-  const imperfect::PaidBound paid{graph, tiles, gates, costs, all, deadline};
-  const auto listed = surviving_tiles(graph, unrollings, tiles, most, deadline, kFewTiles);
+  const imperfect::PaidBound paid{graph, tiles, gates, costs, all, 0, deadline};
+  const Objective energy = Objective::kEnergy;
+  const exact::Valuation valuation{graph, energy, 0};
+  const exact::Incumbent known{exact::Key{most}};
+  const auto listed =
+      surviving_tiles(graph, unrollings, tiles, {valuation, 1, known}, deadline, kFewTiles);
   if (!listed || !(root < exact::kInfinity)) {
     return 0;
   }
@@ -93,6 +99,47 @@ TEST(CoarseToFine, LeavesOutNoNodeOfInterest) {
   }
 }
 
+// With an incumbent that is little worse than the best, a search by any objective ends where it
+// does without coarse lattices.
+TEST(CoarseToFine, LosesNoOptimum) {
+  const Deadline deadline{SearchOptions{}};
+  std::int64_t ruled_out = 0;
+  for (std::uint64_t seed = 63'000; seed < 63'015; ++seed) {
+    const SearchCase random = seed % 3 == 0 ? random_ruled_imperfect_space(seed, 3'000)
+                                            : random_imperfect_space(seed, 3'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+      const exact::UnrollingTasks classes{space, objective};
+      for (std::size_t g = 0; g < classes.size(); ++g) {
+        const UnrollingClass& unrollings = space.group_by_factors()[g];
+        const auto search = [&](const exact::Incumbent& known,
+                                std::span<const std::size_t> lattices) {
+          exact::LabelQuery query;
+          query.known = known;
+          return imperfect::search_class(classes.graph(g), unrollings, objective, query, deadline,
+                                         lattices);
+        };
+        const imperfect::Outcome best = search({}, {});
+        if (!best.best) {
+          continue;
+        }
+        for (const double slack : {1 + 1e-6, 1.02, 1.5}) {
+          const imperfect::Outcome part =
+              search(exact::Key{best.key.first * slack, best.key.second * slack}, kFewTiles);
+          ASSERT_TRUE(part.best) << "seed " << seed;
+          EXPECT_NEAR(part.key.first, best.key.first, best.key.first * kNear) << "seed " << seed;
+          EXPECT_NEAR(part.key.second, best.key.second, best.key.second * kNear) << "seed " << seed;
+        }
+        const imperfect::Outcome none = search(exact::Key{best.key.first * 0.95, 0}, kFewTiles);
+        EXPECT_FALSE(none.best) << "seed " << seed;
+        ruled_out += none.states == 0 ? 1 : 0;  // without a bound on the fine lattice
+      }
+    }
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+  EXPECT_GT(ruled_out, 5);
+}
+
 // A limit that no mapping keeps leaves nothing, where the coarse lattices can tell.
 TEST(CoarseToFine, LeavesNothingBelowTheLeast) {
   std::int64_t none = 0;
@@ -101,8 +148,11 @@ TEST(CoarseToFine, LeavesNothingBelowTheLeast) {
     const Mapspace space{random.problem, random.constraints};
     const exact::UnrollingTasks classes{space, Objective::kEnergy};
     const imperfect::Tiles tiles{space, space.group_by_factors().front(), classes.graph(0).used()};
-    const auto listed = surviving_tiles(classes.graph(0), space.group_by_factors().front(), tiles,
-                                        1e-3, Deadline{SearchOptions{}}, kFewTiles);
+    const exact::Valuation valuation{classes.graph(0), Objective::kEnergy, 0};
+    const exact::Incumbent known{exact::Key{1e-3}};
+    const auto listed =
+        surviving_tiles(classes.graph(0), space.group_by_factors().front(), tiles,
+                        {valuation, 1, known}, Deadline{SearchOptions{}}, kFewTiles);
     for (const auto& row : listed.value_or(exact::RowTiles{})) {
       EXPECT_TRUE(row.empty()) << "seed " << seed;
     }
