@@ -240,6 +240,7 @@ Answer run(const ImportArguments& arguments) {
     throw UsageError(
         fmt::format("cannot make the folder '{}': {}", arguments.folder, failure.message()));
   }
+  const Uninterrupted all_or_none;
   std::deque<OutputFile> open;  // all of them, before anything is written
   for (const ImportedFile& file : imported.files) {
     open.emplace_back((fs::path{arguments.folder} / file.name).string());

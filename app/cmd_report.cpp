@@ -76,6 +76,7 @@ void write_figures(const Page& page, const std::string& folder) {
   if (error) {
     throw UsageError(fmt::format("cannot write '{}': {}", folder, error.message()));
   }
+  const Uninterrupted all_or_none;
   for (const Section& section : page.sections) {
     for (const auto& part : section.parts) {
       if (const auto* figure = std::get_if<PageFigure>(&part)) {

@@ -3,11 +3,12 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "app/command.hpp"
+#include "app/watch.hpp"
 #include "campaign/results.hpp"
 #include "campaign/store.hpp"
-#include "core/diagnostic.hpp"
 
 namespace mapsim {
 
@@ -22,30 +23,49 @@ Answer run(const ResultsArguments& arguments) {
 
 namespace {
 
-void merge_all(const MergeArguments& arguments) {
+// A database that was not there before and is not done goes, with what SQLite keeps beside it.
+class Made {
+ public:
+  explicit Made(std::string path)
+      : path_{std::move(path)}, was_there_{std::filesystem::exists(path_)} {}
+  ~Made() {
+    for (const char* part : {"", "-wal", "-shm"}) {
+      std::error_code ignored;
+      if (!was_there_ && !done_) {
+        std::filesystem::remove(path_ + part, ignored);
+      }
+    }
+  }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+  void keep() { done_ = true; }
+
+ private:
+  std::string path_;
+  bool was_there_;
+  bool done_ = false;
+};
+
+void merge_all(const MergeArguments& arguments, const std::atomic<bool>& stop) {
+  for (const std::string& input : arguments.inputs) {
+    Store{input, Store::Open::kExisting}.check(&stop);  // before anything is made
+  }
+  Made made{arguments.database};
   Store store{arguments.database, Store::Open::kOrNew};
   for (const std::string& input : arguments.inputs) {
-    store.merge(input);
+    store.merge(input, &stop);
   }
+  made.keep();
 }
 
 }  // namespace
 
 Answer run(const MergeArguments& arguments) {
-  for (const std::string& input : arguments.inputs) {
-    Store{input, Store::Open::kExisting}.check();  // before anything is made
-  }
-  const bool is_new = !std::filesystem::exists(arguments.database);
+  const Watch watch{{"merging", "stop; the same command goes on from here"}};
   try {
-    merge_all(arguments);
-  } catch (const ConfigError&) {
-    for (const char* part : {"", "-wal", "-shm"}) {
-      std::error_code ignored;
-      if (is_new) {
-        std::filesystem::remove(arguments.database + part, ignored);
-      }
-    }
-    throw;
+    merge_all(arguments, watch.stop());
+  } catch (const DatabaseInterrupted&) {
+    return {kInterrupted, "", "interrupted: not everything was merged"};
   }
   return {kDone,
           fmt::format("{}: merged {} databases\n", arguments.database, arguments.inputs.size())};

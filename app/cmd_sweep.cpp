@@ -9,6 +9,7 @@
 #include "app/space.hpp"
 #include "app/watch.hpp"
 #include "campaign/mpi.hpp"
+#include "campaign/sqlite.hpp"
 #include "campaign/sweep.hpp"
 #include "campaign/warnings.hpp"
 
@@ -81,7 +82,12 @@ Answer run(const SweepArguments& arguments) {
     }
   };
   const std::vector<std::string> warnings = campaign_warnings(campaign);
-  const SweepSummary summary = sweep(campaign, options);
+  SweepSummary summary;
+  try {
+    summary = sweep(campaign, options);
+  } catch (const DatabaseInterrupted&) {
+    return {kInterrupted, "", "interrupted: nothing was computed"};
+  }
   Answer answer{code_of(summary), summary_text(campaign, summary) + warning_lines(warnings)};
   remark_warnings(warnings, answer);
   return answer;

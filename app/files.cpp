@@ -49,19 +49,30 @@ OutputFile::OutputFile(const std::string& path) : path_{path} {
     return;
   }
   open_beside();  // can it be written?
-  close(descriptor_);
-  descriptor_ = -1;
-  unlink(temporary_.c_str());
-  temporary_.clear();
+  drop();
 }
 
 void OutputFile::open_beside() {
   temporary_ = fmt::format("{}.{}.tmp", path_, getpid());
+  whole_.emplace();
   descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     temporary_.clear();
+    whole_.reset();
     refuse(path_);
   }
+}
+
+void OutputFile::drop() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
+    descriptor_ = -1;
+  }
+  if (!temporary_.empty()) {
+    unlink(temporary_.c_str());
+    temporary_.clear();
+  }
+  whole_.reset();
 }
 
 void OutputFile::remove() const {
@@ -70,14 +81,7 @@ void OutputFile::remove() const {
   }
 }
 
-OutputFile::~OutputFile() {
-  if (descriptor_ >= 0) {
-    close(descriptor_);
-  }
-  if (!temporary_.empty()) {
-    unlink(temporary_.c_str());
-  }
-}
+OutputFile::~OutputFile() { drop(); }
 
 void OutputFile::write(const std::string& text) {
   append(text);
@@ -114,6 +118,7 @@ void OutputFile::finish() {
       refuse(path_);
     }
     temporary_.clear();
+    whole_.reset();
   }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/watch.hpp"
 #include "arch/arch.hpp"
 #include "report/json.hpp"
 
@@ -11,7 +13,8 @@ namespace mapsim {
 
 // A file that appears whole or not at all: written beside its place and renamed over it. Fails at
 // once where the place cannot be written (UsageError), so that nobody searches in vain. Nothing
-// stands beside the place but while it is written, so that nothing is left by whoever is ended.
+// stands beside the place but while it is written, and signals wait meanwhile, so that nothing is
+// left by whoever is ended.
 class OutputFile {
  public:
   // "": none, and write() does nothing; "-", elsewhere a sign for standard output, is refused.
@@ -27,8 +30,10 @@ class OutputFile {
 
  private:
   void open_beside();
+  void drop();  // what is written beside the place
 
   std::string path_;
+  std::optional<Uninterrupted> whole_;
   std::string temporary_;  // while it is there
   int descriptor_ = -1;
 };

@@ -12,6 +12,7 @@
 #include "app/files.hpp"
 #include "app/inputs.hpp"
 #include "app/size_notes.hpp"
+#include "app/watch.hpp"
 #include "core/diagnostic.hpp"
 
 namespace mapsim {
@@ -120,6 +121,7 @@ int run_command(int argc, const char* const* argv) {
 
 // Every exception that leaves a command becomes an exit code here, and nowhere else.
 int main(int argc, char** argv) {
+  mapsim::exit_when_interrupted();
   try {
     return mapsim::run_command(argc, argv);
   } catch (const mapsim::ConfigError& error) {

@@ -26,11 +26,36 @@ sigset_t interrupts() {
   return set;
 }
 
+// Of the other threads none knows whether the first one is writing a file, and holds signals off.
+void leave(int signal) {
+  if (gettid() == getpid()) {
+    _exit(kInterrupted);
+  }
+  tgkill(getpid(), getpid(), signal);
+}
+
 }  // namespace
 
-Watch::Watch(WatchWords words) : visible_{isatty(STDERR_FILENO) == 1}, words_{std::move(words)} {
+void exit_when_interrupted() {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before{};
+    struct sigaction now{};
+    now.sa_handler = leave;
+    now.sa_flags = SA_RESTART;
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) {
+      sigaction(signal, &now, nullptr);
+    }
+  }
+}
+
+Uninterrupted::Uninterrupted() {
   const sigset_t set = interrupts();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+Uninterrupted::~Uninterrupted() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+Watch::Watch(WatchWords words) : visible_{isatty(STDERR_FILENO) == 1}, words_{std::move(words)} {
   thread_ = std::jthread{[this](const std::stop_token& finished) { look(finished); }};
 }
 
@@ -38,8 +63,6 @@ Watch::~Watch() {
   thread_.request_stop();
   pthread_kill(thread_.native_handle(), kWake);  // or a search of 5 ms would take 50
   thread_.join();
-  const sigset_t set = interrupts();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void Watch::say(std::string status) {

@@ -2,12 +2,29 @@
 #pragma once
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
 
 namespace mapsim {
+
+// From now on SIGINT and SIGTERM end the process with kInterrupted, unless whoever started it had
+// them ignored, while nothing below holds them off. Nothing has to be tidied up then.
+void exit_when_interrupted();
+
+// While it lives, SIGINT and SIGTERM wait: for what must be done whole, and is soon done.
+class Uninterrupted {
+ public:
+  Uninterrupted();
+  ~Uninterrupted();
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 // What a terminal shows beside the time: "searching, 12 s, ... (Ctrl-C: stop and ...)".
 struct WatchWords {
@@ -39,6 +56,7 @@ class Watch {
   void show();
   void clear();
 
+  Uninterrupted held_off_;  // in all threads but its own
   std::atomic<bool> stop_{false};
   bool visible_;
   std::mutex mutex_;  // of what follows

@@ -77,6 +77,8 @@ std::string Database::name_to_attach(const std::string& path) {
 void Database::fail() const {
   const std::string message = sqlite3_errmsg(handle_.get());
   switch (sqlite3_errcode(handle_.get())) {
+    case SQLITE_INTERRUPT:
+      throw DatabaseInterrupted{};
     case SQLITE_CORRUPT:
     case SQLITE_ERROR:
     case SQLITE_FORMAT:
@@ -85,6 +87,15 @@ void Database::fail() const {
     default:
       refuse(message);
   }
+}
+
+void Database::heed(const std::atomic<bool>* stop) {
+  constexpr int kInstructions = 10'000;  // of SQLite's machine, about a millisecond
+  const auto is_set = [](void* flag) {
+    return static_cast<int>(*static_cast<const std::atomic<bool>*>(flag));
+  };
+  sqlite3_progress_handler(handle_.get(), kInstructions, stop != nullptr ? +is_set : nullptr,
+                           const_cast<std::atomic<bool>*>(stop));  // NOLINT: it is only read
 }
 
 void Database::refuse(const std::string& message) const {

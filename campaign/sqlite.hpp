@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,9 @@ struct CloseStatement {
   void operator()(sqlite3_stmt* statement) const;
 };
 
+// What was being done is not, and the database is as it was before.
+struct DatabaseInterrupted {};
+
 // A database file. What SQLite refuses (no such file, not a database, damage, no room on the disk)
 // is a ConfigError about the file. One thread at a time.
 class Database {
@@ -27,6 +31,9 @@ class Database {
   // Of another file, for ATTACH: one that nobody here can write is only read.
   static std::string name_to_attach(const std::string& path);
   void execute(const std::string& sql);
+  // From now on what it is doing is given up (DatabaseInterrupted) soon after `stop` is set; none:
+  // nothing is.
+  void heed(const std::atomic<bool>* stop);
   sqlite3* handle() const { return handle_.get(); }
   [[noreturn]] void fail() const;  // with SQLite's last error
   [[noreturn]] void refuse(const std::string& message) const;

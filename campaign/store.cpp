@@ -226,19 +226,20 @@ std::vector<Store::Listed> Store::campaigns() {
   return all;
 }
 
-void Store::merge(const std::string& path) {
+void Store::merge(const std::string& path, const std::atomic<bool>* stop) {
   if (std::error_code error; std::filesystem::equivalent(path, database_.path(), error)) {
     refuse(path, "cannot be merged with itself");
   }
   {
     Store source{path, Open::kExisting};  // is it a database of ours?
-    source.check();
+    source.check(stop);
     if (source.schema_ != kStoreSchema) {
       refuse(path, fmt::format("has schema {}, which this mapsim reads; it merges {}",
                                source.schema_, kStoreSchema));
     }
   }
   Statement{database_, "ATTACH ? AS other"}.run({Database::name_to_attach(path)});
+  database_.heed(stop);
   {
     Transaction merging{database_};
     for (const StoreTable& table : store_tables(kStoreSchema)) {
@@ -248,6 +249,7 @@ void Store::merge(const std::string& path) {
       database_.execute(
           fmt::format("INSERT OR IGNORE INTO main.{0} SELECT * FROM other.{0}", table.name));
     }
+    database_.heed(nullptr);
     merging.commit();
   }
   database_.execute("DETACH other");
@@ -272,7 +274,8 @@ void Store::read(Statement& statement, const std::string& what,
   }
 }
 
-void Store::check() {
+void Store::check(const std::atomic<bool>* stop) {
+  database_.heed(stop);
   for (const StoreTable& table : store_tables(schema_)) {
     const bool has_texts = table.name == "inputs";
     Statement rows{database_, "SELECT * FROM " + table.name};
@@ -283,6 +286,7 @@ void Store::check() {
       }
     });
   }
+  database_.heed(nullptr);
 }
 
 // Points are chosen before their results are looked for, as the view computes numbers from keys.

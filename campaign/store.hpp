@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -63,10 +64,11 @@ class Store {
 
   // Everything of another database that is not here, or nothing: throws ConfigError where that one
   // is damaged or the two contradict each other, a result (but for the seconds it took), a
-  // campaign, a design or an input.
-  void merge(const std::string& path);
-  // Reads all rows of all tables; throws ConfigError about the first that is damaged.
-  void check();
+  // campaign, a design or an input. Given up (DatabaseInterrupted) when `stop` is set.
+  void merge(const std::string& path, const std::atomic<bool>* stop = nullptr);
+  // Reads all rows of all tables; throws ConfigError about the first that is damaged. Given up
+  // likewise.
+  void check(const std::atomic<bool>* stop = nullptr);
 
   // Rows of a view, answers or networks.
   struct Query {

@@ -261,7 +261,7 @@ Solved PointSolver::solve(std::size_t number) {
 
 SweepSummary sweep(const Campaign& campaign, const SweepOptions& options) {
   Store store{options.database, Store::Open::kOrNew};
-  store.check();  // results that cannot be read are no answers
+  store.check(options.stop);  // results that cannot be read are no answers
   SweepSummary summary;
   std::vector<std::size_t> missing = Planner{campaign, options, store}.plan(summary.progress);
   if (!*options.stop) {

@@ -65,7 +65,8 @@ class PointSolver {
 
 // Writes down the campaign and the designs of its points (or the shard's), computes those whose
 // result is not in the database yet, and writes each as it comes. Rows do not depend on threads,
-// shards or the order in which answers come, but for their seconds.
+// shards or the order in which answers come, but for their seconds. Throws DatabaseInterrupted
+// where it is stopped while it looks through the results that are there.
 SweepSummary sweep(const Campaign& campaign, const SweepOptions& options);
 
 std::string summary_text(const Campaign& campaign, const SweepSummary& summary);

@@ -279,7 +279,7 @@ std::string certificate_file(const Provenance& origin, const Mapspace& space,
   check::CheckOptions options;
   options.threads = threads;
   if (result.interrupted) {
-    options.effort = {3'000, 0};
+    options.effort = {300, 0};
   }
   options.effort.stop = stop;
   const check::Certificate draft = check::parse_certificate(text, "the certificate");
@@ -369,7 +369,7 @@ std::string front_certificate_file(const Provenance& origin, const Mapspace& spa
   check::CheckOptions options;
   options.threads = threads;
   if (!front.complete) {
-    options.effort = {30'000, 0};
+    options.effort = {3'000, 0};
   }
   options.effort.stop = stop;
   const double share = check::provable_share(
