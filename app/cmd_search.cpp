@@ -272,6 +272,10 @@ Answer run(const SearchArguments& arguments, const Say& say) {
         "--budget-labels: only the strategy exact has labels; of the others --budget "
         "and --evaluations are limits");
   }
+  if (arguments.budget.gap > 0 &&
+      (arguments.strategy != "exact" || arguments.pareto || !arguments.curve.empty())) {
+    throw UsageError("--gap: it is of one mapping that the strategy exact looks for");
+  }
 
   frames_of(problem.arch(), arguments.batches);  // or says that there are none
   SearchOptions options;

@@ -159,12 +159,18 @@ Option memory_option(Budget& budget) {
           })};
 }
 
+Option gap_option(Budget& budget) {
+  return {"--gap", "SHARE",
+          "Stop where the best is proven to be within this of the optimum: 1%, 0.001 [0]",
+          reads(parse_share, [&budget](double share) { budget.gap = share; })};
+}
+
 Options budget_options(Budget& budget) {
   return {budget_option(budget,
                         "Stop after this long (10 s, 2 min) with the best so far; exact: and its "
                         "true gap"),
           labels_option(budget, "Stop after about N labels: the same result on any machine"),
-          memory_option(budget)};
+          gap_option(budget), memory_option(budget)};
 }
 
 Option precision_option(std::string& precision, const std::string& help, const Words& words) {

@@ -37,6 +37,7 @@ Options layer_options(InlineLayer& layer);
 void take_layer(const InlineLayer& layer, std::string& workload, std::string* mapping = nullptr);
 Options objective_options(ObjectiveArguments& a);
 Option memory_option(Budget& budget);
+Option gap_option(Budget& budget);
 Options budget_options(Budget& budget);
 Options onnx_options(OnnxArguments& a);
 

@@ -119,7 +119,7 @@ CommandOptions options_of(NetworkArguments& a) {
                budget_option(a.budget,
                              "Stop the search of each distinct layer after this long (10 s, 2 "
                              "min)"),
-               memory_option(a.budget),
+               gap_option(a.budget), memory_option(a.budget),
                labels_option(a.budget,
                              "Stop that of each after about N labels: the same result on any "
                              "machine"),

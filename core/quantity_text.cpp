@@ -222,6 +222,21 @@ Parsed<Seconds> parse_seconds(std::string_view text) {
   return parsed;
 }
 
+Parsed<double> parse_share(std::string_view text) {
+  double share = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, share);
+  const std::string_view unit{stop, static_cast<std::size_t>(end - stop)};
+  if (error != std::errc{} || (!unit.empty() && unit != "%" && unit != " %")) {
+    return fmt::format("{} is not a share such as 0.1% or 0.001", whole(text));
+  }
+  share /= unit.empty() ? 1 : 100;
+  if (!(share >= 0 && share < 1)) {
+    return fmt::format("{} is not at least 0 and below 1, which is 100%", whole(text));
+  }
+  return share;
+}
+
 Parsed<PicojoulesPerBit> parse_access_energy(std::string_view text, std::optional<Bits> word) {
   const Parsed<Rate> parsed = parse_rate(text, kAccessForm);
   if (const auto* problem = std::get_if<std::string>(&parsed)) {

@@ -25,6 +25,9 @@ Parsed<SquareMillimetres> parse_area(std::string_view text, std::optional<Bits> 
 
 Parsed<Seconds> parse_seconds(std::string_view text);  // 10 s, 6 ms, 2 min; above zero
 
+// 0.1%, 0.001: a part of a whole, at least 0 and below 1.
+Parsed<double> parse_share(std::string_view text);
+
 // 1.2 pJ/word, pJ/B or pJ/b. `word` is what a word means; without it a word is an error.
 Parsed<PicojoulesPerBit> parse_access_energy(std::string_view text, std::optional<Bits> word);
 

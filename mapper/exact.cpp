@@ -126,10 +126,14 @@ SearchResult search_exact(const Mapspace& space, const SearchOptions& options) {
   return search_exact(space, options, {});
 }
 
-SearchResult search_exact(const Mapspace& space, const SearchOptions& options,
+SearchResult search_exact(const Mapspace& space, const SearchOptions& asked,
                           const std::vector<SharedBounds*>& shared) {
   if (timing_model(space.problem().arch()).is_engine) {
-    return search_nvdla(space, options);
+    return search_nvdla(space, asked);
+  }
+  SearchOptions options = asked;
+  if (options.objective.exact_ties || space.problem().is_timed_by_model()) {
+    options.budget.gap = 0;  // what follows takes an optimum
   }
   const Deadline deadline(options);
   const std::int64_t few = count_if_few(space);

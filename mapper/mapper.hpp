@@ -82,6 +82,9 @@ struct Budget {
   // Of the exact strategy: for its tables and labels, all threads together. A class of unrollings
   // that needs more is searched on a part of its tiles and left open.
   std::size_t bytes = std::numeric_limits<std::size_t>::max();
+  // Of the exact strategy, one mapping: what cannot be better than the best by more than this share
+  // of the optimum is left out. 0: the optimum.
+  double gap = 0;
   friend bool operator==(const Budget&, const Budget&) = default;
 };
 

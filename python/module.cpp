@@ -104,6 +104,7 @@ SearchRequest request_of(const Arch& arch, const py::dict& asked) {
   if (!asked["budget_labels"].is_none()) {
     options.budget.labels = asked["budget_labels"].cast<std::int64_t>();
   }
+  options.budget.gap = asked["gap"].cast<double>();
   return request;
 }
 

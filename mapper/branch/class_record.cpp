@@ -140,14 +140,16 @@ SearchResult ClassRecord::result() {
   const double value =
       result.cost ? objective_value(options_.objective, *result.cost) : exact::kInfinity;
   const double bound = std::min(value, least_bound());
-  result.interrupted = incomplete_ && bound < value * (1 - kRounding);
-  if (result.interrupted) {
+  const bool is_open = bound < value * (1 - kRounding);
+  result.interrupted = incomplete_ && is_open;
+  if (result.interrupted || (options_.budget.gap > 0 && is_open)) {
     result.certificate.status = bound > 0 ? Proof::kBounded : Proof::kNone;
   } else {
     result.certificate.status = result.cost ? Proof::kOptimal : Proof::kInfeasible;
   }
   Certificate& proof = result.certificate;
-  proof.lower_bound = result.interrupted ? bound : value;
+  proof.lower_bound =
+      proof.status == Proof::kBounded || proof.status == Proof::kNone ? bound : value;
   if (result.cost && bare_ && bare_->first < proof.lower_bound * (1 - kRounding)) {
     proof.bound_but_for_bare = proof.lower_bound;
     proof.lower_bound = bare_->first;

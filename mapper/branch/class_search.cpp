@@ -118,7 +118,8 @@ class ExactSearch {
   // Those whose turn has come and that are not ruled out by what they know. How many have joined.
   std::size_t find_waiting() {
     std::size_t joined = 0;
-    while (const std::optional<TaskWindow::Turn> turn = turns_->next()) {
+    while (std::optional<TaskWindow::Turn> turn = turns_->next()) {
+      turn->limit = within_gap(turn->limit, options_.budget.gap);
       const std::optional<std::size_t> unrolling_class = source_.find(turn->index, turn->limit);
       if (!unrolling_class) {
         turns_->close();
@@ -158,6 +159,7 @@ class ExactSearch {
     }
     exact::LabelQuery query;
     query.known = turn.limit;
+    query.gap = options_.budget.gap;
     query.labels = std::max<std::int64_t>(1, turn.labels.expanded);
     query.budget = std::max<std::int64_t>(1, turn.labels.budget);
     Turned turned;
@@ -366,7 +368,7 @@ class ExactSearch {
     const std::int64_t labels = labelled.result.expanded;
     all.expanded += labels;
     query.labels -= std::min(query.labels, labels);
-    query.known.insert(labelled.found);
+    query.known.insert(within_gap(labelled.found, query.gap));
     turned.found = std::min(turned.found, labelled.found);
     turned.taken = {turned.taken.expanded + labels, turned.taken.budget + labels};
   }

@@ -85,12 +85,11 @@ class Start {
       caught_.run([&] {
         if (!deadline_.over()) {
           if (!is_within_budget([&] {
-                record_.relax(
-                    unrolling_class,
-                    imperfect::coarse_bound(classes_.graph(unrolling_class),
-                                            classes_.unrolling(unrolling_class), options_.objective,
-                                            most, deadline_, record_.start()),
-                    0);
+                record_.relax(unrolling_class,
+                              imperfect::coarse_bound(classes_.graph(unrolling_class),
+                                                      classes_.unrolling(unrolling_class),
+                                                      options_.objective, most, deadline_, goal()),
+                              0);
               })) {
             record_.count_out_of_memory(deadline_);
           }
@@ -108,7 +107,7 @@ class Start {
     std::vector<std::size_t> open;
     for (const std::size_t unrolling_class : order_) {
       if (classes_.is_idle(unrolling_class) ||
-          exact::beyond(record_.bound(unrolling_class), record_.start())) {
+          exact::beyond(record_.bound(unrolling_class), goal())) {
         continue;
       }
       const std::int64_t labels =
@@ -122,6 +121,7 @@ class Start {
     return open;
   }
 
+  Key goal() const { return within_gap(record_.start(), options_.budget.gap); }
   std::int64_t charged() const { return charged_; }
   void rethrow() const { caught_.rethrow(); }
 

@@ -26,6 +26,12 @@ inline bool worse(const Key& key, const Key& limit) {
          (key.first >= limit.first && key.second > limit.second * (1 + kRounding));
 }
 
+// What is looked for where a mapping with `limit` is known and the best may be better by a share of
+// `gap`: as good as the limit, or better by more than that.
+inline Key within_gap(const Key& limit, double gap) {
+  return gap > 0 && limit.first < kInfinity ? Key{limit.first / (1 + gap), kInfinity} : limit;
+}
+
 // Without the last bits of the mantissas, so that rounding noise does not order what is equal.
 // Relative 2^-42: an optimum is one to 12 digits.
 Key without_noise(const Key& key);

@@ -349,7 +349,7 @@ void Search::finish(Labels::Id id, const Key& key) {
     best_ = std::move(mapping);
     best_key_ = found;
   }
-  known_.insert(found);
+  known_.insert(within_gap(found, query_.gap));
   setting_->push({exact::without_noise(found), id});
 }
 

@@ -22,6 +22,7 @@ struct LabelQuery {
   std::int64_t labels = std::numeric_limits<std::int64_t>::max();  // expand no more than these
   // Imperfect factors: no more than these and what bounding takes (kStatesPerLabel) together.
   std::int64_t budget = std::numeric_limits<std::int64_t>::max();
+  double gap = 0;  // Budget::gap
   // Is told, now and then, a bound of the instance and how many labels were expanded since.
   std::function<void(const Key& bound, std::int64_t labels)> tick;
 };

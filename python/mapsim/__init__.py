@@ -55,6 +55,7 @@ class Options(TypedDict, total=False):
     batches: bool  # NVDLA-like engines: also batches of fully connected layers
     budget: Union[None, str, float]  # "2 min", or seconds; then the best so far, with its gap
     budget_labels: Optional[int]  # the same result on any machine
+    gap: float  # 0.01: the best is proven to be within 1 % of the optimum, and that is enough
     strategy: str  # "exact", "exhaustive", "random", "annealing", "genetic"
     evaluations: int  # of random, annealing and genetic
     seed: int  # of these, and of histogram()
@@ -64,7 +65,7 @@ class Options(TypedDict, total=False):
 _DEFAULTS: Options = {
     "objective": "energy", "latency": "steady", "max_energy": "", "max_latency": "",
     "constraints": None, "even": False, "imperfect": False, "batches": False, "budget": None,
-    "budget_labels": None, "strategy": "exact", "evaluations": 10_000, "seed": 1, "threads": 1}
+    "budget_labels": None, "gap": 0.0, "strategy": "exact", "evaluations": 10_000, "seed": 1, "threads": 1}
 
 
 def _takes_options(function: Any) -> Any:
@@ -86,6 +87,8 @@ def _asked(options: Mapping[str, Any]) -> Dict[str, Any]:
     asked["constraints"], asked["constraints_name"] = text_of(asked["constraints"], "constraints")
     budget = asked["budget"]
     asked["budget"] = f"{budget} s" if isinstance(budget, (int, float)) else budget or ""
+    if not 0 <= asked["gap"] < 1:
+        raise ValueError(f"gap: {asked['gap']} is not at least 0 and below 1")
     asked["threads"] = asked["threads"] or os.cpu_count() or 1
     return asked
 

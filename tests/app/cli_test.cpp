@@ -321,6 +321,13 @@ TEST_F(CommandLine, ExplainsMisuse) {
                   "12.5*latency' (pJ "
                   "per cycle), or 'energy,latency' for the "
                   "fastest of the least energy"},
+           Misuse{"search " + inputs + "--gap 2",
+                  "--gap: '2' is not at least 0 and below 1, which is "
+                  "100%"},
+           Misuse{"search " + inputs + "--gap a%",
+                  "--gap: 'a%' is not a share such as 0.1% or 0.001"},
+           Misuse{"search " + inputs + "--pareto --gap 1%",
+                  "--gap: it is of one mapping that the strategy exact looks for"},
            Misuse{"search " + inputs + "--strategy random --budget-labels 5",
                   "--budget-labels: only the strategy exact has labels; of the others --budget and "
                   "--evaluations are limits"},

@@ -51,6 +51,40 @@ TEST(Memory, BoundsWhatASearchClaims) {
   EXPECT_GT(partial, 30);
 }
 
+// The best is within the gap, and so is the bound; of both kinds of factors and any objective.
+TEST(Gap, IsKeptByTheBestAndItsBound) {
+  int open = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const SearchCase random =
+        seed % 2 == 0 ? random_space(seed, 2'000) : random_imperfect_space(seed, 2'000);
+    const Mapspace space{random.problem, random.constraints};
+    for (const Objective& objective : {Objective::kEnergy, Objective::kLatency, Objective::kEdp}) {
+      const SearchResult best = search_exact(space, {objective});
+      if (!best.cost) {
+        continue;
+      }
+      const double optimum = objective_value(objective, *best.cost);
+      for (const double gap : {0.01, 0.2, 0.9}) {
+        SearchOptions options;
+        options.objective = objective;
+        options.budget.gap = gap;
+        const SearchResult found = search_exact(space, options);
+        ASSERT_TRUE(found.cost) << seed;
+        const double value = objective_value(objective, *found.cost);
+        const Certificate& proof = found.certificate;
+        EXPECT_FALSE(found.interrupted) << seed;
+        EXPECT_GE(value, optimum * (1 - 1e-9)) << seed;
+        EXPECT_LE(proof.lower_bound, optimum * (1 + 1e-9)) << seed;
+        EXPECT_GE(proof.lower_bound * (1 + gap), value * (1 - 1e-9)) << seed;
+        EXPECT_NEAR(proof.gap, value / proof.lower_bound - 1, 1e-9) << seed;
+        EXPECT_EQ(proof.status == Proof::kOptimal, proof.gap == 0) << seed;
+        open += proof.gap > 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(open, 25);
+}
+
 // Six levels, two fanouts and seven dims with many divisors: 48 million unrollings, and tables of
 // the first one that would take 40 GB.
 const Problem& large() {
