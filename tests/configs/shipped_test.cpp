@@ -45,8 +45,13 @@ std::string times(std::int64_t count) {
   return count == 1 ? "once" : count == 2 ? "twice" : std::to_string(count) + " times";
 }
 
-constexpr std::int64_t kBertMacs =
-    12 * (512LL * (4 * 768 * 768 + 2 * 768 * 3072) + 2LL * 12 * 512 * 512 * 64) + 768 * 768;
+// What a layer does to a token, and attention among so many tokens.
+constexpr std::int64_t kBaseLayer = 4LL * 768 * 768 + 2LL * 768 * 3072;
+constexpr std::int64_t base_layers(std::int64_t tokens) {
+  return 12 * (tokens * kBaseLayer + 2LL * 12 * tokens * tokens * 64);
+}
+constexpr std::int64_t kLlama3Layer =
+    2LL * 4096 * (4096 + 1024) + 3LL * 4096 * 14336 + 2LL * 32 * 8192 * 128;
 constexpr std::int64_t kLlamaLayer = 4LL * 4096 * 4096 + 3LL * 4096 * 11008;
 
 // MACs of whole networks, as published or counted by hand.
@@ -63,7 +68,11 @@ const std::map<std::string, std::int64_t> kNetworkMacs{
     {"googlenet_workbook", 1'569'826'816},
     // 300 M (the paper, table 4).
     {"mobilenet_v2", 300'774'272},
-    {"bert_base", kBertMacs},
+    {"bert_base", base_layers(512) + 768 * 768},
+    // 17.56 G (torchvision's table of models).
+    {"vit_b16", 196LL * 768 * 768 + base_layers(197) + 768 * 1000},
+    {"gpt2", base_layers(1024) + 768LL * 50257},
+    {"llama3_8b", 32 * kLlama3Layer + 4096LL * 128256},
     {"llama_7b_prefill", 32 * (2048 * kLlamaLayer + 2LL * 32 * 2048 * 2048 * 128)},
     {"llama_7b_decode", 32 * (kLlamaLayer + 2LL * 32 * 2048 * 128) + 4096 * 32000},
 };
