@@ -114,10 +114,20 @@ bool is_open(const SearchResult& result) {
   return result.interrupted || result.certificate.bound_but_for_bare.has_value();
 }
 
+// How often counting asks whether to go on, beside once per class of unrollings: about a second.
+constexpr std::size_t kMostPolls = 400;
+
 // Imperfect factors and rules can take seconds to count, so whoever is interrupted, or is
-// meanwhile, goes without: empty.
+// meanwhile, goes without: empty. So does a space that is too much work to count, on any machine.
 std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
-  return mapspace_size_unless(space, [&] { return interrupted || deadline.over(); }).value_or("");
+  const bool is_long = space.constraints().factors.imperfect && !space.is_ruled();
+  std::size_t left = is_long ? kMostPolls + space.group_by_factors().size() : 0;
+  return mapspace_size_unless(space,
+                              [&] {
+                                const bool is_enough = is_long && left-- == 0;
+                                return interrupted || is_enough || deadline.over();
+                              })
+      .value_or("");
 }
 
 }  // namespace

@@ -17,6 +17,9 @@ namespace {
 // so that the codes of sums are the sums of codes.
 using Words = std::unordered_map<std::uint64_t, mpz_class>;
 
+// Products that are added up between two questions whether to go on.
+constexpr std::size_t kSumsOfPoll = 10'000;
+
 // The nests of all unrollings that use the same fanouts. The words of an unrolling are a product
 // over dims, and its nests a linear function of them, so unrollings are summed up dim by dim: a
 // tree of what they do with one dim after the other, whose equal subtrees are one node. There are
@@ -123,11 +126,14 @@ class ExtentCount {
         by_child[child][extents] += number;
       }
     }
+    std::size_t since = kSumsOfPoll;  // the last time that `stop` was asked
     for (const auto& [child, factor] : by_child) {
-      if (stop()) {
-        return false;
-      }
       for (const auto& [extents, number] : below[child]) {
+        since += factor.size();
+        if (since >= kSumsOfPoll && stop()) {
+          return false;
+        }
+        since = since >= kSumsOfPoll ? 0 : since;
         for (const auto& [more, times] : factor) {
           mpz_addmul(sum[extents + more].get_mpz_t(), number.get_mpz_t(), times.get_mpz_t());
         }
