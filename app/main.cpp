@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <cstdio>
 #include <exception>
@@ -117,10 +120,24 @@ int run_command(int argc, const char* const* argv) {
 
 }  // namespace
 
+// A search takes and frees tables of megabytes all the time. By default glibc gives each back to
+// the system, which clears its pages anew the next time: half the time of a search of thousands of
+// unrollings.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kGibibyte = 1 << 30;
+  constexpr int kTopPad = 64 << 20;
+  mallopt(M_MMAP_THRESHOLD, kGibibyte);
+  mallopt(M_TRIM_THRESHOLD, kGibibyte);
+  mallopt(M_TOP_PAD, kTopPad);
+#endif
+}
+
 }  // namespace mapsim
 
 // Every exception that leaves a command becomes an exit code here, and nowhere else.
 int main(int argc, char** argv) {
+  mapsim::keep_freed_memory();
   mapsim::exit_when_interrupted();
   try {
     return mapsim::run_command(argc, argv);

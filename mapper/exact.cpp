@@ -120,7 +120,7 @@ constexpr std::size_t kMostPolls = 400;
 // Imperfect factors and rules can take seconds to count, so whoever is interrupted, or is
 // meanwhile, goes without: empty. So does a space that is too much work to count, on any machine.
 std::string size_of(const Mapspace& space, bool interrupted, const Deadline& deadline) {
-  const bool is_long = space.constraints().factors.imperfect && !space.is_ruled();
+  const bool is_long = !interrupted && space.constraints().factors.imperfect && !space.is_ruled();
   std::size_t left = is_long ? kMostPolls + space.group_by_factors().size() : 0;
   return mapspace_size_unless(space,
                               [&] {

@@ -107,7 +107,7 @@ class Start {
     std::vector<std::size_t> open;
     for (const std::size_t unrolling_class : order_) {
       if (classes_.is_idle(unrolling_class) ||
-          exact::beyond(record_.bound(unrolling_class), goal())) {
+          exact::worse(record_.bound(unrolling_class), goal())) {
         continue;
       }
       const std::int64_t labels =
