@@ -19,6 +19,7 @@ enum class FileKind : std::uint8_t {
   kKernel,
   kConstraints,
   kNetwork,
+  kChain,
   kCampaign,
   kCertificate,
   kResult,

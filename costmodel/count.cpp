@@ -335,7 +335,8 @@ void place(const Problem& problem, const Nest& nest, Counts& counts) {
   std::size_t position = 0;
   for (const KeepAt& keep : nest.keeps) {
     for (; position < keep.position; ++position) {
-      extents[nest.loops[position].dim] = nest.loops[position].extent;
+      const NestLoop& loop = nest.loops[position];
+      extents[loop.dim] = std::min(loop.extent, extents[loop.dim]);
     }
     for (std::uint32_t tensors = keep.tensors.bits(); tensors != 0; tensors &= tensors - 1) {
       const auto t = static_cast<TensorId>(std::countr_zero(tensors));
@@ -380,6 +381,15 @@ void count_operands_into(const Problem& problem, const Nest& nest, Counts& count
   }
   assign_ports(counts);
   assign_network_widths(workload, counts);
+}
+
+void count_boundaries_into(const Problem& problem, const Nest& nest, Counts& counts) {
+  const Workload& workload = problem.workload();
+  for (const TensorId t : workload.tensors.ids()) {
+    count_tensor(problem, nest, t, counts);
+  }
+  place(problem, nest, counts);
+  counts.steps = steps_of_first(workload, nest);
 }
 
 Counts count(const Problem& problem, const Mapping& mapping) {

@@ -13,6 +13,11 @@ namespace mapsim {
 void count_rooms_into(const Problem& problem, const Nest& nest, Counts& counts);
 void count_operands_into(const Problem& problem, const Nest& nest, Counts& counts);
 
+// What crosses the boundaries of a nest without fanouts, tiles and steps: no widths, no ports. The
+// nest may be of a larger problem: the loops then run as far as this one goes. Each tensor's
+// outermost keep stands for what is around the nest.
+void count_boundaries_into(const Problem& problem, const Nest& nest, Counts& counts);
+
 void energy_into(const Problem& problem, const Counts& counts, Energy& energy);
 void latency_into(const Problem& problem, const Nest& nest, const Counts& counts, Latency& latency);
 

@@ -45,22 +45,6 @@ class Printer {
   const Workload& workload_;
 };
 
-// A word of a scalar's text.
-struct Word {
-  std::string text;
-  std::size_t offset = 0;
-};
-
-std::vector<Word> words_of(const std::string& text) {
-  std::vector<Word> words;
-  for (std::size_t begin = text.find_first_not_of(' '); begin != std::string::npos;) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    words.push_back({text.substr(begin, end - begin), begin});
-    begin = text.find_first_not_of(' ', end);
-  }
-  return words;
-}
-
 class MappingReader {
  public:
   MappingReader(Reader& reader, const Arch& arch, const Workload& workload)
@@ -85,7 +69,7 @@ class MappingReader {
       return std::nullopt;
     }
     const auto& [key, value] = *entries.front();
-    const std::vector<Word> words = words_of(key.text);
+    const std::vector<NodeWord> words = words_of(key.text);
     const std::string kind = words.empty() ? "" : words[0].text;
     const std::optional<std::size_t> known = reader_.choice_in(key, 0, kind, kKinds, "node");
     if (!known) {
@@ -107,7 +91,7 @@ class MappingReader {
   }
 
  private:
-  std::optional<MappingNode> read_keep(const Node& key, const Word& level, const Node& value) {
+  std::optional<MappingNode> read_keep(const Node& key, const NodeWord& level, const Node& value) {
     const auto id = reader_.choice_in(key, level.offset, level.text, levels_, "level");
     Keep keep;
     for (const std::size_t tensor : reader_.choice_list(&value, tensors_, "tensor")) {
@@ -120,12 +104,13 @@ class MappingReader {
     return keep;
   }
 
-  std::optional<DimId> read_dim(const Node& key, const Word& dim) {
+  std::optional<DimId> read_dim(const Node& key, const NodeWord& dim) {
     const auto id = reader_.choice_in(key, dim.offset, dim.text, dims_, "dim");
     return id ? std::optional{static_cast<DimId>(*id)} : std::nullopt;
   }
 
-  std::optional<MappingNode> read_temporal(const Node& key, const Word& word, const Node& value) {
+  std::optional<MappingNode> read_temporal(const Node& key, const NodeWord& word,
+                                           const Node& value) {
     const std::optional<DimId> dim = read_dim(key, word);
     const auto extent = reader_.integer(&value, 1, kMaxInteger);
     if (!dim || !extent) {
@@ -135,13 +120,14 @@ class MappingReader {
   }
 
   // EXTENT over AXIS of FANOUT
-  std::optional<MappingNode> read_parallel(const Node& key, const Word& word, const Node& value) {
+  std::optional<MappingNode> read_parallel(const Node& key, const NodeWord& word,
+                                           const Node& value) {
     const std::optional<DimId> dim = read_dim(key, word);
     const auto text = reader_.text(&value, "'EXTENT over AXIS of FANOUT'");
     if (!text) {
       return std::nullopt;
     }
-    const std::vector<Word> words = words_of(*text);
+    const std::vector<NodeWord> words = words_of(*text);
     if (words.size() != 5 || words[1].text != "over" || words[3].text != "of") {
       reader_.error(value,
                     fmt::format("expected 'EXTENT over AXIS of FANOUT', not {}", quoted(*text)));
@@ -204,6 +190,16 @@ Mapping read_mapping(const Document& document, const Arch& arch, const Workload&
 }
 
 }  // namespace
+
+std::vector<NodeWord> words_of(const std::string& text) {
+  std::vector<NodeWord> words;
+  for (std::size_t begin = text.find_first_not_of(' '); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    words.push_back({text.substr(begin, end - begin), begin});
+    begin = text.find_first_not_of(' ', end);
+  }
+  return words;
+}
 
 std::string print_mapping(const Arch& arch, const Workload& workload, const Mapping& mapping) {
   std::string text = workload.form == Form{}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "costmodel/mapping.hpp"
 
@@ -20,5 +22,12 @@ Workload parse_form(const std::string& text, const std::string& filename, const 
 Mapping load_mapping(const std::string& path, const Arch& arch, const Workload& workload);
 Mapping parse_mapping(const std::string& text, const std::string& filename, const Arch& arch,
                       const Workload& workload);
+
+// A word of a node's text, at a byte of it: 'for', 'P'.
+struct NodeWord {
+  std::string text;
+  std::size_t offset = 0;
+};
+std::vector<NodeWord> words_of(const std::string& text);
 
 }  // namespace mapsim

@@ -6,6 +6,11 @@
 namespace mapsim {
 
 void assign_widths(const Workload& workload, Counts& counts) {
+  // The outermost level keeps the whole output: its footprint is |O|.
+  assign_widths(workload, counts.levels[LevelId{0}][workload.output()].footprint, counts);
+}
+
+void assign_widths(const Workload& workload, std::int64_t distinct, Counts& counts) {
   for (const LevelId l : counts.levels.ids()) {
     for (const TensorId t : workload.tensors.ids()) {
       TensorCounts& at = counts.levels[l][t];
@@ -15,13 +20,11 @@ void assign_widths(const Workload& workload, Counts& counts) {
       const Tensor& tensor = workload.tensors[t];
       at.bits = at.down_bits = at.up_bits = tensor.bits;
       if (t == workload.output()) {
-        // The outermost level keeps the whole output: its footprint is |O|.
-        const std::int64_t distinct = counts.levels[LevelId{0}][t].footprint;
         const auto width = [&](std::int64_t crossing) {
           return crosses_once(crossing, distinct) ? tensor.bits : tensor.partial_bits;
         };
         at.down_bits = width(at.total.updates);
-        at.up_bits = l == LevelId{0} ? at.down_bits : width(at.total.drains);
+        at.up_bits = at.total.drains == 0 ? at.down_bits : width(at.total.drains);
         at.bits = at.down_bits;
       }
     }

@@ -12,8 +12,8 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-KINDS = {"arch": "arch", "campaigns": "campaign", "constraints": "constraints", "mappings": "mapping",
-         "networks": "network", "workloads": "workload"}
+KINDS = {"arch": "arch", "campaigns": "campaign", "chains": "chain", "constraints": "constraints", "mappings": "mapping",
+         "networks": "network", "trees": "tree", "workloads": "workload"}
 # Libyaml's loader where there is one: ten times as fast.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

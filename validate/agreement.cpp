@@ -115,6 +115,22 @@ DenseTensor plain_loops(const Workload& workload, const PerTensor<DenseTensor>& 
   return result;
 }
 
+std::vector<DenseTensor> plain_loops(const EinsumChain& chain,
+                                     const std::vector<PerTensor<DenseTensor>>& operands) {
+  std::vector<DenseTensor> outputs;
+  for (std::size_t e = 0; e < chain.einsums.size(); ++e) {
+    PerTensor<DenseTensor> read = operands[e];
+    for (const TensorId t : chain.einsums[e].tensors.ids()) {
+      const auto i = chain.intermediate_of({e, t});
+      if (i && t != chain.einsums[e].output()) {
+        read[t] = outputs[chain.intermediates[*i].producer];
+      }
+    }
+    outputs.push_back(plain_loops(chain.einsums[e], read));
+  }
+  return outputs;
+}
+
 std::int64_t count_wrong(const DenseTensor& expected, const DenseTensor& actual) {
   assert(expected.shape == actual.shape);
   std::int64_t wrong = 0;

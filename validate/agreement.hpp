@@ -7,6 +7,7 @@
 #include "arch/arch.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/reference/simulate.hpp"
+#include "workloads/chain.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -36,6 +37,11 @@ Agreement compare_counts(const Arch& arch, const Workload& workload, const Count
 // The workload as plain loops in the order of its dims, without any mapping: the numbers that a
 // simulation must find.
 DenseTensor plain_loops(const Workload& workload, const PerTensor<DenseTensor>& operands);
+
+// The same for the outputs of a chain's einsums, one after the other; what the operands have of
+// intermediates is not looked at.
+std::vector<DenseTensor> plain_loops(const EinsumChain& chain,
+                                     const std::vector<PerTensor<DenseTensor>>& operands);
 
 // Number of elements that differ; both have one shape. Exact, as the operands are small integers.
 std::int64_t count_wrong(const DenseTensor& expected, const DenseTensor& actual);

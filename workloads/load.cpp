@@ -19,6 +19,7 @@
 #include "workloads/gemm.hpp"
 #include "workloads/inline_layer.hpp"
 #include "workloads/precision.hpp"
+#include "workloads/read_workload.hpp"
 
 namespace mapsim {
 namespace {
@@ -285,12 +286,26 @@ void read_density(Reader& reader, const Node* node, Workload& workload) {
 
 Workload read_workload(const Document& document) {
   Reader reader{document};
-  Words keys{"name", "precision", "density"};
+  Words keys = layer_keys();
+  keys.insert(keys.begin(), "name");
+  const Fields fields = reader.fields(reader.root(), keys);
+  const std::optional<std::string> name = reader.name(fields.require("name"));
+  const std::optional<Workload> workload = read_layer(reader, fields, name.value_or(""));
+  reader.finish();
+  return *workload;
+}
+
+}  // namespace
+
+Words layer_keys() {
+  Words keys{"precision", "density"};
   for (const NamedForm& form : kForms) {
     keys.emplace_back(form.key);
   }
-  const Fields fields = reader.fields(reader.root(), keys);
-  const std::optional<std::string> name = reader.name(fields.require("name"));
+  return keys;
+}
+
+std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const std::string& name) {
   std::optional<Workload> workload;
   int forms = 0;
   for (const NamedForm& form : kForms) {
@@ -302,19 +317,16 @@ Workload read_workload(const Document& document) {
       workload = form.read(reader, *node);
     }
   }
-  if (forms != 1 && reader.root().kind == Node::Kind::kMap) {
-    reader.error(reader.root(), "expected one of conv2d, gemm, batched_gemm, einsum");
+  if (forms != 1 && fields.node().kind == Node::Kind::kMap) {
+    reader.error(fields.node(), "expected one of conv2d, gemm, batched_gemm, einsum");
   }
   if (workload) {
-    workload->name = name.value_or("");
+    workload->name = name;
     read_precision(reader, fields.find("precision"), *workload);
     read_density(reader, fields.find("density"), *workload);
   }
-  reader.finish();
-  return *workload;
+  return workload;
 }
-
-}  // namespace
 
 Workload load_workload(const std::string& path) {
   if (is_inline_layer(path)) {

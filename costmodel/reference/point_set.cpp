@@ -41,8 +41,11 @@ std::vector<std::int64_t> box_shape(const Workload& workload, const Tensor& tens
 }
 
 Projection::Projection(const Workload& workload, TensorId tensor)
+    : Projection{workload, tensor, box_shape(workload, workload.tensors[tensor])} {}
+
+Projection::Projection(const Workload& workload, TensorId tensor,
+                       const std::vector<std::int64_t>& shape)
     : ranks_{workload.tensors[tensor].ranks}, strides_(ranks_.size()) {
-  const std::vector<std::int64_t> shape = box_shape(workload, workload.tensors[tensor]);
   for (std::size_t r = ranks_.size(); r-- > 0;) {
     strides_[r] = box_size_;
     box_size_ *= shape[r];

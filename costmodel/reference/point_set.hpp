@@ -11,6 +11,9 @@ namespace mapsim {
 // Points of one tensor, sorted: each is the row-major index of its coordinates in the tensor's box.
 using PointSet = std::vector<std::int64_t>;
 
+inline std::int64_t count_of(const PointSet& points) {
+  return static_cast<std::int64_t>(points.size());
+}
 PointSet without(const PointSet& set, const PointSet& removed);
 // Union of any number of sets laid end to end.
 PointSet united(PointSet points);
@@ -29,7 +32,10 @@ std::vector<std::int64_t> box_shape(const Workload& workload, const Tensor& tens
 // Finds the points of one tensor that iterations touch.
 class Projection {
  public:
+  Projection() = default;
   Projection(const Workload& workload, TensorId tensor);
+  // In a box of another shape, which is at least as large.
+  Projection(const Workload& workload, TensorId tensor, const std::vector<std::int64_t>& shape);
   std::int64_t box_size() const { return box_size_; }
   // Distinct points that a tile touches; holes of a window are not among them.
   PointSet points(const IterationTile& tile) const;

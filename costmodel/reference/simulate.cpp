@@ -37,7 +37,7 @@ AccessCounts& operator+=(AccessCounts& sum, const AccessCounts& n) {
 }
 
 // One tensor: who holds it, outermost level first and the compute units last, and what moves it.
-struct Chain {
+struct TensorPath {
   TensorId tensor{};
   Projection projection;
   std::vector<Holder> holders;
@@ -73,7 +73,7 @@ class Machine {
       multiply();
       advanced = walk_.advance();
     } while (advanced);
-    for (Chain& chain : chains_) {
+    for (TensorPath& chain : chains_) {
       innermost_first(chain, [](Transfer& transfer) { transfer.finish(); });
     }
     return true;
@@ -82,8 +82,8 @@ class Machine {
   Simulation result() const;
 
  private:
-  Chain make_chain(TensorId tensor, const DenseTensor& operand) const {
-    Chain chain{tensor, Projection{workload_, tensor}, {}, {}};
+  TensorPath make_chain(TensorId tensor, const DenseTensor& operand) const {
+    TensorPath chain{tensor, Projection{workload_, tensor}, {}, {}};
     for (const KeptAt& keep : walk_.keeps(tensor)) {
       chain.holders.push_back(make_holder(chain, keep.level, keep.depth));
     }
@@ -100,7 +100,8 @@ class Machine {
     return chain;
   }
 
-  Holder make_holder(const Chain& chain, std::optional<LevelId> level, std::size_t depth) const {
+  Holder make_holder(const TensorPath& chain, std::optional<LevelId> level,
+                     std::size_t depth) const {
     Holder holder{level, depth, walk_.instances(depth), {}, {}, {}, {}, 0};
     const std::size_t count = holder.instances.size();
     holder.buffers.resize(count);
@@ -114,13 +115,13 @@ class Machine {
   }
 
   template <class Action>
-  static void innermost_first(Chain& chain, Action action) {
+  static void innermost_first(TensorPath& chain, Action action) {
     std::for_each(chain.transfers.rbegin(), chain.transfers.rend(), action);
   }
 
   // Everything that leaves goes up before anything comes down.
   void move(std::optional<std::size_t> advanced) {
-    for (Chain& chain : chains_) {
+    for (TensorPath& chain : chains_) {
       for (Transfer& transfer : chain.transfers) {
         transfer.plan(advanced);
       }
@@ -133,7 +134,7 @@ class Machine {
 
   // The first tile of the first instance is the largest.
   void note_footprints() {
-    for (Chain& chain : chains_) {
+    for (TensorPath& chain : chains_) {
       for (Holder& holder : chain.holders) {
         holder.footprint = static_cast<std::int64_t>(holder.buffers.front().points.size());
       }
@@ -149,7 +150,7 @@ class Machine {
         continue;
       }
       double product = 1;
-      for (Chain& chain : chains_) {
+      for (TensorPath& chain : chains_) {
         Buffer& operand = chain.holders.back().buffers[unit];
         double& value = operand.at(chain.projection.first_point(*iteration));
         if (chain.tensor == workload_.output()) {
@@ -168,7 +169,7 @@ class Machine {
   const Problem& problem_;
   const Workload& workload_;
   LoopWalk walk_;
-  std::vector<Chain> chains_;  // one per tensor, the output last
+  std::vector<TensorPath> chains_;  // one per tensor, the output last
   std::int64_t steps_ = 0;
   std::int64_t macs_ = 0;
 };
@@ -176,7 +177,7 @@ class Machine {
 void Machine::count_levels(Counts& counts) const {
   counts.levels = PerLevel<PerTensor<TensorCounts>>(
       problem_.arch().levels.size(), PerTensor<TensorCounts>(workload_.tensors.size()));
-  for (const Chain& chain : chains_) {
+  for (const TensorPath& chain : chains_) {
     for (const Holder& holder : chain.holders) {
       if (!holder.level) {
         continue;
@@ -200,7 +201,7 @@ void Machine::count_fanouts(Counts& counts) const {
   counts.used_y = PerFanout<std::int64_t>(fanouts, 1);
   counts.networks =
       PerFanout<PerTensor<NetworkCounts>>(fanouts, PerTensor<NetworkCounts>(chains_.size()));
-  for (const Chain& chain : chains_) {
+  for (const TensorPath& chain : chains_) {
     for (const Transfer& transfer : chain.transfers) {
       transfer.add_networks(counts.networks);
     }
@@ -250,6 +251,19 @@ PerTensor<DenseTensor> random_operands(const Workload& workload, std::uint64_t s
     }
   }
   return tensors;
+}
+
+std::vector<PerTensor<DenseTensor>> random_operands(const EinsumChain& chain, std::uint64_t seed) {
+  std::vector<PerTensor<DenseTensor>> operands;
+  for (std::size_t e = 0; e < chain.einsums.size(); ++e) {
+    operands.push_back(random_operands(chain.einsums[e], seed + e));
+    for (const TensorId t : chain.einsums[e].tensors.ids()) {
+      if (chain.intermediate_of({e, t})) {
+        std::fill(operands[e][t].values.begin(), operands[e][t].values.end(), 0);
+      }
+    }
+  }
+  return operands;
 }
 
 Simulation simulate(const Problem& problem, const Mapping& mapping,

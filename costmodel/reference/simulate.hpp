@@ -7,6 +7,7 @@
 
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping.hpp"
+#include "workloads/chain.hpp"
 
 namespace mapsim {
 
@@ -20,6 +21,9 @@ struct DenseTensor {
 
 // Small whole numbers, so that sums are exact in double whatever the order; from `seed`.
 PerTensor<DenseTensor> random_operands(const Workload& workload, std::uint64_t seed);
+
+// Operands of all einsums, intermediates left out: zeros.
+std::vector<PerTensor<DenseTensor>> random_operands(const EinsumChain& chain, std::uint64_t seed);
 
 struct Simulation {
   Counts counts;         // every field of the closed form's, found by walking

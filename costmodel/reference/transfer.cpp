@@ -24,8 +24,6 @@ PointSet meet(std::vector<bool>& met, const PointSet& points) {
   return again;
 }
 
-std::int64_t count_of(const PointSet& points) { return static_cast<std::int64_t>(points.size()); }
-
 }  // namespace
 
 double& Buffer::at(std::int64_t point) {

@@ -20,6 +20,7 @@
 #include "core/diagnostic.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "workloads/chain.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
 
@@ -52,6 +53,8 @@ void read(const std::vector<std::string>& fields) {
     parse_workload(text, name);
   } else if (kind == "network") {
     parse_network(text, name);
+  } else if (kind == "chain") {
+    parse_chain(text, name);
   } else if (kind == "campaign") {
     parse_campaign(text, name);
   } else {

@@ -41,8 +41,11 @@ MOST_PER_PLACE = 1  # documents in which a place, whatever its index, gets one c
 def kind_of(document):
     if not isinstance(document, dict):
         return None
+    nodes = document.get("mapping")
+    if isinstance(nodes, list) and any(isinstance(node, dict) and "sequence" in node for node in nodes):
+        return None  # a tree: its names are those of a chain
     for key, kind in (("mapping", "mapping"), ("mapspace", "constraints"),
-                      ("architectures", "campaign"), ("layers", "network"), ("gpu", "gpu"),
+                      ("architectures", "campaign"), ("layers", "network"), ("chain", "chain"), ("gpu", "gpu"),
                       ("nodes", "arch"), ("conv2d", "workload"), ("gemm", "workload"),
                       ("batched_gemm", "workload"), ("einsum", "workload")):
         if key in document:

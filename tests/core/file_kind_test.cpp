@@ -30,6 +30,7 @@ TEST(Recognise, TellsEveryKindByItsSign) {
       {"kernel: {block: [1, 2, 3]}\n", FileKind::kKernel},
       {"mapspace: {tiling: even}\n", FileKind::kConstraints},
       {"name: a\nlayers:\n", FileKind::kNetwork},
+      {"name: a\nchain:\n", FileKind::kChain},
       {"name: a\narchitectures: []\n", FileKind::kCampaign},
       {"certificate: 1\nmapping:\narchitecture:\n", FileKind::kCertificate},
       {"{\n  \"schema\": 1,\n  \"tool\": {\n    \"name\": \"mapsim\",\n", FileKind::kResult},

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "costmodel/fusion/shape.hpp"
+
+namespace mapsim {
+
+// Rule F1 and the theorem of docs/model.md#fused-mappings: what a step of a tree must make is a
+// product over lines, so each line is walked alone, and counts are products of what its walks say.
+
+// What the steps of one scope instance need of an intermediate on one line: a node per index of
+// each loop of the line, outermost first, the last ones of single steps.
+struct NeedTrace {
+  IndexRange points;        // of the rank that the line's loops move: of all steps below
+  std::int64_t others = 1;  // points of its other ranks on this line
+  std::vector<NeedTrace> inner;
+  friend bool operator==(const NeedTrace&, const NeedTrace&) = default;
+};
+
+// Of a keep in a group.
+struct LineMoves {
+  std::int64_t moved = 0;    // product over ranks on this line of what crosses, summed over moves
+  std::int64_t largest = 0;  // of one tile
+};
+
+struct LineCounts {
+  // Per node: the sizes of its einsum's dims on this line when it is entered, and how often.
+  std::vector<std::map<std::vector<std::int64_t>, std::int64_t>> entries;
+  std::vector<LineMoves> keeps;                // as TreeShape::keeps; those of leaves are left out
+  std::vector<std::vector<NeedTrace>> traces;  // per scope: of its instances, distinct ones
+};
+
+// Walks the loops of one line through the tree.
+LineCounts walk_line(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
+                     const TreeShape& shape, std::size_t line);
+
+// The most points of an intermediate that are held during a step of its scope (made, and needed now
+// or later), and that are carried from one step to the next.
+struct LiveSet {
+  std::int64_t live = 0;
+  std::int64_t carried = 0;
+  friend bool operator==(const LiveSet&, const LiveSet&) = default;
+};
+// `lines`: of each line, the distinct instances; `order`: the lines of the loops within the scope,
+// outermost loop first.
+LiveSet live_set(const std::vector<std::vector<NeedTrace>>& lines,
+                 const std::vector<std::size_t>& order);
+
+}  // namespace mapsim

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/fusion/points.hpp"
+#include "costmodel/fusion/tree.hpp"
+#include "costmodel/nest.hpp"
+
+namespace mapsim {
+
+// A loop of a node with more than one tile; adjacent ones over one dim are one.
+struct ShapeLoop {
+  DimId dim{};  // of the node's einsum
+  std::int64_t extent = 1;
+  std::size_t item = 0;
+  std::size_t line = 0;        // groups only
+  std::vector<DimSet> drives;  // per einsum, the dims that it may move
+  std::vector<DimSet> surely;  // ... and those that it moves on with each tile
+};
+
+// A tensor of one einsum kept in a node.
+struct OwnKeep {
+  ChainTensor use;
+  LevelId level{};
+  std::size_t node = 0;
+  std::size_t position = 0;      // loops of the node above
+  std::size_t moving = kNoLoop;  // j: innermost loop of the node above it that moves its tile
+};
+
+// Where an intermediate is kept for producer and readers alike (rule F2).
+struct TensorScope {
+  std::size_t intermediate = 0;
+  LevelId level{};
+  std::size_t node = 0;
+  std::size_t position = 0;  // loops of the node above
+  std::size_t home = 0;      // the node in whose sequence producer and readers part
+};
+
+struct ShapeNode {
+  std::vector<ShapeLoop> loops;
+  PerDim<std::int64_t> nominal;       // of its einsum: the most iterations that it is entered with
+  std::size_t producer_of = kNoNode;  // the intermediate that its parent's sequence needs it for
+};
+
+// A tree, analysed: what counting and simulation agree on before they begin.
+struct TreeShape {
+  std::vector<ShapeNode> nodes;
+  std::vector<OwnKeep> keeps;
+  std::vector<TensorScope> scopes;         // one per intermediate
+  std::vector<std::size_t> leaf_of;        // per einsum
+  std::vector<PerDim<std::size_t>> lines;  // per einsum and dim
+  std::size_t line_count = 0;
+
+  // Is `node` `ancestor`, or below it?
+  static bool is_within(const MappingTree& tree, std::size_t node, std::size_t ancestor);
+  // Does the loop move that tensor's tile?
+  static bool moves(const EinsumChain& chain, const ShapeLoop& loop, const ChainTensor& use);
+};
+
+// What is wrong with where tensors are kept: levels that may not or must, and their order.
+void check_residences(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
+                      const TreeShape& shape, std::vector<TreeProblem>& problems);
+
+// Of a tree with problems, the shape is of no use.
+TreeShape shape_of(const Arch& arch, const EinsumChain& chain, const MappingTree& tree,
+                   std::vector<TreeProblem>& problems);
+TreeShape shape_of(const Arch& arch, const EinsumChain& chain, const MappingTree& tree);
+
+}  // namespace mapsim

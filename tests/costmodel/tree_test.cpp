@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "arch/load.hpp"
+#include "costmodel/fusion/evaluate_tree.hpp"
+#include "costmodel/mapping_text.hpp"
+#include "costmodel/reference/simulate_tree.hpp"
+#include "tests/costmodel/random_case.hpp"
+#include "tests/costmodel/random_tree.hpp"
+#include "tests/support/bad_inputs.hpp"
+
+namespace mapsim {
+namespace {
+
+Arch machine(const std::string& buffer = "1 KiB") {
+  return parse_arch(
+      "name: toy\n"
+      "nodes:\n"
+      "  - {storage: DRAM, capacity: unlimited, energy: {read: 100 pJ/B, write: 100 pJ/B}}\n"
+      "  - {storage: GLB, capacity: " +
+          buffer +
+          ", bandwidth: {shared: 4 B/cycle}, energy: {read: 1 pJ/B, write: 1 pJ/B}, sliding: "
+          "false}\n"
+          "  - {compute: MAC, energy: 1 pJ}\n",
+      "toy.yaml");
+}
+
+// Two windows of three, one after the other: 10 outputs need 12 points in between and 14 inputs.
+EinsumChain two_windows() {
+  return parse_chain(
+      "name: two\n"
+      "chain:\n"
+      "  - {name: a, einsum: {equation: 'O[p] += I[p+r] * W[r]', dims: {p: 12, r: 3}}, out: t}\n"
+      "  - {name: b, einsum: {equation: 'O[p] += I[p+r] * W[r]', dims: {p: 10, r: 3}}, "
+      "in: {I: t}}\n",
+      "two.yaml");
+}
+
+MappingTree parse(const std::string& text, const EinsumChain& chain) {
+  static const Arch kMachine = machine();
+  return parse_tree(text, "tree.yaml", kMachine, chain);
+}
+
+MappingTree parse(const std::string& text) {
+  static const EinsumChain kChain = two_windows();
+  return parse(text, kChain);
+}
+
+const std::string kBranches =
+    "  - sequence:\n"
+    "      - a: [keep GLB: [W], for p: 1, for r: 1]\n"
+    "      - b: [keep GLB: [W], for p: 1, for r: 1]\n";
+
+TreeCounts counts_of(const std::string& prefix) {
+  return count_tree(machine(), two_windows(), parse("mapping:\n" + prefix + kBranches));
+}
+
+// Five tiles of two outputs: each needs four points in between, two of which the tile before had.
+TEST(MappingTrees, RetainHalosWithinTheScopeAndRecomputeThemAboveIt) {
+  const TreeCounts whole = counts_of("  - keep GLB: [t]\n");
+  EXPECT_EQ(whole.intermediates[0], (IntermediateCounts{12, {12, 0}}));
+  const TreeCounts retained = counts_of("  - keep GLB: [t]\n  - for b.p: 2\n");
+  EXPECT_EQ(retained.intermediates[0], (IntermediateCounts{12, {4, 2}}));
+  const TreeCounts recomputed = counts_of("  - for b.p: 2\n  - keep GLB: [t]\n");
+  EXPECT_EQ(recomputed.intermediates[0], (IntermediateCounts{20, {4, 0}}));
+  EXPECT_EQ(recomputed.einsums[0].macs, 60);
+  EXPECT_EQ(retained.einsums[0].macs, 36);
+  const LevelId glb{1};
+  const TensorId output{2};
+  EXPECT_EQ(retained.einsums[0].levels[glb][output].total.updates, 36);
+  EXPECT_EQ(retained.einsums[0].levels[glb][output].total.readbacks, 24);
+  EXPECT_EQ(retained.einsums[1].levels[glb][TensorId{0}].total.reads, 30);
+  EXPECT_FALSE(retained.einsums[0].levels[LevelId{0}][output].kept);
+}
+
+// The rows of a window of two dims: a line of four columns and the halo beside it.
+TEST(MappingTrees, HoldLinesOfAnIntermediateWhereTwoLoopsShareIt) {
+  const EinsumChain chain = parse_chain(
+      "name: c\n"
+      "chain:\n"
+      "  - {name: a, einsum: {equation: 'O[p][q] += I[p][q] * W[p]', dims: {p: 6, q: 10}}, out: "
+      "t}\n"
+      "  - {name: b, einsum: {equation: 'O[p][q] += I[p+r][q+s] * W[r][s]', "
+      "dims: {p: 4, q: 8, r: 3, s: 3}}, in: {I: t}}\n",
+      "c.yaml");
+  const MappingTree tree = parse(
+      "mapping:\n"
+      "  - keep GLB: [t]\n"
+      "  - for b.p: 1\n"
+      "  - for b.q: 2\n"
+      "  - sequence:\n"
+      "      - a: [for p: 1, for q: 1]\n"
+      "      - b: [for r: 1, for q: 1, for s: 1]\n",
+      chain);
+  // Two rows are carried whole (10 each); of the third a tile of four comes, of the first one the
+  // part is gone that later tiles do not need: at most 2 * 10 + 4.
+  EXPECT_EQ(count_tree(machine(), chain, tree).intermediates[0].held.live, 24);
+}
+
+TEST(MappingTrees, CountWhatTheWalkCounts) {
+  TreeTraits seen;
+  for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+    const RandomTree random = random_tree(seed);
+    ASSERT_EQ(tree_mismatch(random), "") << "seed " << seed << "\n" << describe(random);
+    const TreeTraits traits = traits_of(random);
+    seen.nested = seen.nested || traits.nested;
+    seen.recomputed = seen.recomputed || traits.recomputed;
+    seen.retained = seen.retained || traits.retained;
+    seen.whole = seen.whole || traits.whole;
+    seen.spilled = seen.spilled || traits.spilled;
+    seen.graph = seen.graph || traits.graph;
+  }
+  EXPECT_TRUE(seen.nested && seen.recomputed && seen.retained && seen.whole && seen.spilled &&
+              seen.graph);
+}
+
+// A mapping is the tree with one leaf.
+TEST(MappingTrees, OfOneEinsumCostWhatItsMappingDoes) {
+  int compared = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    auto [arch, workload, mapping] = random_case(seed);
+    const bool spreads =
+        std::any_of(mapping.nodes.begin(), mapping.nodes.end(),
+                    [](const MappingNode& node) { return std::holds_alternative<Parallel>(node); });
+    if (spreads || !tree_obstacle(arch).empty()) {
+      continue;
+    }
+    ++compared;
+    const EinsumChain chain = chain_of(workload);
+    const MappingTree tree = tree_of(mapping);
+    ASSERT_TRUE(check_tree(arch, chain, tree).empty());
+    const auto evaluation = evaluate_tree(arch, chain, tree);
+    const TreeCost& cost = std::get<TreeCost>(evaluation);
+    const Evaluation single = evaluate({arch, workload}, mapping);
+    const Cost& expected = std::get<Cost>(single);
+    EXPECT_EQ(cost.counts.einsums[0], expected.counts) << seed;
+    EXPECT_EQ(cost.energy, expected.energy.total) << seed;
+    EXPECT_EQ(cost.latency, expected.latency.steady) << seed;
+    EXPECT_EQ(simulate_tree(arch, chain, tree, random_operands(chain, 1), 1'000'000).counts,
+              cost.counts)
+        << seed;
+    EXPECT_EQ(print_tree(arch, chain, tree), print_mapping(arch, workload, mapping));
+  }
+  EXPECT_GT(compared, 100);
+}
+
+// While a runs, its operand's tile takes room, and none while b does.
+TEST(MappingTrees, ListWhatALevelHoldsPerPhase) {
+  const EinsumChain chain = two_windows();
+  const MappingTree tree = parse(
+      "mapping:\n"
+      "  - keep GLB: [t, b.W]\n"
+      "  - for b.p: 2\n"
+      "  - sequence:\n"
+      "      - a: [keep GLB: [I], for p: 1, for r: 1]\n"
+      "      - b: [for p: 1, for r: 1]\n");
+  const auto evaluation = evaluate_tree(machine(), chain, tree);
+  const TreeCost& cost = std::get<TreeCost>(evaluation);
+  ASSERT_EQ(cost.phases.size(), 2U);
+  const LevelId glb{1};
+  EXPECT_EQ(cost.phases[0].used[glb], Bits{8 * (4 + 3 + 6)});
+  EXPECT_EQ(cost.phases[1].used[glb], Bits{8 * (4 + 3)});
+  EXPECT_EQ(cost.latency, cost.einsums[0].latency.steady + cost.einsums[1].latency.steady);
+  const auto tight = evaluate_tree(machine("12 B"), chain, tree);
+  const PhaseExceeded& exceeded = std::get<PhaseExceeded>(tight);
+  EXPECT_EQ(exceeded.einsum, 0U);
+  EXPECT_EQ(exceeded.capacity.need, Bits{8 * 13});
+}
+
+TEST(MappingTrees, ReadBackAsTheyArePrinted) {
+  const std::string text =
+      "mapping:\n"
+      "  - keep GLB: [t, b.W]\n"
+      "  - for b.p: 2\n"
+      "  - sequence:\n"
+      "      - a:\n"
+      "          - keep GLB: [I]\n"
+      "          - for p: 1\n"
+      "          - for r: 1\n"
+      "      - b:\n"
+      "          - for p: 1\n"
+      "          - for r: 1\n";
+  EXPECT_EQ(print_tree(machine(), two_windows(), parse(text)), text);
+}
+
+TEST(MappingTrees, TellWhatIsWrong) {
+  expect_errors("costmodel/bad_trees.txt", 12, [](const std::string& text) { return parse(text); });
+}
+
+TEST(MappingTrees, SurviveDamagedFiles) {
+  expect_survival("mapping:\n  - keep GLB: [t]\n  - for b.p: 2\n" + kBranches,
+                  [](const std::string& text) { return parse(text); });
+}
+
+}  // namespace
+}  // namespace mapsim
