@@ -14,13 +14,12 @@
 #include <utility>
 
 #include "check/floor.hpp"
-#include "check/imperfect.hpp"
+#include "check/geometry.hpp"
 #include "check/membership.hpp"
 #include "check/point.hpp"
-#include "check/replay.hpp"
-#include "check/rungs.hpp"
 #include "check/schedules.hpp"
 #include "check/size.hpp"
+#include "check/unrolling_bound.hpp"
 #include "core/threads.hpp"
 
 namespace mapsim::check {
@@ -33,7 +32,7 @@ class Checker {
       : certificate_{certificate},
         options_{options},
         problem_{certificate.problem},
-        ladders_{is_imperfect() ? list_ladders(problem_.workload(), certificate.rules)
+        domains_{is_imperfect() ? list_extent_domains(problem_.workload(), certificate.rules)
                                 : ExtentDomains{}} {}
 
   Verdict run() {
@@ -70,7 +69,7 @@ class Checker {
       const Effort effort{tiles, close ? options_.effort.labels : 0, options_.effort.stop};
       std::vector<double> shares(open.size());
       for_each_on_threads(open.size(), options_.threads, [&](std::size_t i) {
-        shares[i] = bound_of(unrollings[open[i]], target, effort);
+        shares[i] = bound_of(unrollings[open[i]], target, effort).bound;
       });
       share = *std::min_element(shares.begin(), shares.end());
       std::vector<std::size_t> left;
@@ -100,7 +99,7 @@ class Checker {
     std::vector<std::size_t> done(bounds.size(), 0);
     const auto take_step = [&](std::size_t c) {
       const Unrolling& unrolling = certificate_.claims[c].unrolling;
-      const double found = bound_of(unrolling, target, steps[done[c]++]);
+      const double found = bound_of(unrolling, target, steps[done[c]++]).bound;
       bounds[c] = std::max(bounds[c], found);
     };
     using Open = std::pair<double, std::size_t>;
@@ -219,20 +218,30 @@ class Checker {
     return std::move(verdict_);
   }
 
-  // Imperfect factors: what no mapping of the unrolling is below, up to what is wanted.
-  double bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
+  // What no mapping of the unrolling is below, up to what is wanted, by the cheapest argument.
+  UnrollingBound bound_of(const Unrolling& unrolling, const Target& target, const Effort& effort) {
     const Goal& goal = certificate_.goal;
-    const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling, false);
-    if (target.is_met_by(floor)) {
+    UnrollingBound found;
+    // Together the tensors say more, but of imperfect factors no more than a coarse lattice does.
+    for (const bool together : {false, true}) {
+      if (together && (is_imperfect() || !goal.needs_energy())) {
+        continue;
+      }
+      const Figures floor = floor_of(problem_, certificate_.rules, goal, unrolling, together);
+      if (target.is_met_by(floor)) {
 #pragma omp atomic
-      ++verdict_.by_floor;
-      return target.met();
+        ++verdict_.by_floor;
+        found.bound = target.met();
+        return found;
+      }
+      found.bound = target.of(floor);
     }
     if (effort.tiles == 0) {
-      return target.of(floor);
+      return found;
     }
-    const ImperfectBound found =
-        bound_imperfect(*graphs_.at(kind_of(unrolling)), goal, ladders_, unrolling, target, effort);
+    const double floor = std::min(found.bound, target.met());
+    found =
+        bound_unrolling(*graphs_.at(kind_of(unrolling)), goal, domains_, unrolling, target, effort);
 #pragma omp atomic
     verdict_.states += found.states;
 #pragma omp atomic
@@ -240,7 +249,8 @@ class Checker {
     std::int64_t& proven = found.labels > 0 ? verdict_.by_replay : verdict_.by_relaxation;
 #pragma omp atomic
     ++proven;
-    return std::max(found.bound, std::min(target.of(floor), target.met()));
+    found.bound = std::max(found.bound, floor);
+    return found;
   }
 
   void require(bool holds, int line, const std::string& otherwise) {
@@ -338,8 +348,8 @@ class Checker {
   Kind kind_of(const Unrolling& unrolling) const {
     if (is_imperfect()) {
       std::vector<FanoutId> used;
-      for (const Spread& spread : list_spreads(problem_, unrolling)) {
-        used.push_back(spread.fanout);
+      for (const ParallelLoops& loops : list_parallel_loops(problem_, unrolling)) {
+        used.push_back(loops.fanout);
       }
       return {used, 0};
     }
@@ -394,87 +404,32 @@ class Checker {
                              value_text(task.frontier.points.front().first, certificate_.goal));
   }
 
-  // Of an imperfect space.
-  std::string why_open(const Task& task) {
-    const bool by_share = certificate_.is_front() || task.frontier.first_decides;
-    const Target target{task.frontier, by_share, 1 / (1 + certificate_.gap)};
-    const double found = bound_of(task.unrolling, target, options_.effort);
-    if (!exceeds(target.met(), found)) {
-      return {};
-    }
-    const std::string named = unrolling_text(problem_, task.unrolling);
-    return by_share ? fmt::format("{} the unrolling {} there may be one with less, by {:.4g} %",
-                                  claim_text(task), named, 100 * (1 / found - 1))
-                    : fmt::format("{} the unrolling {}, of which no more than {} follows",
-                                  claim_text(task), named, value_text(found, certificate_.goal));
-  }
-
-  // By the cheapest argument that does.
   std::string why_unproven(const Task& task) {
     const Goal& goal = certificate_.goal;
-    if (is_imperfect()) {
-      return why_open(task);
+    const bool by_share = !is_imperfect() || certificate_.is_front() || task.frontier.first_decides;
+    const double enough = is_imperfect() ? 1 / (1 + certificate_.gap) : 1;
+    const Target target{task.frontier, by_share, enough};
+    const UnrollingBound found = bound_of(task.unrolling, target, options_.effort);
+    const std::string named = unrolling_text(problem_, task.unrolling);
+    if (found.better) {
+      const bool two = goal.kind != Goal::Kind::kValue;
+      return fmt::format("{} the unrolling {}, where there is a mapping of {}{}", claim_text(task),
+                         named, value_text(found.better->first, goal),
+                         two ? " and " + measure_text(found.better->second, goal) : "");
     }
-    for (const bool together : {false, true}) {
-      if ((!together || goal.needs_energy()) &&
-          task.frontier.covers(
-              floor_of(problem_, certificate_.rules, goal, task.unrolling, together))) {
-#pragma omp atomic
-        ++verdict_.by_floor;
-        return {};
-      }
+    if (!exceeds(target.met(), found.bound)) {
+      return {};
     }
-    bool replayed = false;
-    for (const Case& part : list_cases(problem_, task.unrolling)) {
-      const Graph& graph = *graphs_.at(kind_of(task.unrolling));
-      const std::optional<Figures> better = find_uncovered(task, graph, part, replayed);
-      if (better) {
-        const bool two = goal.kind != Goal::Kind::kValue;
-        return fmt::format("{} the unrolling {}, where there is a mapping of {}{}",
-                           claim_text(task), unrolling_text(problem_, task.unrolling),
-                           value_text(better->first, goal),
-                           two ? " and " + measure_text(better->second, goal) : "");
-      }
-    }
-    std::int64_t& proven = replayed ? verdict_.by_replay : verdict_.by_relaxation;
-#pragma omp atomic
-    ++proven;
-    return {};
-  }
-
-  // What a mapping of the case comes to that is better than claimed, if there is one.
-  std::optional<Figures> find_uncovered(const Task& task, const Graph& graph, const Case& part,
-                                        bool& replayed) {
-    double steps = 1;
-    for (const std::int64_t bound : part.bounds) {
-      steps *= static_cast<double>(bound);
-    }
-    const Price price{problem_, graph, certificate_.goal, steps};
-    const Tiles tiles{part.bounds};
-    EdgeCosts edge_costs{graph, part, tiles, price.tracked()};
-    std::optional<ArrayTimes> array;
-    if (price.times_array()) {
-      array.emplace(graph, part, tiles, edge_costs);
-    }
-    ArrayTimes* const times = array ? &*array : nullptr;
-    const CompletionBound completion_bound{graph, part, tiles, edge_costs, times};
-#pragma omp atomic
-    verdict_.states += completion_bound.states();
-    if (completion_bound.is_covered(edge_costs, price, task.frontier)) {
-      return std::nullopt;
-    }
-    replayed = true;
-    const BackwardSearch search_backward = find_better(
-        graph, tiles, edge_costs, completion_bound, times, price, certificate_.goal, task.frontier);
-#pragma omp atomic
-    verdict_.labels += search_backward.labels;
-    return search_backward.better;
+    return by_share ? fmt::format("{} the unrolling {} there may be one with less, by {:.4g} %",
+                                  claim_text(task), named, 100 * (1 / found.bound - 1))
+                    : fmt::format("{} the unrolling {}, of which no more than {} follows",
+                                  claim_text(task), named, value_text(found.bound, goal));
   }
 
   const Certificate& certificate_;
   const CheckOptions& options_;
   const Problem& problem_;
-  ExtentDomains ladders_;  // of an imperfect space
+  ExtentDomains domains_;  // of an imperfect space
   std::map<Kind, std::unique_ptr<Graph>> graphs_;
   Verdict verdict_;
 };

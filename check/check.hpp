@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check/certificate.hpp"
-#include "check/imperfect.hpp"
+#include "check/unrolling_bound.hpp"
 
 namespace mapsim::check {
 

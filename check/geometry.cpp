@@ -8,15 +8,6 @@ namespace mapsim::check {
 
 namespace {
 
-bool is_prime(std::int64_t n) {
-  for (std::int64_t p = 2; p * p <= n; ++p) {
-    if (n % p == 0) {
-      return false;
-    }
-  }
-  return n > 1;
-}
-
 // A set of coordinates from 0 on.
 using Coordinates = std::vector<char>;
 
@@ -90,22 +81,6 @@ void list_blocks(const Problem& problem, std::size_t f, std::size_t dim, PerDim<
 
 }  // namespace
 
-Tiles::Tiles(const PerDim<std::int64_t>& bounds)
-    : divisors_(bounds.size()), strides_(bounds.size()), runs_(bounds.size()) {
-  for (const DimId d : bounds.ids()) {
-    divisors_[d] = divisors_of(bounds[d]);
-    strides_[d] = size_;
-    size_ *= divisors_[d].size();
-    for (std::size_t from = divisors_[d].size(); from-- > 1;) {
-      for (std::size_t to = 0; to < from; ++to) {
-        if (divisors_[d][from] % divisors_[d][to] == 0) {
-          runs_[d].push_back({from, to, is_prime(divisors_[d][from] / divisors_[d][to])});
-        }
-      }
-    }
-  }
-}
-
 std::vector<Case> list_cases(const Problem& problem, const Unrolling& unrolling) {
   const SpatialFactors& factors = unrolling.factors;
   Case plain;
@@ -135,13 +110,15 @@ std::int64_t count_coordinates(const Rank& rank, const PerDim<std::int64_t>& ext
   return size_of(set);
 }
 
-std::vector<std::uint32_t> index_tiles(const Tiles& tiles, const Rank& rank) {
+std::vector<std::uint32_t> index_tiles(const Lattice& tiles, const Rank& rank) {
   std::vector<std::uint32_t> index(tiles.size(), 0);
   for (const Term& term : rank.terms) {
-    const std::size_t radix = tiles.divisors(term.dim).size();
-    for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-      index[tile] = static_cast<std::uint32_t>(index[tile] * radix + tiles.digit(term.dim, tile));
-    }
+    const std::size_t count = tiles.count(term.dim);
+    tiles.sweep(term.dim, [&](std::size_t bin, std::size_t first, std::size_t last) {
+      for (std::size_t tile = first; tile < last; ++tile) {
+        index[tile] = static_cast<std::uint32_t>(index[tile] * count + bin);
+      }
+    });
   }
   return index;
 }
@@ -150,17 +127,17 @@ namespace {
 
 // Calls visit(extents of the rank's dims) for each tile of the rank, in the order of index_tiles().
 template <class Visit>
-std::vector<double> for_each_tile(const Tiles& tiles, const Rank& rank, const Visit& visit) {
+std::vector<double> for_each_tile(const Lattice& tiles, const Rank& rank, const Visit& visit) {
   std::vector<double> values;
   PerDim<std::int64_t> extents(tiles.dims(), 1);
   std::vector<std::size_t> digits(rank.terms.size(), 0);
   while (true) {
     for (std::size_t i = 0; i < digits.size(); ++i) {
-      extents[rank.terms[i].dim] = tiles.divisors(rank.terms[i].dim)[digits[i]];
+      extents[rank.terms[i].dim] = tiles.extents(rank.terms[i].dim)[digits[i]];
     }
     values.push_back(static_cast<double>(visit(extents)));
     std::size_t i = digits.size();
-    while (i > 0 && ++digits[i - 1] == tiles.divisors(rank.terms[i - 1].dim).size()) {
+    while (i > 0 && ++digits[i - 1] == tiles.extents(rank.terms[i - 1].dim).size()) {
       digits[--i] = 0;
     }
     if (i == 0) {
@@ -196,14 +173,14 @@ Coordinates merge(const Case& at, const Rank& rank, const Sharing& sharing,
 
 }  // namespace
 
-std::vector<double> united_points(const Case& at, const Tiles& tiles, const Rank& rank,
+std::vector<double> united_points(const Case& at, const Lattice& tiles, const Rank& rank,
                                   const Sharing& sharing) {
   return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
     return size_of(merge(at, rank, sharing, extents, own_tile(at, rank, sharing, extents)));
   });
 }
 
-std::vector<double> gained_points(const Case& at, const Tiles& tiles, const Rank& rank,
+std::vector<double> gained_points(const Case& at, const Lattice& tiles, const Rank& rank,
                                   const Sharing& sharing, std::size_t term) {
   const DimId d = rank.terms[term].dim;
   return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
@@ -217,7 +194,7 @@ std::vector<double> gained_points(const Case& at, const Tiles& tiles, const Rank
   });
 }
 
-std::vector<double> met_points(const Case& at, const Tiles& tiles, const Rank& rank,
+std::vector<double> met_points(const Case& at, const Lattice& tiles, const Rank& rank,
                                std::size_t crossed, std::size_t above) {
   return for_each_tile(tiles, rank, [&](const PerDim<std::int64_t>& extents) {
     Coordinates set{1};

@@ -106,13 +106,13 @@ struct Frontier {
 struct Target {
   Frontier frontier;
   bool by_share = false;  // of the frontier; else by the first figure of its only point
-  double enough = 0;      // then: the share
+  double enough = 0;      // then: the share; 1: each is to be covered
 
   double of(const Figures& found) const { return by_share ? frontier.share(found) : found.first; }
   double met() const { return by_share ? enough : frontier.points.front().first; }
   bool is_met_by(const Figures& found) const {
     return frontier.covers({found.first, by_share ? found.second : 0}) ||
-           (by_share && frontier.share(found) >= enough);
+           (by_share && enough < 1 && frontier.share(found) >= enough);
   }
 };
 

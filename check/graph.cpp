@@ -29,7 +29,7 @@ Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<Fanou
       is_free_{rules.loops.empty()},
       residences_(problem.workload().tensors.size()),
       radix_(problem.workload().tensors.size()) {
-  list_stands();
+  list_residences();
   list_rooms();
   ports_ = ports_of(problem.arch());
   list_moves();
@@ -38,7 +38,7 @@ Graph::Graph(const Problem& problem, const Rules& rules, const std::vector<Fanou
 
 // Levels and used fanouts from the outside in. In an even space a level that is not the outermost
 // closes once its keeps stand; what is placed there earlier waits for that.
-void Graph::list_stands() {
+void Graph::list_residences() {
   const Arch& arch = problem_->arch();
   const Workload& workload = problem_->workload();
   std::size_t above = 0;
@@ -170,6 +170,14 @@ bool Graph::may_step(TensorId t, const Residence& outer, const Residence* inner)
   return true;
 }
 
+bool Graph::slides(const BoundaryEdge& edge) const {
+  if (edge.inner == BoundaryEdge::kMac) {
+    return false;
+  }
+  const Residence& inner = residences_[edge.tensor][edge.inner];
+  return inner.latch || problem_->arch().levels[inner.level].sliding;
+}
+
 std::size_t Graph::number_of(const BoundaryEdge& edge) {
   const auto found = std::find(edges_.begin(), edges_.end(), edge);
   if (found == edges_.end()) {
@@ -272,7 +280,9 @@ void Graph::list_loops(std::size_t stage, std::size_t residency) {
 }
 
 // Adds to the loops and slides into `target` those that end with `so_far`: before it come edges
-// of the tensors up to `tensors`, from the inside out.
+// of the tensors up to `tensors`, from the inside out. What does not slide costs the same right
+// below the loop as anywhere: it is placed by a move, unless the tensor goes on from there and
+// slides.
 void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tensors,
                         const Slide& so_far) {
   const std::size_t to = so_far.loop.to;
@@ -289,7 +299,10 @@ void Graph::list_slides(std::size_t stage, std::size_t target, std::size_t tenso
   }
   for (const Move& move : moves_to(stage, to)) {
     const TensorId t = edges_[move.edge].tensor;
-    if (index_of(t) < tensors && slides_along(problem_->workload().tensors[t], dim)) {
+    const bool further_in =
+        !so_far.edges.empty() && edges_[so_far.edges.back()].tensor == t;  // what slides already
+    if (index_of(t) < tensors && (further_in || slides(edges_[move.edge])) &&
+        slides_along(problem_->workload().tensors[t], dim)) {
       Slide longer = so_far;
       longer.loop.to = move.from;
       longer.edges.push_back(move.edge);

@@ -6,8 +6,8 @@
 
 #include "check/goal.hpp"
 #include "check/regions.hpp"
+#include "check/residence.hpp"
 #include "check/rules.hpp"
-#include "check/stands.hpp"
 
 namespace mapsim::check {
 
@@ -91,12 +91,13 @@ class Graph {
   bool is_in_array(TensorId t, const Residence& residence) const;
 
   const std::vector<BoundaryEdge>& edges() const { return edges_; }
+  bool slides(const BoundaryEdge& edge) const;  // does a tile that it leads to, right below a loop?
   const std::vector<Room>& rooms() const { return rooms_; }
   std::optional<std::size_t> room_of(const BoundaryEdge& edge) const;  // of its tile
   const std::vector<Port>& ports() const { return ports_; }
 
  private:
-  void list_stands();
+  void list_residences();
   void list_rooms();
   void list_moves();
   void list_moves_to(std::size_t residency);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "check/arrangements.hpp"
-#include "check/rungs.hpp"
+#include "check/lattice.hpp"
 #include "check/size.hpp"
 
 namespace mapsim::check {
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostWork = 30'000'000;  // multiplications: some ten seconds
 
 // Per stage, of which each used fanout begins one: letters, or points. A letter is a bin of a
-// ladder: a loop goes down one or several, and what goes down one dim without anything between is
+// domain: a loop goes down one or several, and what goes down one dim without anything between is
 // one loop.
 using PerPhase = std::vector<std::size_t>;
 using Words = std::map<PerPhase, mpz_class>;
@@ -30,21 +30,21 @@ mpz_class choose(std::size_t n, std::size_t k) {
 // Words of the letters of some dims, dim after dim. Unrollings come with common beginnings.
 class WordCounts {
  public:
-  explicit WordCounts(const ExtentDomains& ladders) : ladders_{ladders} {}
+  explicit WordCounts(const ExtentDomains& domains) : domains_{domains} {}
 
   // False: it takes too long.
-  bool add(const std::vector<Spread>& spreads, Words& sum) {
+  bool add(const std::vector<ParallelLoops>& fanouts, Words& sum) {
     std::size_t free_letters = 0;
     mpz_class free_words = 1;
     std::vector<Part> parts;
-    for (const DimId d : ladders_.ids()) {
+    for (const DimId d : domains_.ids()) {
       Part part{d, {}};
       bool split = false;
-      for (const Spread& spread : spreads) {
-        part.spreads.push_back({{}, {}});
-        for (const auto& loop : spread.loops) {
+      for (const ParallelLoops& fanout : fanouts) {
+        part.fanouts.push_back({{}, {}});
+        for (const auto& loop : fanout.loops) {
           if (loop.first == d) {
-            part.spreads.back().loops.push_back(loop);
+            part.fanouts.back().loops.push_back(loop);
             split = true;
           }
         }
@@ -52,14 +52,14 @@ class WordCounts {
       if (split) {
         parts.push_back(std::move(part));
       } else {
-        const std::size_t letters = ladders_[d].size() - 1;
+        const std::size_t letters = domains_[d].size() - 1;
         free_letters += letters;
         free_words *= choose(free_letters, letters);
       }
     }
-    const Words& split = words_of(parts, spreads.size() + 1);
+    const Words& split = words_of(parts, fanouts.size() + 1);
     Words cuts;
-    PerPhase cut(spreads.size() + 1, 0);
+    PerPhase cut(fanouts.size() + 1, 0);
     list_cuts(0, free_letters, cut, cuts);
     for (const auto& [letters, ways] : multiplied(split, cuts)) {
       sum[letters] += ways * free_words;
@@ -71,11 +71,12 @@ class WordCounts {
   // A dim that is unrolled, and its loops at each fanout.
   struct Part {
     DimId dim{};
-    std::vector<Spread> spreads;
+    std::vector<ParallelLoops> fanouts;
     bool is_like(const Part& other) const {
       return dim == other.dim &&
-             std::equal(spreads.begin(), spreads.end(), other.spreads.begin(), other.spreads.end(),
-                        [](const Spread& a, const Spread& b) { return a.loops == b.loops; });
+             std::equal(
+                 fanouts.begin(), fanouts.end(), other.fanouts.begin(), other.fanouts.end(),
+                 [](const ParallelLoops& a, const ParallelLoops& b) { return a.loops == b.loops; });
     }
   };
 
@@ -110,21 +111,21 @@ class WordCounts {
   // Letters of the dim in each stage, wherever the fanouts are crossed.
   void descend(const Part& part, std::size_t stage, std::size_t bin, PerPhase& letters,
                Words& found) const {
-    const std::vector<std::int64_t>& ladder = ladders_[part.dim];
-    if (stage == part.spreads.size()) {
+    const std::vector<std::int64_t>& domain = domains_[part.dim];
+    if (stage == part.fanouts.size()) {
       letters[stage] = bin;
       found[letters] += 1;
       return;
     }
     for (std::size_t at = 0; at <= bin; ++at) {
-      std::optional<std::int64_t> block = ladder[at];
-      for (const auto& [dim, instances] : part.spreads[stage].loops) {
-        block = block ? block_of(ladder, *block, instances) : block;
+      std::optional<std::int64_t> block = domain[at];
+      for (const auto& [dim, instances] : part.fanouts[stage].loops) {
+        block = block ? block_of(domain, *block, instances) : block;
       }
       if (block) {
         letters[stage] = bin - at;
-        const auto below = std::lower_bound(ladder.begin(), ladder.end(), *block);
-        descend(part, stage + 1, static_cast<std::size_t>(below - ladder.begin()), letters, found);
+        const auto below = std::lower_bound(domain.begin(), domain.end(), *block);
+        descend(part, stage + 1, static_cast<std::size_t>(below - domain.begin()), letters, found);
       }
     }
   }
@@ -141,13 +142,13 @@ class WordCounts {
     for (std::size_t i = same; i < parts.size(); ++i) {
       Words own;
       PerPhase letters(stages, 0);
-      descend(parts[i], 0, ladders_[parts[i].dim].size() - 1, letters, own);
+      descend(parts[i], 0, domains_[parts[i].dim].size() - 1, letters, own);
       known_.emplace_back(parts[i], multiplied(i == 0 ? none_ : known_[i - 1].second, own));
     }
     return known_.empty() ? none_ : known_.back().second;
   }
 
-  const ExtentDomains& ladders_;
+  const ExtentDomains& domains_;
   Words none_;
   std::size_t stages_ = 0;
   std::vector<std::pair<Part, Words>> known_;
@@ -204,16 +205,16 @@ std::optional<std::string> count_imperfect(const Problem& problem, const Rules& 
   if (!rules.extents.empty() || !rules.loops.empty()) {
     return std::nullopt;
   }
-  const ExtentDomains ladders = list_ladders(problem.workload(), rules);
-  WordCounts words{ladders};
+  const ExtentDomains domains = list_extent_domains(problem.workload(), rules);
+  WordCounts words{domains};
   std::map<std::vector<FanoutId>, Words> by_fanouts;
   for (const Unrolling& unrolling : unrollings) {
-    const std::vector<Spread> spreads = list_spreads(problem, unrolling);
+    const std::vector<ParallelLoops> fanouts = list_parallel_loops(problem, unrolling);
     std::vector<FanoutId> used;
-    for (const Spread& spread : spreads) {
-      used.push_back(spread.fanout);
+    for (const ParallelLoops& fanout : fanouts) {
+      used.push_back(fanout.fanout);
     }
-    if (!words.add(spreads, by_fanouts[used])) {
+    if (!words.add(fanouts, by_fanouts[used])) {
       return std::nullopt;
     }
   }

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "check/ladders.hpp"
+#include "check/extent_domains.hpp"
 #include "check/regions.hpp"
 #include "core/arithmetic.hpp"
 #include "costmodel/nest.hpp"
@@ -26,7 +26,8 @@ class Reading {
         extents_{bounds_of(problem.workload())},
         begun_{extents_},
         left_(extents_.size(), 1),
-        ladders_{rules.imperfect ? list_ladders(problem.workload(), rules) : ExtentDomains{}},
+        domains_{rules.imperfect ? list_extent_domains(problem.workload(), rules)
+                                 : ExtentDomains{}},
         kept_(problem.arch().levels.size()),
         used_(problem.arch().fanouts.size()) {
     const PerDim<std::int64_t> ones(extents_.size(), 1);
@@ -102,7 +103,7 @@ class Reading {
     const std::int64_t factor = ceil_div(extents_[dim], extent);
     const std::string& name = problem_.workload().dims[dim].name;
     if (rules_.imperfect) {
-      require(std::binary_search(ladders_[dim].begin(), ladders_[dim].end(), extent),
+      require(std::binary_search(domains_[dim].begin(), domains_[dim].end(), extent),
               fmt::format("tiles of {} may not measure {}", name, extent));
     } else {
       require(extents_[dim] % extent == 0,
@@ -207,7 +208,7 @@ class Reading {
   PerDim<std::int64_t> extents_;
   PerDim<std::int64_t> begun_;  // those with which the region began
   PerDim<std::int64_t> left_;   // of them to temporal loops further in
-  ExtentDomains ladders_;       // of an imperfect space
+  ExtentDomains domains_;       // of an imperfect space
   PerLevel<TensorSet> kept_;
   PerFanout<Rules::AxisFactors> used_;
   const MappingNode* before_ = nullptr;

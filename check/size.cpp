@@ -158,7 +158,7 @@ mpz_class count_nests(LoopNests& loops, PointCounts& points, const PerDim<std::i
 }
 
 // Extents of a tile where so many fanouts have been crossed.
-std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Tiles& tiles,
+std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Lattice& tiles,
                                                std::size_t tile) {
   std::vector<PerDim<std::int64_t>> extents;
   for (std::size_t crossed = 0; crossed <= at.used.size(); ++crossed) {
@@ -177,7 +177,7 @@ std::vector<PerDim<std::int64_t>> real_extents(const Case& at, const Tiles& tile
 mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
                             const Unrolling& unrolling) {
   const Case at = list_cases(problem, unrolling).front();
-  const Tiles tiles{at.bounds};
+  const Lattice tiles{at.bounds, {}};
   const Arrangements points{problem, rules, at.used};
   const auto loop = [&points](const Arrangements::TensorPaths& from, DimId d, std::int64_t factor,
                               Arrangements::TensorPaths& to) {
@@ -206,7 +206,7 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
       all[tile][state] += ways;
     }
     for (const DimId d : at.bounds.ids()) {
-      for (const Tiles::Run& run : tiles.runs(d)) {
+      for (const Lattice::Loop& run : tiles.runs(d)) {
         if (run.from == tiles.digit(d, tile)) {
           loop(all[tile], d, tiles.factor(d, run),
                runs[tile - (run.from - run.to) * tiles.stride(d)]);

@@ -22,7 +22,7 @@ struct Taken {
   friend auto operator<=>(const Taken&, const Taken&) = default;
 };
 // How many ways there are to have given it.
-using TensorPaths = std::map<Taken, std::int64_t>;
+using AxisWays = std::map<Taken, std::int64_t>;
 
 // Walks the dims and grows the ways axis by axis: a fanout's factors are admissible if some way is
 // left at the end.
@@ -50,15 +50,15 @@ class FanoutChoices {
   }
 
  private:
-  void descend(std::size_t index, const TensorPaths& ways, PerDim<std::int64_t>& factors) {
+  void descend(std::size_t index, const AxisWays& ways, PerDim<std::int64_t>& factors) {
     if (index == factors.size()) {
       finish(ways, factors);
       return;
     }
     const auto dim = static_cast<DimId>(index);
     for (const std::int64_t factor : divisors_of(workload_.dims[dim].bound)) {
-      const TensorPaths more =
-          factor <= fanout_.x * fanout_.y ? extend(ways, dim, factor) : TensorPaths{};
+      const AxisWays more =
+          factor <= fanout_.x * fanout_.y ? extend(ways, dim, factor) : AxisWays{};
       if (!more.empty()) {
         factors[dim] = factor;
         descend(index + 1, more, factors);
@@ -67,7 +67,7 @@ class FanoutChoices {
     factors[dim] = 1;
   }
 
-  void finish(const TensorPaths& ways, const PerDim<std::int64_t>& factors) {
+  void finish(const AxisWays& ways, const PerDim<std::int64_t>& factors) {
     Unrolling all;
     all.factors.push_back(factors);
     for (const auto& [taken, count] : ways) {
@@ -89,8 +89,8 @@ class FanoutChoices {
     }
   }
 
-  TensorPaths extend(const TensorPaths& ways, DimId dim, std::int64_t factor) const {
-    TensorPaths more;
+  AxisWays extend(const AxisWays& ways, DimId dim, std::int64_t factor) const {
+    AxisWays more;
     for (const std::int64_t x : divisors_of(factor)) {
       for (const auto& [taken, count] : ways) {
         Taken next = taken;

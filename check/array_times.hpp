@@ -3,9 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "check/edge_costs.hpp"
 #include "check/geometry.hpp"
-#include "check/graph.hpp"
-#include "check/tolls.hpp"
 #include "costmodel/timing/model.hpp"
 
 namespace mapsim::check {
@@ -17,14 +16,14 @@ namespace mapsim::check {
 class ArrayTimes {
  public:
   // The architecture has such an array; the rest outlives this.
-  ArrayTimes(const Graph& graph, const Case& at, const Tiles& tiles, EdgeCosts& edge_costs);
+  ArrayTimes(const Graph& graph, const Case& at, const Lattice& tiles, EdgeCosts& edge_costs);
   bool enters(std::size_t edge) const;
   // Cycles of the array, of an edge that enters: [tile].
   const std::vector<double>& cycles(std::size_t edge);
 
  private:
   const Graph& graph_;
-  const Tiles& tiles_;
+  const Lattice& tiles_;
   EdgeCosts& edge_costs_;
   const ArrayModel& model_;
   ArraySize used_;

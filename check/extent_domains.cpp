@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/ladders.hpp"
+#include "check/extent_domains.hpp"
 
 #include <algorithm>
 #include <set>
@@ -18,15 +18,17 @@ struct Choice {
   PerDim<Extents> tiles;
 };
 
-class Spreads {
+class ImperfectUnrollings {
  public:
-  Spreads(const Problem& problem, const Rules& rules)
-      : problem_{problem}, rules_{rules}, ladders_{list_ladders(problem.workload(), rules)} {}
+  ImperfectUnrollings(const Problem& problem, const Rules& rules)
+      : problem_{problem},
+        rules_{rules},
+        domains_{list_extent_domains(problem.workload(), rules)} {}
 
   std::vector<Unrolling> list() {
-    Choice none{{{}, {}, 1}, PerDim<Extents>(ladders_.size())};
-    for (const DimId d : ladders_.ids()) {
-      none.tiles[d] = Extents(ladders_[d].begin(), ladders_[d].end());
+    Choice none{{{}, {}, 1}, PerDim<Extents>(domains_.size())};
+    for (const DimId d : domains_.ids()) {
+      none.tiles[d] = Extents(domains_[d].begin(), domains_[d].end());
     }
     std::vector<Choice> all{none};
     for (const FanoutId f : problem_.arch().fanouts.ids()) {
@@ -46,13 +48,13 @@ class Spreads {
  private:
   // By the loops of one fanout, X first.
   void extend(FanoutId fanout, const Choice& above, std::vector<Choice>& found) const {
-    const PerDim<std::int64_t> ones(ladders_.size(), 1);
+    const PerDim<std::int64_t> ones(domains_.size(), 1);
     Choice begun = above;
     begun.unrolling.axes.push_back({ones, ones});
     begun.unrolling.factors.push_back(ones);
     std::vector<Choice> choices{begun};
     for (const Axis axis : {Axis::kX, Axis::kY}) {
-      for (const DimId d : ladders_.ids()) {
+      for (const DimId d : domains_.ids()) {
         std::vector<Choice> longer;
         for (const Choice& choice : choices) {
           add_loop(fanout, axis, d, choice, longer);
@@ -62,10 +64,10 @@ class Spreads {
     }
     for (Choice& choice : choices) {
       if (rules_.spatial[fanout] || obeys(fanout, choice.unrolling)) {
-        for (const DimId d : ladders_.ids()) {  // loops lead to any smaller extent
+        for (const DimId d : domains_.ids()) {  // loops lead to any smaller extent
           const auto end =
-              std::upper_bound(ladders_[d].begin(), ladders_[d].end(), *choice.tiles[d].rbegin());
-          choice.tiles[d] = Extents(ladders_[d].begin(), end);
+              std::upper_bound(domains_[d].begin(), domains_[d].end(), *choice.tiles[d].rbegin());
+          choice.tiles[d] = Extents(domains_[d].begin(), end);
         }
         found.push_back(std::move(choice));
       }
@@ -88,7 +90,7 @@ class Spreads {
       if (n > 1) {
         longer.tiles[d].clear();
         for (const std::int64_t tile : choice.tiles[d]) {
-          if (const auto block = block_of(ladders_[d], tile, n)) {
+          if (const auto block = block_of(domains_[d], tile, n)) {
             longer.tiles[d].insert(*block);
           }
         }
@@ -110,7 +112,7 @@ class Spreads {
     for (std::size_t axis = 0; axis < 2; ++axis) {
       const AxisRules& rules = rules_.unroll[fanout][axis];
       std::int64_t dims = 0;
-      for (const DimId d : ladders_.ids()) {
+      for (const DimId d : domains_.ids()) {
         const std::int64_t n = unrolling.axes[fanout][axis][d];
         instances *= n;
         dims += n > 1 ? 1 : 0;
@@ -124,14 +126,14 @@ class Spreads {
 
   const Problem& problem_;
   const Rules& rules_;
-  ExtentDomains ladders_;
+  ExtentDomains domains_;
 };
 
 }  // namespace
 
-ExtentDomains list_ladders(const Workload& workload, const Rules& rules) {
-  ExtentDomains ladders(workload.dims.size());
-  for (const DimId d : ladders.ids()) {
+ExtentDomains list_extent_domains(const Workload& workload, const Rules& rules) {
+  ExtentDomains domains(workload.dims.size());
+  for (const DimId d : domains.ids()) {
     const std::int64_t bound = workload.dims[d].bound;
     Extents extents{1, bound};
     const std::int64_t most = rules.pieces > 0 ? std::min(rules.pieces, bound) : bound;
@@ -143,21 +145,21 @@ ExtentDomains list_ladders(const Workload& workload, const Rules& rules) {
       extents.insert(divisors.begin(), divisors.end());
     }
     extents.insert(rules.tiles[d].begin(), rules.tiles[d].end());
-    ladders[d] = {extents.begin(), extents.end()};
+    domains[d] = {extents.begin(), extents.end()};
   }
-  return ladders;
+  return domains;
 }
 
-std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& ladder, std::int64_t tile,
+std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& domain, std::int64_t tile,
                                      std::int64_t instances) {
   const std::int64_t block = ceil_div(tile, instances);
   const bool all_work = ceil_div(tile, block) == instances;
-  return all_work && std::binary_search(ladder.begin(), ladder.end(), block) ? std::optional{block}
+  return all_work && std::binary_search(domain.begin(), domain.end(), block) ? std::optional{block}
                                                                              : std::nullopt;
 }
 
 std::vector<Unrolling> list_imperfect_unrollings(const Problem& problem, const Rules& rules) {
-  return Spreads{problem, rules}.list();
+  return ImperfectUnrollings{problem, rules}.list();
 }
 
 }  // namespace mapsim::check

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/chains.hpp"
+#include "check/loop_chains.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "check/geometry.hpp"
+#include "check/traffic_bounds.hpp"
 #include "core/arithmetic.hpp"
 #include "costmodel/nest.hpp"
 
@@ -19,7 +20,7 @@ std::int64_t extent_of(const Chain& chain, std::int64_t bound) {
 }  // namespace
 
 Chain with_loop(Chain chain, std::int64_t extent) {
-  while (!chain.empty() && chain.back().fanout == Link::kTime &&
+  while (!chain.empty() && chain.back().fanout == ChainLoop::kTime &&
          chain.back().extent % extent == 0) {
     chain.pop_back();
   }
@@ -27,9 +28,9 @@ Chain with_loop(Chain chain, std::int64_t extent) {
   return chain;
 }
 
-Chain with_spread(Chain chain, const Spread& spread, std::size_t fanout, DimId d,
+Chain with_fanout(Chain chain, const ParallelLoops& loops, std::size_t fanout, DimId d,
                   std::int64_t extent) {
-  for (const auto& [dim, instances] : spread.loops) {
+  for (const auto& [dim, instances] : loops.loops) {
     if (dim == d) {
       extent = ceil_div(extent, instances);
       chain.push_back({extent, fanout});
@@ -40,19 +41,19 @@ Chain with_spread(Chain chain, const Spread& spread, std::size_t fanout, DimId d
 
 Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>& uses) {
   Leaves leaves{{bound, 1}};
-  for (const Link& link : chain) {
+  for (const ChainLoop& loop : chain) {
     Leaves inner;
-    const bool first = link.fanout != Link::kTime && uses[link.fanout] != Use::kSum;
+    const bool first = loop.fanout != ChainLoop::kTime && uses[loop.fanout] != Use::kSum;
     for (const auto& [size, count] : leaves) {
       if (first) {
-        inner[std::min(size, link.extent)] += count;
+        inner[std::min(size, loop.extent)] += count;
         continue;
       }
-      if (size >= link.extent) {
-        inner[link.extent] += count * (size / link.extent);
+      if (size >= loop.extent) {
+        inner[loop.extent] += count * (size / loop.extent);
       }
-      if (size % link.extent > 0) {
-        inner[size % link.extent] += count;
+      if (size % loop.extent > 0) {
+        inner[size % loop.extent] += count;
       }
     }
     leaves = std::move(inner);
@@ -60,10 +61,17 @@ Leaves leaves_of(std::int64_t bound, const Chain& chain, const std::vector<Use>&
   return leaves;
 }
 
+LoopChains::LoopChains(const Graph& graph, const Lattice& lattice, Tracked tracked)
+    : graph_{graph}, lattice_{lattice} {
+  for (const BoundaryEdge& edge : graph.edges()) {
+    boundaries_.push_back(boundary_of(graph, edge, tracked));
+  }
+}
+
 // Elements of the dims that stand alone in their rank; of the first instance at least its share.
-double ChainCounts::share(const BoundaryUse& of, std::size_t firsts,
-                          const PerDim<Chain>& chains) const {
-  std::vector<Use> uses(bins_.spreads().size(), Use::kSum);
+double LoopChains::share(const BoundaryUse& of, std::size_t firsts,
+                         const std::vector<Chain>& chains) const {
+  std::vector<Use> uses(lattice_.fanouts().size(), Use::kSum);
   std::fill_n(uses.begin(), firsts, Use::kFirst);
   double share = 1;
   for (const Rank& rank : graph_.problem().workload().tensors[of.tensor].ranks) {
@@ -72,43 +80,43 @@ double ChainCounts::share(const BoundaryUse& of, std::size_t firsts,
     }
     const DimId d = rank.terms.front().dim;
     double elements = 0;
-    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], uses)) {
+    for (const auto& [size, count] : leaves_of(lattice_.bound(d), chains[index_of(d)], uses)) {
       elements += static_cast<double>(size * count);
     }
     for (std::size_t f = of.crossed; f < firsts; ++f) {
-      elements /= static_cast<double>(bins_.spreads()[f].factor(d));
+      elements /= static_cast<double>(lattice_.fanouts()[f].factor(d));
     }
     share *= elements;
   }
   return share;
 }
 
-double ChainCounts::window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
-                           const PerDim<Chain>& chains, std::optional<DimId> start) const {
+double LoopChains::window(const BoundaryUse& of, const Rank& rank, const std::vector<Use>& uses,
+                          const std::vector<Chain>& chains, std::optional<DimId> start) const {
   // Per dim: coordinates along it that are together at a time, how often.
   std::array<Leaves, 2> tiles;
   double shares = 1;
   bool apart = false;
   for (std::size_t i = 0; i < 2; ++i) {
     const DimId d = rank.terms[i].dim;
-    std::int64_t block = extent_of(chains[d], bins_.bound(d));
+    std::int64_t block = extent_of(chains[index_of(d)], lattice_.bound(d));
     std::int64_t shared = 1;
     for (std::size_t f = 0; f < uses.size(); ++f) {
-      const Spread& spread = bins_.spreads()[f];
+      const ParallelLoops& loops = lattice_.fanouts()[f];
       if (f < of.crossed) {
-        shared *= uses[f] == Use::kMerge ? spread.factor(d) : 1;
+        shared *= uses[f] == Use::kMerge ? loops.factor(d) : 1;
       } else if (uses[f] != Use::kMerge) {
-        block = start == d ? block : spread.block(d, block);
-        shares *= uses[f] == Use::kFirst ? static_cast<double>(spread.factor(d)) : 1.0;
+        block = start == d ? block : loops.block(d, block);
+        shares *= uses[f] == Use::kFirst ? static_cast<double>(loops.factor(d)) : 1.0;
       }
     }
     apart = apart || shared > 1;
     if (shared > 1) {  // together at most so many, all of them the elements of the dim
-      const std::int64_t most = std::min(bins_.bound(d), shared * block);
+      const std::int64_t most = std::min(lattice_.bound(d), shared * block);
       double all = 0;
       std::vector<Use> each(uses);
       std::replace(each.begin(), each.end(), Use::kMerge, Use::kSum);
-      for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], each)) {
+      for (const auto& [size, count] : leaves_of(lattice_.bound(d), chains[index_of(d)], each)) {
         all += static_cast<double>(size * count);
       }
       const auto elements = static_cast<std::int64_t>(all);
@@ -116,7 +124,7 @@ double ChainCounts::window(const BoundaryUse& of, const Rank& rank, const std::v
       tiles[i][elements % most] += elements % most > 0 ? 1 : 0;
       continue;
     }
-    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], uses)) {
+    for (const auto& [size, count] : leaves_of(lattice_.bound(d), chains[index_of(d)], uses)) {
       tiles[i][std::min(size, block)] += count * (size >= block ? size / block : 1);
       if (size > block && size % block > 0) {
         tiles[i][size % block] += count;
@@ -137,8 +145,8 @@ double ChainCounts::window(const BoundaryUse& of, const Rank& rank, const std::v
   return points / shares;
 }
 
-double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
-                           const PerDim<Chain>& chains, std::optional<DimId> start) const {
+double LoopChains::volume(const BoundaryUse& of, const std::vector<Use>& uses,
+                          const std::vector<Chain>& chains, std::optional<DimId> start) const {
   const Workload& workload = graph_.problem().workload();
   const Tensor& tensor = workload.tensors[of.tensor];
   const DimSet relevant = tensor.dims();
@@ -147,7 +155,7 @@ double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
       uses.begin());
   double volume = share(of, firsts, chains);
   std::vector<Use> padded = uses;  // fanouts that the chains know, further in than the child
-  padded.resize(bins_.spreads().size(), Use::kSum);
+  padded.resize(lattice_.fanouts().size(), Use::kSum);
   for (const Rank& rank : tensor.ranks) {
     if (rank.terms.size() == 2) {
       volume *= window(of, rank, uses, chains, start);
@@ -155,7 +163,7 @@ double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
       volume *= static_cast<double>(count_coordinates(rank, bounds_of(workload)));
       for (std::size_t f = 0; f < firsts; ++f) {
         for (const Term& term : rank.terms) {
-          volume /= static_cast<double>(bins_.spreads()[f].factor(term.dim));
+          volume /= static_cast<double>(lattice_.fanouts()[f].factor(term.dim));
         }
       }
     }
@@ -166,11 +174,11 @@ double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
     if (relevant.contains(d)) {
       continue;
     }
-    const std::int64_t tile = extent_of(chains[d], bins_.bound(d));
+    const std::int64_t tile = extent_of(chains[index_of(d)], lattice_.bound(d));
     double visits = 0;
-    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], padded)) {
+    for (const auto& [size, count] : leaves_of(lattice_.bound(d), chains[index_of(d)], padded)) {
       visits += static_cast<double>(
-          count * least_visits(bins_.spreads(), d, size, tile, of.crossed, known));
+          count * least_visits(lattice_.fanouts(), d, size, tile, of.crossed, known));
     }
     volume *= visits;
   }
@@ -178,7 +186,7 @@ double ChainCounts::volume(const BoundaryUse& of, const std::vector<Use>& uses,
 }
 
 // What enters each fanout that adds up less what leaves it, where all of them have been crossed.
-double ChainCounts::additions(const BoundaryUse& of, const PerDim<Chain>& chains) const {
+double LoopChains::additions(const BoundaryUse& of, const std::vector<Chain>& chains) const {
   std::vector<Use> uses = of.inner;
   double energy = 0;
   double entering = of.crossed < of.above ? 0 : volume(of, uses, chains, std::nullopt);
@@ -193,8 +201,9 @@ double ChainCounts::additions(const BoundaryUse& of, const PerDim<Chain>& chains
   return energy;
 }
 
-BoundaryFlow ChainCounts::flow(const BoundaryUse& of, const PerDim<Chain>& chains,
-                               std::optional<DimId> start) const {
+BoundaryFlow LoopChains::flow(std::size_t edge, const std::vector<Chain>& chains,
+                              std::optional<DimId> start) const {
+  const BoundaryUse& of = boundaries_[edge];
   double met_outer = 0;
   double met_inner = 0;
   BoundaryFlow flow;
@@ -204,7 +213,7 @@ BoundaryFlow ChainCounts::flow(const BoundaryUse& of, const PerDim<Chain>& chain
     const auto instances = [&](std::size_t fanouts) {
       double product = 1;
       for (std::size_t f = 0; f < fanouts; ++f) {
-        for (const auto& [dim, count] : bins_.spreads()[f].loops) {
+        for (const auto& [dim, count] : lattice_.fanouts()[f].loops) {
           product *= relevant.contains(dim) ? 1.0 : static_cast<double>(count);
         }
       }
@@ -224,16 +233,16 @@ BoundaryFlow ChainCounts::flow(const BoundaryUse& of, const PerDim<Chain>& chain
   return flow;
 }
 
-double ChainCounts::steps(const PerDim<Chain>& chains, std::size_t crossed) const {
-  const std::vector<Use> uses(bins_.spreads().size(), Use::kFirst);
+double LoopChains::steps(const std::vector<Chain>& chains, std::size_t crossed) const {
+  const std::vector<Use> uses(lattice_.fanouts().size(), Use::kFirst);
   double product = 1;
-  for (const DimId d : chains.ids()) {
+  for (const DimId d : graph_.problem().workload().dims.ids()) {
     std::int64_t instances = 1;
-    for (std::size_t f = crossed; f < bins_.spreads().size(); ++f) {
-      instances *= bins_.spreads()[f].factor(d);
+    for (std::size_t f = crossed; f < lattice_.fanouts().size(); ++f) {
+      instances *= lattice_.fanouts()[f].factor(d);
     }
     std::int64_t steps = 0;
-    for (const auto& [size, count] : leaves_of(bins_.bound(d), chains[d], uses)) {
+    for (const auto& [size, count] : leaves_of(lattice_.bound(d), chains[index_of(d)], uses)) {
       steps += count * ceil_div(size, instances);
     }
     product *= static_cast<double>(steps);

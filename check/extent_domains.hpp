@@ -12,11 +12,11 @@ namespace mapsim::check {
 // Extents that tiles may have where factors are imperfect, per dim, ascending from 1 to the bound
 // D: every ceil(D/n), or those of the first `pieces` n and the divisors, and what the rules list.
 using ExtentDomains = PerDim<std::vector<std::int64_t>>;
-ExtentDomains list_ladders(const Workload& workload, const Rules& rules);
+ExtentDomains list_extent_domains(const Workload& workload, const Rules& rules);
 
 // What a parallel loop over so many instances leaves of a tile; nullopt: fewer would do, or tiles
 // may not have that extent.
-std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& ladder, std::int64_t tile,
+std::optional<std::int64_t> block_of(const std::vector<std::int64_t>& domain, std::int64_t tile,
                                      std::int64_t instances);
 
 // Every unrolling of an imperfect space, each once, with its axes: any number of instances that

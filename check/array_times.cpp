@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/array.hpp"
+#include "check/array_times.hpp"
 
 namespace mapsim::check {
 
-ArrayTimes::ArrayTimes(const Graph& graph, const Case& at, const Tiles& tiles,
+ArrayTimes::ArrayTimes(const Graph& graph, const Case& at, const Lattice& tiles,
                        EdgeCosts& edge_costs)
     : graph_{graph},
       tiles_{tiles},

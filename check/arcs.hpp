@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "check/graph.hpp"
+
+namespace mapsim::check {
+
+// The way in which labels walk the graph: from the outermost level to the compute units, or back.
+enum class Direction : std::uint8_t { kInwards, kOutwards };
+
+// What leads away from a residency in a stage, and to which residency.
+struct Arcs {
+  template <class What>
+  using List = std::vector<std::pair<const What*, std::size_t>>;
+  List<Graph::Loop> loops;
+  List<Graph::Move> moves;
+  List<Graph::Slide> slides;
+  std::vector<std::size_t> crossings;  // of the stage after or before
+};
+
+// Of all nodes that labels come to: outwards each when it is asked for, since the graph has them;
+// inwards all at once.
+class ArcLists {
+ public:
+  ArcLists(const Graph& graph, Direction direction);
+  const Arcs& at(std::size_t stage, std::size_t residency);
+
+ private:
+  Arcs& arcs(std::size_t stage, std::size_t residency) {
+    return arcs_[stage * graph_.residencies() + residency];
+  }
+  void list_to(std::size_t stage, std::size_t residency);
+
+  const Graph& graph_;
+  bool inwards_;
+  std::vector<Arcs> arcs_;
+  std::vector<bool> listed_;
+};
+
+}  // namespace mapsim::check

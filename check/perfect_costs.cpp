@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/perfect_costs.hpp"
+
+#include <algorithm>
+
+#include "check/perfect_terms.hpp"
+
+namespace mapsim::check {
+
+PerfectCosts::PerfectCosts(const Graph& graph, const Case& at, const Lattice& lattice,
+                           Tracked tracked)
+    : EdgeCosts{graph, lattice, tracked},
+      at_{at},
+      terms_(graph.edges().size()),
+      trips_(graph.problem().workload().tensors.size()) {}
+PerfectCosts::~PerfectCosts() = default;
+
+// A rank whose dim w slides in a loop from E' to T: of the E/T tiles along w the first of each run
+// is fetched whole, the others gain what the step before did not have.
+double PerfectCosts::volume(const Volume& of, double trips, std::size_t tile,
+                            const Step& step) const {
+  double product = of.constant * trips;
+  for (const Window& window : of.windows) {
+    const std::uint32_t index = window.index[tile];
+    double points = (*window.united)[index];
+    for (std::size_t i = 0; i < window.gained.size(); ++i) {
+      const DimId d = window.rank->terms[i].dim;
+      const std::int64_t extent = lattice().extent(d, tile);
+      if (index_of(d) == step.dim) {
+        const auto steps = static_cast<double>(step.from / extent);
+        points = (*window.united)[index] + (steps - 1) * (*window.gained[i])[index];
+        product *= static_cast<double>(lattice().bound(d) / step.from);
+      } else {
+        product *= static_cast<double>(lattice().bound(d) / extent);
+      }
+    }
+    product *= points;
+  }
+  return product;
+}
+
+// Of what the networks between the ends add up and hand on.
+double PerfectCosts::networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
+                                 const Step& step) const {
+  double energy = 0;
+  NetworkFlow flow{entering};
+  for (const Network& network : of.networks) {
+    flow.leaving =
+        network.merges ? volume(network.outer.crossing, trips, tile, step) : flow.entering;
+    flow.returning = of.use.output && network.energy.hop_pj > 0
+                         ? flow.leaving - volume(network.outer.met, 1, tile, Step{})
+                         : 0;
+    flow.group_size = network.group_size;
+    flow.route = network.route;
+    energy += of.use.cost.network_pj(network.energy, flow);
+    flow.entering = flow.leaving;
+  }
+  return energy;
+}
+
+// Adds to out[k * stride]. Sums come back but for the first time that an instance meets the
+// element.
+void PerfectCosts::charge(const Terms& of, double trips, std::size_t tile, const Step& step,
+                          double* out, std::size_t stride) const {
+  const auto find = [&](const End& end) {
+    EndFlow at{volume(end.crossing, trips, tile, step)};
+    at.returning = of.use.output ? at.crossing - volume(end.met, 1, tile, Step{}) : 0;
+    return at;
+  };
+  BoundaryFlow flow;
+  flow.parent = find(of.outer);
+  if (!of.use.cost.admits(flow.parent.crossing)) {
+    *out = kInfinity;
+    return;
+  }
+  if (of.use.has_child || !of.networks.empty()) {
+    flow.child = find(of.inner);
+    flow.networks_pj = networks_pj(of, flow.child.crossing, trips, tile, step);
+  }
+  if (of.use.cost.tracks_parent()) {
+    flow.busy_parent = find(of.busy_outer);
+  }
+  if (of.use.cost.tracks_child()) {
+    flow.busy_child = find(of.busy_inner);
+  }
+  flow.tile = of.tile_bits != nullptr ? (*of.tile_bits)[tile] / of.use.tile_width : 0;
+  of.use.cost.charge(flow, out, stride);
+}
+
+bool PerfectCosts::allows(TensorId t, const Residence& residence, std::size_t tile) const {
+  PerDim<std::int64_t> left(lattice().dims());
+  PerDim<std::int64_t> extents(lattice().dims());
+  for (const DimId d : extents.ids()) {
+    left[d] = lattice().extent(d, tile);
+    extents[d] = left[d] * at_.split(residence.above, d);
+  }
+  return allows_extents(graph().rules(), residence.level, t, extents, left);
+}
+
+// values[tile] *= distinct coordinates of the rank in the tile of an instance below `above`
+// fanouts.
+void PerfectCosts::multiply_points(const BoundaryEdge& edge, std::size_t r, std::size_t above,
+                                   std::vector<double>& values) {
+  const Rank& rank = graph().problem().workload().tensors[edge.tensor].ranks[r];
+  if (rank.terms.size() > 1) {
+    const std::vector<std::uint32_t>& index = rank_index(edge.tensor, r);
+    const std::vector<double>& points = table(edge.tensor, r, -2, {edge.crossed, above, 0, true});
+    for (std::size_t tile = 0; tile < values.size(); ++tile) {
+      values[tile] *= points[index[tile]];
+    }
+  } else if (rank.terms.size() == 1) {
+    const DimId d = rank.terms.front().dim;
+    const auto split = static_cast<double>(at_.split(above, d));
+    for (std::size_t tile = 0; tile < values.size(); ++tile) {
+      values[tile] *= split * static_cast<double>(lattice().extent(d, tile));
+    }
+  }
+}
+
+std::vector<double> PerfectCosts::make_bits(std::size_t index) {
+  const BoundaryEdge& edge = graph().edges()[index];
+  const Residence& residence = graph().residences(edge.tensor)[edge.inner];
+  const Tensor& tensor = graph().problem().workload().tensors[edge.tensor];
+  const Bits width = residence.final ? tensor.bits : tensor.partial_bits;
+  std::vector<double> bits(lattice().size(), static_cast<double>(width.count()));
+  for (std::size_t r = 0; r < tensor.ranks.size(); ++r) {
+    multiply_points(edge, r, residence.above, bits);
+  }
+  // What does not fit its room alone, or a latch of one element, or the rules, does not exist.
+  const auto room = graph().room_of(edge);
+  const double most = residence.latch ? static_cast<double>(width.count())
+                      : room          ? graph().rooms()[*room].bits
+                                      : kInfinity;
+  const std::vector<ExtentRule>& rules = graph().rules().extents;
+  const bool is_ruled =
+      !residence.latch && std::any_of(rules.begin(), rules.end(), [&](const ExtentRule& rule) {
+        return rule.level == residence.level && rule.tensor == edge.tensor;
+      });
+  for (std::size_t tile = 0; tile < bits.size(); ++tile) {
+    const bool fits = bits[tile] <= most;
+    if (!fits || (is_ruled && !allows(edge.tensor, residence, tile))) {
+      bits[tile] = kInfinity;
+    }
+  }
+  return bits;
+}
+
+std::vector<double> PerfectCosts::make_plain(std::size_t edge) {
+  const std::size_t tiles = lattice().size();
+  const Terms& of = terms(edge);
+  const std::vector<double>& times = trips(of.use.tensor);
+  const std::vector<double>& room = bits(edge);
+  std::vector<double> costs(components() * tiles, 0.0);
+  for (std::size_t tile = 0; tile < tiles; ++tile) {
+    if (room[tile] < kInfinity) {
+      charge(of, times[tile], tile, Step{}, &costs[tile], tiles);
+    } else {
+      costs[tile] = kInfinity;
+    }
+  }
+  return costs;
+}
+
+std::vector<double> PerfectCosts::make_sliding(std::size_t edge, DimId dim) {
+  const Terms& of = terms(edge);
+  const std::vector<double>& times = trips(of.use.tensor);
+  const std::vector<double>& room = bits(edge);
+  const bool slides = graph().slides(graph().edges()[edge]);
+  const std::vector<Lattice::Loop>& runs = lattice().runs(dim);
+  const std::size_t rests = lattice().rests(dim);
+  std::vector<double> costs(components() * runs.size() * rests, 0.0);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const Step step = slides ? Step{index_of(dim), lattice().high(dim, runs[r].from)} : Step{};
+    for (std::size_t rest = 0; rest < rests; ++rest) {
+      const std::size_t tile = lattice().from_rest(dim, rest, runs[r].to);
+      double* out = &costs[r * rests + rest];
+      if (room[tile] < kInfinity) {
+        charge(of, times[tile], tile, step, out, runs.size() * rests);
+      } else {
+        *out = kInfinity;
+      }
+    }
+  }
+  return costs;
+}
+
+std::vector<double> PerfectCosts::make_last(std::size_t edge) {
+  std::vector<double> costs(components(), 0.0);
+  const Terms& of = terms(edge);
+  charge(of, trips(of.use.tensor)[0], 0, Step{}, costs.data(), 1);
+  return costs;
+}
+
+}  // namespace mapsim::check

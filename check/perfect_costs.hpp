@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "check/boundary_use.hpp"
+#include "check/edge_costs.hpp"
+#include "check/geometry.hpp"
+
+namespace mapsim::check {
+
+// What the edges of a case cost, exactly: flows are from the formulas of docs/model.md for perfect
+// factors.
+class PerfectCosts : public EdgeCosts {
+ public:
+  PerfectCosts(const Graph& graph, const Case& at, const Lattice& lattice, Tracked tracked);
+  ~PerfectCosts() override;
+
+ private:
+  struct Volume;
+  struct Terms;
+  struct Window;
+  struct End;
+  struct Network;
+
+  // A loop over `dim` that starts at this extent, the tile sliding along it; no dim: none.
+  struct Step {
+    std::size_t dim = static_cast<std::size_t>(-1);
+    std::int64_t from = 1;
+  };
+
+  std::vector<double> make_bits(std::size_t edge) override;
+  std::vector<double> make_plain(std::size_t edge) override;
+  std::vector<double> make_sliding(std::size_t edge, DimId dim) override;
+  std::vector<double> make_last(std::size_t edge) override;
+  const Terms& terms(std::size_t edge);
+  Terms make_terms(std::size_t edge);
+  void add_met(const BoundaryEdge& edge, Terms& made);
+  void add_networks(const BoundaryEdge& edge, bool together, Terms& made);
+  double networks_pj(const Terms& of, double entering, double trips, std::size_t tile,
+                     const Step& step) const;
+  Volume make_volume(TensorId t, std::size_t crossed, const std::vector<Use>& uses, bool together);
+  Volume make_met(TensorId t, std::size_t crossed, const std::vector<Use>& uses, std::size_t above);
+  const std::vector<double>& table(TensorId t, std::size_t rank, int what, const Sharing& sharing);
+  const std::vector<std::uint32_t>& rank_index(TensorId t, std::size_t rank);
+  const std::vector<double>& trips(TensorId t);
+  bool allows(TensorId t, const Residence& residence, std::size_t tile) const;
+  void multiply_points(const BoundaryEdge& edge, std::size_t r, std::size_t above,
+                       std::vector<double>& values);
+  double volume(const Volume& of, double trips, std::size_t tile, const Step& step) const;
+  void charge(const Terms& of, double trips, std::size_t tile, const Step& step, double* out,
+              std::size_t stride) const;
+
+  const Case& at_;
+  std::vector<std::unique_ptr<Terms>> terms_;
+  PerTensor<std::vector<double>> trips_;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> rank_index_;
+  std::map<std::tuple<std::size_t, std::size_t, int, Sharing>, std::vector<double>> tables_;
+};
+
+}  // namespace mapsim::check

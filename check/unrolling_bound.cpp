@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/unrolling_bound.hpp"
+
+#include <algorithm>
+
+#include "check/label_search.hpp"
+#include "check/perfect_costs.hpp"
+#include "check/traffic_bounds.hpp"
+
+namespace mapsim::check {
+
+namespace {
+
+// Doubles that a lattice may take (1 GB).
+constexpr std::size_t kMostDoubles = 130'000'000;
+
+// What is the same for all lattices of an unrolling.
+struct Question {
+  const Graph& graph;
+  const Goal& goal;
+  const Price& price;
+  const Target& target;
+  const Effort& effort;
+  double steps;  // of the compute units, at least
+};
+
+// True: no other lattice says more.
+bool is_decided(const Question& of, EdgeCosts& costs, ArrayTimes* array, UnrollingBound& found) {
+  const CompletionBound bound{of.graph, costs, array, of.effort.stop};
+  if (of.effort.stop.is_set()) {
+    return true;  // rows may be missing
+  }
+  found.states += bound.states();
+  double least = of.target.met();
+  bool met = true;
+  for (const Figures& figures : bound.of_whole_walks(of.price, of.steps)) {
+    met = met && of.target.is_met_by(figures);
+    least = std::min(least, of.target.of(figures));
+  }
+  found.bound = std::max(found.bound, met ? of.target.met() : least);
+  if (met || !costs.lattice().is_exact()) {
+    return met;
+  }
+  const auto search = [&](History history) {
+    const SearchResult searched = search_labels(of.graph, costs, bound, array, of.price, of.steps,
+                                                of.goal, of.target, history, of.effort);
+    found.labels += searched.labels;
+    found.better = searched.better;
+    found.bound = std::max(found.bound, searched.bound);
+  };
+  if (costs.lattice().is_perfect()) {
+    search(History::kNone);
+  } else if (of.effort.labels > 0) {
+    search(History::kNone);
+    if (found.bound < of.target.met()) {
+      search(History::kLoopChains);
+    }
+  }
+  return true;
+}
+
+UnrollingBound bound_perfect(const Question& of, const Unrolling& unrolling) {
+  UnrollingBound all{of.target.met(), {}, 0, 0};
+  for (const Case& part : list_cases(of.graph.problem(), unrolling)) {
+    const Lattice lattice{part.bounds, part.blocks};
+    PerfectCosts costs{of.graph, part, lattice, of.price.tracked()};
+    std::optional<ArrayTimes> array;
+    if (of.price.times_array()) {
+      array.emplace(of.graph, part, lattice, costs);
+    }
+    UnrollingBound found;
+    is_decided(of, costs, array ? &*array : nullptr, found);
+    all.states += found.states;
+    all.labels += found.labels;
+    all.bound = std::min(all.bound, found.bound);
+    if (found.better) {
+      all.better = found.better;
+      break;
+    }
+  }
+  return all;
+}
+
+UnrollingBound bound_imperfect(const Question& of, const ExtentDomains& domains,
+                               const Unrolling& unrolling) {
+  const std::size_t width = CompletionBound::width(of.graph, of.price.tracked());
+  const std::size_t most = std::min(of.effort.tiles, kMostDoubles / width);
+  UnrollingBound found;
+  for (const std::size_t tiles : {kCoarseTiles[0], kCoarseTiles[1], kCoarseTiles[2], most}) {
+    const Lattice lattice{domains, list_parallel_loops(of.graph.problem(), unrolling),
+                          std::min(tiles, most)};
+    TrafficBounds costs{of.graph, lattice, of.price.tracked()};
+    if (is_decided(of, costs, nullptr, found) || tiles >= most) {
+      break;
+    }
+  }
+  found.bound = std::min(found.bound, of.target.met());
+  return found;
+}
+
+}  // namespace
+
+UnrollingBound bound_unrolling(const Graph& graph, const Goal& goal, const ExtentDomains& domains,
+                               const Unrolling& unrolling, const Target& target,
+                               const Effort& effort) {
+  const Problem& problem = graph.problem();
+  double steps = 1;
+  for (const std::int64_t bound : temporal_bounds(problem.workload(), unrolling.factors)) {
+    steps *= static_cast<double>(bound);
+  }
+  const Price price{problem, graph, goal};
+  const Question question{graph, goal, price, target, effort, steps};
+  return graph.rules().imperfect ? bound_imperfect(question, domains, unrolling)
+                                 : bound_perfect(question, unrolling);
+}
+
+}  // namespace mapsim::check
