@@ -52,6 +52,9 @@ Answer run(const EvalArguments& arguments) {
     return run_on_gpu(arguments, machine);
   }
   refuse_kernel_options(arguments.kernel);
+  if (is_chain(arguments.workload)) {
+    return run_on_chain(arguments);
+  }
   if (arguments.mapping.empty()) {
     throw UsageError("MAPPING is required");
   }

@@ -11,6 +11,9 @@
 namespace mapsim {
 
 Answer run(const ShowArguments& arguments) {
+  if (is_chain(arguments.workload)) {
+    return run_on_chain(arguments);
+  }
   refuse_terminal(arguments.output.file,
                   arguments.html ? "the page is HTML" : "the picture is SVG");
   const Arch arch = load_arch(arguments.arch);

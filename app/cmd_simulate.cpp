@@ -95,6 +95,9 @@ Answer not_compared(const SimulateArguments& arguments, const Provenance& origin
 }  // namespace
 
 Answer run(const SimulateArguments& arguments) {
+  if (is_chain(arguments.workload)) {
+    return run_on_chain(arguments);
+  }
   const Problem problem{load_arch(arguments.arch),
                         load_form(arguments.mapping, load_workload(arguments.workload))};
   const Arch& arch = problem.arch();

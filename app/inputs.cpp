@@ -20,6 +20,9 @@ namespace fs = std::filesystem;
 
 Input arch(const std::string& path) { return {"ARCH", path, {FileKind::kArch}}; }
 Input workload(const std::string& path) { return {"WORKLOAD", path, {FileKind::kWorkload}}; }
+Input workload_or_chain(const std::string& path) {
+  return {"WORKLOAD", path, {FileKind::kWorkload, FileKind::kChain}};
+}
 // On a GPU a kernel, or a list of kernels as --export json or --json has written it.
 Input mapping(const std::string& path) {
   return {"MAPPING", path, {FileKind::kMapping, FileKind::kKernel, FileKind::kResult}};
@@ -115,11 +118,12 @@ std::vector<Input> inputs_of(const CheckArguments& a) {
 }
 
 std::vector<Input> inputs_of(const EvalArguments& a) {
-  return {arch(a.arch), workload(a.workload), mapping(a.mapping), constraints(a.constraints)};
+  return {arch(a.arch), workload_or_chain(a.workload), mapping(a.mapping),
+          constraints(a.constraints)};
 }
 
 std::vector<Input> inputs_of(const SimulateArguments& a) {
-  return {arch(a.arch), workload(a.workload), mapping(a.mapping)};
+  return {arch(a.arch), workload_or_chain(a.workload), mapping(a.mapping)};
 }
 
 std::vector<Input> inputs_of(const RooflineArguments& a) {
@@ -127,7 +131,7 @@ std::vector<Input> inputs_of(const RooflineArguments& a) {
 }
 
 std::vector<Input> inputs_of(const ShowArguments& a) {
-  return {arch(a.arch), workload(a.workload), mapping(a.mapping)};
+  return {arch(a.arch), workload_or_chain(a.workload), mapping(a.mapping)};
 }
 
 std::vector<Input> inputs_of(const HistogramArguments& a) {

@@ -287,18 +287,7 @@ std::string histogram_json(const Provenance& origin, const Mapspace& space,
 std::string simulation_json(const Provenance& origin, const Problem& problem,
                             const Mapping& mapping, const SimulationRecord& record) {
   Json json = head(origin, problem.arch(), problem.workload());
-  Json differences = Json::array();
-  for (const SimulationRecord::Difference& difference : record.differences) {
-    differences.push_back({{"count", difference.name},
-                           {"closed_form", difference.model},
-                           {"simulated", difference.simulated}});
-  }
-  json["simulation"] = {{"agrees", record.differences.empty() && record.outputs_wrong == 0},
-                        {"steps", record.steps},
-                        {"counts_compared", record.counts_compared},
-                        {"differences", differences},
-                        {"outputs", record.outputs},
-                        {"outputs_wrong", record.outputs_wrong}};
+  json["simulation"] = record_json(record);
   json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
   return finish(json);
 }

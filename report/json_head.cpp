@@ -37,4 +37,19 @@ nlohmann::ordered_json widths_json(const WidthSets& widths) {
           {"sums_bits", widths.sums}};
 }
 
+nlohmann::ordered_json record_json(const SimulationRecord& record) {
+  auto differences = nlohmann::ordered_json::array();
+  for (const SimulationRecord::Difference& difference : record.differences) {
+    differences.push_back({{"count", difference.name},
+                           {"closed_form", difference.model},
+                           {"simulated", difference.simulated}});
+  }
+  return {{"agrees", record.differences.empty() && record.outputs_wrong == 0},
+          {"steps", record.steps},
+          {"counts_compared", record.counts_compared},
+          {"differences", differences},
+          {"outputs", record.outputs},
+          {"outputs_wrong", record.outputs_wrong}};
+}
+
 }  // namespace mapsim

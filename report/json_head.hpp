@@ -13,6 +13,9 @@ nlohmann::ordered_json provenance_json(const Provenance& origin);
 // `operand_bits`, `sum_bits` and `output_bits`.
 void add_widths(nlohmann::ordered_json& json, const Widths& widths);
 
+// What `simulation` holds.
+nlohmann::ordered_json record_json(const SimulationRecord& record);
+
 // `operands_bits`, `outputs_bits` and `sums_bits`: lists.
 nlohmann::ordered_json widths_json(const WidthSets& widths);
 

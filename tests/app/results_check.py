@@ -34,6 +34,8 @@ simulate teaching teaching/conv teaching_weight_stationary
 network teaching alexnet
 network nv_full alexnet --batches
 network a100_40gb alexnet --precision f16
+eval teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
+simulate teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 roofline eyeriss alexnet/conv1
 roofline a100_40gb --gemm 256x256x256
 histogram teaching teaching/gemm --mappings 200
@@ -86,7 +88,7 @@ def strict(schema):
 
 def form_of(document):
     """The forms of one command's answer differ in what they must have."""
-    form = "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
+    form = "of a chain" if "chain" in document else "front" if "front" in document else "on a GPU" if "gpu" in document else "of a layer or network"
     return form if document.get("feasible", True) else "nothing fits"
 
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/command_line.hpp"
+
+namespace mapsim {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kConvs =
+    kRoot + "/configs/chains/teaching_convs.yaml " + kRoot + "/configs/trees/teaching_convs.yaml";
+
+// 14 x 14 points of four channels, of which a tile of two rows needs four.
+TEST_F(CommandLine, SaysWhatATreeOfAChainCosts) {
+  const Outcome text = run(fmt::format("eval {} {}", kTeaching, kConvs));
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, HasSubstr("teaching_convs on teaching"));
+  EXPECT_THAT(text.out, HasSubstr("intermediates: elements"));
+  EXPECT_THAT(text.out, HasSubstr("occupancy per phase"));
+  const Json json = Json::parse(run(fmt::format("eval {} {} --json", kTeaching, kConvs)).out);
+  EXPECT_EQ(json["intermediates"][0]["made"], 784);
+  EXPECT_EQ(json["intermediates"][0]["live"], 4 * 14 * 4);
+  EXPECT_EQ(json["intermediates"][0]["carried"], 2 * 14 * 4);
+  double energy = 0;
+  for (const Json& einsum : json["einsums"]) {
+    energy += einsum["energy_pj"].get<double>();
+  }
+  EXPECT_EQ(json["energy_pj"], energy);
+  EXPECT_EQ(json["phases"].size(), 2U);
+}
+
+TEST_F(CommandLine, SimulatesATreeAndShowsIt) {
+  const Json json = Json::parse(run(fmt::format("simulate {} {} --json", kTeaching, kConvs)).out);
+  EXPECT_EQ(json["simulation"]["agrees"], true);
+  EXPECT_EQ(json["simulation"]["outputs"], 576);
+  const Outcome shown = run(fmt::format("show {} {}", kTeaching, kConvs));
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, HasSubstr("t 224 B (live)"));
+}
+
+TEST_F(CommandLine, RefusesWhatTreesDoNotHaveYet) {
+  EXPECT_THAT(run(fmt::format("eval systolic_32x32 {}", kConvs)).err,
+              HasSubstr("mapping trees are not timed on a systolic array yet"));
+  EXPECT_EQ(run(fmt::format("eval {} {} --why", kTeaching, kConvs)).code, 2);
+  EXPECT_THAT(
+      run(fmt::format("search {} {}/configs/chains/teaching_convs.yaml", kTeaching, kRoot)).err,
+      HasSubstr("this is a chain of einsums, not a workload"));
+}
+
+}  // namespace
+}  // namespace mapsim
