@@ -196,6 +196,11 @@ TEST(CertificateText, ClaimsNoMoreThanIsProven) {
       "proven optimal: none of the 12,345,678,901 mappings (perfect factors) in the mapspace has a "
       "lower energy than 1.500 nJ\n");
   result.certificate = {Proof::kBounded, 100, 0.25, "12"};
+  EXPECT_EQ(
+      certificate_text(space, Objective::kLatency, result),
+      "proven to the gap that was asked for: none of the 12 mappings (perfect factors) in the "
+      "mapspace has a lower latency than 100 cycles; a gap of 25.0 %\n");
+  result.interrupted = true;
   EXPECT_EQ(certificate_text(space, Objective::kLatency, result),
             "not proven optimal: none of the 12 mappings (perfect factors) in the mapspace has a "
             "lower latency than 100 cycles; a gap of 25.0 %\n");
