@@ -101,10 +101,9 @@ std::vector<ImportedFile> files_of(const TimeloopImport& import,
     files.push_back({"mapping.yaml", print_mapping(*arch, *workload, mapping)});
     parse_mapping(files.back().text, "mapping.yaml", *arch, *workload);
   }
-  if (!import.constraints.empty()) {
-    files.push_back({"constraints.yaml", constraints_text(import)});
-    check_constraints(files.back().text, Problem{*arch, *workload}, sources);
-  }
+  // Without constraints of its own a design has those of every Timeloop mapping.
+  files.push_back({"constraints.yaml", constraints_text(import)});
+  check_constraints(files.back().text, Problem{*arch, *workload}, sources);
   return files;
 }
 
@@ -149,6 +148,14 @@ ImportedFiles import_zigzag(const ImportArguments& arguments) {
     check_constraints(rules, Problem{parse_arch(machine, file), parse_workload(workload, name)},
                       arguments.files);
     imported.files.push_back({name + ".constraints.yaml", rules});
+    if (layer.found) {
+      imported.files.push_back(
+          {name + ".mapping.yaml",
+           fmt::format("# Found by ZigZag, for {}.\n{}", file,
+                       print_mapping(layer.arch, layer.workload, layer.found->mapping))});
+      parse_mapping(imported.files.back().text, imported.files.back().name, layer.arch,
+                    layer.workload);
+    }
   }
   return imported;
 }

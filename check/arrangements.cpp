@@ -66,7 +66,10 @@ std::size_t Arrangements::region_of(const State& state) const {
 std::optional<Arrangements::State> Arrangements::after_loop(const State& state, DimId dim,
                                                             std::int64_t factor) const {
   const auto reading = regions_[region_of(state)].after(state.reading, dim, factor);
-  return reading ? std::optional{State{state.next, state.crossed, *reading}} : std::nullopt;
+  const std::uint32_t bit = rules_.once ? std::uint32_t{1} << index_of(dim) : 0;
+  return reading && (state.since & bit) == 0
+             ? std::optional{State{state.next, state.crossed, *reading, state.since | bit}}
+             : std::nullopt;
 }
 
 mpz_class Arrangements::whole(const TensorPaths& ways) const {
@@ -114,7 +117,7 @@ Arrangements::TensorPaths Arrangements::occupy(const TensorPaths& before,
   TensorPaths found;
   for (const auto& [state, ways] : before) {
     for (std::size_t crossed = state.crossed; crossed <= used_.size(); ++crossed) {
-      take(chains, state, {{}, crossed, 0}, ways, crossed > state.crossed, found);
+      take(chains, state, {{}, crossed, 0, 0}, ways, crossed > state.crossed, found);
     }
   }
   return found;
@@ -126,7 +129,7 @@ void Arrangements::take(const Chains& chains, const State& from, const State& to
   if (c == chains.size()) {
     const auto reading = regions_.enter(region_of(from), from.reading, region_of(to));
     if (occupied && reading) {
-      found[{to.next, to.crossed, *reading}] += ways;
+      found[{to.next, to.crossed, *reading, 0}] += ways;
     }
     return;
   }

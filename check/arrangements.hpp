@@ -19,11 +19,13 @@ class Arrangements {
   Arrangements(const Problem& problem, const Rules& rules, const std::vector<FanoutId>& used);
 
   // Per chain the first level that can still come; used fanouts that have been crossed; what the
-  // region has read.
+  // region has read; dims of the loops since the last point, as bits (where each may have one
+  // only).
   struct State {
     std::vector<std::size_t> next;
     std::size_t crossed = 0;
     std::size_t reading = 0;
+    std::uint32_t since = 0;
     friend auto operator<=>(const State&, const State&) = default;
   };
   using TensorPaths = std::map<State, mpz_class>;

@@ -84,6 +84,7 @@ class Reading {
   }
 
   void take(const Keep& keep) {
+    since_ = {};
     const std::string& name = problem_.arch().levels[keep.level].name;
     if (rules_.even) {
       require(kept_[keep.level].empty(), fmt::format("the keeps of {} stand apart", name));
@@ -115,6 +116,10 @@ class Reading {
 
   void take(const Temporal& loop) {
     const std::int64_t factor = cut(loop.dim, loop.extent);
+    require(!rules_.once || !since_.contains(loop.dim),
+            fmt::format("a second loop over {} with no keep or fanout between the two",
+                        problem_.workload().dims[loop.dim].name));
+    since_.insert(loop.dim);
     const std::int64_t read = rules_.imperfect ? Region::kAnyFactor : factor;
     const auto state =
         wrong_.empty() ? (*regions_)[region_].after(state_, loop.dim, read) : std::nullopt;
@@ -125,6 +130,7 @@ class Reading {
   }
 
   void take(const Parallel& loop) {
+    since_ = {};
     const std::string& name = problem_.arch().fanouts[loop.fanout].name;
     const auto place = [](const Parallel& at) { return std::tuple{at.fanout, at.axis, at.dim}; };
     require(used_[loop.fanout] == Rules::AxisFactors{ones(), ones()} ||
@@ -208,6 +214,7 @@ class Reading {
   PerDim<std::int64_t> extents_;
   PerDim<std::int64_t> begun_;  // those with which the region began
   PerDim<std::int64_t> left_;   // of them to temporal loops further in
+  DimSet since_;                // dims with a loop since the last keep or fanout
   ExtentDomains domains_;       // of an imperfect space
   PerLevel<TensorSet> kept_;
   PerFanout<Rules::AxisFactors> used_;

@@ -34,8 +34,9 @@ class RulesReader {
       read_schedules(map, rules);
       return rules;
     }
-    const Words known{"tiling", "factors", "pieces", "tiles",   "spatial",
-                      "unroll", "keep",    "bypass", "extents", "loops"};
+    const Words known{"tiling", "one_loop_per_dim", "factors", "pieces",
+                      "tiles",  "spatial",          "unroll",  "keep",
+                      "bypass", "extents",          "loops"};
     rules.tiles.resize(dims_.size());
     for (const Entry* entry : reader_.entries(map, "a map of rules")) {
       if (std::find(known.begin(), known.end(), entry->key.text) == known.end()) {
@@ -50,6 +51,9 @@ class RulesReader {
     if (!rules.imperfect && (rules.pieces > 0 || rules.has_tiles())) {
       reader_.error(map, "'pieces' and 'tiles' need 'factors: imperfect'");
     }
+    if (rules.imperfect && rules.once) {
+      reader_.error(map, "'one_loop_per_dim' needs 'factors: perfect'");
+    }
     for (const LoopRule& rule : rules.loops) {
       if (rule.level && !rules.even) {
         reader_.error(map, "rules for loops above a level need the tiling 'even'");
@@ -62,6 +66,8 @@ class RulesReader {
   void read_rule(const std::string& rule, const Node& value, Rules& rules) {
     if (rule == "tiling") {
       rules.even = reader_.choice(&value, {"uneven", "even"}, "tiling") == 1;
+    } else if (rule == "one_loop_per_dim") {
+      rules.once = reader_.boolean(&value).value_or(false);
     } else if (rule == "factors") {
       rules.imperfect = reader_
                             .choice(&value, {"perfect", "imperfect", "balanced"},

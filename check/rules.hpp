@@ -56,6 +56,7 @@ struct Rules {
   bool schedules = false;  // not of nests, but of an engine's schedules (engine.hpp): no other rule
   bool batches = false;    // ... and of several frames computed together
   bool even = false;       // the keeps of one level stand together, levels in order
+  bool once = false;       // at most one loop over a dim between two keeps or fanouts
   // Extents need not divide each other: those of extent_domains.hpp.
   bool imperfect = false;
   std::int64_t pieces = 0;                    // of ceil(D/n) only n <= pieces; 0: all n

@@ -179,9 +179,9 @@ mpz_class count_ruled_nests(const Problem& problem, const Rules& rules,
   const Case at = list_cases(problem, unrolling).front();
   const Lattice tiles{at.bounds, {}};
   const Arrangements points{problem, rules, at.used};
-  const auto loop = [&points](const Arrangements::TensorPaths& from, DimId d, std::int64_t factor,
-                              Arrangements::TensorPaths& to) {
-    const int sign = -moebius(factor);
+  const auto loop = [&points, &rules](const Arrangements::TensorPaths& from, DimId d,
+                                      std::int64_t factor, Arrangements::TensorPaths& to) {
+    const int sign = rules.once ? 1 : -moebius(factor);  // whole loops, or parts of them
     for (const auto& [state, ways] : sign != 0 ? from : Arrangements::TensorPaths{}) {
       if (const auto after = points.after_loop(state, d, factor)) {
         to[*after] += sign * ways;
@@ -250,7 +250,7 @@ mpz_class count_ruled(const Problem& problem, const Rules& rules,
 
 std::string count_mappings(const Problem& problem, const Rules& rules,
                            const std::vector<Bundle>& bundles, int threads) {
-  const bool free = rules.extents.empty() && rules.loops.empty();
+  const bool free = rules.extents.empty() && rules.loops.empty() && !rules.once;
   return (free ? count_free(problem, rules, bundles)
                : count_ruled(problem, rules, list_unrollings(problem, rules), threads))
       .get_str();

@@ -27,7 +27,7 @@ class MapspaceText {
         loops_[each.level] = region(*each.temporal);
       }
     }
-    std::string text = "mapspace:\n  tiling: even\n";
+    std::string text = "mapspace:\n  tiling: even\n  one_loop_per_dim: true\n";
     text += keep_.empty() ? "" : "  keep:\n" + keep_;
     text += bypass_.empty() ? "" : "  bypass:\n" + bypass_;
     text += unroll_.empty() ? "" : "  unroll:\n" + unroll_;
@@ -117,8 +117,22 @@ class MapspaceText {
                                      });
   }
 
+  // Then it parts nothing, and rules for the loops above and below it are about the same loops.
+  bool keeps_nothing(std::size_t level) const {
+    TensorSet kept;
+    for (const TensorId t : workload_.tensors.ids()) {
+      kept.insert(t);
+    }
+    for (const TimeloopConstraint& each : import_.constraints) {
+      if (each.level == level) {
+        kept = TensorSet::from_bits(kept.bits() & ~each.bypass.bits());
+      }
+    }
+    return kept.empty();
+  }
+
   // The temporal loops of a storage stand right above the fanout below it or, without one, above
-  // the next storage or the compute units.
+  // the next storage or the compute units. Between a fanout and the storage below it is none.
   std::string loops_text() const {
     std::string text;
     for (std::size_t l = 0; l < loops_.size(); ++l) {
@@ -127,7 +141,8 @@ class MapspaceText {
         text += fmt::format("    {}: {{{}}}\n",
                             machine_.has_fanout(l) ? machine_.fanout_name(l) : child, loops_[l]);
       }
-      if (machine_.has_fanout(l) && (l + 1 == loops_.size() || keeps_something(l + 1))) {
+      if (machine_.has_fanout(l) &&
+          (l + 1 == loops_.size() || keeps_something(l + 1) || keeps_nothing(l + 1))) {
         text += fmt::format("    {}: {{dims: []}}\n", child);
       }
     }

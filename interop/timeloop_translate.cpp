@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "interop/timeloop_import.hpp"
@@ -69,7 +70,13 @@ class Exporter {
     for (const DimId d : workload_.dims.ids()) {
       extents_.push_back(workload_.dims[d].bound);
     }
-    for (const MappingNode& node : canonical(workload_, mapping).nodes) {
+    const Mapping nest = canonical(workload_, mapping);
+    for (const MappingNode& node : nest.nodes) {
+      if (const auto* keep = std::get_if<Keep>(&node)) {
+        kept_.insert(index_of(keep->level));
+      }
+    }
+    for (const MappingNode& node : nest.nodes) {
       std::visit([this](const auto& each) { add(each); }, node);
     }
     set_residuals();
@@ -90,6 +97,10 @@ class Exporter {
   }
 
   void add(const Temporal& loop) {
+    if (parallel_ && current_ + 1 < blocks_.size() && kept_.count(current_ + 1) == 0) {
+      ++current_;  // a level that keeps nothing has loops, too
+      parallel_ = false;
+    }
     if (parallel_) {
       refuse(fmt::format("a loop over {} between a fanout and the next level kept",
                          workload_.dims[loop.dim].name));
@@ -150,6 +161,7 @@ class Exporter {
   const Workload& workload_;
   std::vector<TimeloopBlock> blocks_;
   PerDim<std::int64_t> extents_;
+  std::set<std::size_t> kept_;  // levels that keep something
   std::size_t current_ = 0;
   bool parallel_ = false;
 };

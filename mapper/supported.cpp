@@ -23,6 +23,11 @@ void check_supported(const Problem& problem, const Constraints& constraints,
   if (strategy == "annealing" || strategy == "genetic") {
     throw UnsupportedSearch(fmt::format("{}: perfect factors only", strategy));
   }
+  if (constraints.one_loop_per_dim) {
+    throw UnsupportedSearch(
+        "imperfect factors: a constraints file with one_loop_per_dim is about perfect ones; without "
+        "that line the space has imperfect ones");
+  }
   const std::size_t count = extents(problem.workload(), constraints.factors);
   if (count > kMostExtents) {
     throw UnsupportedSearch(

@@ -129,6 +129,7 @@ std::string loop_rules(const Problem& problem, const std::vector<LoopRule>& rule
 std::string rules_text(const Mapspace& space) {
   std::string text =
       fmt::format("rules:\n  tiling: {}\n", space.constraints().even ? "even" : "uneven");
+  text += space.constraints().one_loop_per_dim ? "  one_loop_per_dim: true\n" : "";
   text += space.constraints().factors.imperfect ? factor_lines(space) : "  factors: perfect\n";
   if (space.constraints().spatial) {
     text += spatial_rules(space.problem(), *space.constraints().spatial);

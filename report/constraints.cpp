@@ -236,7 +236,9 @@ std::string rule_lines(const Mapspace& space) {
 }
 
 std::string constraints_text(const Mapspace& space) {
-  return fmt::format("mapspace:\n  tiling: {}\n{}{}", space.constraints().even ? "even" : "uneven",
+  return fmt::format("mapspace:\n  tiling: {}\n{}{}{}",
+                     space.constraints().even ? "even" : "uneven",
+                     space.constraints().one_loop_per_dim ? "  one_loop_per_dim: true\n" : "",
                      factor_lines(space), rule_lines(space));
 }
 

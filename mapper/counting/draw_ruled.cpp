@@ -13,7 +13,11 @@ class Draw {
  public:
   Draw(const Mapspace& space, const RuledTable& table, const Unrolling& unrolling,
        const PerDim<std::int64_t>& bounds, Rng& rng)
-      : table_{table}, rng_{rng}, left_{bounds}, nest_{space, table.placements(), unrolling} {}
+      : table_{table},
+        rng_{rng},
+        once_{space.constraints().one_loop_per_dim},
+        left_{bounds},
+        nest_{space, table.placements(), unrolling} {}
 
   Mapping run() {
     while (step()) {
@@ -31,7 +35,7 @@ class Draw {
   };
 
   // The loops over `dim` that may come next. ways[r]: to finish from r left of it on, the loop
-  // above being one over it; that is what a loop is drawn by.
+  // above being one over it and the next one not; that is what a loop is drawn by.
   void list_loops(DimId dim, std::vector<Next>& found) const {
     const std::vector<std::int64_t> sizes = divisors(left_[dim]);
     std::vector<double> begun;  // ways from each size on that begin with a loop over the dim
@@ -48,7 +52,7 @@ class Draw {
         PerDim<std::int64_t> left = left_;
         left[dim] = sizes[i];
         const RuledTable::Ways ways = table_.ways(*at, left);
-        weight = mpz_class{ways.loops + ways.rest}.get_d() - begun.back();
+        weight = mpz_class{ways.loops + ways.rest}.get_d() - (once_ ? 0 : begun.back());
       }
       next.push_back({dim, left_[dim] / sizes[i], at.value_or(at_), weight});
     }
@@ -144,6 +148,7 @@ class Draw {
 
   const RuledTable& table_;
   Rng& rng_;
+  bool once_;  // at most one loop over a dim between two points
   PerDim<std::int64_t> left_;
   NestBuilder nest_;
   RuledTable::At at_;

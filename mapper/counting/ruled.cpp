@@ -42,7 +42,8 @@ std::int64_t factor_below(const Arch& arch, const UnrollingClass& group, LevelId
 // Does a rule measure the dim?
 bool is_measured(const Mapspace& space, const Regions& regions, DimId dim) {
   const auto& rules = space.constraints().extents;
-  bool measured = std::any_of(rules.begin(), rules.end(),
+  bool measured = space.constraints().one_loop_per_dim ||
+                  std::any_of(rules.begin(), rules.end(),
                               [dim](const ExtentRule& rule) { return rule.dim == dim; });
   for (std::size_t r = 0; r < regions.size(); ++r) {
     measured = measured || regions[r].tracks(dim);
@@ -56,6 +57,9 @@ RuledTable::RuledTable(const Mapspace& space, const UnrollingClass& group)
     : space_{&space}, placements_{space, group}, points_{placements_, space.constraints().extents} {
   for (std::size_t r = 0; r < placements_.regions().size(); ++r) {
     states_ = std::max(states_, placements_.regions()[r].states());
+  }
+  if (space.constraints().one_loop_per_dim) {
+    sinces_ <<= space.problem().workload().dims.size();
   }
   make_axes(group);
   make_tests(group);
@@ -109,7 +113,11 @@ std::optional<RuledTable::At> RuledTable::after_loop(const At& at, DimId dim,
                                                      std::int64_t factor) const {
   const std::size_t region = placements_.region(points_.cursor(at.cursor));
   const auto state = placements_.regions()[region].after(at.state, dim, factor);
-  return state ? std::optional(At{at.cursor, *state}) : std::nullopt;
+  const bool once = space_->constraints().one_loop_per_dim;
+  if (!state || at.since.contains(dim)) {
+    return std::nullopt;
+  }
+  return At{at.cursor, *state, once ? at.since | DimSet{dim} : DimSet{}};
 }
 
 std::optional<RuledTable::At> RuledTable::after_point(const At& at, const Way& way,
@@ -124,7 +132,16 @@ std::optional<RuledTable::At> RuledTable::after_point(const At& at, const Way& w
   const Regions::State here{placements_.region(points_.cursor(at.cursor)), at.state};
   const auto there =
       placements_.regions().enter(here, placements_.region(points_.cursor(way.cursor)));
-  return there ? std::optional(At{way.cursor, there->of_region}) : std::nullopt;
+  return there ? std::optional(At{way.cursor, there->of_region, {}}) : std::nullopt;
+}
+
+DimSet RuledTable::still_open(DimSet since, std::size_t tile) const {
+  for (const Axis& axis : axes_) {
+    if (!since.empty() && tile / axis.stride % axis.sizes.size() == 0) {
+      since.erase(axis.dims.front());
+    }
+  }
+  return since;
 }
 
 // What is left of measured dims; 1 for the others, which no rule asks about.
@@ -151,7 +168,8 @@ const RuledTable::Ways& RuledTable::solve(const At& at, std::size_t tile) {
          ++to) {
       const std::int64_t factor = axis.measured ? axis.sizes[digit] / axis.sizes[to] : 2;
       const bool divides = !axis.measured || axis.sizes[digit] % axis.sizes[to] == 0;
-      const int weight = !divides ? 0 : axis.measured ? letter_weight(factor) : 1;
+      const bool letters = axis.measured && !space_->constraints().one_loop_per_dim;
+      const int weight = !divides ? 0 : letters ? letter_weight(factor) : 1;
       const auto next =
           weight != 0 && !stopped_ ? after_loop(at, axis.dims.front(), factor) : std::nullopt;
       if (next) {

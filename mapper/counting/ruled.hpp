@@ -21,7 +21,8 @@ namespace mapsim::nests {
 
 // Numbers of nests under rules for extents and loops, from any point of a nest on, for groups of
 // unrollings that the rules cannot tell apart. Dynamic programming over where keeps and fanouts
-// have come to, the state of the region, and a tile: the extent of each dim that some rule
+// have come to, the state of the region (with one_loop_per_dim the dims of the loops since the last
+// point, each a loop and no letters), and a tile: the extent of each dim that some rule
 // measures, and how many letters are left of each class of dims that no rule tells apart. A loop is
 // a sequence of letters, as docs/mapspace.md explains.
 class RuledTable {
@@ -32,6 +33,7 @@ class RuledTable {
   struct At {
     std::size_t cursor = 0;
     std::size_t state = 0;  // of the region
+    DimSet since{};         // one_loop_per_dim: dims with a loop since the last point
     friend bool operator==(const At&, const At&) = default;
   };
   // Nests from there on that begin with a loop, and those that begin with a point or end.
@@ -74,8 +76,11 @@ class RuledTable {
   PerDim<std::int64_t> left_at(std::size_t tile) const;
   const Ways& solve(const At& at, std::size_t tile);
   std::size_t key(const At& at, std::size_t tile) const {
-    return (at.cursor * states_ + at.state) * tiles_ + tile;
+    return ((at.cursor * states_ + at.state) * tiles_ + tile) * sinces_ +
+           still_open(at.since, tile).bits();
   }
+  // Without dims of which nothing is left.
+  DimSet still_open(DimSet since, std::size_t tile) const;
   // The tiles that what is left may stand for, and by how many sequences of letters each.
   using Start = std::pair<std::size_t, mpz_class>;
   std::vector<Start> starts(const PerDim<std::int64_t>& left) const;
@@ -89,6 +94,7 @@ class RuledTable {
   bool stopped_ = false;
   std::size_t states_ = 1;  // most of one region
   std::size_t tiles_ = 1;
+  std::size_t sinces_ = 1;  // sets of dims that `since` may be
   std::unordered_map<std::size_t, Ways> known_;
   std::map<std::int64_t, std::vector<mpz_class>> letters_;  // by what is left of a dim
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mapper/label_search/rebuild.hpp"
 
+#include <algorithm>
+
 #include "mapper/mapspace/builder.hpp"
 
 namespace mapsim::exact {
@@ -103,11 +105,31 @@ class Rebuilder {
   Mapping mapping_;
 };
 
+// Of loops over one dim between two keeps or fanouts the innermost takes them all. The search
+// itself sees the wider space, which loses nothing: a loop that moves inwards to the next one over
+// its dim adds no access. What stays while the inner loop runs now stays for both, a window slides
+// on, and all other loops still come between the same two tiles.
+Mapping with_one_loop_per_dim(const Mapping& mapping) {
+  Mapping merged;
+  DimSet inner;
+  for (auto node = mapping.nodes.rbegin(); node != mapping.nodes.rend(); ++node) {
+    const auto* loop = std::get_if<Temporal>(&*node);
+    if (loop != nullptr && inner.contains(loop->dim)) {
+      continue;
+    }
+    inner = loop != nullptr ? inner | DimSet{loop->dim} : DimSet{};
+    merged.nodes.push_back(*node);
+  }
+  std::reverse(merged.nodes.begin(), merged.nodes.end());
+  return merged;
+}
+
 }  // namespace
 
 Mapping rebuild(const StateGraph& graph, const Unrolled& unrolled, const Unrolling& unrolling,
                 const std::vector<Step>& steps) {
-  return Rebuilder(graph, unrolled, unrolling).follow(steps);
+  const Mapping mapping = Rebuilder(graph, unrolled, unrolling).follow(steps);
+  return graph.space().constraints().one_loop_per_dim ? with_one_loop_per_dim(mapping) : mapping;
 }
 
 }  // namespace mapsim::exact

@@ -19,8 +19,8 @@ namespace mapsim {
 namespace {
 
 const Words kAxes{"X", "Y"};  // in the order of Axis
-const Words kKeys{"tiling", "dataflow", "factors", "pieces",  "tiles", "spatial",
-                  "unroll", "keep",     "bypass",  "extents", "loops"};
+const Words kKeys{"tiling",  "one_loop_per_dim", "dataflow", "factors", "pieces",  "tiles",
+                  "spatial", "unroll",           "keep",     "bypass",  "extents", "loops"};
 
 class ConstraintsReader {
  public:
@@ -56,6 +56,12 @@ class ConstraintsReader {
       constraints.factors = read_factors(fields);
     }
     imperfect_ = constraints.factors.imperfect;
+    if (const auto once = reader_.boolean(fields.find("one_loop_per_dim"))) {
+      constraints.one_loop_per_dim = *once;
+      if (*once && imperfect_) {
+        reader_.error(*fields.find("one_loop_per_dim"), "one_loop_per_dim needs factors: perfect");
+      }
+    }
     if (const Node* spatial = fields.find("spatial")) {
       constraints.spatial = read_spatial(*spatial);
     }

@@ -17,7 +17,11 @@ class Enumerator {
  public:
   Enumerator(const Mapspace& space, const nests::Placements& placements, const Unrolling& unrolling,
              const PerDim<std::int64_t>& bounds, const Visit& visit)
-      : placements_{placements}, visit_{visit}, nest_{space, placements, unrolling}, left_{bounds} {
+      : placements_{placements},
+        visit_{visit},
+        once_{space.constraints().one_loop_per_dim},
+        nest_{space, placements, unrolling},
+        left_{bounds} {
     for (const std::int64_t bound : bounds) {
       divisors_.push_back(divisors(bound));
     }
@@ -25,14 +29,14 @@ class Enumerator {
 
   // False if `visit` asked to stop.
   bool run() {
-    at_point(nests::Cursor{}, {}, std::nullopt);
+    at_point(nests::Cursor{}, {}, {});
     return !stopped_;
   }
 
  private:
-  // Between two loops, `last` being the dim of the one above.
-  void at_point(const nests::Cursor& cursor, Regions::State state, std::optional<DimId> last) {
-    continue_below(cursor, state, last);
+  // Between two loops; there is none over `barred` dims before a point.
+  void at_point(const nests::Cursor& cursor, Regions::State state, DimSet barred) {
+    continue_below(cursor, state, barred);
     placements_.for_each_point(cursor, [&](const nests::Point& point, const nests::Cursor& next) {
       if (stopped_) {
         return;
@@ -40,20 +44,19 @@ class Enumerator {
       const nests::NestBuilder::Mark mark = nest_.mark();
       const auto below = placements_.regions().enter(state, placements_.region(next));
       if (nest_.add_point(point) && below) {
-        continue_below(next, *below, std::nullopt);
+        continue_below(next, *below, {});
       }
       nest_.cut(mark);
     });
   }
 
   // The point above is settled: ends the nest or adds a loop.
-  void continue_below(const nests::Cursor& cursor, Regions::State state,
-                      std::optional<DimId> last) {
+  void continue_below(const nests::Cursor& cursor, Regions::State state, DimSet barred) {
     bool has_loops = false;
     for (const DimId dim : left_.ids()) {
       has_loops = has_loops || left_[dim] > 1;
-      if (dim != last) {
-        add_loops(cursor, state, dim);
+      if (!barred.contains(dim)) {
+        add_loops(cursor, state, dim, barred);
       }
     }
     if (!has_loops && !stopped_ && placements_.is_complete(cursor) &&
@@ -62,7 +65,7 @@ class Enumerator {
     }
   }
 
-  void add_loops(const nests::Cursor& cursor, Regions::State state, DimId dim) {
+  void add_loops(const nests::Cursor& cursor, Regions::State state, DimId dim, DimSet barred) {
     const std::int64_t left = left_[dim];
     for (const std::int64_t factor : divisors_[dim]) {
       if (stopped_ || factor > left) {
@@ -78,7 +81,7 @@ class Enumerator {
       const nests::NestBuilder::Mark mark = nest_.mark();
       nest_.add_loop(dim, factor);
       left_[dim] = left / factor;
-      at_point(cursor, *below, dim);
+      at_point(cursor, *below, once_ ? barred | DimSet{dim} : DimSet{dim});
       left_[dim] = left;
       nest_.cut(mark);
     }
@@ -86,6 +89,7 @@ class Enumerator {
 
   const nests::Placements& placements_;
   const Visit& visit_;
+  bool once_;  // at most one loop over a dim between two points
   nests::NestBuilder nest_;
   PerDim<std::int64_t> left_;  // temporal factor still to be cut from each dim
   PerDim<std::vector<std::int64_t>> divisors_;

@@ -402,6 +402,13 @@ class RuleReading {
     const auto* keep = std::get_if<Keep>(&node);
     const auto* loop = std::get_if<Temporal>(&node);
     const auto* parallel = std::get_if<Parallel>(&node);
+    if (loop == nullptr) {
+      since_ = {};
+    } else if (space_.constraints().one_loop_per_dim && since_.contains(loop->dim)) {
+      return false;
+    } else {
+      since_.insert(loop->dim);
+    }
     if (keep != nullptr) {
       level_ = index_of(keep->level);
       if (!fits_rules(rules, keep->level, keep->tensors, extents_, left)) {
@@ -447,6 +454,7 @@ class RuleReading {
   PerDim<std::int64_t> begun_;  // extents where the region began
   Regions::State state_;
   DimSet done_;
+  DimSet since_;  // dims with a loop since the last keep or fanout
   std::size_t fanouts_ = 0;
   std::size_t level_ = 0;
 };

@@ -31,6 +31,8 @@ struct Constraints {
   std::vector<ExtentRule> extents{};  // of tiles
   std::vector<LoopRule> loops{};      // one a node at most; for a level: even only
   Factors factors{};
+  // At most one loop over a dim between two keeps or fanouts. Perfect factors only.
+  bool one_loop_per_dim = false;
   friend bool operator==(const Constraints&, const Constraints&) = default;
 };
 
@@ -44,7 +46,7 @@ struct Constraints {
 //    structure rules allow (even: the keeps of one level at one point);
 //  - tiles and loops as the rules allow (mapper/mapspace/rules.hpp);
 //  - any loop order, at most one loop per dim between two keeps or fanouts or loops over other
-//  dims.
+//  dims; with one_loop_per_dim at most one between two keeps or fanouts.
 // Capacities are not part of the structure. Uniform samples: mapper/baselines/sampler.hpp.
 class Mapspace {
  public:
@@ -56,7 +58,10 @@ class Mapspace {
   const PerDim<ExtentDomain>& domains() const { return domains_; }  // extents that tiles may have
   KeepRule keep_rule(LevelId level, TensorId tensor) const;         // outermost level: kKeep
   // Are there rules that tie loops and keeps together? Then nests are counted one by one.
-  bool is_ruled() const { return !constraints_.extents.empty() || !constraints_.loops.empty(); }
+  bool is_ruled() const {
+    return !constraints_.extents.empty() || !constraints_.loops.empty() ||
+           constraints_.one_loop_per_dim;
+  }
 
   // The classes of spatial unrollings: those whose costs are equal. Perfect factors: not listed.
   const UnrollingClasses& classes() const { return *classes_; }

@@ -14,6 +14,7 @@
 #include "core/rng.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "mapper/mapspace/constraints.hpp"
+#include "mapper/mapspace/membership.hpp"
 #include "proven.hpp"
 #include "workloads/gemm.hpp"
 
@@ -139,7 +140,8 @@ TEST(Proof, RefusesWhatItDoesNotKnowByName) {
   EXPECT_EQ(
       complaint(altered(proof, "rules:\n", "  tiling", "rules:\n  moon: full\n")),
       "proof:50:3: rules: this certificate needs the rule 'moon', which the checker does not know; "
-      "one of tiling, factors, pieces, tiles, spatial, unroll, keep, bypass, extents, loops\n  "
+      "one of tiling, one_loop_per_dim, factors, pieces, tiles, spatial, unroll, keep, bypass, "
+      "extents, loops\n  "
       "moon: full\n  ^");
   EXPECT_THAT(complaint(altered(proof, "function: energy", "}", "function: energy, area: 1")),
               HasSubstr("needs the objective's 'area', which the checker does not know"));
@@ -189,6 +191,30 @@ TEST(Proof, UnderRulesForLoopsIsAboutThemOnly) {
   }
   EXPECT_THAT(complaint(altered(proof, "level: Buffer, order", "}", "level: DRAM, order: [[M]]")),
               HasSubstr("expected a rule for one node, not the outermost level, of its own"));
+}
+
+// A mapping that has two loops over a dim between two keeps is none of this space, and without the
+// rule the space is larger.
+TEST(Proof, UnderOneLoopPerDimRefusesASecondLoop) {
+  const Problem problem = small_problem();
+  const Constraints rule =
+      parse_constraints("mapspace:\n  one_loop_per_dim: true\n", "rules", problem);
+  const std::string proof = proof_of(problem, rule, Objective::kEnergy);
+  EXPECT_EQ(complaint(proof), "");
+  EXPECT_THAT(complaint(altered(proof, "  one_loop_per_dim: true", "  factors", "")),
+              HasSubstr("mappings"));
+  const Mapspace narrow{problem, rule};
+  int forged = 0;
+  Mapspace{problem, {}}.enumerate([&](const Mapping& mapping) {
+    if (!first_breach(narrow, mapping).empty()) {
+      const std::string text = print_mapping(problem.arch(), problem.workload(), mapping);
+      EXPECT_THAT(complaint(altered(proof, "mapping:", "inputs:", text)),
+                  HasSubstr("not in the declared mapspace: a second loop over "));
+      ++forged;
+    }
+    return forged < 3;
+  });
+  EXPECT_GT(forged, 0);
 }
 
 // Whoever seals it anew gets away with it only where what is claimed is still true: of the machine

@@ -40,11 +40,13 @@ TEST(LoadConstraints, ReadsEveryKey) {
   const Constraints constraints = parse(
       "mapspace:\n"
       "  tiling: even\n"
+      "  one_loop_per_dim: true\n"
       "  spatial:\n"
       "    PEs: {Y: {N: 2}, X: {K: 2, M: 2}}\n"
       "  keep: {RF: [input]}\n"
       "  bypass: {RF: [Z]}\n");
   EXPECT_TRUE(constraints.even);
+  EXPECT_TRUE(constraints.one_loop_per_dim);
   EXPECT_EQ(constraints.spatial,
             (Unrolling{{kM, kPes, Axis::kX, 2}, {kK, kPes, Axis::kX, 2}, {kN, kPes, Axis::kY, 2}}));
   const PerTensor<KeepRule>& rules = constraints.keeps[LevelId{1}];

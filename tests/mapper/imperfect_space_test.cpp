@@ -247,6 +247,9 @@ TEST(ImperfectSpace, IsNotForStrategiesOfPerfectFactors) {
   EXPECT_THROW(check_supported(problem, imperfect(), "genetic"), UnsupportedSearch);
   EXPECT_NO_THROW(check_supported(problem, imperfect(), "random"));
   EXPECT_NO_THROW(check_supported(problem, {}, "genetic"));
+  Constraints one_loop = imperfect();
+  one_loop.one_loop_per_dim = true;
+  EXPECT_THROW(check_supported(problem, one_loop, "exact"), UnsupportedSearch);
   const Problem long_domains = one_level({5'000'000, 1, 1, {}, false});
   EXPECT_THROW(check_supported(long_domains, imperfect(), "exact"), UnsupportedSearch);
 }

@@ -361,5 +361,28 @@ TEST(Sampler, DrawsStructuredMappingsOfARealLayer) {
   }
 }
 
+// One level below the outermost and 4 x 2 x 1 products: by hand, the loops over M (one of 4 or two
+// of 2) and the loop over N stand in any order above, below or on both sides of one point.
+TEST(Mapspace, HasOneLoopPerDimBetweenPoints) {
+  const Problem problem{plain_arch({{}, {}}), gemm("gemm", {4, 2, 1, {}, false})};
+  Constraints constraints;
+  constraints.even = true;
+  constraints.keeps = PerLevel<PerTensor<KeepRule>>(
+      2, PerTensor<KeepRule>(problem.workload().tensors.size(), KeepRule::kKeep));
+  const auto nests = [&](bool once) {
+    constraints.one_loop_per_dim = once;
+    const Mapspace space{problem, constraints};
+    std::size_t count = 0;
+    space.enumerate([&](const Mapping&) { return ++count > 0; });
+    EXPECT_EQ(mapspace_size(space), std::to_string(count));
+    EXPECT_EQ(brute_force_keys(space).size(), count);
+    return count;
+  };
+  // M whole and N: on one side 2 orders each, on both sides 2. M in two: one each side, N above or
+  // below, 2 orders each.
+  EXPECT_EQ(nests(true), 4U + 2U + 4U);
+  EXPECT_EQ(nests(false), 4U + 2U + 4U + 2U);  // and M N M on either side
+}
+
 }  // namespace
 }  // namespace mapsim

@@ -122,6 +122,7 @@ void add_random_rules(Rng& rng, const Problem& problem, Constraints& constraints
   if (one_in(rng, 3)) {
     constraints.loops.push_back(random_loop_rule(rng, workload, imperfect));
   }
+  constraints.one_loop_per_dim = !imperfect && one_in(rng, 2);
 }
 
 }  // namespace mapsim

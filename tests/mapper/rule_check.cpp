@@ -34,6 +34,9 @@ class RuleCheck {
     if (!extents_fit()) {
       return "an extent that a rule forbids";
     }
+    if (space_.constraints().one_loop_per_dim && repeats_a_loop()) {
+      return "two loops over one dim between two points";
+    }
     list_nodes();
     // Nodes up to the one that parts: a region; its loops are those up to there in the mapping.
     std::vector<std::vector<ArchNode>> regions{{}};
@@ -128,6 +131,19 @@ class RuleCheck {
       may = may || space_.keep_rule(level, t) != KeepRule::kBypass;
     }
     return may;
+  }
+
+  bool repeats_a_loop() const {
+    std::set<std::size_t> dims;
+    for (const MappingNode& node : mapping_.nodes) {
+      const auto* loop = std::get_if<Temporal>(&node);
+      if (loop == nullptr) {
+        dims.clear();
+      } else if (!dims.insert(index_of(loop->dim)).second) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void add_node(ArchNode node) {

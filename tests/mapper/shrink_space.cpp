@@ -118,6 +118,7 @@ void add_plainer_rest(const Parts& from, Candidates& smaller) {
     }
   }
   add(from, smaller, [](Parts& c) { c.constraints.even = false; });
+  add(from, smaller, [](Parts& c) { c.constraints.one_loop_per_dim = false; });
   add(from, smaller, [](Parts& c) { c.constraints.spatial.reset(); });
   add(from, smaller, [](Parts& c) { c.constraints.keeps = {}; });
   add(from, smaller, [](Parts& c) { c.arch.compute.register_reuse = {}; });

@@ -104,6 +104,7 @@ std::string workload_text(const Workload& workload) {
 
 std::string constraints_text(const Problem& problem, const Constraints& constraints) {
   std::string text = constraints.even ? "even\n" : "uneven\n";
+  text += constraints.one_loop_per_dim ? "one loop per dim\n" : "";
   if (constraints.factors.imperfect) {
     text += "imperfect:";
     const PerDim<ExtentDomain> all = domains(problem.workload(), constraints.factors);
