@@ -47,6 +47,9 @@ constexpr std::array kRows{
     Row{"an ONNX model", "", "mapsim network reads it where its name ends in .onnx", ""},
     Row{"a SCALE-Sim configuration", "", "mapsim import scalesim reads it", ""},
     Row{"a SCALE-Sim topology", "", "mapsim import scalesim reads it", ""},
+    Row{"an AccelForge file", "", "mapsim import accelforge reads it", " workload renames "},
+    Row{"a ZigZag accelerator", "", "mapsim import zigzag reads it",
+        " operational_array core_connectivity "},
     Row{"a table of measured kernels", "", "mapsim import gpu-table reads it", ""}};
 static_assert(kRows.size() == static_cast<std::size_t>(FileKind::kTable) + 1);
 
@@ -123,7 +126,11 @@ std::vector<Recognised> signs_of(std::string_view text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
     const auto by_key = kind_of_key(key_of(line));
-    if (const auto kind = by_key ? by_key : kind_of_line(line, number == 1)) {
+    if (auto kind = by_key ? by_key : kind_of_line(line, number == 1)) {
+      // Both have `arch`; the nodes of AccelForge have tags of their own.
+      if (*kind == FileKind::kTimeloop && text.find("- !Memory") != std::string_view::npos) {
+        kind = FileKind::kAccelForge;
+      }
       if (*kind == FileKind::kCertificate) {
         return {{*kind, number}};  // it has keys of what it is about, too
       }

@@ -30,7 +30,9 @@ enum class FileKind : std::uint8_t {
   kOnnx,
   kScaleSim,
   kTopology,
-  kTable  // of measured kernels, of many programs: has no sign of its own
+  kAccelForge,
+  kZigzag,  // an accelerator of it, or a chip of Stream
+  kTable    // of measured kernels, of many programs: has no sign of its own
 };
 
 // "an architecture"

@@ -39,6 +39,10 @@ TEST(Recognise, TellsEveryKindByItsSign) {
       {"# a design\r\narchitecture:\r\n  version: 0.4\r\n", FileKind::kTimeloop},
       {"problem: {}\n", FileKind::kTimeloop},
       {"ERT:\n  version: 0.4\n", FileKind::kAccelergy},
+      {"{% set N = 1 %}\narch:\n  nodes:\n  - !Memory\n", FileKind::kAccelForge},
+      {"arch:\n  nodes:\n  - !Component\n", FileKind::kTimeloop},
+      {"workload:\n  einsums:\n", FileKind::kAccelForge},
+      {"name: a\noperational_array:\n", FileKind::kZigzag},
       {"\x08\x07\x12\x04onnx", FileKind::kOnnx},
       {"[general]\nrun_name = a\n", FileKind::kScaleSim},
       {"Layer name, IFMAP Height,\n", FileKind::kTopology}};
@@ -63,6 +67,12 @@ TEST(WrongKind, NamesWhatTheFileIsAndWhatReadsIt) {
             "a.yaml:3:1: this is a certificate, not an architecture; mapsim check reads it\n"
             "certificate: 1\n"
             "^");
+  EXPECT_EQ(
+      to_string(wrong_kind("a.yaml", "arch:\n  nodes:\n  - !Memory\n", {FileKind::kArch}).value()),
+      "a.yaml:1:1: this is an AccelForge file, not an architecture; mapsim import accelforge reads "
+      "it\n"
+      "arch:\n"
+      "^");
   EXPECT_EQ(
       to_string(wrong_kind("m", "\x08\x07\x12", {FileKind::kWorkload}).value()),
       "m: this is an ONNX model, not a workload; mapsim network reads it where its name ends in "
