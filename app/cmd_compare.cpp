@@ -67,6 +67,12 @@ std::string comparison_text(const ComparisonRecord& record, bool all) {
 }  // namespace
 
 Answer run(const CompareArguments& arguments) {
+  if (arguments.format == "zigzag") {
+    return compare_zigzag(arguments);
+  }
+  if (arguments.stats.empty()) {
+    throw UsageError("--stats is required");
+  }
   const std::vector<std::string> files = timeloop_files(arguments.files, arguments.timeloop);
   const TimeloopImport import = read_timeloop(files, timeloop_options(arguments.timeloop));
   if (!import.has_machine || !import.has_workload || import.design.blocks.empty()) {

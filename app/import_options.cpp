@@ -42,14 +42,19 @@ Options timeloop_options(TimeloopArguments& a) {
 
 CommandOptions options_of(CompareArguments& a) {
   return {joined(
-      {{format_argument({"timeloop"}, a.format),
-        required({"FILE", "", "The design, with its mapping, as `import` takes it", &a.files}),
-        required(
-            {"--stats", "FILE", "What timeloop-model or timeloop-mapper printed of it", &a.stats}),
+      {{format_argument({"timeloop", "zigzag"}, a.format),
+        required({"FILE", "",
+                  "timeloop: the design, with its mapping, as `import` takes it; zigzag: the "
+                  "accelerator (YAML) and what ZigZag wrote of a layer (JSON)",
+                  &a.files}),
+        {"--stats", "FILE", "timeloop: what timeloop-model or timeloop-mapper printed of it",
+         &a.stats},
         {"--timeloop-version", "VERSION",
          "2024: as Timeloop counted overlap before January 2025 (commit a12fff5) [current]",
          choice(a.version, {"current", "2024"})},
-        {"--all", "", "Equal figures, too", &a.all}},
+        {"--all", "", "Equal figures, too", &a.all},
+        budget_option(a.budget, "zigzag: search no longer for each of the three optima"),
+        threads_option(a.threads)},
        timeloop_options(a.timeloop),
        output_options(a.output)})};
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/output.hpp"
+#include "mapper/mapper.hpp"
 
 namespace mapsim {
 
@@ -18,11 +19,13 @@ struct TimeloopArguments {
 // Figures of another tool, beside ours.
 struct CompareArguments {
   std::string format = "timeloop";
-  std::vector<std::string> files;  // of one design, with a mapping
-  std::string stats;               // what the other tool printed
+  std::vector<std::string> files;  // of one design, with a mapping; zigzag: its result, too
+  std::string stats;               // timeloop: what it printed
   std::string version = "current";
   TimeloopArguments timeloop;
   bool all = false;  // rows that are equal, too
+  Budget budget;     // zigzag: of each search
+  int threads = 0;
   Output output;
 };
 

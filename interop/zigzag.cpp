@@ -11,19 +11,14 @@
 #include <optional>
 #include <string_view>
 
+#include "costmodel/nest.hpp"
 #include "interop/foreign_yaml.hpp"
+#include "interop/zigzag_result.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
 
 namespace {
-
-// A layer or a rule that has no counterpart; the layer is left out.
-struct LeftOut {
-  const Node* at = nullptr;
-  std::string why;
-  bool of_mapping = false;
-};
 
 std::string upper(std::string text) {
   for (char& c : text) {
@@ -60,7 +55,7 @@ std::string scalar(const Node& map, const char* key) {
 const Node& need(const Node& map, const char* key) {
   const Node* value = value_of(map, key);
   if (value == nullptr) {
-    throw LeftOut{&map, fmt::format("no '{}'", key)};
+    throw ZigzagLeftOut{&map, fmt::format("no '{}'", key)};
   }
   return *value;
 }
@@ -70,7 +65,7 @@ std::int64_t whole(const Node& at, const std::string& text, bool of_mapping = fa
   const std::string digits = text.substr(first);
   if (digits.empty() || digits.size() > 15 ||
       digits.find_first_not_of("0123456789") != std::string::npos) {
-    throw LeftOut{&at, fmt::format("{} is not a whole number", quoted(text)), of_mapping};
+    throw ZigzagLeftOut{&at, fmt::format("{} is not a whole number", quoted(text)), of_mapping};
   }
   return std::stoll(digits);
 }
@@ -78,8 +73,9 @@ std::int64_t whole(const Node& at, const std::string& text, bool of_mapping = fa
 // One layer of a workload, with the item of a mapping that is about it.
 class LayerReader {
  public:
-  LayerReader(const ZigzagMachine& machine, const Node& node, const Node* mapping)
-      : machine_{machine}, node_{node}, mapping_{mapping} {}
+  LayerReader(const ZigzagMachine& machine, const Node& node, const Node* mapping,
+              const ZigzagResult* result = nullptr)
+      : machine_{machine}, node_{node}, mapping_{mapping}, result_{result} {}
 
   ZigzagImport::Layer read(std::vector<std::string>& notes) {
     ZigzagImport::Layer layer;
@@ -88,7 +84,17 @@ class LayerReader {
     const std::vector<ZigzagUnrolling> unrollings = read_unrollings(layer.workload, notes);
     ZigzagArch arch = zigzag_arch(machine_, unrollings);
     layer.constraints = constraints_text(layer.workload, unrollings, arch.copied);
+    const std::string order = order_text(layer.workload, unrollings, arch.arch, notes);
+    layer.constraints += (layer.constraints.empty() && !order.empty() ? "mapspace:\n" : "") + order;
     layer.arch = std::move(arch.arch);
+    if (result_ != nullptr) {
+      layer.found = {zigzag_mapping(machine_, layer.arch, layer.workload, unrollings, *result_),
+                     Picojoules{result_->energy}, result_->cycles};
+      const auto wrong = check_structure(layer.arch, layer.workload, layer.found->mapping);
+      if (!wrong.empty()) {
+        throw ZigzagLeftOut{&result_->temporal, wrong.front().what};
+      }
+    }
     return layer;
   }
 
@@ -102,7 +108,7 @@ class LayerReader {
     const Node& dims = need(node_, "loop_dims");
     const Node& sizes = need(node_, "loop_sizes");
     if (dims.items.size() != sizes.items.size()) {
-      throw LeftOut{&sizes, "as many loop_sizes as loop_dims are needed"};
+      throw ZigzagLeftOut{&sizes, "as many loop_sizes as loop_dims are needed"};
     }
     std::vector<std::string> bounds;
     for (std::size_t i = 0; i < dims.items.size(); ++i) {
@@ -115,7 +121,7 @@ class LayerReader {
     for (const Entry& entry : bits.entries) {
       const std::int64_t width = whole(entry.value, entry.value.text);
       if (width == 0) {
-        throw LeftOut{&entry.value, fmt::format("an operand of 0 b, {}", entry.key.text)};
+        throw ZigzagLeftOut{&entry.value, fmt::format("an operand of 0 b, {}", entry.key.text)};
       }
       (entry.key.text == "O"         ? partial
        : entry.key.text == "O_final" ? output
@@ -138,17 +144,17 @@ class LayerReader {
     std::map<std::string, std::string> relations;
     if (const Node* list = value_of(node_, "dimension_relations")) {
       for (const Node& item : list->items) {
-        const std::size_t equals = std::min(item.text.find('='), item.text.size());
-        std::string sum = equals < item.text.size() ? item.text.substr(equals + 1) : "";
+        std::string sum = upper(item.text);
         sum.erase(std::remove(sum.begin(), sum.end(), ' '), sum.end());
-        relations[item.text.substr(0, equals)] = upper(sum);
+        const std::size_t equals = std::min(sum.find('='), sum.size());
+        relations[sum.substr(0, equals)] = sum.substr(std::min(equals + 1, sum.size()));
       }
     }
     std::string text = written.text;
     text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
     if (text.find("+=") == std::string::npos || text.find('*') == std::string::npos ||
         !text.starts_with("O[")) {
-      throw LeftOut{&written, "only sums of products into O are known here"};
+      throw ZigzagLeftOut{&written, "only sums of products into O are known here"};
     }
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
@@ -158,9 +164,9 @@ class LayerReader {
         ++at;
         continue;
       }
-      const std::string index = text.substr(at + 1, close - at - 1);
+      const std::string index = upper(text.substr(at + 1, close - at - 1));
       const auto relation = relations.find(index);
-      out += fmt::format("[{}]", relation == relations.end() ? upper(index) : relation->second);
+      out += fmt::format("[{}]", relation == relations.end() ? index : relation->second);
       at = close + 1;
     }
     out.replace(out.find("+="), 2, " += ");
@@ -182,7 +188,8 @@ class LayerReader {
 
   std::vector<ZigzagUnrolling> read_unrollings(const Workload& workload,
                                                std::vector<std::string>& notes) {
-    std::vector<ZigzagUnrolling> unrollings(machine_.dims.size());
+    // A result says all that is unrolled.
+    std::vector<ZigzagUnrolling> unrollings(machine_.dims.size(), {result_ != nullptr, {}});
     const Node* spatial = mapping_ == nullptr ? nullptr : value_of(*mapping_, "spatial_mapping");
     if (spatial == nullptr) {
       return unrollings;
@@ -190,18 +197,18 @@ class LayerReader {
     for (const Entry& entry : spatial->entries) {
       const auto dim = std::find(machine_.dims.begin(), machine_.dims.end(), entry.key.text);
       if (dim == machine_.dims.end()) {
-        throw LeftOut{&entry.key, fmt::format("the array has no dim {}", quoted(entry.key.text)),
-                      true};
+        throw ZigzagLeftOut{&entry.key,
+                            fmt::format("the array has no dim {}", quoted(entry.key.text)), true};
       }
       const auto axis = static_cast<std::size_t>(dim - machine_.dims.begin());
       unrollings[axis].given = true;
       for (const Node& item : entry.value.items) {
         add_factor(workload, item, unrollings[axis], notes);
         if (unrollings[axis].used() > machine_.sizes[axis]) {
-          throw LeftOut{&entry.key,
-                        fmt::format("{} has {} units, not {}", *dim, machine_.sizes[axis],
-                                    unrollings[axis].used()),
-                        true};
+          throw ZigzagLeftOut{&entry.key,
+                              fmt::format("{} has {} units, not {}", *dim, machine_.sizes[axis],
+                                          unrollings[axis].used()),
+                              true};
         }
       }
     }
@@ -257,11 +264,11 @@ class LayerReader {
       for (const auto& [dim, used] : unrolling.factors) {
         const Dim& each = workload.dims[dim];
         if (indexes.contains(dim)) {
-          throw LeftOut{mapping_,
-                        fmt::format("{} indexes an operand of a memory that is shared "
-                                    "along {}",
-                                    each.name, machine_.dims[axis]),
-                        true};
+          throw ZigzagLeftOut{mapping_,
+                              fmt::format("{} indexes an operand of a memory that is shared "
+                                          "along {}",
+                                          each.name, machine_.dims[axis]),
+                              true};
         }
         dims.push_back(each.name);
         factors.push_back(each.bound % used == 0 ? fmt::format("{}: {}", each.name, used)
@@ -281,9 +288,65 @@ class LayerReader {
     return text.empty() ? "" : "mapspace:\n  unroll:\n" + text;
   }
 
+  // The whole temporal loops of each dim in the order of temporal_ordering, outermost first; empty:
+  // it does not say them all, or cuts a dim in two, and then fixes positions among loops that
+  // only ZigZag's own search has.
+  std::vector<std::string> whole_order(const Workload& workload,
+                                       const std::vector<ZigzagUnrolling>& unrollings,
+                                       const Node& list) const {
+    PerDim<std::int64_t> left = bounds_of(workload);
+    for (const ZigzagUnrolling& unrolling : unrollings) {
+      for (const auto& [dim, used] : unrolling.factors) {
+        left[dim] = (left[dim] + used - 1) / used;
+      }
+    }
+    std::vector<std::string> order;
+    for (const Node& item : list.items) {
+      const auto dim =
+          item.items.size() == 2 ? workload.find_dim(upper(item.items[0].text)) : std::nullopt;
+      if (!dim || item.items[1].text != std::to_string(left[*dim])) {
+        return {};
+      }
+      if (left[*dim] > 1) {
+        order.insert(order.begin(), workload.dims[*dim].name);
+      }
+      left[*dim] = 1;
+    }
+    const bool complete =
+        std::all_of(left.begin(), left.end(), [](auto each) { return each == 1; });
+    return complete ? order : std::vector<std::string>{};
+  }
+
+  std::string order_text(const Workload& workload, const std::vector<ZigzagUnrolling>& unrollings,
+                         const Arch& arch, std::vector<std::string>& notes) const {
+    const Node* list = mapping_ == nullptr ? nullptr : value_of(*mapping_, "temporal_ordering");
+    if (list == nullptr || list->items.empty()) {
+      return "";
+    }
+    const std::vector<std::string> order = whole_order(workload, unrollings, *list);
+    if (order.empty()) {
+      notes.push_back(fmt::format(
+          "{}: temporal_ordering does not give each dim one whole loop and is left out; the space "
+          "is wider without it",
+          name()));
+      return "";
+    }
+    if (!arch.fanouts.empty()) {
+      notes.push_back(fmt::format(
+          "{}: temporal_ordering holds between two dims of the array, not across them", name()));
+    }
+    std::string text = "  loops:\n";
+    for (const Fanout& fanout : arch.fanouts) {
+      text += fmt::format("    {}: {{order: [{}]}}\n", fanout.name, fmt::join(order, ", "));
+    }
+    return text +
+           fmt::format("    {}: {{order: [{}]}}\n", arch.compute.name, fmt::join(order, ", "));
+  }
+
   const ZigzagMachine& machine_;
   const Node& node_;
   const Node* mapping_;
+  const ZigzagResult* result_;  // or null
 };
 
 class ZigzagImporter {
@@ -300,6 +363,10 @@ class ZigzagImporter {
       return std::move(import_);
     }
     for (const Document& document : documents_) {
+      if (is_zigzag_result(document.root)) {
+        results_.push_back(&document);
+        continue;
+      }
       const Node* array = value_of(document.root, "operational_array");
       const bool list = !document.root.items.empty();
       const bool layers = list && value_of(document.root.items.front(), "equation") != nullptr;
@@ -342,6 +409,9 @@ class ZigzagImporter {
     for (std::size_t i = 0; layers_ != nullptr && i < layers_->root.items.size(); ++i) {
       add_layer(layers_->root.items[i]);
     }
+    for (const Document* result : results_) {
+      add_result(*result);
+    }
     return std::move(import_);
   }
 
@@ -350,19 +420,28 @@ class ZigzagImporter {
     const Node* mapping = mapping_of(node);
     LayerReader reader{machine_, node, mapping};
     try {
-      ZigzagImport::Layer layer = reader.read(import_.notes);
-      if (mapping != nullptr && value_of(*mapping, "temporal_ordering") != nullptr) {
-        import_.notes.push_back(fmt::format(
-            "{}: temporal_ordering is left out; the space is wider without it", layer.name));
-      }
-      import_.layers.push_back(std::move(layer));
-    } catch (const LeftOut& left) {
+      import_.layers.push_back(reader.read(import_.notes));
+    } catch (const ZigzagLeftOut& left) {
       import_.notes.push_back(fmt::format("{}:{}: {} is left out: {}",
                                           left.of_mapping ? mapping_->file : layers_->file,
                                           left.at->line, reader.name(), left.why));
     } catch (const ConfigError& error) {
       import_.notes.push_back(fmt::format("{}:{}: {} is left out: {}", layers_->file, node.line,
                                           reader.name(), error.diagnostics().front().message));
+    }
+  }
+
+  void add_result(const Document& document) {
+    try {
+      const ZigzagResult result = read_zigzag_result(document);
+      import_.layers.push_back(
+          LayerReader{machine_, result.layer, &result.mapping, &result}.read(import_.notes));
+    } catch (const ZigzagLeftOut& left) {
+      import_.notes.push_back(
+          fmt::format("{}:{}: left out: {}", document.file, left.at->line, left.why));
+    } catch (const ConfigError& error) {
+      import_.notes.push_back(
+          fmt::format("{}: left out: {}", document.file, error.diagnostics().front().message));
     }
   }
 
@@ -383,6 +462,7 @@ class ZigzagImporter {
   const Document* machine_file_ = nullptr;
   const Document* layers_ = nullptr;
   const Document* mapping_ = nullptr;
+  std::vector<const Document*> results_;
   ZigzagMachine machine_;
   ZigzagImport import_;
 };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "arch/arch.hpp"
 #include "core/reader.hpp"
+#include "costmodel/mapping.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -73,6 +75,13 @@ struct ZigzagImport {
     Workload workload;
     std::string constraints;  // empty: none
     Arch arch;
+    // Of a result: the mapping that ZigZag found, and what it says that it costs.
+    struct Found {
+      Mapping mapping;
+      Picojoules energy{0};
+      double cycles = 0;
+    };
+    std::optional<Found> found{};
   };
   Arch arch;
   std::vector<Layer> layers;
@@ -80,9 +89,9 @@ struct ZigzagImport {
   std::vector<std::string> notes;
 };
 
-// Reads an accelerator, and a workload with a mapping, told apart by their keys; or a chip of
-// Stream alone. A layer that has
-// no counterpart here is left out with a note that names it, its line and why. Throws ConfigError.
+// Reads an accelerator, a workload with a mapping, and results (the JSON of a layer that ZigZag has
+// mapped), told apart by their keys; or a chip of Stream alone. A layer that has no counterpart
+// here is left out with a note that names it, its line and why. Throws ConfigError.
 ZigzagImport read_zigzag(const std::vector<std::string>& paths);
 ZigzagImport import_zigzag(std::vector<Document> documents);
 

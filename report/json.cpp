@@ -297,19 +297,27 @@ std::string comparison_json(const Provenance& origin, const Problem& problem,
   Json json = head(origin, problem.arch(), problem.workload());
   Json figures = Json::array();
   for (const ComparisonRecord::Figure& each : record.figures) {
-    figures.push_back({{"figure", each.figure},
-                       {"where", each.where},
-                       {"theirs", each.theirs},
-                       {"derived", each.derived},
-                       {"ours", each.ours ? Json(*each.ours) : Json()},
-                       {"verdict", each.verdict},
-                       {"rules", each.rules}});
+    Json figure{{"figure", each.figure}, {"where", each.where}, {"theirs", each.theirs}};
+    const Json ours = each.ours ? Json(*each.ours) : Json();
+    if (record.tool == "zigzag") {
+      figure.update({{"ours", ours},
+                     {"best", each.best ? Json(*each.best) : Json()},
+                     {"lower_bound", each.lower_bound ? Json(*each.lower_bound) : Json()}});
+    } else {
+      figure.update({{"derived", each.derived},
+                     {"ours", ours},
+                     {"verdict", each.verdict},
+                     {"rules", each.rules}});
+    }
+    figures.push_back(std::move(figure));
   }
-  json["comparison"] = {{"tool", record.tool},
-                        {"equal", record.equal},
-                        {"derived", record.derived},
-                        {"unexplained", record.unexplained},
-                        {"figures", figures}};
+  json["comparison"] = {{"tool", record.tool}};
+  if (record.tool != "zigzag") {
+    json["comparison"].update({{"equal", record.equal},
+                               {"derived", record.derived},
+                               {"unexplained", record.unexplained}});
+  }
+  json["comparison"]["figures"] = std::move(figures);
   json["mapping"] = print_mapping(problem.arch(), problem.workload(), mapping);
   return finish(json);
 }

@@ -71,6 +71,9 @@ struct ComparisonRecord {
     std::optional<double> ours;
     std::string verdict;
     std::vector<std::string> rules;
+    // Where an optimum stands beside the mapping, instead of `derived`, `verdict` and `rules`.
+    std::optional<double> best{};
+    std::optional<double> lower_bound{};
   };
   std::string tool;
   std::int64_t equal = 0;

@@ -59,6 +59,32 @@ TEST_F(Interop, ComparesADesignWithWhatTimeloopPrinted) {
   EXPECT_EQ(run("compare timeloop other.txt --stats other.txt"), 2);
 }
 
+// One command: what ZigZag says, its mapping in our model, and the optimum of its unrolling.
+TEST_F(Interop, ComparesAMappingOfZigzagWithTheOptimum) {
+  const std::string data = MAPSIM_SOURCE_DIR "/tests/app/data/zigzag_";
+  ASSERT_EQ(run(fmt::format("compare zigzag {0}machine.yaml {0}result.json --json", data)), 0)
+      << contents(folder() / "stderr");
+  const auto figures =
+      nlohmann::json::parse(contents(folder() / "stdout"))["comparison"]["figures"];
+  ASSERT_EQ(figures.size(), 3U);
+  EXPECT_EQ(figures[0]["theirs"], 1800.5);
+  EXPECT_EQ(figures[1]["theirs"], 52);
+  for (const auto& figure : figures) {
+    EXPECT_EQ(figure["best"], figure["lower_bound"]);
+    EXPECT_LE(figure["best"], figure["ours"]);
+  }
+  ASSERT_EQ(run(fmt::format("import zigzag {0}machine.yaml {0}result.json -o in", data)), 0);
+  ASSERT_EQ(run("eval in/arch.yaml in/_block_gemm.workload.yaml in/_block_gemm.mapping.yaml "
+                "--why --constraints in/_block_gemm.constraints.yaml --json"),
+            0);
+  const auto eval = nlohmann::json::parse(contents(folder() / "stdout"));
+  EXPECT_EQ(eval["energy"]["total"], figures[0]["ours"]);
+  ASSERT_EQ(run(fmt::format("compare zigzag {0}machine.yaml", data)), 2);
+  EXPECT_NE(contents(folder() / "stderr").find("one layer that ZigZag has mapped"),
+            std::string::npos);
+  EXPECT_EQ(run("compare timeloop in/arch.yaml"), 2);
+}
+
 // The design's mapping has partial tiles, which the space of perfect factors has not: what it saves
 // against the optimum there is no gap.
 TEST_F(Interop, ClaimsNoGapOfAMappingOutsideOfTheSpace) {

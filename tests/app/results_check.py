@@ -44,6 +44,7 @@ sweep teaching_buffers --db results.sqlite
 results results.sqlite
 results results.sqlite --networks
 compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.txt --all
+compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json
 """.strip().splitlines()
 NO_JSON = {"sweep"}
 MAPS = {"density", "operand_bits", "tensors", "inputs", "smallest_need", "reasons"}  # keys are names

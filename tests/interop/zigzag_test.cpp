@@ -14,6 +14,7 @@
 
 #include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
+#include "costmodel/mapping_text.hpp"
 #include "report/names.hpp"
 #include "tests/interop/golden.hpp"
 #include "tests/interop/search_within.hpp"
@@ -27,7 +28,9 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 
 constexpr std::chrono::seconds kLimit{20};
@@ -214,6 +217,31 @@ TEST(ZigzagImports, TakeLayersAndWhatIsUnrolled) {
                                  "shared along D3")));
 }
 
+// The loops inside of what the array unrolls, innermost first in ZigZag's file.
+TEST(ZigzagImports, TakeAWholeOrderOfLoops) {
+  const auto constraints = [](const std::string& order, std::string& note) {
+    std::string rules = kRules;
+    rules.insert(rules.find("  memory_operand_links"), "  temporal_ordering: " + order + "\n");
+    const ZigzagImport import = read(kAccelerator, kLayers, rules);
+    for (const std::string& each : import.notes) {
+      note = each.find("temporal_ordering") != std::string::npos ? each : note;
+    }
+    return import.layers.at(0).constraints;
+  };
+  std::string note;
+  const std::string rule = "{order: [K, OX, OY, C, FY, FX]}\n";
+  EXPECT_THAT(constraints("[[FX, 3], [FY, 3], [C, 2], [OY, 4], [OX, 2], [K, 2]]", note),
+              EndsWith("  loops:\n    D3: " + rule + "    D1: " + rule + "    D2: " + rule +
+                       "    MAC: " + rule));
+  EXPECT_THAT(note, HasSubstr("holds between two dims of the array"));
+  for (const char* partial :
+       {"[[FX, 3], [FY, 3], [C, 2], [OY, 4], [OX, 2]]", "[[FX, '*'], [K, '*']]",
+        "[[FX, 3], [FY, 3], [C, 2], [OY, 2], [OX, 2], [OY, 2], [K, 2]]"}) {
+    EXPECT_THAT(constraints(partial, note), Not(HasSubstr("loops"))) << partial;
+    EXPECT_THAT(note, HasSubstr("does not give each dim one whole loop"));
+  }
+}
+
 TEST(ZigzagImports, SurviveDamagedFiles) {
   const std::string machine =
       "name: a\nmemories:\n  m: {size: 8, r_cost: 1, w_cost: 1, latency: 1, operands: [I1, I2, "
@@ -244,6 +272,66 @@ TEST(ZigzagImports, RefuseWhatComputesInMemory) {
     EXPECT_EQ(error.diagnostics().front().message,
               "arrays that compute in memory are not imported");
   }
+}
+
+const char* const kData = MAPSIM_SOURCE_DIR "/tests/app/data/";
+
+std::string data_text(const std::string& name) { return read_yaml(kData + name).text; }
+
+// The small machine with one result, in which `from` is replaced.
+ZigzagImport with_result(const std::string& from = "", const std::string& to = "") {
+  std::string result = data_text("zigzag_result.json");
+  EXPECT_NE(result.find(from), std::string::npos) << from;
+  result.replace(result.find(from), from.size(), to);
+  return import_zigzag({parse_yaml(result, "result.json"),
+                        parse_yaml(data_text("zigzag_machine.yaml"), "machine.yaml")});
+}
+
+// reg_w keeps its weights while B runs, so its tile may as well stand inside of B; there D1 fits.
+TEST(ZigzagResults, AreTheMappingsThatZigzagFound) {
+  const ZigzagImport import = with_result();
+  ASSERT_EQ(import.layers.size(), 1U) << import.notes.back();
+  const ZigzagImport::Layer& layer = import.layers.front();
+  EXPECT_EQ(layer.name, "_block_gemm");
+  ASSERT_TRUE(layer.found);
+  EXPECT_EQ(layer.found->energy, Picojoules{1800.5});
+  EXPECT_EQ(layer.found->cycles, 52);
+  EXPECT_EQ(print_mapping(layer.arch, layer.workload, layer.found->mapping),
+            "mapping:\n  - keep sram: [O, W, I]\n  - for K: 4\n  - for C: 1\n  - for B: 1\n"
+            "  - parallel K: 1 over X of D1\n  - keep reg_w: [W]\n");
+  EXPECT_EQ(layer.constraints, "mapspace:\n  unroll:\n    D1: {X: {dims: [K], factors: {K: 4}}}\n");
+  const Counts counts = count(Problem{layer.arch, layer.workload}, layer.found->mapping);
+  EXPECT_EQ(counts.levels[LevelId{1}][*layer.workload.find_tensor("W")].total.fills, 48);  // once each
+}
+
+TEST(ZigzagResults, SayWhatDoesNotFitTheMachine) {
+  const std::vector<std::pair<std::pair<std::string, std::string>, std::string>> cases{
+      {{"\"layer\": {", "\"layer\": [0, 1], \"other\": {"},
+       "7: left out: a sum over several layers"},
+      {{"\"O\": [[], [\"(K, 4)\"]]", "\"O\": [[], [\"(K, 2)\"]]"},
+       "18: left out: K is unrolled by 2, not 4 as in user_spatial_mapping"},
+      {{"\"(B, 2)\"], [\"(C, 6)\", \"(K, 2)\"]]", "\"(B, 2)\", \"(C, 6)\", \"(K, 2)\"]]"},
+       "24: left out: W has 2 memories on this machine, not 1"},
+      {{"\"I\": [[\"(B, 2)\", \"(B, 2)\", \"(C, 6)\"",
+        "\"I\": [[\"(B, 2)\", \"(C, 6)\", \"(B, 2)\""},
+       "25: left out: the loops of the operands differ"},
+      {{"[\"(C, 6)\", \"(K, 2)\"]", "[\"(C, 6)\", \"(K; 2)\"]"},
+       "24: left out: expected a loop such as (K, 32), got '(K; 2)'"},
+      {{"\"D1\": {\"K\": 4}", "\"D2\": {\"K\": 4}"}, "the array has no dim 'D2'"},
+      {{"\"energy_total\": 1800.5", "\"energy_total\": \"much\""},
+       "3: left out: expected a number, got the text 'much'"}};
+  for (const auto& [change, message] : cases) {
+    const ZigzagImport import = with_result(change.first, change.second);
+    EXPECT_TRUE(import.layers.empty()) << message;
+    EXPECT_THAT(import.notes, Contains(HasSubstr(message)));
+  }
+}
+
+TEST(ZigzagResults, SurviveDamage) {
+  const std::string machine = data_text("zigzag_machine.yaml");
+  expect_survival(data_text("zigzag_result.json"), [&](const std::string& text) {
+    import_zigzag({parse_yaml(text, "result.json"), parse_yaml(machine, "machine.yaml")});
+  });
 }
 
 std::string stream_core(const char* name, const char* type, int size) {
