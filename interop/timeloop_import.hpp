@@ -46,9 +46,10 @@ Mapping to_mapping(const TimeloopDesign& design);
 std::string constraints_text(const TimeloopImport& import);
 
 // And back: a mapping in Timeloop's blocks. Names of fanouts and storages are those of `arch`.
-// Throws std::invalid_argument with what Timeloop cannot express: tensors of one level kept at
-// different points, loops on the wrong side of a fanout, two loops over one dim in a level, extents
-// that do not divide each other.
+// A loop between a fanout and the next level kept goes above the fanout, which costs the same, or
+// into a level between them that keeps nothing. Throws std::invalid_argument with what Timeloop
+// cannot express: tensors of one level kept at different points, a loop below a fanout that unrolls
+// its dim, two loops over one dim in a level, extents that do not divide each other.
 std::vector<TimeloopBlock> to_timeloop_blocks(const Arch& arch, const Workload& workload,
                                               const Mapping& mapping);
 TimeloopMachine to_timeloop_machine(const Arch& arch);

@@ -101,10 +101,15 @@ class Exporter {
       ++current_;  // a level that keeps nothing has loops, too
       parallel_ = false;
     }
-    if (parallel_) {
-      refuse(fmt::format("a loop over {} between a fanout and the next level kept",
+    const std::vector<TimeloopLoop>& spatial = blocks_[current_].spatial;
+    const bool unrolled =
+        std::any_of(spatial.begin(), spatial.end(),
+                    [&](const TimeloopLoop& each) { return each.dim == loop.dim; });
+    if (parallel_ && unrolled) {
+      refuse(fmt::format("a loop over {} between a fanout that unrolls it and the next level kept",
                          workload_.dims[loop.dim].name));
     }
+    // Over another dim it may as well stand above the fanout: all instances go through it together.
     append(blocks_[current_].temporal, loop.dim, loop.extent, Axis::kX);
   }
 

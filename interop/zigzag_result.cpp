@@ -137,9 +137,10 @@ class NestWriter {
 
   Mapping write(const ZigzagResult& result) {
     for (const TensorId t : workload_.tensors.ids()) {
-      read_operand(t, down(result.temporal, {workload_.tensors[t].name.c_str()}));
+      const char* name = workload_.tensors[t].name.c_str();
+      read_operand(t, down(result.temporal, {name}));
+      check_unrolling(down(result.spatial, {name}));
     }
-    check_unrolling(result.spatial);
     place_fanouts(result.temporal);
     return nodes();
   }
@@ -186,8 +187,7 @@ class NestWriter {
   }
 
   // What is unrolled is said twice.
-  void check_unrolling(const Node& spatial) const {
-    const Node& blocks = down(spatial, {workload_.tensors[TensorId{0}].name.c_str()});
+  void check_unrolling(const Node& blocks) const {
     PerDim<std::int64_t> left(workload_.dims.size(), 1);
     for (const Node& block : blocks.items) {
       for (const Node& item : block.items) {

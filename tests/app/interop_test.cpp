@@ -78,7 +78,7 @@ TEST_F(Interop, ComparesAMappingOfZigzagWithTheOptimum) {
                 "--why --constraints in/_block_gemm.constraints.yaml --json"),
             0);
   const auto eval = nlohmann::json::parse(contents(folder() / "stdout"));
-  EXPECT_EQ(eval["energy"]["total"], figures[0]["ours"]);
+  EXPECT_EQ(eval["cost"]["energy_pj"], figures[0]["ours"]);
   ASSERT_EQ(run(fmt::format("compare zigzag {0}machine.yaml", data)), 2);
   EXPECT_NE(contents(folder() / "stderr").find("one layer that ZigZag has mapped"),
             std::string::npos);

@@ -137,7 +137,8 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   EXPECT_EQ(to_arch(machine).levels[LevelId{1}].physical.leakage, Milliwatts{0.5});  // at 1 GHz
   ASSERT_EQ(nodes.constraints.size(), 1U);
   EXPECT_EQ(constraints_text(nodes),
-            "mapspace:\n  tiling: even\n  keep:\n    glb: [Inputs, Outputs]\n"
+            "mapspace:\n  tiling: even\n  one_loop_per_dim: true\n"
+            "  keep:\n    glb: [Inputs, Outputs]\n"
             "  bypass:\n    glb: [Weights]\n");
 }
 
@@ -353,7 +354,8 @@ TEST(TimeloopImport, PutsDimsThatAPermutationLeavesOutAlongY) {
             fmt::format("constraints:\n  - {{target: glb, type: spatial, {}}}\n", rule),
         "a.yaml"));
   };
-  const std::string begin = "mapspace:\n  tiling: even\n  unroll:\n    glb_to_spad: ";
+  const std::string begin =
+      "mapspace:\n  tiling: even\n  one_loop_per_dim: true\n  unroll:\n    glb_to_spad: ";
   const auto expect = [&](const std::string& rule, const std::string& axes) {
     EXPECT_THAT(unroll(rule), ::testing::StartsWith(begin + axes + "\n")) << rule;
   };
@@ -378,7 +380,8 @@ TEST(TimeloopImport, TurnsConstraintsIntoOurs) {
       parse_timeloop(kNested + kEnergies + kProblem + constraints, "a.yaml");
   const std::string text = constraints_text(import);
   EXPECT_EQ(text,
-            "mapspace:\n  tiling: even\n  keep:\n    glb: [Inputs, Outputs]\n"
+            "mapspace:\n  tiling: even\n  one_loop_per_dim: true\n"
+            "  keep:\n    glb: [Inputs, Outputs]\n"
             "    spad: [Weights]\n  bypass:\n    glb: [Weights]\n"
             "  unroll:\n    glb_to_spad: {X: {dims: [P], factors: {P: 2}}, Y: {dims: [K]}}\n"
             "  loops:\n    glb: {order: [[P], K], factors: {P: {max: 2}, K: 8}}\n"
@@ -453,9 +456,43 @@ TEST(TimeloopExport, RefusesByNameWhatTimeloopCannotSay) {
             "Timeloop has no word for two loops over P in one level");
   EXPECT_EQ(refusal({Keep{dram, all}, Temporal{p, 5}, Keep{spad, all}, Temporal{p, 2}}),
             "Timeloop has no word for tiles of 2 of P in tiles of 5: they do not divide");
-  EXPECT_EQ(refusal({Keep{dram, all}, Parallel{k, 2, FanoutId{0}, Axis::kX}, Temporal{p, 1},
+  EXPECT_EQ(refusal({Keep{dram, all}, Parallel{k, 2, FanoutId{0}, Axis::kX}, Temporal{k, 1},
                      Keep{spad, all}}),
-            "Timeloop has no word for a loop over P between a fanout and the next level kept");
+            "Timeloop has no word for a loop over K between a fanout that unrolls it and the next "
+            "level kept");
+}
+
+// In a level that keeps nothing, or above the fanout: what comes back costs the same.
+TEST(TimeloopExport, FindsAPlaceForLoopsBelowAFanout) {
+  TimeloopDesign design = parse_timeloop(kNested + kEnergies + kProblem, "a.yaml").design;
+  const Problem problem{to_arch(design.machine), design.workload};
+  const TensorSet all{TensorId{0}, TensorId{1}, TensorId{2}};
+  const DimId r{0}, p{1}, k{2};
+  const auto given_on = [&](const Arch& arch) {
+    EXPECT_EQ(arch.fanouts.size(), 1U);
+    return Mapping{{Keep{LevelId{0}, all}, Temporal{k, 1},
+                    Parallel{p, design.workload.dims[p].bound / 2, FanoutId{0}, Axis::kX},
+                    Temporal{r, 1}, Keep{LevelId{2}, all}, Temporal{p, 1}}};
+  };
+  const Mapping given = given_on(problem.arch());
+  design.blocks = to_timeloop_blocks(problem.arch(), design.workload, given);
+  const auto before = evaluate(problem, given), after = evaluate(problem, to_mapping(design));
+  ASSERT_TRUE(std::holds_alternative<Cost>(before) && std::holds_alternative<Cost>(after));
+  EXPECT_EQ(std::get<Cost>(before).counts, std::get<Cost>(after).counts);
+  EXPECT_NE(to_mapping(design), given);
+  const Arch two = parse_arch(R"(name: two
+nodes:
+  - {storage: DRAM, capacity: unlimited, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {fanout: PEs, x: 4}
+  - {storage: glb, capacity: 1 KiB, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {storage: spad, capacity: 1 KiB, energy: {read: 1 pJ/b, write: 1 pJ/b}}
+  - {compute: MAC, energy: 1 pJ}
+)",
+                              "arch");
+  const std::vector<TimeloopBlock> blocks = to_timeloop_blocks(two, design.workload, given_on(two));
+  EXPECT_TRUE(blocks[1].keep.empty());
+  ASSERT_EQ(blocks[1].temporal.size(), 1U);
+  EXPECT_EQ(blocks[1].temporal[0].dim, r);
 }
 
 }  // namespace

@@ -297,26 +297,27 @@ TEST(ZigzagResults, AreTheMappingsThatZigzagFound) {
   EXPECT_EQ(layer.found->energy, Picojoules{1800.5});
   EXPECT_EQ(layer.found->cycles, 52);
   EXPECT_EQ(print_mapping(layer.arch, layer.workload, layer.found->mapping),
-            "mapping:\n  - keep sram: [O, W, I]\n  - for K: 4\n  - for C: 1\n  - for B: 1\n"
+            "mapping:\n  - keep sram: [W, I, O]\n  - for K: 4\n  - for C: 1\n  - for B: 1\n"
             "  - parallel K: 1 over X of D1\n  - keep reg_w: [W]\n");
   EXPECT_EQ(layer.constraints, "mapspace:\n  unroll:\n    D1: {X: {dims: [K], factors: {K: 4}}}\n");
   const Counts counts = count(Problem{layer.arch, layer.workload}, layer.found->mapping);
-  EXPECT_EQ(counts.levels[LevelId{1}][*layer.workload.find_tensor("W")].total.fills, 48);  // once each
+  EXPECT_EQ(counts.levels[LevelId{1}][*layer.workload.find_tensor("W")].total.fills,
+            48);  // once each
 }
 
 TEST(ZigzagResults, SayWhatDoesNotFitTheMachine) {
   const std::vector<std::pair<std::pair<std::string, std::string>, std::string>> cases{
       {{"\"layer\": {", "\"layer\": [0, 1], \"other\": {"},
-       "7: left out: a sum over several layers"},
+       "8: left out: a sum over several layers"},
       {{"\"O\": [[], [\"(K, 4)\"]]", "\"O\": [[], [\"(K, 2)\"]]"},
-       "18: left out: K is unrolled by 2, not 4 as in user_spatial_mapping"},
+       "19: left out: K is unrolled by 2, not 4 as in user_spatial_mapping"},
       {{"\"(B, 2)\"], [\"(C, 6)\", \"(K, 2)\"]]", "\"(B, 2)\", \"(C, 6)\", \"(K, 2)\"]]"},
-       "24: left out: W has 2 memories on this machine, not 1"},
+       "25: left out: W has 2 memories on this machine, not 1"},
       {{"\"I\": [[\"(B, 2)\", \"(B, 2)\", \"(C, 6)\"",
         "\"I\": [[\"(B, 2)\", \"(C, 6)\", \"(B, 2)\""},
-       "25: left out: the loops of the operands differ"},
+       "26: left out: the loops of the operands differ"},
       {{"[\"(C, 6)\", \"(K, 2)\"]", "[\"(C, 6)\", \"(K; 2)\"]"},
-       "24: left out: expected a loop such as (K, 32), got '(K; 2)'"},
+       "25: left out: expected a loop such as (K, 32), got '(K; 2)'"},
       {{"\"D1\": {\"K\": 4}", "\"D2\": {\"K\": 4}"}, "the array has no dim 'D2'"},
       {{"\"energy_total\": 1800.5", "\"energy_total\": \"much\""},
        "3: left out: expected a number, got the text 'much'"}};
