@@ -51,7 +51,7 @@ void merge_all(const MergeArguments& arguments, const std::atomic<bool>& stop) {
     Store{input, Store::Open::kExisting}.check(&stop);  // before anything is made
   }
   Made made{arguments.database};
-  Store store{arguments.database, Store::Open::kOrNew};
+  Store store{arguments.database, Store::Open::kOrNew, {say_waiting, &stop}};
   for (const std::string& input : arguments.inputs) {
     store.merge(input, &stop);
   }

@@ -50,7 +50,7 @@ ExitCode code_of(const SweepSummary& summary) {
   if (!summary.failures.empty()) {
     return kInternal;
   }
-  return summary.tally.mapped == 0 ? kNegative : kDone;
+  return summary.tally.mapped == 0 || summary.short_of_memory > 0 ? kNegative : kDone;
 }
 
 }  // namespace
@@ -74,6 +74,7 @@ Answer run(const SweepArguments& arguments) {
   options.threads = job ? 1 : arguments.threads;
   options.remote = job ? job->remote() : Remote{};
   options.stop = &watch.stop();
+  options.waiting = say_waiting;
   options.progress = [&watch, logged = 0.0](const SweepProgress& progress) mutable {
     watch.say(progress_text(progress));
     if (!watch.visible() && progress.seconds >= logged + kLogSeconds) {
@@ -86,7 +87,7 @@ Answer run(const SweepArguments& arguments) {
   try {
     summary = sweep(campaign, options);
   } catch (const DatabaseInterrupted&) {
-    return {kInterrupted, "", "interrupted: nothing was computed"};
+    return {kInterrupted, "", "interrupted; the same command goes on from here"};
   }
   Answer answer{code_of(summary), summary_text(campaign, summary) + warning_lines(warnings)};
   remark_warnings(warnings, answer);

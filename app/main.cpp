@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -8,6 +9,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "app/arguments.hpp"
@@ -17,6 +19,7 @@
 #include "app/size_notes.hpp"
 #include "app/watch.hpp"
 #include "core/diagnostic.hpp"
+#include "mapper/counting/gmp_memory.hpp"
 
 namespace mapsim {
 
@@ -118,6 +121,34 @@ int run_command(int argc, const char* const* argv) {
       std::get<Command>(parsed));
 }
 
+constexpr const char* kOutOfMemory =
+    "mapsim: out of memory; --memory bounds a search, and constraints make it smaller\n";
+
+// Where memory ends in a function that promises not to throw, as some of the parser of options do,
+// which may leave no exception to look at.
+[[noreturn]] void end_without_memory() {
+  std::fputs(kOutOfMemory, stderr);
+  _exit(kNegative);
+}
+[[noreturn]] void end_badly() {
+  try {
+    if (std::current_exception()) {
+      std::rethrow_exception(std::current_exception());
+    }
+  } catch (const std::bad_alloc&) {
+    end_without_memory();
+  } catch (...) {
+    std::fputs("mapsim: internal error: an exception that nobody expects\n", stderr);
+    _exit(kInternal);
+  }
+  end_without_memory();
+}
+
+// No thread can be started for want of memory, too.
+bool is_want_of_memory(const std::error_code& code) {
+  return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory;
+}
+
 }  // namespace
 
 // A search takes and frees tables of megabytes all the time. By default glibc gives each back to
@@ -138,6 +169,8 @@ void keep_freed_memory() {
 // Every exception that leaves a command becomes an exit code here, and nowhere else.
 int main(int argc, char** argv) {
   mapsim::keep_freed_memory();
+  std::set_terminate(mapsim::end_badly);
+  mapsim::let_gmp_throw();
   mapsim::exit_when_interrupted();
   try {
     return mapsim::run_command(argc, argv);
@@ -151,10 +184,15 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
     return mapsim::kBadInput;
   } catch (const std::bad_alloc&) {
-    fmt::print(
-        stderr,
-        "mapsim: out of memory; --memory bounds a search, and constraints make it smaller\n");
+    std::fputs(mapsim::kOutOfMemory, stderr);
     return mapsim::kNegative;
+  } catch (const std::system_error& error) {
+    if (mapsim::is_want_of_memory(error.code())) {
+      std::fputs(mapsim::kOutOfMemory, stderr);
+      return mapsim::kNegative;
+    }
+    fmt::print(stderr, "mapsim: {}\n", mapsim::printable(error.what()));
+    return mapsim::kBadInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "mapsim: internal error: {}\n", mapsim::printable(error.what()));
     return mapsim::kInternal;

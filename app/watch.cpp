@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/command.hpp"
+#include "core/diagnostic.hpp"
 
 namespace mapsim {
 
@@ -37,6 +38,7 @@ void leave(int signal) {
 }  // namespace
 
 void exit_when_interrupted() {
+  std::signal(SIGXFSZ, SIG_IGN);
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before{};
     struct sigaction now{};
@@ -54,6 +56,11 @@ Uninterrupted::Uninterrupted() {
 }
 
 Uninterrupted::~Uninterrupted() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+void say_waiting(const std::string& database) {
+  fmt::print(stderr, "mapsim: {}: waiting for another process that writes to it\n",
+             printable(database));
+}
 
 Watch::Watch(WatchWords words) : visible_{isatty(STDERR_FILENO) == 1}, words_{std::move(words)} {
   thread_ = std::jthread{[this](const std::stop_token& finished) { look(finished); }};

@@ -12,6 +12,7 @@ namespace mapsim {
 
 // From now on SIGINT and SIGTERM end the process with kInterrupted, unless whoever started it had
 // them ignored, while nothing below holds them off. Nothing has to be tidied up then.
+// A file that grows beyond what the process may write is an error of that write, and no signal.
 void exit_when_interrupted();
 
 // While it lives, SIGINT and SIGTERM wait: for what must be done whole, and is soon done.
@@ -25,6 +26,9 @@ class Uninterrupted {
  private:
   sigset_t before_;
 };
+
+// Says on standard error that others keep a database from being written.
+void say_waiting(const std::string& database);
 
 // What a terminal shows beside the time: "searching, 12 s, ... (Ctrl-C: stop and ...)".
 struct WatchWords {

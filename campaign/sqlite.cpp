@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "core/diagnostic.hpp"
 
@@ -16,7 +17,9 @@ namespace mapsim {
 namespace {
 
 // How long another process may write before this one gives up.
-constexpr int kPatienceMilliseconds = 60'000;
+constexpr std::chrono::seconds kPatience{60};
+// How long it does so without a word, and how long still when it is told to stop.
+constexpr std::chrono::seconds kSilence{1};
 
 void bind_cell(sqlite3_stmt* statement, int at, const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
@@ -54,7 +57,37 @@ std::string immutable_uri(const std::string& path) {
 void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 void CloseStatement::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
-Database::Database(const std::string& path) : path_{path} {
+// One wait after the other.
+class Database::Patience {
+ public:
+  Patience(std::string path, DatabaseWait wait) : path_{std::move(path)}, wait_{std::move(wait)} {}
+
+  void begin() { start_ = Clock::now(); }
+  // False: it has an end. Otherwise some time has gone by.
+  bool lasts() {
+    const auto waited = Clock::now() - start_;
+    if (waited >= (wait_.stop != nullptr && *wait_.stop ? kSilence : kPatience)) {
+      return false;
+    }
+    if (waited >= kSilence && !said_ && wait_.say) {
+      said_ = true;
+      wait_.say(path_);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return true;
+  }
+  bool is_stopped() const { return wait_.stop != nullptr && *wait_.stop; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string path_;
+  DatabaseWait wait_;
+  Clock::time_point start_;
+  bool said_ = false;
+};
+
+Database::Database(const std::string& path, DatabaseWait wait)
+    : path_{path}, patience_{std::make_shared<Patience>(path, std::move(wait))} {
   sqlite3* opened = nullptr;
   const int code =
       is_archive(path)
@@ -66,7 +99,16 @@ Database::Database(const std::string& path) : path_{path} {
   if (code != SQLITE_OK) {
     fail();
   }
-  sqlite3_busy_timeout(opened, kPatienceMilliseconds);
+  sqlite3_busy_handler(
+      opened,
+      [](void* patience, int times) {
+        auto& mine = *static_cast<Patience*>(patience);
+        if (times == 0) {
+          mine.begin();
+        }
+        return static_cast<int>(mine.lasts());
+      },
+      patience_.get());
 }
 
 std::string Database::name_to_attach(const std::string& path) {
@@ -79,6 +121,11 @@ void Database::fail() const {
   switch (sqlite3_errcode(handle_.get())) {
     case SQLITE_INTERRUPT:
       throw DatabaseInterrupted{};
+    case SQLITE_BUSY:
+      if (patience_->is_stopped()) {
+        throw DatabaseInterrupted{};
+      }
+      refuse(message);
     case SQLITE_CORRUPT:
     case SQLITE_ERROR:
     case SQLITE_FORMAT:
@@ -106,14 +153,13 @@ void Database::refuse_damaged(const std::string& message) const { refuse("damage
 
 // SQLite itself waits for others, but not where two of them change over to the log at once.
 void Database::execute(const std::string& sql) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::milliseconds(kPatienceMilliseconds);
   const auto run = [&] {
     return sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   };
+  patience_->begin();
   int code = run();
-  for (; code == SQLITE_BUSY && Clock::now() < end; code = run()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  while (code == SQLITE_BUSY && patience_->lasts()) {
+    code = run();
   }
   if (code != SQLITE_OK) {
     fail();

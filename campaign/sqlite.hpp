@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +20,13 @@ struct CloseStatement {
   void operator()(sqlite3_stmt* statement) const;
 };
 
+// While others write: after a second `say` is told, once; a second after `stop` is set, the wait
+// is over.
+struct DatabaseWait {
+  std::function<void(const std::string& path)> say{};
+  const std::atomic<bool>* stop = nullptr;
+};
+
 // What was being done is not, and the database is as it was before.
 struct DatabaseInterrupted {};
 
@@ -26,7 +34,7 @@ struct DatabaseInterrupted {};
 // is a ConfigError about the file. One thread at a time.
 class Database {
  public:
-  explicit Database(const std::string& path);  // made if it is not there
+  explicit Database(const std::string& path, DatabaseWait wait = {});  // made if it is not there
   const std::string& path() const { return path_; }
   // Of another file, for ATTACH: one that nobody here can write is only read.
   static std::string name_to_attach(const std::string& path);
@@ -41,7 +49,10 @@ class Database {
   [[noreturn]] void refuse_damaged(const std::string& message) const;
 
  private:
+  class Patience;
   std::string path_;
+  std::shared_ptr<Patience>
+      patience_;  // SQLite keeps its address; a type that only the source knows
   std::unique_ptr<sqlite3, CloseDatabase> handle_;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "campaign/results_version.hpp"
 #include "campaign/store_schema.hpp"
@@ -61,14 +62,15 @@ void check_conflicts(Database& database, const StoreTable& table, const std::str
 
 }  // namespace
 
-Store::Store(const std::string& path, Open how)
+Store::Store(const std::string& path, Open how, DatabaseWait wait)
     : database_{[&] {
-        if (std::error_code error;
-            how == Open::kExisting && !std::filesystem::is_regular_file(path, error)) {
-          refuse(path, "no such file");
-        }
-        return path;
-      }()} {
+                  if (std::error_code error;
+                      how == Open::kExisting && !std::filesystem::is_regular_file(path, error)) {
+                    refuse(path, "no such file");
+                  }
+                  return path;
+                }(),
+                std::move(wait)} {
   // Killed processes leave whole rows behind either way; the log alone is not flushed to the disk
   // at each of them, so the last ones may be lost with the power.
   database_.execute("PRAGMA synchronous = NORMAL");

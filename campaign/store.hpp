@@ -31,7 +31,7 @@ struct PointKey {
 class Store {
  public:
   enum class Open { kExisting, kOrNew };
-  Store(const std::string& path, Open how);
+  Store(const std::string& path, Open how, DatabaseWait wait = {});
 
   // The grid of a campaign anew. Of a shard, designs that other shards of the same campaign wrote
   // down before stay. Layers and questions by their contents, in order; with them the operators

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <new>
 #include <thread>
 #include <unordered_map>
 
@@ -22,6 +23,9 @@ using Clock = std::chrono::steady_clock;
 // How often the writer looks around where nothing comes in; sooner where others ask over a network.
 constexpr std::chrono::milliseconds kLocalPatience{20};
 constexpr std::chrono::milliseconds kRemotePatience{1};
+
+// The failure of a point for which there was not memory enough, here or elsewhere.
+constexpr const char* kOutOfMemory = "out of memory";
 
 std::vector<Content> layer_contents(const Campaign& campaign) {
   std::vector<Content> contents;
@@ -141,6 +145,8 @@ void note(const Solved& solved, Store& store, SweepSummary& summary) {
   if (solved.figures) {
     store.add_result(solved.key, *solved.figures);
     ++summary.progress.computed;
+  } else if (solved.failure == kOutOfMemory) {
+    ++summary.short_of_memory;
   } else if (!solved.failure.empty()) {
     summary.failures.push_back(fmt::format("point {}: {}", solved.number, solved.failure));
   } else {
@@ -253,6 +259,8 @@ Solved PointSolver::solve(std::size_t number) {
                                 : SharedOf{};
     solved.figures =
         mapsim::solve(campaign_, loaded_, campaign_.layers[index.layer], question, stop_, shared);
+  } catch (const std::bad_alloc&) {
+    solved.failure = kOutOfMemory;
   } catch (const std::exception& error) {
     solved.failure = error.what();  // the other points can still be solved
   }
@@ -260,7 +268,7 @@ Solved PointSolver::solve(std::size_t number) {
 }
 
 SweepSummary sweep(const Campaign& campaign, const SweepOptions& options) {
-  Store store{options.database, Store::Open::kOrNew};
+  Store store{options.database, Store::Open::kOrNew, {options.waiting, options.stop}};
   store.check(options.stop);  // results that cannot be read are no answers
   SweepSummary summary;
   std::vector<std::size_t> missing = Planner{campaign, options, store}.plan(summary.progress);
@@ -293,6 +301,12 @@ std::string summary_text(const Campaign& campaign, const SweepSummary& summary) 
   }
   for (const auto& [network, kind, times] : campaign.unpriced) {
     text += fmt::format("not priced: {}, {} x in {}\n", kind, times, network);
+  }
+  if (summary.short_of_memory > 0) {
+    text += fmt::format(
+        "out of memory at {} points; the same command goes on with them, and takes less"
+        " with fewer --threads\n",
+        count(summary.short_of_memory));
   }
   for (const std::string& failure : summary.failures) {
     text += fmt::format("internal error at {}\n", failure);

@@ -37,6 +37,7 @@ struct SweepOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const SweepProgress&)> progress = [](const SweepProgress&) {};
   Remote remote = {};
+  std::function<void(const std::string& path)> waiting = {};  // others write to it for a second
 };
 
 struct SweepSummary {
@@ -44,6 +45,7 @@ struct SweepSummary {
   Store::SampleStatistics tally;      // of all points of the campaign in the database
   std::vector<std::string> failures;  // errors of mapsim's own: computed again next time
   bool interrupted = false;
+  std::size_t short_of_memory = 0;  // points without an answer for want of it
 };
 
 // Solves points of a campaign, one after the other. Solvers of a process share `sharing`, which

@@ -190,6 +190,66 @@ TEST_F(SweepProgram, StopsCleanlyWhenInterrupted) {
   EXPECT_EQ(answered(left), 10) << "two objectives and five arrays with no buffer of that size";
 }
 
+// Python is the other process.
+TEST_F(SweepProgram, SaysAfterASecondThatOthersHoldItsDatabase) {
+  ASSERT_EQ(run(sweep("held.sqlite")), 0) << output();
+  for (const bool stopped : {false, true}) {
+    const pid_t holder = start({"/usr/bin/python3", "-c",
+                                "import sqlite3, time\n"
+                                "database = sqlite3.connect('held.sqlite', isolation_level=None)\n"
+                                "database.execute('BEGIN IMMEDIATE')\n"
+                                "open('holding', 'w').close()\n"
+                                "time.sleep(60)"});
+    while (!fs::exists(folder() / "holding")) {
+      std::this_thread::sleep_for(Milliseconds{5});
+    }
+    const pid_t sweeping = start(sweep("held.sqlite"));
+    std::this_thread::sleep_for(Milliseconds{600});
+    EXPECT_EQ(output(), "");
+    std::this_thread::sleep_for(Milliseconds{800});
+    EXPECT_EQ(output(), "mapsim: held.sqlite: waiting for another process that writes to it\n");
+    kill(stopped ? sweeping : holder, stopped ? SIGINT : SIGKILL);
+    EXPECT_EQ(wait_for(sweeping), stopped ? 130 : 0) << output();
+    kill(holder, SIGKILL);
+    wait_for(holder);
+    fs::remove(folder() / "holding");
+  }
+}
+
+// A limit of the shell's, in blocks of 1,024 bytes; SIGXFSZ would end the process.
+TEST_F(SweepProgram, SaysThatAFileMayGrowNoFurther) {
+  const std::string sweeping =
+      fmt::format("ulimit -f 8; exec '{}' sweep campaign.yaml --db small.sqlite", MAPSIM_PROGRAM);
+  EXPECT_EQ(run({"/bin/bash", "-c", sweeping}), 2);
+  EXPECT_THAT(output(), testing::StartsWith("small.sqlite: "));
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  const std::string reporting =
+      fmt::format("ulimit -f 40; exec '{}' report whole.sqlite -o page.html", MAPSIM_PROGRAM);
+  EXPECT_EQ(run({"/bin/bash", "-c", reporting}), 2);
+  EXPECT_EQ(output(), "mapsim: cannot write 'page.html': File too large\n");
+  EXPECT_FALSE(fs::exists(folder() / "page.html"));
+}
+
+// Where no mount can be made, there is nothing to test.
+TEST_F(SweepProgram, IsReadFromAMountThatIsReadOnly) {
+  ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
+  const std::string mount =
+      "mount --bind . . && mount -o remount,bind,ro . && cd \"$PWD\" && ! touch here 2>/dev/null "
+      "&& ";
+  const auto mounted = [&](const std::string& command) {
+    return run({"unshare", "-rm", "/bin/bash", "-c", mount + command});
+  };
+  if (mounted("true") != 0) {
+    GTEST_SKIP() << "no mount can be made here: " << output();
+  }
+  ASSERT_EQ(run({MAPSIM_PROGRAM, "results", "whole.sqlite", "--csv"}), 0) << output();
+  const std::string table = output();
+  EXPECT_EQ(mounted(fmt::format("'{}' results whole.sqlite --csv", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(output(), table);
+  EXPECT_EQ(mounted(fmt::format("'{}' report whole.sqlite | tail -1", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(output(), "</html>\n");
+}
+
 TEST_F(SweepProgram, DividesIntoShardsThatMerge) {
   ASSERT_EQ(run(sweep("whole.sqlite")), 0) << output();
   std::vector<std::string> merge{MAPSIM_PROGRAM, "merge", "merged.sqlite"};

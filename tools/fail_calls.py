@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lets the n-th call of one kind fail (allocation, write, sync, rename, unlink, open for writing) in every command on small
+inputs, and says what does not end as it should: with the result that it has otherwise, or with a message, without a
+crash, without an internal error, with no file half-written and with no row lost. Exit 1 if anything is wrong.
+
+usage: fail_calls.py MAPSIM BUILD LIBRARY [--calls N] [--share PART] [--seed N] [--kinds malloc,write] [--only WORDS]
+
+LIBRARY is what tests/faults/failing_calls.cpp is compiled to. Of each command and kind N calls are drawn, or all are
+taken where there are no more; early ones are drawn more often, as late ones resemble each other. With --share a command
+is tried with this chance only.
+"""
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import every_command as every  # noqa: E402
+
+KINDS = ["malloc", "write", "sync", "rename", "unlink", "open"]
+# Times, rates, how many labels a search had open when somebody stopped it, hashes of databases.
+VARIES = re.compile(r'[\d.,e+-]+ (?:ns|us|ms|s|min|h)\b|[\d.,e+-]+/s|"[a-z_]*seconds": [\d.e+-]+|"hash": "\w+"|\.\d+\.tmp'
+                    r"|; mappings evaluated: .*|\"(?:evaluated|states|labels)\": \d+")
+
+
+class Command:
+    def __init__(self, program, library, line, prepared, place):
+        self.program, self.library, self.line, self.prepared, self.place = program, library, line, prepared, place
+        every.fresh(prepared, place)
+        self.before = every.state_of(place)
+        self.code, self.out, _ = self.run("none", 0, False)
+        counts = (place.parent / "count").read_text().split()
+        self.calls = dict(zip(counts[::2], map(int, counts[1::2])))
+        self.whole = every.state_of(place)
+
+    def run(self, kind, at, on):
+        every.fresh(self.prepared, self.place)
+        environment = {**os.environ, "LD_PRELOAD": str(self.library), "MAPSIM_FAIL": kind, "MAPSIM_FAIL_AT": str(at),
+                       "MAPSIM_FAIL_COUNT": str(self.place.parent / "count"), **({"MAPSIM_FAIL_ON": "1"} if on else {})}
+        try:
+            ran = subprocess.run([self.program, *self.line.split()], cwd=self.place, env=environment, timeout=100,
+                                 capture_output=True, text=True, errors="replace", check=False)
+        except subprocess.TimeoutExpired:
+            return "no end within 100 s", "", ""
+        return ran.returncode, VARIES.sub("", ran.stdout), ran.stderr
+
+    def problem(self, kind, at, on):
+        code, out, err = self.run(kind, at, on)
+        try:
+            after = every.state_of(self.place)
+        except Exception as error:  # what SQLite says of a database
+            return f"{error}; exit code {code}: {err}"
+        files = every.faults_of_files(self.before, self.whole, after)
+        if files and not (kind == "unlink" and files.endswith(".tmp was left")):  # it could not be removed
+            return f"{files}; exit code {code}: {err}"
+        if code == self.code and "out of memory" in (out + err).lower():
+            return ""
+        if code == self.code:
+            if out != self.out:
+                return f"exit code {code}, but another answer"
+            missing = [name for name in self.whole if name not in after]
+            return f"exit code {code}, but there is no {missing[0]}" if missing else ""
+        if code not in (1, 2):
+            return f"exit code {code}: {err}"
+        return "" if err.strip() else f"exit code {code} without a message"
+
+    def draw(self, kind, count, draw):
+        calls = self.calls[kind]
+        if calls <= count:
+            return range(1, calls + 1)
+        return sorted({min(calls, int(calls ** draw.random()) + draw.randrange(2)) for _ in range(count)})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program", type=Path)
+    parser.add_argument("build", type=Path, help="the build tree, for its models")
+    parser.add_argument("library", type=Path)
+    parser.add_argument("--calls", type=int, default=20, help="of each command and kind")
+    parser.add_argument("--share", type=float, default=1, help="of the commands")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--only", default="", help="only commands with these words")
+    arguments = parser.parse_args()
+    draw = random.Random(arguments.seed)
+    tried = wrong = 0
+    with tempfile.TemporaryDirectory(prefix="mapsim_") as folder:
+        prepared, place = Path(folder) / "prepared", Path(folder) / "run"
+        prepared.mkdir()
+        every.prepare(arguments.program.resolve(), prepared, arguments.build)
+        lines = [line for line in every.available(every.SMALL, arguments.build) if arguments.only in line and draw.random() <= arguments.share]
+        for line in lines:
+            command = Command(arguments.program.resolve(), arguments.library.resolve(), line, prepared, place)
+            for kind in arguments.kinds.split(","):
+                for at in command.draw(kind, arguments.calls, draw):
+                    on = kind != "malloc" and draw.random() < 0.5  # a full disk stays full
+                    tried += 1
+                    if problem := command.problem(kind, at, on):
+                        wrong += 1
+                        print(f"mapsim {line}\n  {kind} {at} of {command.calls[kind]}"
+                              f"{' and all that follow' if on else ''}: {problem}", flush=True)
+    print(f"{len(lines)} commands, {tried} faults, {wrong} not met as they should be")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
