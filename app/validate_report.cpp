@@ -2,6 +2,7 @@
 #include "app/validate_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/markup.hpp"
 #include "report/plots.hpp"
@@ -95,15 +96,6 @@ std::vector<Row> kernel_rows(const ProblemVerdict& problem) {
   return rows;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += text.empty() ? "" : "; ";
-    text += word;
-  }
-  return text;
-}
-
 std::string summary(const Gpu& gpu, const Verdict& verdict) {
   std::string text =
       fmt::format("{}: {} kernels on {} problems{}\n", gpu.name, verdict.kernels,
@@ -127,7 +119,7 @@ std::string summary(const Gpu& gpu, const Verdict& verdict) {
   text +=
       fmt::format("and {} of the rate that WMMA can reach\n", percent(verdict.share_of_ceiling));
   if (!verdict.throttles.empty()) {
-    text += fmt::format("the clock was held down by: {}\n", joined(verdict.throttles));
+    text += fmt::format("the clock was held down by: {}\n", fmt::join(verdict.throttles, "; "));
   }
   return text;
 }
