@@ -67,7 +67,8 @@ class Command:
             return f"exit code {code}, but there is no {missing[0]}" if missing else ""
         if code not in (1, 2):
             return f"exit code {code}: {err}"
-        return "" if err.strip() else f"exit code {code} without a message"
+        said = err.strip() or "out of memory" in out  # a sweep says it beside its other points
+        return "" if said else f"exit code {code} without a message"
 
     def draw(self, kind, count, draw):
         calls = self.calls[kind]
