@@ -72,7 +72,7 @@ constexpr std::array kExamples = {
     Example{"compare",
             "mapsim compare timeloop design.yaml --stats timeloop-model.stats.txt --all --json",
             "all figures, for programs"},
-    Example{"compare", "mapsim compare zigzag tpu_like.yaml conv2_complete.json",
+    Example{"compare", "mapsim compare zigzag arch.yaml conv2_complete.json",
             "ZigZag's mapping in our model, beside the proven optimum"},
     Example{"export", "mapsim export timeloop eyeriss resnet50/conv2_3x3 even.yaml -o map.yaml",
             "a mapping as Timeloop reads it"},
