@@ -432,10 +432,11 @@ class ZigzagImporter {
   }
 
   void add_result(const Document& document) {
+    std::optional<ZigzagResult> result;  // what is left out is named by its place in it
     try {
-      const ZigzagResult result = read_zigzag_result(document);
+      result = read_zigzag_result(document);
       import_.layers.push_back(
-          LayerReader{machine_, result.layer, &result.mapping, &result}.read(import_.notes));
+          LayerReader{machine_, result->layer, &result->mapping, &*result}.read(import_.notes));
     } catch (const ZigzagLeftOut& left) {
       import_.notes.push_back(
           fmt::format("{}:{}: left out: {}", document.file, left.at->line, left.why));
