@@ -122,11 +122,11 @@ class Survivors {
     RowTiles found(graph_.stages() * graph_.residencies());
     for (std::size_t stage = 0; stage < graph_.stages(); ++stage) {
       for (std::size_t residency = 0; residency < graph_.residencies(); ++residency) {
-        for (std::size_t tile = 0;
-             paid_.front().at(stage, residency) != nullptr && tile < tiles_.size(); ++tile) {
+        const bool is_reached = paid_.front().at(stage, residency) != nullptr;
+        std::vector<std::uint32_t>& row = found[stage * graph_.residencies() + residency];
+        for (std::size_t tile = 0; is_reached && tile < tiles_.size(); ++tile) {
           if (is_of_interest(stage, residency, tile)) {
-            found[stage * graph_.residencies() + residency].push_back(
-                static_cast<std::uint32_t>(tile));
+            row.push_back(static_cast<std::uint32_t>(tile));
           }
         }
       }
