@@ -82,6 +82,18 @@ int armed_main(int argc, char** argv, char** environment) {
   return code;
 }
 
+// There is one only where a file may be made.
+mode_t mode_of(int flags, std::va_list rest) {
+  return (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+}
+
+// The next one takes a mode either way.
+int open_by(const char* name, const char* path, int flags, mode_t mode) {
+  const bool writes = (flags & (O_WRONLY | O_RDWR)) != 0;
+  return writes && fails(kOpen, ENOSPC) ? -1
+                                        : next<int(const char*, int, ...)>(name)(path, flags, mode);
+}
+
 }  // namespace
 
 extern "C" {
@@ -131,25 +143,18 @@ int unlink(const char* path) noexcept {
   return fails(kUnlink, EIO) ? -1 : next<decltype(unlink)>("unlink")(path);
 }
 
-// With a mode or without one; the next one takes it either way.
 int open64(const char* path, int flags, ...) {
   std::va_list rest;
   va_start(rest, flags);
-  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  const mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  const bool writes = (flags & (O_WRONLY | O_RDWR)) != 0;
-  return writes && fails(kOpen, ENOSPC)
-             ? -1
-             : next<int(const char*, int, ...)>("open64")(path, flags, mode);
+  return open_by("open64", path, flags, mode);
 }
 int open(const char* path, int flags, ...) {
   std::va_list rest;
   va_start(rest, flags);
-  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  const mode_t mode = mode_of(flags, rest);
   va_end(rest);
-  const bool writes = (flags & (O_WRONLY | O_RDWR)) != 0;
-  return writes && fails(kOpen, ENOSPC)
-             ? -1
-             : next<int(const char*, int, ...)>("open")(path, flags, mode);
+  return open_by("open", path, flags, mode);
 }
 }
