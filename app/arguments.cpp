@@ -12,6 +12,7 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string_view>
 
 #include "app/command_list.hpp"
@@ -128,12 +129,19 @@ CLI::Option* add(CLI::App& command, const Option& option) {
 }
 
 // What CLI11 must know of a command's options, which stay where they are.
-void add(CLI::App& command, const CommandOptions& taken) {
+void add(CLI::App& command, const CommandOptions& taken, const std::string& format) {
   for (const Option& option : taken.options) {
     CLI::Option* added = add(command, option)->required(option.required);
+    if (!option.group.empty()) {
+      added->group(option.group);
+    }
     if (!std::holds_alternative<bool*>(option.value)) {
       added->type_name(option.type);
     }
+    // In place of CLI11's own words, which list what an option excludes.
+    const bool must_be_given = option.required && option.names.starts_with("-");
+    added->option_text(fmt::format("{}{}{} ", option.type, option.repeats ? " ..." : "",
+                                   must_be_given ? " (required)" : ""));
   }
   for (const Option& option : taken.options) {
     CLI::Option* added = command.get_option(name_of(option));
@@ -145,7 +153,7 @@ void add(CLI::App& command, const CommandOptions& taken) {
     }
   }
   command.footer(fmt::format("{}{}{}\n{}", taken.footer, taken.footer.empty() ? "" : "\n\n",
-                             examples_text(command.get_name()), kExitCodes));
+                             examples_text(command.get_name(), format), kExitCodes));
 }
 
 // "timeloop, accelforge: what a name stands for": of which of the formats a part of a help speaks;
@@ -182,19 +190,20 @@ std::string help_for(const std::string& help, const std::string& format, const W
   return kept;
 }
 
-// `import scalesim --help`: of a command with a FORMAT what concerns the one that is named.
-void keep_format(Options& options, std::span<const std::string> words) {
+// `import scalesim --help`: of a command with a FORMAT what concerns the one that is named, which
+// is the answer; empty: none is.
+std::string keep_format(Options& options, std::span<const std::string> words) {
   const auto argument =
       std::ranges::find_if(options, [](const Option& option) { return option.names == "FORMAT"; });
   if (argument == options.end()) {
-    return;
+    return {};
   }
   const Words formats = std::get<Choice>(argument->value).words;
   const auto named = std::ranges::find_if(words, [&](const std::string& word) {
     return std::ranges::find(formats, word) != formats.end();
   });
   if (named == words.end()) {
-    return;
+    return {};
   }
   std::erase_if(options, [&](Option& option) {
     option.help = option.names == "FORMAT" ? option.help : help_for(option.help, *named, formats);
@@ -208,6 +217,7 @@ void keep_format(Options& options, std::span<const std::string> words) {
     std::erase_if(option.excludes, is_gone);
     std::erase_if(option.needs, is_gone);
   }
+  return *named;
 }
 
 bool asks_for_help(std::span<const std::string> words) {
@@ -215,12 +225,36 @@ bool asks_for_help(std::span<const std::string> words) {
       words, [](const std::string& word) { return word == "-h" || word == "--help"; });
 }
 
+// Lines of more than 100 characters broken between words, below the column of the texts, and one
+// empty line where there are several.
+std::string wrapped(const std::string& help) {
+  constexpr std::size_t kWidth = 100;
+  const std::string indent(30, ' ');
+  std::string all;
+  std::istringstream lines{help};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() && all.ends_with("\n\n")) {
+      continue;
+    }
+    while (line.size() > kWidth) {
+      const std::size_t space = line.rfind(' ', kWidth);
+      if (space == std::string::npos || space <= indent.size()) {
+        break;
+      }
+      all += line.substr(0, space) + "\n";
+      line = indent + line.substr(space + 1);
+    }
+    all += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return all;
+}
+
 // CLI11 speaks by exceptions, of help too; here they become values and errors of ours.
 std::optional<Information> read(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return Information{app.help()};
+    return Information{wrapped(app.help())};
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
@@ -278,14 +312,15 @@ Named named_command(const Words& words) {
 }
 
 // The commands as CLI11 wants them; of the options those of one command, since no other is read.
-void add_commands(CLI::App& app, const CommandEntry* named, const CommandOptions& options) {
+void add_commands(CLI::App& app, const CommandEntry* named, const CommandOptions& options,
+                  const std::string& format) {
   for (const Option& option : information_options()) {
     app.add_flag(option.names, option.help);  // answered before
   }
   for (const CommandEntry& entry : command_list()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.help);
     if (&entry == named) {
-      add(*command, options);
+      add(*command, options, format);
     }
   }
 }
@@ -310,13 +345,12 @@ std::variant<Command, Information> parse_arguments(int argc, const char* const* 
   if (named.command != nullptr) {
     check_spelling(all.subspan(named.at), joined({{help_option()}, command.options.options}));
   }
-  if (asks_for_help(all)) {
-    keep_format(command.options.options, all.subspan(named.at));
-  }
+  const std::string format =
+      asks_for_help(all) ? keep_format(command.options.options, all.subspan(named.at)) : "";
   CLI::App app{kProgramHelp, "mapsim"};
   app.footer(kExitCodes);
   app.require_subcommand(1);
-  add_commands(app, named.command, command.options);
+  add_commands(app, named.command, command.options, format);
   if (const auto information = read(app, argc, argv)) {
     return *information;
   }

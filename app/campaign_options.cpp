@@ -33,27 +33,30 @@ Option database_option(const std::string& name, std::string& database) {
 
 CommandOptions options_of(SweepArguments& a) {
   Option threads = threads_option(a.threads);
-  threads.help = "Points at a time [all cores; under mpirun one a process]";
-  return {{input(required({"CAMPAIGN", "", "Campaign (YAML)", &a.campaign}), FileKind::kCampaign),
+  threads.help = "Number of points searched at a time [all cores; under mpirun 1 per process]";
+  return {{input(required({"CAMPAIGN", "", "Campaign (YAML, or the name of a shipped one)",
+                           &a.campaign}),
+                 FileKind::kCampaign),
            database_option("--db", a.database),
-           {"--shard", "I/N", "Only the I-th of N parts, for a database of its own",
+           {"--shard", "I/N", "Search only the I-th of N parts; each part needs its own database",
             Read{[&a](const std::string& text) { return read_shard(text, a); }}},
            threads}};
 }
 
 CommandOptions options_of(MergeArguments& a) {
-  return {{database_option("INTO", a.database),
-           required({"FROM", "FILE", "Databases to take from; they stay as they are", &a.inputs}),
-           threads_option(a.threads)}};
+  return {
+      {database_option("INTO", a.database),
+       required({"FROM", "FILE", "Databases to merge into INTO; they are not changed", &a.inputs}),
+       threads_option(a.threads)}};
 }
 
 CommandOptions options_of(ResultsArguments& a) {
   return {joined({{database_option("RESULTS", a.database),
-                   {"--campaign", "NAME", "Only this one", &a.campaign},
-                   {"--networks", "", "Totals of networks in place of points", &a.networks},
+                   {"--campaign", "NAME", "Print only this campaign", &a.campaign},
+                   {"--networks", "", "Print totals of networks instead of points", &a.networks},
                    {.names = "--csv",
                     .type = "",
-                    .help = "CSV, every column, all digits",
+                    .help = "Print CSV with all columns and all digits",
                     .value = &a.csv,
                     .excludes = {"--json"}},
                    threads_option(a.threads)},
@@ -64,26 +67,27 @@ CommandOptions options_of(ReportArguments& a) {
   const auto take_design = [&a](std::int64_t design) {
     a.designs.push_back(static_cast<std::size_t>(design));
   };
-  return {{required({"RESULTS", "FILE",
-                     "Databases of sweep; JSON of network, search, eval, histogram; measurements "
-                     "(CSV)",
-                     &a.results}),
-           {"-o,--out", "FILE", "Write the page to FILE, whole or not at all", &a.output.file},
-           {"--figures", "DIR", "Write each figure as SVG and CSV to DIR", &a.figures},
-           {"--title", "TEXT", "Title of the page [from the results]", &a.title},
-           {"--campaign", "NAME", "Only this one of the databases", &a.campaign_name},
-           {.names = "--design",
-            .type = "N",
-            .help = "Draw this design layer by layer, too: its number in the page [the best]",
-            .value = Whole{take_design, 1, kMost},
-            .repeats = true},
-           {"--arch", "FILE", "Of measurements: the GPU (YAML) that predicts them", &a.machine},
-           {.names = "--gpu",
-            .type = "NAME",
-            .help = "Of measurements: the rows of this GPU [the GPU's name]",
-            .value = &a.gpu,
-            .needs = {"--arch"}},
-           threads_option(a.threads)}};
+  return {
+      {required({"RESULTS", "FILE",
+                 "Databases of sweep; JSON of network, search, eval, histogram; "
+                 "measurements (CSV)",
+                 &a.results}),
+       {"-o,--out", "FILE", "Write the page to FILE (atomically)", &a.output.file},
+       {"--figures", "DIR", "Write each figure as SVG and CSV to DIR", &a.figures},
+       {"--title", "TEXT", "Title of the page [from the results]", &a.title},
+       {"--campaign", "NAME", "Use only this campaign of the databases", &a.campaign_name},
+       {.names = "--design",
+        .type = "N",
+        .help = "Also draw this design layer by layer, by its number on the page [the best]",
+        .value = Whole{take_design, 1, kMost},
+        .repeats = true},
+       {"--arch", "FILE", "Measurements: the GPU (YAML) whose predictions to compare", &a.machine},
+       {.names = "--gpu",
+        .type = "NAME",
+        .help = "Measurements: use those of this GPU [the name in --arch]",
+        .value = &a.gpu,
+        .needs = {"--arch"}},
+       threads_option(a.threads)}};
 }
 
 }  // namespace mapsim

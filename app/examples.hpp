@@ -15,7 +15,7 @@ struct Example {
 };
 std::vector<Example> examples_of(std::string_view command);
 
-// The end of a command's --help; empty: it has none.
-std::string examples_text(std::string_view command);
+// Of --help: the examples of a command, of `format` only unless that is empty.
+std::string examples_text(std::string_view command, std::string_view format);
 
 }  // namespace mapsim

@@ -11,7 +11,7 @@ namespace {
 
 // The tool whose files are read or written.
 Option format_argument(const Words& formats, std::string& format) {
-  return required({"FORMAT", "", fmt::format("Of the other tool: {}", fmt::join(formats, " or ")),
+  return required({"FORMAT", "", fmt::format("Format of the files: {}", fmt::join(formats, ", ")),
                    choice(format, formats)});
 }
 
@@ -24,16 +24,16 @@ Options timeloop_options(TimeloopArguments& a) {
     a.settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
     return std::nullopt;
   };
-  return {{"--ert", "FILE", "timeloop: energies by Accelergy [among FILE; else our own tables]",
-           &a.ert},
+  return {{"--ert", "FILE",
+           "timeloop: Accelergy's energy table [found in FILE, else our own tables]", &a.ert},
           {.names = "--counts-only",
            .type = "",
-           .help = "timeloop: no energies, counts and cycles only",
+           .help = "timeloop: leave energies out; counts and cycles only",
            .value = &a.counts_only,
            .excludes = {"--ert"}},
           {.names = "--set",
            .type = "NAME=VALUE",
-           .help = "timeloop, accelforge: what a name of a template stands for",
+           .help = "timeloop, accelforge: value of a name in templates",
            .value = take,
            .repeats = true}};
 }
@@ -41,22 +41,24 @@ Options timeloop_options(TimeloopArguments& a) {
 }  // namespace
 
 CommandOptions options_of(CompareArguments& a) {
-  return {joined(
-      {{format_argument({"timeloop", "zigzag"}, a.format),
-        required({"FILE", "",
-                  "timeloop: the design, with its mapping, as `import` takes it; zigzag: the "
-                  "accelerator (YAML) and what ZigZag wrote of a layer (JSON)",
-                  &a.files}),
-        {"--stats", "FILE", "timeloop: what timeloop-model or timeloop-mapper printed of it",
-         &a.stats},
-        {"--timeloop-version", "VERSION",
-         "2024: as Timeloop counted overlap before January 2025 (commit a12fff5) [current]",
-         choice(a.version, {"current", "2024"})},
-        {"--all", "", "Equal figures, too", &a.all},
-        budget_option(a.budget, "zigzag: search no longer for each of the three optima"),
-        threads_option(a.threads)},
-       timeloop_options(a.timeloop),
-       output_options(a.output)})};
+  return {
+      joined({{format_argument({"timeloop", "zigzag"}, a.format),
+               required({"FILE", "",
+                         "timeloop: the design with its mapping, as import reads it; zigzag: the "
+                         "accelerator (YAML) and a result of ZigZag (JSON)",
+                         &a.files}),
+               {"--stats", "FILE",
+                "timeloop: statistics that timeloop-model or timeloop-mapper wrote", &a.stats},
+               {"--timeloop-version", "VERSION",
+                "timeloop: current, or 2024 for how it counted overlap before January 2025 (commit "
+                "a12fff5) "
+                "[current]",
+                choice(a.version, {"current", "2024"})},
+               {"--all", "", "Print equal figures, too", &a.all},
+               budget_option(a.budget, "zigzag: time limit of each of the three searches"),
+               threads_option(a.threads)},
+              timeloop_options(a.timeloop),
+              output_options(a.output)})};
 }
 
 CommandOptions options_of(ImportArguments& a) {
@@ -72,14 +74,14 @@ CommandOptions options_of(ImportArguments& a) {
                   "(CSV, T4 JSON)",
                   &a.files}),
         required({"-o,--out", "DIR",
-                  "Write arch.yaml and so on to DIR; gpu-table: add to the measurements file",
+                  "Write arch.yaml, workload.yaml and so on to DIR; gpu-table: add measurements to "
+                  "this file",
                   &a.folder})},
        onnx_options(a.onnx),
        timeloop_options(a.timeloop),
-       {{"--gpu", "NAME", "gpu-table: of which GPU, where it does not say", &a.gpu},
-        precision_option(a.precision, "gpu-table: in which precision: f16, bf16, ...",
-                         precision_names()),
-        {"--problem", "MxNxK", "gpu-table: of which GEMM: 4096x4096x4096", &a.problem}}})};
+       {{"--gpu", "NAME", "gpu-table: name of the GPU, if the table has none", &a.gpu},
+        precision_option(a.precision, "gpu-table: precision, such as f16, bf16", precision_names()),
+        {"--problem", "MxNxK", "gpu-table: shape of the GEMM: 4096x4096x4096", &a.problem}}})};
 }
 
 CommandOptions options_of(ExportArguments& a) {
@@ -87,14 +89,15 @@ CommandOptions options_of(ExportArguments& a) {
       {{format_argument({"timeloop", "cuda"}, a.format)},
        input_arguments(a.arch, a.workload),
        {{"MAPPING", "",
-         "Mapping (YAML); cuda: a kernel as `search --export json` writes it [the best]",
+         "Mapping (YAML); cuda: a kernel as search --export json writes it [the best kernel]",
          &a.mapping},
         generated_precision_option(a.precision,
-                                   "cuda: of the operands, whatever their width in the workload"),
-        layout_option(a.layout, {"tn", "nn", "nt", "tt"}, "cuda: of a GEMM [tn]"),
-        {"--kernel", "N", "cuda: which of the kernels in MAPPING [1]", whole(a.kernel, 1, kMost)},
-        {"--bias", "", "cuda: a bias for each column is added", &a.bias},
-        {"--relu", "", "cuda: what is below zero becomes zero", &a.relu},
+                                   "cuda: precision of the operands [from the workload]"),
+        layout_option(a.layout, {"tn", "nn", "nt", "tt"},
+                      "cuda: layout of a GEMM: tn, nn, nt or tt [tn]"),
+        {"--kernel", "N", "cuda: number of the kernel in MAPPING [1]", whole(a.kernel, 1, kMost)},
+        {"--bias", "", "cuda: add a bias to each column", &a.bias},
+        {"--relu", "", "cuda: apply ReLU to the output", &a.relu},
         out_option(a.output.file)}})};
 }
 

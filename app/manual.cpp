@@ -53,19 +53,20 @@ using NamedText = std::pair<std::string_view, std::string_view>;
 constexpr std::array kFiles{
     NamedText{"configs/",
               "Shipped machines, layers, networks, mappings, constraints and campaigns, which "
-              "commands take by their names: of the working folder, else beside the program or in "
-              "share/mapsim of the folder that it is installed in. configs/schema has their JSON "
-              "schemas."},
+              "commands take by name. The folder is looked for in the working folder, beside the "
+              "program, and in share/mapsim where the program is installed. configs/schema has the "
+              "JSON schemas of all files."},
     NamedText{"FILE.PID.tmp",
-              "An output while it is written, beside its place. It is renamed when it is whole."}};
+              "An output while it is being written. It is renamed to FILE when it is complete."}};
 constexpr std::array kEnvironment{
-    NamedText{"MAPSIM_CUDA_LIBRARY, MAPSIM_NVML_LIBRARY, MAPSIM_CUBLAS_LIBRARY, "
-              "MAPSIM_NVRTC_LIBRARY",
-              "The files of NVIDIA's libraries that validate and microbench load, in place of "
-              "those that the system finds."},
-    NamedText{"MAPSIM_CUDA_INCLUDE", "The folder of CUDA's headers, for kernels that are built."},
+    NamedText{
+        "MAPSIM_CUDA_LIBRARY, MAPSIM_NVML_LIBRARY, MAPSIM_CUBLAS_LIBRARY, "
+        "MAPSIM_NVRTC_LIBRARY",
+        "Paths of NVIDIA's libraries, for validate and microbench, if the system does not find "
+        "them."},
+    NamedText{"MAPSIM_CUDA_INCLUDE", "Folder of CUDA's headers, for compiling kernels."},
     NamedText{"OMPI_COMM_WORLD_SIZE, PMIX_RANK",
-              "Set by mpirun: sweep shares its points with the other processes."}};
+              "Set by mpirun; sweep then divides its points among the processes."}};
 
 template <std::size_t kCount>
 std::string named_text(const std::array<NamedText, kCount>& list) {
@@ -79,19 +80,18 @@ std::string named_text(const std::array<NamedText, kCount>& list) {
 }  // namespace
 
 const char* const kProgramHelp =
-    "Design-space simulator for mapping deep-learning layers onto hardware";
+    "Find provably optimal mappings of deep-learning layers onto hardware";
 
 const char* const kExitCodes =
-    "Exit codes: 0 done; 1 a negative answer (nothing fits, counts differ, a proof does not\n"
-    "hold); 2 bad input or usage; 4 an error of mapsim's own; 130 interrupted, the best so far "
-    "written.";
+    "Exit codes: 0 done; 1 negative answer (nothing fits, counts differ, a proof does not hold);\n"
+    "2 bad input or usage; 4 internal error; 130 interrupted (the best so far is written).";
 
 // No value: who asks for information gets it instead of a command.
 Option help_option() { return {"-h,--help", "", "Print this help message and exit", {}}; }
 Options information_options() {
-  return {{"--version", "", "Print the version, its commit and what is built in, and exit", {}},
-          {"--man", "", "Print the manual page, for man -l, and exit", {}},
-          {"--completion", "", "Print completions for bash, to be sourced, and exit", {}}};
+  return {{"--version", "", "Print version, commit and build options, and exit", {}},
+          {"--man", "", "Print the manual page (for man -l -), and exit", {}},
+          {"--completion", "", "Print the completion script for bash, and exit", {}}};
 }
 
 std::string manual() {

@@ -43,6 +43,7 @@ struct Option {
   // Options that cannot stand beside this one, and those without which it means nothing.
   Words excludes{};
   Words needs{};
+  std::string group{};  // a heading of --help; empty: the first one
 };
 using Options = std::vector<Option>;
 
@@ -61,6 +62,9 @@ inline Option required(Option option) {
   option.required = true;
   return option;
 }
+
+// The options under a heading of --help.
+Options under(const std::string& heading, Options options);
 
 inline Option input(Option option, FileKind kind) {
   option.input = kind;

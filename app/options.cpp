@@ -20,6 +20,13 @@ Options joined(std::initializer_list<Options> parts) {
   return all;
 }
 
+Options under(const std::string& heading, Options options) {
+  for (Option& option : options) {
+    option.group = heading;
+  }
+  return options;
+}
+
 Option arch_argument(std::string& arch, const std::string& help) {
   return input(required({"ARCH", "", help, &arch}), FileKind::kArch);
 }
@@ -38,27 +45,30 @@ Options layer_arguments(std::string& arch, std::string& workload) {
 }
 
 Options layer_options(InlineLayer& layer) {
-  return {{.names = "--gemm",
-           .type = "MxNxK",
-           .help = "In place of WORKLOAD: a matrix product, 4096x4096x4096; BxMxNxK: B of them",
-           .value = &layer.gemm,
-           .excludes = {"--conv", "--einsum"}},
-          {.names = "--conv",
-           .type = "C,H,W,K,R,S",
-           .help = "In place of WORKLOAD: a convolution, 64,56,56,64,3,3: input channels and size, "
-                   "output channels, kernel; then stride=2, padding=same, dilation, groups, batch",
-           .value = &layer.conv,
-           .excludes = {"--einsum"}},
-          {.names = "--einsum",
-           .type = "EQUATION",
-           .help = "In place of WORKLOAD: 'O[m][n] += A[m][k] * B[k][n]'",
-           .value = &layer.einsum,
-           .needs = {"--dims"}},
-          {.names = "--dims",
-           .type = "NAME=N,...",
-           .help = "The extents of its dims: m=64,n=64,k=32",
-           .value = &layer.dims,
-           .needs = {"--einsum"}}};
+  return {
+      {.names = "--gemm",
+       .type = "MxNxK",
+       .help = "Instead of WORKLOAD, a matrix product: 4096x4096x4096, or a batch of B: BxMxNxK",
+       .value = &layer.gemm,
+       .excludes = {"--conv", "--einsum"}},
+      {.names = "--conv",
+       .type = "C,H,W,K,R,S",
+       .help =
+           "Instead of WORKLOAD, a convolution: input channels, height, width, output channels, "
+           "kernel height and width, as in 64,56,56,64,3,3. May go on with stride=2, "
+           "padding=same, dilation=, groups=, batch=",
+       .value = &layer.conv,
+       .excludes = {"--einsum"}},
+      {.names = "--einsum",
+       .type = "EQUATION",
+       .help = "Instead of WORKLOAD, an einsum: 'O[m][n] += A[m][k] * B[k][n]'",
+       .value = &layer.einsum,
+       .needs = {"--dims"}},
+      {.names = "--dims",
+       .type = "NAME=N,...",
+       .help = "Bounds of the dims of --einsum: m=64,n=64,k=32",
+       .value = &layer.dims,
+       .needs = {"--einsum"}}};
 }
 
 void take_layer(const InlineLayer& layer, std::string& workload, std::string* mapping) {
@@ -84,24 +94,24 @@ void take_layer(const InlineLayer& layer, std::string& workload, std::string* ma
 }
 
 Option out_option(std::string& file) {
-  return {"-o,--out", "FILE", "Write to FILE, whole or not at all", &file};
+  return {"-o,--out", "FILE", "Write the output to FILE (atomically)", &file};
 }
 
 Options output_options(Output& output) {
-  return {{"--json", "", "JSON for programs instead of text", &output.json},
-          out_option(output.file)};
+  return {{"--json", "", "Print JSON instead of text", &output.json}, out_option(output.file)};
 }
 
 Option threads_option(int& threads) {
   constexpr int kMaxThreads = 1024;
   threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return {"--threads", "N", "Threads; the answer does not depend on it [all]",
+  return {"--threads", "N", "Number of threads; results do not depend on it [all cores]",
           whole(threads, 1, kMaxThreads)};
 }
 
 Option constraints_option(std::string& file) {
-  return input({"--constraints", "FILE", "What mappings must look like (YAML)", &file},
-               FileKind::kConstraints);
+  return input(
+      {"--constraints", "FILE", "Mapping constraints (YAML, or the name of a shipped file)", &file},
+      FileKind::kConstraints);
 }
 
 Options objective_options(ObjectiveArguments& a) {
@@ -113,21 +123,23 @@ Options objective_options(ObjectiveArguments& a) {
   const auto take_mode = [&a](const std::string& word) {
     a.objective.mode = word == "ramped" ? LatencyMode::kRamped : LatencyMode::kSteady;
   };
-  return {{"--objective", "FORMULA",
-           "energy (default), latency, edp, a product like 'energy^2*latency', a sum like "
-           "'energy + 12.5*latency' (pJ per cycle), or 'energy,latency': minimise energy, break "
-           "ties by latency; 'latency,energy'",
-           reads(parse_objective, take)},
-          {"--latency", "NAME",
-           "Which latency counts: steady (default), or ramped, with first fills and last drains",
-           Choice{take_mode, {"steady", "ramped"}}},
-          {"--max-energy", "ENERGY", "Only mappings that need at most this: 800 uJ",
-           reads(parse_energy, [&a](Picojoules energy) { a.objective.max_energy = energy; })},
-          {"--max-latency", "TIME", "Only mappings that take at most this: 1.2e6 cycles, 6 ms",
-           Read{[&a](const std::string& text) {
-             a.max_latency = text;  // the clock is not known yet
-             return taken(parse_duration(text, Hertz{1e9}), [](Cycles) {});
-           }}}};
+  return {
+      {"--objective", "FORMULA",
+       "What to minimise: energy (default), latency, edp, a product 'energy^2*latency', a sum "
+       "'energy + 12.5*latency' (pJ per cycle), or 'energy,latency': minimise energy, break "
+       "ties by latency (or 'latency,energy')",
+       reads(parse_objective, take)},
+      {"--latency", "NAME",
+       "Latency to minimise and limit: steady (default), or ramped: with first fill and last drain",
+       Choice{take_mode, {"steady", "ramped"}}},
+      {"--max-energy", "ENERGY", "Consider only mappings with at most this energy: 800 uJ",
+       reads(parse_energy, [&a](Picojoules energy) { a.objective.max_energy = energy; })},
+      {"--max-latency", "TIME",
+       "Consider only mappings with at most this latency: 1.2e6 cycles, 6 ms",
+       Read{[&a](const std::string& text) {
+         a.max_latency = text;  // the clock is not known yet
+         return taken(parse_duration(text, Hertz{1e9}), [](Cycles) {});
+       }}}};
 }
 
 Objective complete(const ObjectiveArguments& arguments, Hertz clock) {
@@ -152,8 +164,7 @@ Option labels_option(Budget& budget, const std::string& help) {
 }
 
 Option memory_option(Budget& budget) {
-  return {"--memory", "SIZE",
-          "Tables and labels of a search take no more than this (8 GiB) [3/4 of the machine]",
+  return {"--memory", "SIZE", "Memory limit of a search, such as 8 GiB [3/4 of the machine's]",
           reads(parse_size, [&budget](Bits limit) {
             budget.bytes = static_cast<std::size_t>(limit.count() / 8);
           })};
@@ -161,15 +172,16 @@ Option memory_option(Budget& budget) {
 
 Option gap_option(Budget& budget) {
   return {"--gap", "SHARE",
-          "Stop where the best is proven to be within this of the optimum: 1%, 0.001 [0]",
+          "Stop when the best mapping is proven to be within this share of the optimum: 1% [0]",
           reads(parse_share, [&budget](double share) { budget.gap = share; })};
 }
 
 Options budget_options(Budget& budget) {
   return {budget_option(budget,
-                        "Stop after this long (10 s, 2 min) with the best so far; exact: and its "
+                        "Stop after this time (10 s, 2 min); print the best mapping so far and its "
                         "true gap"),
-          labels_option(budget, "Stop after about N labels: the same result on any machine"),
+          labels_option(budget,
+                        "Stop after about N labels (partial mappings): repeatable on any machine"),
           gap_option(budget), memory_option(budget)};
 }
 
@@ -186,8 +198,9 @@ Option precision_option(std::string& precision, const std::string& help, const W
 }
 
 Option precision_option(std::string& precision) {
-  return precision_option(precision, "GPU: of the operands, whatever their width in the workload",
-                          precision_names());
+  return precision_option(
+      precision, "GPU: precision of the operands, such as f16, bf16, s8 [from the workload]",
+      precision_names());
 }
 
 Option generated_precision_option(std::string& precision, const std::string& help) {
@@ -195,7 +208,8 @@ Option generated_precision_option(std::string& precision, const std::string& hel
 }
 
 Option path_option(std::string& path) {
-  return {"--path", "NAME", "GPU: wmma, mma, wgmma or simt; default the chip's fastest",
+  return {"--path", "NAME",
+          "GPU: instructions of the kernel: wmma, mma, wgmma or simt [the fastest]",
           choice(path, {"wmma", "mma", "wgmma", "simt"})};
 }
 
@@ -204,17 +218,18 @@ Option layout_option(std::string& layout, const Words& words, const std::string&
 }
 
 Option any_layout_option(std::string& layout) {
-  return layout_option(
-      layout, {"tn", "nn", "nt", "tt", "nhwc", "nchw"},
-      "GPU: tn (default), nn, nt or tt of a GEMM; nhwc (default) or nchw of a convolution");
+  return layout_option(layout, {"tn", "nn", "nt", "tt", "nhwc", "nchw"},
+                       "GPU: layout of the operands: tn (default), nn, nt or tt of a GEMM; nhwc "
+                       "(default) or nchw of a "
+                       "convolution");
 }
 
 Options onnx_options(OnnxArguments& a) {
   return {
-      {"--dim", "NAME=N", "ONNX: the value of a symbolic dim of the inputs", &a.dims},
-      {"--batch", "N", "ONNX: inputs at a time, where the first dim is symbolic [1]",
+      {"--dim", "NAME=N", "ONNX: value of a symbolic dim of the model's inputs", &a.dims},
+      {"--batch", "N", "ONNX: batch size, where the first dim of the inputs is symbolic [1]",
        whole(a.batch, 1, std::int64_t{1} << 20)},
-      {"--operand-bits", "N", "ONNX: operands of N bits and sums of 32, whatever the model says",
+      {"--operand-bits", "N", "ONNX: use operands of N bits and sums of 32 [widths of the model]",
        whole(a.operand_bits, 1, 64)}};
 }
 

@@ -12,15 +12,18 @@ namespace {
 // How mappings are looked for: of search and of network.
 template <class Arguments>
 Options strategy_options(Arguments& a) {
-  return {{"--strategy", "NAME", "exact (default), exhaustive, random, annealing or genetic",
+  return {{"--strategy", "NAME",
+           "Search strategy: exact (default), exhaustive, random, annealing or genetic",
            choice(a.strategy, {"exact", "exhaustive", "random", "annealing", "genetic"})},
           {"--evaluations,--samples", "N",
-           "How many mappings random, annealing and genetic try [10000]",
+           "Number of mappings that random, annealing and genetic evaluate [10000]",
            whole(a.evaluations, 1, kMost)},
-          {"--seed", "N", "Seed of these [1]", whole(a.seed, 0, kMost)},
+          {"--seed", "N", "Seed of random, annealing and genetic [1]", whole(a.seed, 0, kMost)},
           {"--batches", "",
-           "Engines after NVDLA: fully connected layers in batches, too, by the frame", &a.batches},
-          {"--even", "", "A level keeps all its tensors at one point of the nest", &a.even}};
+           "NVDLA-like engines: also try batching fully connected layers; costs are per frame",
+           &a.batches},
+          {"--even", "", "Even mappings only: all tensors of a level are tiled at the same loop",
+           &a.even}};
 }
 
 template <class Arguments>
@@ -37,65 +40,69 @@ auto strategy_check(const Arguments& a) {
 }
 
 Options result_options(SearchArguments& a) {
-  return {{"--print-constraints", "", "Print what the constraints say, in full, before the result",
-           &a.print_constraints},
-          {.names = "--explain-energy",
-           .type = "",
-           .help = "Every action of the best mapping with its count and its energy",
-           .value = &a.explain_energy,
-           .excludes = {"--pareto", "--curve"}},
-          {"--why", "", "Which capacity or bandwidth, doubled, would help first", &a.why},
-          {"--save-mapping", "FILE",
-           "Write the best mapping to FILE (YAML); with --pareto or --curve one per point to "
-           "the folder FILE",
-           &a.mapping_file},
-          {"--certificate", "FILE", "Write the proof to FILE, for check", &a.certificate_file},
-          {.names = "--trace",
-           .type = "FILE",
-           .help = "Write the best mapping in time to FILE, for Perfetto (JSON)",
-           .value = &a.trace,
-           .excludes = {"--pareto", "--curve"}}};
+  return {
+      {"--print-constraints", "", "Print the constraints in full, with dataflows expanded to rules",
+       &a.print_constraints},
+      {.names = "--explain-energy",
+       .type = "",
+       .help = "Print each kind of action with its count and energy",
+       .value = &a.explain_energy,
+       .excludes = {"--pareto", "--curve"}},
+      {"--why", "", "Print which capacity or bandwidth would help most if it were doubled", &a.why},
+      {"--save-mapping", "FILE",
+       "Write the best mapping to FILE (YAML); with --pareto or --curve, FILE is a folder for "
+       "one mapping per point",
+       &a.mapping_file},
+      {"--certificate", "FILE", "Write the proof to FILE, for mapsim check", &a.certificate_file},
+      {.names = "--trace",
+       .type = "FILE",
+       .help = "Write a timeline of the best mapping to FILE (JSON for Perfetto)",
+       .value = &a.trace,
+       .excludes = {"--pareto", "--curve"}}};
 }
 
 Options front_options(SearchArguments& a) {
   return {{.names = "--pareto",
            .type = "",
-           .help = "Every mapping that none beats in both energy and latency",
+           .help = "Find the whole Pareto front of energy and latency",
            .value = &a.pareto,
            .excludes = {"--objective", "--strategy", "--why"}},
           {.names = "--curve",
            .type = "LEVEL[:ROLE]",
-           .help = "The optimum over the capacity of a level, or of its part for a role",
+           .help = "Find the optimum as a function of the capacity of LEVEL, or of its part for a "
+                   "role: spad:weight",
            .value = &a.curve,
            .excludes = {"--pareto", "--strategy", "--why"}},
-          {"--svg", "FILE", "Draw the front or the curve to FILE (SVG)", &a.svg}};
+          {"--svg", "FILE", "Write a figure of the front or curve to FILE (SVG)", &a.svg}};
 }
 
 Options kernel_options(KernelListArguments& a) {
-  return {{"--top", "N", "GPU: how many kernels to print [10]", whole(a.top, 1, 1000)},
+  return {{"--top", "N", "GPU: number of kernels to print [10]", whole(a.top, 1, 1000)},
           precision_option(a.precision),
           path_option(a.path),
           any_layout_option(a.layout),
-          {"--export", "NAME", "GPU: the kernels as triton.Config list, CUTLASS test list or JSON",
+          {"--export", "NAME",
+           "GPU: print the kernels as triton (list of Config), cutlass (test list) or json",
            choice(a.format, {"triton", "cutlass", "json"})}};
 }
 
 }  // namespace
 
 CommandOptions options_of(SearchArguments& a) {
-  return {joined({layer_arguments(a.arch, a.workload),
-                  layer_options(a.layer),
-                  {constraints_option(a.constraints)},
-                  objective_options(a.objective),
-                  strategy_options(a),
-                  {{"--imperfect", "",
-                    "Tiles of ceil(bound / n) beside divisors (factors: imperfect)", &a.imperfect},
-                   threads_option(a.threads)},
-                  result_options(a),
-                  front_options(a),
-                  kernel_options(a.kernels),
-                  budget_options(a.budget),
-                  output_options(a.output)}),
+  return {joined({layer_arguments(a.arch, a.workload), layer_options(a.layer),
+                  under("Objective and limits", objective_options(a.objective)),
+                  under("Fronts and curves", front_options(a)),
+                  under("Mapspace and strategy",
+                        joined({{constraints_option(a.constraints),
+                                 {"--imperfect", "",
+                                  "Imperfect factors: a tile may be any ceil(bound / n), with a "
+                                  "smaller last one",
+                                  &a.imperfect}},
+                                strategy_options(a)})),
+                  under("Time and memory",
+                        joined({budget_options(a.budget), {threads_option(a.threads)}})),
+                  under("Results", joined({result_options(a), output_options(a.output)})),
+                  under("GPUs", kernel_options(a.kernels))}),
           "", [&a, check = strategy_check(a)](const Given& given) {
             take_layer(a.layer, a.workload);
             check(given);
@@ -104,29 +111,33 @@ CommandOptions options_of(SearchArguments& a) {
 
 CommandOptions options_of(NetworkArguments& a) {
   return {
-      joined({{arch_argument(a.arch),
-               input(required({"NETWORK", "",
-                               "Network (YAML, the name of a shipped one, or a model: FILE.onnx)",
-                               &a.network}),
-                     FileKind::kNetwork)},
-              onnx_options(a.onnx),
-              {input({"--constraints", "FILE", "What mappings of every layer must look like",
-                      &a.constraints},
-                     FileKind::kConstraints)},
-              objective_options(a.objective),
-              strategy_options(a),
-              {threads_option(a.threads),
-               budget_option(a.budget,
-                             "Stop the search of each distinct layer after this long (10 s, 2 "
-                             "min)"),
-               gap_option(a.budget), memory_option(a.budget),
-               labels_option(a.budget,
-                             "Stop that of each after about N labels: the same result on any "
-                             "machine"),
-               precision_option(a.kernels.precision), path_option(a.kernels.path),
-               layout_option(a.kernels.layout, {"nhwc", "nchw"},
-                             "GPU: nhwc (default) or nchw, of convolutions")},
-              output_options(a.output)}),
+      joined(
+          {{arch_argument(a.arch),
+            input(required({"NETWORK", "",
+                            "Network: YAML file, name of a shipped one, or ONNX model (FILE.onnx)",
+                            &a.network}),
+                  FileKind::kNetwork)},
+           under("ONNX models", onnx_options(a.onnx)),
+           under("Objective and limits", objective_options(a.objective)),
+           under("Mapspace and strategy",
+                 joined({{input({"--constraints", "FILE",
+                                 "Mapping constraints of every layer (YAML, or the name of a "
+                                 "shipped file)",
+                                 &a.constraints},
+                                FileKind::kConstraints)},
+                         strategy_options(a)})),
+           under("Time and memory",
+                 {budget_option(a.budget,
+                                "Stop the search of each distinct layer after this time (10 s, "
+                                "2 min)"),
+                  labels_option(a.budget,
+                                "Stop the search of each after about N labels (partial "
+                                "mappings): repeatable on any machine"),
+                  gap_option(a.budget), memory_option(a.budget), threads_option(a.threads)}),
+           under("GPUs", {precision_option(a.kernels.precision), path_option(a.kernels.path),
+                          layout_option(a.kernels.layout, {"nhwc", "nchw"},
+                                        "GPU: layout of convolutions: nhwc (default) or nchw")}),
+           under("Results", output_options(a.output))}),
       "", strategy_check(a)};
 }
 
@@ -135,20 +146,22 @@ CommandOptions options_of(ListArguments& a) {
   for (const ShippedKind& kind : kShippedKinds) {
     kinds.emplace_back(kind.name);
   }
-  const std::string help = fmt::format("One of {} [all]", fmt::join(kinds, ", "));
+  const std::string help = fmt::format("What to list: {} [all]", fmt::join(kinds, ", "));
   return {{{"KIND", "", help, choice(a.kind, kinds)},
-           {"--names", "", "Names only, one a line", &a.names},
+           {"--names", "", "Print names only, one per line", &a.names},
            out_option(a.output.file)}};
 }
 
 CommandOptions options_of(CheckArguments& a) {
   return {joined(
-      {{required({"CERTIFICATE", "", "Of search --certificate", &a.certificate}),
-        {"--arch", "FILE", "It must be about this architecture (YAML)", &a.machine},
-        {"--workload", "FILE", "It must be about this workload (YAML)", &a.layer},
-        {"--constraints", "FILE", "Its mapspace must have these rules (YAML)", &a.constraints},
-        {"--max-steps", "N",
-         "Walk the mapping step by step if it has no more MACs than this [1000000]",
+      {{required({"CERTIFICATE", "", "File that search --certificate wrote", &a.certificate}),
+        {"--arch", "FILE", "Also verify that the proof is about this architecture (YAML)",
+         &a.machine},
+        {"--workload", "FILE", "Also verify that the proof is about this workload (YAML)",
+         &a.layer},
+        {"--constraints", "FILE", "Also verify that the mapspace has these constraints (YAML)",
+         &a.constraints},
+        {"--max-steps", "N", "Simulate the mapping if the layer has at most N MACs [1000000]",
          whole(a.max_steps, 0, kMost)},
         threads_option(a.threads)},
        output_options(a.output)})};

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-NOT_HERE = re.compile(r"(arch|design|problem|mapping)\.yaml|model\.onnx|measurements\.csv|microbench|validate")
+NOT_HERE = re.compile(r"(arch|design|problem|mapping)\.yaml|array\.cfg|model\.onnx|(measurements|timings)\.csv|microbench|validate")
 WANTING = re.compile(r"cannot be opened|cannot be read|no CUDA driver|no GPU|No such file")
 
 
