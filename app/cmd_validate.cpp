@@ -17,6 +17,7 @@
 #include "arch/gpu_load.hpp"
 #include "mapper/gpu/search.hpp"
 #include "report/chart.hpp"
+#include "report/gpu.hpp"
 #include "validate/counters.hpp"
 #include "validate/device/flush.hpp"
 #include "validate/measurements.hpp"
@@ -305,6 +306,20 @@ std::vector<GpuMeasurement> rows_of(const std::vector<GpuMeasurement>& all,
   return rows;
 }
 
+// The files that were read. Workloads after the first are numbered.
+Provenance origin_of(const ValidateArguments& arguments) {
+  Provenance origin{"validate", {input_file("arch", arguments.arch)}};
+  for (std::size_t i = 0; i < arguments.workloads.size(); ++i) {
+    origin.inputs.push_back(input_file(i == 0 ? "workload" : fmt::format("workload_{}", i + 1),
+                                       arguments.workloads[i]));
+  }
+  if (arguments.device.starts_with(kReplay)) {
+    origin.inputs.push_back(
+        input_file("measurements", arguments.device.substr(std::string{kReplay}.size())));
+  }
+  return origin;
+}
+
 }  // namespace
 
 Answer run(const ValidateArguments& arguments) {
@@ -348,7 +363,9 @@ Answer run(const ValidateArguments& arguments) {
     OutputFile{arguments.report}.write(
         arguments.report.ends_with(".html") ? verdict_html(gpu, verdict, notes) : text);
   }
-  answer.text = arguments.output.json ? verdict_json(gpu, verdict, notes.refusals) : text;
+  answer.text = arguments.output.json ? verdict_json(provenance_text(origin_of(arguments)), gpu,
+                                                     verdict, notes.refusals)
+                                      : text;
   return answer;
 }
 

@@ -64,8 +64,8 @@ Verdict judge(const Gpu& gpu, std::span<const GpuMeasurement> rows,
 // What the kernels of one problem have in common.
 std::string problem_key(const GpuMeasurement& measurement);
 
-// For programs: docs/gpu_validation.md. Ends with a newline.
-std::string verdict_json(const Gpu& gpu, const Verdict& verdict,
+// For programs: docs/gpu_validation.md. `head`: provenance, a JSON object. Ends with a newline.
+std::string verdict_json(const std::string& head, const Gpu& gpu, const Verdict& verdict,
                          std::span<const std::string> refusals);
 
 }  // namespace mapsim

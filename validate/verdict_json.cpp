@@ -68,25 +68,24 @@ Json problem_json(const ProblemVerdict& problem) {
 
 }  // namespace
 
-std::string verdict_json(const Gpu& gpu, const Verdict& verdict,
+std::string verdict_json(const std::string& head, const Gpu& gpu, const Verdict& verdict,
                          std::span<const std::string> refusals) {
-  Json json{{"schema", 1},
-            {"command", "validate"},
-            {"gpu", gpu.name},
-            {"kernels", verdict.kernels},
-            {"host_bound", verdict.host_bound},
-            {"errors", errors_json(verdict.errors)},
-            {"roofline_errors", errors_json(verdict.roofline_errors)},
-            {"ranks", ranks_json(verdict.ranks)},
-            {"roofline", ranks_json(verdict.roofline)},
-            {"static_best", ranks_json(verdict.fixed)},
-            {"random", ranks_json(verdict.random)},
-            {"median_first_to_best", known(verdict.first_to_best)},
-            {"median_share_of_library", known(verdict.library_to_best)},
-            {"median_share_of_wmma_ceiling", known(verdict.share_of_ceiling)},
-            {"throttled", verdict.throttles},
-            {"refused", Json(std::vector<std::string>(refusals.begin(), refusals.end()))},
-            {"problems", Json::array()}};
+  Json json = Json::parse(head);
+  json.update({{"gpu", gpu.name},
+               {"kernels", verdict.kernels},
+               {"host_bound", verdict.host_bound},
+               {"errors", errors_json(verdict.errors)},
+               {"roofline_errors", errors_json(verdict.roofline_errors)},
+               {"ranks", ranks_json(verdict.ranks)},
+               {"roofline", ranks_json(verdict.roofline)},
+               {"static_best", ranks_json(verdict.fixed)},
+               {"random", ranks_json(verdict.random)},
+               {"median_first_to_best", known(verdict.first_to_best)},
+               {"median_share_of_library", known(verdict.library_to_best)},
+               {"median_share_of_wmma_ceiling", known(verdict.share_of_ceiling)},
+               {"throttled", verdict.throttles},
+               {"refused", Json(std::vector<std::string>(refusals.begin(), refusals.end()))},
+               {"problems", Json::array()}});
   for (const ProblemVerdict& problem : verdict.problems) {
     json["problems"].push_back(problem_json(problem));
   }

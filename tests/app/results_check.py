@@ -43,10 +43,13 @@ check proof.yaml
 sweep teaching_buffers --db results.sqlite
 results results.sqlite
 results results.sqlite --networks
+import gpu-table timings.csv --gpu a100_80gb --precision bf16 -o measurements.csv
+calibrate measurements.csv --arch a100_80gb
+validate a100_80gb gemm/4096 --precision f16 --device replay=kernels.csv
 compare timeloop {data}/timeloop_gemm.yaml --stats {data}/timeloop_gemm.stats.txt --all
 compare zigzag {data}/zigzag_machine.yaml {data}/zigzag_result.json
 """.strip().splitlines()
-NO_JSON = {"sweep"}
+NO_JSON = {"import", "sweep"}
 MAPS = {"density", "operand_bits", "tensors", "inputs", "smallest_need", "reasons"}  # keys are names
 
 
@@ -93,8 +96,22 @@ def form_of(document):
     return form if document.get("feasible", True) else "nothing fits"
 
 
+def write_timings(folder):
+    """What calibrate and validate read: times of GEMMs of a library, and of three kernels of one GEMM."""
+    times = [f"{m},4096,{k},{20 + 2 * m * 4096 * k / 150e6}"
+             for m in (64, 256, 1024, 4096) for k in (256, 1024, 4096, 8192)]
+    (folder / "timings.csv").write_text("\n".join(["m,n,k,latency_us", *times, ""]))
+    columns = ("gpu,precision,m,n,k,batch,output_bytes,a,b,path,block_m,block_n,block_k,warp_m,warp_n,frag_m,frag_n,frag_k,"
+               "stages,split_k,raster,cluster,padding,registers,time_s,time_q1_s,time_q3_s")
+    kernels = [f"a100_80gb,f16,4096,4096,4096,1,2,row,column,wmma,{side},{side},32,{side // 2},{side // 2},16,16,16,2,1,8,1,8,128,"
+               f"{time},{time},{time}" for side, time in ((64, 2e-3), (128, 1e-3))]
+    library = "a100_80gb,f16,4096,4096,4096,1,2,row,column,,,,,,,,,,,,,,,,6e-4,6e-4,6e-4"
+    (folder / "kernels.csv").write_text("\n".join(["# mapsim measurements 1", columns, *kernels, library, ""]))
+
+
 def outputs(program, folder):
     """(command, line, what it printed) of every run."""
+    write_timings(Path(folder))
     data = Path(__file__).resolve().parent / "data"
     for line in (run.format(data=data) for run in RUNS):
         command = line.split()[0]

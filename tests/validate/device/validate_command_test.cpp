@@ -82,7 +82,10 @@ TEST_F(ValidateCommand, MeasuresChecksAndReports) {
   EXPECT_THAT(file("report.html"), HasSubstr("static best"));
   // The file in place of the GPU says the same.
   ASSERT_EQ(validate("--device replay=m.csv --json --out replayed.json"), 0) << file("stderr");
-  EXPECT_EQ(nlohmann::json::parse(file("replayed.json")), json);
+  auto replayed = nlohmann::json::parse(file("replayed.json"));
+  EXPECT_EQ(replayed["inputs"]["measurements"]["path"], "m.csv");
+  replayed["inputs"].erase("measurements");
+  EXPECT_EQ(replayed, json);
 }
 
 // The command line hands on what CUDA_HOME says; the library does not look.

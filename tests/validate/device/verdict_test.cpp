@@ -142,7 +142,7 @@ TEST_F(Judging, ChoosesTheStaticBestElsewhere) {
 TEST_F(Judging, WritesJsonOfTheSameFigures) {
   const Verdict verdict = judge(gpu_, rows(4096, {0.8, 1.25, 1}), {});
   const std::vector<std::string> refusals{"x: wrong"};
-  const auto json = nlohmann::json::parse(verdict_json(gpu_, verdict, refusals));
+  const auto json = nlohmann::json::parse(verdict_json("{}", gpu_, verdict, refusals));
   EXPECT_NEAR(json["errors"]["mape"].get<double>(), 0.15, 1e-12);
   EXPECT_EQ(json["problems"][0]["kernels"].size(), 3U);
   EXPECT_EQ(json["refused"][0], "x: wrong");
