@@ -247,8 +247,8 @@ void bind_others(py::module_& m) {
   });
   m.def("kernels", [](const ArchFile& file, const Workload& layer, std::size_t top) {
     const Gpu gpu = file.gpu();
-    return interruptible([&](const std::atomic<bool>&) {
-      const KernelReport report = rank_kernels(gpu, layer, {}, {.top = top});
+    return interruptible([&](const std::atomic<bool>& stop) {
+      const KernelReport report = rank_kernels(gpu, layer, {}, {.top = top, .stop = &stop});
       return std::pair{to_json(report), kernels_text(report)};
     });
   });

@@ -99,11 +99,20 @@ std::vector<GpuPath> paths_of(const Gpu& gpu, const GemmForm& form,
              : std::vector<GpuPath>{GpuPath::kMma};
 }
 
+bool is_stopped(const std::atomic<bool>* stop) {
+  return stop != nullptr && stop->load(std::memory_order_relaxed);
+}
+
+// Ends early where `stop` is set.
 void add_candidates(const Gpu& gpu, const GemmForm& form, std::size_t index, GpuPath path,
-                    GpuSearchResult& result, std::vector<Candidate>& candidates) {
+                    const std::atomic<bool>* stop, GpuSearchResult& result,
+                    std::vector<Candidate>& candidates) {
   const GpuCalibration calibration = gpu.calibration(form.problem.precision, path);
   const Seconds passes = pass_time(gpu, calibration, form);
   for (const KernelChoice& kernel : kernel_set(gpu, form.problem, path)) {
+    if (is_stopped(stop)) {
+      return;
+    }
     ++result.considered;
     if (illegal(gpu, form.problem, kernel)) {
       continue;
@@ -188,10 +197,11 @@ GpuSearchResult search_kernels(const Gpu& gpu, const std::vector<GemmForm>& form
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < forms.size(); ++i) {
     for (const GpuPath path : paths_of(gpu, forms[i], options.path)) {
-      add_candidates(gpu, forms[i], i, path, result, candidates);
+      add_candidates(gpu, forms[i], i, path, options.stop, result, candidates);
     }
   }
-  if (candidates.empty()) {
+  result.interrupted = is_stopped(options.stop);
+  if (candidates.empty() || result.interrupted) {
     return result;
   }
   std::sort(candidates.begin(), candidates.end());

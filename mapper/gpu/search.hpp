@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@ struct GpuSearchOptions {
   std::optional<GpuPath> path{};  // absent: mma, and on Hopper wgmma where the TMA can feed it;
                                   // simt where a form says so
   std::size_t top = 10;
+  const std::atomic<bool>* stop = nullptr;  // set by the caller: return without kernels
 };
 
 struct RankedKernel {
@@ -36,6 +38,7 @@ struct GpuSearchResult {
   std::int64_t considered = 0;
   std::int64_t legal = 0;
   std::int64_t as_good_as_first = 0;  // of all legal ones, the first included
+  bool interrupted = false;           // by options.stop: `ranked` is empty
 };
 
 // Every kernel of the declared set, legal ones ranked by predicted time, equal times by the kernels

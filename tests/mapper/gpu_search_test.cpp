@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
 #include <utility>
@@ -88,6 +89,17 @@ TEST(GpuSearch, SaysWhatIsAsGoodAsTheFirst) {
     EXPECT_EQ(again.ranked[i].kernel, result.ranked[i].kernel);
   }
   EXPECT_EQ(again.as_good_as_first, result.as_good_as_first);
+}
+
+TEST(GpuSearch, StopsWhereItsCallerSays) {
+  const Gpu gpu = chip("h200");
+  const std::atomic<bool> stop{true};
+  const GpuSearchResult result = search_kernels(
+      gpu, forms(gpu, gemm("g", {4096, 4096, 4096, std::nullopt, false}), in(GpuPrecision::kBf16)),
+      {.stop = &stop});
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_TRUE(result.ranked.empty());
+  EXPECT_EQ(result.considered, 0);
 }
 
 // Three stages and more, unless they cost a block per SM or do not fit one.
