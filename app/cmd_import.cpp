@@ -214,6 +214,22 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
   return imported;
 }
 
+// What to type next, where a machine and a layer came in.
+std::string next_step(const ImportedFiles& imported, const std::string& folder) {
+  std::string command = "next: mapsim search";
+  std::size_t found = 0;
+  using Part = std::pair<const char*, const char*>;
+  for (const auto& [option, name] : {Part{"", "arch.yaml"}, Part{"", "workload.yaml"},
+                                     Part{"--constraints ", "constraints.yaml"}}) {
+    const auto is_named = [&name](const ImportedFile& file) { return file.name == name; };
+    if (std::any_of(imported.files.begin(), imported.files.end(), is_named)) {
+      ++found;
+      command += fmt::format(" {}{}", option, (std::filesystem::path{folder} / name).string());
+    }
+  }
+  return found >= 2 ? command + "\n" : "";
+}
+
 }  // namespace
 
 std::vector<std::string> timeloop_files(std::vector<std::string> files,
@@ -261,7 +277,7 @@ Answer run(const ImportArguments& arguments) {
   for (const std::string& note : imported.notes) {
     text += fmt::format("note: {}\n", printable(note));
   }
-  return {kDone, text};
+  return {kDone, text + next_step(imported, arguments.folder)};
 }
 
 }  // namespace mapsim

@@ -215,7 +215,7 @@ class Evaluator {
     while (symbol("~")) {
       const Value right = product();
       if (skips_ == 0 && !(left.defined() && right.defined())) {
-        fail("a name without a value");
+        fail("a name without a value; --set NAME=VALUE gives it one");
       }
       left = skips_ > 0 ? Value{} : text_value(to_text(left) + to_text(right));
     }

@@ -192,9 +192,8 @@ void TimeloopAttributes::finish(bool compute, ImportNotes& notes, std::set<const
 void TimeloopAttributes::check(const Entry& entry, bool compute, ImportNotes& notes) {
   const std::string key = plain(entry.key.text);
   if (has(kEstimators, key) || (compute && has(kComputeEstimators, key))) {
-    notes.trifles.push_back(
-        {"no part in counts, attributes that only estimators of energy and area read", key,
-         component_.name});
+    notes.trifles.push_back({"ignored attributes, which only estimators of energy and area read",
+                             key, component_.name});
     return;
   }
   if (has(kMetadata, key)) {

@@ -186,8 +186,7 @@ class Importer {
           source.reader.error(entry->key, "optimisations of sparse tensors are not imported");
         }
       } else if (known->section == Section::kSkipped) {
-        notes_.trifles.push_back(
-            {"no part in counts, sections", entry->key.text, source.read.document.file});
+        notes_.trifles.push_back({"ignored sections", entry->key.text, source.read.document.file});
       } else if (known->section != Section::kSign &&
                  !(known->section == Section::kMapping && asks_nothing(entry->value))) {
         // The front end writes 'mapping: []' where there is none.
@@ -291,7 +290,8 @@ class Importer {
     note_strangers("ERT", table.components);
     for (const std::string& name : components()) {
       for (const std::string& action : other_actions(table, name)) {
-        notes_.trifles.push_back({"no part in a dense run, energies of actions", action, name});
+        notes_.trifles.push_back(
+            {"ignored energies of actions that a dense run does not take", action, name});
       }
     }
   }

@@ -184,7 +184,7 @@ class ProblemReader {
         coefficient->second = read_whole(reader_, &entry->value, 1).value_or(1);
       } else if (std::find(kOfTheLayer.begin(), kOfTheLayer.end(), key) != kOfTheLayer.end()) {
         notes_.trifles.push_back(
-            {"no part in counts, sizes of the layer in no projection", key, ""});
+            {"ignored sizes of the layer, which are in no projection", key, ""});
       } else {
         Words known = names_of(dims_);
         for (const auto& coefficient_of : coefficients_) {

@@ -80,7 +80,7 @@ TEST(Expression, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error_of("45nm"), "0 not a number");
   EXPECT_EQ(error_of("missing + 1"), "11 a name without a value");
   EXPECT_EQ(error_of("1 / 0"), "5 a division by zero");
-  EXPECT_EQ(error_of("missing ~ 'a'"), "13 a name without a value");
+  EXPECT_EQ(error_of("missing ~ 'a'"), "13 a name without a value; --set NAME=VALUE gives it one");
   EXPECT_EQ(error_of("2 ** 3 ** 2"), "9 '**' after another or after a sign needs parentheses");
   EXPECT_EQ(error_of("-2 ** 2"), "7 '**' after another or after a sign needs parentheses");
   EXPECT_EQ(error_of("squeeze(3)"), "0 no function 'squeeze' is known here");

@@ -120,12 +120,13 @@ TEST(TimeloopImport, ReadsTheNestedFormAndTheListOfNodes) {
   EXPECT_EQ(machine.fanout(1, Axis::kX), 4);
   EXPECT_EQ(machine.fanout(1, Axis::kY), 2);
   EXPECT_EQ(machine.compute_energy, 2);
-  EXPECT_THAT(nested.notes,
-              ElementsAre("glb: no energy_per_hop; Timeloop takes one from its own table of wires, "
-                          "here hops are left out",
-                          "no part in counts, attributes that only estimators of energy and area "
-                          "read: technology (DRAM)",
-                          "no part in a dense run, energies of actions: idle (mac)"));
+  EXPECT_THAT(
+      nested.notes,
+      ElementsAre("glb: no energy_per_hop; Timeloop takes one from its own table of wires, "
+                  "here hops are left out",
+                  "ignored attributes, which only estimators of energy and area read: "
+                  "technology (DRAM)",
+                  "ignored energies of actions that a dense run does not take: idle (mac)"));
   EXPECT_EQ(nested.origins.at("DRAM"),
             "energies by a.yaml: read by 'read', write by 'write', update by 'write'");
   EXPECT_EQ(nested.origins.at("glb"),
@@ -242,7 +243,7 @@ TEST(TimeloopImport, TakesLeakageAndAreaAndNamesWhatFitsNoComponent) {
           "ERT: noc is neither a storage nor the compute unit of the architecture: left out",
           "ART: router is neither a storage nor the compute unit of the architecture: left out",
           HasSubstr("read: technology (DRAM)"),
-          "no part in a dense run, energies of actions: gated (mac); idle (mac)"));
+          "ignored energies of actions that a dense run does not take: gated (mac); idle (mac)"));
   const Arch arch = parse_arch(print_arch(to_arch(import.design.machine)), "arch.yaml");
   EXPECT_EQ(arch.levels[LevelId{1}].physical.area, SquareMillimetres{0.25});
   EXPECT_EQ(arch.compute.physical.area, SquareMillimetres{0.001});
@@ -303,11 +304,10 @@ globals: {{version: '0.4'}}
   std::string problem = kProblem;
   problem.replace(problem.find("Stride: 2,"), 10, "Stride: 2, H: 21, Hpad: 0,");
   const TimeloopImport import = parse_timeloop(text + kEnergies + problem, "parsed.yaml");
-  EXPECT_THAT(import.notes,
-              ::testing::IsSupersetOf(
-                  {"no part in counts, sizes of the layer in no projection: H; Hpad",
-                   "no part in counts, sections: compound_components (parsed.yaml); mapper "
-                   "(parsed.yaml); globals (parsed.yaml)"}));
+  EXPECT_THAT(import.notes, ::testing::IsSupersetOf(
+                                {"ignored sizes of the layer, which are in no projection: H; Hpad",
+                                 "ignored sections: compound_components (parsed.yaml); mapper "
+                                 "(parsed.yaml); globals (parsed.yaml)"}));
   const TimeloopMachine& machine = import.design.machine;
   ASSERT_EQ(machine.storages.size(), 3U);  // the point is the fanout below glb
   EXPECT_EQ(machine.storages[1].words, 1024);
