@@ -161,7 +161,7 @@ void fix_settings(Study& study) {
     machines[design.arch].push_back(&design);
   }
   for (const auto& [arch, designs] : machines) {
-    const auto shared = [&designs](const std::pair<std::string, std::string>& setting) {
+    const auto shared = [&designs = designs](const std::pair<std::string, std::string>& setting) {
       return std::all_of(designs.begin(), designs.end(), [&setting](const DesignResult* other) {
         return std::count(other->settings.begin(), other->settings.end(), setting) > 0;
       });
@@ -277,7 +277,8 @@ class StudyReader {
       for (const auto& [number, design] : points) {
         numbers.push_back(number);
       }
-      store_.read({"answers", campaign, columns, numbers}, [&](const Record& row) {
+      store_.read({"answers", campaign, columns, numbers}, [&, &campaign = campaign,
+                                                            &points = points](const Record& row) {
         const auto asked = points.find(reader.whole(row, "number"));
         if (asked == points.end()) {
           throw ConfigError({Diagnostic{

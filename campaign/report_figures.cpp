@@ -57,8 +57,9 @@ BarPanel node_panel(const std::vector<NamedValues>& rows, StudyColours& colours)
   for (const NamedValues& row : rows) {
     std::vector<double> values(all.size(), 0.0);
     for (const auto& [node, value] : row) {
-      const auto at = std::find_if(all.begin(), all.end(),
-                                   [&](const auto& entry) { return entry.first == node; });
+      const auto at = std::find_if(all.begin(), all.end(), [&node = node](const auto& entry) {
+        return entry.first == node;
+      });
       if (at != all.end()) {
         values[static_cast<std::size_t>(at - all.begin())] = value;
       }

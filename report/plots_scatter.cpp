@@ -246,10 +246,11 @@ std::string predictions_svg(const std::string& label, const std::vector<Predicti
   if (all.empty()) {
     all = {1e-6, 1e-3};  // an empty plot
   }
-  const auto [least, most] = std::minmax_element(all.begin(), all.end());
-  const double room = std::max(1.1, std::pow(*most / *least, 0.03));
+  const double least = *std::min_element(all.begin(), all.end());
+  const double most = *std::max_element(all.begin(), all.end());
+  const double room = std::max(1.1, std::pow(most / least, 0.03));
   const auto axis = [&](const char* name) {
-    return ChartAxis::decades(name, "s", *least / room, *most * room);
+    return ChartAxis::decades(name, "s", least / room, most * room);
   };
   constexpr double kSide = 430;
   constexpr double kBeside = kFigureWidth - 62 - kSide - 16;  // px for the names
