@@ -60,6 +60,8 @@ std::vector<Token> tokenize(const std::string& text) {
   return tokens;
 }
 
+constexpr std::int64_t kMaxCombinations = 1 << 16;
+
 std::string describe(const Token& token) {
   return token.kind == Token::Kind::kEnd ? "the end" : quoted(token.text);
 }
@@ -162,7 +164,30 @@ class Parser {
       }
       last += parsed.coefficient * steps;
     }
+    check_sums(result);
     return result;
+  }
+
+  // The distinct values of a sum of three dims have no closed form: counting them takes the longest
+  // dim once for each combination of the others.
+  void check_sums(const Rank& rank) {
+    std::int64_t longest = 1;
+    std::int64_t combinations = 1;  // of the others
+    int sliding = 0;
+    for (const Term& term : rank.terms) {
+      const std::int64_t bound = dims_[index_of(term.dim)].bound;
+      const std::int64_t shorter = std::min(bound, longest);
+      longest = std::max(bound, longest);
+      combinations =
+          shorter > kMaxCombinations / combinations ? kMaxCombinations + 1 : combinations * shorter;
+      sliding += bound > 1 ? 1 : 0;
+    }
+    if (sliding > 2 && combinations > kMaxCombinations) {
+      problem(tokens_[next_ - 1].offset,
+              fmt::format("this index is a sum of {} dims, of which all but the longest have more "
+                          "than 2^16 combinations: too many to count its values",
+                          sliding));
+    }
   }
 
   // term := [NUMBER '*'] NAME

@@ -163,7 +163,7 @@ std::vector<Dim> read_dims(Reader& reader, const Node& node) {
   std::vector<Dim> dims;
   for (const Entry* entry : reader.entries(node, "a map of dims to bounds")) {
     const std::optional<std::string> name = reader.name(&entry->key);
-    const auto bound = reader.integer(&entry->value, 1, kMaxOperations);
+    const auto bound = reader.integer(&entry->value, 1, kMaxExtent);
     if (name && name->starts_with("gemm_")) {
       reader.error(entry->key, "names with gemm_ are for the axes of a GEMM");
     } else if (name && bound) {
