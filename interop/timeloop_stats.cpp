@@ -57,7 +57,7 @@ class StatsReader {
       TimeloopResult::Level level;
       // Timeloop leaves out a level that keeps nothing.
       if (!design_.blocks[l].keep.empty() || has(place, "", "Cycles")) {
-        level.cycles = static_cast<std::int64_t>(number(place, "", "Cycles"));
+        level.cycles = whole(place, "", "Cycles");
       }
       for (const Tensor& tensor : design_.workload.tensors) {
         level.tensors.push_back(tensor_result(place, tensor.name, result.energy));
@@ -68,9 +68,9 @@ class StatsReader {
     const std::string compute = "=== " + machine.compute_name;
     const char* computes =
         has(compute, "", "Computes (total)") ? "Computes (total)" : "Algorithmic Computes (total)";
-    result.computes = static_cast<std::int64_t>(number(compute, "", computes));
+    result.computes = whole(compute, "", computes);
     result.energy += number(compute, "", "Energy (total)");
-    result.cycles = static_cast<std::int64_t>(number("Summary Stats", "", "Cycles"));
+    result.cycles = whole("Summary Stats", "", "Cycles");
     return result;
   }
 
@@ -135,18 +135,29 @@ class StatsReader {
     return value;
   }
 
+  // A count, which is exact as a double.
+  std::int64_t whole(const std::string& place, const std::string& tensor,
+                     const std::string& key) const {
+    const double value = number(place, tensor, key);
+    if (!(value >= 0 && value <= static_cast<double>(kMaxOperations))) {
+      throw ConfigError{{{file_, 0, 0, "",
+                          fmt::format("'{}' of {} is {}, which is no count up to 2^53", key,
+                                      place.starts_with("=== ") ? place.substr(4) : place, value),
+                          ""}}};
+    }
+    return static_cast<std::int64_t>(value);
+  }
+
   std::optional<TimeloopTensorResult> tensor_result(const std::string& place,
                                                     const std::string& tensor,
                                                     double& total) const {
     if (!has(place, tensor, "Scalar reads (per-instance)")) {
       return std::nullopt;  // bypassed there
     }
-    const auto whole = [&](const char* key) {
-      return static_cast<std::int64_t>(number(place, tensor, key));
-    };
-    TimeloopTensorResult result{whole("Utilized capacity"), whole("Scalar reads (per-instance)"),
-                                whole("Scalar fills (per-instance)"),
-                                whole("Scalar updates (per-instance)"),
+    const auto each = [&](const char* key) { return whole(place, tensor, key); };
+    TimeloopTensorResult result{each("Utilized capacity"), each("Scalar reads (per-instance)"),
+                                each("Scalar fills (per-instance)"),
+                                each("Scalar updates (per-instance)"),
                                 number(place, tensor, "Energy (total)")};
     total += result.energy;
     return result;

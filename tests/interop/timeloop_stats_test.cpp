@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/timeloop_stats.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "core/diagnostic.hpp"
 #include "interop/timeloop_counts.hpp"
 #include "interop/timeloop_import.hpp"
+#include "tests/support/bad_inputs.hpp"
 
 namespace mapsim {
 namespace {
@@ -81,6 +83,19 @@ TEST(TimeloopStats, LeaveOutALevelThatKeepsNothing) {
 }
 
 // One of four instances works, and pays for the cluster.
+TEST(TimeloopStats, AreRefusedWithACountThatIsNone) {
+  const TimeloopDesign design = read_timeloop({kByHand + ".yaml"}).design;
+  const std::string stats = text_of(kByHand + ".stats.txt");
+  const std::string line = "Scalar fills (per-instance)              : ";
+  for (const char* count : {"inf", "-1", "1e308", "nan"}) {
+    std::string wrong = stats;
+    wrong.replace(wrong.find(line + "8") + line.size(), 1, count);
+    EXPECT_EQ(error_text([&] { parse_timeloop_stats(wrong, "stats.txt", design); }),
+              "stats.txt: 'Scalar fills (per-instance)' of RF is " +
+                  fmt::format("{}", std::stod(count)) + ", which is no count up to 2^53");
+  }
+}
+
 TEST(TimeloopStats, ChargeAClusterWhole) {
   std::string design = text_of(kByHand + ".yaml");
   const auto replace = [&](const std::string& what, const std::string& by) {
