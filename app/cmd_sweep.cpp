@@ -63,10 +63,10 @@ Answer run(const SweepArguments& arguments) {
     join(job);
   }
   if (job && job->rank() != 0) {
-    job->work(arguments.campaign, watch.stop());
+    job->work(arguments.campaign, shipped_configs(), watch.stop());
     return {};
   }
-  const Campaign campaign = load_campaign(arguments.campaign);
+  const Campaign campaign = load_campaign(arguments.campaign, shipped_configs());
   SweepOptions options;
   options.database = arguments.database;
   options.shard = {static_cast<std::size_t>(arguments.shard - 1),

@@ -89,7 +89,7 @@ constexpr std::array kExamples = {
     Example{"export", "mapsim export timeloop eyeriss resnet50/conv2_3x3 even.yaml -o map.yaml",
             "write a mapping for Timeloop"},
     Example{"export", "mapsim export cuda a100_40gb teaching/gemm -o kernel.cu",
-            "write the best kernel as CUDA C++"},
+            "write the best WMMA kernel as CUDA C++"},
     Example{"calibrate", "mapsim calibrate measurements.csv --arch h100_sxm",
             "fit the model, and judge it on problems that it was not fitted to"},
     Example{"calibrate",

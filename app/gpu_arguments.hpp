@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/layer_arguments.hpp"
 #include "app/output.hpp"
 #include "core/units.hpp"
 
@@ -74,6 +75,7 @@ struct ValidateArguments {
 struct ExportArguments {
   std::string format = "timeloop";      // or cuda
   std::string arch, workload, mapping;  // cuda: kernels; empty: the best
+  InlineLayer layer;
   // Of a kernel.
   std::string precision, layout;
   std::int64_t kernel = 1;  // which of the file's

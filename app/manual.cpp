@@ -56,6 +56,10 @@ constexpr std::array kFiles{
               "commands take by name. The folder is looked for in the working folder, beside the "
               "program, and in share/mapsim where the program is installed. configs/schema has the "
               "JSON schemas of all files."},
+    NamedText{"docs/",
+              "The documents that messages name (docs/energy.md). Where the program is installed, "
+              "they are in "
+              "share/doc/mapsim, with README.md to begin with."},
     NamedText{"FILE.PID.tmp",
               "An output while it is being written. It is renamed to FILE when it is complete."}};
 constexpr std::array kEnvironment{

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "app/import.hpp"
+#include "app/places.hpp"
 #include "campaign/network_file.hpp"
 #include "workloads/load.hpp"
 #include "workloads/print.hpp"
@@ -36,7 +37,7 @@ OnnxOptions options_of(const OnnxArguments& arguments) {
 }  // namespace
 
 Network network_of(const std::string& path, const OnnxArguments& arguments) {
-  return read_network(path, options_of(arguments));
+  return read_network(path, options_of(arguments), shipped_configs());
 }
 
 ImportedFiles import_onnx(const ImportArguments& arguments) {

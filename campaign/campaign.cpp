@@ -18,6 +18,7 @@
 #include "campaign/substitute.hpp"
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
+#include "core/shipped.hpp"
 #include "report/figures.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
@@ -83,7 +84,8 @@ bool is_same(const OnnxOptions& a, const OnnxOptions& b) {
 
 class CampaignReader {
  public:
-  CampaignReader(Reader& reader, fs::path folder) : reader_{reader}, folder_{std::move(folder)} {}
+  CampaignReader(Reader& reader, fs::path folder, const Words& configs)
+      : reader_{reader}, folder_{std::move(folder)}, configs_{configs} {}
 
   Campaign read() {
     const Fields fields = reader_.fields(reader_.root(), kKeys);
@@ -140,7 +142,7 @@ class CampaignReader {
           node, fmt::format("a second architecture '{}'; give it a name of its own", machine.name));
     }
     try {
-      machine.document = read_yaml(checked_file((folder_ / *file).string(), {FileKind::kArch}));
+      machine.document = read_yaml(checked_file(found(*file, FileKind::kArch), {FileKind::kArch}));
     } catch (const ConfigError& error) {
       reader_.error(fields.place("file"),
                     error.diagnostics().front().file + ": " + error.diagnostics().front().message);
@@ -310,7 +312,7 @@ class CampaignReader {
     Question question;
     question.constraints = file;
     if (file != "none") {
-      question.constraints_file = (folder_ / file).string();
+      question.constraints_file = found(file, FileKind::kConstraints);
       try {
         question.constraints_text =
             read_yaml(checked_file(question.constraints_file, {FileKind::kConstraints})).text;
@@ -322,14 +324,23 @@ class CampaignReader {
     return question;
   }
 
+  std::string found(const std::string& file, FileKind kind) const {
+    return find_named(folder_.string(), file, kind, configs_);
+  }
+
   // What a pattern stands for, each file once.
-  void add_sources(const Node& node, const std::string& pattern, const Source& like,
+  void add_sources(const Node& node, const std::string& pattern, FileKind kind, const Source& like,
                    std::vector<Source>& into) {
-    const std::vector<std::string> found = expand(folder_, pattern);
-    if (found.empty()) {
-      reader_.error(node, fmt::format("no such file: {}", quoted(pattern)));
+    std::vector<std::string> files = expand(folder_, pattern);
+    if (files.empty()) {
+      files.push_back(found(pattern, kind));
+      std::error_code error;
+      if (!fs::exists(files.front(), error)) {
+        reader_.error(node, fmt::format("no such file: {}", quoted(pattern)));
+        return;
+      }
     }
-    for (const std::string& file : found) {
+    for (const std::string& file : files) {
       const bool again = std::any_of(into.begin(), into.end(), [&](const Source& other) {
         return other.file == file && other.name == like.name &&
                is_same(other.options, like.options);
@@ -355,25 +366,26 @@ class CampaignReader {
       like.options.operand_bits = Bits{*bits};
     }
     if (const auto file = reader_.text(fields.require("file"), "a file or a pattern")) {
-      add_sources(node, *file, like, into);
+      add_sources(node, *file, FileKind::kNetwork, like, into);
     }
   }
 
   std::vector<Source> sources(const Node* list, const std::string& what) {
-    std::vector<Source> found;
+    std::vector<Source> files;
     for (const Node* item : items(list, fmt::format("a list of {} (files or patterns)", what))) {
       if (item->kind == Node::Kind::kMap && what == "networks") {
-        add_network_source(*item, found);
+        add_network_source(*item, files);
       } else if (const auto pattern = reader_.text(item, "a file or a pattern")) {
-        add_sources(*item, *pattern, {}, found);
+        const FileKind kind = what == "networks" ? FileKind::kNetwork : FileKind::kWorkload;
+        add_sources(*item, *pattern, kind, {}, files);
       }
     }
-    return found;
+    return files;
   }
 
   // Operators that only move data are rows, too: they are part of what a network costs.
   void add_network(Campaign& campaign, const Source& source) {
-    const Network network = read_network(source.file, source.options);
+    const Network network = read_network(source.file, source.options, configs_);
     const std::string name = source.name.empty() ? network.name : source.name;
     if (!networks_.insert(name).second) {
       reader_.error(*source.node,
@@ -414,13 +426,14 @@ class CampaignReader {
 
   Reader& reader_;
   fs::path folder_;  // files are named from here
+  const Words& configs_;
   std::set<std::string> networks_;
   bool has_gpu_ = false;  // kernels are chosen by time
 };
 
-Campaign read_campaign(const Document& document) {
+Campaign read_campaign(const Document& document, const Words& configs) {
   Reader reader{document};
-  return CampaignReader{reader, fs::path{document.file}.parent_path()}.read();
+  return CampaignReader{reader, fs::path{document.file}.parent_path(), configs}.read();
 }
 
 }  // namespace
@@ -469,12 +482,12 @@ Document Design::document() const {
   return copy;
 }
 
-Campaign load_campaign(const std::string& path) {
-  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})));
+Campaign load_campaign(const std::string& path, const std::vector<std::string>& configs) {
+  return read_campaign(read_yaml(checked_file(path, {FileKind::kCampaign})), configs);
 }
 
 Campaign parse_campaign(const std::string& text, const std::string& filename) {
-  return read_campaign(parse_yaml(text, filename));
+  return read_campaign(parse_yaml(text, filename), {});
 }
 
 }  // namespace mapsim

@@ -147,10 +147,11 @@ bool MpiJob::serve(PointQueue& queue, bool stopping) {
   return gone_ < size_ - 1;
 }
 
-void MpiJob::work(const std::string& campaign_path, const std::atomic<bool>& stop) {
+void MpiJob::work(const std::string& campaign_path, const std::vector<std::string>& configs,
+                  const std::atomic<bool>& stop) {
   std::int64_t number = ask(*mpi_, {});
   if (number != kNothingLeft) {
-    const Campaign campaign = load_campaign(campaign_path);
+    const Campaign campaign = load_campaign(campaign_path, configs);
     Sharing sharing{campaign};
     PointSolver solver{campaign, stop, sharing};
     while (number != kNothingLeft) {

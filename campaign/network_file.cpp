@@ -34,14 +34,15 @@ Network read_model(const std::string& path, const OnnxOptions& options) {
 
 }  // namespace
 
-Network read_network(const std::string& path, const OnnxOptions& options) {
+Network read_network(const std::string& path, const OnnxOptions& options,
+                     const std::vector<std::string>& configs) {
   if (path.ends_with(".onnx")) {
     return read_model(path, options);
   }
   if (!options.dims.empty() || options.operand_bits) {
     fail(path, "dims and a width of operands are for ONNX models; this file has its own");
   }
-  const Network network = load_network(path);
+  const Network network = load_network(path, configs);
   return options.batch == 1 ? network : batched(network, options.batch, path);
 }
 

@@ -2,9 +2,11 @@
 #include "core/shipped.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 namespace mapsim {
@@ -59,6 +61,16 @@ std::string find_shipped(const std::string& path, FileKind kind,
   return path;
 }
 
+std::string find_named(const std::string& folder, const std::string& name, FileKind kind,
+                       const std::vector<std::string>& configs) {
+  const std::string beside = (fs::path{folder} / name).string();
+  if (is_file(beside)) {
+    return beside;
+  }
+  const std::string shipped = find_shipped(name, kind, configs);
+  return shipped == name ? beside : shipped;
+}
+
 Words shipped_names(FileKind kind, const std::vector<std::string>& configs) {
   Words names;
   for (const std::string& root : configs) {
@@ -83,6 +95,15 @@ std::string unknown_name(const std::string& name, FileKind kind,
   const Words names = shipped_names(kind, configs);
   std::string near = suggestion(name, names);
   const std::string last = name.substr(name.rfind('/') + 1);
+  Words longer;  // "a100": a100_40gb and a100_80gb
+  std::copy_if(names.begin(), names.end(), std::back_inserter(longer),
+               [&name](const std::string& each) { return each.starts_with(name); });
+  const bool has_one = std::any_of(longer.begin(), longer.end(), [&near](const std::string& each) {
+    return near.find(fmt::format("'{}'", each)) != std::string::npos;
+  });
+  if (!longer.empty() && longer.size() <= 4 && !has_one) {
+    near = fmt::format("; did you mean '{}'?", fmt::join(longer, "' or '"));
+  }
   for (const std::string& each : names) {  // the layer without its network, or of another
     if (near.empty() && each.substr(each.rfind('/') + 1) == last) {
       near = fmt::format("; did you mean '{}'?", each);

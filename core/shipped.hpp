@@ -19,6 +19,10 @@ std::vector<std::string> configs_above(const std::string& place);
 std::string find_shipped(const std::string& path, FileKind kind,
                          const std::vector<std::string>& configs);
 
+// A file that another file in `folder` names: there, else shipped; else where it was looked for.
+std::string find_named(const std::string& folder, const std::string& name, FileKind kind,
+                       const std::vector<std::string>& configs);
+
 // The names of a kind in all of `configs`, sorted.
 Words shipped_names(FileKind kind, const std::vector<std::string>& configs);
 

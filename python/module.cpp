@@ -215,13 +215,14 @@ void bind_evaluation(py::module_& m) {
 
 void bind_others(py::module_& m) {
   m.def("network", [](const ArchFile& file, const std::string& path, const py::dict& asked,
-                      const std::map<std::string, std::int64_t>& dims, std::int64_t batch) {
+                      const std::map<std::string, std::int64_t>& dims, std::int64_t batch,
+                      const Words& configs) {
     const Arch arch = file.arch();
     SearchRequest request = request_of(arch, asked);
     return interruptible([&](const std::atomic<bool>& stop) {
       request.options.stop = &stop;
       const NetworkSolution solution =
-          search_network(arch, read_network(path, {dims, batch, std::nullopt}), request);
+          search_network(arch, read_network(path, {dims, batch, std::nullopt}, configs), request);
       return std::pair{to_json(solution), to_text(solution)};
     });
   });

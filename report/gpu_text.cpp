@@ -44,7 +44,8 @@ std::string trust_text(const GpuSearchResult& result, GpuPrecision precision) {
   return fmt::format(
       "  {}: 9 of 10 {}measured times are expected within a factor of {:.2f}{}{}\n",
       calibration_source(calibration, precision), is_known ? "" : "of its ",
-      std::exp(calibration.error), is_shared ? ", which is wider as the fit is shared" : "",
+      std::exp(calibration.error),
+      is_shared ? ", widened because the fit is of another chip or precision" : "",
       is_known
           ? ""
           : fmt::format("; the first is outside of them ({} to {}): how far off it is is not known",

@@ -145,13 +145,13 @@ std::string forms_text(const std::vector<TriedForm>& forms) {
   std::vector<Row> rows;
   for (const TriedForm& tried : forms) {
     rows.push_back({to_string(tried.form), std::isfinite(tried.value)
-                                               ? fmt::format("{:.6g} a frame", tried.value)
+                                               ? fmt::format("{:.6g}", tried.value)
                                                : "does not fit"});
   }
   const auto best =
       std::min_element(forms.begin(), forms.end(),
                        [](const TriedForm& a, const TriedForm& b) { return a.value < b.value; });
-  return "forms of the layer, by the objective\n" + table(rows) +
+  return "objective per frame, by form of the layer\n" + table(rows) +
          (best->form.kind == FormKind::kBatch
               ? fmt::format("the figures above are of a batch of {} frames\n", best->form.count)
               : "");

@@ -10,6 +10,7 @@
 
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
+#include "core/shipped.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -52,7 +53,7 @@ WorkbookRow read_workbook(Reader& reader, const Node* node) {
 
 // Without its workload, which is read when the list itself is known to be right.
 std::optional<NetworkLayer> read_layer(Reader& reader, const Node& node,
-                                       const std::filesystem::path& folder) {
+                                       const std::filesystem::path& folder, const Words& configs) {
   const Fields fields = reader.fields(node, {"workload", "name", "count", "workbook"});
   const auto file = reader.text(fields.require("workload"), "the file of a workload");
   const auto name = reader.name(fields.find("name"));
@@ -60,7 +61,8 @@ std::optional<NetworkLayer> read_layer(Reader& reader, const Node& node,
   if (!file) {
     return std::nullopt;
   }
-  const std::filesystem::path path = folder / *file;
+  const std::filesystem::path path =
+      find_named(folder.string(), *file, FileKind::kWorkload, configs);
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     reader.error(fields.place("workload"), fmt::format("no such file: {}", quoted(path.string())));
@@ -104,7 +106,7 @@ void read_unpriced(Reader& reader, const Node* map, Network& network) {
   }
 }
 
-Network read_network(const Document& document) {
+Network read_network(const Document& document, const Words& configs) {
   Reader reader{document};
   const Fields fields = reader.fields(reader.root(), {"name", "layers", "streams", "unpriced"});
   Network network;
@@ -114,7 +116,8 @@ Network read_network(const Document& document) {
       list == nullptr ? std::vector<const Node*>{} : reader.items(*list, "a list of layers");
   std::set<std::string> names;
   for (const Node* item : items) {
-    auto layer = read_layer(reader, *item, std::filesystem::path{document.file}.parent_path());
+    auto layer =
+        read_layer(reader, *item, std::filesystem::path{document.file}.parent_path(), configs);
     if (layer && !names.insert(layer->name).second) {
       reader.error(*item, fmt::format("a second layer '{}'; give it a name of its own, or a count "
                                       "to the first",
@@ -184,12 +187,12 @@ std::int64_t Network::macs() const {
   return sum;
 }
 
-Network load_network(const std::string& path) {
-  return read_network(read_yaml(checked_file(path, {FileKind::kNetwork})));
+Network load_network(const std::string& path, const std::vector<std::string>& configs) {
+  return read_network(read_yaml(checked_file(path, {FileKind::kNetwork})), configs);
 }
 
 Network parse_network(const std::string& text, const std::string& filename) {
-  return read_network(parse_yaml(text, filename));
+  return read_network(parse_yaml(text, filename), {});
 }
 
 std::string print_network(const Network& network, const std::string& folder) {

@@ -64,9 +64,10 @@ struct Network {
   friend bool operator==(const Network&, const Network&) = default;
 };
 
-// Reads a network (docs/formats.md): names of workload files, relative to its own folder, with how
-// often each occurs. Throws ConfigError with all that is wrong with it, or with one of its layers.
-Network load_network(const std::string& path);
+// Reads a network (docs/formats.md): names of workload files, relative to its own folder or shipped
+// in one of `configs` (core/shipped.hpp), with how often each occurs. Throws ConfigError with all
+// that is wrong with it, or with one of its layers.
+Network load_network(const std::string& path, const std::vector<std::string>& configs = {});
 Network parse_network(const std::string& text, const std::string& filename);
 
 // The network for so many inputs at a time, each as the file has it: the batch of convolutions, the

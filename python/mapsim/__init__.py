@@ -25,7 +25,8 @@ from typing import (TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional,
 
 from . import _mapsim
 from ._errors import ConfigError, Diagnostic, Error, UnsupportedSearch
-from ._inputs import Arch, Workload, arch_of, shipped, text_of, workload_of, find
+from ._inputs import (Arch, Workload, arch_of, configs_folders, find, shipped, text_of,
+                      workload_of)
 from ._results import (Check, Evaluation, Front, Histogram, Kernels, NetworkResult, Result,
                        Simulation, frame)
 
@@ -72,7 +73,7 @@ def _takes_options(function: Any) -> Any:
     """Names the options and their defaults in the signature, for help() and for editors."""
     signature = inspect.signature(function)
     named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default,
-                               annotation=Options.__annotations__[name])
+                               annotation=Options.__annotations__[name].__forward_arg__)
              for name, default in _DEFAULTS.items()]
     function.__signature__ = signature.replace(
         parameters=[*list(signature.parameters.values())[:-1], *named])
@@ -173,7 +174,7 @@ def network(arch: Machine, path: Union[str, os.PathLike], dims: Optional[Mapping
     (8, 724406816)
     """
     text, told = _mapsim.network(arch_of(arch)._handle, find(path, "networks"), _asked(options),
-                                 dict(dims or {}), batch)
+                                 dict(dims or {}), batch, configs_folders())
     return NetworkResult(text, told)
 
 

@@ -12,7 +12,7 @@ from ._errors import ConfigError
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_ ./*^+-]*\Z")
 
 
-def _configs() -> List[str]:
+def configs_folders() -> List[str]:
     """Where the shipped files may be: here, then at and above this package."""
     here = ["configs"] if os.path.isdir("configs/arch") else []
     return here + _mapsim.configs_above(str(Path(__file__).resolve().parent))
@@ -52,8 +52,8 @@ def _flow(value: Any) -> str:
 
 def find(name: Union[str, os.PathLike], kind: str) -> str:
     """The file that a path or the name of a shipped file stands for."""
-    path = _mapsim.find(os.fspath(name), kind, _configs())
-    unknown = "" if os.path.exists(path) else _mapsim.unknown(path, kind, _configs())
+    path = _mapsim.find(os.fspath(name), kind, configs_folders())
+    unknown = "" if os.path.exists(path) else _mapsim.unknown(path, kind, configs_folders())
     if unknown:
         raise ConfigError(f"{path}: {unknown}", [(path, 0, 0, "", unknown, "")])
     return path
@@ -65,7 +65,7 @@ def shipped(kind: str = "workloads") -> List[str]:
     >>> "eyeriss" in shipped("arch")
     True
     """
-    return _mapsim.names(kind, _configs())
+    return _mapsim.names(kind, configs_folders())
 
 
 class Arch:

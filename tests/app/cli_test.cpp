@@ -197,7 +197,7 @@ TEST_F(CommandLine, EvaluatesAndSimulatesTheFormThatItFound) {
   EXPECT_EQ(Json::parse(simulated.out)["simulation"]["agrees"], true);
   const Outcome text = run("search " + engine + " square.yaml --objective latency");
   EXPECT_THAT(text.out, HasSubstr("proven optimal: none of the engine's"));
-  EXPECT_THAT(text.out, HasSubstr("forms of the layer, by the objective\n  direct "));
+  EXPECT_THAT(text.out, HasSubstr("objective per frame, by form of the layer\n  direct "));
   EXPECT_EQ(run("search " + engine + " square.yaml --even").code, 2);
 }
 

@@ -73,8 +73,8 @@ TEST(SearchOnGpu, SaysWhoseCalibrationItShares) {
   const std::string search = "search ARCH:h100_sxm.yaml LAYER:gemm/4096.yaml --precision f16 ";
   EXPECT_THAT(run(search + "--top 1").text,
               HasSubstr("calibrated on aiconfigurator_h200_bf16.csv, measured on h200 in "
-                        "bf16: 9 of 10 measured times are expected within a factor of 1.19, which "
-                        "is wider as the fit is shared\n"));
+                        "bf16: 9 of 10 measured times are expected within a factor of 1.19, "
+                        "widened because the fit is of another chip or precision\n"));
   const Json shared = Json::parse(run(search + "--top 1 --json").text)["calibration"];
   EXPECT_EQ(shared["fitted_from"], "aiconfigurator_h200_bf16.csv");
   EXPECT_EQ(shared["chip"], "h200");

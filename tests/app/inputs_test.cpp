@@ -228,6 +228,27 @@ TEST_F(WrongInputs, ThatAreNoNamesHaveANearestOne) {
               testing::StartsWith("./eyeriss: cannot be opened: No such file or directory"));
 }
 
+TEST_F(WrongInputs, ThatBeginAFewNamesAreGivenThese) {
+  EXPECT_EQ(complaint("search a100 gemm/4096"),
+            "a100: no such file, and an architecture of that name is not shipped; did you mean "
+            "'a100_40gb' or 'a100_80gb'?\n");
+}
+
+// Names work in campaigns and networks, too.
+TEST_F(WrongInputs, AreNotShippedFilesThatOtherFilesName) {
+  write("net.yaml", "name: net\nlayers:\n  - {workload: teaching/conv, count: 2}\n");
+  write("campaign.yaml",
+        "name: c\narchitectures: [{file: teaching}]\nworkloads: [teaching/gemm]\n"
+        "networks: [net.yaml]\nconstraints: [even]\n");
+  EXPECT_EQ(shell(fmt::format("'{}' network teaching net.yaml", MAPSIM_PROGRAM)), 0);
+  EXPECT_EQ(shell(fmt::format("'{}' sweep campaign.yaml --db c.sqlite", MAPSIM_PROGRAM)), 0);
+  EXPECT_THAT(file("stdout"), testing::HasSubstr("2 have a mapping"));
+  write("campaign.yaml", "name: c\narchitectures: [{file: teachin}]\nworkloads: [teaching/gem]\n");
+  const std::string wrong = complaint("sweep campaign.yaml --db c.sqlite");
+  EXPECT_THAT(wrong, testing::HasSubstr("teachin: cannot be opened"));
+  EXPECT_THAT(wrong, testing::HasSubstr("no such file: 'teaching/gem'"));
+}
+
 TEST_F(WrongInputs, OfInlineLayersShowThePlaceInWhatWasWritten) {
   for (const auto& [layer, expected] : std::vector<std::pair<std::string, std::string>>{
            {"--gemm 64x0x64", "gemm:1:4: gemm.n: '0' is too small; at least 1\n64x0x64\n   ^\n"},
@@ -266,6 +287,8 @@ TEST_F(WrongInputs, AreNotNeededForShippedFilesAndInlineLayers) {
   EXPECT_EQ(after_title(answer("roofline eyeriss gemm:512x512x512")),
             after_title(answer("roofline eyeriss --einsum 'Z[M][N] += A[M][K] * B[K][N]' "
                                "--dims M=512,N=512,K=512")));
+  EXPECT_THAT(answer("export cuda a100_40gb --gemm 512x512x512 --precision f16"),
+              testing::HasSubstr("__global__"));
   answer("search teaching --gemm 8x8x8 --save-mapping best.yaml");
   answer("eval teaching best.yaml --gemm 8x8x8");
   const std::string walked = answer("simulate teaching best.yaml --gemm 8x8x8");

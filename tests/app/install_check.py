@@ -27,6 +27,9 @@ def program_problems(prefix, source, root):
     if b"complete -o filenames -F _mapsim mapsim" not in (
             prefix / "share/bash-completion/completions/mapsim").read_bytes():
         yield "no completions"
+    for page in ("README.md", "docs/energy.md", "docs/formats.md", "docs/tutorials/nvdla.md"):
+        if not (prefix / "share/doc/mapsim" / page).is_file():
+            yield f"{page}, which messages and the README name, is not installed"
     configs = source / "configs"
     for shipped in sorted([*configs.rglob("*.yaml"), *configs.rglob("*.schema.json")]):
         copy = prefix / "share/mapsim" / shipped.relative_to(source)

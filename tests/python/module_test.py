@@ -61,6 +61,7 @@ def test_signatures_name_the_options():
     options = inspect.signature(mapsim.search).parameters
     assert list(options)[:3] == ["arch", "workload", "objective"]
     assert set(mapsim.Options.__annotations__) == set(options) - {"arch", "workload"}
+    assert options["objective"].annotation == "str"  # help() prints it as it is
     assert options["objective"].default == "energy"
     assert inspect.signature(mapsim.histogram).parameters["mappings"].default == 10_000
 

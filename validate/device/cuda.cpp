@@ -84,7 +84,7 @@ CudaDevice::CudaDevice(const std::string& library, int ordinal) {
   library_ = SharedLibrary::open(names, reasons);
   if (!library_) {
     throw DeviceError(fmt::format(
-        "no CUDA driver, so no GPU can be used ({}); replay=FILE validates on measurements that "
+        "no CUDA driver, so no GPU can be used ({}); --device replay=FILE takes measurements that "
         "were made elsewhere",
         reasons));
   }

@@ -210,7 +210,7 @@ TEST_F(ValidateCommand, SaysWhatIsMissing) {
   EXPECT_EQ(
       file("stderr"),
       "mapsim: no CUDA driver, so no GPU can be used (/nowhere/libcuda.so: cannot open shared "
-      "object file: No such file or directory); replay=FILE validates on measurements that "
+      "object file: No such file or directory); --device replay=FILE takes measurements that "
       "were made elsewhere\n");
   EXPECT_EQ(run("validate " + inputs, "sms=114"), 2);
   EXPECT_EQ(file("stderr"),
