@@ -88,6 +88,20 @@ TEST_F(InChromium, StepsByLinkKeyAndSlider) {
   EXPECT_THAT(noted("beyond"), StartsWith("step 48 of 48"));
 }
 
+// Milliseconds from step to step, as a reader asks for motion.
+TEST_F(InChromium, PlaysSlowerWhereTheReaderAsksForLessMotion) {
+  std::string html = page_html(small_page());
+  const std::string probe = R"(<script>
+    const f = document.getElementById('steps');
+    window.setInterval = (work, period) => { f.dataset.period = period; };
+    f.dispatchEvent(new KeyboardEvent('keydown', {key: ' ', bubbles: true}));
+    </script></body>)";
+  html.replace(html.rfind("</body>"), 7, probe);
+  write(html);
+  EXPECT_THAT(open("--dump-dom --force-prefers-reduced-motion"), HasSubstr("data-period=\"1000\""));
+  EXPECT_THAT(open("--dump-dom"), HasSubstr("data-period=\"350\""));
+}
+
 TEST_F(InChromium, DrawsTheStepperLightAndDark) {
   write(page_html(small_page()));
   open("--screenshot=light.png");
