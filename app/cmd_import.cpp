@@ -218,13 +218,14 @@ ImportedFiles import_accelforge(const ImportArguments& arguments) {
 std::string next_step(const ImportedFiles& imported, const std::string& folder) {
   std::string command = "next: mapsim search";
   std::size_t found = 0;
-  using Part = std::pair<const char*, const char*>;
-  for (const auto& [option, name] : {Part{"", "arch.yaml"}, Part{"", "workload.yaml"},
-                                     Part{"--constraints ", "constraints.yaml"}}) {
-    const auto is_named = [&name](const ImportedFile& file) { return file.name == name; };
+  using Part = std::pair<const char*, const char*>;  // an option, and the file that it takes
+  for (const Part& part : {Part{"", "arch.yaml"}, Part{"", "workload.yaml"},
+                           Part{"--constraints ", "constraints.yaml"}}) {
+    const auto is_named = [&part](const ImportedFile& file) { return file.name == part.second; };
     if (std::any_of(imported.files.begin(), imported.files.end(), is_named)) {
       ++found;
-      command += fmt::format(" {}{}", option, (std::filesystem::path{folder} / name).string());
+      command +=
+          fmt::format(" {}{}", part.first, (std::filesystem::path{folder} / part.second).string());
     }
   }
   return found >= 2 ? command + "\n" : "";
