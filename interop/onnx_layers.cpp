@@ -12,6 +12,7 @@
 #include "core/reader.hpp"
 #include "interop/onnx.hpp"
 #include "interop/onnx_ops.hpp"
+#include "workloads/operators.hpp"
 
 namespace mapsim {
 

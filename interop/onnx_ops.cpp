@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
-#include <sstream>
 #include <stdexcept>
 
 #include "core/diagnostic.hpp"
 #include "core/utf8.hpp"
 #include "workloads/gemm.hpp"
+#include "workloads/operators.hpp"
 
 namespace mapsim {
 
@@ -31,38 +29,6 @@ const std::map<std::string, OnnxOp>& layer_ops() {
                                                   {"MatMulInteger", {OnnxKind::kMatMul}},
                                                   {"QLinearMatMul", {OnnxKind::kMatMul, 0, 3}},
                                                   {"Einsum", {OnnxKind::kEinsum}}};
-  return kAll;
-}
-
-std::set<std::string> words(const char* text) {
-  std::istringstream stream{text};
-  return {std::istream_iterator<std::string>{stream}, {}};
-}
-
-const std::set<std::string>& streams() {
-  static const std::set<std::string> kAll = words(
-      "Abs Add And ArgMax ArgMin AveragePool BatchNormalization Cast "
-      "Ceil Clip Concat Cos CumSum DepthToSpace DequantizeLinear Div "
-      "DynamicQuantizeLinear Elu Equal Erf Exp Expand Floor Gather "
-      "GatherElements GatherND Gelu GlobalAveragePool GlobalMaxPool Greater "
-      "GreaterOrEqual HardSigmoid HardSwish InstanceNormalization LRN "
-      "LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax "
-      "LpNormalization LpPool Max MaxPool Mean MeanVarianceNormalization Min "
-      "Mish Mod Mul Neg Not OneHot Or PRelu Pad Pow QLinearAdd "
-      "QuantizeLinear Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean "
-      "ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Resize Round "
-      "ScatterElements ScatterND Selu Sigmoid Sign Sin Slice Softmax "
-      "Softplus Softsign SpaceToDepth Split Sqrt Sub Sum Tanh "
-      "BitCast BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastLike Celu CumProd GroupNormalization "
-      "Hardmax IsInf IsNaN RMSNormalization ReduceLogSum ReduceLogSumExp RotaryEmbedding Shrink "
-      "Swish Tan "
-      "ThresholdedRelu Tile TopK Transpose Trilu Upsample Where Xor");
-  return kAll;
-}
-const std::set<std::string>& views() {
-  static const std::set<std::string> kAll = words(
-      "Constant ConstantOfShape Dropout Flatten Identity Range Reshape Shape Size Squeeze "
-      "Unsqueeze");
   return kAll;
 }
 
@@ -148,14 +114,10 @@ OnnxOp find_onnx_op(const std::string& op) {
   if (const auto layer = layer_ops().find(op); layer != layer_ops().end()) {
     return layer->second;
   }
-  if (streams().contains(op)) {
-    return {OnnxKind::kStream};
-  }
-  return {views().contains(op) ? OnnxKind::kView : OnnxKind::kOther};
-}
-
-bool reads_what_it_writes(const std::string& op) {
-  return op == "Gather" || op == "GatherElements" || op == "GatherND" || op == "Slice";
+  const OpKind kind = op_kind(op);
+  return {kind == OpKind::kOther   ? OnnxKind::kOther
+          : kind == OpKind::kAlias ? OnnxKind::kView
+                                   : OnnxKind::kStream};
 }
 
 bool has_too_many_axes(const OnnxNode& node, const OnnxOp& op) {

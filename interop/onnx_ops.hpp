@@ -29,9 +29,6 @@ struct OnnxOp {
 };
 OnnxOp find_onnx_op(const std::string& op);
 
-// Whether it reads of its first operand no more than it writes: Gather, Slice.
-bool reads_what_it_writes(const std::string& op);
-
 // Convolutions of one or two axes; more are not known here.
 bool has_too_many_axes(const OnnxNode& node, const OnnxOp& op);
 

@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
-#include "workloads/load.hpp"
 #include "workloads/read_workload.hpp"
 
 namespace mapsim {
@@ -62,7 +60,9 @@ class ChainReader {
     const std::size_t before = reader_.errors();
     const Fields fields = reader_.fields(item, keys);
     const std::string name = reader_.name(fields.require("name")).value_or("");
-    std::optional<Workload> workload = read_workload_of(fields, name);
+    std::string file;
+    std::optional<Workload> workload =
+        read_layer_or_file(reader_, document_, fields, name, {}, file);
     if (!einsums_.insert(name).second) {
       reader_.error(fields.place("name"), fmt::format("a second einsum '{}'", name));
     } else if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) {
@@ -84,30 +84,6 @@ class ChainReader {
       read_operands(*in);
     }
     read_output(fields.find("out"));
-  }
-
-  std::optional<Workload> read_workload_of(const Fields& fields, const std::string& name) {
-    if (!fields.has("workload")) {
-      return read_layer(reader_, fields, name);
-    }
-    for (const std::string& key : layer_keys()) {
-      if (fields.has(key)) {
-        reader_.error(fields.place(key),
-                      fmt::format("'{}' is said by the file of 'workload'", key));
-      }
-    }
-    const auto file = reader_.text(fields.find("workload"), "the file of a workload");
-    if (!file) {
-      return std::nullopt;
-    }
-    const auto path = std::filesystem::path{document_.file}.parent_path() / *file;
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) {
-      reader_.error(fields.place("workload"),
-                    fmt::format("no such file: {}", quoted(path.string())));
-      return std::nullopt;
-    }
-    return load_workload(path.string());
   }
 
   void read_operands(const Node& in) {

@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
+#include "core/shipped.hpp"
 #include "workloads/conv.hpp"
 #include "workloads/einsum.hpp"
 #include "workloads/gemm.hpp"
@@ -30,7 +33,7 @@ const Words kRoleNames{"input", "weight", "output"};  // in the order of Role
 const Words kOperandRoles{"input", "weight"};
 
 // A form reads its part and gives a workload without name and widths, or reports why not.
-using Form = std::optional<Workload> (*)(Reader&, const Node&);
+using Form = std::optional<Workload> (*)(Reader&, const Node&, const LayerDefaults&);
 struct NamedForm {
   const char* key;
   Form read;
@@ -40,23 +43,24 @@ std::int64_t extent(Reader& reader, const Node* node) {
   return reader.integer(node, 1, kMaxExtent).value_or(1);
 }
 
-// VALUE for both axes, or [HEIGHT, WIDTH].
-std::optional<HeightWidth> read_pair(Reader& reader, const Node* node, std::int64_t least) {
-  if (node == nullptr) {
-    return std::nullopt;
+// An extent of an operand of so many axes that is known; 0: it is not.
+std::int64_t known_extent(const LayerDefaults& defaults, std::size_t operand, std::size_t axes,
+                          std::size_t axis) {
+  return operand < defaults.operands.size() && defaults.operands[operand].size() == axes
+             ? defaults.operands[operand][axis]
+             : 0;
+}
+
+// What the file says, else what is known.
+std::int64_t extent_or(Reader& reader, const Fields& fields, const LayerDefaults& defaults,
+                       const char* key, std::int64_t known) {
+  if (!fields.has(key) && !defaults.operands.empty()) {
+    if (known == 0) {
+      reader.error(fields.node(), fmt::format("'{}' does not follow from what it reads", key));
+    }
+    return std::max<std::int64_t>(1, known);
   }
-  if (node->kind != Node::Kind::kSequence) {
-    const std::optional<std::int64_t> value = reader.integer(node, least, kMaxExtent);
-    return value ? std::optional{HeightWidth{*value, *value}} : std::nullopt;
-  }
-  if (node->items.size() != 2) {
-    reader.error(*node,
-                 fmt::format("expected [height, width], not a list of {}", node->items.size()));
-    return std::nullopt;
-  }
-  const auto height = reader.integer(&node->items[0], least, kMaxExtent);
-  const auto width = reader.integer(&node->items[1], least, kMaxExtent);
-  return height && width ? std::optional{HeightWidth{*height, *width}} : std::nullopt;
+  return extent(reader, fields.require(key));
 }
 
 void read_padding(Reader& reader, const Fields& fields, ConvShape& shape) {
@@ -76,7 +80,13 @@ void read_padding(Reader& reader, const Fields& fields, ConvShape& shape) {
   }
 }
 
-void read_input(Reader& reader, const Fields& fields, ConvShape& shape) {
+void read_input(Reader& reader, const Fields& fields, const LayerDefaults& defaults,
+                ConvShape& shape) {
+  if (!fields.has("input") && !fields.has("output") && !defaults.operands.empty()) {
+    shape.input = {std::max<std::int64_t>(1, known_extent(defaults, 0, 4, 2)),
+                   std::max<std::int64_t>(1, known_extent(defaults, 0, 4, 3))};
+    return;  // `in_channels` says it where nothing is known
+  }
   if (fields.has("input") == fields.has("output")) {
     reader.error(fields.node(), fields.has("input") ? "give 'input' or 'output', not both"
                                                     : "missing key 'input' (or 'output')");
@@ -106,20 +116,23 @@ std::optional<Workload> made(Reader& reader, const Node& node, const Factory& fa
   }
 }
 
-std::optional<Workload> read_conv2d(Reader& reader, const Node& node) {
+std::optional<Workload> read_conv2d(Reader& reader, const Node& node,
+                                    const LayerDefaults& defaults) {
   const Fields fields =
       reader.fields(node, {"batch", "in_channels", "out_channels", "input", "output", "kernel",
                            "stride", "dilation", "padding", "groups", "bias", "stored"});
   const std::size_t before = reader.errors();
   ConvShape shape;
-  shape.batch = extent(reader, fields.find("batch"));
-  shape.in_channels = extent(reader, fields.require("in_channels"));
+  shape.batch = fields.has("batch") ? extent(reader, fields.find("batch"))
+                                    : std::max<std::int64_t>(1, known_extent(defaults, 0, 4, 0));
+  shape.in_channels =
+      extent_or(reader, fields, defaults, "in_channels", known_extent(defaults, 0, 4, 1));
   shape.out_channels = extent(reader, fields.require("out_channels"));
   shape.kernel = read_pair(reader, fields.require("kernel"), 1).value_or(shape.kernel);
   shape.stride = read_pair(reader, fields.find("stride"), 1).value_or(shape.stride);
   shape.dilation = read_pair(reader, fields.find("dilation"), 1).value_or(shape.dilation);
   read_padding(reader, fields, shape);
-  read_input(reader, fields, shape);
+  read_input(reader, fields, defaults, shape);
   shape.groups = extent(reader, fields.find("groups"));
   shape.bias = reader.boolean(fields.find("bias")).value_or(false);
   shape.stored = reader.integer(fields.find("stored"), 1, kMaxOperations);
@@ -133,17 +146,19 @@ std::optional<Workload> read_conv2d(Reader& reader, const Node& node) {
   return made(reader, node, [&shape] { return conv2d("", shape); });
 }
 
-std::optional<Workload> read_any_gemm(Reader& reader, const Node& node, bool batched) {
+std::optional<Workload> read_any_gemm(Reader& reader, const Node& node,
+                                      const LayerDefaults& defaults, bool batched) {
   const Fields fields = batched ? reader.fields(node, {"batch", "m", "n", "k"})
                                 : reader.fields(node, {"m", "n", "k", "bias"});
   const std::size_t before = reader.errors();
   GemmShape shape;
+  const std::size_t axes = batched ? 3 : 2;
   if (batched) {
-    shape.batch = extent(reader, fields.require("batch"));
+    shape.batch = extent_or(reader, fields, defaults, "batch", known_extent(defaults, 0, axes, 0));
   }
-  shape.m = extent(reader, fields.require("m"));
-  shape.n = extent(reader, fields.require("n"));
-  shape.k = extent(reader, fields.require("k"));
+  shape.m = extent_or(reader, fields, defaults, "m", known_extent(defaults, 0, axes, axes - 2));
+  shape.n = extent_or(reader, fields, defaults, "n", known_extent(defaults, 1, axes, axes - 1));
+  shape.k = extent_or(reader, fields, defaults, "k", known_extent(defaults, 0, axes, axes - 1));
   shape.bias = reader.boolean(fields.find("bias")).value_or(false);
   if (reader.errors() > before) {
     return std::nullopt;
@@ -151,11 +166,12 @@ std::optional<Workload> read_any_gemm(Reader& reader, const Node& node, bool bat
   return made(reader, node, [&shape] { return gemm("", shape); });
 }
 
-std::optional<Workload> read_gemm(Reader& reader, const Node& node) {
-  return read_any_gemm(reader, node, false);
+std::optional<Workload> read_gemm(Reader& reader, const Node& node, const LayerDefaults& defaults) {
+  return read_any_gemm(reader, node, defaults, false);
 }
-std::optional<Workload> read_batched_gemm(Reader& reader, const Node& node) {
-  return read_any_gemm(reader, node, true);
+std::optional<Workload> read_batched_gemm(Reader& reader, const Node& node,
+                                          const LayerDefaults& defaults) {
+  return read_any_gemm(reader, node, defaults, true);
 }
 
 std::vector<Dim> read_dims(Reader& reader, const Node& node) {
@@ -193,7 +209,7 @@ void read_operand_roles(Reader& reader, const Node* node, Workload& workload) {
   }
 }
 
-std::optional<Workload> read_einsum(Reader& reader, const Node& node) {
+std::optional<Workload> read_einsum(Reader& reader, const Node& node, const LayerDefaults&) {
   const Fields fields = reader.fields(node, {"equation", "dims", "roles"});
   const std::size_t before = reader.errors();
   const Node* equation = fields.require("equation");
@@ -222,33 +238,38 @@ constexpr std::array kForms{NamedForm{"conv2d", read_conv2d}, NamedForm{"gemm", 
                             NamedForm{"batched_gemm", read_batched_gemm},
                             NamedForm{"einsum", read_einsum}};
 
-void read_precision(Reader& reader, const Node* node, Workload& workload) {
+// `tensors`: names that a tensor may go by beside its role.
+Precision read_widths(Reader& reader, const Node& node, Words keys) {
   Precision precision;
-  if (node != nullptr) {
-    Words keys = names_of(workload.tensors);
-    const std::size_t tensors = keys.size();
-    keys.insert(keys.end(), kRoleNames.begin(), kRoleNames.end());
-    keys.emplace_back("partial");
-    const Fields fields = reader.fields(*node, keys);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto bits = reader.quantity(fields.find(keys[i]), parse_size);
-      if (!bits) {
-        continue;
-      }
-      if (*bits > kMaxElementBits) {
-        reader.error(fields.place(keys[i]),
-                     fmt::format("wider than {} b", kMaxElementBits.count()));
-      } else if (i < tensors) {
-        precision.tensors[keys[i]] = *bits;
-      } else if (i < tensors + kRoleNames.size()) {
-        precision.roles[static_cast<Role>(i - tensors)] = *bits;
-      } else {
-        precision.partial = *bits;
-      }
+  const std::size_t tensors = keys.size();
+  keys.insert(keys.end(), kRoleNames.begin(), kRoleNames.end());
+  keys.emplace_back("partial");
+  const Fields fields = reader.fields(node, keys);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto bits = reader.quantity(fields.find(keys[i]), parse_size);
+    if (!bits) {
+      continue;
+    }
+    if (*bits > kMaxElementBits) {
+      reader.error(fields.place(keys[i]), fmt::format("wider than {} b", kMaxElementBits.count()));
+    } else if (i < tensors) {
+      precision.tensors[keys[i]] = *bits;
+    } else if (i < tensors + kRoleNames.size()) {
+      precision.roles[static_cast<Role>(i - tensors)] = *bits;
+    } else {
+      precision.partial = *bits;
     }
   }
-  if (!apply(precision, workload)) {
-    reader.error(*node, "partial sums are narrower than the output");
+  return precision;
+}
+
+void read_own_precision(Reader& reader, const Fields& fields, const Precision& otherwise,
+                        Workload& workload) {
+  const Node* node = fields.find("precision");
+  if (!apply(node == nullptr ? otherwise : read_widths(reader, *node, names_of(workload.tensors)),
+             workload)) {
+    reader.error(node == nullptr ? fields.node() : *node,
+                 "partial sums are narrower than the output");
   }
 }
 
@@ -305,7 +326,30 @@ Words layer_keys() {
   return keys;
 }
 
-std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const std::string& name) {
+Precision read_default_precision(Reader& reader, const Node* node) {
+  return node == nullptr ? Precision{} : read_widths(reader, *node, {});
+}
+
+std::optional<HeightWidth> read_pair(Reader& reader, const Node* node, std::int64_t least) {
+  if (node == nullptr) {
+    return std::nullopt;
+  }
+  if (node->kind != Node::Kind::kSequence) {
+    const std::optional<std::int64_t> value = reader.integer(node, least, kMaxExtent);
+    return value ? std::optional{HeightWidth{*value, *value}} : std::nullopt;
+  }
+  if (node->items.size() != 2) {
+    reader.error(*node,
+                 fmt::format("expected [height, width], not a list of {}", node->items.size()));
+    return std::nullopt;
+  }
+  const auto height = reader.integer(&node->items[0], least, kMaxExtent);
+  const auto width = reader.integer(&node->items[1], least, kMaxExtent);
+  return height && width ? std::optional{HeightWidth{*height, *width}} : std::nullopt;
+}
+
+std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const std::string& name,
+                                   const LayerDefaults& defaults) {
   std::optional<Workload> workload;
   int forms = 0;
   for (const NamedForm& form : kForms) {
@@ -314,7 +358,7 @@ std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const s
     }
     ++forms;
     if (const Node* node = fields.find(form.key)) {
-      workload = form.read(reader, *node);
+      workload = form.read(reader, *node, defaults);
     }
   }
   if (forms != 1 && fields.node().kind == Node::Kind::kMap) {
@@ -322,10 +366,35 @@ std::optional<Workload> read_layer(Reader& reader, const Fields& fields, const s
   }
   if (workload) {
     workload->name = name;
-    read_precision(reader, fields.find("precision"), *workload);
+    read_own_precision(reader, fields, defaults.precision, *workload);
     read_density(reader, fields.find("density"), *workload);
   }
   return workload;
+}
+
+std::optional<Workload> read_layer_or_file(Reader& reader, const Document& document,
+                                           const Fields& fields, const std::string& name,
+                                           const LayerDefaults& defaults, std::string& path) {
+  if (!fields.has("workload")) {
+    return read_layer(reader, fields, name, defaults);
+  }
+  for (const std::string& key : layer_keys()) {
+    if (fields.has(key)) {
+      reader.error(fields.place(key), fmt::format("'{}' is said by the file of 'workload'", key));
+    }
+  }
+  const auto file = reader.text(fields.find("workload"), "the file of a workload");
+  if (!file) {
+    return std::nullopt;
+  }
+  path = find_named(std::filesystem::path{document.file}.parent_path().string(), *file,
+                    FileKind::kWorkload, defaults.configs);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    reader.error(fields.place("workload"), fmt::format("no such file: {}", quoted(path)));
+    return std::nullopt;
+  }
+  return load_workload(path);
 }
 
 Workload load_workload(const std::string& path) {

@@ -7,10 +7,12 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "core/file_kind.hpp"
 #include "core/reader.hpp"
 #include "core/shipped.hpp"
+#include "workloads/graph_load.hpp"
 #include "workloads/load.hpp"
 
 namespace mapsim {
@@ -106,9 +108,34 @@ void read_unpriced(Reader& reader, const Node* map, Network& network) {
   }
 }
 
+// A graph says all that a list does.
+Network read_as_graph(Reader& reader, const Document& document, const Fields& fields,
+                      const Words& configs) {
+  for (const char* key : {"layers", "streams", "unpriced"}) {
+    if (fields.has(key)) {
+      reader.error(fields.place(key), fmt::format("'{}' or 'graph', not both", key));
+    }
+  }
+  const std::string name = reader.name(fields.require("name")).value_or("");
+  NetworkGraph graph = read_graph(reader, document, fields, configs);
+  reader.finish();
+  return network_of(name, std::move(graph));
+}
+
 Network read_network(const Document& document, const Words& configs) {
   Reader reader{document};
-  const Fields fields = reader.fields(reader.root(), {"name", "layers", "streams", "unpriced"});
+  Words keys{"name", "layers", "streams", "unpriced"};
+  const Words more = graph_keys();
+  keys.insert(keys.end(), more.begin(), more.end());
+  const Fields fields = reader.fields(reader.root(), keys);
+  if (fields.has("graph")) {
+    return read_as_graph(reader, document, fields, configs);
+  }
+  for (const char* key : {"inputs", "outputs", "precision"}) {
+    if (fields.has(key)) {
+      reader.error(fields.place(key), fmt::format("'{}' is for a network with 'graph'", key));
+    }
+  }
   Network network;
   network.name = reader.name(fields.require("name")).value_or("");
   const Node* list = fields.has("streams") ? fields.find("layers") : fields.require("layers");

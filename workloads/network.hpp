@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "workloads/graph.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -60,6 +61,7 @@ struct Network {
   std::map<std::string, std::int64_t> unpriced{};  // operators that nothing is known of: how many
   std::int64_t batch = 1;                          // inferences that run together
   std::vector<std::string> warnings{};             // what may have been misread, of a model
+  std::optional<NetworkGraph> graph{};  // what all of this is the sum of; a list has none
   std::int64_t macs() const;
   friend bool operator==(const Network&, const Network&) = default;
 };
@@ -69,6 +71,9 @@ struct Network {
 // that is wrong with it, or with one of its layers.
 Network load_network(const std::string& path, const std::vector<std::string>& configs = {});
 Network parse_network(const std::string& text, const std::string& filename);
+
+// The layers, streams and unpriced operators of a graph, equal ones once.
+Network network_of(std::string name, NetworkGraph graph);
 
 // The network for so many inputs at a time, each as the file has it: the batch of convolutions, the
 // rows of matrix products and the batch of batched ones grow, and with them what streams move;

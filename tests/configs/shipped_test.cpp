@@ -92,7 +92,84 @@ TEST(ShippedNetworks, AddUpToTheirMacs) {
                   testing::HasSubstr("Occurs " + times(layer.count) + ". "));
     }
   }
+  names.insert("graphs");  // a folder, below
   EXPECT_EQ(yaml_files(kConfigs / "networks"), names);
+}
+
+// Of a graph: multiply-accumulates, and parameters as published. `folded`: channels whose batch
+// normalisation the file folds: two published parameters are one bias.
+struct GraphFigures {
+  std::string name;
+  std::int64_t macs, parameters, folded;
+};
+const std::vector<GraphFigures> kGraphs{
+    // torchvision's table of models: 25,557,032 and 3,504,872 and 86,567,656 and 1,235,496; 4.09,
+    // 0.3,
+    // 17.56 and 0.35 G.
+    {"resnet50", 4'089'184'256, 25'557'032, 26'560},
+    {"mobilenet_v2", 300'774'272, 3'504'872, 17'056},
+    {"vit_b16", 196LL * 768 * 768 + base_layers(197) + 768 * 1000, 86'567'656, 0},
+    {"squeezenet", 349'151'936, 1'235'496, 0},
+    // The weights of BVLC's model without the auxiliary classifiers; the paper: 1.5 G, 6.8 M.
+    {"googlenet", 1'582'671'872, 6'998'552, 0},
+    // bert-base-uncased with its pooler.
+    {"bert_base_128", base_layers(128) + 768 * 768, 109'482'240, 0},
+    {"bert_base_384", base_layers(384) + 768 * 768, 109'482'240, 0},
+    // Of 8,030,261,248 parameters 32 blocks have all but 128,256 words in, as many out, and a norm.
+    {"llama3_8b_decoder", 218'112'000 - 2 * 4096 + 2LL * 32 * 2048 * 128,
+     (8'030'261'248 - 2 * 128'256LL * 4096 - 4096) / 32, 0},
+    // 66 M (the paper); a bias beside each of the two products of a step, as frameworks have it.
+    {"lstm_ptb", 700LL * (2 * 6000 * 3000 + 15'000'000), 66'034'000, 0},
+};
+
+TEST(ShippedGraphs, HaveThePublishedOperationsAndParameters) {
+  std::set<std::string> names;
+  for (const GraphFigures& figures : kGraphs) {
+    const Network network = load_network(kConfigs / "networks/graphs" / (figures.name + ".yaml"));
+    EXPECT_EQ(network.name, figures.name);
+    EXPECT_EQ(network.macs(), figures.macs) << network.name;
+    EXPECT_EQ(network.graph.value().parameters() + figures.folded, figures.parameters)
+        << network.name;
+    EXPECT_TRUE(network.unpriced.empty()) << network.name;
+    names.insert(figures.name);
+  }
+  EXPECT_EQ(yaml_files(kConfigs / "networks/graphs"), names);
+}
+
+// Of the same network: the same layers, equally often.
+TEST(ShippedGraphs, HaveTheLayersOfTheLists) {
+  const auto layers = [](const std::string& name) {
+    std::map<std::string, std::int64_t> counts;
+    for (const NetworkLayer& layer :
+         load_network(kConfigs / "networks" / (name + ".yaml")).layers) {
+      std::string shape = layer.workload.equation();
+      for (const Dim& dim : layer.workload.dims) {
+        shape += " " + dim.name + "=" + std::to_string(dim.bound);
+      }
+      counts[shape] += layer.count;
+    }
+    return counts;
+  };
+  for (const char* name : {"resnet50", "mobilenet_v2", "vit_b16"}) {
+    EXPECT_EQ(layers(std::string{"graphs/"} + name), layers(name)) << name;
+  }
+}
+
+// A residual block of ResNet-50 and a module of GoogLeNet: who reads what.
+TEST(ShippedGraphs, KeepTheirEdges) {
+  const NetworkGraph resnet = *load_network(kConfigs / "networks/graphs/resnet50.yaml").graph;
+  const GraphLinks links = links_of(resnet);
+  const std::size_t sum = resnet.find_tensor("conv2_1_sum").value();
+  ASSERT_EQ(links.readers[sum].size(), 2U);
+  EXPECT_EQ(resnet.nodes[links.readers[sum][0]].name, "conv2.1.a");
+  EXPECT_EQ(resnet.nodes[links.readers[sum][1]].name, "conv2.1.sum");
+  std::int64_t several = 0;
+  for (const auto& readers : links.readers) {
+    several += readers.size() > 1 ? 1 : 0;
+  }
+  EXPECT_EQ(several, 16);  // the input of each block
+  const NetworkGraph google = *load_network(kConfigs / "networks/graphs/googlenet.yaml").graph;
+  EXPECT_EQ(links_of(google).readers[google.find_tensor("pool2").value()].size(), 4U);
 }
 
 TEST(ShippedNetworks, HaveEveryLayerOfTheirFolders) {
