@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -181,7 +182,12 @@ std::string nearest_file(const std::string& path, const std::vector<std::string>
         paths.push_back(entry.path());
       }
     }
-    std::sort(paths.begin(), paths.end());
+    // Of equal names the one that is less deep comes first.
+    const auto place = [](const fs::path& each) {
+      return std::pair{std::distance(each.begin(), each.end()), each};
+    };
+    std::sort(paths.begin(), paths.end(),
+              [&place](const fs::path& a, const fs::path& b) { return place(a) < place(b); });
     for (const fs::path& each : paths) {
       names.push_back(each.stem().string());
     }

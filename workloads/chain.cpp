@@ -18,14 +18,6 @@ namespace {
 // Words of mapping trees, which no einsum can have as its name.
 const Words kReserved{"sequence", "group"};
 
-std::int64_t points_of(const Workload& workload, const Rank& rank) {
-  std::int64_t points = 1;
-  for (const Term& term : rank.terms) {
-    points += term.coefficient * (workload.dims[term.dim].bound - 1);
-  }
-  return points;
-}
-
 class ChainReader {
  public:
   explicit ChainReader(const Document& document) : document_{document}, reader_{document} {}
@@ -153,7 +145,7 @@ class ChainReader {
         continue;
       }
       const std::int64_t size = producer.dims[out.ranks[r].terms[0].dim].bound;
-      const std::int64_t read = points_of(reader, in.ranks[r]);
+      const std::int64_t read = points_along(reader, in.ranks[r]);
       std::int64_t stride = 1;  // what a stride leaves over at the end is made and not read
       for (const Term& term : in.ranks[r].terms) {
         stride = std::max(stride, term.coefficient);

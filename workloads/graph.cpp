@@ -100,11 +100,7 @@ Extents shape_of(const Workload& workload, TensorId tensor) {
   const std::optional<LayerView> view = view_layer(workload);
   Extents shape;
   for (const Rank& rank : workload.tensors[tensor].ranks) {
-    std::int64_t points = 1;
-    for (const Term& term : rank.terms) {
-      points += term.coefficient * (workload.dims[term.dim].bound - 1);
-    }
-    shape.push_back(points);
+    shape.push_back(points_along(workload, rank));
   }
   if (!view || !view->convolution || tensor == view->weight) {
     return shape;

@@ -391,7 +391,7 @@ std::optional<Workload> read_layer_or_file(Reader& reader, const Document& docum
                     FileKind::kWorkload, defaults.configs);
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    reader.error(fields.place("workload"), fmt::format("no such file: {}", quoted(path)));
+    reader.error(fields.place("workload"), fmt::format("no such file: {}", mapsim::quoted(path)));
     return std::nullopt;
   }
   return load_workload(path);

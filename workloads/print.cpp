@@ -168,4 +168,32 @@ std::string print_workload(const Workload& workload) {
                      fmt::join(roles, ", "), tail_of(workload));
 }
 
+std::string print_chain(const EinsumChain& chain) {
+  std::string text = fmt::format("name: {}\nchain:\n", chain.name);
+  for (std::size_t e = 0; e < chain.einsums.size(); ++e) {
+    const Workload& einsum = chain.einsums[e];
+    std::string layer = print_layer(einsum);
+    for (std::size_t at = layer.find('\n'); at + 1 < layer.size(); at = layer.find('\n', at + 1)) {
+      layer.insert(at + 1, "    ");
+    }
+    text += "  - " + layer;
+    std::vector<std::string> operands;
+    for (const TensorId t : einsum.tensors.ids()) {
+      const std::string& name = chain.names[e][t];
+      if (name == fmt::format("{}.{}", einsum.name, einsum.tensors[t].name)) {
+        continue;
+      }
+      if (t == einsum.output()) {
+        text += fmt::format("    out: {}\n", name);
+      } else {
+        operands.push_back(fmt::format("{}: {}", einsum.tensors[t].name, name));
+      }
+    }
+    if (!operands.empty()) {
+      text += fmt::format("    in: {{{}}}\n", fmt::join(operands, ", "));
+    }
+  }
+  return text;
+}
+
 }  // namespace mapsim

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "workloads/chain.hpp"
 #include "workloads/workload.hpp"
 
 namespace mapsim {
@@ -14,5 +15,8 @@ std::string print_workload(const Workload& workload);
 // The same as conv2d, gemm or batched_gemm where the workload is one, so that people can edit it;
 // nothing is lost then. Else as an einsum.
 std::string print_layer(const Workload& workload);
+
+// A chain as YAML: parse_chain() reads back its einsums, names and intermediates.
+std::string print_chain(const EinsumChain& chain);
 
 }  // namespace mapsim

@@ -89,4 +89,12 @@ std::optional<TensorId> Workload::find_tensor(const std::string& tensor_name) co
   return std::nullopt;
 }
 
+std::int64_t points_along(const Workload& workload, const Rank& rank) {
+  std::int64_t points = 1;
+  for (const Term& term : rank.terms) {
+    points += term.coefficient * (workload.dims[term.dim].bound - 1);
+  }
+  return points;
+}
+
 }  // namespace mapsim

@@ -81,4 +81,7 @@ struct Workload {
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
+// Points along a rank that the whole einsum touches.
+std::int64_t points_along(const Workload& workload, const Rank& rank);
+
 }  // namespace mapsim
