@@ -106,17 +106,18 @@ std::string verdict_text(const check::Certificate& certificate, const check::Ver
                         verdict.walked ? ", walked step by step" : "");
   }
   if (certificate.rules.schedules) {
-    return text + fmt::format(
-                      "  the engine has {} schedules in {} forms of the layer\n"
-                      "  none of them is better: {} forms whatever the schedule, {} by looking at "
-                      "every one\nchecked in {}\n",
-                      grouped(verdict.schedules), grouped(verdict.forms), grouped(verdict.by_floor),
-                      grouped(verdict.forms - verdict.by_floor), scaled(verdict.seconds, "s"));
+    return text +
+           fmt::format(
+               "  the engine has {} schedules in {} forms of the layer\n"
+               "  none of them is better: {} forms by a bound for any schedule, {} by evaluating "
+               "every one\nchecked in {}\n",
+               grouped(verdict.schedules), grouped(verdict.forms), grouped(verdict.by_floor),
+               grouped(verdict.forms - verdict.by_floor), scaled(verdict.seconds, "s"));
   }
   text += fmt::format(
       "  the mapspace has {}{} spatial unrollings\n"
-      "  none of them has a better mapping: {} whatever the tiles, {} even if every tile had its\n"
-      "  room for itself, {} by a search that found nothing\n",
+      "  none of them has a better mapping: {} by a bound for any tiles, {} by a bound that gives\n"
+      "  each tensor all capacity, {} by a label search that found none\n",
       verdict.counted ? "as many mappings as stated, in " : "",
       grouped(verdict.by_floor + verdict.by_relaxation + verdict.by_replay),
       grouped(verdict.by_floor), grouped(verdict.by_relaxation), grouped(verdict.by_replay));

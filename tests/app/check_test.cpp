@@ -65,8 +65,8 @@ rules:
 how it was checked:
   the mapping lies in the mapspace, fits, and costs what is claimed, walked step by step
   the mapspace has as many mappings as stated, in 27 spatial unrollings
-  none of them has a better mapping: 27 whatever the tiles, 0 even if every tile had its
-  room for itself, 0 by a search that found nothing
+  none of them has a better mapping: 27 by a bound for any tiles, 0 by a bound that gives
+  each tensor all capacity, 0 by a label search that found none
 checked in T; states: 0; labels: 0
 )");
 }
@@ -91,8 +91,8 @@ rules:
 how it was checked:
   the mapping lies in the mapspace, fits, and costs what is claimed
   the mapspace has 160 spatial unrollings
-  none of them has a better mapping: 160 whatever the tiles, 0 even if every tile had its
-  room for itself, 0 by a search that found nothing
+  none of them has a better mapping: 160 by a bound for any tiles, 0 by a bound that gives
+  each tensor all capacity, 0 by a label search that found none
 checked in T; states: 0; labels: 0
 )");
   EXPECT_EQ(run("check proof.yaml --json"), 0);
