@@ -377,7 +377,8 @@ class Checker {
 
   // None is better than the bound; where that is the optimum and ties count, none is faster.
   Frontier below(const Claim& claim) const {
-    if (certificate_.goal.kind == Goal::Kind::kTies && !exceeds(claim.bound, certificate_.value)) {
+    if (certificate_.goal.kind == Goal::Kind::kTies && !certificate_.points.empty() &&
+        !exceeds(claim.bound, certificate_.value)) {
       return points_frontier();
     }
     return {{{claim.bound, 0}}, false, 0};
