@@ -181,8 +181,7 @@ class ComponentReader {
             node_, fmt::format("{} has no size, so that no table has an energy for it", out_.name));
         return;
       }
-      const Bits capacity{std::isfinite(out_.size) ? static_cast<std::int64_t>(out_.size)
-                                                   : std::int64_t{0}};
+      const Bits capacity{std::isfinite(out_.size) ? forge_count(out_.size) : std::int64_t{0}};
       const Figure energy = storage_energy(technology, out_.kind, capacity);
       for (Action& action : actions_) {
         action.energy = action.energy.value_or(energy.value * 1e-12 * action.bits);
@@ -194,7 +193,7 @@ class ComponentReader {
     } else if (!memory && has(word, "mac")) {
       const auto width = [this](const char* key, std::int64_t otherwise) {
         const double bits = attribute(key);
-        return Bits{bits >= 1 ? static_cast<std::int64_t>(bits) : otherwise};
+        return Bits{bits >= 1 ? forge_count(bits) : otherwise};
       };
       const Bits operand = width("multiplier_width", 8);
       const OwnMac mac = own_mac(technology, klass(), operand, width("adder_width", 16));

@@ -108,14 +108,14 @@ class ForgeMachineReader {
     Storage storage;
     storage.name = memory.name;
     if (std::isfinite(memory.size)) {
-      storage.capacity.shared = Bits{static_cast<std::int64_t>(memory.size)};
+      storage.capacity.shared = Bits{forge_count(memory.size)};
     }
     storage.streamed = true;  // the time of an einsum is that of its busiest component
     storage.kind = memory.kind;
     const Held held = read_held(node);
     const double scale = scale_of(node, memory, held.maybe);
     if (storage.capacity.shared) {
-      storage.capacity.shared = Bits{static_cast<std::int64_t>(std::floor(memory.size / scale))};
+      storage.capacity.shared = Bits{forge_count(memory.size / scale)};
     }
     const auto per_bit = [scale](double joules) { return PicojoulesPerBit{joules * 1e12 * scale}; };
     storage.energy = {per_bit(memory.read_energy), per_bit(memory.write_energy),
@@ -267,7 +267,7 @@ class ForgeMachineReader {
       Fanout fanout;
       fanout.name = of + "_" + reader_.name(fields.require("name")).value_or("");
       const Node* size = fields.require("fanout");
-      fanout.x = size == nullptr ? 1 : static_cast<std::int64_t>(number(*size));
+      fanout.x = size == nullptr ? 1 : forge_count(number(*size));
       if (fanout.x < 1) {
         reader_.error(*size, "a fanout has at least one instance");
         fanout.x = 1;

@@ -85,7 +85,7 @@ void ForgeRules::limit_by(const Node& comparison, const std::string& whose,
     reader_.error(*sign, fmt::format("an operator {} is not known here", quoted(sign->text)));
     return;
   }
-  const auto bound = static_cast<std::int64_t>(read_forge_number(reader_, *value, names_));
+  const auto bound = forge_count(read_forge_number(reader_, *value, names_));
   for (std::size_t d = 0; d < limits.size(); ++d) {
     if (((dims.surely >> d) & 1U) == 0) {
       continue;

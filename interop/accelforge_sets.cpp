@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -265,6 +266,13 @@ double read_forge_number(Reader& reader, const Node& node, const ForgeNames& nam
     reader.error(node, error.offset(), error.what());
     return 1;
   }
+}
+
+std::int64_t forge_count(double number) {
+  constexpr double kMost = kMaxInteger;
+  return std::isnan(number)
+             ? 0
+             : static_cast<std::int64_t>(std::clamp(std::floor(number), -kMost, kMost));
 }
 
 ForgeSet read_forge_set(Reader& reader, const Node& node, const ForgeNames& names,

@@ -39,6 +39,9 @@ double evaluate_number(const std::string& text, const ForgeNames& names);
 
 // The same of a scalar; what is wrong goes to the reader, and the value is 1, or `otherwise`.
 double read_forge_number(Reader& reader, const Node& node, const ForgeNames& names);
+// A number as a count: rounded down, and no further from 0 than 2^53, beyond which nothing is
+// counted.
+std::int64_t forge_count(double number);
 ForgeSet read_forge_set(Reader& reader, const Node& node, const ForgeNames& names,
                         const ForgeSet& otherwise = {});
 

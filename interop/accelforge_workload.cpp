@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/arithmetic.hpp"
 #include "interop/accelforge.hpp"
 #include "interop/accelforge_accesses.hpp"
 #include "interop/foreign_yaml.hpp"
@@ -203,12 +204,12 @@ class ForgeWorkloadReader {
   }
 
   static std::int64_t extent(const ForgeIndex& index, const Bounds& bounds) {
-    std::int64_t reach = 1;
+    double reach = 1;
     for (const auto& [coefficient, name] : forge_terms(index.expression).value_or(ForgeTerms{})) {
       const auto bound = bounds.find(name);
-      reach += coefficient * ((bound == bounds.end() ? 1 : bound->second) - 1);
+      reach += real(coefficient) * real((bound == bounds.end() ? 1 : bound->second) - 1);
     }
-    return reach;
+    return forge_count(reach);
   }
 
   void add_tensor(const ForgeEntry& entry, const ForgeAccess& access, const Bounds& bounds,
@@ -231,7 +232,7 @@ class ForgeWorkloadReader {
         }
       }
       tensor.ranks.push_back(std::move(rank));
-      tensor.size *= extent(index, bounds);
+      tensor.size = forge_count(real(tensor.size) * real(extent(index, bounds)));
     }
     einsum.names.dims_of.push_back(indexed);
     einsum.tensors.push_back(std::move(tensor));

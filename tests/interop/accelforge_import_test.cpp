@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/diagnostic.hpp"
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "interop/accelforge.hpp"
@@ -110,6 +111,23 @@ TEST(ForgeImport, ReadsAMachineInSetsOfRoles) {
   EXPECT_THAT(rows.x_dims.gemm_axes, ElementsAre(GemmAxis::kN));
   EXPECT_DOUBLE_EQ(arch.compute.energy.count(), 0.5);
   EXPECT_THAT(import.notes, Contains(HasSubstr("Sums holds 3 times the bits of a value")));
+}
+
+// Sizes and extents whose integers would overflow: found by fuzzing.
+TEST(ForgeImport, CountsNothingBeyondTwoToThe53) {
+  std::string machine = kMachine;
+  machine.replace(machine.find("1024 * 8"), 8, "2 ** 300");
+  const ForgeImport vast = parse_accelforge(machine, "vast.yaml");
+  EXPECT_EQ(vast.arch->levels[LevelId{1}].capacity.shared, Bits{std::int64_t{1} << 53});
+  std::string products = kProducts;
+  products.replace(products.find("M: 8, N0: 4"), 11, "M: 2 ** 52, N0: 2 ** 52");
+  EXPECT_THAT(parse_accelforge(kMachine + products, "long.yaml").notes,
+              Contains(HasSubstr("T1 is left out: ")));
+  const std::string wide = "fanout: 4";
+  machine = kMachine;
+  machine.replace(machine.find(wide), wide.size(), "fanout: 2 ** 80");
+  EXPECT_EQ(parse_accelforge(machine, "wide.yaml").arch->fanouts[FanoutId{0}].x,
+            std::int64_t{1} << 53);
 }
 
 TEST(ForgeImport, MakesANetworkOfAChain) {
