@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "costmodel/evaluate.hpp"
 #include "costmodel/mapping_text.hpp"
 #include "costmodel/reference/loop_walk.hpp"
+#include "costmodel/timing/array.hpp"
 #include "tests/costmodel/case_text.hpp"
 #include "tests/costmodel/random_case.hpp"
 #include "workloads/load.hpp"
@@ -180,13 +182,13 @@ TEST(SystolicTiming, IsTheSumOverFoldsWalkedOneByOne) {
 
 // A 4 x 6 array of MACs with a register for what stays, on a GEMM of M 10, N 15, K 9.
 Problem gemm_problem(const std::string& stays, const std::string& timing,
-                     const std::string& bandwidth = "") {
+                     const std::string& bandwidth = "", const std::string& capacity = "2 B") {
   const std::string arch =
       "name: array\nnodes:\n  - storage: DRAM\n    capacity: unlimited\n" + bandwidth +
       "    energy: {read: 1 pJ/B, write: 1 pJ/B}\n"
       "  - fanout: Array\n    x: 6\n    y: 4\n    spatial_reduction: true\n"
-      "  - storage: Register\n    capacity: 2 B\n    keep: [" +
-      stays +
+      "  - storage: Register\n    capacity: " +
+      capacity + "\n    keep: [" + stays +
       "]\n    double_buffered: true\n    energy: {read: 0 pJ/B, write: 0 pJ/B}\n"
       "  - compute: MAC\n    energy: 1 pJ\n    timing: " +
       timing + "\n";
@@ -308,6 +310,51 @@ TEST(SystolicTiming, SaysWhatAPortKeepsWaiting) {
   EXPECT_EQ(latency.compute.total() + latency.stall, latency.steady);
   EXPECT_EQ(latency.resources.front().time, Cycles{4 + 8 * 10 + (10 + 4 + 6 - 2)});
   EXPECT_NE(latency.bottleneck, 0U);
+}
+
+// Tiles of weights that come late show the cycles that shifting them in takes, where weights are
+// most of what the port brings: 135 B of them beside 3 * 18 B of inputs, or 3 * 90 B.
+TEST(SystolicTiming, ShowsTheLoadOfTilesThatComeLate) {
+  const std::string both = "{model: systolic, overlap: {stationary_load: true, drain: true}}";
+  const Problem slow = gemm_problem("weight", both, "    bandwidth: {read: 1 B/cycle}\n");
+  const Latency inputs = cost_of(slow, kWeights).latency;
+  EXPECT_EQ(inputs.steady, Cycles{135 + 3 * 90 + 2 * 150});
+  EXPECT_EQ(inputs.compute.load, Cycles{4});
+  EXPECT_EQ(inputs.compute.hidden_load, Cycles{8 * 4});
+  const Problem few{slow.arch(), parse_workload("name: g\ngemm: {m: 2, n: 15, k: 9}\n", "g")};
+  const Latency weights = cost_of(few, kWeights).latency;
+  EXPECT_EQ(weights.steady, Cycles{135 + 3 * 18 + 2 * 30});
+  EXPECT_EQ(weights.compute.load, Cycles{9 * 4});
+  EXPECT_EQ(weights.compute.hidden_load, Cycles{0});
+  EXPECT_EQ(weights.compute.total() + weights.stall, weights.steady);
+}
+
+// 135 weights by pairs, in halves of registers of 4 B; a window of 8 x 3 points by tiles of as many
+// points as the product of its two extents, 2 each; without a place no folds do.
+TEST(SystolicTiming, NeedsTheLeastFoldsThatHoldWhatStays) {
+  const Problem product =
+      gemm_problem("weight]\n    bypass: [input", "{model: systolic}", "", "4 B");
+  PerDim<std::int64_t> bounds(3);
+  for (const DimId d : bounds.ids()) {
+    bounds[d] = product.workload().dims[d].bound;
+  }
+  const auto least = [&](const Problem& problem, const char* tensor) {
+    return least_folds(problem, FanoutId{0}, bounds, *problem.workload().find_tensor(tensor));
+  };
+  EXPECT_EQ(least(product, "B").folds, 68);  // ceil(135 / 2)
+  EXPECT_EQ(least(product, "B").elements, 135);
+  EXPECT_EQ(least(product, "A").folds, std::numeric_limits<double>::infinity());
+  const Problem window{
+      gemm_problem("input", "{model: systolic}", "", "4 B").arch(),
+      parse_workload(
+          "name: w\neinsum: {equation: 'O[p][k] += I[p+r] * W[k][r]', dims: {p: 8, k: 5, r: 3}}\n",
+          "w")};
+  bounds = PerDim<std::int64_t>(3);
+  for (const DimId d : bounds.ids()) {
+    bounds[d] = window.workload().dims[d].bound;
+  }
+  EXPECT_EQ(least(window, "I").folds, 6);      // 8 * 3 / 2^2
+  EXPECT_EQ(least(window, "I").elements, 12);  // ... / 2
 }
 
 TEST(IssueInterval, FollowsTheWidthsOfTheOperands) {
