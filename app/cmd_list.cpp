@@ -12,6 +12,7 @@
 #include "arch/load.hpp"
 #include "core/shipped.hpp"
 #include "report/figures.hpp"
+#include "report/json.hpp"
 #include "workloads/load.hpp"
 #include "workloads/network.hpp"
 
@@ -19,10 +20,6 @@ namespace mapsim {
 
 namespace {
 
-struct Shipped {
-  std::string name;
-  std::string what;  // in a few words
-};
 std::string machine_text(const Arch& arch) {
   std::string levels;
   for (const Storage& level : arch.levels) {
@@ -66,20 +63,20 @@ std::optional<std::string> text_of(const ShippedKind& kind, const std::string& p
   return "";
 }
 
-std::vector<Shipped> shipped_of(const ShippedKind& kind, bool names) {
+std::vector<ListedFile> shipped_of(const ShippedKind& kind, bool names) {
   const std::vector<std::string> configs = shipped_configs();
-  std::vector<Shipped> all;
+  std::vector<ListedFile> all;
   for (const std::string& name : shipped_names(kind.files, configs)) {
     if (auto text = text_of(kind, find_shipped(name, kind.files, configs), names)) {
-      all.push_back({name, std::move(*text)});
+      all.push_back({std::string{kind.name}, name, std::move(*text)});
     }
   }
   return all;
 }
 
-std::string section_text(const ShippedKind& kind, const std::vector<Shipped>& all) {
+std::string section_text(const ShippedKind& kind, const std::vector<ListedFile>& all) {
   std::string text = fmt::format("{}:\n", kind.name);
-  for (const Shipped& entry : all) {
+  for (const ListedFile& entry : all) {
     text += entry.what.empty() ? fmt::format("  {}\n", entry.name)
                                : fmt::format("  {:<40}  {}\n", entry.name, entry.what);
   }
@@ -90,13 +87,15 @@ std::string section_text(const ShippedKind& kind, const std::vector<Shipped>& al
 
 Answer run(const ListArguments& arguments) {
   Answer answer;
+  std::vector<ListedFile> files;
   for (const ShippedKind& kind : kShippedKinds) {
     if (!arguments.kind.empty() && arguments.kind != kind.name) {
       continue;
     }
-    const std::vector<Shipped> all = shipped_of(kind, arguments.names);
+    const std::vector<ListedFile> all = shipped_of(kind, arguments.names);
+    files.insert(files.end(), all.begin(), all.end());
     if (arguments.names) {
-      for (const Shipped& entry : all) {
+      for (const ListedFile& entry : all) {
         answer.text += entry.name + "\n";
       }
     } else if (!all.empty()) {
@@ -105,6 +104,9 @@ Answer run(const ListArguments& arguments) {
   }
   if (answer.text.empty()) {
     throw UsageError("the folder configs/ of mapsim is neither here nor beside the program");
+  }
+  if (arguments.output.json) {
+    answer.text = list_json(files);
   }
   return answer;
 }

@@ -147,9 +147,13 @@ CommandOptions options_of(ListArguments& a) {
     kinds.emplace_back(kind.name);
   }
   const std::string help = fmt::format("What to list: {} [all]", fmt::join(kinds, ", "));
-  return {{{"KIND", "", help, choice(a.kind, kinds)},
-           {"--names", "", "Print names only, one per line", &a.names},
-           out_option(a.output.file)}};
+  return {joined({{{"KIND", "", help, choice(a.kind, kinds)},
+                   {.names = "--names",
+                    .type = "",
+                    .help = "Print names only, one per line",
+                    .value = &a.names,
+                    .excludes = {"--json"}}},
+                  output_options(a.output)})};
 }
 
 CommandOptions options_of(CheckArguments& a) {

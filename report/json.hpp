@@ -87,5 +87,10 @@ std::string check_json(const Provenance& origin, const check::Certificate& certi
                        const check::Verdict& verdict);
 std::string roofline_json(const Provenance& origin, const Arch& arch, const Workload& workload,
                           const Roofline& bounds);
+// The shipped files of a kind: what commands call them, and what they are in a few words.
+struct ListedFile {
+  std::string kind, name, what;
+};
+std::string list_json(const std::vector<ListedFile>& files);
 
 }  // namespace mapsim

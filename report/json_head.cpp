@@ -52,4 +52,13 @@ nlohmann::ordered_json record_json(const SimulationRecord& record) {
           {"outputs_wrong", record.outputs_wrong}};
 }
 
+std::string list_json(const std::vector<ListedFile>& files) {
+  nlohmann::ordered_json json = provenance_json({"list", {}});
+  json["files"] = nlohmann::ordered_json::array();
+  for (const ListedFile& file : files) {
+    json["files"].push_back({{"kind", file.kind}, {"name", file.name}, {"what", file.what}});
+  }
+  return json.dump(2) + "\n";
+}
+
 }  // namespace mapsim

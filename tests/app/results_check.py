@@ -37,6 +37,8 @@ network a100_40gb alexnet --precision f16
 eval teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 simulate teaching configs/chains/teaching_convs.yaml configs/trees/teaching_convs.yaml
 roofline eyeriss alexnet/conv1
+list
+list gpus
 roofline a100_40gb --gemm 256x256x256
 histogram teaching teaching/gemm --mappings 200
 check proof.yaml
