@@ -159,10 +159,16 @@ CommandOptions options_of(ListArguments& a) {
 CommandOptions options_of(CheckArguments& a) {
   return {joined(
       {{required({"CERTIFICATE", "", "File that search --certificate wrote", &a.certificate}),
-        {"--arch", "FILE", "Also verify that the proof is about this architecture (YAML)",
-         &a.machine},
-        {"--workload", "FILE", "Also verify that the proof is about this workload (YAML)",
-         &a.layer},
+        input({"--arch", "FILE",
+               "Also verify that the proof is about this architecture (YAML, or the name of a "
+               "shipped one)",
+               &a.machine},
+              FileKind::kArch),
+        input({"--workload", "FILE",
+               "Also verify that the proof is about this workload (YAML, or the name of a shipped "
+               "one)",
+               &a.layer},
+              FileKind::kWorkload),
         {"--constraints", "FILE", "Also verify that the mapspace has these constraints (YAML)",
          &a.constraints},
         {"--max-steps", "N", "Simulate the mapping if the layer has at most N MACs [1000000]",
