@@ -12,7 +12,8 @@ namespace mapsim {
 
 // How a model becomes a network.
 struct OnnxArguments {
-  std::vector<std::string> dims;  // NAME=N
+  std::vector<std::string> dims;    // NAME=N
+  std::vector<std::string> inputs;  // NAME=N
   std::int64_t batch = 1;
   std::int64_t operand_bits = 0;  // 0: as in the model
 };

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
+#include <map>
 
 #include "app/import.hpp"
 #include "app/places.hpp"
@@ -15,22 +17,34 @@ namespace mapsim {
 
 namespace {
 
+// Values by name.
+std::map<std::string, std::int64_t> numbers_of(const std::vector<std::string>& texts,
+                                               const char* option, std::int64_t least) {
+  std::map<std::string, std::int64_t> numbers;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (equals == 0 || error != std::errc{} || end != value.data() + value.size() ||
+        number < least) {
+      throw UsageError(fmt::format("{}: '{}' is not NAME=N{}", option, text,
+                                   least == 1 ? " with N at least 1" : ""));
+    }
+    numbers[text.substr(0, equals)] = number;
+  }
+  return numbers;
+}
+
 OnnxOptions options_of(const OnnxArguments& arguments) {
   OnnxOptions options;
   options.batch = arguments.batch;
   if (arguments.operand_bits > 0) {
     options.operand_bits = Bits{arguments.operand_bits};
   }
-  for (const std::string& text : arguments.dims) {
-    const std::size_t equals = text.find('=');
-    const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-    std::int64_t extent = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), extent);
-    if (equals == 0 || error != std::errc{} || end != value.data() + value.size() || extent < 1) {
-      throw UsageError(fmt::format("--dim: '{}' is not NAME=N with N at least 1", text));
-    }
-    options.dims[text.substr(0, equals)] = extent;
-  }
+  options.dims = numbers_of(arguments.dims, "--dim", 1);
+  options.inputs =
+      numbers_of(arguments.inputs, "--input", std::numeric_limits<std::int64_t>::min());
   return options;
 }
 

@@ -227,6 +227,8 @@ Option any_layout_option(std::string& layout) {
 Options onnx_options(OnnxArguments& a) {
   return {
       {"--dim", "NAME=N", "ONNX: value of a symbolic dim of the model's inputs", &a.dims},
+      {"--input", "NAME=N", "ONNX: value of an input of one element, which branches ask for",
+       &a.inputs},
       {"--batch", "N", "ONNX: batch size, where the first dim of the inputs is symbolic [1]",
        whole(a.batch, 1, std::int64_t{1} << 20)},
       {"--operand-bits", "N", "ONNX: use operands of N bits and sums of 32 [widths of the model]",

@@ -56,12 +56,21 @@ FrameCost frame_cost(const SearchResult& found, LatencyMode mode);
 
 // Operators without a price that multiply: layers that are in no sum. By the beginnings of their
 // names (Conv_of_unknown_shape, LSTM); other operators without a price are small beside them.
-inline constexpr std::array kMultiplyingOps{"Attention",     "com.microsoft.Attention",
-                                            "Conv",          "DeformConv",
-                                            "Einsum",        "GRU",
-                                            "Gemm",          "LSTM",
-                                            "MatMul",        "QLinearConv",
-                                            "QLinearMatMul", "RNN"};
+inline constexpr std::array kMultiplyingOps{"Attention",
+                                            "com.microsoft.Attention",
+                                            "com.microsoft.GroupQueryAttention",
+                                            "com.microsoft.MatMulNBits",
+                                            "com.microsoft.MultiHeadAttention",
+                                            "Conv",
+                                            "DeformConv",
+                                            "Einsum",
+                                            "GRU",
+                                            "Gemm",
+                                            "LSTM",
+                                            "MatMul",
+                                            "QLinearConv",
+                                            "QLinearMatMul",
+                                            "RNN"};
 std::int64_t unread_layers(const Network& network);
 
 // Searches every distinct layer once (campaign/layer.hpp): layers that differ in their names only

@@ -39,7 +39,7 @@ Network read_network(const std::string& path, const OnnxOptions& options,
   if (path.ends_with(".onnx")) {
     return read_model(path, options);
   }
-  if (!options.dims.empty() || options.operand_bits) {
+  if (!options.dims.empty() || !options.inputs.empty() || options.operand_bits) {
     fail(path, "dims and a width of operands are for ONNX models; this file has its own");
   }
   const Network network = load_network(path, configs);

@@ -37,11 +37,13 @@ struct OnnxGraph {
   std::int64_t batch = 1;  // the symbolic first dim of the inputs, if they have one
   bool stretched = false;  // the first dims were 1 and not symbolic, and are `batch` now
   std::vector<std::string> warnings{};  // what may have been misread
+  std::vector<std::string> outputs{};   // tensors
   friend bool operator==(const OnnxGraph&, const OnnxGraph&) = default;
 };
 
 struct OnnxOptions {
-  std::map<std::string, std::int64_t> dims;  // symbolic dims of the model's inputs
+  std::map<std::string, std::int64_t> dims;      // symbolic dims of the model's inputs
+  std::map<std::string, std::int64_t> inputs{};  // values of inputs that shapes and branches ask
   // A symbolic first dim that `dims` does not name; or one that is 1 in every input.
   std::int64_t batch = 1;
   // Width of operands, whatever the model says; sums then have 32 b. Absent: as in the model.
@@ -58,8 +60,10 @@ OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options);
 
 // Conv, ConvTranspose, Gemm, MatMul and Einsum as layers, each shape once; operators that only move
 // data as streams; views (Reshape, Flatten, ...) as nothing; all others, and those of unknown
-// shape, counted. Possibly without a layer. The rules: docs/formats.md, ONNX. Throws ConfigError
-// for a layer whose shapes contradict each other, and beyond 2^62 MACs or 2^56 bits moved.
+// shape, counted. Recurrent operators, attention and convolutions of three axes are layers, too; a
+// BatchNormalization of a layer's result is part of that. The edges stay, as `graph`. Possibly
+// without a layer. The rules: docs/formats.md, ONNX. Throws ConfigError for a layer whose shapes
+// contradict each other, and beyond 2^62 MACs or 2^56 bits moved.
 Network to_network(const OnnxGraph& graph, const OnnxOptions& options);
 
 // What a model says of itself may be any bytes: those that are not text become U+FFFD.

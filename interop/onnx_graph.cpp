@@ -221,9 +221,18 @@ OnnxGraph read_onnx(const std::string& path, const OnnxOptions& options) {
     weights.insert(constant.name);
   }
   const Dims dims = fix_dims(model, weights, path, options);
-  OnnxGraph graph{model.graph.name, path, {}, dims.batch.value_or(1), dims.stretched, {}};
+  OnnxGraph graph{model.graph.name, path, {}, dims.batch.value_or(1), dims.stretched, {}, {}};
   graph.warnings = check_onnx(model, path);
-  OnnxInference inference{opset_of(model), claims_of(model.graph, dims)};
+  for (const ModelValue& output : model.graph.outputs) {
+    graph.outputs.push_back(output.name);
+  }
+  for (const auto& [name, value] : options.inputs) {
+    if (std::none_of(model.graph.inputs.begin(), model.graph.inputs.end(),
+                     [&wanted = name](const ModelValue& input) { return input.name == wanted; })) {
+      fail(path, fmt::format("--input {}: the model has no such input", name));
+    }
+  }
+  OnnxInference inference{opset_of(model), claims_of(model.graph, dims), options.inputs};
   inference.run(model.graph, [&](const ModelNode& node, const OnnxScope& scope) {
     graph.nodes.push_back(node_of(node, scope));
   });

@@ -45,7 +45,12 @@ TensorFacts facts_of(const ModelTensor& constant) {
 void OnnxInference::run(const ModelGraph& graph, const Done& done) {
   OnnxScope scope;
   for (const ModelValue& input : graph.inputs) {
-    scope.set(input.name, facts_of(input));
+    TensorFacts facts = facts_of(input);
+    const auto given = inputs_.find(input.name);
+    if (given != inputs_.end() && facts.is_known() && elements_of(*facts.shape) == 1) {
+      facts.values = OnnxNumbers{static_cast<OnnxNumber>(given->second)};
+    }
+    scope.set(input.name, std::move(facts));
   }
   for (const ModelTensor& constant : graph.constants) {
     scope.set(constant.name, facts_of(constant));

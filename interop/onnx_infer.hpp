@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,8 +32,10 @@ TensorFacts facts_of(const ModelTensor& constant);
 class OnnxInference {
  public:
   using Done = std::function<void(const ModelNode&, const OnnxScope&)>;
-  OnnxInference(std::int64_t opset, std::unordered_map<std::string, TensorFacts> claims)
-      : opset_{opset}, claims_{std::move(claims)} {}
+  // `inputs`: whole numbers that inputs of one element have.
+  OnnxInference(std::int64_t opset, std::unordered_map<std::string, TensorFacts> claims,
+                std::map<std::string, std::int64_t> inputs = {})
+      : opset_{opset}, claims_{std::move(claims)}, inputs_{std::move(inputs)} {}
 
   void run(const ModelGraph& graph, const Done& done);
 
@@ -47,6 +50,7 @@ class OnnxInference {
 
   std::int64_t opset_;
   std::unordered_map<std::string, TensorFacts> claims_;
+  std::map<std::string, std::int64_t> inputs_;
   std::size_t budget_ = 8'000'000;  // of values: those of any model's shapes are far fewer
 };
 

@@ -11,6 +11,8 @@
 #include "core/diagnostic.hpp"
 #include "core/reader.hpp"
 #include "interop/onnx.hpp"
+#include "interop/onnx_composite.hpp"
+#include "interop/onnx_edges.hpp"
 #include "interop/onnx_ops.hpp"
 #include "workloads/operators.hpp"
 
@@ -34,7 +36,7 @@ std::string title_of(const OnnxGraph& graph) {
 class Translation {
  public:
   Translation(const OnnxGraph& graph, const OnnxOptions& options)
-      : graph_{graph}, options_{options} {
+      : graph_{graph}, options_{options}, edges_{graph, options.operand_bits} {
     network_.name = title_of(graph);
     network_.batch = graph.batch;
     network_.warnings = graph.warnings;
@@ -51,6 +53,7 @@ class Translation {
       }
       ++position_;
     }
+    network_.graph = edges_.finish();
     return std::move(network_);
   }
 
@@ -78,6 +81,7 @@ class Translation {
   // Bodies see any tensor of the model, so nothing tells which of them run. `If` itself does
   // nothing.
   void count_inside(const OnnxNode& node) {
+    edges_.add(node, title(node), OpKind::kOther, constants_).unpriced = unpriced_name(node.op);
     if (node.inside.empty() || node.op != "If") {
       count_unpriced(node.op);
     }
@@ -117,20 +121,80 @@ class Translation {
       for (const OnnxTensor& tensor : node.outputs) {
         constants_.insert(tensor.name);
       }
+    } else if (is_composite(node.op)) {
+      add_composite(node);
     } else if (op.kind == OnnxKind::kOther) {
       count_inside(node);
     } else if (op.kind == OnnxKind::kStream) {
-      add_stream(node);
+      if (!edges_.fold(node, constants_)) {
+        add_stream(node);
+      }
     } else if (op.kind == OnnxKind::kView) {
       check_view(node);
+      add_view(node);
     } else {
       add_layers(node, op);
     }
   }
 
+  static std::string unpriced_name(const std::string& what) {
+    const std::string name = name_from(what);
+    return is_name(name) ? name : "op_" + name;
+  }
   void count_unpriced(const std::string& what, std::int64_t count = 1) {
-    const std::string name = name_of(what);
-    network_.unpriced[is_name(name) ? name : "op_" + name] += count;
+    network_.unpriced[unpriced_name(what)] += count;
+  }
+  // A layer that is in no sum.
+  void add_unpriced(const OnnxNode& node, const std::string& what) {
+    edges_.add(node, title(node), OpKind::kOther, constants_).unpriced = unpriced_name(what);
+    count_unpriced(what);
+  }
+
+  // Names of the same elements; what they are views of is dropped where it is no operand.
+  void add_view(const OnnxNode& node) {
+    if (node.op == "Identity" || node.op == "Dropout") {
+      edges_.rename(node);
+    } else {
+      edges_.add(node, title(node), OpKind::kAlias, constants_);
+    }
+  }
+
+  void add_composite(const OnnxNode& node) {
+    const auto layers =
+        node.inputs.empty() || node.outputs.empty()
+            ? std::nullopt
+            : composite_layers(
+                  node, "n",
+                  precision(node.inputs[0],
+                            node.inputs.size() > 1 && node.inputs[1].bits > Bits{0}
+                                ? node.inputs[1]
+                                : node.inputs[0],
+                            node.outputs[0].bits > Bits{0} ? node.outputs[0] : node.inputs[0]));
+    if (!layers) {
+      add_unpriced(node, node.op + "_of_unknown_shape");
+      return;
+    }
+    GraphNode& made = edges_.add(node, title(node), OpKind::kEinsum, constants_);
+    if (!made.in.empty()) {
+      made.in.front().of = TensorId{0};
+    }
+    for (const NodeLayer& layer : *layers) {
+      add(title(node) + layer.name.substr(1), layer.workload, layer.count, made);
+    }
+  }
+
+  // Operands of a layer that the model computes.
+  void bind(const OnnxNode& node, const OnnxOp& op, GraphNode& made) const {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].name.empty() || is_constant(node.inputs[i])) {
+        continue;
+      }
+      if (i == op.data || i == op.weight) {
+        made.in[next].of = i == op.data ? TensorId{0} : TensorId{1};
+      }
+      ++next;
+    }
   }
 
   Precision precision(const OnnxTensor& data, const OnnxTensor& weight,
@@ -152,8 +216,7 @@ class Translation {
 
   void add_layers(const OnnxNode& node, const OnnxOp& op) {
     if (op.kind == OnnxKind::kEinsum && node.inputs.size() != 2) {
-      count_unpriced("Einsum");
-      return;
+      return add_unpriced(node, "Einsum");
     }
     if (node.inputs.size() <= std::max(op.data, op.weight) || node.outputs.empty()) {
       throw std::invalid_argument{"operands are missing"};
@@ -161,19 +224,37 @@ class Translation {
     const OnnxTensor& data = node.inputs[op.data];
     const OnnxTensor& weight = node.inputs[op.weight];
     if (!data.shape || !weight.shape) {
-      count_unpriced(node.op + "_of_unknown_shape");
+      add_unpriced(node, node.op + "_of_unknown_shape");
     } else if (!data.number || !weight.number) {
-      count_unpriced(node.op + "_of_no_numbers");
-    } else if (has_too_many_axes(node, op)) {
-      count_unpriced(fmt::format("{}_{}D", node.op, data.shape->size() - 2));
+      add_unpriced(node, node.op + "_of_no_numbers");
     } else {
-      const auto layers = onnx_layers(node, op, precision(data, weight, node.outputs[0]));
-      if (layers.empty()) {
-        count_unpriced(node.op);
+      add_known(node, op, precision(data, weight, node.outputs[0]));
+    }
+  }
+
+  void add_known(const OnnxNode& node, const OnnxOp& op, const Precision& widths) {
+    std::vector<Workload> layers;
+    if (has_too_many_axes(node, op)) {
+      const auto deep = op.kind == OnnxKind::kConv && node.op == "Conv" ? onnx_conv3d(node, widths)
+                                                                        : std::nullopt;
+      if (!deep) {
+        return add_unpriced(node,
+                            fmt::format("{}_{}D", node.op, node.inputs[op.data].shape->size() - 2));
       }
-      for (const Workload& workload : layers) {
-        add(layers.size() == 1 ? title(node) : title(node) + phase_of(workload), workload);
-      }
+      layers = {*deep};
+    } else {
+      layers = onnx_layers(node, op, widths);
+    }
+    if (layers.empty()) {
+      return add_unpriced(node, node.op);
+    }
+    GraphNode& made = edges_.add(node, title(node), OpKind::kEinsum, constants_);
+    bind(node, op, made);
+    for (const Workload& workload : layers) {
+      add(layers.size() == 1 ? title(node) : title(node) + phase_of(workload), workload, 1, made);
+    }
+    for (const Workload& workload : layers) {
+      made.parameters += parameters_of(workload, made.in, workload.bias && made.parameters == 0);
     }
   }
 
@@ -229,8 +310,12 @@ class Translation {
       }
     }
     if (!known) {
-      count_unpriced(node.op + "_of_unknown_size");
-    } else if (stream.in + stream.out > Bits{0}) {
+      return add_unpriced(node, node.op + "_of_unknown_size");
+    }
+    GraphNode& made = edges_.add(node, title(node), op_kind(node.op), constants_);
+    made.reads = stream.in;
+    made.writes = stream.out;
+    if (stream.in + stream.out > Bits{0}) {
       add(std::move(stream));
     }
   }
@@ -246,29 +331,22 @@ class Translation {
     network_.streams.push_back(std::move(stream));
   }
 
-  void add(const std::string& title, Workload workload) {
-    macs_room_ -= workload.macs();
-    if (macs_room_ < 0) {
+  void add(const std::string& title, Workload workload, std::int64_t count, GraphNode& node) {
+    if (workload.macs() > macs_room_ / count) {
       throw std::invalid_argument{"the model has more than 2^62 multiply-accumulates"};
     }
+    macs_room_ -= count * workload.macs();
     for (NetworkLayer& known : network_.layers) {
       workload.name = known.name;
       if (known.workload == workload) {
-        ++known.count;
+        known.count += count;
+        node.layers.push_back({known.name, workload, count, ""});
         return;
       }
     }
     workload.name = unused(title);
-    network_.layers.push_back({workload.name, workload, 1, ""});
-  }
-
-  // What is left of a text when nothing stands in it that cannot stand in a name.
-  static std::string name_of(const std::string& text) {
-    std::string name;
-    for (const char c : text) {
-      name += is_name(std::string{'a', c}) ? c : '_';
-    }
-    return name.erase(0, name.find_first_not_of('_'));
+    node.layers.push_back({workload.name, workload, count, ""});
+    network_.layers.push_back({workload.name, workload, count, ""});
   }
 
   // Where functions are nested, names are long; the ends of them differ most. A file's name has at
@@ -282,7 +360,7 @@ class Translation {
 
   // A name for results, each once; files may not tell capitals from small letters.
   std::string unused(const std::string& text) {
-    const std::string name = shortened(name_of(text));
+    const std::string name = shortened(name_from(text));
     std::string tried = is_name(name) ? name : fmt::format("node_{}", position_);
     const std::string first = tried;
     for (std::size_t i = position_; !names_.insert(lowered(tried)).second; ++i) {
@@ -298,6 +376,7 @@ class Translation {
 
   const OnnxGraph& graph_;
   const OnnxOptions& options_;
+  OnnxEdges edges_;
   Network network_;
   std::set<std::string> constants_;         // tensors known before the model runs
   std::set<std::string> names_{"network"};  // the file of the network itself

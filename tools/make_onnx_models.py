@@ -167,6 +167,8 @@ def without_layers(folder):
     g = Graph("recurrent")
     x = g.op("LSTM", "x", g.weight("w", 1, 128, 64), g.weight("r", 1, 128, 32), hidden_size=32)
     g.save(folder, [("x", FLOAT, [10, 1, 64])], x)
+    g = Graph("nothing")
+    g.save(folder, [("x", FLOAT, [10, 64])], g.op("NonZero", "x"))
 
 
 def views(folder):

@@ -117,6 +117,57 @@ TEST(OnnxLayers, WriteEveryOutputOfATransposedConvolutionOnce) {
             (std::map<std::string, std::int64_t>{{"ConvTranspose_3D", 1}}));
 }
 
+// Recurrent operators and attention are products, as many and as large as their definitions say.
+TEST(OnnxLayers, PriceWhatIsSeveralEinsums) {
+  const auto network = [](const std::string& op, const std::vector<std::vector<std::int64_t>>& in,
+                          const std::map<std::string, std::vector<std::int64_t>>& integers = {}) {
+    OnnxNode node{"n", op, {}, {{"y", std::nullopt, Bits{16}, false}}, integers, {}};
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      node.inputs.push_back({in[i].empty() ? "" : "x" + std::to_string(i), in[i], Bits{16}, false});
+    }
+    return to_network({"graph", "graph.onnx", {node}, 1}, {});
+  };
+  const std::int64_t t = 7, b = 2, i = 5, h = 3;
+  const Network lstm = network("LSTM", {{t, b, i}, {2, 4 * h, i}, {2, 4 * h, h}});
+  ASSERT_EQ(lstm.layers.size(), 2U);
+  EXPECT_EQ(lstm.layers[0].name, "n_inputs");
+  EXPECT_EQ(lstm.macs(), 2 * t * b * 4 * h * (i + h));
+  EXPECT_EQ(lstm.layers[1].count, 2 * t);
+  EXPECT_EQ(network("GRU", {{b, t, i}, {1, 3 * h, i}, {1, 3 * h, h}}, {{"layout", {1}}}).macs(),
+            t * b * 3 * h * (i + h));
+  // 8 query heads on 2 key heads; 10 queries, 10 keys and 6 of before.
+  const std::map<std::string, std::vector<std::int64_t>> heads{{"num_heads", {8}},
+                                                               {"kv_num_heads", {2}}};
+  const Network grouped = network("com.microsoft.GroupQueryAttention",
+                                  {{b, 10, 64}, {b, 10, 16}, {b, 10, 16}, {b, 2, 6, 8}}, heads);
+  EXPECT_EQ(grouped.macs(), 2 * b * 8 * 10 * 16 * 8);
+  EXPECT_EQ(grouped.layers[0].workload.dims[DimId{0}].bound, b * 2);
+  EXPECT_EQ(network("com.microsoft.GroupQueryAttention", {{b, 10, 96}}, heads).macs(),
+            2 * b * 8 * 10 * 10 * 8);
+  EXPECT_EQ(network("Attention", {{b, 4, 10, 8}, {b, 2, 12, 8}, {b, 2, 12, 6}}).macs(),
+            b * 4 * 10 * 12 * (8 + 6));
+  EXPECT_EQ(
+      network("com.microsoft.Attention", {{b, 10, 32}, {32, 96}}, {{"num_heads", {4}}}).macs(),
+      b * 10 * 32 * 96 + 2 * b * 10 * 10 * 32);
+  const Network narrow = network("com.microsoft.MatMulNBits", {{b, 10, 64}, {32, 2, 16}},
+                                 {{"N", {32}}, {"K", {64}}, {"bits", {4}}});
+  EXPECT_EQ(narrow.macs(), b * 10 * 64 * 32);
+  EXPECT_EQ(narrow.layers[0].workload.tensors[TensorId{1}].bits, Bits{4});
+  // A head's width is not known: named.
+  EXPECT_EQ(network("com.microsoft.GroupQueryAttention", {{b, 10, 64}, {}, {}}).unpriced,
+            (Counts{{"com.microsoft.GroupQueryAttention_of_unknown_shape", 1}}));
+}
+
+TEST(OnnxLayers, PriceConvolutionsOfThreeAxes) {
+  OnnxGraph graph = one_node("Conv", {1, 4, 9, 8, 8}, {6, 4, 3, 3, 3}, {{"strides", {2, 1, 1}}});
+  graph.nodes[0].outputs[0].shape = {1, 6, 4, 6, 6};
+  const Network network = to_network(graph, {});
+  EXPECT_EQ(network.macs(), 6 * 4 * 27 * 4 * 6 * 6);
+  EXPECT_EQ(network.graph->nodes.at(0).parameters, 6 * 4 * 27);
+  graph.nodes[0].integers["group"] = {2};
+  EXPECT_EQ(to_network(graph, {}).unpriced, (Counts{{"Conv_3D", 1}}));
+}
+
 TEST(OnnxLayers, SayWhatIsWrongWithAnAttribute) {
   const std::vector<std::int64_t> x{1, 8, 9, 9}, w{8, 8, 3, 3};
   EXPECT_EQ(error_of(one_node("Conv", x, w, {{"group", {}}})),
